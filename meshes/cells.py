@@ -78,7 +78,7 @@ def facets_of(kind: str, cells: np.ndarray, numbers: np.ndarray) -> Iterable[tup
 
 
 def match_facets(
-    blocks: Iterable[tuple[str, np.ndarray]], wanted: np.ndarray
+    blocks: Iterable[tuple[int, str, np.ndarray]], wanted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return which facets of cells have exactly the corner nodes ``wanted`` (m, c).
 

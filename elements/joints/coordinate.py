@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.contract import FORCE, ONE_STATE, RULE, TANGENT, inline, inner
+from fem_mbs.contract import FORCE, ONE_STATE, RULE, SF, SK, TANGENT, WV, H, inline, inner
 from fem_mbs.elements.common import add_arm_tangent
 from fem_mbs.elements.coordinates import (
     angle_gradient,
@@ -32,6 +32,7 @@ from fem_mbs.elements.coordinates import (
     nearest_angle,
     offset_rate,
     offset_rows,
+    spring_rows,
 )
 from fem_mbs.elements.kinematics import DP, P0, P1, R0, R1, point, point_rate, relative_angle, spin
 
@@ -54,6 +55,8 @@ class Coordinate:
     ``rate(V, D, dof, rot, state, e, work)`` -> ds/dt at a state (0, 1), after ``step``
     ``turns(first, ctl, D, U, dof, rot, hist, e, par, column, work, row, row1, G)``: jobs START (``first``) and COMMIT
 
+    ``spring``: `fem_mbs.elements.coordinates.spring_rows`, or the same for rows with few entries
+
     ``columns`` name the parameters, ``vectors`` counts the vectors among them; ``memory`` counts the columns of `hist`.
     """
 
@@ -69,6 +72,7 @@ class Coordinate:
     step: Callable[..., Any]
     rate: Callable[..., Any]
     turns: Callable[..., Any]
+    spring: Callable[..., Any] = spring_rows
 
 
 @inline
@@ -200,6 +204,28 @@ def _plane_angle_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, column, work, r
     return s0, s0 + dphi, dphi
 
 
+@inline
+def _plane_angle_spring(job, ctl, stiffness, damping, force, row, row1, G, vel, fe, ke, k):
+    """`spring_rows` for the two rows of the rotations; at one state the gradient is constant."""
+    f = fe[k]
+    for i in range(6):
+        f[i] = 0.0
+    for i in range(_A2, _B2 + 1, 3):
+        f[i] = ctl[SF] * force * row[i]
+    if job != TANGENT:
+        return
+    one_state = ctl[RULE] == ONE_STATE
+    slope = 0.5 * stiffness + (0.0 if one_state else damping / ctl[H])
+    by_rate = ctl[SF] * damping * ctl[WV] if one_state else 0.0
+    K = ke[k]
+    for i in range(6):
+        for j in range(6):
+            K[i, j] = 0.0
+    for i in range(_A2, _B2 + 1, 3):
+        for j in range(_A2, _B2 + 1, 3):
+            K[i, j] = ctl[SK] * (slope * row[i] * row1[j] + force * G[i, j]) + by_rate * row[i] * row[j]
+
+
 @inner
 def _plane_angle_step(ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
     a, b = dof[e, _A2], dof[e, _B2]
@@ -285,6 +311,7 @@ def coordinate(kind: int, dimension: int) -> Coordinate:
         return Coordinate(
             "angle", "rad", "moment", "N m", (), 0, 0,
             _no_workspace, _plane_angle_rows, _plane_angle_step, _plane_angle_rate, _no_turns,
+            _plane_angle_spring,
         )  # fmt: skip
     return Coordinate(
         "angle", "rad", "moment", "N m", tuple(f"{v}{c}" for v in "uvb" for c in "xyz"), 3, 1,

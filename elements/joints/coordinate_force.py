@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.contract import COMMIT, ONE_STATE, RULE, START, H, inline, kernel
-from fem_mbs.elements.coordinates import dot, end_velocities, spring_rows
+from fem_mbs.elements.coordinates import dot, end_velocities
 from fem_mbs.elements.joints.coordinate import Coordinate
 from fem_mbs.elements.registry import ElementType
 
@@ -60,7 +60,7 @@ class Law:
 
 
 @functools.cache
-def _kernels(workspace, rows, step, rate_at, turns, vectors: int, first: int, law_force, law_report, columns):
+def _kernels(workspace, rows, step, rate_at, turns, spring, vectors: int, first: int, law_force, law_report, columns):
     """Kernels `force` and `report` of a law on a coordinate, whose ``vectors`` start at the parameter ``first``."""
 
     @kernel
@@ -78,7 +78,7 @@ def _kernels(workspace, rows, step, rate_at, turns, vectors: int, first: int, la
             else:
                 rate = ds / ctl[H]
             F, stiffness, damping = law_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate)
-            spring_rows(job, ctl, stiffness, damping, F, row, row1, G, vel, fe, ke, e - e0)
+            spring(job, ctl, stiffness, damping, F, row, row1, G, vel, fe, ke, e - e0)
             columns(job, ctl, par, e, tail, dof, fun, U, rate, row, fe, ke, e - e0)
 
     @kernel
@@ -107,7 +107,7 @@ def coordinate_force(name: str, dimension: int, s: Coordinate, law: Law) -> Elem
     """Return the element type of a law on a coordinate; both dimensions share kernels where these are equal."""
     par = law.par(s)
     force, report = _kernels(
-        s.workspace, s.rows, s.step, s.rate, s.turns, s.vectors, len(par), law.force, law.report, law.columns
+        s.workspace, s.rows, s.step, s.rate, s.turns, s.spring, s.vectors, len(par), law.force, law.report, law.columns
     )
     return ElementType(
         name=name,

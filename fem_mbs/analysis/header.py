@@ -6,7 +6,7 @@ import hashlib
 import json
 from dataclasses import replace
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from fem_mbs.analysis.transient.stepping import ENERGY_COLUMNS
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.results.fields import part_file
 
+if TYPE_CHECKING:
+    from fem_mbs.analysis.context import RunContext
+
 _MASSES = ("mass2", "mass3", "rigid3", "director_mass3")  # types of elements that point masses are
 _MOST_MASSES = 200  # in figures
 _MOST_DISCS = 200  # told of a kind
@@ -23,36 +26,40 @@ _MOST_DISCS = 200  # told of a kind
 __all__ = ["count_model", "find_group", "fingerprint", "make_header"]
 
 
-def fingerprint(job: Any) -> str:
+def fingerprint(context: RunContext) -> str:
     """A text that differs where the results of two models, or of two versions of the program, would differ."""
-    compiled, system = job.compiled, job.system
+    compiled, system = context.compiled, context.system
     digest = hashlib.sha256(metadata.version("fem-mbs").encode())
     for block in system.blocks:
         digest.update(block.type.name.encode())
         for array in (block.nodes, block.par):
             digest.update(np.ascontiguousarray(array).tobytes())
     nodes, driven = system.nodes, system.driven
-    for array in (nodes.x, nodes.rotation, system.fixed, driven.dofs, driven.functions, job.model.gravity):
+    for array in (nodes.x, nodes.rotation, system.fixed, driven.dofs, driven.functions, context.model.gravity):
         digest.update(np.ascontiguousarray(array).tobytes())
-    length = sum(options.get("duration", 0.0) for _, options, _ in job.plan)
+    length = sum(step.duration for step in context.plan)
     for f in compiled.functions:
         digest.update(np.asarray(f(np.linspace(0.0, length, 9)), float).tobytes())
-    steps = [[step.kind, step.name, step.options] for step, _, _ in job.plan]
+    steps = [[step.kind, step.name, step.options] for step in context.model.steps]
     words = [
         steps,
         [s.header for s in compiled.sensors],
-        list(job.model.groups),
-        job.model.initial_method,
-        list(job.model.field_names),
-        [[r.name, r.axis.tolist(), r.point.tolist(), r.nodes.tolist()] for r in job.model.rotors.values()],
+        list(context.model.groups),
+        context.model.initial_method,
+        list(context.model.field_names),
+        [[r.name, r.axis.tolist(), r.point.tolist(), r.nodes.tolist()] for r in context.model.rotors.values()],
     ]
     digest.update(json.dumps(words, sort_keys=True, default=str).encode())
-    for speed in job.model.initial_velocities:
+    for speed in context.model.initial_velocities:
         for array in (speed.nodes, speed.velocity, speed.spin):
             digest.update(np.ascontiguousarray(array).tobytes())
-    told = [job.model.initial_speeds, job.model.assembling, [replace(e, function=None) for e in job.model.events]]
+    told = [
+        context.model.initial_speeds,
+        context.model.assembling,
+        [replace(e, function=None) for e in context.model.events],
+    ]
     digest.update(repr(told).encode())
-    for event in job.model.events:
+    for event in context.model.events:
         if event.function is not None:
             digest.update(np.asarray(event.function(np.linspace(0.0, length, 9)), float).tobytes())
     for callback in system.callbacks:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.analysis.fields import COMPONENTS, MISES, STRESS
+from fem_mbs.declarations.steps import recorded_kind, step_kinds
 from fem_mbs.elements.solids.recovery import von_mises
 from fem_mbs.elements.solids.shapes import CELLS
 from fem_mbs.errors import ResultsError
@@ -38,14 +39,12 @@ from fem_mbs.parts.recovery import (
 from fem_mbs.results.fields import MODAL, field_key, is_continuum, part_file, split_key
 from fem_mbs.results.folder import take
 from fem_mbs.results.reader import Results, Step
-from fem_mbs.results.shapes import SHAPE_STEPS
+from fem_mbs.results.shapes import has_shapes
 
 __all__ = ["PlacedResult", "peak_results", "placed_parts", "recover", "stress_peaks", "write_parts"]
 
 _FRAMES = 16  # at a time
-#: Steps whose frames are shapes of no size.
-_SHAPES = ("modes", "buckling", "complex_modes")
-_LINEAR = (*_SHAPES, "linear_static")
+_UNSIZED = ("real", "complex")  # shapes without a size of their own
 
 
 def write_parts(directory: str | Path, model: Any) -> list[Path]:
@@ -76,10 +75,10 @@ class PlacedResult:
     def coordinates(self, step: Step) -> tuple[np.ndarray, np.ndarray]:
         """Times (m,) [s] and coordinates (m, n) of a step: of every row, or of the frames alone; none of shapes, which
         have no size."""
-        if step.type in SHAPE_STEPS:
+        if has_shapes(step):
             return np.zeros(0), np.zeros((0, self.part.size))
         key = f"sensor/{self.sensor}"
-        if self.sensor and key in step.series and step.type in ("transient", "linear_transient", "inverse"):
+        if self.sensor and key in step.series and recorded_kind(step.type).passes_time:
             return step.series["time"], step.series[key]
         key = f"{self.name}/{MODAL}"
         if key not in step.frames:
@@ -98,7 +97,7 @@ class PlacedResult:
         u[:, :, : self.part.dimension] = displacements(self.part, q)
         origin = self.place[0] - self.axes @ self.arm[0] + moved
         if linear:
-            if step.type in _SHAPES:  # stored are rotations of Cayley vectors: these are linear
+            if recorded_kind(step.type).shapes in _UNSIZED:  # stored are rotations of Cayley vectors: these are linear
                 half = 0.5 * np.linalg.norm(turns, axis=1, keepdims=True)
                 turns = turns * np.where(half > 0.0, np.tan(half) / np.where(half > 0.0, half, 1.0), 1.0)
             arm = self.arm @ self.axes.T
@@ -167,7 +166,7 @@ def _sized(results: Results) -> list[Step]:
     Raises:
         ResultsError: there are only shapes.
     """
-    steps = [step for step in results.steps if step.type not in _SHAPES]
+    steps = [step for step in results.steps if recorded_kind(step.type).shapes not in _UNSIZED]
     if results.steps and not steps:
         raise ResultsError(
             f"{results.where}: it holds only shapes, whose size and stresses mean nothing; add a "
@@ -304,7 +303,7 @@ def _chunks(count: int) -> Iterator[slice]:
 def _about_start(results: Results, step: Step) -> bool:
     """Whether a step is of small motions about the start: no step before it has moved the model far."""
     before = results.steps[: [s is step for s in results.steps].index(True) + 1]
-    return all(s.type in _LINEAR or s.summary.get("linear", False) for s in before)
+    return all(recorded_kind(s.type).linear or s.summary.get("linear", False) for s in before)
 
 
 def _recovered(results: Results, step: Step, frames: slice, meshes: list[_Mesh], size: int) -> dict[str, np.ndarray]:
@@ -379,7 +378,8 @@ def peak_results(results: Results, directory: str | Path) -> Results:
     if not seen:
         raise ResultsError(f"{results.where}: no step has coordinates of a reduced part")
     writer = ResultsWriter(directory, header)
-    writer.begin_step("largest stress over time", "static")
+    at_rest = next(kind.name for kind in step_kinds().values() if kind.path)
+    writer.begin_step("largest stress over time", at_rest)
     writer.append({"time": columns["time"]}, columns)
     writer.end_step({})
     writer.close({})

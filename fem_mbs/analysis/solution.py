@@ -18,7 +18,7 @@ from fem_mbs.results.reader import Results, Step
 from fem_mbs.results.series import ArraySeries, Drives, Series
 from fem_mbs.results.writer import check_header
 
-__all__ = ["ENERGY_COLUMNS", "Progress", "Rows", "Solution", "StepResult", "energy_range", "relative_error"]
+__all__ = ["ENERGY_COLUMNS", "Progress", "SeriesTable", "Solution", "StepResult", "energy_range", "relative_error"]
 
 #: Range of the energy over its size below which a model is at rest.
 _REST = 1e-9
@@ -38,7 +38,7 @@ class Progress:
     load_factor: float | None = None
 
 
-class Rows(dict[str, np.ndarray]):
+class SeriesTable(dict[str, np.ndarray]):
     """The quantities of a step in memory by name."""
 
     def __missing__(self, name: str) -> np.ndarray:
@@ -51,8 +51,8 @@ class StepResult(Step):
 
     name: str
     type: str
-    series: Mapping[str, Any] = field(default_factory=Rows)
-    frames: Mapping[str, Any] = field(default_factory=Rows)
+    series: Mapping[str, Any] = field(default_factory=SeriesTable)
+    frames: Mapping[str, Any] = field(default_factory=SeriesTable)
     summary: dict[str, Any] = field(default_factory=dict)
     restarts: list[dict[str, Any]] = field(default_factory=list)
     info: dict[str, Any] = field(default_factory=dict)
@@ -105,8 +105,8 @@ class Solution(Results):
 
     def _join(self) -> None:
         step = self.steps[-1]
-        step.series = Rows({k: np.concatenate(v) for k, v in self._parts["series"].items()})
-        step.frames = Rows({k: np.concatenate(v) for k, v in self._parts["frames"].items()})
+        step.series = SeriesTable({k: np.concatenate(v) for k, v in self._parts["series"].items()})
+        step.frames = SeriesTable({k: np.concatenate(v) for k, v in self._parts["frames"].items()})
 
     def close(self, summary: dict[str, Any] | None = None) -> None:
         """End the run; the summary is that of a results folder."""

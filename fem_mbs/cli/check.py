@@ -246,85 +246,27 @@ def _start(model: Any, state: Any, start: dict[str, Any]) -> Iterator[str]:
     yield text
 
 
-def _sought(options: dict[str, Any]) -> str:
-    """Describe the selection of complex modes in words."""
-    if options["which"] == "rightmost":
-        return "of largest growth"
-    near = options["near"]
-    if near == 0.0:
-        return "the lowest"
-    return (
-        f"nearest to {near:g} Hz" if isinstance(near, (int, float)) else f"nearest to {near[0]:g} + {near[1]:g} i 1/s"
-    )
-
-
-def _still(kind: str, options: dict[str, Any]) -> str:
-    """Describe a step at rest in words."""
-    if kind == "linear_static":
-        return "linear statics"
-    if kind == "linear_transient":
-        return f"linear transient of {options['duration']:g} s in steps of {options['h']:g} s, rule {options['rule']}"
-    if kind == "modes" and options["component_cutoff"] is not None:
-        many = _count(options["count"], "lowest mode")
-        return f"the {many}, by components with their modes up to {options['component_cutoff']:g} Hz"
-    if kind == "modes" and options["band"] is not None:
-        return "all modes from {:g} to {:g} Hz".format(*options["band"])
-    if kind == "modes":
-        where = "lowest" if options["near"] is None else f"those nearest to {options['near']:g} Hz"
-        return (
-            f"the {_count(options['count'], 'lowest mode')}"
-            if where == "lowest"
-            else (f"{_count(options['count'], 'mode')}, {where}")
-        )
-    if kind == "buckling":
-        return f"linear buckling, {_count(options['count'], 'load factor')}"
-    if kind == "linearise":
-        return "matrices of small motions" + (f", {options['form']} model" if options["sensors"] else "")
-    if kind in ("campbell", "unbalance"):
-        what = "Campbell diagram" if kind == "campbell" else "response to unbalance"
-        return f'{what} of rotor "{options["rotor"]}" at {_count(len(options["speeds"]), "speed")}'
-    if kind == "harmonic":
-        f = options["frequencies"]
-        return f"harmonic response at {len(f)} frequenc{'y' if len(f) == 1 else 'ies'} from {f[0]:g} to {f[-1]:g} Hz"
-    if kind == "complex_modes":
-        about = f" of {options['rotor']} turning" if options["rotor"] else ""
-        return f"{_count(options['count'], 'complex mode')}{about}, {_sought(options)}"
-    if kind == "stability_map":
-        return f"stability over {_count(len(options['parameters']), 'parameter')}, {_sought(options)}"
-    if options["control"] == "arc":
-        return f"static, along a path of at most {_count(options['points'], 'point')}"
-    what = "increment" if options["control"] == "load" else f"increment of the displacement of {options['on']}"
-    return f"static, {_count(options['increments'], what)}"
-
-
 def _steps(file: Any, model: Any, compiled: Any, state: Any, notes: list[str]) -> Iterator[str]:
-    from fem_mbs.analysis.options import STEP_OPTIONS
+    from fem_mbs.declarations.steps import step_kind
 
-    time = 0.0
-    for step in model.steps:
-        options = {**STEP_OPTIONS[step.kind], **step.options}
-        if step.kind not in ("transient", "inverse"):
-            time += options.get("duration", 0.0)
-            passing = f", to t = {time:g} s" if options.get("duration") else ""
-            yield f'step "{step.name}": {_still(step.kind, options)}{passing}'
-            continue
-        n = round(options["duration"] / options["h"])
-        text = "adaptive steps, results every" if options.get("adaptive") else f"{_count(n, 'step')} of"
-        text += f" {options['h']:g} s to t = {time + options['duration']:g} s"
-        how = (
-            f"rule {options['rule']}"
-            if step.kind == "transient"
-            else ("with inertia" if options["dynamic"] else "quasi-static")
-        )
-        yield f'step "{step.name}": {step.kind}, {how}, {text}'
-        if not options.get("adaptive"):
-            notes += _coarse(file, model, time, options["duration"] / n, n)
-        time += options["duration"]
-    first = model.steps[0]
-    if first.kind in ("transient", "inverse"):
-        turn = _largest_spin(compiled, state) * first.options["h"]
-        if turn > _COARSE_ANGLE:
-            notes.append(f"at the start something turns by {np.rad2deg(turn):.0f} degrees per step; take a smaller h")
+    time, first = 0.0, ""
+    for number, given in enumerate(model.steps):
+        step = step_kind(given.kind).plan(number, given.name, given.options)
+        passing = f"t = {time + step.duration:g} s" if step.duration else ""
+        words = f'step "{step.name}": {step.kind.sentence(step.options)}'
+        if not step.kind.passes_time:
+            yield words + (f", to {passing}" if passing else "")
+        else:
+            yield f"{words} to {passing}"
+            if not getattr(step.options, "adaptive", 0.0):
+                n = round(step.duration / step.options.h)
+                notes += _coarse(file, model, time, step.duration / n, n)
+            turn = 0.0 if number else _largest_spin(compiled, state) * step.options.h
+            if turn > _COARSE_ANGLE:
+                first = f"at the start something turns by {np.rad2deg(turn):.0f} degrees per step; take a smaller h"
+        time += step.duration
+    if first:
+        notes.append(first)
 
 
 def _largest_spin(compiled: Any, state: Any) -> float:
@@ -433,9 +375,9 @@ def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
 def inventory() -> Iterator[str]:
     """Yield the names of all available types without compiling any."""
     from fem_mbs.analysis.components.parameters import KINDS
-    from fem_mbs.analysis.options import STEP_OPTIONS
     from fem_mbs.analysis.reduction.reduce import METHODS
     from fem_mbs.analysis.transient.rules import RULES
+    from fem_mbs.declarations.steps import step_kinds
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions.kinds import FUNCTION_KINDS
     from fem_mbs.meshes.formats.reader import MESH_FORMATS
@@ -467,8 +409,8 @@ def inventory() -> Iterator[str]:
         for name, keys in table.items():
             yield f"  {name:20} {', '.join(keys)}"
     yield "steps and their options:"
-    for name, options in STEP_OPTIONS.items():
-        yield f"  {name:20} {', '.join(options)}"
+    for name, kind_of_step in step_kinds().items():
+        yield f"  {name:20} {', '.join(kind_of_step.Options.keys())}"
     yield "parameters of components (fem-mbs modify):"
     for name, (_, stiffness, mass) in KINDS.items():
         acts = [word for word, share in (("stiffness", stiffness), ("mass", mass)) if share]

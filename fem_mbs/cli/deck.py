@@ -96,16 +96,11 @@ def explain_file(path: Path, strict: bool = False) -> list[str]:
     found = [f"{n} {what}" for what, n in counts.items() if n]
     if found:
         lines.append("constraints: " + ", ".join(found))
-    kinds = {
-        "linear_static": "linear statics", "static": "nonlinear statics", "modes": "modes", "buckling": "buckling",
-        "complex_modes": "complex modes",
-        "linear_transient": "linear transient", "transient": "transient",
-    }  # fmt: skip
     for step in converted.steps:
         own = deck.steps[step.index]
         prints = sorted({v for o in step.prints if o.frequency > 0 for v in o.variables})
         told = f", prints {', '.join(prints)}" if prints else ""
-        lines.append(f"step {own.number}: {own.procedure} as {kinds[step.kind]}, to t = {step.time:g}{told}")
+        lines.append(f"step {own.number}: {own.procedure} as {step.kind.noun}, to t = {step.time:g}{told}")
     return lines + _note_lines(converted)
 
 

@@ -167,8 +167,8 @@ def run(
         raise locate_error(model, error) from None
     if not quiet:
         print_report(console, results)
-    report = results.report
-    checks = (report.checks if report else None) or []
+    told = results.report
+    checks = (told.checks if told else None) or []
     failed = [check.case for check in checks if not check.passed]
     if failed:
         _complain(f"{model}: {len(failed)} of {len(checks)} checks failed: {', '.join(failed)}")

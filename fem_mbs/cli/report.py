@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.cli.report_stability import STABILITY, make_table, stability_sentences, stability_tables
+from fem_mbs.cli.report_stability import make_table
+from fem_mbs.declarations.steps import function_of, recorded_kind
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from fem_mbs.results.mac import Mac
     from fem_mbs.results.reader import Results
 
-__all__ = ["assembly_sentences", "print_mac", "print_report"]
+__all__ = [
+    "assembly_sentences", "buckling_tables", "linear_static_tables", "modes_tables", "print_mac", "print_report",
+    "static_tables",
+]  # fmt: skip
 
 _MAX_ROWS = 24  # of sensors shown; all are in the tables on disk
 _MAX_MODES = 60  # of modes shown
@@ -45,7 +49,8 @@ def print_report(console: Console, results: Results) -> None:
         if counted.get("expected") is not None:
             console.print(_counted(_plain(step.name), counted), soft_wrap=True)
     for step in results.steps:
-        for sentence in stability_sentences(step):
+        entry = recorded_kind(step.type).sentences
+        for sentence in function_of(entry)(step) if entry else ():
             console.print(f'step "{_plain(step.name)}": {sentence}', soft_wrap=True)
     for step in results.steps:
         for sentence in step.summary.get("failures", []):
@@ -103,10 +108,13 @@ def _steps(results: Results) -> Table:
         n = s.get("n_steps", s.get("increments", 0))
         # a step under control is computed whole and in halves, some of them again; rows are something else
         per = s.get("adaptive", {}).get("computed", n)
-        kind = "linear static" if s.get("linear") and s.get("type") == "static" else s.get("type", "")
+        kind = recorded_kind(step.type)
+        title = s.get("type", "")
+        if kind.linear and title != step.type:
+            title = step.type.replace("_", " ")
         table.add_row(
             step.name,
-            s.get("rule", kind),
+            s.get("rule", title),
             (_count_of_steps(s, n) if n else ""),
             f"{s['iterations'] / per:.2f}" if per and "iterations" in s else "",
             _closing(s),
@@ -134,23 +142,39 @@ def _count_of_steps(summary: dict[str, Any], n: int) -> str:
 
 
 def _findings(step: Any) -> Iterator[Table]:
-    """Yield frequencies, load factors and critical points of a step."""
+    """Yield the tables of a step, as its kind has them."""
+    for entry in recorded_kind(step.type).tables:
+        yield from function_of(entry)(step)
+
+
+def modes_tables(step: Any) -> Iterator[Table]:
+    """Yield the table of frequencies of a modal step."""
+    if "frequencies_hz" in step.summary:
+        yield _modes(step.name, step.summary)
+
+
+def buckling_tables(step: Any) -> Iterator[Table]:
+    """Yield the table of load factors of a buckling step."""
     s = step.summary
-    name = step.name
-    if s.get("type") in STABILITY or "eigenvalues" in step.series:
-        yield from stability_tables(name, step)
-    elif "frequencies_hz" in s:
-        yield _modes(name, s)
     if "load_factors" in s:
-        table = make_table(f"{name}: shape", "load factor", "residual")
+        table = make_table(f"{step.name}: shape", "load factor", "residual")
         residuals = s.get("residuals") or [None] * len(s["load_factors"])
         for k, (factor, residual) in enumerate(zip(s["load_factors"], residuals, strict=True), 1):
             table.add_row(str(k), f"{factor:.6g}", "" if residual is None else f"{residual:.1e}")
         yield table
-    if s.get("type") == "static" and ("largest_displacement" in s or "reactions" in s):
-        yield _linear_static(name, s)
+
+
+def linear_static_tables(step: Any) -> Iterator[Table]:
+    """Yield the largest displacement and the reactions of a linear static step."""
+    if "largest_displacement" in step.summary or "reactions" in step.summary:
+        yield _linear_static(step.name, step.summary)
+
+
+def static_tables(step: Any) -> Iterator[Table]:
+    """Yield the critical points of a static step."""
+    s = step.summary
     if s.get("critical_points"):
-        table = make_table(f"{name}: critical point", "load factor", "+-", "negative eigenvalues")
+        table = make_table(f"{step.name}: critical point", "load factor", "+-", "negative eigenvalues")
         for point in s["critical_points"]:
             count = f"{point['negative_before']} to {point['negative_after']}"
             table.add_row(point["kind"], f"{point['load_factor']:.6g}", f"{point['error']:.1e}", count)

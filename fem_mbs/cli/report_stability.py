@@ -20,10 +20,10 @@ from fem_mbs.results.eigenvalues import (
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["STABILITY", "make_table", "stability_sentences", "stability_tables"]
-
-#: Types of steps with tables of their own.
-STABILITY = ("complex_modes", "campbell", "unbalance", "stability_map", "harmonic")
+__all__ = [
+    "campbell_sentences", "campbell_tables", "complex_modes_sentences", "complex_modes_tables", "harmonic_tables",
+    "make_table", "map_tables", "path_sentences", "path_tables", "unbalance_tables",
+]  # fmt: skip
 
 _MAX_ONSETS = 6  # of losses of stability told
 _MAX_ROWS = 60  # of modes, critical speeds and responses shown
@@ -45,51 +45,69 @@ def make_table(*columns: str) -> Table:
     return table
 
 
-def stability_tables(name: str, step: Any) -> Iterator[Table]:
-    """Yield tables of a step; ``name`` is its title in them."""
-    s = step.summary
-    kind = s.get("type")
-    if kind == "complex_modes":
-        yield _complex_modes(name, s)
-    elif kind == "campbell":
-        if s.get("critical_speeds"):
-            yield _critical_speeds(name, s)
-    elif kind == "unbalance":
-        yield _unbalance(name, s)
-    elif kind == "harmonic":
-        yield _harmonic(name, s)
-    elif kind == "stability_map":
-        yield _map(name, s)
-        if len(s["parameters"]) == 1 and (branches := eigenvalue_path(step)) is not None:
-            yield _path(name, branches)
-    else:
-        branches = eigenvalue_path(step)
-        if branches is not None:
-            yield _path(name, branches)
+def complex_modes_tables(step: Any) -> Iterator[Table]:
+    """Yield the table of eigenvalues of a step of complex modes."""
+    yield _complex_modes(step.name, step.summary)
 
 
-def stability_sentences(step: Any) -> Iterator[str]:
-    """Yield sentences on the stability of a step with marks of `rich`; names keep their square brackets."""
+def campbell_tables(step: Any) -> Iterator[Table]:
+    """Yield the table of critical speeds."""
+    if step.summary.get("critical_speeds"):
+        yield _critical_speeds(step.name, step.summary)
+
+
+def unbalance_tables(step: Any) -> Iterator[Table]:
+    """Yield the table of largest responses to unbalance."""
+    yield _unbalance(step.name, step.summary)
+
+
+def harmonic_tables(step: Any) -> Iterator[Table]:
+    """Yield the table of peaks of a harmonic response."""
+    yield _harmonic(step.name, step.summary)
+
+
+def map_tables(step: Any) -> Iterator[Table]:
+    """Yield the tables of a stability map: its points, and over one parameter its branches."""
+    yield _map(step.name, step.summary)
+    if len(step.summary["parameters"]) == 1:
+        yield from path_tables(step)
+
+
+def path_tables(step: Any) -> Iterator[Table]:
+    """Yield the table of eigenvalues along a step, if there are any."""
+    branches = eigenvalue_path(step)
+    if branches is not None:
+        yield _path(step.name, branches)
+
+
+def complex_modes_sentences(step: Any) -> Iterator[str]:
+    """Yield sentences on growing modes with marks of `rich`; names keep their square brackets."""
     from rich.markup import escape
 
     s = step.summary
-    kind = s.get("type")
-    if kind == "complex_modes":
-        grows = unstable(as_complex(s["eigenvalues"])) if s.get("eigenvalues") else np.zeros(0, bool)
-        where = f', rotor "{escape(s["rotor"])}" at {s["speed"]:.6g} rad/s' if s.get("rotor") else ""
-        seen = f", seen from the {s['frame']} frame" if s.get("rotor") and s.get("frame") else ""
-        if s.get("stable", not grows.any()):
-            yield f"no mode grows{where}{seen}"
-        else:
-            count = int(grows.sum())
-            yield f"[bold red]unstable[/]: {count} {'mode grows' if count == 1 else 'modes grow'}{where}{seen}"
-    elif kind == "campbell":
-        yield from _onset_sentences(campbell_branches(s)[0], "speed", "rad/s")
+    grows = unstable(as_complex(s["eigenvalues"])) if s.get("eigenvalues") else np.zeros(0, bool)
+    where = f', rotor "{escape(s["rotor"])}" at {s["speed"]:.6g} rad/s' if s.get("rotor") else ""
+    seen = f", seen from the {s['frame']} frame" if s.get("rotor") and s.get("frame") else ""
+    if s.get("stable", not grows.any()):
+        yield f"no mode grows{where}{seen}"
     else:
-        branches = eigenvalue_path(step)
-        if branches is not None:
-            what, _, unit = branches.label.removesuffix("]").rpartition(" [")
-            yield from _onset_sentences(branches, escape(what[:1].lower() + what[1:]), unit.strip("-"))
+        count = int(grows.sum())
+        yield f"[bold red]unstable[/]: {count} {'mode grows' if count == 1 else 'modes grow'}{where}{seen}"
+
+
+def campbell_sentences(step: Any) -> Iterator[str]:
+    """Yield sentences on the speeds at which branches lose their stability, with marks of `rich`."""
+    yield from _onset_sentences(campbell_branches(step.summary)[0], "speed", "rad/s")
+
+
+def path_sentences(step: Any) -> Iterator[str]:
+    """Yield sentences on where branches along a step lose their stability, with marks of `rich`."""
+    from rich.markup import escape
+
+    branches = eigenvalue_path(step)
+    if branches is not None:
+        what, _, unit = branches.label.removesuffix("]").rpartition(" [")
+        yield from _onset_sentences(branches, escape(what[:1].lower() + what[1:]), unit.strip("-"))
 
 
 def _onset_sentences(branches: Branches, name: str, unit: str) -> Iterator[str]:

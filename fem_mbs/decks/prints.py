@@ -18,7 +18,7 @@ CalculiX makes of them, if their section is RECT.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,10 @@ from fem_mbs.elements.solids import shapes
 from fem_mbs.meshes.abaqus.deck import OutputRequest
 from fem_mbs.results.recorder import Recorder, Relay
 
+if TYPE_CHECKING:
+    from fem_mbs.analysis.context import RunContext
+    from fem_mbs.analysis.linear.linearised import Linearised
+
 __all__ = ["Printer"]
 
 _ORDER = [0, 1, 2, 3, 5, 4]  # xx, yy, zz, xy, xz, yz of xx, yy, zz, xy, yz, zx
@@ -42,7 +46,7 @@ _SILENT = {"NOE", ""}
 class Printer(Relay):
     """Computes the prints of a deck from the rows of its run, as they pass on to another recorder."""
 
-    def __init__(self, conv: Conversion, plan: list[StepPlan], job: Any, recorder: Recorder) -> None:
+    def __init__(self, conv: Conversion, plan: list[StepPlan], job: RunContext, recorder: Recorder) -> None:
         super().__init__(recorder)
         self.conv, self.plan, self.job = conv, plan, job
         self.number = -1
@@ -79,27 +83,34 @@ class Printer(Relay):
                 summary["prints"] = self.tables
         super().end_step(summary)
 
+    @property
+    def _linear(self) -> Linearised:
+        """The matrices of the linear step that is being printed."""
+        found = self.job.linear.linear
+        assert found is not None
+        return found
+
     # --- which states ----------------------------------------------------------------------------------------------
     def _take(self, step: StepPlan, series, frames) -> None:
-        if step.kind in ("modes", "buckling", "complex_modes"):
+        if step.kind.shapes:
             self._modes(step, frames)
             return
         deck_step = self.conv.deck.steps[step.index]
         times = np.atleast_1d(frames["time"])
         for f, t in enumerate(times):
-            if step.kind == "static" and self.count == 0 and "load factor" in series and series["time"].size == 1:
+            if step.kind.path and self.count == 0 and "load factor" in series and series["time"].size == 1:
                 self.count += 1  # the start of the step
                 continue
             frame = {k: v[f] for k, v in frames.items() if k != "time"}
-            if step.kind in ("transient", "linear_transient"):
+            if step.kind.motion:
                 increment = round((float(t) - step.start) / deck_step.increment)
                 now = float(t)
                 if increment == 0:
                     continue
             else:
-                increment = self.count if step.kind == "static" else 1
+                increment = self.count if step.kind.path else 1
                 self.count += 1
-                now = float(series["time"][-1]) if step.kind == "static" else step.time
+                now = float(series["time"][-1]) if step.kind.path else step.time
             due = [o for o in step.prints if o.frequency > 0 and increment % o.frequency == 0]
             late = [o for o in step.prints if o.frequency > 0 and increment % o.frequency]
             self.last = None
@@ -114,11 +125,12 @@ class Printer(Relay):
             if request.frequency <= 0 or not request.variables:
                 continue
             for v in request.variables:
-                if v != "U" or step.kind != "modes" or request.kind != "node print":
+                if v != "U" or "basis" not in step.kind.carries or request.kind != "node print":
                     self._unknown(request, v, "of complex modes and buckling shapes")
                     continue
-                linear = self.job.linear.linear
+                linear = self._linear
                 vectors = self.job.linear.vectors
+                assert vectors is not None
                 for k in range(vectors.shape[1]):
                     u = linear.system.nodal(vectors[:, k])
                     number = self.job.linear.below + k + 1
@@ -185,11 +197,11 @@ class Printer(Relay):
         from fem_mbs.system.tangent import Level, Tangent
 
         job, system = self.job, self.job.system
-        if step.kind not in ("linear_static", "static"):
+        if not (step.kind.path or "preload" in step.kind.carries):
             return None
         loads = np.asarray(job.compiled.loads, bool)
-        if step.kind == "linear_static":
-            response, linear = job.linear.responses[step.name], job.linear.linear
+        if "preload" in step.kind.carries:
+            response, linear = job.linear.responses[step.name], self._linear
             state = linear.state
             if self.conv.deck.steps[step.index].perturbation:  # increments
                 values, on, reaction = response.values, response.mask & loads, response.forces
@@ -197,7 +209,7 @@ class Printer(Relay):
                 values = linear.values_now() + np.where(response.mask, response.values, 0.0)
                 on, reaction = loads, response.totals["reaction"]
         else:
-            values = function_jets(job.compiled, job.t)[:, 0] * job.loading.factors
+            values = function_jets(job.compiled, job.time)[:, 0] * job.loading.factors
             on = loads
             state = system.initial_state()
             state.Q[:], state.D[:] = job.state.Q[0], job.state.D[0]
@@ -214,7 +226,7 @@ class Printer(Relay):
         forces = nodal[:, :3].copy()
         if self.conv.dependent or self.conv.inclined:  # what equations exert on them, as CalculiX prints it
             blocks = [b for b in system.blocks if not b.type.multipliers and not b.type.inertia]
-            if step.kind == "linear_static":
+            if "preload" in step.kind.carries:
                 r, tangent = silent.assemble(silent.control(2.0), blocks)
                 inner = tangent @ job.linear.responses[step.name].u
                 if not self.conv.deck.steps[step.index].perturbation:
@@ -244,8 +256,8 @@ class Printer(Relay):
             for group, first, last in block.groups:
                 if group != name:
                     continue
-                if step.kind == "linear_static":
-                    linear, response = job.linear.linear, job.linear.responses[step.name]
+                if "preload" in step.kind.carries:
+                    linear, response = self._linear, job.linear.responses[step.name]
                     at = block.dof[first:last, block.type.node_dofs :].ravel() - system.first_multiplier
                     rows = linear.constraints[at]
                     force = -(rows.T @ response.y[at])
@@ -260,7 +272,7 @@ class Printer(Relay):
 
     # --- elements --------------------------------------------------------------------------------------------------
     def _element_tables(self, step: StepPlan, request, name, frame, time) -> None:
-        nonlinear = self.conv.is_nonlinear(self.conv.deck.steps[step.index]) and not step.kind.startswith("linear")
+        nonlinear = self.conv.is_nonlinear(self.conv.deck.steps[step.index]) and not step.kind.linear
         if name in ("S", "E", "ENER"):
             make: Callable = self._points
         elif name in ("ELSE", "EVOL", "EMAS"):

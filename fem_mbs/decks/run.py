@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fem_mbs.decks.beams import make_lines
 from fem_mbs.decks.constraints import make_constraints, nodes_of_constraints, tie_facets
@@ -27,6 +28,10 @@ from fem_mbs.input_files import inputs_of
 from fem_mbs.meshes.abaqus.deck import Deck
 from fem_mbs.meshes.abaqus.reader import read_deck
 from fem_mbs.model.model import Model
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.context import RunContext
+    from fem_mbs.results.recorder import Recorder
 
 __all__ = ["Converted", "convert", "is_deck", "run_deck", "solve_deck", "strictly"]
 
@@ -86,9 +91,9 @@ def _convert(deck: Deck, part: bool) -> Converted:
     return Converted(deck, model, conv, steps)
 
 
-def _watch(converted: Converted):
-    def watch(job, recorder):
-        return Printer(converted.conversion, converted.steps, job, recorder)
+def _watch(converted: Converted) -> Callable[[RunContext, Recorder], Printer]:
+    def watch(context: RunContext, recorder: Recorder) -> Printer:
+        return Printer(converted.conversion, converted.steps, context, recorder)
 
     return watch
 

@@ -23,6 +23,7 @@ import numpy as np
 from fem_mbs.decks.loads import Plan
 from fem_mbs.decks.model import Conversion
 from fem_mbs.decks.time import Timeline, is_general
+from fem_mbs.declarations.steps import StepKind, step_kind
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.abaqus.deck import DeckStep, OutputRequest
 
@@ -41,7 +42,7 @@ class StepPlan:
 
     index: int
     name: str
-    kind: str
+    kind: StepKind
     time: float
     prints: tuple[OutputRequest, ...]
     start: float = 0.0
@@ -89,14 +90,13 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
                 name, loads=plan.own[i], preload=preload, duration=step.duration, report="increment"
             )
             _ended(conv, step, i)
-            kind = "linear_static"
         elif step.procedure == "STATIC" and not conv.is_nonlinear(step) and not _before_motion(conv, i):
             _linear_after(conv, step, moved)
             if step.increment < step.duration * (1.0 - 1e-9):
                 conv.note(f"{step.where}: only the end of the linear step is computed and printed", changes=False)
             loads = "all" if not some else [*plan.general, *_motions(conv)]
             model.linear_static_step(name, loads=loads, duration=step.duration)
-            kind, preload, last = "linear_static", name, name
+            preload, last = name, name
         elif step.procedure == "STATIC":
             if not conv.is_nonlinear(step):
                 conv.note(
@@ -109,13 +109,11 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
                 )
             increments = max(1, round(step.duration / step.increment))
             model.static_step(increments, name, duration=step.duration)
-            kind, preload, last, moved = "static", "", "", True
+            preload, last, moved = "", "", True
         elif step.procedure == "FREQUENCY":
             _modes(conv, step, name, preload, moved)
-            kind = "modes"
         elif step.procedure == "COMPLEX FREQUENCY":
             _complex_modes(conv, step, name, preload, made)
-            kind = "complex_modes"
         elif step.procedure == "BUCKLE":
             own = plan.own[i]
             if not own:
@@ -124,12 +122,12 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
                 conv.note(f"{step.where}: BUCKLE without PERTURBATION is computed about the state of the steps before")
             about = preload if step.perturbation else ""
             model.buckling_step(step.n_modes, loads=own, name=name, sign="positive", preload=about)
-            kind = "buckling"
         else:
-            kind = _dynamic(conv, step, name, wanted, last, swung)
-            preload, last = "", name if kind == "linear_transient" else ""
-            moved = moved or kind == "transient"
-        made.append(StepPlan(i, name, kind, t, wanted, start))
+            _dynamic(conv, step, name, wanted, last, swung)
+            linear = step_kind(model.steps[-1].kind).linear
+            preload, last = "", name if linear else ""
+            moved = moved or not linear
+        made.append(StepPlan(i, name, step_kind(model.steps[-1].kind), t, wanted, start))
     points = {v for m in made for o in m.prints if o.frequency for v in o.variables} & {"S", "E", "ENER"}
     if points and any(g.kind == "solid" for g in conv.groups):
         model.field_names = tuple(dict.fromkeys((*model.field_names, "points")))
@@ -210,7 +208,7 @@ def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: boo
 def _complex_modes(conv: Conversion, step: DeckStep, name: str, preload: str, made: list[StepPlan]) -> None:
     """Add complex modes with Coriolis forces; both programs compute in the span of the modes of the last FREQUENCY
     step."""
-    basis = next((m.name for m in reversed(made) if m.kind == "modes"), "")
+    basis = next((m.name for m in reversed(made) if "basis" in m.kind.carries), "")
     if not basis:
         raise ModelError(f"{step.where}: COMPLEX FREQUENCY needs a FREQUENCY step before it, whose modes it takes")
     if conv.model.building.rotating is None:
@@ -240,7 +238,8 @@ def _ended(conv: Conversion, step: DeckStep, index: int) -> None:
 
 def _dynamic(
     conv: Conversion, step: DeckStep, name: str, prints: tuple[OutputRequest, ...], last: str, swung: bool
-) -> str:  # fmt: skip
+) -> None:  # fmt: skip
+    """Add a transient, linear or not."""
     if step.explicit:
         conv.note(f"{step.where}: EXPLICIT is not used; the step is implicit", changes=False)
     h = step.increment
@@ -264,9 +263,8 @@ def _dynamic(
             conv.model.transient_step(step.duration, h, name, rule="midpoint", adaptive=_TOLERANCE)
         else:
             conv.model.transient_step(step.duration, step.duration / n, name, **options)
-        return "transient"
+        return
     conv.model.linear_transient_step(step.duration, step.duration / n, name=name, start=last, **options)
-    return "linear_transient"
 
 
 def _every(prints: tuple[OutputRequest, ...], n: int) -> int:

@@ -111,7 +111,7 @@ class JointData:
 
 @dataclass(frozen=True)
 class Step:
-    """An analysis step; ``options`` are the keyword arguments in `fem_mbs.analysis.options`."""
+    """An analysis step: ``options`` are those that the user has given, of its kind (`fem_mbs.declarations.steps`)."""
 
     kind: str
     name: str

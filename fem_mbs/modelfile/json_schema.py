@@ -9,9 +9,9 @@ import json
 import sys
 from typing import Any
 
-from fem_mbs.analysis.options import STEP_OPTIONS
 from fem_mbs.declarations import kinds as K
 from fem_mbs.declarations.declaration import Declaration, Key, plain
+from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
 from fem_mbs.model.sensors import sensor_kinds
 from fem_mbs.modelfile.schema import TABLES, Document, Table
@@ -50,7 +50,7 @@ _CHOICES = {
     ("joint", "type"): list(JOINT_KINDS),
     ("sensor", "kind"): list(sensor_kinds()),
     ("section", "shape"): list(SECTION_SHAPES),
-    ("step", "type"): list(STEP_OPTIONS),
+    ("step", "type"): list(step_kinds()),
 }
 
 
@@ -65,8 +65,9 @@ def model_schema() -> dict[str, Any]:
 def _table(table: Table) -> dict[str, Any]:
     entry = _KINDS[K.FUNCTION] if table.single else _object(table.declaration, table.name)
     if table.name == "step":  # the options depend on the type
-        options = dict.fromkeys(name for known in STEP_OPTIONS.values() for name in known)
-        entry["properties"] |= {name: {} for name in options if name not in entry["properties"]}
+        for kind in step_kinds().values():
+            for name, said in kind.Options.keys().items():
+                entry["properties"].setdefault(name, {"description": said.text})
     if table.many == "named":
         return {"type": "object", "additionalProperties": entry}
     many = {"type": "array", "items": entry}

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.options import REQUIRED, STEP_OPTIONS
 from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.declarations.kinds import FILE, FUNCTION, shown
+from fem_mbs.declarations.steps import step_kind
 from fem_mbs.errors import InputError, MeshError, ModelError
 from fem_mbs.model.geometry import PlacedMesh
 from fem_mbs.model.model import Model
@@ -243,60 +243,19 @@ def _unknown(name: str, dotted: str, known: list[str]) -> str:
 
 
 def _checked_step(file: ModelFile, place: str, keys: type[Declaration], given: Mapping[str, Any]) -> Any:
-    """Check a step: its own keys, and the options of the analysis that its type names, with the types of their
-    defaults."""
-    head = keys.in_file()
-    own = {k: v for k, v in given.items() if k in head}
-    checked = _checked(file.path, place, keys, own)
-    if checked.type not in STEP_OPTIONS:
-        close = difflib.get_close_matches(checked.type, STEP_OPTIONS, n=1)
-        hint = f'; did you mean "{close[0]}"?' if close else ""
-        words = ", ".join(f'"{kind}"' for kind in STEP_OPTIONS)
-        raise file.error(place, f"type = {shown(checked.type)} must be one of {words}{hint}")
-    known = STEP_OPTIONS[checked.type]
-    options = {k: v for k, v in given.items() if k not in head}
-    for key, value in options.items():
+    """Check a step: its own keys, and the options of the kind that its type names."""
+    checked = _checked(file.path, place, keys, {k: v for k, v in given.items() if k in keys.in_file()})
+    try:
+        kind = step_kind(checked.type)
+    except ModelError as error:
+        raise error.at(f"{file.path}, {place}") from None
+    options = {k: v for k, v in given.items() if k not in keys.in_file()}
+    known = kind.Options.keys()
+    for key in options:
         if key not in known:
-            raise file.error(place, _unknown(key, key, [*head, *known]))
-        default = known[key]
-        what, good = "a number", isinstance(value, (int, float)) and not isinstance(value, bool)
-        if isinstance(default, bool):
-            what, good = "true or false", isinstance(value, bool)
-        elif key in ("loads", "vary", "inputs", "sensors"):
-            listed = isinstance(value, list) and all(isinstance(v, str) for v in value)
-            what, good = "a text or a list of texts", isinstance(value, str) or listed
-        elif key == "eigenvalues":
-            what, good = "a table {every = 10, count = 5, ...}", isinstance(value, dict)
-        elif key == "parameters":
-            what = "a list of tables"
-            good = isinstance(value, list) and all(isinstance(v, dict) for v in value)
-        elif (
-            checked.type in ("complex_modes", "stability_map") and key in ("near", "shift") and isinstance(value, list)
-        ):
-            what = "a number, or a list of two"
-            good = [type(v) in (int, float) for v in value] == [True, True]
-        elif key == "band":
-            what = "a list of two numbers"
-            good = isinstance(value, list) and [type(v) in (int, float) for v in value] == [True, True]
-        elif key in ("amplitudes", "phases"):
-            what, good = "a table of numbers by the names of loads", isinstance(value, dict)
-        elif checked.type == "harmonic" and key == "damping":
-            numbers = value if isinstance(value, list) else [value]
-            what, good = "a number or a list of numbers", all(type(v) in (int, float) for v in numbers)
-        elif key in ("speeds", "orders", "unbalances", "at", "frequencies"):  # the builder looks closer
-            what, good = "a list, or a table", isinstance(value, (list, dict, str))
-        elif isinstance(default, str):
-            what, good = "a text", isinstance(value, str)
-        elif isinstance(default, int):
-            what, good = "a whole number", isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
-        elif good:
-            what, good = "a finite number", abs(value) < 1e100
-        if not good:
-            raise file.error(place, f"{key} = {shown(value)} must be {what}")
-    for key in known:
-        if key in REQUIRED and known[key] is None and key not in options:
-            raise file.error(place, f'"{key}" is missing')
-    return checked.type, own.get("name", checked.type), options
+            raise file.error(place, _unknown(key, key, [*keys.in_file(), *known]))
+    kind.Options.read(options, f"{file.path}, {place}")
+    return kind.name, checked.name or kind.name, options
 
 
 # ---- building -------------------------------------------------------------------------------------------------------

@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import ANY_TEXT, DIMENSION, FLAG, NAME, TEXT, VECTOR, WORDS
+from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.model.registry import TABLES as _DECLARED
 from fem_mbs.model.registry import Table
 
@@ -36,17 +37,19 @@ class Document(Declaration):
     )
 
 
+def _alternatives(words: Iterable[str]) -> str:
+    """Return words in quotes, as alternatives."""
+    *first, last = (f'"{word}"' for word in words)
+    return f"{', '.join(first)} or {last}"
+
+
 @dataclass(frozen=True, eq=False)
 class StepHead(Declaration):
     """What is computed, one after the other."""
 
     owner = "Step"
 
-    type: str = key(
-        TEXT,
-        '"transient", "inverse", "static", "linear_static", "linear_transient", "modes", "buckling", '
-        '"complex_modes", "linearise", "stability_map", "campbell", "unbalance" or "harmonic"',
-    )
+    type: str = key(TEXT, _alternatives(step_kinds()))
     name: str | None = key(NAME, "for reports", None, shows="the type")
 
 

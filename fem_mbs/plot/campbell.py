@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.declarations.steps import StepKind, recorded_kind, step_kinds
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
 from fem_mbs.results.eigenvalues import Branches, campbell_branches, damping_ratio, is_damped, unstable
@@ -33,16 +34,26 @@ def title_of(results: Results, step: Any) -> str:
     return f"{title}: {step.name}" if title else step.name
 
 
-def find_step(results: Results, step: int, kind: str) -> Any:
-    """Return a step by its number, which must be of a kind.
+def draws(item: Any, figures: str) -> bool:
+    """Return whether the kind of a step has a figure, by the name of what yields it in `fem_mbs.plot.figures`."""
+    return _has(recorded_kind(item.type), figures)
+
+
+def _has(kind: StepKind, figures: str) -> bool:
+    return any(entry.endswith(f":{figures}") for entry in kind.figures)
+
+
+def find_step(results: Results, step: int, figures: str) -> Any:
+    """Return a step by its number, whose kind must have a figure.
 
     Raises ResultsError if there is no such step, if it is of another kind, or has not ended.
     """
     where, item = results.where, results.step_at(step)
-    if item.type != kind:
-        known = ", ".join(f"{k}" for k, other in enumerate(results.steps) if other.type == kind) or "none"
+    if not draws(item, figures):
+        known = ", ".join(f"{k}" for k, other in enumerate(results.steps) if draws(other, figures)) or "none"
+        wanted = " or ".join(kind.name for kind in step_kinds().values() if _has(kind, figures))
         raise ResultsError(
-            f'{where}: step {step} ("{item.name}") is of type {item.type}, not {kind}; of that are {known}'
+            f'{where}: step {step} ("{item.name}") is of type {item.type}, not {wanted}; of that are {known}'
         )
     if not item.summary:
         raise ResultsError(f'{where}: step {step} ("{item.name}") has not come to its end; run it again')
@@ -58,7 +69,7 @@ def plot_campbell(results: Results, step: int, path: str | Path) -> Path:
     Raises:
         ResultsError: the step is no Campbell diagram, or has no branches.
     """
-    item = find_step(results, step, "campbell")
+    item = find_step(results, step, "campbell_figures")
     branches, whirl = campbell_branches(item.summary)
     if not np.isfinite(branches.values).any():
         raise ResultsError(f'Figure: step "{item.name}" has found no eigenvalues to draw')
@@ -231,7 +242,7 @@ def plot_unbalance(results: Results, step: int, path: str | Path) -> Path:
     legend tells.
     Raises ResultsError if the step is none of unbalance, or has no response.
     """
-    item = find_step(results, step, "unbalance")
+    item = find_step(results, step, "unbalance_figures")
     speeds = np.asarray(item.summary["speeds"], float)
     entries = [entry for entry in item.summary.get("response") or [] if len(entry["amplitude"])]
     if not entries:
@@ -317,7 +328,7 @@ def _mark_criticals(results: Results, item: Any, panels: list[Axes]) -> None:
     rotor = item.summary.get("rotor")
     speeds = item.summary["speeds"]
     for other in results.steps:
-        if other.type != "campbell" or other.summary.get("rotor") != rotor:
+        if not draws(other, "campbell_figures") or other.summary.get("rotor") != rotor:
             continue
         for critical in other.summary.get("critical_speeds") or []:
             if min(speeds) <= critical["speed"] <= max(speeds) and float(critical.get("order", 1.0)) == 1.0:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.declarations.steps import function_of, recorded_kind
 from fem_mbs.errors import DiskFullError, ResultsError
 from fem_mbs.plot.campbell import plot_campbell, plot_unbalance
 from fem_mbs.plot.harmonic import plot_response
@@ -25,7 +26,6 @@ from fem_mbs.results.eigenvalues import campbell_branches, eigenvalue_path, is_d
 from fem_mbs.results.fields import is_continuum
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.results.series import sensor_units
-from fem_mbs.results.shapes import SHAPE_STEPS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "animate",
+    "campbell_figures",
+    "load_path_figures",
+    "map_figures",
     "nothing_drawn",
+    "path_figures",
     "plot_all",
     "plot_campbell",
     "plot_deformed",
@@ -49,6 +53,9 @@ __all__ = [
     "plot_shapes",
     "plot_stability_map",
     "plot_unbalance",
+    "roots_figures",
+    "shapes_figures",
+    "unbalance_figures",
 ]
 
 _CRITICAL = {"limit": "o", "bifurcation": "s", "jump": "D"}  # markers of critical points
@@ -322,30 +329,50 @@ def _if_possible() -> Iterator[None]:
         pass
 
 
-def _plot_stability(results: Results, step: Step, place: Callable[[str], Path], label: str) -> list[Path]:
-    """Draw eigenvalues, rotors and stability of a step; nothing for one that found nothing or has failed."""
-    jobs: list[tuple[Callable[..., Path], str]] = []
-    if step.type == "complex_modes":
-        jobs.append((plot_roots, "roots"))
-    elif step.type == "campbell":
-        jobs.append((plot_campbell, "campbell"))
-        if step.summary.get("branches") and is_damped(campbell_branches(step.summary)[0].values):
-            jobs.append((plot_roots, "roots"))
-    elif step.type == "unbalance":
-        jobs.append((plot_unbalance, "unbalance"))
-    elif step.type == "stability_map":
-        jobs.append((plot_stability_map, "stability"))
-    else:
-        branches = eigenvalue_path(step)
-        if branches is not None:
-            jobs.append((plot_eigenvalues, "eigenvalues"))
-            if is_damped(branches.values):
-                jobs.append((plot_roots, "roots"))
-    paths = []
-    for draw, name in jobs:
-        with _if_possible():
-            paths.append(draw(results, step.number, place(f"{name}-{label}.png")))
-    return paths
+Figures = Iterator[tuple[Callable[..., Path], str]]
+
+
+def shapes_figures(step: Step) -> Figures:
+    """Yield the figure of the shapes of a step."""
+    if len(step.frame_times):
+        yield plot_shapes, "shapes"
+
+
+def roots_figures(step: Step) -> Figures:
+    """Yield the figure of eigenvalues in the complex plane."""
+    yield plot_roots, "roots"
+
+
+def campbell_figures(step: Step) -> Figures:
+    """Yield the Campbell diagram, and the eigenvalues in the complex plane where there is damping."""
+    yield plot_campbell, "campbell"
+    if step.summary.get("branches") and is_damped(campbell_branches(step.summary)[0].values):
+        yield plot_roots, "roots"
+
+
+def unbalance_figures(step: Step) -> Figures:
+    """Yield the figure of responses to unbalance."""
+    yield plot_unbalance, "unbalance"
+
+
+def map_figures(step: Step) -> Figures:
+    """Yield the stability map."""
+    yield plot_stability_map, "stability"
+
+
+def load_path_figures(step: Step) -> Figures:
+    """Yield the load-displacement path of a step that has one."""
+    if len(step.series.get("load factor", ())) > 3 and not np.ptp(step.series["time"]):
+        yield plot_path, "path"
+
+
+def path_figures(step: Step) -> Figures:
+    """Yield eigenvalues along a step, if there are any."""
+    branches = eigenvalue_path(step)
+    if branches is not None:
+        yield plot_eigenvalues, "eigenvalues"
+        if is_damped(branches.values):
+            yield plot_roots, "roots"
 
 
 def plot_all(results: Results, directory: str | Path | None = None) -> list[Path]:
@@ -358,19 +385,17 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
         return target / name
 
     series = {name for step in results.steps for name in step.series}
-    moving = any(step.type in ("transient", "inverse") for step in results.steps)
+    moving = any(recorded_kind(step.type).passes_time for step in results.steps)
     if "ledger" in series and moving:
         paths.append(plot_ledger(results, place("ledger.png")))
     if series & {"linear momentum", "angular momentum"} and moving:
         paths.append(plot_momenta(results, place("momenta.png")))
     for step in results.steps:
         label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
-        if step.type == "static" and len(step.series.get("load factor", ())) > 3 and not np.ptp(step.series["time"]):
-            with _if_possible():  # no displacement was watched
-                paths.append(plot_path(results, step.number, place(f"path-{label}.png")))
-        elif step.type in SHAPE_STEPS and len(step.frame_times):
-            paths.append(plot_shapes(results, step.number, place(f"shapes-{label}.png")))
-        paths += _plot_stability(results, step, place, label)
+        for entry in recorded_kind(step.type).figures:
+            for draw, name in function_of(entry)(step):
+                with _if_possible():  # no displacement was watched, or nothing was found
+                    paths.append(draw(results, step.number, place(f"{name}-{label}.png")))
     for sensor in results.header["sensors"]:
         if f"sensor/{sensor['name']}" in series:
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", sensor["name"]).strip("_")
@@ -382,7 +407,7 @@ def plot_all(results: Results, directory: str | Path | None = None) -> list[Path
                 label = "-".join(re.sub(r"[^A-Za-z0-9_+-]+", "_", word).strip("_") for word in words)
                 with _if_possible():  # it does not respond
                     paths.append(plot_response(results, sensor["name"], step.number, place(f"response-{label}.png")))
-    drawn = [s for s in results.steps if "displacement" in s.frames and s.type not in SHAPE_STEPS]
+    drawn = [s for s in results.steps if "displacement" in s.frames and not recorded_kind(s.type).shapes]
     if len(drawn) > 1 and any(is_continuum(block) for block in results.header["blocks"]):
         for step in drawn:
             label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")

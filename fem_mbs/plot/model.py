@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot.scene import find_quantity, time_label
 from fem_mbs.plot.stage import Stage
 from fem_mbs.plot.style import make_figure, save_figure, style
 from fem_mbs.results.reader import Results, Step
-from fem_mbs.results.shapes import SHAPE_STEPS
+from fem_mbs.results.shapes import has_shapes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,8 +73,8 @@ def _step_with_frames(results: Results, step: int | None) -> Step:
     if step is not None:
         return results.step_at(step)
     found = [item for item in results.steps if "displacement" in item.frames]
-    found = [item for item in found if item.type in ("transient", "inverse")] or found
-    found = [item for item in found if item.type not in SHAPE_STEPS] or found
+    found = [item for item in found if recorded_kind(item.type).passes_time] or found
+    found = [item for item in found if not has_shapes(item)] or found
     if not found:
         raise ResultsError(f"{results.where}: no frames with displacements: store some during the run")
     return found[-1]
@@ -116,7 +117,7 @@ def draw_deformed(
         surface = stage.scene.skin is not None
         available = item.frame_times
         if times is None:
-            times = 6 if not surface else 1 if item.type == "static" else 4
+            times = 6 if not surface else 1 if recorded_kind(item.type).path else 4
         if isinstance(times, int):
             low = 0 if not surface or times > 1 else len(available) - 1
             chosen = np.unique(np.linspace(low, len(available) - 1, max(times, 1)).round().astype(int)).tolist()
@@ -221,7 +222,7 @@ def animate(
         ).tolist()
         swing, phases = np.full(len(take), magnify), np.zeros(len(take))
         title = results.header["title"]
-        if item.type in SHAPE_STEPS:
+        if has_shapes(item):
             shape = _shape(results, item, mode)
             stage.scene.swings = True
             length = max(2, round(fps * min(seconds, 2.0)))
@@ -270,7 +271,7 @@ def _shape(results: Results, step: Step, mode: int | None) -> int:
 def _shape_title(step: Step, shape: int) -> str:
     """Return the number of a shape and its frequency, with the damping ratio of complex ones, or its load factor."""
     summary = step.summary
-    if step.type == "harmonic":
+    if recorded_kind(step.type).shapes == "vibration":
         return f"{shape + 1}: {step.frame_times[shape]:.5g} Hz"
     if "frequencies_hz" not in summary:
         factor = f": factor {summary['load_factors'][shape]:.5g}" if "load_factors" in summary else ""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.analysis.header import make_header
-from fem_mbs.analysis.solution import Rows, StepResult
+from fem_mbs.analysis.solution import SeriesTable, StepResult
 from fem_mbs.errors import FemMbsError
 from fem_mbs.model.model import Model
 from fem_mbs.plot.model import draw_deformed
@@ -155,7 +155,7 @@ class _Start(Results):
     def __init__(self, header: dict[str, Any]) -> None:
         self.header, self.summary, self.restart_points = header, {}, []
         frames = {"time": np.zeros(1), "displacement": np.zeros((1, len(header["nodes"]), 3))}
-        self.steps = [StepResult("start", "static", frames=Rows(frames))]
+        self.steps = [StepResult("start", "static", frames=SeriesTable(frames))]
 
 
 def _start(model: Model) -> str:

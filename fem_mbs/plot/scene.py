@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot.surface import Skin
 from fem_mbs.results.fields import field_key, is_continuum, split_key
 from fem_mbs.results.reader import Column, Results, Step
-from fem_mbs.results.shapes import SHAPE_STEPS, amplitudes, is_complex, state_of_shapes
+from fem_mbs.results.shapes import amplitudes, has_shapes, is_complex, state_of_shapes
 
 __all__ = ["NodalQuantity", "Quantity", "Scene", "find_quantity", "rotation_matrices", "split_unit", "time_label"]
 
@@ -46,12 +47,12 @@ def split_unit(name: str) -> tuple[str, str]:
 
 def time_label(step: Step) -> str:
     """Return the axis label of the "time" of a step."""
-    names = {"transient": "Time [s]", "inverse": "Time [s]", "static": "Load factor [-]", "linear_static": "Time [s]"}
+    kind = recorded_kind(step.type)
     if "path length" in step.series:
         return "Path length"
-    if step.type == "static" and np.ptp(step.series.get("time", 0.0)) > 0.0:
+    if kind.path and np.ptp(step.series.get("time", 0.0)) > 0.0:
         return "Time [s]"  # it passes over the increments
-    return names.get(step.type, "Mode [-]" if "mode" in step.type or "buckling" in step.type else "Parameter [-]")
+    return kind.axis
 
 
 # What the short names of section quantities mean.
@@ -206,7 +207,7 @@ def _nodal_quantities(results: Results, step: Step) -> dict[str, NodalQuantity]:
     "stress xx"."""
     if not any(is_continuum(block) for block in results.header["blocks"]):
         return {}
-    shapes = step.type in SHAPE_STEPS
+    shapes = has_shapes(step)
     label = "Displacement, largest = 1" if shapes else "Displacement [m]"
     found = {"displacement": NodalQuantity(results, step, "displacement", None, label, shapes)}
     for item in results.header["fields"]:
@@ -277,7 +278,7 @@ class Scene:
         self.scale, self.phase = 1.0, 0.0
         self.swings = False  # whether shapes are shown in all their phases
         self.complex = is_complex(step)
-        self._about = state_of_shapes(results, step) if step.type in SHAPE_STEPS else None
+        self._about = state_of_shapes(results, step) if has_shapes(step) else None
         self.points = [block for block in results.header["blocks"] if block["connectivity"].shape[1] == 1]
         self.bodies: list[dict[str, Any]] = results.header["bodies"]
         self.discs: list[dict[str, Any]] = results.header.get("discs", [])
@@ -289,7 +290,7 @@ class Scene:
         self._rotation = step.frames.get("rotation")
         self._last: tuple[int, np.ndarray, np.ndarray | None] | None = None
         self._unit = np.ones(self.frames)
-        if step.type == "harmonic":  # vibrations are too small to be seen as they are
+        if recorded_kind(step.type).shapes == "vibration":  # vibrations are too small to be seen as they are
             size = float(np.ptp(self.nodes, axis=0).max(initial=0.0)) or 1.0
             most = [amplitudes(results, step, frame).max(initial=0.0) for frame in range(self.frames)]
             self._unit = np.array([0.1 * size / a if a > 0.0 else 1.0 for a in most])

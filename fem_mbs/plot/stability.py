@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
-from fem_mbs.plot.campbell import UNSTABLE, find_step, outlined, title_of
+from fem_mbs.plot.campbell import UNSTABLE, draws, find_step, outlined, title_of
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
 from fem_mbs.results.eigenvalues import (
     Branches,
@@ -45,12 +46,16 @@ def plot_roots(results: Results, step: int, path: str | Path) -> Path:
     Raises ResultsError if the step has no eigenvalues.
     """
     item = results.steps[step]
-    if item.type == "complex_modes":
-        find_step(results, step, "complex_modes")
+    if draws(item, "roots_figures"):
+        find_step(results, step, "roots_figures")
         values = upper_half(as_complex(item.summary["eigenvalues"]))
         branches = None
     else:
-        branches = campbell_branches(item.summary)[0] if item.type == "campbell" else eigenvalue_path(item)
+        branches = (
+            campbell_branches(item.summary)[0]
+            if recorded_kind(item.type).branches == "speed"
+            else eigenvalue_path(item)
+        )
         values = branches.values if branches is not None else np.empty(0, complex)
     if not np.isfinite(values).any():
         raise ResultsError(f'Figure: step "{item.name}" has no eigenvalues to draw')
@@ -245,7 +250,7 @@ def plot_stability_map(results: Results, step: int, path: str | Path) -> Path:
 
     Raises ResultsError if the step is no stability map, or its table does not fit its parameters.
     """
-    item = find_step(results, step, "stability_map")
+    item = find_step(results, step, "map_figures")
     if len(item.summary.get("parameters") or []) == 1:
         return plot_eigenvalues(results, step, path)
     (first, second), growth, frequency = _table(item)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.plot.scene import NodalQuantity, Quantity, Scene, time_label
 from fem_mbs.plot.surface import normals
 from fem_mbs.results.reader import Results, Step
@@ -412,7 +413,7 @@ class Stage:
         time = self.scene.times[frame]
         span = float(self.scene.times[-1] - self.scene.times[0])
         digits = max(0, 2 - int(np.floor(np.log10(span)))) if span > 0 else 3
-        text = f"t = {time:.{digits}f} s" if self.scene.step.type in ("transient", "inverse") else f"{time:.{digits}f}"
+        text = f"t = {time:.{digits}f} s" if recorded_kind(self.scene.step.type).passes_time else f"{time:.{digits}f}"
         if self.scene.flat:
             where = {"x": 0.99, "y": 1.02, "va": "bottom", "transform": self.axes.transAxes}
             self._drawn.append(self.axes.text(s=text, ha="right", family="DejaVu Sans Mono", **where))

@@ -553,7 +553,7 @@ def section_triads(
     Raises:
         ModelError: an orientation vector has no length or is parallel to its beam.
     """
-    if orientation_p is not None:
+    if orientation_p is not None and orientation_q is not None:
         return (
             _from_vector(ex_p, np.broadcast_to(orientation_p, ex_p.shape), owner),
             _from_vector(ex_q, np.broadcast_to(orientation_q, ex_q.shape), owner),

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.steps import recorded_kind
+
 __all__ = [
     "Branches",
     "Onset",
@@ -313,14 +315,15 @@ def eigenvalue_path(step: Any) -> Branches | None:
 
     The parameter is the load factor of a step at rest, that of a stability map over one, the time of others.
     """
-    if "eigenvalues" not in step.series or step.type not in ("transient", "static", "inverse", "stability_map"):
+    kind = recorded_kind(step.type)
+    if "eigenvalues" not in step.series or kind.branches not in ("along", "parameter"):
         return None
     raw = np.asarray(step.series["eigenvalues"])
     if not np.iscomplexobj(raw):
         raw = as_complex(raw.reshape(len(raw), -1, 2))
     raw = upper_half(raw.reshape(len(raw), -1))
     rows = ~np.isnan(raw).all(axis=1)
-    if step.type == "stability_map":
+    if kind.branches == "parameter":
         parameters = step.summary.get("parameters") or []
         if len(parameters) != 1 or len(parameters[0]["values"]) != len(raw):
             return None
@@ -328,7 +331,7 @@ def eigenvalue_path(step: Any) -> Branches | None:
     else:
         x, label = np.asarray(step.series["time"], float), "Time [s]"
         load = np.asarray(step.series["load factor"], float) if "load factor" in step.series else x
-        if step.type == "static" and (np.ptp(load) > 0.0 or not np.ptp(x)):
+        if kind.path and (np.ptp(load) > 0.0 or not np.ptp(x)):
             x, label = load, "Load factor [-]"
     if not rows.any():
         return None

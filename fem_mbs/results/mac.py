@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.solvers.eigen.modal_quantities import mac as assurance
@@ -13,7 +14,6 @@ from fem_mbs.solvers.eigen.modal_quantities import mac as assurance
 __all__ = ["Mac", "mac"]
 
 _TOLERANCE = 1e-6  # of the size of the model: nodes nearer than that are the same
-_SHAPES = ("modes", "buckling")
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,20 @@ class Mac:
         return [(i, int(j), float(self.matrix[i, j])) for i, j in enumerate(best)]
 
 
+def _is_real(step: Step) -> bool:
+    """Return whether the frames of a step are real shapes."""
+    return recorded_kind(step.type).shapes == "real"
+
+
 def _step(results: Results, name: str | int | None) -> Step:
-    shapes = [step for step in results.steps if step.type in _SHAPES]
+    shapes = [step for step in results.steps if _is_real(step)]
     if isinstance(name, int):
         shapes = [step for step in shapes if step.number == name]
     elif name is not None:
         shapes = [step for step in shapes if step.name == name]
     shapes = [step for step in shapes if len(step.frame_times)]
     if not shapes:
-        known = ", ".join(f'"{s.name}"' for s in results.steps if s.type in _SHAPES) or "none"
+        known = ", ".join(f'"{s.name}"' for s in results.steps if _is_real(s)) or "none"
         asked = "" if name is None else f" {name!r}"
         raise ResultsError(f"{results.where}: no step{asked} with shapes: there are {known}")
     return shapes[0]
@@ -57,7 +62,7 @@ def _step(results: Results, name: str | int | None) -> Step:
 def _shapes(results: Results, step: Step) -> np.ndarray:
     """Return shapes (n_nodes, 3, k) minus the displacements of the state that they oscillate about."""
     frames = np.asarray(step.frames["displacement"][:], float)
-    before = [s for s in results.steps[: step.number] if s.type not in _SHAPES and "displacement" in s.frames]
+    before = [s for s in results.steps[: step.number] if not _is_real(s) and "displacement" in s.frames]
     nonlinear = [s for s in before if not s.summary.get("linear")]  # linear steps leave the model where it is
     if nonlinear and len(nonlinear[-1].frame_times):
         frames = frames - nonlinear[-1].frames["displacement"][-1]
@@ -117,7 +122,7 @@ def mac(
         ResultsError: no shapes, meshes that do not coincide, a shape in which no node moves.
     """
     first = _step(results_a, step_a)
-    if step_b is None and any(s.name == first.name and s.type in _SHAPES for s in results_b.steps):
+    if step_b is None and any(s.name == first.name and _is_real(s) for s in results_b.steps):
         step_b = first.name
     second = _step(results_b, step_b)
     where = f'of "{results_a.directory}" and "{results_b.directory}"'

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.display import Shown
 from fem_mbs.errors import ResultsError
 from fem_mbs.model.sensors import node_values
@@ -33,9 +34,6 @@ from fem_mbs.results.writer import ResultsWriter, finish
 from fem_mbs.results.xdmf import write_xdmf
 
 __all__ = ["Column", "Columns", "FolderResults", "FolderStep", "Results", "ResultsWriter", "Step", "export"]
-
-#: Types of steps in time, whose mid-step quantities of older files belong to the middle of time steps.
-_IN_TIME = ("transient", "inverse")
 _CSV_ROWS = 20_000  # rows held in memory while a table is written
 
 
@@ -177,7 +175,7 @@ class Step:
     @property
     def mid_step(self) -> bool:
         """Whether the mid-step sensors of this step hold values of the middle of time steps."""
-        return bool(self.info.get("mid_step", self.type in _IN_TIME))
+        return bool(self.info.get("mid_step", recorded_kind(self.type).passes_time))
 
     def mid_times(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows that end a time step, and the times of the middle of these time steps [s]."""
@@ -326,7 +324,7 @@ class Results(Shown):
             found = [item for item in (self.step_at(step),) if key in item.series]
         else:
             found = [item for item in self.steps if key in item.series]
-            found = [item for item in found if item.type in _IN_TIME] or found
+            found = [item for item in found if recorded_kind(item.type).passes_time] or found
         if not found:
             raise ResultsError(f'{self.where}: no step holds "{key}" yet')
         return found
@@ -483,7 +481,7 @@ class Results(Shown):
         that functions of the kind "csv" read; return their paths."""
         paths = []
         for step in self.steps:
-            if step.type != "inverse":
+            if not recorded_kind(step.type).joint_forces:
                 continue
             found = self.drives(step.number)
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")

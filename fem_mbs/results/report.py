@@ -16,19 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, ClassVar, Self
 
+from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.records import Record, Schema, entry
 
 __all__ = [
-    "REGISTRY", "CheckReport", "ClosingReport", "Moved", "ModelCounts", "PrintTable", "StepReport", "Summary",
+    "CheckReport", "ClosingReport", "Moved", "ModelCounts", "PrintTable", "StepReport", "Summary",
     "report_classes", "report_of",
 ]  # fmt: skip
-
-#: The module that declares the reports of all step kinds.  It stands above this one in the layers: what a step reports
-#: is declared beside the step, and this module knows no kind.  It is imported by its name when a report is read.
-REGISTRY = "fem_mbs.analysis.steps.reports.registry"
 
 _known: dict[tuple[str, bool], type[StepReport]] = {}
 
@@ -97,14 +93,14 @@ class StepReport(Record):
 
 def report_classes() -> tuple[type[StepReport], ...]:
     """Return the report classes of all step kinds."""
-    return import_module(REGISTRY).REPORTS
+    return tuple(kind.Report for kind in step_kinds().values())
 
 
 def report_of(data: Mapping[str, Any]) -> StepReport:
     """Return the report of a step, given its JSON object; a `StepReport` for a kind that is not known."""
     key = str(data.get("type", "")), bool(data.get("linear"))
     if key not in _known:
-        import_module(REGISTRY)
+        step_kinds()  # the classes are known as soon as their modules are loaded
     return _known.get(key, StepReport).from_json(data)
 
 

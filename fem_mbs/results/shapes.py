@@ -10,10 +10,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["SHAPE_STEPS", "amplitudes", "is_complex", "largest_excursion", "state_of_shapes"]
+from fem_mbs.declarations.steps import recorded_kind
 
-#: Types of steps whose frames are shapes; those of harmonic response have their own size, frames of others none.
-SHAPE_STEPS = ("modes", "buckling", "complex_modes", "harmonic")
+__all__ = ["amplitudes", "has_shapes", "is_complex", "largest_excursion", "state_of_shapes"]
+
+
+def has_shapes(step: Any) -> bool:
+    """Return whether the frames of a step are shapes; those of vibrations have their own size, others none."""
+    return bool(recorded_kind(step.type).shapes)
 
 
 def is_complex(step: Any) -> bool:
@@ -31,7 +35,7 @@ def state_of_shapes(results: Any, step: Any) -> tuple[np.ndarray, np.ndarray] | 
         u = np.asarray(step.frames["state displacement"][0], float)
         has = "state rotation" in step.frames
         return u, np.asarray(step.frames["state rotation"][0], float) if has else np.zeros_like(u)
-    before = [s for s in results.steps[: step.number] if s.type not in SHAPE_STEPS and "displacement" in s.frames]
+    before = [s for s in results.steps[: step.number] if not has_shapes(s) and "displacement" in s.frames]
     nonlinear = [s for s in before if not s.summary.get("linear") and len(s.frame_times)]
     if is_complex(step) or not nonlinear:
         return None

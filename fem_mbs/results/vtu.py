@@ -20,7 +20,7 @@ from fem_mbs.meshes.formats.vtu import write_vtu
 from fem_mbs.results import store
 from fem_mbs.results.fields import cell_kind, field_key, split_key
 from fem_mbs.results.reader import Results, Step
-from fem_mbs.results.shapes import SHAPE_STEPS
+from fem_mbs.results.shapes import has_shapes
 
 __all__ = ["write_vtu_files"]
 
@@ -134,7 +134,7 @@ def write_vtu_files(results: Results, directory: str | Path | None = None) -> li
         if not count:
             continue
         label = f"{step.number + 1}-" + re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
-        if step.type in SHAPE_STEPS:
+        if has_shapes(step):
             shapes = {}
             # an imaginary part is the displacement a quarter of a period before
             wanted = {"displacement imaginary", *(field["name"] for field in results.header["fields"])}

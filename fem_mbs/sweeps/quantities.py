@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.results.series import sensor_columns, sensor_units
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def collect(results: Results) -> list[Quantity]:
     """Return all quantities of a finished run, in the order of its steps."""
     out: list[Quantity] = []
     for name, step in zip(_step_names(step.name for step in results.steps), results.steps):
-        pairs = [*_singles(step.summary), *_lists(step.summary), *_special(step.summary), *_sensors(results, step)]
+        pairs = [*_singles(step.summary), *_lists(step.summary), *_own(step), *_sensors(results, step)]
         out += [(f"{name}.{key}", value, unit) for key, value, unit in pairs]
     for check in results.summary.get("checks", []):
         out.append((f"check.{check['case']}", check["measured"], ""))
@@ -85,52 +86,9 @@ def _lists(summary: dict[str, Any]) -> Iterator[Quantity]:
             yield f"{name}_{k}", value, unit
 
 
-def _special(summary: dict[str, Any]) -> Iterator[Quantity]:
-    """Yield quantities from nested entries of a summary."""
-    kind = summary.get("type")
-    if kind == "complex_modes":
-        for k, (growth, _) in enumerate(summary["eigenvalues"][:_MOST], 1):
-            yield f"growth_rate_{k}", growth, "1/s"
-    for k, found in enumerate(summary.get("critical_speeds") or [], 1):
-        yield f"critical_speed_{k}", found["speed"], "rad/s"
-    if kind == "campbell":
-        yield "stable", all(summary.get("stable") or [True]), ""
-    for k, point in enumerate(summary.get("critical_points") or [], 1):
-        yield f"critical_load_{k}", point["load_factor"], ""
-    along = summary.get("eigenvalues")
-    if isinstance(along, dict):
-        yield "stable", along["stable"], ""
-        for key in ("load_factor", "time"):
-            if key in along.get("unstable_from", {}):
-                yield f"unstable_from.{key}", along["unstable_from"][key], "s" if key == "time" else ""
-    seen = set()
-    for event in summary.get("events") or []:
-        if event["name"] not in seen:
-            seen.add(event["name"])
-            yield f"event.{event['name']}.time", event["time"], "s"
-    for entry in summary.get("response") or []:
-        amplitude = np.asarray(entry["amplitude"], float)
-        if len(amplitude):
-            largest = int(np.argmax(amplitude))
-            where = f"{entry['at']}.{entry['direction']}"
-            yield f"{where}.amplitude_max", amplitude[largest], "m"
-            yield f"{where}.speed_of_max", summary["speeds"][largest], "rad/s"
-    for entry in summary.get("peaks") or []:
-        yield f"{entry['column']}.amplitude_max", entry["amplitude"], entry["unit"]
-        yield f"{entry['column']}.frequency_of_max", entry["frequency"], "Hz"
-    if kind == "stability_map":
-        growth = [g for row in summary["growth"] for g in row if g is not None]
-        stable = [s for row in summary["stable"] for s in row]
-        if growth:
-            yield "growth_rate_max", max(growth), "1/s"
-        if stable:
-            yield "stable_share", sum(stable) / len(stable), ""
-    reactions = summary.get("reactions") or {}
-    for key, unit in (("force", "N"), ("moment", "N m")):
-        values = reactions.get(key) or []
-        names = ["z"] if len(values) == 1 else "xyz"
-        for axis, value in zip(names, values):
-            yield f"reaction_{key}.{axis}", value, unit
+def _own(step: Any) -> Iterator[Quantity]:
+    """Yield what only steps of this kind have."""
+    yield from recorded_kind(step.type).quantities(step.summary)
 
 
 def _sensors(results: Results, step: Any) -> Iterator[Quantity]:

@@ -171,8 +171,7 @@ class Compiled:
 
     def nodal(self, values: np.ndarray) -> np.ndarray:
         """Return values of nodes (nodes, 6), three of positions and three of rotations, from those of all dofs (N,);
-        zero
-        where a node has no such dof.  From (N, k) they are (k, nodes, 6)."""
+        zero where a node has no such dof.  From (N, k) they are (k, nodes, 6)."""
         n, dim = self.nodes.x.shape[0], self.dimension
         out = np.zeros((*values.shape[1:], n, 6))
         for i in range(dim):
@@ -356,8 +355,7 @@ class Compiled:
         acting: bool = True,
     ) -> np.ndarray:
         """Return table (n, n_out) of the OUTPUT job for elements ``first`` to ``last`` (all) of a block, by its number,
-        at
-        ``state``; section forces with those of what is ``acting`` along the elements."""
+        at ``state``; section forces with those of what is ``acting`` along the elements."""
         block = self.blocks[number]
         last = block.size if last is None else last
         table = np.zeros((last - first, len(block.type.outputs)))
@@ -773,8 +771,7 @@ def _joined(blocks: list[Block], table: np.ndarray) -> np.ndarray:
 
 def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:
     """Return what acts along beams (n, 6): block and first element of these, block, first element and number of the
-    elements
-    that act, first local dof; ``table`` is told where the forces on the beams of a block begin."""
+    elements that act, first local dof; ``table`` is told where the forces on the beams of a block begin."""
     links = []
     size = 0
     for b, block in enumerate(blocks):

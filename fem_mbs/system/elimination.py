@@ -72,8 +72,7 @@ def shared_coordinates(
 
 def _candidates(block: Block, nodes: Nodes) -> tuple[np.ndarray, int]:
     """Return rows of a block that equal unknowns could replace, and whether these are rotations (1) or displacements
-    (0); of
-    joints that stand open, for `Model.assembly` to close, none."""
+    (0); of joints that stand open, for `Model.assembly` to close, none."""
     name, x = block.type.name, nodes.x
     if name in ("point2", "point3"):
         good = (block.nodes >= 0).all(axis=1) & (block.par[:, 1:] == 0.0).all(axis=1)
@@ -98,8 +97,7 @@ def _candidates(block: Block, nodes: Nodes) -> tuple[np.ndarray, int]:
 
 def _free_to_share(pairs: np.ndarray, stays: np.ndarray, held: np.ndarray, dim: int) -> np.ndarray:
     """Return (m,) bool: of the nodes that a pair ties together, over other pairs too, none is held in these unknowns,
-    and no
-    joint between them must keep its multipliers (which shared unknowns would leave without a say)."""
+    and no joint between them must keep its multipliers (which shared unknowns would leave without a say)."""
     free = np.ones(len(pairs), bool)
     n = held.shape[0]
     for kind in (0, 1):

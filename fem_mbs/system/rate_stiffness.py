@@ -2,6 +2,8 @@
 
 The tangents of these elements leave that part out where the model moves.  It is found by differences of order 4 of the
 forces of single elements.
+
+Theory: docs/theory.md, section 9, "The matrices".
 """
 
 from __future__ import annotations

@@ -125,8 +125,7 @@ def _on_line(kind: str, X: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, 
 
 def _perpendicular(kind: str, X: np.ndarray, points: np.ndarray, start: np.ndarray | None = None):
     """Return local coordinates (n, m) where the line to the point is at right angles to the facet, and whether they
-    were found
-    there: Newton's rule on (x(r) - p).x_r = 0, with the curvature left out where it would lead away."""
+    were found there: Newton's rule on (x(r) - p).x_r = 0, with the curvature left out where it would lead away."""
     if start is None:
         start = np.array((1.0, 1.0)) / 3.0 if kind.startswith("tri") else np.zeros(2)
     r = np.tile(start, (len(X), 1))

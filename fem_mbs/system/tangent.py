@@ -5,6 +5,8 @@ Whatever is not a step of the compiled loop gets its matrices here: starts, line
 same tangent of the elements with other weights in the control values (`control`).  So all have one pattern, which is
 found once per model (`matrices_of`), and element matrices are never held all at a time.  Other parameters are an
 overlay (`Compiled.with_parameters`), which the pattern serves too (`Matrices.of`).
+
+Theory: docs/theory.md, sections 8 and 9, "The matrices".
 """
 
 from __future__ import annotations

@@ -171,8 +171,7 @@ def from_meshio(
     where: str, form: str, raw: Any, kinds: dict[str, str]
 ) -> tuple[Found, list[tuple[int, str, int]], int]:
     """Return points and cells of what meshio has read, numbered from 0; which of its blocks were kept (block of the
-    file, its
-    type, block of the mesh, -1: vertices), and the number of cells in the file."""
+    file, its type, block of the mesh, -1: vertices), and the number of cells in the file."""
     points = np.asarray(raw.points)
     if points.ndim != 2 or points.shape[1] not in (2, 3) or points.dtype.kind not in "fiu":
         raise MeshError(f"{where}: points must have 3 coordinates each; save it anew")

@@ -6,6 +6,8 @@ K + K_0, the stiffness with that of a preload which does not grow, must be posit
 L L^T and serves ARPACK both as the inner product and, inverted, as the operator on -K_g x = (1/f) (K + K_0) x, so that
 the factors nearest to zero come first, of either sign.  By Sylvester's law the number of negative eigenvalues of
 K + K_0 + f K_g is that of the factors between 0 and f: two factorisations prove that none is missing.
+
+Theory: docs/theory.md, section 8, "At scale".
 """
 
 from __future__ import annotations

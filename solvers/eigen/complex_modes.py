@@ -15,6 +15,8 @@ and its residual.  Small problems are solved dense.
   that is known, and looks for more (check="probe").
 - Right-most eigenvalues: discs about points of the imaginary axis, each the reach of one shift, are laid over the
   frequencies up to ``reach``.
+
+Theory: docs/theory.md, section 9.
 """
 
 from __future__ import annotations
@@ -188,8 +190,7 @@ class _ComplexProblem:
 
     def _beside_zero(self, count: int) -> Inverse:
         """Return a positive shift of about half the lowest elastic frequency: from farther away all low modes look
-        alike, from
-        nearer by rigid motions drown the others."""
+        alike, from nearer by rigid motions drown the others."""
         # frequencies of single unknowns, the unit of time, grow with the fineness of a mesh, those of modes do not
         s, inverse, regular = 1e-3 * min(1.0, (_FINE / self.pencil.n) ** (1.0 / 3.0)), None, 0.0
         for _ in range(8):

@@ -1,8 +1,11 @@
-"""Eigenpairs of a quadratic pencil: making them good, judging them, and the zeros of rigid-body motions."""
+"""Eigenpairs of a quadratic pencil: making them good, judging them, and the zeros of rigid-body motions.
+
+Theory: docs/theory.md, section 9, "Pairs".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -93,7 +96,7 @@ class Pairs:
     w: np.ndarray
     z: np.ndarray
 
-    def take(self, some: np.ndarray) -> Pairs:
+    def take(self, some: np.ndarray | Sequence[int]) -> Pairs:
         """Return the pairs ``some``."""
         return Pairs(*(getattr(self, f.name)[..., some] for f in fields(self)))
 
@@ -128,8 +131,7 @@ class Motions:
 
 def null_space_near(inverse: Inverse, vectors: np.ndarray, transposed: bool) -> np.ndarray:
     """Return orthonormal basis (n, r) of K x + G^T y = 0, G x = 0 (K^T if ``transposed``) in the span of the vectors
-    (n, k),
-    after some subspace iterations about the shift."""
+    (n, k), after some subspace iterations about the shift."""
     pencil, s = inverse.pencil, inverse.s
     if vectors.shape[1] == 0:
         return np.zeros((pencil.n, 0))

@@ -3,6 +3,8 @@
 Real factors are loads of divergence; whether vibrations grow before (flutter) this problem does not tell.  Small
 problems are solved by QZ on a basis of the null space of G, large ones by the two-sided Lanczos recurrence (`lanczos`)
 on K^-1 K_g, which finds the factors nearest to zero first.
+
+Theory: docs/theory.md, section 8.
 """
 
 from __future__ import annotations
@@ -127,8 +129,7 @@ class _Inverse:
 
 def _sparse_divergence(K, Kg, G, count: int, sign: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest factors (k,) complex with vectors (n, k), by the two-sided Lanczos recurrence; fresh vectors
-    look for
-    further copies of multiple ones until no more come."""
+    look for further copies of multiple ones until no more come."""
     inverse = _Inverse(K, Kg, G)
     lanczos = TwoSidedLanczos(inverse, 3 * count + 80, np.random.default_rng(_SEED))
     most, known = lanczos.most, -1

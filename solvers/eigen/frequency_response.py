@@ -5,6 +5,8 @@ vectors, what forces do statically beyond these modes: the residual flexibility 
 (Dickens, Nakagawa & Wittbrodt 1997, Computers & Structures 62, 985), followed by the shapes of their own inertia
 forces (Wilson, Yuan & Dickens 1982, doi:10.1002/eqe.4290100606).  Projected on their span too, K and M keep terms in
 w^2 that a constant flexibility leaves out: 2 j powers of (w / cut-off)^2, with j vectors of a force.
+
+Theory: docs/theory.md, section 8, "Harmonic response".
 """
 
 from __future__ import annotations
@@ -138,8 +140,8 @@ def _residual_vectors(
     K, M, B: np.ndarray, vectors: np.ndarray, shift: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return shapes (n, s), orthogonal to modes (n, r) and each other by K and M, that forces B (n, k) make beyond
-    these, then
-    the inertia forces of these shapes, and so on; their stiffnesses (s,) and masses (s,), which may be zero."""
+    these, then the inertia forces of these shapes, and so on; their stiffnesses (s,) and masses (s,), which may be
+    zero."""
     none = np.zeros((K.shape[0], 0)), np.zeros(0), np.zeros(0)
     B = B[:, np.any(B != 0.0, axis=0)]
     left = B - M @ (vectors @ (vectors.T @ B))  # what excites no mode

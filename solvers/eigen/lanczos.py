@@ -19,6 +19,8 @@ are:
   of multiple eigenvalues, which one pair of starting vectors cannot find.
 
 Estimates are |A x - t x| / |t x| of Ritz pairs, from the last coefficients alone.
+
+Theory: docs/theory.md, section 9, "The recurrence".
 """
 
 from __future__ import annotations
@@ -125,7 +127,7 @@ class TwoSidedLanczos:
     def _step(self) -> None:
         k = self.steps
         u, v = self.operator.right(self._D[:, k]), self.operator.left(self._G[:, k])
-        before = np.linalg.norm(u), np.linalg.norm(v)
+        before = float(np.linalg.norm(u)), float(np.linalg.norm(v))
         self.steps = k + 1
         self.total += 1
         first = 0 if self.full else max(k - 1, 0)

@@ -85,8 +85,7 @@ def participation(M: csr_matrix, vectors: np.ndarray, directions: np.ndarray) ->
 
 def mac(A: np.ndarray, B: np.ndarray, weight: csr_matrix | None = None) -> np.ndarray:
     """Return modal assurance criterion (k, l) of shapes A (n, k) and B (n, l), real or complex, between 0 and 1;
-    weighted by a
-    positive semi-definite matrix (n, n) if one is given.
+    weighted by a positive semi-definite matrix (n, n) if one is given.
 
     Raises:
         ValueError: different numbers of dofs; a shape of zero size.

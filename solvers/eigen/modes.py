@@ -16,6 +16,8 @@ Shift-invert Lanczos: ARPACK (Lehoucq, Sorensen & Yang 1998) iterates on (K - s 
 - With constraints, G (m, n) of any rank, the operator is the saddle point [[K - s M, G^T], [G, 0]] (Ericsson & Ruhe
   1980, doi:10.1090/S0025-5718-1980-0583502-2), and a count of the negative eigenvalues of the matrix shifted beyond
   the highest mode tells whether one was missed.
+
+Theory: docs/theory.md, section 8, "At scale".
 """
 
 from __future__ import annotations
@@ -178,8 +180,7 @@ class _RealProblem:
 
     def _approach(self, shift: float, count: int) -> tuple[PositiveFactors, np.ndarray, np.ndarray]:
         """Return factors and modes of a part whose lowest elastic value is not known: the shift comes nearer while
-        Lanczos is
-        slow, since seen from far away all low modes look alike."""
+        Lanczos is slow, since seen from far away all low modes look alike."""
         for _ in range(4):
             factors = self._below_all(shift)
             try:
@@ -364,8 +365,7 @@ class _RealProblem:
 
 def as_modes(K: csr_matrix, M: csr_matrix, vectors: np.ndarray, rigid: int) -> RealModes:
     """Return modes (n, k) that were found in another way, ascending, with their Rayleigh quotients and residuals; the
-    first
-    ``rigid`` are rigid-body motions."""
+    first ``rigid`` are rigid-body motions."""
     found = _result(csr_matrix(K), csr_matrix(M), None, vectors, None, (), Effort())
     values = np.where(np.arange(found.values.size) < rigid, 0.0, found.values)
     return replace(found, values=values, rigid=rigid)

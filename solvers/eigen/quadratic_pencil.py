@@ -213,8 +213,7 @@ class QuadraticPencil:
         self, p: np.ndarray, x: np.ndarray, y: np.ndarray, transposed: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return |(p^2 M + p C + K) x + G^T y| over the sum of the norms of its four terms, and over that of the
-        absolute
-        values they cancel from (k,); what violates G x = 0 is added to the numerator."""
+        absolute values they cancel from (k,); what violates G x = 0 is added to the numerator."""
         terms = (*self.forces(p, x, transposed), self._reactions(y, transposed))
         norms = [np.linalg.norm(t, axis=0) for t in terms]
         off = np.linalg.norm(sum(terms), axis=0) + np.linalg.norm(

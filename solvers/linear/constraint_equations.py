@@ -14,6 +14,8 @@ is exact after log2(length of the longest chain) products of sparse matrices.  E
 their own in this way have the others substituted into them and try again; the last few hundred are left to a
 factorisation Q R with column pivoting (Businger & Golub 1965, doi:10.1007/BF01436084).  An equation of which nothing is
 left repeats others (it is dropped and reported) or contradicts them.
+
+Theory: docs/theory.md, section 6, "Linear constraint equations by elimination".
 """
 
 from __future__ import annotations
@@ -125,8 +127,7 @@ class Elimination:
 
     def multipliers(self, residual: np.ndarray) -> np.ndarray:
         """Return multipliers (m,) of K u + A^T lambda = f from ``residual`` (n,) = f - K u of a solution; those of
-        redundant
-        equations are zero.  The forces of the equations are -A^T lambda, those of the supports
+        redundant equations are zero.  The forces of the equations are -A^T lambda, those of the supports
         `reactions`."""
         lam = np.zeros(self.A.shape[0])
         if self.dependent.size:
@@ -135,8 +136,7 @@ class Elimination:
 
     def reactions(self, residual: np.ndarray) -> np.ndarray:
         """Return forces (n,) that hold the held dofs, K u - f + A^T lambda, from ``residual`` (n,) = f - K u of a
-        solution;
-        zero at all others."""
+        solution; zero at all others."""
         forces = np.zeros(self.A.shape[1])
         forces[self.held] = (self.A.T @ self.multipliers(residual) - residual)[self.held]
         return forces
@@ -341,8 +341,7 @@ class _Eliminator:
 
     def _between(self, A, pivots, label: np.ndarray | None = None) -> csr_matrix:
         """Return which rows use the pivots of which others, (k, k) with empty diagonal; nothing within groups
-        ``label``,
-        whose pivots have been separated."""
+        ``label``, whose pivots have been separated."""
         column = np.full(self.n, -1)
         column[pivots] = np.arange(pivots.size)
         A = A.tocoo()

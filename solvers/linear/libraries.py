@@ -247,8 +247,7 @@ def _interface() -> type[_Cholmod04]:
 
 def lower_triangle(values: np.ndarray, rows: np.ndarray, indptr: np.ndarray) -> Any:
     """Return the lower triangle (n, n), in compressed columns, as CHOLMOD takes a symmetric matrix; it holds the arrays
-    as
-    they are.
+    as they are.
 
     Raises:
         ModelError: CHOLMOD is not installed.

@@ -52,8 +52,7 @@ class Loop:
 
     def clash(self, right: np.ndarray) -> np.ndarray:
         """Return rows that ask for contradictory things in G x = right (m,): those of the combination of rows that
-        vanishes
-        while the same combination of right sides does not; none if all agree."""
+        vanishes while the same combination of right sides does not; none if all agree."""
         if not self.null.size:
             return self.rows
         b = right[self.rows] / self.size
@@ -115,8 +114,7 @@ def _loops(R: csr_matrix) -> Iterator[Loop]:
 
 def _combinations(R: csr_matrix) -> csr_matrix:
     """Return combinations of rows that nearly vanish, one per row of the result (c, m): each candidate less its
-    projection on
-    the rows that are none."""
+    projection on the rows that are none."""
     m = R.shape[0]
     S = csc_matrix(R @ R.T)
     lu = _factors(S + csc_matrix(_SHIFT * identity(m)))

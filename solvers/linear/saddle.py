@@ -158,8 +158,7 @@ def negative_determinant(K: Any, G: Any) -> bool:
 
 def negative_count(K: Any, G: Any, dense: int = DENSE) -> int:
     """Return number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n); by all eigenvalues
-    up to
-    n = ``dense``, which knows zeros best.
+    up to n = ``dense``, which knows zeros best.
 
     Large problems by the inertia of an L D L^T factorisation of the quasi-definite [[K + rho G^T G, G^T], [G, -delta]]
     (Vanderbei 1995, doi:10.1137/0805005; Sylvester's law): its negative pivots are those of the constraints and the

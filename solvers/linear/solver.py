@@ -437,8 +437,7 @@ class SuperLUSolver(_Refined):
 
 def _without_stiffness(k: np.ndarray, rows: np.ndarray, cols: np.ndarray, g: np.ndarray) -> np.ndarray:
     """Return unknowns (n,) bool with stiffness k (n,) that is positive and none: by entries g of constraints
-    (multipliers'
-    ``rows``, unknowns' ``cols``) 1/`NO_STIFFNESS` times softer than the stiffest end of a constraint."""
+    (multipliers' ``rows``, unknowns' ``cols``) 1/`NO_STIFFNESS` times softer than the stiffest end of a constraint."""
     weak = np.zeros(k.size, bool)
     g = np.abs(g)
     largest = np.zeros(k.size)

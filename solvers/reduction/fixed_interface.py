@@ -11,6 +11,8 @@ need no product with the whole basis.  K_bb + K_bi B + B^T (K_ib + K_ii B) is wh
 last term is a residual, with which the block is symmetric and its error of second order in that of B.
 
 One L L^T of K_ii serves the constraint modes, solved many at a time, and Lanczos's iteration for the others.
+
+Theory: docs/theory.md, section 11, "Held interfaces".
 """
 
 from __future__ import annotations
@@ -143,8 +145,7 @@ def fixed_interface_parts(
     rigid: tuple[np.ndarray, np.ndarray] | None = None, dofs: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> FixedInterface:  # fmt: skip
     """Return the same of matrices in parts: (bb (b, b) dense, ib (n_i, b) sparse, ii (n_i, n_i) csr), ``rigid``
-    likewise
-    (x (b, r), u_i (n_i, r)), and ``dofs`` boundary (b,), interior (n_i,); None: the boundary comes first."""
+    likewise (x (b, r), u_i (n_i, r)), and ``dofs`` boundary (b,), interior (n_i,); None: the boundary comes first."""
     check = check or ("probe" if cutoff is None else "inertia")
     if check not in CHECKS:
         raise ValueError(f"check must be one of {', '.join(CHECKS)}, not {check!r}")
@@ -184,8 +185,7 @@ def fixed_interface_parts(
 
 def without_strain(K: np.ndarray, rigid: np.ndarray) -> np.ndarray:
     """Return K (n, n) without the round-off by which motions ``rigid`` (n, r) strain it: P^T K P, P rigid = 0, P
-    orthogonal
-    where stiffnesses are one."""
+    orthogonal where stiffnesses are one."""
     scale = np.sqrt(np.abs(K.diagonal()))
     scale[scale == 0.0] = 1.0
     Y = scipy.linalg.orth(scale[:, None] * rigid)

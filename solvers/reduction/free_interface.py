@@ -13,6 +13,8 @@ Supports are found by themselves: as many dofs as there are rigid-body modes, th
 that are scaled to unit stiffnesses, are most independent (QR with column pivoting; Businger & Golub 1965,
 doi:10.1007/BF01436084).  With them K has factors L L^T, which give rigid-body modes to round-off, and G_c F by
 solutions of many right sides at a time.
+
+Theory: docs/theory.md, section 11, "Free interfaces".
 """
 
 from __future__ import annotations
@@ -174,7 +176,7 @@ def free_interface(
     if cutoff is not None and not (cutoff > 0.0 and np.isfinite(cutoff)):
         raise ValueError(f"cutoff must be a positive frequency, got {cutoff} Hz")
     forces = _forces(boundary, n)
-    modes = _counted(K, M, count, check) if cutoff is None else _complete(K, M, cutoff)
+    modes = _complete(K, M, cutoff) if count is None else _counted(K, M, count, check)
     r = _rigid_ones(modes, _round_off(K, M))
     if modes.values[r:].size and modes.values[r] < 0.0:
         raise AnalysisError(

@@ -55,8 +55,7 @@ class InterfaceBasis:
 
 def free_basis(method: str, M: csr_matrix, boundary: np.ndarray, modes: FreeModes) -> InterfaceBasis:
     """Return the basis of a ``method`` of `FREE_METHODS`; M sparse (n, n), ``boundary`` dofs (b,), whose unit forces
-    made the
-    attachment modes.
+    made the attachment modes.
 
     Raises:
         AnalysisError: the modes kept hold all that forces at the boundary can do, so that no attachment mode is left.

@@ -5,6 +5,8 @@ wavelets of Alpert (1993, doi:10.1137/0524016) are: unknowns are put into groups
 combinations that move no mean are taken out by a factorisation Q R, the rest, at most m per group, go on to the
 next level, where two groups are one.  What is left at the top spans X.  All columns are orthonormal, Z has about m s
 log2(s/2m) entries for s unknowns, and a combination of a low level touches few neighbours.
+
+Theory: docs/theory.md, section 11, "Interfaces".
 """
 
 from __future__ import annotations

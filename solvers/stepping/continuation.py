@@ -26,6 +26,8 @@ from there.  The sign of df times that of the determinant stays along a path, bu
 disagrees, and one at whose end the tangent has turned far, is refused too.
 
 The module knows a `Problem` only, neither meshes nor elements.
+
+Theory: docs/theory.md, section 7.
 """
 
 from __future__ import annotations
@@ -355,8 +357,8 @@ def _ended(walk: _Walk, s: PathSettings, new: float, place: float) -> bool:
 
 def _landed(problem, walk: _Walk, s: PathSettings, token, step, size: float):
     """Return the step, or where it passes the path's end the one onto this: Newton-Raphson from the part of its
-    increment that
-    lies before the end, with the load factor, or the displacement, given instead of the size; and its size.
+    increment that lies before the end, with the load factor, or the displacement, given instead of the size; and its
+    size.
 
     Where that finds nothing, the step stays as it was.
     """
@@ -582,7 +584,7 @@ def _predict(problem, walk: _Walk, s: PathSettings, size: float) -> tuple[np.nda
 
 
 def _step(problem, walk: _Walk, s: PathSettings, size: float, search: bool, given=None):
-    """Return Newton-Raphson on equilibrium and the condition of the step; (iterations, increment, load factor).
+    """Solve equilibrium and the condition of the step by Newton-Raphson; return iterations, increment, load factor.
 
     ``given`` (vector x, amount a): the condition x.W du = a, started at du = a x / x.W x, instead of the control's.
     """
@@ -679,8 +681,7 @@ def _smallest(problem, factor: float, start=None) -> tuple[float, np.ndarray]:
 
 def _most_negative(problem, factor: float, mu: float, x: np.ndarray) -> np.ndarray:
     """Return vector x with x.W x = 1 of the negative eigenvalue of smallest magnitude, where ``mu`` > 0 is the smallest
-    of
-    all: power iteration on 1/mu - K^-1 W, of whose eigenvalues it has the largest."""
+    of all: power iteration on 1/mu - K^-1 W, of whose eigenvalues it has the largest."""
     W = problem.weight
     problem.factorise(factor)
     inside = W > 0.0  # multipliers follow from the rest
@@ -693,8 +694,7 @@ def _most_negative(problem, factor: float, mu: float, x: np.ndarray) -> np.ndarr
 
 def _corner(problem, walk: _Walk, s: PathSettings, token, end, size: float, before: int, after: int) -> Critical:
     """Return the limit point in a corner that a short step goes around (`_around`): where the count changes along the
-    tangent.
-    Leaves the problem at the ``end`` of the step."""
+    tangent. Leaves the problem at the ``end`` of the step."""
     walk.around = None
     problem.restore(token)
     x, df, _ = _predict(problem, walk, s, size)

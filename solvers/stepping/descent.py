@@ -11,6 +11,8 @@ stood, which Newton-Raphson finds; a minimum, and no saddle, where the tangent w
 asked for, else mu grows.  V falls in every one.  As mu shrinks the steps become those of Newton-Raphson at the end.
 
 The module knows a `Problem` only, neither meshes nor elements.
+
+Theory: docs/theory.md, section 7.
 """
 
 from __future__ import annotations
@@ -107,9 +109,8 @@ def _size(problem: Problem, x: np.ndarray) -> float:
 
 
 def _minimum(problem: Problem, factor: float, mu: float, most: int) -> int:
-    """Return Newton-Raphson on the equilibrium with springs to the accepted configuration, within ``most`` residuals;
-    the
-    number of them.
+    """Solve for the equilibrium with springs to the accepted configuration, within ``most`` residuals; return
+    the number of them.
 
     Raises:
         AnalysisError: none was found, or no minimum.
@@ -137,7 +138,7 @@ def _minimum(problem: Problem, factor: float, mu: float, most: int) -> int:
 
 
 def _end(problem: Problem, factor: float, most: int) -> int | None:
-    """Return Newton-Raphson without springs, ``most`` residuals; the number of iterations.
+    """Solve without springs by Newton-Raphson, within ``most`` residuals; return the number of iterations.
 
     Where this leads elsewhere or to what is no minimum, None, and the configuration is as it was; but one that is an
     equilibrium already stays.

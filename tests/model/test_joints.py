@@ -7,8 +7,9 @@ import pytest
 
 from fem_mbs import Model, ModelError, load_model, solve
 from fem_mbs import run as run_to_folder
+from fem_mbs.analysis.context import make_context
 from fem_mbs.analysis.header import make_header
-from fem_mbs.analysis.run import _Run
+from fem_mbs.analysis.run import run_steps
 from fem_mbs.analysis.solution import Solution
 from fem_mbs.analysis.start.initial import _rows
 from fem_mbs.analysis.start.mobility import mobility
@@ -64,16 +65,16 @@ def pair(kind, options, dimension=3, ground=False, moving=True):
 def run(model):
     """Solution, and the largest error of a constraint at the end [m] or [rad]."""
     solution = Solution()
-    job = _Run(model, solution)
-    solution.compiled = job.compiled
-    job.run()
+    context = make_context(model, solution)
+    solution.compiled = context.compiled
+    run_steps(context)
     t = np.float64(solution.steps[-1].time[-1])
-    values = np.array([f(t) for f in job.compiled.functions])
-    state = job.state
+    values = np.array([f(t) for f in context.compiled.functions])
+    state = context.state
     for a in (state.Q, state.D):
         a[1] = a[0]
     state.U[:] = 0
-    errors = _rows(job.compiled, state, values)[job.system.first_multiplier : -1]
+    errors = _rows(context.compiled, state, values)[context.system.first_multiplier : -1]
     return solution, np.abs(errors).max()
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem_mbs.analysis.options import STEP_OPTIONS
 from fem_mbs.analysis.run import solve
 from fem_mbs.analysis.solution import Solution
 from fem_mbs.declarations.kinds import shown
+from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.errors import InputError, MeshError, ModelError
 from fem_mbs.meshes.generate import line as line_mesh
 from fem_mbs.meshes.generate import write_msh
@@ -631,7 +631,7 @@ WRONG = {
     ),
     "step option type": (changed(("h = 0.01", "h = 0.01\nframes = 3.5")), r"frames = 3\.5 must be a whole number"),
     "step option flag": (changed(("h = 0.01", "h = 0.01\nrtol = true")), r"rtol = true must be a number"),
-    "step h": (changed(("h = 0.01", "h = '0.01'")), r'\[\[step\]\] number 1: h = "0\.01" must be a number'),
+    "step h": (changed(("h = 0.01", "h = '0.01'")), r'\[\[step\]\] number 1: h = "0\.01" must be a finite number'),
     "step h missing": (changed(("h = 0.01", "")), r'\[\[step\]\] number 1: "h" is missing'),
     "step h negative": (
         changed(("h = 0.01", "h = -0.01")),
@@ -686,7 +686,7 @@ WRONG_AS_A_WHOLE = {
     ),
     "no steps": (MINIMAL[: MINIMAL.index("[[step]]")], r"it has no steps"),
     "uneven steps": (changed(("h = 0.01", "h = 0.03")), r'\[\[step\]\] "transient": duration = 0\.1 s is not a whole'),
-    "step choice": (changed(("h = 0.01", "h = 0.01\nrule = 'newmrk'")), r"\"transient\": rule = 'newmrk' must be"),
+    "step choice": (changed(("h = 0.01", "h = 0.01\nrule = 'newmrk'")), r"\"transient\": rule = \"newmrk\" must be"),
     "singular inertia": (
         added("[[body]]\nname = 'b'\nposition = [0, 0]\nmass = 1\ninertia = 0"),
         r'node "b", rotation has neither mass nor stiffness',
@@ -792,7 +792,7 @@ def test_every_call_of_the_builder_has_a_table():
         "equations",
         "node_displacement",
     }  # Python functions and arrays do not stand in files
-    calls -= {f"{kind}_step" for kind in STEP_OPTIONS} | {"solid_material"}  # a material, too
+    calls -= {f"{kind}_step" for kind in step_kinds()} | {"solid_material"}  # a material, too
     tables = {t.method for t in TABLES}
     assert calls == tables - {"step"}
 

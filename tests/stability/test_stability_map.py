@@ -11,8 +11,7 @@ import scipy.linalg
 from places import SCHEMA
 
 from fem_mbs import Model, ModelError, Results, load_model, run, solve
-from fem_mbs.analysis.run import _Run
-from fem_mbs.analysis.solution import Solution
+from fem_mbs.analysis.run import run_to_end
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.state_space import descriptor, state_space
 from fem_mbs.analysis.steps import stability_map
@@ -210,9 +209,8 @@ def sliding() -> Linearisation:
     m.friction("drag", "rail", speed=0.5, direction=(1.0, 1.0, 0.0), **law)
     m.initial("block", velocity=(1.2, 0.3, 0.0), spin=(0.0, 0.0, 3.0))
     m.transient_step(0.02, 0.002, frames=0)
-    job = _Run(m, Solution())
-    job.run()
-    return Linearisation(job.compiled, job.state, job.t, job.loading)
+    end = run_to_end(m)
+    return Linearisation(end.compiled, end.state, end.time, end.loading)
 
 
 def test_columns_of_multipliers_are_those_of_the_forces():
@@ -240,9 +238,8 @@ def test_damping_of_friction_about_sliding():
     m.friction("drag", "rail", coefficient=0.3, smoothing=0.5)
     m.initial("block", velocity=(0.6, 0.8, 0.0))
     m.transient_step(0.002, 0.001, frames=0)
-    job = _Run(m, Solution())
-    job.run()
-    lin = Linearisation(job.compiled, job.state, job.t, job.loading)
+    end = run_to_end(m)
+    lin = Linearisation(end.compiled, end.state, end.time, end.loading)
     v = lin.velocity()[lin.dofs[:2]]
     w = np.linalg.norm(v)
     t, N = np.tanh(w / 0.5), 2.0 * 9.81
@@ -317,9 +314,8 @@ def test_linear_models_of_sliding_friction(form):
     m.nodal_spring("x", "a", "x", 90.0)
     m.friction("drag", "rail", coefficient=0.5, smoothing=0.01, speed=0.7)
     m.static_step()
-    job = _Run(m, Solution())
-    job.run()
-    lin = Linearisation(job.compiled, job.state, job.t, job.loading)
+    end = run_to_end(m)
+    lin = Linearisation(end.compiled, end.state, end.time, end.loading)
     assert lin.pressed
     modes = cm.complex_modes(lin.M, lin.C, lin.K, lin.G, 6, columns=lin.columns)
     if form == "state_space":

@@ -12,7 +12,8 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import Model, ModelError, run, solve
-from fem_mbs.analysis.run import _Run, inspect
+from fem_mbs.analysis.context import make_context
+from fem_mbs.analysis.run import check_beginning, inspect
 
 
 def closed(m: Model):
@@ -290,7 +291,7 @@ def rigid_link(**pins) -> Model:
 def test_joints_that_cannot_be_closed():
     m = rigid_link(left=((-0.5, 0), (-1, 0)), right=((0.5, 0), (1, 0)))
     with pytest.raises(ModelError, match=r'2 joints cannot be closed .*"(left|right)" by 0\.5 m.* stay open'):
-        _Run(m, None).check()
+        check_beginning(make_context(m))
 
 
 def test_motions_that_contradict_each_other():
@@ -301,7 +302,7 @@ def test_motions_that_contradict_each_other():
     m.joint("B", "angle", "ground", "a", function=0.2)
     m.static_step()
     with pytest.raises(ModelError, match=r'"[AB]" by 0\.05 rad.*motions contradict'):
-        _Run(m, None).check()
+        check_beginning(make_context(m))
 
 
 def test_clear_errors():
@@ -320,7 +321,7 @@ def test_clear_errors():
         m.assembly()
     m.static_step()
     with pytest.raises(ModelError, match='Assembly: no body, node or mesh "b"'):
-        _Run(m, None).check()
+        check_beginning(make_context(m))
 
 
 def test_without_an_assembly_open_joints_are_refused():
@@ -329,7 +330,7 @@ def test_without_an_assembly_open_joints_are_refused():
     m.joint("A", "pin", "a", "ground", point=(0.5, 0), point_b=(0.6, 0))
     m.static_step()
     with pytest.raises(ModelError, match=r'Joint "A": it is open by 0\.1 m at the start; .*assembly'):
-        _Run(m, None).check()
+        check_beginning(make_context(m))
 
 
 def test_a_nearly_straight_chain_that_must_fold():

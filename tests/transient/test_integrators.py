@@ -9,12 +9,12 @@ import pytest
 from places import SCHEMA
 
 from fem_mbs import ConvergenceError, Model, ModelError, run, solve
-from fem_mbs.analysis.options import STEP_OPTIONS
 from fem_mbs.analysis.run import inspect
 from fem_mbs.analysis.start.initial import consistent_velocities, initial_accelerations
 from fem_mbs.analysis.transient.rules import DEFAULTS, LINEAR_DEFAULTS, OPTIONS, RULES, verdict, weights
 from fem_mbs.analysis.transient.stepping import Settings
 from fem_mbs.analysis.transient.tangent import tangent_check
+from fem_mbs.declarations.steps import step_kind
 from fem_mbs.errors import DiskFullError
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.modelfile.reference import reference
@@ -880,8 +880,8 @@ def test_defaults_of_rules_stand_in_one_table():
     assert {k: v for k, v in DEFAULTS.items() if k != "decay"} | {"alpha": -0.05} == LINEAR_DEFAULTS
     for name, (low, high, default) in OPTIONS.items():
         assert low <= default <= high
-        assert STEP_OPTIONS["transient"][name] == getattr(Settings(), name) == default
+        assert step_kind("transient").Options.keys()[name].default == getattr(Settings(), name) == default
         if name != "decay":
-            assert STEP_OPTIONS["linear_transient"][name] == LINEAR_DEFAULTS[name]
+            assert step_kind("linear_transient").Options.keys()[name].default == LINEAR_DEFAULTS[name]
     row = next(line for line in reference().splitlines() if line.startswith("| `alpha` | -0.05 |"))
     assert f"half of the default of a transient, {DEFAULTS['alpha']:g}" in row

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fem_mbs.analysis.options import STEP_OPTIONS
 from fem_mbs.analysis.run import run
 from fem_mbs.analysis.transient.rules import RULES
+from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.errors import ModelError, ResultsError
 from fem_mbs.meshes.generate import grid2d
 from fem_mbs.model.model import Model
@@ -370,7 +370,7 @@ def test_steps_after_a_continued_one(tmp_path, kind):
 def test_every_kind_of_step_is_continued():
     """The two tables above miss no kind of step."""
     made = {step.kind for kind in AFTER for step in hinged(kind).steps}
-    assert made | {step.kind for kind in AFTER_TURNING for step in turning(kind).steps} == set(STEP_OPTIONS)
+    assert made | {step.kind for kind in AFTER_TURNING for step in turning(kind).steps} == set(step_kinds())
 
 
 def pendulums(restarts: int) -> Model:

@@ -7,6 +7,8 @@ joints and equations prescribe, and D(w) = K (1 + i eta) + i w C - w^2 M (eta th
 
 F the forces of the loads and F' those of the rates of what is driven.  Sensors are linear in displacements, velocities,
 accelerations, multipliers and loads, by the same derivatives as in state-space models (`ports` beside this).
+
+Theory: docs/theory.md, section 8, "Harmonic response".
 """
 
 from __future__ import annotations
@@ -42,17 +44,16 @@ class Shaker:
 
 
 def shakers(
-    compiled: CompiledModel, at: np.ndarray, t: float, options: dict[str, Any], owner: str
+    compiled: CompiledModel, at: np.ndarray, t: float, options: Any, owner: str
 ) -> tuple[list[Shaker], list[str]]:
     """Return what the options of a step choose, and sentences on what stays at rest; ``at`` (n_fun,) are the values of
-    all
-    functions at its time t [s].
+    all functions at its time t [s].
 
     Raises:
         ModelError: an unknown name, or nothing that shakes.
     """
-    loads = options["loads"]
-    amplitudes, phases = options["amplitudes"] or {}, options["phases"] or {}
+    loads = options.loads
+    amplitudes, phases = options.amplitudes or {}, options.phases or {}
     everything = isinstance(loads, str) and loads == "all"
     names = [] if everything else [loads] if isinstance(loads, str) else list(loads)
     for key, table in (("amplitudes", amplitudes), ("phases", phases)):
@@ -150,13 +151,13 @@ class Harmonic:
     """
 
     def __init__(
-        self, linear: Linearised, options: dict[str, Any], shaking: list[Shaker], sensors: list[str], owner: str
+        self, linear: Linearised, options: Any, shaking: list[Shaker], sensors: list[str], owner: str
     ):  # fmt: skip
         self.linear, self.owner = linear, owner
         if not linear.eliminated:
             raise AnalysisError(f"{owner}: the mechanism is too large for a harmonic step; linearise it")
         first = linear.first
-        self.structural = float(options["structural"])
+        self.structural = float(options.structural)
         self.T, self.elimination = linear.elimination.T.tocsr(), linear.elimination
         seen = _AtRest(linear)
         self.inputs = inputs_of_groups(seen, [(s.name, s.values, s.weight) for s in shaking])
@@ -183,10 +184,10 @@ class Harmonic:
     def _named(self) -> list[tuple[str, int]]:
         return list(zip(self.inputs.names, self.inputs.order.tolist(), strict=True))
 
-    def _choose(self, options: dict[str, Any]) -> None:
-        linear, method, w = self.linear, options["method"], 2.0 * np.pi * float(max(options["frequencies"]))
+    def _choose(self, options: Any) -> None:
+        linear, method, w = self.linear, options.method, 2.0 * np.pi * float(max(options.frequencies))
         K, C1, M = (linear.reduce(A) for A in (linear.balanced_tangent, linear.damping_matrix, linear.mass_matrix))
-        by_modes = options["damping"] is not None or options["modes"] is not None or options["cutoff"] is not None
+        by_modes = options.damping is not None or options.modes is not None or options.cutoff is not None
         if method == "auto":
             large = K.shape[0] > _LARGE and not C1.count_nonzero() and not linear.unsymmetric
             method = "modal" if by_modes or (large and M.count_nonzero()) else "direct"
@@ -207,23 +208,23 @@ class Harmonic:
                 "dampers act on the modes and residual vectors alone, which do not know their forces; "
                 'method = "direct" takes them whole'
             )
-        cutoff = 2.0 * np.pi * float(options["cutoff"]) if options["cutoff"] is not None else 2.0 * w
+        cutoff = 2.0 * np.pi * float(options.cutoff) if options.cutoff is not None else 2.0 * w
         if cutoff <= 0.0:
             raise ModelError(
                 f'{self.owner}: modes up to 0 Hz are none; give cutoff or modes, or take method = "direct"'
             )
-        ratios = np.atleast_1d(np.asarray(options["damping"] if options["damping"] is not None else [], float))
+        ratios = np.atleast_1d(np.asarray(options.damping if options.damping is not None else [], float))
         moved = [A @ self.ways for A in (self.K, self.C, self.M)]
         B = self.T.T @ np.hstack((self.inputs.force[: linear.first], *moved))
         linear.release()
         try:
             self.modal = ModalResponse(
-                0.5 * (K + K.T), C1, M, B, self.structural, ratios, cutoff, options["modes"],
+                0.5 * (K + K.T), C1, M, B, self.structural, ratios, cutoff, options.modes,
             )  # fmt: skip
         except AnalysisError as error:
             raise AnalysisError(f"{self.owner}: {error}") from None
         self.solver = self.modal
-        if self.modal.frequencies.size and self.modal.frequencies[-1] < w and options["modes"] is not None:
+        if self.modal.frequencies.size and self.modal.frequencies[-1] < w and options.modes is not None:
             self.warnings.append(
                 f"the highest mode has {self.modal.frequencies[-1] / (2.0 * np.pi):.6g} Hz, less than the highest "
                 "frequency; ask for more modes"

@@ -8,6 +8,8 @@ together by joints, that would be a dense matrix; they keep their constraints (`
 
 What such an analysis reports is linear in what it finds: values at the state plus their derivatives times the small
 displacements, velocities and multipliers (`fem_mbs.analysis.linear.sensors` for sensors).
+
+Theory: docs/theory.md, section 8.
 """
 
 from __future__ import annotations
@@ -58,8 +60,7 @@ _LOOSE = "the model is loose; hold it, so that every motion strains something"
 
 def keeps_constraints(constraints: int, unknowns: int) -> bool:
     """Return whether a problem keeps its constraints: a large mechanism, in which everything hangs together by joints,
-    so that
-    eliminations would leave dense matrices."""
+    so that eliminations would leave dense matrices."""
     return constraints > MECHANISM * unknowns and unknowns > LARGE
 
 
@@ -591,8 +592,7 @@ class Linearised:
     # --- states of results -----------------------------------------------------------------------------------------
     def shapes(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
         """Return states (k, ...) displaced by mode vectors (N, k), scaled so that the largest displacement is a tenth
-        of the
-        model's size (where nothing is displaced: the largest rotation a tenth of a radian)."""
+        of the model's size (where nothing is displaced: the largest rotation a tenth of a radian)."""
         kind = self.system.system.kind
         Q, D, U = [], [], []
         for x in vectors.T:
@@ -717,8 +717,7 @@ class Linearised:
 
     def potential(self, weight: bool) -> tuple[float, np.ndarray, csr_matrix]:
         """Return energy [J] of the masses under the weight of the state, and with ``weight`` that of the model in
-        addition: at
-        the state, its gradient (N,) and second derivatives (N, N)."""
+        addition: at the state, its gradient (N,) and second derivatives (N, N)."""
         blocks = [block for block in self.system.blocks if block.type.inertia]
         at = self.here.under(self.level(weight=weight))
         energy = sum(float(at.ledger(b, 0, b.size)[:, C.POTENTIAL].sum()) for b in blocks)

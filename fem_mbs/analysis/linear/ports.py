@@ -117,8 +117,8 @@ def inputs_of(lin: SmallMotions, names: str | Sequence[str], owner: str) -> Inpu
 
 def inputs_of_groups(lin: SmallMotions, groups: list[tuple[str, np.ndarray, float]]) -> Inputs:
     """Return inputs that change several functions in proportion: name, changes (n_fun,) of the functions and of the
-    factor of
-    the weight per unit.  Of each its value (order 0) and, where it moves what is driven, its rate (order 1)."""
+    factor of the weight per unit.  Of each its value (order 0) and, where it moves what is driven, its rate (order
+    1)."""
     loads = np.asarray(lin.compiled.loads, bool)
     driven = lin.system.driven
     columns: list[tuple] = []

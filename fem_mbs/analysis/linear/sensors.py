@@ -3,6 +3,8 @@
 So every reading is linear in the loads, however large the displacements of a linear analysis are.  Where a sensor is
 the length of a vector that is zero at the state (the deflection of a straight beam in space, the angle between parallel
 nodes) it has no derivative; its reading is the length of the vector, which is linear in the loads.
+
+Theory: docs/theory.md, section 8, "What linear steps report".
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ With u = T q + u0(t), where u0 is what supports, motions and equations prescribe
 (Chung & Hulbert 1993, doi:10.1115/1.2900803; am = 0, af = -alpha: Hilber, Hughes & Taylor 1977,
 doi:10.1002/eqe.4290050306).  beta = 1/4, gamma = 1/2, am = af = 0 is Newmark's average acceleration and, for a linear
 system, the mid-point rule: the ledger then closes to round-off, with other weights up to their numerical damping.
+
+Theory: docs/theory.md, section 8.
 """
 
 from __future__ import annotations
@@ -23,27 +25,13 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.linear.linearised import UNSYMMETRIC, Linearised
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.start.initial import function_jets
-from fem_mbs.analysis.transient.rules import LINEAR_DEFAULTS, Weights
+from fem_mbs.analysis.transient.rules import Weights
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.linear.libraries import LinearSolveError
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
 from fem_mbs.solvers.linear.service import factor
 
-__all__ = ["LINEAR_TRANSIENT_OPTIONS", "LinearTransient"]
-
-#: Options of a linear transient step and their defaults.
-LINEAR_TRANSIENT_OPTIONS: dict[str, Any] = {
-    "duration": None,  # [s]
-    "h": None,  # step [s]
-    "rule": "midpoint",  # or "newmark", "hht", "generalised-alpha"
-    "loads": "all",
-    "time": None,  # [s] at the start; else the present time
-    "start": "",  # linear static step (then at rest, or with given velocities) or transient that it goes on from
-    "preload": "",  # linear static step about whose displaced place, with its stresses, the motion is
-    "report": "total",  # of sensors and frames; or "increment": what the step adds to the state
-    "frames": 100,
-    **LINEAR_DEFAULTS,
-}
+__all__ = ["LinearTransient"]
 
 _SYMMETRIC = 1e-12  # difference of opposite entries, over the largest, that rounding leaves
 Take = Callable[[int, float, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
@@ -60,7 +48,7 @@ class LinearTransient:
     """
 
     def __init__(
-        self, linear: Linearised, options: dict[str, Any], weights: Weights, name: str, h: float,
+        self, linear: Linearised, options: Any, weights: Weights, name: str, h: float,
         velocity: np.ndarray, start: np.ndarray | None,
     ):  # fmt: skip
         self.linear, self.name, self.h, self.weights = linear, name, h, weights
@@ -74,8 +62,8 @@ class LinearTransient:
             for A in (linear.balanced_tangent, linear.mass_matrix, linear.damping_matrix)
         )
         self.warnings = [UNSYMMETRIC] if linear.unsymmetric else []
-        mask, self.weight = chosen(linear.compiled, options["loads"], self.owner, "loads", motions=True)
-        self.mask = mask | ~linear.loads if isinstance(options["loads"], str) else mask
+        mask, self.weight = chosen(linear.compiled, options.loads, self.owner, "loads", motions=True)
+        self.mask = mask | ~linear.loads if isinstance(options.loads, str) else mask
         system = linear.system
         self.loads = [b for b in system.blocks if "function" in b.type.par and not b.type.multipliers]
         self._silent = linear.force(blocks=self.loads)
@@ -129,8 +117,7 @@ class LinearTransient:
 
     def _at_zero(self, joints: list) -> np.ndarray:
         """Return displacements (first,) from the state to where supports, motions and equations are with their
-        functions at
-        zero; not zero where the state stands at other values of theirs."""
+        functions at zero; not zero where the state stands at other values of theirs."""
         linear = self.linear
         rows = linear.multipliers
         followed = np.zeros(self.mask.size, bool)
@@ -228,7 +215,7 @@ class LinearTransient:
         return c - self.T @ c[found.free]
 
     def _first_acceleration(self, r: np.ndarray, at: np.ndarray) -> np.ndarray:
-        """Return M a = -r of what has a mass, compatible with what is prescribed; what has none starts without."""
+        """Solve M a = -r for what has a mass, compatible with what is prescribed; what has none starts without."""
         found = self.linear.elimination
         Mq = found.reduce(self.M)
         massive = np.flatnonzero(Mq.diagonal() > 1e-14 * Mq.diagonal().max(initial=0.0))
@@ -264,8 +251,7 @@ class LinearTransient:
         self, t: float, u: np.ndarray, v: np.ndarray, a: np.ndarray, forces: np.ndarray, framed: bool
     ) -> dict[str, np.ndarray]:
         """Return what displacements u, velocities v, accelerations a and ``forces`` (first,) at a time add to the
-        state, as of
-        `Linearised.change`; outputs of all elements for frames, else of those that sensors look at."""
+        state, as of `Linearised.change`; outputs of all elements for frames, else of those that sensors look at."""
         linear, found = self.linear, self.linear.elimination
         whole, rates, second, held = (np.zeros(linear.system.n_dof) for _ in range(4))
         whole[: self.first], rates[: self.first], second[: self.first] = u, v, a

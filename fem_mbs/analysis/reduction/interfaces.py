@@ -12,6 +12,8 @@
   (`fem_mbs.solvers.reduction.sparse_complement`).  That is exact, and the matrices stay sparse.
 
 A node whose displacements depend on others (of a tie, of a coupling) is treated like a mean: x = T_i q.
+
+Theory: docs/theory.md, section 11, "Interfaces".
 """
 
 from __future__ import annotations

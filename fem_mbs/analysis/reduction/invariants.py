@@ -10,6 +10,8 @@ with the columns f that a function has over (x_n, d_n,k): 1 is (1, 0); the coord
 Phi_a is (Phi_n,a, (theta_n x d_n,k)_a).  With these r = x + R (c + Phi q) has exactly the kinetic energy of the
 elements at any x, R and, but for rotations of nodes of second order, any q.  The condensed mass of hexahedra with
 incompatible modes counts the mean motion of its inside, Z u, as one point more.
+
+Theory: docs/theory.md, section 11, "Moments of mass".
 """
 
 from __future__ import annotations

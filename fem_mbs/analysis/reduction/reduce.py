@@ -21,15 +21,14 @@ import time
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 from scipy.sparse import bmat, csr_matrix
 
+from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.linear.linearised import Linearised
-from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.reduction.interfaces import Boundary, make_boundary
 from fem_mbs.analysis.reduction.load_moments import load_moments
 from fem_mbs.analysis.reduction.projection import (
@@ -42,6 +41,7 @@ from fem_mbs.analysis.reduction.projection import (
 )
 from fem_mbs.analysis.reduction.quality import accuracy_of, effective_shares, free_modes_of, mass_properties
 from fem_mbs.analysis.reduction.rigid import check_held, rigid_motions
+from fem_mbs.analysis.run import run_to_end
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
@@ -151,7 +151,7 @@ def reduce_part(
             "Reduction: too many of its unknowns are tied by joints for a part; reduce the flexible parts of the "
             "mechanism one by one"
         )
-    start = np.zeros(linear.system.dimension) if origin is None else linear.compiled.model.building.vector(
+    start = np.zeros(linear.system.dimension) if origin is None else linear.compiled.model._vector(
         origin, "Reduction", "origin"
     )  # fmt: skip
     boundary = make_boundary(linear, interfaces)
@@ -249,18 +249,8 @@ def _linearised(model: Model, state: str, released: Mapping[str, Any]) -> Linear
         model = copy(model)
         model.building.fixed = [entry for entry in model.building.fixed if entry[0] not in nodes]
         model.building.driven = [entry for entry in model.building.driven if entry[0] not in nodes]
-    if state == "end" and model.steps:
-        from fem_mbs.analysis.run import _Run
-        from fem_mbs.analysis.solution import Solution
-
-        job: Any = _Run(model, Solution())
-        job.run()
-    else:
-        compiled = model.compile(stepping=False)
-        job = SimpleNamespace(
-            compiled=compiled, state=compiled.system.initial_state(), t=0.0, loading=Loading(compiled)
-        )  # fmt: skip
-    return Linearised(job.compiled, job.state, job.t, job.loading)
+    end = run_to_end(model) if state == "end" and model.steps else EndState.at_start(model.compile(stepping=False))
+    return Linearised(end.compiled, end.state, end.time, end.loading)
 
 
 # --- bases -----------------------------------------------------------------------------------------------------------

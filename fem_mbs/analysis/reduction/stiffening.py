@@ -18,6 +18,8 @@ the loads are in balance in either case, so that both give the same stresses.  K
 `Linearised.geometric_stiffness`, whatever the elements.  Nodes that follow an interface rigidly add the turning of
 their arms r under the forces g that hold them there, (g r^T + r g^T)/2 - (g.r) I on its rotations; inertia forces f on
 directors d of nodes do the same with -f and d.
+
+Theory: docs/theory.md, section 11, "Geometric stiffening".
 """
 
 from __future__ import annotations

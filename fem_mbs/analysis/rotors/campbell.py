@@ -10,18 +10,20 @@ intervals in which neither says clearly which is which are halved.
 
 Critical speeds of the order k are where Im p = k Omega on a branch.  Where matrices are quadratic in Omega,
 p = i k Omega makes an eigenproblem in Omega of its own, which needs no branches; both are compared.
+
+Theory: docs/theory.md, section 10, "Branches over the speed".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq, linear_sum_assignment
 from scipy.sparse import csr_matrix, vstack
 
+from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.rotors.rotating import choose_frame, rotation_of, steady_rotation
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError
@@ -34,7 +36,7 @@ from fem_mbs.system.tangent import matrices_of
 
 __all__ = [
     "Branches", "Critical", "Pair", "Spectrum", "Spinning", "critical_speeds", "direct_speeds", "follow",
-    "free_motions", "whirl",
+    "free_motions", "spinning_at", "whirl",
 ]  # fmt: skip
 
 _GUARD = 4  # modes beyond the wanted ones that are at hand for branches that come down
@@ -55,22 +57,22 @@ class Spinning:
     """A model whose rotor turns steadily at any speed; equilibria start from that of the speed before.
 
     Args:
-        run: the analysis (`fem_mbs.analysis.run._Run`) with its state, time and levels of loads.
+        end: the state that it starts from, with its time and levels of loads.
         frame: of increments; "auto" is settled at the first speed that is not zero, and the same for all.
     """
 
-    def __init__(self, run: Any, rotor: Rotor, frame: str = "auto"):
-        self.run, self.rotor, self.frame = run, rotor, frame
-        self.state = run.state
-        self.matrices = matrices_of(run.system)  # whose pattern is that at all speeds
+    def __init__(self, end: EndState, rotor: Rotor, frame: str = "auto"):
+        self.end, self.rotor, self.frame = end, rotor, frame
+        self.state = end.state
+        self.matrices = matrices_of(end.compiled.system)  # whose pattern is that at all speeds
         self.settled: str | None = None
 
     def at(self, speed: float) -> Linearisation:
         """Return the linearisation at a speed [rad/s]."""
-        run = self.run
-        rotation = rotation_of(run.compiled, self.rotor, speed)
-        lin = steady_rotation(run.compiled, self.state, rotation, run.t, run.loading)
-        self.state = lin.moved(np.zeros(run.system.n_dof))
+        end = self.end
+        rotation = rotation_of(end.compiled, self.rotor, speed)
+        lin = steady_rotation(end.compiled, self.state, rotation, end.time, end.loading)
+        self.state = lin.moved(np.zeros(end.compiled.system.n_dof))
         if self.settled is None and speed != 0.0:
             self.settled = choose_frame(lin, self.frame).frame
         return lin.seen_from(self.settled or ("rotating" if self.frame == "rotating" else "fixed"))
@@ -79,9 +81,16 @@ class Spinning:
         """Choose the frame at the highest speed."""
         top = float(np.abs(speeds).max())
         if top > 0.0:
-            before, self.state = self.state, self.run.state
+            before, self.state = self.state, self.end.state
             self.at(top)
             self.state = before
+
+
+def spinning_at(end: EndState, rotor: Rotor, frame: str, speeds: np.ndarray) -> Spinning:
+    """Return a model that turns at any speed, its frame chosen at the highest one [rad/s]."""
+    spinning = Spinning(end, rotor, frame)
+    spinning.settle(speeds)
+    return spinning
 
 
 @dataclass

@@ -3,6 +3,8 @@
 A state turns steadily with Omega about an axis if every turning node has v = Omega x r, a = Omega x (Omega x r), the
 spin Omega and no angular acceleration.  Its forces r(q) then depend on the place alone; with v and a moving along their
 derivative is K + C P + M P^2, P = [Omega]_x on the turning nodes, which serves Newton's method.
+
+Theory: docs/theory.md, section 10.
 """
 
 from __future__ import annotations

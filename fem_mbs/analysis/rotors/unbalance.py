@@ -7,6 +7,8 @@ e, f across the axis, e x f along it, and the phase a from e towards f,
 
 in the fixed frame.  In a rotating frame the force rests, and so does what it moves: K xi + G^T y = m d Omega^2
 (cos a e + sin a f), seen from outside as X = xi - i n x xi, n the axis.
+
+Theory: docs/theory.md, section 10, "Unbalance".
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ def steady_response(
     turning = set(spinning.rotor.nodes.tolist())
     for u in unbalances:
         if u.node not in turning:
-            name = spinning.run.model.node_name(u.node)
+            name = spinning.end.compiled.model.node_name(u.node)
             raise ModelError(f'{owner}: the unbalance at "{name}" is on no part of {spinning.rotor.owner}; move it')
     out = np.zeros((len(speeds), len(nodes), 3), complex)
     for k, speed in enumerate(speeds):

@@ -12,6 +12,8 @@ rotating frame u = R_s xi, so v = R_s (xi' + P xi) with P = [Omega]_x on every n
     M,   C + 2 M P,   K + C P + M P^2.
 
 `fem_mbs.analysis.rotors.rotating` looks which frame makes them constant, by turning the rotor.
+
+Theory: docs/theory.md, section 9, "The matrices".
 """
 
 from __future__ import annotations
@@ -222,8 +224,7 @@ class Linearisation:
 
     def constraint_rates(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
         """Return the constraints (m, N) and their first and second derivatives by time along the motion of the state,
-        by
-        differences of order 4."""
+        by differences of order 4."""
         system = self.system
         v, a = self.velocity(), spatial_axes(self.system, self.state, self.state.V[2])
         a[self.first :] = 0.0
@@ -327,8 +328,7 @@ class Linearisation:
 
     def eliminate(self, right: np.ndarray | None = None, pin: int = -1) -> Elimination:
         """Return u = T q + u0 with right sides (m,) of the constraints; what supports and motions hold stays where it
-        is, and
-        so does the dof ``pin``."""
+        is, and so does the dof ``pin``."""
         held = np.setdiff1d(np.arange(self.first), np.setdiff1d(self.dofs, [pin]))
         preferred = np.full(self.constraints.shape[0], -1)
         preferred[: self.system.n_dof - 1 - self.first] = self.system.preferred_dofs()
@@ -359,8 +359,7 @@ class Linearisation:
 
     def state_space(self, inputs: str | Sequence[str] = (), sensors: str | Sequence[str] = ()) -> StateSpace:
         """Return x' = A x + B u, y = C x + D u, dense, from names of loads, motions, driven joints or motors to names
-        of
-        sensors; see `fem_mbs.analysis.stability.state_space`."""
+        of sensors; see `fem_mbs.analysis.stability.state_space`."""
         from fem_mbs.analysis.stability.state_space import state_space
 
         return state_space(self, inputs, sensors)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
-from fem_mbs.analysis.loading import Loading
-from fem_mbs.analysis.run import _Run
-from fem_mbs.analysis.solution import Solution
+from fem_mbs.analysis.run import run_to_end
+from fem_mbs.analysis.small_motions import linearised
 from fem_mbs.analysis.stability.linearisation import Linearisation
-from fem_mbs.analysis.steps.stability import check_rotor, linearised
+from fem_mbs.analysis.steps.common import Turning, check_rotor
 from fem_mbs.model.model import Model
 
 __all__ = ["linearise"]
@@ -31,16 +28,8 @@ def linearise(
         ModelError, AnalysisError: a step or the linearisation cannot be made.
     """
     owner = "Linearisation"
-    options = {"rotor": rotor or "", "speed": speed, "frame": frame}
+    options = Turning.read({"rotor": rotor or "", "speed": speed, "frame": frame}, owner)
     check_rotor(owner, options, model)
-    if model.steps:
-        job = _Run(model, Solution())
-        job.run()
-    else:
-        compiled = model.compile(stepping=False)
-        job = SimpleNamespace(
-            model=model, compiled=compiled, system=compiled.system, state=compiled.system.initial_state(), t=0.0,
-            loading=Loading(compiled), events=None, linear=SimpleNamespace(),
-        )  # fmt: skip
-    lin, lin.notes = linearised(job, options)
+    about = model.rotors[options.rotor] if options.rotor else None
+    lin, lin.notes = linearised(run_to_end(model), about, options.speed, options.frame)
     return lin

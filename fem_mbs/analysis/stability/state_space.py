@@ -13,6 +13,8 @@ so that A is the derivative of x' = f(x) at this instant.
 
 What moves supports or drives joints comes with its rate and acceleration: inputs "name", "name'" and "name''".
 Outputs are changes of sensors about their values in the state; a sensor's name with ' or '' is its derivative by time.
+
+Theory: docs/theory.md, section 9, "Linear models".
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from fem_mbs.solvers.stepping import stepper as S
 if TYPE_CHECKING:
     from fem_mbs.analysis.stability.linearisation import Linearisation
 
-__all__ = ["Descriptor", "StateSpace", "descriptor", "sparse_arrays", "state_space"]
+__all__ = ["Descriptor", "StateSpace", "descriptor", "matrices", "sparse_arrays", "state_space"]
 
 _DENSE = 4000  # states of a dense model
 _MASSLESS = 1e-12  # of the largest mass, scaled to unit diagonals
@@ -220,8 +222,7 @@ def _rates(lin: Linearisation, found: Elimination, T: np.ndarray, Q: np.ndarray)
 
 def _with_mass(system, bases, shares, given: Inputs, names: list[str], owner: str):
     """Return coordinates without mass in terms of the others: a left basis (N, k), right bases and shares of inputs
-    with their
-    derivatives, and names of coordinates."""
+    with their derivatives, and names of coordinates."""
     (M, C1, K), (T, T1, T2), (Q, Q1, Q2) = system, bases, shares
     Mr = T.T @ (M @ T)
     d = np.sqrt(np.abs(np.diag(Mr)))
@@ -283,8 +284,7 @@ def descriptor(
     lin: Linearisation, inputs: str | Sequence[str] = (), sensors: str | Sequence[str] = (), owner: str = "Descriptor"
 ) -> Descriptor:
     """Return a sparse model with constraints: x = (q, v, a, multipliers) of the unknowns of the linearisation;
-    arguments as of
-    `state_space`.  In motion the constraints are held as they are.
+    arguments as of `state_space`.  In motion the constraints are held as they are.
 
     Raises:
         ModelError: unknown names, or derivatives of sensors, which belong to the state space.
@@ -318,3 +318,13 @@ def descriptor(
     return Descriptor(
         E, csr_matrix(csc_matrix(A)), csr_matrix(B), Cx, csr_matrix(direct), states, given.names, out.names, out.start
     )
+
+
+def matrices(lin: Linearisation) -> dict[str, np.ndarray]:
+    """Return M, C, K and constraints G of a linearisation as arrays of a .npz file: compressed rows, ``M_data`` and so
+    on, and ``names`` of the unknowns, ``dofs``, ``multipliers``, ``residual``."""
+    out: dict[str, np.ndarray] = {}
+    for key, A in (("M", lin.M), ("C", lin.C), ("K", lin.K), ("G", lin.G)):
+        out |= sparse_arrays(key, A)
+    names = np.array(lin.names)
+    return {**out, "names": names, "dofs": lin.dofs, "multipliers": lin.multipliers, "residual": lin.residual}

@@ -5,6 +5,8 @@ linear step (the load's share -Omega^2 M included) and the Coriolis matrix (`fem
 ``basis`` takes the modes of a modal step for the motions, u = Phi q: small dense matrices Phi^T A Phi, the procedure of
 CalculiX and Abaqus.  What the left-out modes would add is then missing: with ten modes the tenth frequency of a fast
 rotor may be 10 % too high.
+
+Theory: docs/theory.md, section 10, "In the frame of a centrifugal load".
 """
 
 from __future__ import annotations
@@ -17,36 +19,9 @@ from scipy.sparse import csr_matrix
 from fem_mbs.analysis.linear.coriolis import coriolis_matrix
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.model.model import Model
 from fem_mbs.solvers.eigen.complex_modes import ComplexModes, complex_modes
 
-__all__ = ["check_turning_frame", "frame_speed", "turning_modes"]
-
-
-def check_turning_frame(owner: str, options: dict[str, Any], model: Model) -> None:
-    """Refuse what does not go together.
-
-    Raises:
-        ModelError: naming the step, the option and what it may be.
-    """
-    if options["coriolis"] and model.building.rotating is None:
-        raise ModelError(f"{owner}: coriolis belongs to the frame of a centrifugal load, which the model does not have")
-    if (options["coriolis"] or options["basis"]) and options["rotor"]:
-        raise ModelError(
-            f"{owner}: a rotor turns by itself, with all its modes; remove coriolis and basis, or the rotor"
-        )
-    if options["basis"]:
-        earlier = []
-        for step in model.steps:
-            if f'Step "{step.name}"' == owner:
-                break
-            if step.kind == "modes":
-                earlier.append(step.name)
-        if options["basis"] not in earlier:
-            raise ModelError(
-                f'{owner}: basis = "{options["basis"]}" must be the name of a modal step before it; there are '
-                f"{', '.join(earlier) or 'none'}"
-            )
+__all__ = ["frame_speed", "turning_modes"]
 
 
 def frame_speed(linear: Linearised, owner: str) -> float:

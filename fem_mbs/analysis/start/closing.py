@@ -10,6 +10,8 @@ strains) with damped steps, each of them one saddle point
 
 whose delta falls with the square of the gap (Levenberg-Marquardt after Yamashita & Fukushima 2001): it keeps redundant
 joints and passages through singular positions solvable, and the last steps quadratic.
+
+Theory: docs/theory.md, section 3, "Assembly".
 """
 
 from __future__ import annotations
@@ -57,8 +59,7 @@ class _Gap:
 
 def _semidefinite(K: np.ndarray) -> np.ndarray:
     """Return symmetric element matrices (n, m, m) without their negative eigenvalues: what a strained part has too much
-    of on
-    the way must not drive it further."""
+    of on the way must not drive it further."""
     values, vectors = np.linalg.eigh(0.5 * (K + np.swapaxes(K, 1, 2)))
     return np.einsum("eij,ej,ekj->eik", vectors, np.maximum(values, 0.0), vectors)
 

@@ -154,8 +154,7 @@ def constraint_error(compiled: CompiledModel, state: S.State, t: float) -> float
 
 def constrained(W: csr_matrix, G: csr_matrix, columns: csr_matrix | None = None) -> Saddle:
     """Return factors of [[W, G^T], [G, 0]], without rows of G that depend on others; other ``columns`` (n, m) may stand
-    for
-    G^T.
+    for G^T.
 
     Raises:
         ModelError: the matrix is singular.

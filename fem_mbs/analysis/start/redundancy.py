@@ -7,6 +7,8 @@ pivots become small on the way; `fem_mbs.solvers.stepping.gauge` says how Newton
 Which rows share a dependency changes as a mechanism moves: loops that are apart in a special configuration, such as the
 one in which a model is drawn, may be one loop in all others.  What is kept over many steps are therefore *groups*: the
 loops among parts that joints connect, and all rows of these joints, which no configuration can change.
+
+Theory: docs/theory.md, section 6, "Dependent constraints".
 """
 
 from __future__ import annotations
@@ -154,8 +156,7 @@ def sentences(
     found: Constraints, labels: np.ndarray, when: str = "at the start", zero: Collection[str] = ()
 ) -> dict[tuple, str]:
     """Return what is to be said of dependent constraints, one sentence per group of joints that share loops, by what it
-    is
-    about; ``zero``: names of joints whose dependent multipliers are taken as zero in any case."""
+    is about; ``zero``: names of joints whose dependent multipliers are taken as zero in any case."""
     out: dict[tuple, str] = {}
     groups = _groups([loop for loop in found.loops if len(loop.dependent)], labels)
     total = f"in all {found.count} constraints of rank {found.rank} on {found.free} free dofs"
@@ -299,8 +300,7 @@ class Redundancy:
     # --- contradictions --------------------------------------------------------------------------------------------
     def contradiction(self, residual: np.ndarray, row_scale: np.ndarray) -> str | None:
         """Return names of joints that cannot be satisfied together, if the constraint error (N,) of a failed step lies
-        along
-        a combination of rows that vanishes; None if it does not."""
+        along a combination of rows that vanishes; None if it does not."""
         if self.found is None:
             return None
         rows = residual[self.first : -1]

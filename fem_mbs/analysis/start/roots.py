@@ -81,8 +81,7 @@ class Roots:
 
     def turned(self, D: np.ndarray, values: np.ndarray | None = None) -> list[Turned]:
         """Return joints on wrong roots at directors D (nr, 9), with values (n_fun,) of the time functions; without
-        these what
-        drives turn is not judged."""
+        these what drives turn is not judged."""
         out = []
         for p in self.pairs:
             R = D.reshape(-1, 3, 3)

@@ -1,138 +1,276 @@
-"""Steps of harmonic response in a run: their options, rows, frames and summaries."""
+"""Harmonic response: steady vibrations about the state that the steps before have left."""
 
 from __future__ import annotations
 
-from time import monotonic, perf_counter
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.linear.harmonic import Harmonic, shakers
-from fem_mbs.analysis.linear.linearised import Linearised
-from fem_mbs.analysis.solution import Progress
-from fem_mbs.analysis.steps.stability import complex_frames
+from fem_mbs.analysis.steps.common import (
+    COUNT,
+    FREQUENCY,
+    TIME_TEXT,
+    About,
+    check_friction,
+    check_preload,
+    limited,
+    number,
+    spread,
+    valued,
+    whole,
+)
+from fem_mbs.declarations.declaration import key
+from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
+from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
-from fem_mbs.model.model import Step
+from fem_mbs.records import Record, entry
+from fem_mbs.results.report import StepReport
 
-__all__ = ["HARMONIC_OPTIONS", "METHODS", "check_harmonic", "run_harmonic"]
+if TYPE_CHECKING:
+    from fem_mbs.analysis.context import Ahead, RunContext
+    from fem_mbs.model.model import Model
+    from fem_mbs.model.sensors import Sensor
 
-#: Options of a step of harmonic response and their defaults.
-HARMONIC_OPTIONS: dict[str, Any] = {
-    "frequencies": None,  # [Hz], rising
-    "loads": "all",  # but gravity, centrifugal loads; or names, of motions, driven joints, base excitations too
-    "amplitudes": None,  # by names: of functions, else their values at ``time``
-    "phases": None,  # by names [degrees]
-    "method": "auto",  # or "direct", "modal"
-    "modes": None,  # number of modes; else all up to ``cutoff``
-    "cutoff": None,  # [Hz]; None: twice the highest frequency
-    "damping": None,  # ratio of all modes, or a list of ratios, the last for all further ones
-    "structural": 0.0,  # loss factor of the stiffness
-    "frames": 20,  # shapes kept, evenly spread over the frequencies; 0: none
-    "time": None,
-    "preload": "",
-}
+__all__ = ["HarmonicLoad", "HarmonicReport", "HarmonicResponse", "KIND", "Options", "Peak"]
+
 METHODS = ("auto", "direct", "modal")
 _SHOWN = 0.1  # [s] between two lines of progress
 _NONLINEAR = ("work", "energy")  # sensors without a meaning in small motions
 
-
-def _finite(value, low: float = -np.inf, strict: bool = False) -> bool:
-    ok = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.bool_))
-    return bool(ok and low <= value < 1e300 and not (strict and value == low) and value > -1e300)
-
-
-def check_harmonic(owner: str, options: dict[str, Any]) -> None:
-    """Refuse options that make no sense, before anything is computed.
-
-    Raises:
-        ModelError: naming the step, the option and what it may be.
-    """
-    if options["method"] not in METHODS:
-        raise ModelError(f"{owner}: method = {options['method']!r} must be one of {', '.join(METHODS)}")
-    for key in ("amplitudes", "phases"):
-        table = options[key]
-        good = table is None or (isinstance(table, dict) and all(_finite(v) for v in table.values()))
-        if not good:
-            what = "angles [degrees]" if key == "phases" else "numbers"
-            raise ModelError(f"{owner}: {key} = {table!r} must be a table of {what} by the names of loads")
-    names = options["loads"]
-    if not isinstance(names, (str, list, tuple)) or not all(isinstance(n, str) for n in names) or not len(names):
-        raise ModelError(f'{owner}: loads = {names!r} must be "all", a name or a list of names')
-    modes, cutoff, damping = options["modes"], options["cutoff"], options["damping"]
-    if modes is not None and (isinstance(modes, bool) or not isinstance(modes, int) or modes < 1):
-        raise ModelError(f"{owner}: modes = {modes!r} must be a whole number of at least 1")
-    if cutoff is not None and not _finite(cutoff, 0.0, strict=True):
-        raise ModelError(f"{owner}: cutoff = {cutoff!r} must be a positive frequency [Hz]")
-    if modes is not None and cutoff is not None:
-        raise ModelError(f"{owner}: modes and cutoff exclude each other; remove one")
-    if damping is not None:
-        given = list(damping) if isinstance(damping, (list, tuple, np.ndarray)) else [damping]
-        if not given or not all(_finite(v, 0.0) for v in given):
-            raise ModelError(f"{owner}: damping = {damping!r} must be a ratio of at least 0, or a list of them")
-    if not _finite(options["structural"], 0.0):
-        raise ModelError(f"{owner}: structural = {options['structural']!r} must be a loss factor of at least 0")
-    if options["method"] == "direct":
-        for key in ("modes", "cutoff", "damping"):
-            if options[key] is not None:
-                raise ModelError(
-                    f'{owner}: {key} belongs to modes, which method = "direct" does not take; remove it, or method'
-                )
+_LISTED = valued("list or table", "a list, or a table", lambda v: isinstance(v, (list, dict)))
+_NAMED = valued(
+    "name or list of names", '"all", a name or a list of names',
+    lambda v: len(v) > 0 and all(isinstance(n, str) for n in v) if isinstance(v, list) else isinstance(v, str) and v,
+)  # fmt: skip
 
 
-def run_harmonic(run, step: Step, options: dict[str, Any], linear: Linearised) -> dict[str, Any]:
-    """Make a step of harmonic response of a run: one row per frequency, some frames, and its summary."""
-    began, owner = perf_counter(), f'Step "{step.name}"'
-    frequencies = np.asarray(options["frequencies"], float)
-    warnings = list(linear.redundancy)
-    if np.any(run.state.V[0]):
-        warnings.append("the state moves: small vibrations are about its place at rest")
-    shaking, silent = shakers(linear.compiled, linear.values, linear.t, options, owner)
-    sensors = [s for s in run.compiled.sensors if s.kind not in _NONLINEAR]
-    left_out = [f'"{s.name}"' for s in run.compiled.sensors if s.kind in _NONLINEAR]
-    if left_out:
-        warnings.append(f"not linear in small motions, and left out: {', '.join(left_out)}")
-    job = Harmonic(linear, options, shaking, [s.name for s in sensors], owner)
-    warnings += silent + job.warnings
-    n, kept = frequencies.size, []
-    framed = set(np.unique(np.linspace(0, n - 1, min(options["frames"], n)).round().astype(int)).tolist())
-    values = np.zeros((n, len(job.columns)), complex)
-    shown = monotonic()
-    for i, frequency in enumerate(frequencies):
-        u, values[i] = job.at(float(frequency))
-        if i in framed:
-            kept.append(u)
-        if run.progress and monotonic() - shown > _SHOWN:
-            shown = monotonic()
-            run.progress(Progress(step.name, i + 1, n, run.t, 0.0, 0.0))
-    series, peaks, at = {"time": frequencies}, [], 0
-    for sensor in sensors:
-        k = len(sensor.columns)
-        own = values[:, at : at + k]
-        series[f"response/{sensor.name}"] = own.real.copy()
-        series[f"response imaginary/{sensor.name}"] = own.imag.copy()
-        peaks += [_peak(sensor, j, frequencies, a) for j, a in enumerate(own.T)]
-        at += k
-    frames = complex_frames(run, linear, np.column_stack(kept), frequencies[sorted(framed)]) if kept else None
-    run.recorder.append(series, frames)
-    run.linear.harmonic = job
-    modal: dict[str, Any] = {}
-    if job.modal is not None:
-        modal["modes"] = int(job.modal.frequencies.size)
-        modal["natural_frequencies"] = (job.modal.frequencies / (2.0 * np.pi)).tolist()
-        modal["residual_vectors"] = job.modal.residual
-    return {
-        "type": "harmonic", "name": step.name, "time": linear.t, "method": job.method,
-        "frequencies": frequencies.tolist(),
-        "loads": [
-            {"name": s.name, "amplitude": float(abs(s.amplitude)), "phase": float(np.rad2deg(np.angle(s.amplitude)))}
-            for s in shaking
-        ],
-        **modal, "structural": job.structural, "peaks": peaks,
-        "equations": job.n_equations, "seconds": round(perf_counter() - began, 4), "warnings": warnings,
-    }  # fmt: skip
+def _table(what: str) -> Any:
+    return valued(
+        "table", f"a table of {what} by the names of loads",
+        lambda v: isinstance(v, dict) and all(number(n) for n in v.values()),
+    )  # fmt: skip
 
 
-def _peak(sensor, number: int, frequencies: np.ndarray, a: np.ndarray) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class HarmonicLoad(Record):
+    """A load that acts."""
+
+    name: str = entry("all, or all others: those that nothing was said of")
+    amplitude: float = entry("of its function, of several the largest")
+    phase: float = entry(unit="degrees")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peak(Record):
+    """The largest response of a column of a sensor."""
+
+    sensor: str = entry()
+    column: str = entry()
+    unit: str = entry()
+    amplitude: float = entry("the largest")
+    frequency: float = entry("at which it is", unit="Hz")
+    phase: float = entry("there, of amplitude cos(2 pi f t + phase)", unit="degrees")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HarmonicReport(StepReport, type="harmonic"):
+    """Steady vibrations over the frequency."""
+
+    time: float = entry("at which amplitudes were taken from functions", unit="s", given=True)
+    method: str = entry(enum=["direct", "modal"])
+    frequencies: list[float] = entry(unit="Hz")
+    loads: list[HarmonicLoad] = entry()
+    modes: int | None = entry("of the modal method", optional=True)
+    natural_frequencies: list[float] | None = entry("of these", unit="Hz", optional=True)
+    residual_vectors: int | None = entry("of the modal method", optional=True)
+    structural: float = entry("loss factor")
+    peaks: list[Peak] = entry()
+    equations: int = entry(given=True)
+    seconds: float = entry("wall time", unit="s")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(About):
+    """Options of a step of harmonic response."""
+
+    frequencies: Any = key(
+        _LISTED,
+        '[Hz]: a rising list, or {start, end, n, spacing}, n intervals, equal ("linear") or of equal ratio ("log")',
+    )
+    loads: Any = key(
+        _NAMED,
+        '"all" (but gravity and centrifugal loads), or a list of loads, "gravity", motions, driven joints and base '
+        "excitations",
+        "all",
+    )
+    amplitudes: Any = key(
+        _table("numbers"),
+        "values that the functions of loads have as amplitudes, by their names (of gravity: a factor); of those it "
+        "does not name the function's value at `time`",
+        None,
+    )
+    phases: Any = key(
+        _table("angles [degrees]"),
+        "table of phases by the names of loads [degrees]: amplitude cos(2 pi f t + phase); others have none",
+        None,
+    )
+    method: str = key(
+        ANY_TEXT,
+        '"direct" (a factorisation per frequency), "modal", or "auto": modal for large models without damping or '
+        "where one of the keys of modes is given",
+        METHODS[0],
+        choices=METHODS,
+    )
+    modes: int | None = key(COUNT, "so many of the lowest, instead of `cutoff`", None)
+    cutoff: float | None = key(
+        FREQUENCY,
+        "all modes up to this frequency are taken, beyond it the static deflections of the loads [Hz]; none: twice the "
+        "highest frequency",
+        None,
+    )
+    damping: Any = key(
+        valued(
+            "number or list", "a ratio of at least 0, or a list of them",
+            lambda v: v != [] and all(number(r) and r >= 0.0 for r in (v if isinstance(v, list) else [v])),
+        ),
+        "ratio of all modes, or a list of ratios, its last one for all further modes", None,
+    )  # fmt: skip
+    structural: float = key(
+        limited("a loss factor of at least 0", 0.0), "loss factor eta of the stiffness, K (1 + i eta)", 0.0
+    )
+    frames: int = key(
+        whole(0), "shapes kept, evenly spread over the frequencies, in the size that they have; 0: none", 20
+    )
+    time: float | None = key(NUMBER, TIME_TEXT, None)
+
+
+class HarmonicResponse(StepKind):
+    """Re(u exp(i w t)) with (K + i w C - w^2 M) u = f at every frequency."""
+
+    name = "harmonic"
+    Options = Options
+    Report = HarmonicReport
+    positional = ("frequencies", "name")
+    text = (
+        "Add a harmonic response: steady vibrations Re(u exp(i 2 pi f t)) about the state that the steps before have\n"
+        "left, at each of ``frequencies`` f [Hz].  A load shakes with the amplitude that its time function has at\n"
+        "``time`` [s], or that ``amplitudes`` {name: value} gives, as amplitude cos(2 pi f t + phase), by ``phases``\n"
+        "{name: degrees}; loads of the steps before stay as they are."
+    )
+    notes = """\
+Small steady vibrations about what the steps before have left: with a static step before, or `preload`, under its loads
+and with its geometric stiffness; the loads of the step shake in addition. `response-<number>-<step>.csv` has amplitudes
+and phases [degrees] of all sensors but works and energies; `peaks` of the summary where they are largest."""
+    linear = stands = True
+    shapes = "vibration"
+    tables = ("fem_mbs.cli.report_stability:harmonic_tables",)
+    figures = ("fem_mbs.plot.figures:shapes_figures",)
+
+    def prepare(self, model: Model, given: dict[str, Any], owner: str) -> dict[str, Any]:
+        return {
+            **given,
+            "frequencies": spread(given.get("frequencies", ()), owner, "frequencies", 1_000_000, spaced=True),
+        }
+
+    def check(self, step: PlannedStep, context: RunContext) -> None:
+        owner, options = step.owner, step.options
+        check_preload(step, context.model)
+        check_friction(owner, context.system)
+        if options.modes is not None and options.cutoff is not None:
+            raise ModelError(f"{owner}: modes and cutoff exclude each other; remove one")
+        if options.method == "direct":
+            for name in ("modes", "cutoff", "damping"):
+                if getattr(options, name) is not None:
+                    raise ModelError(
+                        f'{owner}: {name} belongs to modes, which method = "direct" does not take; remove it, or method'
+                    )
+
+    def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
+        from fem_mbs.analysis.linear.harmonic import shakers
+
+        compiled, options = context.compiled, step.options
+        values = ahead.values(compiled, options.time)
+        # (what is not known is taken for a load that acts)
+        known = np.ones(len(compiled.loads)) if values is None else values
+        t = ahead.time if options.time is None else float(options.time)
+        shakers(compiled, known, t or 0.0, options, step.owner)
+
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+        from time import monotonic, perf_counter
+
+        from fem_mbs.analysis.linear.harmonic import Harmonic, shakers
+        from fem_mbs.analysis.small_motions import complex_frames
+
+        began, owner, options = perf_counter(), step.owner, step.options
+        linear = context.linear.at(context, options.preload, options.time)
+        frequencies = np.asarray(options.frequencies, float)
+        warnings = list(linear.redundancy)
+        if np.any(context.state.V[0]):
+            warnings.append("the state moves: small vibrations are about its place at rest")
+        shaking, silent = shakers(linear.compiled, linear.values, linear.t, options, owner)
+        sensors = [s for s in context.compiled.sensors if s.kind not in _NONLINEAR]
+        left_out = [f'"{s.name}"' for s in context.compiled.sensors if s.kind in _NONLINEAR]
+        if left_out:
+            warnings.append(f"not linear in small motions, and left out: {', '.join(left_out)}")
+        job = Harmonic(linear, options, shaking, [s.name for s in sensors], owner)
+        warnings += silent + job.warnings
+        n, kept = frequencies.size, []
+        framed = set(np.unique(np.linspace(0, n - 1, min(options.frames, n)).round().astype(int)).tolist())
+        values = np.zeros((n, len(job.columns)), complex)
+        shown = monotonic()
+        for i, frequency in enumerate(frequencies):
+            u, values[i] = job.at(float(frequency))
+            if i in framed:
+                kept.append(u)
+            if monotonic() - shown > _SHOWN:
+                shown = monotonic()
+                context.tell(step, i + 1, n)
+        series, peaks, at = {"time": frequencies}, [], 0
+        for sensor in sensors:
+            k = len(sensor.columns)
+            own = values[:, at : at + k]
+            series[f"response/{sensor.name}"] = own.real.copy()
+            series[f"response imaginary/{sensor.name}"] = own.imag.copy()
+            peaks += [_peak(sensor, j, frequencies, a) for j, a in enumerate(own.T)]
+            at += k
+        frames = complex_frames(context, linear, np.column_stack(kept), frequencies[sorted(framed)]) if kept else None
+        context.recorder.append(series, frames)
+        context.linear.harmonic = job
+        modal: dict[str, Any] = {}
+        if job.modal is not None:
+            modal["modes"] = int(job.modal.frequencies.size)
+            modal["natural_frequencies"] = (job.modal.frequencies / (2.0 * np.pi)).tolist()
+            modal["residual_vectors"] = job.modal.residual
+        return {
+            "type": self.name, "name": step.name, "time": linear.t, "method": job.method,
+            "frequencies": frequencies.tolist(),
+            "loads": [
+                {
+                    "name": s.name, "amplitude": float(abs(s.amplitude)),
+                    "phase": float(np.rad2deg(np.angle(s.amplitude))),
+                }
+                for s in shaking
+            ],
+            **modal, "structural": job.structural, "peaks": peaks,
+            "equations": job.n_equations, "seconds": round(perf_counter() - began, 4), "warnings": warnings,
+        }  # fmt: skip
+
+    def sentence(self, options: Any) -> str:
+        f = options.frequencies
+        return f"harmonic response at {len(f)} frequenc{'y' if len(f) == 1 else 'ies'} from {f[0]:g} to {f[-1]:g} Hz"
+
+    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
+        for peak in summary.get("peaks") or []:
+            yield f"{peak['column']}.amplitude_max", peak["amplitude"], peak["unit"]
+            yield f"{peak['column']}.frequency_of_max", peak["frequency"], "Hz"
+
+
+KIND = HarmonicResponse()
+
+
+def _peak(sensor: Sensor, number: int, frequencies: np.ndarray, a: np.ndarray) -> dict[str, Any]:
     """Return the peak of a column."""
     unit = sensor.unit or ""
     most = int(np.abs(a).argmax())

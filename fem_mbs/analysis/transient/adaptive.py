@@ -13,6 +13,8 @@ cubic Hermite polynomials with the velocities of both ends, rotations by one on 
 axes u' = (I + u~/2 + u u^T/4) W), joint coordinates by parabolas, energies and works linearly.  What belongs to the
 middle of steps alternates from one to the next about the truth; the mean of two equal halves does not, whatever the
 steps before were.  It belongs to the middle of both, and rows lie linearly between these.
+
+Theory: docs/theory.md, section 6, "Adaptive steps".
 """
 
 from __future__ import annotations

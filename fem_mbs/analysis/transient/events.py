@@ -5,6 +5,8 @@ back, and steps of a part of h are tried until the part is known to round-off (B
 of a step, and what follows starts there: loads change forces only, which leaves positions and velocities as they are;
 another law of a driver may want other velocities, and a mass-weighted projection gives them at once, as a blow would;
 its energy counts as the driver's work.
+
+Theory: docs/theory.md, section 3, "Events".
 """
 
 from __future__ import annotations

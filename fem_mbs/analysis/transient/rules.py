@@ -13,11 +13,13 @@ doi:10.1115/1.2900803, eqs 17, 18 and 25) follows from its spectral radius at in
 The explicit rule (`fem_mbs.solvers.stepping.explicit`) takes forces at the start of the step.
 
 A rule also says what its energy ledger does (`Promise`), and `verdict` holds a run against it.
+
+Theory: docs/theory.md, section 6, "Rules".
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -130,7 +132,7 @@ DEFAULTS = {name: default for name, (_, _, default) in OPTIONS.items()}
 #: half of the damping of a transient is enough for what its steps do not resolve.
 LINEAR_DEFAULTS = {**{name: DEFAULTS[name] for name in ("beta", "gamma", "alpha", "rho_inf")}, "alpha": -0.05}
 #: Largest local error that adaptive steps may have.
-_COARSEST = 0.1
+COARSEST = 0.1
 
 
 def weights(rule: str, settings: Any) -> Weights:
@@ -186,20 +188,14 @@ def verdict(rule: str, settings: Any, totals: Mapping[str, float]) -> tuple[list
     return told, failures
 
 
-def check_rule(owner: str, options: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-    """Judge the rule of a transient step and its options: all of them, and those that the user has given.
+def check_rule(owner: str, options: Any, given: Collection[str]) -> None:
+    """Judge the rule of a transient step and its options: all of them, and those that the user has ``given``.
 
     Raises:
         ModelError: a value out of its range, or an option that belongs to another rule.
     """
-    rule = RULES[options["rule"]]
-    v = options.get("adaptive", 0.0)
-    if isinstance(v, bool) or not isinstance(v, (int, float)) or not (v == 0.0 or 1e-12 <= v <= _COARSEST):
-        raise ModelError(
-            f"{owner}: adaptive = {v!r} must be the largest local error of a step, 1e-12 to {_COARSEST:g} (0: equal "
-            "steps)"
-        )
-    if v and not rule.two_state:
+    rule = RULES[options.rule]
+    if getattr(options, "adaptive", 0.0) and not rule.two_state:
         raise ModelError(
             f'{owner}: adaptive steps belong to rule = "midpoint" or "decaying"; "{rule.name}" remembers accelerations '
             "that change with the step"
@@ -212,9 +208,8 @@ def check_rule(owner: str, options: Mapping[str, Any], given: Mapping[str, Any])
             raise ModelError(
                 f'{owner}: {key} belongs to rule = {owners}, not to "{rule.name}"; leave it out or change the rule'
             )
-        v = given[key]
-        number = isinstance(v, (int, float)) and not isinstance(v, bool)
-        if not number or not low <= v <= high:
+        v = getattr(options, key)
+        if not low <= v <= high:
             more = " (0 is the mid-point rule)" if key == "decay" else ""
             raise ModelError(f"{owner}: {key} = {v!r} must be {low:.6g} to {high:.6g}{more}")
 

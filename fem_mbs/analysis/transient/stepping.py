@@ -7,8 +7,9 @@ the same bits as one that was never stopped.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +25,7 @@ from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Compiled
 from fem_mbs.system.tangent import control
 
-__all__ = ["ENERGY_COLUMNS", "LEDGER_COLUMNS", "WORKS", "Chunk", "Settings", "Stepping"]
+__all__ = ["ENERGY_COLUMNS", "LEDGER_COLUMNS", "WORKS", "Chunk", "Settings", "Stepping", "settings_of"]
 
 PREDICTORS = {"none": 0, "velocity": 1, "increment": 2, "extrapolation": 3}
 
@@ -73,6 +74,11 @@ class Settings:
     alpha: float = DEFAULTS["alpha"]
     rho_inf: float = DEFAULTS["rho_inf"]
     decay: float = DEFAULTS["decay"]
+
+
+def settings_of(options: Any) -> Settings:
+    """Return the settings among the options of a step; others keep their defaults."""
+    return Settings(**{f.name: getattr(options, f.name) for f in fields(Settings) if hasattr(options, f.name)})
 
 
 @dataclass

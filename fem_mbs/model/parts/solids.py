@@ -27,6 +27,7 @@ from fem_mbs.declarations.kinds import (
     TEXT,
     VELOCITY,
 )
+from fem_mbs.declarations.steps import step_kind
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import loads as solid_loads
@@ -169,7 +170,7 @@ def _add_group(
 
 def check_masses(building: Building, steps: Any) -> None:
     """Refuse transients with masses that do not turn with their part."""
-    moving = next((step for step in steps if step.kind in ("transient", "inverse")), None)
+    moving = next((step for step in steps if step_kind(step.kind).passes_time), None)
     block = next((b for b in building.blocks if b.type.name in solid_condensed.TYPES), None)
     if moving is not None and block is not None:
         raise ModelError(

@@ -6,74 +6,47 @@ to the next by the likeness of their shapes, |x_i^H M y_j|, so that a column of 
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from fem_mbs.analysis.small_motions import NEUTRAL, Selection, find_modes
 from fem_mbs.analysis.stability.linearisation import Linearisation
-from fem_mbs.analysis.steps.stability import NEUTRAL, check_stability, find_modes
-from fem_mbs.errors import ModelError
 from fem_mbs.system.tangent import matrices_of
 
-__all__ = ["EIGENVALUES_OPTIONS", "EigenvaluePath", "check_eigenvalues"]
+if TYPE_CHECKING:
+    from fem_mbs.analysis.context import RunContext
+    from fem_mbs.analysis.transient.events import Events
 
-#: Keys of the option ``eigenvalues`` of transients and static steps, and their defaults.
-EIGENVALUES_OPTIONS: dict[str, Any] = {
-    "every": 10,  # steps, increments or points
-    "count": 5,  # of modes; a conjugate pair is one
-    "near": 0.0,  # as of a step of complex modes
-    "which": "nearest",
-    "reach": None,
-    "check": "probe",
-}
+__all__ = ["EigenvaluePath"]
 
 _SPARE = 2  # modes beyond those wanted that may go on
 _GROWS = 2.0  # what growth counts beside likeness, which is at most one
 
 
-def check_eigenvalues(owner: str, options: dict[str, Any], model) -> None:
-    """Refuse a table of eigenvalues along a step that makes no sense.
+class Wanted(Selection, Protocol):
+    """Which modes are wanted, and how often."""
 
-    Raises:
-        ModelError: naming the step, the key and what it may be.
-    """
-    given = options.get("eigenvalues")
-    if given is None:
-        return
-    owner = f"{owner}: eigenvalues"
-    if not isinstance(given, dict):
-        raise ModelError(f"{owner} = {given!r} must be a table with some of {', '.join(EIGENVALUES_OPTIONS)}")
-    for key in given:
-        if key not in EIGENVALUES_OPTIONS:
-            close = difflib.get_close_matches(str(key), EIGENVALUES_OPTIONS, n=1)
-            hint = f'did you mean "{close[0]}"?' if close else f"it takes {', '.join(EIGENVALUES_OPTIONS)}"
-            raise ModelError(f'{owner}: unknown key "{key}"; {hint}')
-    table = {**EIGENVALUES_OPTIONS, **given}
-    for key in ("every", "count"):
-        v = table[key]
-        if isinstance(v, bool) or not isinstance(v, int) or v < 1:
-            raise ModelError(f"{owner}: {key} = {v!r} must be a whole number of at least 1")
-    check_stability(owner, table, model)
+    @property
+    def every(self) -> int: ...
 
 
 class EigenvaluePath:
-    """Eigenvalues along one step of a run (`fem_mbs.analysis.run._Run`), kept by instants.
+    """Eigenvalues along one step of a run, kept by instants.
 
     ``every``: steps from one computation to the next; ``events``: those of the step, which say what acts.
     """
 
-    def __init__(self, run: Any, owner: str, given: dict[str, Any], events: Any = None):
-        self.run, self.owner, self.events = run, owner, events
-        self.options = {**EIGENVALUES_OPTIONS, **given}
-        self.every: int = self.options["every"]
-        self.count: int = self.options["count"]
+    def __init__(self, context: RunContext, owner: str, options: Wanted, events: Events | None = None):
+        self.context, self.owner, self.events = context, owner, events
+        self.options = options
+        self.every, self.count = options.every, options.count
         self.instants: list[dict[str, float]] = []
         self.values: list[np.ndarray] = []
         self._shapes: np.ndarray | None = None
-        self._matrices = matrices_of(run.system)  # whose pattern is that of all instants
+        self._matrices = matrices_of(context.system)  # whose pattern is that of all instants
 
     def none(self, rows: int = 1) -> np.ndarray:
         """Return the entries (rows, count, 2) of rows without eigenvalues."""
@@ -86,13 +59,12 @@ class EigenvaluePath:
         Raises:
             ModelError, AnalysisError: the state cannot be linearised, or they are not found.
         """
-        run = self.run
-        compiled = run.compiled if self.events is None else self.events.laws()
+        context = self.context
+        compiled = context.compiled if self.events is None else self.events.laws()
         # with histories of its own: elements that remember go on as if nothing had been
-        compiled = replace(compiled, system=run.system.with_parameters({}))
-        lin = Linearisation(compiled, run.state, run.t, run.loading)
-        more = {**self.options, "count": self.count + _SPARE}
-        modes, rows, shapes = find_modes(lin, more, self.owner)
+        compiled = replace(compiled, system=context.system.with_parameters({}))
+        lin = Linearisation(compiled, context.state, context.time, context.loading)
+        modes, rows, shapes = find_modes(lin, self.options, self.owner, self.count + _SPARE)
         rows, shapes = rows[modes.rigid :], shapes[:, modes.rigid :]
         values = self.none()[0]
         p = modes.values[rows]

@@ -1,0 +1,207 @@
+"""What the steps of one run share: frozen references, and named parts that change from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fem_mbs.analysis.end_state import EndState
+from fem_mbs.analysis.linear.linearised import Linearised, Response
+from fem_mbs.analysis.loading import Loading
+from fem_mbs.analysis.rows import Rows
+from fem_mbs.analysis.solution import Progress
+from fem_mbs.analysis.start.initial import function_jets
+from fem_mbs.analysis.transient.events import Events
+from fem_mbs.declarations.steps import PlannedStep, step_kind
+from fem_mbs.errors import ModelError
+from fem_mbs.model.checks import Outcome
+from fem_mbs.model.model import CompiledModel, Model
+from fem_mbs.solvers.stepping.stepper import State
+from fem_mbs.system.compile import Compiled
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.linear.harmonic import Harmonic
+    from fem_mbs.analysis.stability.linearisation import Linearisation
+    from fem_mbs.solvers.eigen.complex_modes import ComplexModes
+
+__all__ = ["Ahead", "LinearFindings", "Now", "RunContext", "make_context"]
+
+_SHAPES = "shapes of "  # before the names of steps in restart points
+
+
+@dataclass
+class Now:
+    """What changes as a run goes on: the ``time`` [s]; whether a transient has begun (``started``) and whether the
+    start was looked at (``checked``); what was done to the velocities (``start``) and the joints (``assembly``)."""
+
+    time: float = 0.0
+    started: bool = False
+    checked: bool = False
+    start: dict[str, Any] = field(default_factory=dict)
+    assembly: dict[str, Any] | None = None
+
+
+@dataclass
+class Ahead:
+    """What is known of the start of a step before the first one runs: its ``time`` [s] (None: an event may end a step
+    before), whether the state may be another one than at the start (``moved``), and the levels of loads, with NaN for
+    a factor that is not known."""
+
+    loading: Loading
+    time: float | None = 0.0
+    moved: bool = False
+
+    def values(self, compiled: CompiledModel, time: float | None = None) -> np.ndarray | None:
+        """Return the values (n_fun,) of the time functions at ``time`` (None: where the step begins), if it is
+        known."""
+        t = self.time if time is None else float(time)
+        return None if t is None else function_jets(compiled, t)[:, 0]
+
+
+class LinearFindings:
+    """What linear steps have found, and the matrices that they share while the state stays.
+
+    ``responses``: of linear static steps, by their names; ``ends``: displacements (first,) from the state and
+    velocities (first,) or None at the end of linear static steps and transients; ``linear``: the matrices of the
+    last step; ``vectors`` (N, k): the shapes of the last modal or buckling step, of which ``below`` more were left
+    out before the first; ``shapes_of``: shapes (N, k) of modal steps by their names; ``linearisation``,
+    ``complex_modes``: of the last step of small motions; ``model``: the state space of the last step that made one;
+    ``harmonic``: of the last step of harmonic response.
+    """
+
+    def __init__(self) -> None:
+        self.responses: dict[str, Response] = {}
+        self.ends: dict[str, tuple[np.ndarray, np.ndarray | None]] = {}
+        self.linear: Linearised | None = None
+        self.vectors: np.ndarray | None = None
+        self.below = 0
+        self.shapes_of: dict[str, np.ndarray] = {}
+        self.linearisation: Linearisation | None = None
+        self.complex_modes: ComplexModes | None = None
+        self.model: Any = None
+        self.harmonic: Harmonic | None = None
+        self._key: tuple | None = None
+        self._matrices: Any = None  # kept, so that their pattern is found once
+
+    def at(self, context: RunContext, preload: str = "", time: float | None = None, passes: float = 0.0) -> Linearised:
+        """Return the matrices at the state that the steps before have left; they serve all steps until it changes.
+
+        Args:
+            preload: the linear static step about whose place they are.
+            time: at which functions are taken [s]; None: the present one, ``passes`` [s] later.
+        """
+        t = context.time + passes if time is None else float(time)
+        loading, state = context.loading, context.state
+        key = (t, preload, loading.factors.tobytes(), loading.weight, state.Q[0].tobytes())
+        if self.linear is None or self._key != key:
+            self.linear = None  # two would take much memory
+            response = self.responses[preload] if preload else None
+            self.linear = Linearised(context.compiled, state, t, loading, response)
+            self._key, self._matrices = key, self.linear.matrices
+        return self.linear
+
+    def snapshot(self, later: list[PlannedStep]) -> dict[str, np.ndarray]:
+        """Return what later steps ask of linear steps before, for restart points."""
+        asked = {basis for step in later if (basis := getattr(step.options, "basis", ""))}
+        return {f"{_SHAPES}{name}": self.shapes_of[name] for name in sorted(asked & set(self.shapes_of))}
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """Take back what `snapshot` has saved."""
+        for key, value in data.items():
+            if key.startswith(_SHAPES):
+                self.shapes_of[key.removeprefix(_SHAPES)] = value
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """One run.  The references never change; ``now``, ``state``, ``loading``, ``linear`` and ``summaries`` are what
+    steps change.
+
+    ``recorder`` takes rows; ``progress`` is called with `Progress`; ``events`` of the model, or None; ``outcomes``
+    evaluates its checks; ``skipped`` are sentences on what an input file held and was not used, or what gives them.
+    """
+
+    compiled: CompiledModel
+    plan: tuple[PlannedStep, ...]
+    rows: Rows
+    events: Events | None
+    state: State
+    loading: Loading
+    recorder: Any
+    progress: Callable[[Progress], None] | None = None
+    outcomes: Callable[[], list[Outcome]] = list
+    skipped: list[str] | Callable[[], list[str]] = field(default_factory=list)
+    now: Now = field(default_factory=Now)
+    linear: LinearFindings = field(default_factory=LinearFindings)
+    summaries: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def model(self) -> Model:
+        return self.compiled.model
+
+    @property
+    def system(self) -> Compiled:
+        return self.compiled.system
+
+    @property
+    def turning(self) -> Any:
+        """The turning frame of a centrifugal load, or None."""
+        return self.model.building.rotating
+
+    @property
+    def time(self) -> float:
+        """The present time [s]."""
+        return self.now.time
+
+    @property
+    def end(self) -> EndState:
+        """The present state."""
+        switched = self.events is not None and bool(self.events.happened)
+        return EndState(self.compiled, self.state, self.now.time, self.loading, self.now.started, switched)
+
+    def tell(self, step: PlannedStep, done: int, total: int, **more: float) -> None:
+        """Report the progress of a step."""
+        if self.progress is not None:
+            told = {"time": self.now.time, "iterations": 0.0, "energy_error": 0.0, **more}
+            self.progress(Progress(step.name, done, total, **told))
+
+
+def make_context(
+    model: Model,
+    recorder: Any = None,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    compiled: CompiledModel | None = None,
+    skipped: list[str] | Callable[[], list[str]] | None = None,
+) -> RunContext:
+    """Return the context of a run at the start of a model, its steps planned and checked by themselves.
+
+    Args:
+        recorder: takes rows, as `fem_mbs.analysis.solution.Solution`.
+        compiled: the arrays of the model, if they are there.
+
+    Raises:
+        ModelError: the model cannot be computed, or a step makes no sense.
+    """
+    kinds = [step_kind(step.kind) for step in model.steps]
+    if compiled is None:
+        compiled = model.compile(stepping=not all(kind.linear for kind in kinds))
+    if not kinds:
+        raise ModelError("Model: it has no steps; add a static or a transient step")
+    plan = tuple(
+        kind.plan(i, step.name, step.options) for i, (kind, step) in enumerate(zip(kinds, model.steps, strict=True))
+    )
+    context = RunContext(
+        compiled, plan, Rows(compiled), None, compiled.system.initial_state(), Loading(compiled), recorder, progress,
+        skipped=skipped or [],
+    )  # fmt: skip
+    for step in plan:
+        step.kind.check(step, context)
+    moving = next((step for step in plan if step.kind.passes_time), None)
+    if moving is not None:
+        moving.kind.fit_loads(moving, context)
+    # events keep the functions as they are now
+    return replace(context, events=Events(compiled)) if model.events else context

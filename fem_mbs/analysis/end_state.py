@@ -1,0 +1,29 @@
+"""The state that a run has reached, for analyses of small motions about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fem_mbs.analysis.loading import Loading
+from fem_mbs.model.model import CompiledModel
+from fem_mbs.solvers.stepping.stepper import State
+
+__all__ = ["EndState"]
+
+
+@dataclass(frozen=True)
+class EndState:
+    """Where a model is: its arrays, the state, the time [s], the levels of loads, whether a transient has begun (so
+    that velocities of the start are there), and whether events have switched what the functions of the model say."""
+
+    compiled: CompiledModel
+    state: State
+    time: float
+    loading: Loading
+    started: bool = False
+    switched: bool = False
+
+    @classmethod
+    def at_start(cls, compiled: CompiledModel) -> EndState:
+        """Return the start of a model, at rest, without loads."""
+        return cls(compiled, compiled.system.initial_state(), 0.0, Loading(compiled))

@@ -1,0 +1,144 @@
+"""Rows and frames of the results of a run, from what the compiled loops have recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.analysis.fields import fields_of
+from fem_mbs.analysis.header import find_group
+from fem_mbs.analysis.linear.sensors import LinearSensors
+from fem_mbs.analysis.recovered import RecoveredNodes
+from fem_mbs.analysis.transient.stepping import Stepping
+from fem_mbs.model.model import CompiledModel
+from fem_mbs.results.fields import MODAL
+from fem_mbs.solvers.stepping import stepper as S
+
+__all__ = ["Rows"]
+
+
+class Rows:
+    """What makes rows and frames of a compiled model; ``fields`` are those of solid and plane parts, ``recovered`` the
+    nodes of reduced parts."""
+
+    def __init__(self, compiled: CompiledModel):
+        self.compiled, self.system = compiled, compiled.system
+        self.fields = fields_of(compiled)
+        self.recovered = RecoveredNodes(compiled)
+
+    def series(
+        self, time, ledger, iterations, residual, record, mid_step_valid=True, sensors: LinearSensors | None = None
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """Columns of rows; of linear steps ``record`` has changes, of which ``sensors`` make readings."""
+        dim = self.compiled.model.dimension
+        rows = {
+            "time": time,
+            "ledger": ledger[:, :7],
+            "linear momentum": ledger[:, 7 : 7 + dim],
+            "angular momentum": ledger[:, 12:13] if dim == 2 else ledger[:, 10:13],
+            "iterations": iterations.astype(np.int32),
+            "residual": residual,
+        }
+        for i, sensor in enumerate(self.compiled.sensors):
+            own = record[:, sensor.first : sensor.last]
+            values = sensor.evaluate(own, ledger) if sensors is None else sensors.of(i, own, ledger)
+            if sensor.mid_step and not mid_step_valid:
+                values = np.full_like(values, np.nan)
+            rows[f"sensor/{sensor.name}"] = np.asarray(values, float)
+        return rows
+
+    def frames(
+        self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, about: S.State | None = None,
+        shapes: bool = False, moved: dict[str, np.ndarray] | None = None,
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """Columns of the frames. ``about``: the state that a linear analysis is about, ``moved`` how its stresses
+        change (`Fields.frames`); ``shapes``: displacements of any size, which have no stresses."""
+        system, dim = self.system, self.compiled.model.dimension
+        nf, n = len(time), system.nodes.x.shape[0]
+        Q, V, D = chunk_frames["Q"], chunk_frames["V"], chunk_frames["D"]
+        displacement, velocity, rotation = (np.zeros((nf, n, 3)) for _ in range(3))
+        for i in range(dim):
+            displacement[:, :, i] = Q[:, system.offset[:n] + i] - system.nodes.x[:, i]
+            velocity[:, :, i] = V[:, system.offset[:n] + i]
+        where = np.flatnonzero(system.nodes.rotational)
+        if where.size and dim == 2:
+            rotation[:, where, 2] = Q[:, system.offset[where] + 2] - system.nodes.rotation[where]
+        elif where.size:
+            from scipy.spatial.transform import Rotation
+
+            start = np.swapaxes(system.nodes.rotation[where], 1, 2)
+            R = D[:, : where.size].reshape(nf, -1, 3, 3) @ start
+            rotation[:, where] = Rotation.from_matrix(R.reshape(-1, 3, 3)).as_rotvec().reshape(nf, -1, 3)
+        out = {"time": time, "displacement": displacement, "rotation": rotation}
+        if not shapes:
+            out["velocity"] = velocity
+        solids = {part.name for part in self.fields.parts}
+        if not shapes:
+            out |= self.fields.frames(Q, chunk_frames, system.offset, moved)
+        if len(self.recovered.x):
+            more = self.recovered.columns(Q, V, D)
+            fields = (
+                {} if shapes else self.recovered.stresses(Q, D if about is None else np.repeat(about.D[:1], nf, axis=0))
+            )
+            for name, values in fields.items():
+                out.setdefault(name, np.full((nf, n, *values.shape[2:]), np.nan, np.float32))
+            more |= fields
+            for name, values in out.items():
+                if values.ndim > 1 and values.shape[1] == n and "/points " not in name and "/energy " not in name:
+                    out[name] = self.recovered.extended(values, more.get(name))
+        for name, cells in self.compiled.model.groups.items():
+            if name in solids:
+                continue
+            energy = np.zeros((nf, len(cells)))
+            for block, first in find_group(system, name):
+                k = len(block.type.outputs)
+                if k:
+                    at = block.first_output + first * k
+                    values = chunk_frames["out"][:, at : at + len(cells) * k].reshape(nf, len(cells), k)
+                    for i, label in enumerate(block.type.outputs):
+                        out[f"{name}/{label}"] = values[:, :, i]
+                if block.type.ends == 2:
+                    at = block.first_element + first
+                    energy += chunk_frames["energy"][:, at : at + len(cells)]
+            out[f"{name}/energy [J]"] = energy
+        for name, placed in self.compiled.model.reduced_parts.items():
+            out[f"{name}/{MODAL}"] = Q[:, system.first_scalar + placed.scalars]
+        return out
+
+    def present(self, stepping: Stepping) -> tuple[np.ndarray, np.ndarray]:
+        """Recorded values (1, k) and ledger (1, 13) of the start of a step."""
+        state, record = stepping.state, self.system.system.record
+        sources = {
+            S.REC_Q: state.Q[0],
+            S.REC_V: state.V[0],
+            S.REC_D: state.D[0].ravel(),
+            S.REC_REACTION: state.reaction[0],
+            S.REC_WORK: state.work,
+        }
+        values = np.array([[sources.get(a, state.out)[k] for a, k in record]]).reshape(1, -1)
+        return values, stepping.first_row[None, :]
+
+    def first(
+        self,
+        stepping: Stepping,
+        recorder: Any,
+        mid_step_valid: bool = False,
+        place: np.ndarray | None = None,
+        **extra: np.ndarray,
+    ) -> None:
+        """The start of a step as row and frame number zero; ``place`` of the frame, if it is no other of the values."""
+        state = stepping.state
+        values, ledger = self.present(stepping)
+        t = np.array([stepping.t0])
+        series = self.series(t, ledger, np.zeros(1), np.zeros(1), values, mid_step_valid)
+        frames = {
+            "Q": state.Q[:1],
+            "V": state.V[:1],
+            "D": state.D[:1],
+            "out": state.out[None, :],
+            "energy": state.energy[None, :],
+        }
+        if place is None:
+            place = extra.get("path length", extra.get("load factor", t))
+        recorder.append({**series, **extra}, self.frames(frames, place))

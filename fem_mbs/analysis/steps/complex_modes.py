@@ -1,0 +1,243 @@
+"""Complex modes: small motions exp(p t) about the state that the steps before have left, at rest or moving."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fem_mbs.analysis.steps.common import (
+    About,
+    Sought,
+    Turning,
+    check_named,
+    check_preload,
+    check_rotor,
+    check_sought,
+    counted,
+    sought,
+)
+from fem_mbs.declarations.declaration import key
+from fem_mbs.declarations.kinds import ANY_TEXT, FLAG
+from fem_mbs.declarations.steps import PlannedStep, StepKind
+from fem_mbs.errors import ModelError
+from fem_mbs.records import Record, entry
+from fem_mbs.results.report import StepReport
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.context import RunContext
+    from fem_mbs.analysis.linear.linearised import Linearised
+    from fem_mbs.analysis.stability.linearisation import Linearisation
+    from fem_mbs.solvers.eigen.complex_modes import ComplexModes
+
+__all__ = ["ComplexModesReport", "ComplexModesStep", "EigenvalueEffort", "KIND", "Options"]
+
+_DOUBTFUL = 1e-3  # residual of a mode with which it has few digits
+_MOST = 200  # eigenvalues in the table of a sweep
+
+
+@dataclass(frozen=True, kw_only=True)
+class EigenvalueEffort(Record):
+    """What the search for eigenvalues has taken."""
+
+    factorisations: int = entry()
+    solves: int = entry()
+    steps: int = entry("of the two-sided recurrence")
+    breakdowns: int = entry("of the recurrence")
+    corrections: int = entry()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComplexModesReport(StepReport, type="complex_modes"):
+    """Eigenvalues and shapes of small motions about a state that may move."""
+
+    eigenvalues: list[list[float]] = entry(
+        "p of exp(p t), [real, imaginary] [1/s], one of each conjugate pair, rigid-body motions first as 0"
+    )
+    frequencies_hz: list[float] = entry("|imaginary|/2 pi", unit="Hz", member="frequency")
+    damping_ratios: list[float] = entry("-real/|p|", member="damping_ratio")
+    residuals: list[float] = entry("of right or left vectors, the larger")
+    backward_errors: list[float] = entry()
+    biorthogonality: float = entry("largest product of left and right vectors of two modes", given=True)
+    rigid_body_modes: int = entry(minimum=0)
+    zeros: int = entry("eigenvalues 0 that these stand for", given=True, minimum=0)
+    frame: str = entry(enum=["fixed", "rotating"])
+    rotor: str = entry("that turns steadily, empty: none")
+    speed: float | None = entry("of the rotor, or of the frame", unit="rad/s", given=True)
+    basis: str | None = entry("modal step whose shapes span the motions, empty: none", optional=True)
+    stable: bool = entry("no damping ratio below -1e-6 among the modes found")
+    time: float = entry(unit="s", given=True)
+    covered: list[float | None] | None = entry(
+        "of right-most modes: |imaginary| and |real| up to which was looked, null: all", unit="1/s", optional=True
+    )
+    equations: int = entry(given=True)
+    constraints: int = entry(given=True)
+    shifts: list[list[float]] = entry("where matrices were factored, [real, imaginary]", unit="1/s")
+    effort: EigenvalueEffort = entry()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(About, Turning, Sought):
+    """Options of a step of complex modes."""
+
+    coriolis: bool = key(FLAG, "at rest in the frame of a centrifugal load: with its Coriolis forces", False)
+    basis: str = key(
+        ANY_TEXT,
+        "name of a modal step before, whose shapes alone span the motions (as CalculiX does); none: all motions",
+        "",
+    )
+
+
+class ComplexModesStep(StepKind):
+    """Eigenvalues p of (p^2 M + p C + K) x = 0."""
+
+    name = "complex_modes"
+    Options = Options
+    Report = ComplexModesReport
+    positional = ("count", "name")
+    text = (
+        "Add damped, gyroscopic and unstable modes exp(p t), p = real + i imaginary [1/s], about the state that the\n"
+        "steps before have left, at rest or in motion; with a ``rotor``, about the state in which it turns steadily\n"
+        "with ``speed`` [rad/s] (None: as it does there)."
+    )
+    notes = """\
+It stands about what the steps before have left: an equilibrium, an instant of a transient (its matrices are held as
+they are then), or, with `rotor`, the state in which that turns steadily, which is found from there. Loads that no step
+has brought in do not act."""
+    noun = "complex modes"
+    linear = stands = True
+    shapes = "complex"
+    axis = "Mode [-]"
+    tables = ("fem_mbs.cli.report_stability:complex_modes_tables",)
+    sentences = "fem_mbs.cli.report_stability:complex_modes_sentences"
+    figures = ("fem_mbs.plot.figures:shapes_figures", "fem_mbs.plot.figures:roots_figures")
+
+    def check(self, step: PlannedStep, context: RunContext) -> None:
+        owner, options = step.owner, step.options
+        check_preload(step, context.model)
+        check_sought(owner, options)
+        check_rotor(owner, options, context.model)
+        if options.coriolis and context.turning is None:
+            raise ModelError(
+                f"{owner}: coriolis belongs to the frame of a centrifugal load, which the model does not have"
+            )
+        if (options.coriolis or options.basis) and options.rotor:
+            raise ModelError(
+                f"{owner}: a rotor turns by itself, with all its modes; remove coriolis and basis, or the rotor"
+            )
+        if options.basis:
+            check_named(step, context.model, "basis")
+
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+        options = step.options
+        if options.coriolis or options.basis or options.preload:
+            return _at_rest(step, context)
+        return _moving(step, context)
+
+    def sentence(self, options: Any) -> str:
+        about = f" of {options.rotor} turning" if options.rotor else ""
+        return f"{counted(options.count, 'complex mode')}{about}, {sought(options)}"
+
+    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
+        for k, (growth, _) in enumerate(summary["eigenvalues"][:_MOST], 1):
+            yield f"growth_rate_{k}", growth, "1/s"
+
+
+KIND = ComplexModesStep()
+
+
+def _moving(step: PlannedStep, context: RunContext) -> dict[str, Any]:
+    """Make the step about a state that may move: its rows, one frame per mode, and its summary."""
+    from fem_mbs.analysis.small_motions import NEUTRAL, find_modes, linearised
+    from fem_mbs.results.eigenvalues import growth_rates
+
+    options = step.options
+    rotor = context.model.rotors[options.rotor] if options.rotor else None
+    lin, warnings = linearised(context.end, rotor, options.speed, options.frame)
+    modes, rows, X = find_modes(lin, options, step.owner)
+    context.linear.linearisation, context.linear.complex_modes = lin, modes
+    p = modes.values[rows]
+    about = {
+        "frame": lin.frame, "rotor": options.rotor,
+        "speed": lin.rotation.speed if lin.rotation is not None else None,
+        "stable": bool((growth_rates(p) <= NEUTRAL * np.abs(p)).all()), "time": float(context.time),
+        **({"covered": list(modes.covered)} if modes.covered is not None else {}),
+        "equations": int(lin.dofs.size), "constraints": int(lin.G.shape[0]),
+    }  # fmt: skip
+    return _finished(step, context, modes, rows, lin, X, about, warnings)
+
+
+def _at_rest(step: PlannedStep, context: RunContext) -> dict[str, Any]:
+    """Make the step about a state at rest, perhaps seen from the frame of a centrifugal load, perhaps in the span of
+    shapes of a modal step: its rows, one frame per mode, and its summary."""
+    from fem_mbs.analysis.small_motions import NEUTRAL, selection, upper_rows
+    from fem_mbs.analysis.stability.turning_frame import turning_modes
+
+    options = step.options
+    linear = context.linear.at(context, options.preload)
+    basis = context.linear.shapes_of[options.basis] if options.basis else None
+    modes, X, speed = turning_modes(linear, basis, options.coriolis, 2 * options.count, selection(options), step.owner)
+    rows = upper_rows(modes, options.count)
+    warnings = list(linear.redundancy)
+    if basis is not None:
+        warnings.append(
+            f'the motions are those of the {basis.shape[1]} modes of "{options.basis}": what others would add is '
+            "missing, most in the highest"
+        )
+    about = {
+        "frame": "fixed" if speed is None else "rotating", "rotor": "", "speed": speed, "basis": options.basis,
+        "stable": bool((_damping_ratios(modes.values[rows]) >= -NEUTRAL).all()), "time": linear.t,
+        "equations": int(linear.stiffness.shape[0]), "constraints": int(linear.rows.shape[0]),
+    }  # fmt: skip
+    return _finished(step, context, modes, rows, linear, X[:, rows], about, warnings)
+
+
+def _damping_ratios(p: np.ndarray) -> np.ndarray:
+    """Return -Re p / |p|, 0 for p = 0."""
+    size = np.abs(p)
+    return np.where(size > 0.0, -p.real / np.where(size > 0.0, size, 1.0), 0.0)
+
+
+def _finished(
+    step: PlannedStep, context: RunContext, modes: ComplexModes, rows: np.ndarray, lin: Linearisation | Linearised,
+    X: np.ndarray, about: dict[str, Any], warnings: list[str],
+) -> dict[str, Any]:  # fmt: skip
+    """Record the modes in ``rows`` with their shapes X (N, k), and summarise them with what they are ``about``."""
+    from fem_mbs.analysis.small_motions import scaled_frames
+
+    p = modes.values[rows]
+    if rows.size < modes.rigid + step.options.count:
+        warnings.append(f"there are no more than these {rows.size} modes")
+    doubtful = rows[modes.rigid :][modes.residuals[rows[modes.rigid :]] > _DOUBTFUL]
+    if doubtful.size:
+        warnings.append(
+            f"forces of {doubtful.size} of the modes cancel to the round-off of their numbers (residuals up to "
+            f"{modes.residuals[doubtful].max():.1e}, backward errors {modes.backward[doubtful].max():.1e}): as many of "
+            "their digits are lost; look at speeds, stiffnesses and masses that are far larger than the others"
+        )
+    number = np.arange(1.0, rows.size + 1.0)
+    series = {
+        "time": number, "eigenvalue": np.column_stack((p.real, p.imag)), "frequency": np.abs(p.imag) / (2.0 * np.pi),
+        "damping ratio": _damping_ratios(p), "residual": modes.residuals[rows],
+    }  # fmt: skip
+    context.recorder.append(series, scaled_frames(context, lin, X, number) if rows.size else None)
+    effort = modes.effort
+    return {
+        "type": step.kind.name, "name": step.name,
+        "eigenvalues": np.column_stack((p.real, p.imag)).tolist(),
+        "frequencies_hz": series["frequency"].tolist(),
+        "damping_ratios": series["damping ratio"].tolist(),
+        "residuals": modes.residuals[rows].tolist(),
+        "backward_errors": modes.backward[rows].tolist(),
+        "biorthogonality": modes.biorthogonality,
+        "rigid_body_modes": modes.rigid, "zeros": modes.zeros,
+        **about,
+        "shifts": [[s.real, s.imag] for s in modes.shifts],
+        "effort": {
+            "factorisations": effort.factorisations, "solves": effort.solves, "steps": effort.steps,
+            "breakdowns": effort.breakdowns, "corrections": effort.corrections,
+        },
+        "warnings": warnings,
+    }  # fmt: skip

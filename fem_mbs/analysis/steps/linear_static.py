@@ -1,0 +1,194 @@
+"""Linear statics: small displacements about the state that the steps before have left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fem_mbs import contract as C
+from fem_mbs.analysis.steps.common import (
+    INCREMENT,
+    LOADS_TEXT,
+    NAMES,
+    REPORT_TEXT,
+    REPORTS,
+    TIME_TEXT,
+    TOTAL,
+    About,
+    check_friction,
+    check_preload,
+    check_weight,
+    limited,
+    reactions,
+)
+from fem_mbs.declarations.declaration import key
+from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
+from fem_mbs.declarations.steps import PlannedStep, StepKind
+from fem_mbs.errors import ModelError
+from fem_mbs.records import Record, entry
+from fem_mbs.results.report import StepReport
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.context import Ahead, RunContext
+    from fem_mbs.analysis.linear.linearised import Linearised, Response
+
+__all__ = ["KIND", "LinearStatic", "LinearStaticReport", "Options", "Reactions"]
+
+_TURNED = 0.1  # [rad] beyond which small rotations are said to be none
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reactions(Record):
+    """Sum of what supports and motions exert, and its moment about the origin."""
+
+    force: list[float] = entry(unit="N")
+    moment: list[float] = entry(unit="N m")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearStaticReport(StepReport, type="static", linear=True):
+    """Small displacements about the state before."""
+
+    time: float = entry("at which functions of time are taken", unit="s", given=True)
+    largest_displacement: float = entry(unit="m")
+    largest_displacement_at: str = entry("node")
+    reactions: Reactions = entry()
+    strain_energy: float = entry(unit="J")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(About):
+    """Options of a linear static step."""
+
+    loads: Any = key(NAMES, LOADS_TEXT, "all")
+    time: float | None = key(NUMBER, TIME_TEXT, None)
+    duration: float = key(
+        limited("a number of at least 0 [s]", 0.0),
+        "that passes [s]: functions are taken at its end, where the next step begins; 0: none",
+        0.0,
+    )
+    report: str = key(ANY_TEXT, REPORT_TEXT, TOTAL, choices=REPORTS)
+
+
+class LinearStatic(StepKind):
+    """K u = f about a state, which stays as it is; with a duration time goes on."""
+
+    name = "linear_static"
+    Options = Options
+    Report = LinearStaticReport
+    text = (
+        "Add linear statics: small displacements about the state that the steps before have left (at first: the\n"
+        "start), which stays as it is; with a ``duration`` [s] time goes on."
+    )
+    noun = "linear statics"
+    linear = stands = True
+    axis = "Time [s]"
+    carries = ("preload", "start")
+    tables = ("fem_mbs.cli.report:linear_static_tables",)
+
+    def check(self, step: PlannedStep, context: RunContext) -> None:
+        check_preload(step, context.model)
+        check_friction(step.owner, context.system)
+        if step.options.duration and step.options.time is not None:
+            raise ModelError(f"{step.owner}: time and duration exclude each other; remove one")
+
+    def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
+        from fem_mbs.analysis.loading import chosen
+
+        if chosen(context.compiled, step.options.loads, step.owner, "loads", motions=True)[1]:
+            check_weight(step.owner, context)
+
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+        from fem_mbs.analysis.linear.rows import LinearRows
+
+        options = step.options
+        linear = context.linear.at(context, options.preload, options.time, options.duration)
+        context.now.time += options.duration
+        rows, increments = LinearRows(context, linear), options.report == INCREMENT
+        response = _respond(linear, options, step.owner)
+        change = linear.change(
+            response.u, response.forces, response.mask, response.values, y=response.y, outputs=linear.reporting,
+            energy=True, weight=response.weight,
+        )  # fmt: skip
+        ledger = np.zeros((1, C.N_LEDGER + 1))
+        ledger[0, C.STRAIN] = change["energy"].sum()
+        potential, gradient, curvature = linear.potential(response.weight)
+        ledger[0, C.POTENTIAL] = gradient @ response.u + 0.5 * response.u @ (curvature @ response.u)
+        if not increments:
+            ledger[0, C.STRAIN] += linear.base["energy"].sum()
+            ledger[0, C.POTENTIAL] += potential
+        time, record = np.array([linear.t]), rows.record(change)
+        context.linear.responses[step.name] = rows.with_totals(response, change, record)
+        context.linear.ends[step.name] = (response.u, None)
+        summary = _summary(linear, response, increments, float(ledger[0, C.STRAIN]))
+        summary["warnings"] += rows.no_works()
+        frames = rows.frames(change, response.u, time, increments)
+        series = context.rows.series(
+            time, ledger, np.zeros(1), np.zeros(1), record, sensors=rows.sensors(increments)
+        )  # fmt: skip
+        context.recorder.append(series, frames)
+        return {"type": "static", "name": step.name, "time": linear.t, **summary}
+
+    def sentence(self, options: Any) -> str:
+        return "linear statics"
+
+    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
+        yield from reactions(summary)
+
+
+KIND = LinearStatic()
+
+
+def _respond(linear: Linearised, options: Options, owner: str) -> Response:
+    """Return the response of a linear static step."""
+    from fem_mbs.analysis.loading import chosen
+
+    mask, weight = chosen(linear.compiled, options.loads, owner, "loads", motions=True)
+    if isinstance(options.loads, str):
+        mask = mask | ~linear.loads  # motions and equations too
+    return linear.respond(mask, weight, whole=True, owner=owner)
+
+
+def _summary(linear: Linearised, response: Response, increments: bool, energy: float) -> dict[str, Any]:
+    """Return summary of a linear static step with a strain ``energy`` [J]; totals, or ``increments`` alone."""
+    from fem_mbs.analysis.linear.linearised import UNSYMMETRIC
+
+    system = linear.system
+    displacement = linear.system.nodal(response.u)
+    turned = float(np.abs(displacement[:, 3:]).max(initial=0.0))
+    forces = response.forces
+    if not increments:
+        displacement += linear.displacements
+        forces = forces + linear.base["reaction"]
+    size = np.linalg.norm(displacement[:, :3], axis=1)
+    most = int(size.argmax())
+    forces = linear.system.nodal(forces)
+    x = np.zeros((len(size), 3))
+    x[:, : system.dimension] = system.nodes.x
+    warnings = [*linear.redundancy, *_repeated(linear)]
+    if turned > _TURNED:
+        warnings.append(
+            f"rotations reach {turned:.2g} rad: small ones are assumed, take a static step (large displacements)"
+        )
+    if linear.unsymmetric:
+        warnings.append(UNSYMMETRIC)
+    return {
+        "linear": True,
+        "largest_displacement": float(size[most]),
+        "largest_displacement_at": system.nodes.names[most],
+        "reactions": {
+            "force": forces[:, :3].sum(axis=0).tolist(),
+            "moment": (np.cross(x, forces[:, :3]) + forces[:, 3:]).sum(axis=0).tolist(),
+        },
+        "strain_energy": energy,
+        "warnings": warnings,
+    }
+
+
+def _repeated(linear: Linearised) -> list[str]:
+    """Return equations that the elimination has left out."""
+    n = len(linear.elimination.redundant) if linear.eliminated and not linear.multipliers.size else 0
+    return [f"{n} constraints repeat others and were left out"] if n else []

@@ -1,0 +1,200 @@
+"""Linear transients: small motions about the state that the steps before have left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fem_mbs import contract as C
+from fem_mbs.analysis.steps.common import (
+    INCREMENT,
+    LOADS_TEXT,
+    NAMES,
+    REPORT_TEXT,
+    REPORTS,
+    TOTAL,
+    About,
+    RuleWeights,
+    TimeSteps,
+    check_friction,
+    check_named,
+    check_preload,
+    count_steps,
+    whole,
+)
+from fem_mbs.analysis.steps.reported import EnergyBalance, StartReport
+from fem_mbs.analysis.transient.rules import DEFAULTS, LINEAR_DEFAULTS, RULES, check_rule, weights
+from fem_mbs.declarations.declaration import key
+from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
+from fem_mbs.declarations.steps import PlannedStep, StepKind
+from fem_mbs.errors import ModelError
+from fem_mbs.records import entry
+from fem_mbs.results.report import StepReport
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.context import Ahead, RunContext
+
+__all__ = ["KIND", "LinearTransient", "LinearTransientReport", "Options"]
+
+#: Rules of linear transients.
+_RULES = ("midpoint", "newmark", "hht", "generalised-alpha")
+_SHOWN = 0.1  # [s] between two lines of progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearTransientReport(StepReport, type="transient", linear=True):
+    """Small motions over time about the state before."""
+
+    rule: str = entry("of the integration", given=True)
+    n_steps: int = entry("time steps", given=True, minimum=1)
+    h: float = entry("length of a time step", unit="s", given=True, exclusiveMinimum=0)
+    t_start: float = entry(unit="s", given=True)
+    t_end: float = entry(unit="s", given=True)
+    equations: int = entry("unknowns of the linear system", given=True)
+    factorisations: int = entry("of its matrix", given=True)
+    iterations: int = entry("one per time step")
+    seconds: float = entry("wall time of the steps", unit="s")
+    start: StartReport = entry()
+    energy: EnergyBalance = entry()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(RuleWeights, About, TimeSteps):
+    """Options of a linear transient."""
+
+    rule: str = key(ANY_TEXT, "; ".join(f'"{name}" ({RULES[name].text})' for name in _RULES), _RULES[0], choices=_RULES)
+    loads: Any = key(NAMES, LOADS_TEXT, "all")
+    time: float | None = key(NUMBER, "at which it starts and functions are taken [s], else the present time", None)
+    start: str = key(
+        ANY_TEXT,
+        "name of a linear static step or linear transient before, from whose end it goes on: displacements, of a "
+        "transient velocities too; after a static step it is at rest but for given velocities and what is driven",
+        "",
+    )
+    report: str = key(ANY_TEXT, REPORT_TEXT, TOTAL, choices=REPORTS)
+    frames: int = key(whole(0), "states kept for pictures and ParaView, evenly spread; 0: none", 100)
+    alpha: float = key(
+        NUMBER,
+        'of `rule = "hht"`: -1/3 (most damping) to 0 (none); half of the default of a transient, '
+        f"{DEFAULTS['alpha']:g}, since eliminated constraints have no oscillating multipliers that it must damp",
+        LINEAR_DEFAULTS["alpha"],
+    )
+
+
+class LinearTransient(StepKind):
+    """M u'' + C u' + K u = f(t) about a state, which stays as it is; time goes on."""
+
+    name = "linear_transient"
+    Options = Options
+    Report = LinearTransientReport
+    positional = ("duration", "h", "name")
+    text = (
+        "Add a linear transient: small motions about the state that the steps before have left, which stays as it is;\n"
+        "time goes on."
+    )
+    noun = "linear transient"
+    linear = motion = True
+    recorded = "transient"
+    axis = "Time [s]"
+    carries = ("start",)
+
+    def check(self, step: PlannedStep, context: RunContext) -> None:
+        owner, options = step.owner, step.options
+        count_steps(owner, options)
+        check_rule(owner, options, step.given)
+        check_preload(step, context.model)
+        if options.start:
+            about = check_named(step, context.model, "start")
+            if about != options.preload:
+                raise ModelError(
+                    f'{owner}: start = "{options.start}" is about preload = "{about}", and so must this step be, not '
+                    f'about "{options.preload}"'
+                )
+        check_friction(owner, context.system)
+
+    def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
+        from fem_mbs.analysis.loading import chosen
+
+        chosen(context.compiled, step.options.loads, step.owner, "loads", motions=True)
+
+    def info(self, options: Any) -> dict[str, Any]:
+        return {"rule": options.rule, "mid_step": False, "linear": True}
+
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+        from time import monotonic, perf_counter
+
+        from fem_mbs.analysis.linear.rows import LinearRows
+        from fem_mbs.analysis.linear.transient import LinearTransient
+        from fem_mbs.analysis.solution import ENERGY_COLUMNS, energy_range, relative_error
+        from fem_mbs.analysis.start.initial import consistent_velocities, given_velocities
+
+        options = step.options
+        linear = context.linear.at(context, options.preload, options.time)
+        rows = LinearRows(context, linear)
+        n_steps = count_steps(step.owner, options)
+        h = options.duration / n_steps
+        increments = options.report == INCREMENT
+        state = linear.moved(np.zeros(context.system.n_dof))
+        place, velocity = context.linear.ends[options.start] if options.start else (None, None)
+        start: dict[str, object] = {"method": "given", "largest_change": 0.0}
+        if velocity is None and (place is not None or context.model.initial_method == "given"):
+            # of what is prescribed they follow from its functions
+            velocity = linear.spatial(given_velocities(context.compiled))
+        elif velocity is None:
+            start = consistent_velocities(context.compiled, state, linear.t)
+            velocity = linear.spatial(state.V[0])
+        rule = weights(options.rule, options)
+        job = LinearTransient(linear, options, rule, step.name, h, velocity, place)
+        every = max(1, n_steps // options.frames) if options.frames else n_steps + 1
+        totals = {"low": np.inf, "high": -np.inf, "kinetic": 0.0, "error": 0.0}
+        last = np.zeros(C.N_LEDGER + 1)
+        shown, sensors = monotonic(), rows.sensors(increments)
+
+        def take(k: int, t: float, u, v, a, ledger, forces) -> None:
+            nonlocal shown
+            framed = bool(options.frames) and k % every == 0
+            change = job.change(t, u, v, a, forces, framed)
+            time = np.array([t])
+            frames = None
+            if framed:
+                rates = np.zeros(context.system.n_dof)
+                rates[: v.size] = v
+                frames = rows.frames(change, change["Q"], time, increments, rates)
+            record, row = rows.record(change), ledger[None].copy()
+            if increments:
+                row[0, [C.STRAIN, C.POTENTIAL]] -= job.at_state
+            series = context.rows.series(time, row, np.ones(1), np.zeros(1), record, sensors=sensors)
+            context.recorder.append(series, frames)
+            energy = ledger[C.KINETIC] + ledger[C.STRAIN] + ledger[C.POTENTIAL]
+            totals["low"], totals["high"] = min(totals["low"], energy), max(totals["high"], energy)
+            totals["kinetic"] = max(totals["kinetic"], ledger[C.KINETIC])
+            totals["error"] = max(totals["error"], abs(ledger[-1]))
+            last[:] = ledger
+            if monotonic() - shown > _SHOWN:
+                shown = monotonic()
+                error = totals["error"] / (energy_range(totals) or 1.0)
+                context.tell(step, k, n_steps, time=t, iterations=1.0, energy_error=error)
+
+        started = perf_counter()
+        job.run(linear.t, n_steps, take)
+        context.linear.ends[step.name] = (job.u, job.v)
+        context.now.time = linear.t + options.duration
+        return {
+            "type": self.recorded, "linear": True, "name": step.name, "rule": options.rule, "n_steps": n_steps, "h": h,
+            "t_start": linear.t, "t_end": context.time, "equations": job.n_equations, "factorisations": 1,
+            "iterations": n_steps, "seconds": round(perf_counter() - started, 4), "start": start,
+            "warnings": [*linear.redundancy, *job.warnings, *rows.no_works()],
+            "energy": {
+                "range": energy_range(totals), "closing_error": totals["error"],
+                "closing_error_relative": relative_error(totals),
+                "final": {c: float(v) for c, v in zip(ENERGY_COLUMNS, [*last[:6], last[-1]], strict=True)},
+            },
+        }  # fmt: skip
+
+    def sentence(self, options: Any) -> str:
+        return f"linear transient of {options.duration:g} s in steps of {options.h:g} s, rule {options.rule}"
+
+
+KIND = LinearTransient()

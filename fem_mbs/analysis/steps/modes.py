@@ -1,0 +1,305 @@
+"""Undamped modes about the state that the steps before have left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fem_mbs.analysis.steps.common import (
+    COUNT,
+    FREQUENCY,
+    RATE_RANGE,
+    RISING,
+    About,
+    check_friction,
+    check_preload,
+    counted,
+    limited,
+)
+from fem_mbs.analysis.steps.reported import CountCheck
+from fem_mbs.declarations.declaration import key
+from fem_mbs.declarations.kinds import ANY_TEXT
+from fem_mbs.declarations.steps import PlannedStep, StepKind
+from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.records import Record, entry
+from fem_mbs.results.report import StepReport
+from fem_mbs.solvers.eigen.modes import CHECKS
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.context import RunContext
+    from fem_mbs.analysis.linear.inside import Inside
+    from fem_mbs.analysis.linear.linearised import Linearised
+
+__all__ = ["Components", "KIND", "LeftOut", "Modes", "ModesReport", "Options", "Participation"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut(Record):
+    """How many of the modes found lie outside of the bounds that are asked for."""
+
+    below: int = entry()
+    above: int = entry()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Components(Record):
+    """What was kept of components, of modes by component mode synthesis."""
+
+    cutoff_hz: float = entry(unit="Hz")
+    kept: dict[str, int] = entry("free modes by component, rigid-body ones included")
+    unknowns: int = entry()
+    dofs: int = entry("of all components, those of interfaces in each")
+    seconds: dict[str, float] = entry(unit="s")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Participation(Record):
+    """Participation factors and effective masses, in translations and rotations about the axes of coordinates."""
+
+    directions: list[str] = entry()
+    factors: list[list[float]] = entry("[mode][direction]")
+    effective_mass: list[list[float]] = entry("[mode][direction]", unit="kg, kg m^2")
+    total: list[float] = entry("mass by direction", unit="kg, kg m^2")
+    sums: list[float] = entry("shares of the total mass of all modes, by direction")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModesReport(StepReport, type="modes"):
+    """Natural frequencies and modes about a state."""
+
+    frequencies_hz: list[float] = entry(
+        "ascending, rigid-body modes first as 0; negative: rate of growth over 2 pi", unit="Hz", member="frequency"
+    )
+    rigid_body_modes: int = entry(minimum=0)
+    residuals: list[float] = entry()
+    asymmetry: float = entry("of the stiffness, of which the symmetric part is taken", given=True)
+    equations: int = entry(given=True)
+    components: Components | None = entry(optional=True)
+    count_check: CountCheck | None = entry(optional=True)
+    backward_errors: list[float] | None = entry(optional=True)
+    shifts: list[float] | None = entry("where the matrix was factored", unit="1/s^2", optional=True)
+    factorisations: int | None = entry(optional=True, given=True)
+    solves: int | None = entry(optional=True, given=True)
+    left_out: LeftOut | None = entry(optional=True)
+    participation: Participation = entry()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(About):
+    """Options of a modal step."""
+
+    count: int = key(COUNT, "of modes", 10)
+    near: float | None = key(
+        limited("a frequency of at least 0 [Hz]", 0.0),
+        "frequency that the modes are to be nearest to [Hz], else the lowest",
+        None,
+    )
+    band: Any = key(RISING, "[low, high] [Hz]: all modes between them, proved to be all, whatever `count` says", None)
+    within: Any = key(
+        RATE_RANGE,
+        "[low, high] [Hz]: of the modes found only those between them are kept; `left_out` of the summary counts the "
+        "others",
+        None,
+    )
+    check: str = key(
+        ANY_TEXT,
+        '"probe" (look from another start for what was missed), "inertia" (count them by a factorisation) or "none"',
+        "probe",
+        choices=CHECKS,
+    )
+    component_cutoff: float | None = key(
+        FREQUENCY,
+        "by synthesis of the `[[component]]`s, whose elastic modes up to this frequency [Hz] are kept (where they say "
+        "nothing else); about the start, without loads; none: of the whole model",
+        None,
+    )
+
+
+class Modes(StepKind):
+    """Real modes of K u = w^2 M u."""
+
+    name = "modes"
+    Options = Options
+    Report = ModesReport
+    positional = ("count", "name")
+    text = (
+        "Add undamped modes about the state that the steps before have left (at first: the start): the ``count``\n"
+        "lowest, or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz]."
+    )
+    noun = "modes"
+    linear = stands = True
+    shapes = "real"
+    axis = "Mode [-]"
+    carries = ("basis",)
+    tables = ("fem_mbs.cli.report:modes_tables",)
+    figures = ("fem_mbs.plot.figures:shapes_figures",)
+
+    def check(self, step: PlannedStep, context: RunContext) -> None:
+        owner, options = step.owner, step.options
+        check_preload(step, context.model)
+        check_friction(owner, context.system)
+        for a, b in (("within", "band"), ("near", "band")):
+            if getattr(options, a) is not None and getattr(options, b) is not None:
+                raise ModelError(f"{owner}: {a} and {b} exclude each other; remove one")
+        if options.component_cutoff is None:
+            return
+        for name in ("near", "band", "preload"):
+            if getattr(options, name) not in (None, ""):
+                raise ModelError(f"{owner}: component_cutoff and {name} exclude each other; remove one")
+        if not context.model.components:
+            raise ModelError(f"{owner}: component_cutoff needs components; name sets of groups with [[component]]")
+
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+        from fem_mbs.analysis.linear.rows import record_shapes
+
+        linear = context.linear.at(context, step.options.preload)
+        summary, series, vectors = _found(linear, step.options, step.owner)
+        context.linear.below = summary.get("left_out", {}).get("below", 0)
+        context.linear.shapes_of[step.name] = vectors
+        record_shapes(context, linear, vectors, series)
+        return {"type": self.name, "name": step.name, **summary}
+
+    def sentence(self, options: Any) -> str:
+        if options.component_cutoff is not None:
+            many = counted(options.count, "lowest mode")
+            return f"the {many}, by components with their modes up to {options.component_cutoff:g} Hz"
+        if options.band is not None:
+            return "all modes from {:g} to {:g} Hz".format(*options.band)
+        if options.near is None:
+            return f"the {counted(options.count, 'lowest mode')}"
+        return f"{counted(options.count, 'mode')}, those nearest to {options.near:g} Hz"
+
+
+KIND = Modes()
+
+
+def _found(linear: Linearised, options: Options, owner: str) -> tuple[dict, dict, np.ndarray]:
+    """Return summary, series and vectors (N, k) of a modal step, of unit modal mass."""
+    from fem_mbs.analysis.linear.inside import unknowns_inside
+    from fem_mbs.solvers.eigen.modes import real_modes, translates
+
+    K, M, G = linear.stiffness, linear.mass, linear.rows
+    linear.release()
+    n, free = K.shape[0], None
+    inside = None if G.shape[0] or options.component_cutoff is not None else unknowns_inside(linear)
+    if inside is not None:
+        free = translates(K)
+        K, M = inside.problem(linear, K, M)
+    w2 = [None if f is None else (2.0 * np.pi * np.asarray(f, float)) ** 2 for f in (options.near, options.band)]
+    extra: dict[str, Any] = {}
+    if G.shape[0]:
+        if options.near is not None or options.band is not None:
+            raise AnalysisError(
+                f"{owner}: modes near a frequency or in a band need joints that can be eliminated, which those "
+                "of this large mechanism cannot; ask for the lowest"
+            )
+        found = real_modes(K, M, options.count, G=G)
+        found.vectors[:] /= np.sqrt(np.einsum("ik,ik->k", found.vectors, M @ found.vectors))
+    elif options.component_cutoff is not None:
+        from fem_mbs.analysis.components.synthesis import component_modes
+
+        found, extra["components"] = component_modes(linear, float(options.component_cutoff), options.count, owner)
+    elif options.band is not None:
+        found = real_modes(K, M, band=tuple(w2[1]))
+    else:
+        near = None if w2[0] is None else float(w2[0])
+        found = real_modes(K, M, options.count, near=near, free=free, check=options.check)
+    f = np.sign(found.values) * np.sqrt(np.abs(found.values)) / (2.0 * np.pi)
+    count = len(f)
+    vectors, others, residuals = linear.expand(found.vectors[:n]), found.vectors[n:], found.residuals
+    warnings = linear.redundancy
+    unstable = int((found.values < 0.0).sum())
+    if unstable:
+        warnings.append(
+            f"{unstable} squares of frequencies are negative: the state is unstable; such a frequency is given as a "
+            "negative number, its size is the rate of growth over 2 pi"
+        )
+    if linear.unsymmetric:
+        warnings.append(
+            f"the stiffness is unsymmetric by {linear.asymmetry:.2g} of its largest entry (loads that follow the model "
+            "or have no potential); its symmetric part was taken, complex_modes take it whole"
+        )
+    if any("centrifugal" in b.type.name for b in linear.system.blocks):
+        warnings.append(
+            "Coriolis forces of the turning frame are left out; they couple motions to and from the axis with those "
+            "around it"
+        )
+    if found.expected is not None:
+        extra["count_check"] = {"expected": int(found.expected), "found": len(f)}
+        if found.expected > len(f):
+            warnings.append(
+                f"{found.expected} modes lie below the highest found, but only {len(f)} were found; ask for more"
+            )
+    if not G.shape[0]:
+        extra["backward_errors"] = found.backward.tolist()
+        extra["shifts"] = [float(s) for s in found.shifts]
+        extra["factorisations"], extra["solves"] = found.effort.factorisations, found.effort.solves
+    rigid = found.rigid
+    if options.within is not None:
+        low, high = (float(v) for v in options.within)
+        kept = (f >= low) & (f <= high)
+        below, above = int((f < low).sum()), int((f > high).sum())
+        extra["left_out"] = {"below": below, "above": above}
+        if below + above:
+            warnings.append(
+                f"of the {count} modes computed {below} below {low:g} Hz and {above} above {high:g} Hz are left out"
+            )
+        if high < np.inf and not above:
+            warnings.append(f"no mode above {high:g} Hz was reached: there may be more below it; ask for more")
+        f, vectors, others, residuals = f[kept], vectors[:, kept], others[:, kept], residuals[kept]
+        rigid = int(kept[:rigid].sum())
+        if "backward_errors" in extra:
+            extra["backward_errors"] = np.array(extra["backward_errors"])[kept].tolist()
+    summary = {
+        "frequencies_hz": f.tolist(),
+        "rigid_body_modes": rigid,
+        "residuals": residuals.tolist(),
+        "asymmetry": linear.asymmetry,
+        "equations": K.shape[0],
+        **extra,
+        "participation": _participation(linear, vectors, inside, others),
+        "warnings": warnings,
+    }
+    return summary, {"frequency": f, "residual": residuals}, vectors
+
+
+def _participation(
+    linear: Linearised, vectors: np.ndarray, inside: Inside | None, others: np.ndarray
+) -> dict[str, Any]:
+    """Return factors and effective masses in translations and rotations about the axes of coordinates; ``others`` (m,
+    k) are the modes' values of the unknowns ``inside`` elements, which are at rest in motions of the whole."""
+    from fem_mbs.solvers.eigen.modal_quantities import participation, rigid_body_motions
+
+    system, dim = linear.system, linear.system.dimension
+    n = system.nodes.x.shape[0]
+    x = np.zeros((n, 3))
+    x[:, :dim] = system.nodes.x
+    dof = np.full((n, 6), -1)
+    dof[:, :dim] = system.offset[:n, None] + np.arange(dim)
+    turning = np.flatnonzero(system.nodes.rotational)
+    columns = [5] if dim == 2 else [3, 4, 5]
+    dof[np.ix_(turning, columns)] = system.offset[turning][:, None] + dim + np.arange(len(columns))
+    directions = rigid_body_motions(x, dof, system.n_dof)
+    names = ["x", "y", "z", "rx", "ry", "rz"]
+    wanted = [0, 1, 5] if dim == 2 else list(range(6))
+    held = np.setdiff1d(np.arange(linear.first), linear.owned)
+    directions[held] = 0.0
+    directions = directions[:, wanted]
+    if inside is not None:
+        rest = np.zeros((len(others), directions.shape[1]))
+        M = inside.mass_of_all(linear)
+        found = participation(M, np.vstack((vectors, others)), np.vstack((directions, rest)))
+    elif linear.eliminated and not linear.elimination.dependent.size:
+        free = linear.elimination.free  # what moves is all there is: its mass matrix is there already
+        found = participation(linear.mass, vectors[free], directions[free])
+    else:
+        found = participation(linear.mass_matrix, vectors, directions)
+    return {
+        "directions": [names[i] for i in wanted],
+        "factors": found.factors.tolist(),
+        "effective_mass": found.effective.tolist(),
+        "total": found.total.tolist(),
+        "sums": found.sum_of_shares[-1].tolist() if len(found.share) else [0.0] * len(wanted),
+    }

@@ -1,1 +1,0 @@
-"""What each step kind reports: one module per kind, without numerical imports."""

@@ -1,0 +1,202 @@
+"""Transients: the motion of a model over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fem_mbs.analysis.steps.common import (
+    ALONG_TEXT,
+    Along,
+    Newton,
+    RuleWeights,
+    TimeSteps,
+    along_quantities,
+    check_sought,
+    check_spin,
+    count_steps,
+    number,
+    steps_in_words,
+    valued,
+    whole,
+)
+from fem_mbs.analysis.steps.reported import EigenvaluesAlong, EnergyBalance, Event, StartReport
+from fem_mbs.analysis.transient.rules import COARSEST, DEFAULTS, RULES, check_explicit, check_rule
+from fem_mbs.declarations.declaration import key
+from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
+from fem_mbs.declarations.steps import PlannedStep, StepKind
+from fem_mbs.errors import ModelError
+from fem_mbs.records import Record, entry
+from fem_mbs.results.report import StepReport
+from fem_mbs.solvers.stepping.stepper import EXPLICIT
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.context import RunContext
+
+__all__ = ["AdaptiveSteps", "KIND", "Options", "Transient", "TransientReport"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveSteps(Record):
+    """Adaptive time steps; the number of steps of the report then counts rows, and h is their interval."""
+
+    tolerance: float = entry("largest local error of a step")
+    accepted: int = entry("time steps")
+    rejected: int = entry("time steps")
+    computed: int = entry("steps solved: whole, in halves, and again")
+    smallest_step: float = entry(unit="s")
+    largest_step: float = entry(unit="s")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransientReport(StepReport, type="transient"):
+    """Steps in time."""
+
+    rule: str = entry(
+        "of the integration",
+        given=True,
+        enum=["midpoint", "decaying", "generalised-alpha", "hht", "newmark", "explicit"],
+    )
+    n_steps: int = entry("time steps", given=True, minimum=1)
+    h: float = entry("length of a time step", unit="s", given=True, exclusiveMinimum=0)
+    adaptive: AdaptiveSteps | None = entry("adaptive steps only", optional=True)
+    t_start: float = entry(unit="s", given=True)
+    t_end: float = entry(unit="s", given=True)
+    iterations: int = entry("of Newton-Raphson")
+    factorisations: int = entry("of the tangent", given=True)
+    halved_steps: int = entry("time steps that were divided to converge")
+    seconds: float = entry("wall time of the steps", unit="s")
+    start: StartReport = entry()
+    events: list[Event] | None = entry(
+        "in the order in which they happened; only where the model has events", optional=True
+    )
+    constraint_error: float = entry(
+        "largest error of a constraint at the end: lengths over the model's size, angles in rad"
+    )
+    energy: EnergyBalance = entry()
+    eigenvalues: EigenvaluesAlong | None = entry(optional=True)
+    linear_momentum: list[float] = entry("at the end", unit="N s")
+    angular_momentum: list[float] = entry("at the end, about the origin", unit="N m s")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(RuleWeights, Newton, TimeSteps):
+    """Options of a transient."""
+
+    rule: str = key(
+        ANY_TEXT, "; ".join(f'"{name}" ({rule.text})' for name, rule in RULES.items()), "midpoint",
+        choices=tuple(RULES),
+    )  # fmt: skip
+    frames: int = key(whole(0), "states kept for pictures and ParaView, evenly spread; 0: none", 100)
+    restarts: int = key(whole(0), "points from which `fem-mbs run --restart` can continue, evenly spread", 0)
+    adaptive: float = key(
+        valued(
+            "number", f"the largest local error of a step, 1e-12 to {COARSEST:g} (0: equal steps)",
+            lambda v: number(v) and (v == 0.0 or 1e-12 <= v <= COARSEST),
+        ),
+        "largest local error of a step: displacements over the model's length, rotations in radians; h is then the "
+        "first step, and the interval of the results; 0: all steps are h", 0.0,
+    )  # fmt: skip
+    eigenvalues: Any = key(Along, ALONG_TEXT, None)
+    decay: float = key(
+        NUMBER, 'of `rule = "decaying"`: a in sigma = S [(1/2 + a) e_1 + (1/2 - a) e_0], 0 (the mid-point rule) to 1',
+        DEFAULTS["decay"],
+    )  # fmt: skip
+
+
+class Transient(StepKind):
+    """Time steps of an integration rule."""
+
+    name = "transient"
+    Options = Options
+    Report = TransientReport
+    positional = ("duration", "h", "name")
+    text = "Add a transient of ``duration`` [s] in steps of h."
+    notes = """\
+It starts where the step before has left the model: from the static equilibrium, if that was a static step, with
+velocities made consistent at the first transient; with a centrifugal load of `spin = true`, in steady rotation. All
+rules but "decaying" and "explicit" are of second order: a step that is half as long has a fourth of the error, whatever
+the size of the rotations; of the mid-point rule it is about (angle per step)^2/12 of a motion, 1 % at 0.3 rad.
+`fem-mbs check` notes what turns by more than 30 degrees in a step: stable, with exact energy, but coarse. A step in
+which a node turns by more than 90 degrees is made in parts; the summary counts them, and where parts do not help, or
+the rule is "explicit", the run ends with an error. `fem-mbs check` refuses explicit steps above their limit of
+stability at the start, 2/w of the highest frequency w.
+
+The energy ledger tells whether a run holds. "midpoint" and "decaying" close it to round-off: beyond 1e-6 of the energy
+that is exchanged there is a warning, beyond 1e-3 the step has failed. The other rules keep the energy as far as their
+steps resolve the motion: a warning beyond 5 %; beyond 50 % the step has failed, but for what "generalised-alpha", "hht"
+and "newmark" with `gamma` above 1/2 lose, which is what they are for. The results of a failed step are complete, the
+table marks it, `failures` of the summary says why, and the exit code is 1. A run that gains energy without bound, or
+whose energies are not finite, stops with an error."""
+    noun = "transient"
+    passes_time = motion = takes_events = True
+    axis = "Time [s]"
+    branches = "along"
+    tables = ("fem_mbs.cli.report_stability:path_tables",)
+    sentences = "fem_mbs.cli.report_stability:path_sentences"
+    figures = ("fem_mbs.plot.figures:path_figures",)
+
+    def check(self, step: PlannedStep, context: RunContext) -> None:
+        owner, options = step.owner, step.options
+        check_rule(owner, options, step.given)
+        if options.eigenvalues is not None:
+            check_sought(f"{owner}: eigenvalues", options.eigenvalues)
+        count_steps(owner, options)
+        if RULES[options.rule].kind == EXPLICIT:
+            check_explicit(owner, context.system)
+        check_spin(owner, context)
+        if context.model.events and options.restarts:
+            raise ModelError(
+                f"{owner}: restarts = {options.restarts}: a transient with events has no restart points; take "
+                "restarts = 0"
+            )
+        if context.model.events and options.adaptive:
+            raise ModelError(f"{owner}: events are located within equal steps; remove adaptive, or the events")
+
+    def fit_loads(self, step: PlannedStep, context: RunContext) -> None:
+        from fem_mbs.analysis.march import fit_turning_load
+
+        fit_turning_load(step, context)
+
+    def info(self, options: Any) -> dict[str, Any]:
+        return {"rule": options.rule, "mid_step": RULES[options.rule].two_state}
+
+    def begin(self, step: PlannedStep, context: RunContext) -> None:
+        from fem_mbs.analysis.march import begin
+
+        begin(step, context)
+
+    def check_stability(self, step: PlannedStep, context: RunContext) -> None:
+        options = step.options
+        if RULES[options.rule].kind != EXPLICIT:
+            return
+        from fem_mbs.analysis.linear.highest import highest_frequency
+
+        highest = highest_frequency(context.compiled, context.state)
+        h = options.duration / count_steps(step.owner, options)
+        if h * highest > 2.0:
+            raise ModelError(
+                f'{step.owner}: h = {h:g} s: rule = "{options.rule}" is stable only for h below 2/w = '
+                f"{2.0 / highest:.4g} s, with the highest frequency w of the model at its start; take a smaller h, or "
+                'rule = "midpoint"'
+            )
+
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+        from fem_mbs.analysis.march import march
+
+        return march(step, context, step.options.rule, resumed)
+
+    def sentence(self, options: Any) -> str:
+        return f"{self.name}, rule {options.rule}, {steps_in_words(options, options.adaptive)}"
+
+    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
+        yield from along_quantities(summary)
+        seen = set()
+        for event in summary.get("events") or []:
+            if event["name"] not in seen:
+                seen.add(event["name"])
+                yield f"event.{event['name']}.time", event["time"], "s"
+
+
+KIND = Transient()

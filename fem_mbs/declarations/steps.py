@@ -1,0 +1,308 @@
+"""Kinds of analysis steps, and their registry: names and the modules in which they are.
+
+A kind is one module: the options of its steps (a `Declaration`), its checks, its run, and what other layers show of
+it.  A module of a kind has an object called KIND; the registry loads it at its first use, so that lower layers (the
+builder, the results) ask a kind for its properties and know no name of one.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from fem_mbs.declarations.declaration import Declaration, Key
+from fem_mbs.errors import ModelError
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.context import Ahead, RunContext
+    from fem_mbs.model.model import Model
+    from fem_mbs.results.report import StepReport
+
+__all__ = [
+    "PlannedStep", "StepKind", "StepOptions", "function_of", "on_registration", "recorded_kind", "register_step",
+    "step_kind", "step_kinds",
+]  # fmt: skip
+
+#: Name of a kind and the module with its KIND, in the order of the reference; one line per kind.
+_MODULES = {
+    "transient": "fem_mbs.analysis.steps.transient",
+    "inverse": "fem_mbs.analysis.steps.inverse",
+    "static": "fem_mbs.analysis.steps.static",
+    "linear_static": "fem_mbs.analysis.steps.linear_static",
+    "linear_transient": "fem_mbs.analysis.steps.linear_transient",
+    "modes": "fem_mbs.analysis.steps.modes",
+    "buckling": "fem_mbs.analysis.steps.buckling",
+    "campbell": "fem_mbs.analysis.steps.campbell",
+    "unbalance": "fem_mbs.analysis.steps.unbalance",
+    "complex_modes": "fem_mbs.analysis.steps.complex_modes",
+    "linearise": "fem_mbs.analysis.steps.linearise",
+    "stability_map": "fem_mbs.analysis.steps.stability_map",
+    "harmonic": "fem_mbs.analysis.steps.harmonic",
+}
+
+_kinds: dict[str, StepKind] = {}
+_hooks: list[Callable[[StepKind], None]] = []
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepOptions(Declaration):
+    """Options of a step: those that must be given come first, then those of the class itself, then of its bases."""
+
+    owner: ClassVar[str] = "Step"
+
+    @classmethod
+    def keys(cls) -> dict[str, Key]:
+        found = super().keys()
+        bases = [*reversed([*enumerate(cls.__mro__)])]
+        place = {name: i for i, base in bases for name in vars(base).get("__annotations__", {})}
+        return dict(sorted(found.items(), key=lambda item: (not item[1].required, place[item[0]])))
+
+
+@dataclass(frozen=True)
+class PlannedStep:
+    """A step of a run: its number from 0, name, kind and options, and the keys that the user has given."""
+
+    number: int
+    name: str
+    kind: StepKind
+    options: Any
+    given: frozenset[str]
+
+    @property
+    def owner(self) -> str:
+        """The step in messages."""
+        return f'Step "{self.name}"'
+
+    @property
+    def duration(self) -> float:
+        """The time [s] that the step lets pass."""
+        return float(getattr(self.options, "duration", None) or 0.0)
+
+
+class StepKind:
+    """One kind of step; a subclass is all that there is to say of it, and its only object is KIND of its module.
+
+    ``name`` is its type in a model file, and ``NAME_step`` the call of the builder; ``positional`` are the arguments
+    of that call that need no keyword; ``text`` is its docstring, ``notes`` follow the options in the reference.
+    ``tables``, ``sentences`` and ``figures`` name functions of higher layers, "module:function".
+    """
+
+    name: ClassVar[str]
+    Options: ClassVar[type[StepOptions]]
+    Report: ClassVar[type[StepReport]]
+    positional: ClassVar[tuple[str, ...]] = ("name",)
+    text: ClassVar[str]
+    notes: ClassVar[str] = ""
+
+    # properties of a kind
+    noun: ClassVar[str] = "analysis"  # what it is called in a sentence
+    passes_time: ClassVar[bool] = False  # time steps, each of which is a state
+    linear: ClassVar[bool] = False  # small motions about the state, which stays as it is
+    stands: ClassVar[bool] = False  # whether steps behind it are the same without it
+    motion: ClassVar[bool] = False  # whether its rows are instants of a motion
+    takes_events: ClassVar[bool] = False
+    recorded: ClassVar[str] = ""  # type in the results, if it is not the name
+    path: ClassVar[bool] = False  # rows may be points of a path over a load factor
+    shapes: ClassVar[str] = ""  # its frames: "real" or "complex" shapes, or "vibration" of their own size
+    axis: ClassVar[str] = "Parameter [-]"  # what its rows and frames go by
+    joint_forces: ClassVar[bool] = False  # whether files of its driving forces are written
+    carries: ClassVar[tuple[str, ...]] = ()  # options of later steps that may name it: "preload", "start", "basis"
+    branches: ClassVar[str] = (
+        ""  # how series of eigenvalues are read: "along" the step, over the "speed" or a "parameter"
+    )
+    #: Functions of a step of the results that yield its tables, its sentences (marked up), and its figures.
+    tables: ClassVar[tuple[str, ...]] = ()
+    sentences: ClassVar[str] = ""
+    figures: ClassVar[tuple[str, ...]] = ()
+
+    def prepare(self, model: Model, given: dict[str, Any], owner: str) -> dict[str, Any]:
+        """Return the options of a call of the builder as the step keeps them.
+
+        Raises:
+            ModelError: a value that the model cannot use.
+        """
+        return given
+
+    def check(self, step: PlannedStep, context: RunContext) -> None:
+        """Refuse options that make no sense, before anything is computed.
+
+        Raises:
+            ModelError: naming the step, the option and what it may be.
+        """
+
+    def fit_loads(self, step: PlannedStep, context: RunContext) -> None:
+        """Make loads of the model those that this step, the first one that passes time, needs at its start.
+
+        Raises:
+            ModelError: the step cannot follow them.
+        """
+
+    def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
+        """Refuse what the compiled model cannot do; ``ahead`` is what is known of the start of the step.
+
+        Raises:
+            ModelError: as of `check`.
+        """
+
+    def moves(self, step: PlannedStep, context: RunContext) -> Any:
+        """Return the motions (n_fun,) bool that the step brings in before a transient; False: none."""
+        return False
+
+    def begin(self, step: PlannedStep, context: RunContext) -> None:
+        """Try the start of the first step of a run without making it.
+
+        Raises:
+            ModelError: the step cannot start.
+        """
+
+    def check_stability(self, step: PlannedStep, context: RunContext) -> None:
+        """Refuse steps at the start of a run that are not stable there, as far as that can be told.
+
+        Raises:
+            ModelError: naming what must be smaller.
+        """
+
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+        """Make the step, record its rows, and return its summary; ``resumed`` is the restart point it goes on from.
+
+        Raises:
+            ModelError, AnalysisError: the step cannot be made, or not to its end.
+        """
+        raise NotImplementedError
+
+    def info(self, options: Any) -> dict[str, Any]:
+        """Return what readers of the results must know before the first row."""
+        return {"rule": "static", "mid_step": False, **({"linear": True} if self.linear else {})}
+
+    def sentence(self, options: Any) -> str:
+        """Return the step in words, for `fem-mbs check`."""
+        return self.name.replace("_", " ")
+
+    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
+        """Yield names, values and units of what only this kind has, for the table of a sweep."""
+        yield from ()
+
+    def plan(self, number: int, name: str, given: dict[str, Any]) -> PlannedStep:
+        """Return a step with its options checked by themselves.
+
+        Raises:
+            ModelError: an unknown option, a missing one, or a wrong value.
+        """
+        return PlannedStep(number, name, self, self.Options.read(given, f'Step "{name}"'), frozenset(given))
+
+    def signature(self) -> inspect.Signature:
+        """Return the signature of the builder's call."""
+        keys = self.Options.keys()
+        own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        names = [*self.positional, *(k for k in ("name", *keys) if k not in self.positional)]
+        found = [own]
+        for name in names:
+            default = self.name.replace("_", " ") if name == "name" else keys[name].default
+            kind = own.kind if name in self.positional else inspect.Parameter.KEYWORD_ONLY
+            missing = default is MISSING
+            found.append(inspect.Parameter(name, kind, default=inspect.Parameter.empty if missing else default))
+        positional = [p for p in found if p.kind is own.kind]
+        first = [p for p in positional if p.default is inspect.Parameter.empty]
+        if positional[: len(first)] != first:  # Python wants those without a default in front
+            found = [p.replace(default=None) if p in first and p is not own else p for p in found]
+        return inspect.Signature(found)
+
+    def docstring(self) -> str:
+        """Return the docstring of the builder's call: what the step does, and its options."""
+        lines = [
+            f"    {name}: {key.text}" + (f" (default {key.default_text})" if key.default_text else "")
+            for name, key in self.Options.keys().items()
+        ]
+        return f"{self.text}\n\nArgs:\n" + "\n".join(lines)
+
+    def arguments(self, given: tuple[Any, ...], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Return the name and the options of a call of the builder.
+
+        Raises:
+            ModelError: an argument that needs its keyword.
+            TypeError: an argument that is given twice.
+        """
+        call = f"{self.name}_step"
+        if len(given) > len(self.positional):
+            options = [*self.Options.keys()]
+            other = [k for k in options if k not in self.positional][:1]
+            shown = ", ".join([*self.positional, *(f"{k}=..." for k in [*other, "name"] if k not in self.positional)])
+            raise ModelError(
+                f"{call}({shown}): {given[len(self.positional)]!r} comes without its keyword; say which argument it is"
+            )
+        named = dict(zip(self.positional, given, strict=False))
+        twice = next((k for k in named if k in options), None)
+        if twice is not None:
+            raise TypeError(f"{call}() got multiple values for argument '{twice}'")
+        found = {**named, **options}
+        return str(found.pop("name", self.name.replace("_", " "))), found
+
+
+class _Unknown(StepKind):
+    """What results of a type that is none of the registry are taken for."""
+
+    name = ""
+    Options = StepOptions
+    text = ""
+
+
+_UNKNOWN = _Unknown()
+
+
+def register_step(kind: StepKind) -> None:
+    """Add a kind of step: the builder, model files, `fem-mbs check` and reports know it from then on.
+
+    Raises:
+        ModelError: there is another kind of the same name.
+    """
+    if kind.name in _MODULES or _kinds.get(kind.name, kind) is not kind:
+        raise ModelError(f'Step: there is a kind "{kind.name}" already; choose another name')
+    _kinds[kind.name] = kind
+    for hook in _hooks:
+        hook(kind)
+
+
+def on_registration(hook: Callable[[StepKind], None]) -> None:
+    """Call ``hook`` with every kind that there is, and with those that are registered later."""
+    _hooks.append(hook)
+    for kind in step_kinds().values():
+        hook(kind)
+
+
+def step_kinds() -> dict[str, StepKind]:
+    """Return all kinds by their names."""
+    return {name: step_kind(name) for name in [*_MODULES, *(k for k in _kinds if k not in _MODULES)]}
+
+
+def step_kind(name: str) -> StepKind:
+    """Return a kind of step.
+
+    Raises:
+        ModelError: there is none of this name.
+    """
+    if name not in _kinds:
+        if name not in _MODULES:
+            known = [*_MODULES, *_kinds]
+            close = difflib.get_close_matches(name, known, n=1)
+            words = ", ".join(f'"{kind}"' for kind in dict.fromkeys(known))
+            raise ModelError(
+                f'type = "{name}" must be one of {words}', key="type", value=name,
+                remedy=f'did you mean "{close[0]}"?' if close else "",
+            )  # fmt: skip
+        _kinds[name] = import_module(_MODULES[name]).KIND
+    return _kinds[name]
+
+
+def recorded_kind(type: str) -> StepKind:
+    """Return the kind that wrote results of a type; a kind without properties for a type that no kind has."""
+    return step_kind(type) if type in _MODULES or type in _kinds else _UNKNOWN
+
+
+def function_of(entry: str) -> Callable[..., Any]:
+    """Return a function that is named as "module:function"."""
+    module, _, name = entry.partition(":")
+    return getattr(import_module(module), name)

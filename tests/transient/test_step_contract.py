@@ -1,0 +1,261 @@
+"""What every kind of step in the registry keeps: one case each, and a kind in a file of its own."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from places import ROOT, SCHEMA
+from rich.console import Console
+from step_cases import STEPS, case
+
+from fem_mbs import Model, ModelError, load_model, run
+from fem_mbs.cli.check import explain
+from fem_mbs.cli.report import print_report
+from fem_mbs.declarations.steps import function_of, recorded_kind, step_kind, step_kinds
+from fem_mbs.plot.figures import plot_all
+from fem_mbs.results.reader import Results
+from fem_mbs.sweeps.quantities import collect
+
+KINDS = list(step_kinds())
+KEYS = [(kind.name, name) for kind in step_kinds().values() for name in kind.Options.keys()]  # noqa: SIM118
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Results of the case of a kind, made once, and its model file."""
+    known: dict[str, tuple[Path, Results]] = {}
+
+    def result(kind: str) -> tuple[Path, Results]:
+        if kind not in known:
+            folder = tmp_path_factory.mktemp(kind)
+            file = folder / "model.toml"
+            file.write_text(case(kind), encoding="utf-8")
+            known[kind] = file, run(load_model(file), folder / "results")
+        return known[kind]
+
+    return result
+
+
+def test_every_kind_has_a_case():
+    assert set(STEPS) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_module_and_call(kind):
+    """A kind is the KIND of a module of its name; the builder has a call with its options in the signature."""
+    found = step_kind(kind)
+    assert type(found).__module__ == f"fem_mbs.analysis.steps.{kind}"
+    assert found.name == kind
+    call = getattr(Model, f"{kind}_step")
+    parameters = inspect.signature(call).parameters
+    assert set(parameters) == {"self", "name", *found.Options.keys()}
+    assert [n for n, p in parameters.items() if p.kind is p.POSITIONAL_OR_KEYWORD] == ["self", *found.positional]
+    for name, key in found.Options.keys().items():
+        assert key.text
+        assert f"    {name}: " in call.__doc__
+    for entry in (*found.tables, *found.figures, *([found.sentences] if found.sentences else [])):
+        assert callable(function_of(entry))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_unknown_keys_are_refused(kind, tmp_path):
+    file = tmp_path / "model.toml"
+    file.write_text(case(kind) + "framez = 3\n", encoding="utf-8")
+    with pytest.raises(
+        ModelError, match=r'\[\[step\]\] "last": unknown key "framez"; (did you mean|there are)'
+    ) as told:
+        load_model(file)
+    assert str(file) in str(told.value)
+    model = load_model(_written(kind, tmp_path))
+    with pytest.raises(ModelError, match=r'Step "odd": unknown key "framez"; (did you mean|there are)'):
+        step_kind(kind).plan(0, "odd", {**model.steps[-1].options, "framez": 3})
+
+
+@pytest.mark.parametrize(("kind", "name"), KEYS)
+def test_wrong_types_are_refused(kind, name, tmp_path):
+    """No key takes a date: the error names place, key, value and what is wanted."""
+    given = "".join(line + "\n" for line in case(kind).splitlines())
+    head, _, last = given.rpartition("[[step]]")
+    lines = [line for line in last.splitlines() if line.split(" = ")[0] != name]
+    file = tmp_path / "model.toml"
+    file.write_text(head + "[[step]]" + "\n".join([*lines, f"{name} = 2026-01-01\n"]), encoding="utf-8")
+    with pytest.raises(ModelError, match=rf'\[\[step\]\] "last": {name} = 2026-01-01 must be .+'):
+        load_model(file)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_summary_and_report(kind, made):
+    """The summary follows the schema and the class of its kind, and comes back from JSON as it is."""
+    _, results = made(kind)
+    Draft202012Validator(SCHEMA).validate(results.summary)
+    summary = results.summary["steps"][-1]
+    report = step_kind(kind).Report.from_json(summary)
+    assert json.loads(json.dumps(report.to_json())) == summary
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_words_tables_quantities_figures(kind, made):
+    """`check` says it in a line; the report has its tables, a sweep its numbers, and figures are drawn."""
+    file, results = made(kind)
+    found, step = step_kind(kind), results.steps[-1]
+    options = found.plan(0, "last", load_model(file).steps[-1].options).options
+    assert any(line.startswith(f'step "last": {found.sentence(options)}') for line in explain(file))
+    console = Console(file=io.StringIO(), width=200)
+    print_report(console, results)
+    assert "last" in console.file.getvalue()
+    own = [table for entry in recorded_kind(step.type).tables for table in function_of(entry)(step)]
+    if found.linear and found.tables:
+        assert own
+    names = [name for name, _, _ in collect(results)]
+    assert any(name.startswith("last.") for name in names)
+    for name, _value, _unit in found.quantities(step.summary):
+        assert f"last.{name}" in names
+    wanted = [name for entry in recorded_kind(step.type).figures for _, name in function_of(entry)(step)]
+    drawn = {path.name.partition("-")[0] for path in plot_all(results)}
+    assert set(wanted) <= drawn | {"path"}  # of a path a displacement must have been watched
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_interrupts_leave_a_folder_that_says_so(kind, tmp_path):
+    """Ctrl-C while rows are recorded: it goes on to the caller, and the folder is not taken for a finished one."""
+
+    def watch(context, recorder):
+        class Stops:
+            def __getattr__(self, name):
+                return getattr(recorder, name)
+
+            def append(self, *rows):
+                recorder.append(*rows)
+                raise KeyboardInterrupt
+
+        return Stops()
+
+    with pytest.raises(KeyboardInterrupt):
+        run(load_model(_written(kind, tmp_path)), tmp_path / "results", watch=watch)
+    assert Results.open(tmp_path / "results").status == "failed: KeyboardInterrupt"
+
+
+def _written(kind: str, folder: Path) -> Path:
+    file = folder / f"{kind}.toml"
+    file.write_text(case(kind), encoding="utf-8")
+    return file
+
+
+# --- names stay in their modules --------------------------------------------------------------------------------------
+# Words that are names of other things, too: file -> the words.
+HOMONYMS = {
+    "fem_mbs/__init__.py": {"complex_modes", "linearise"},  # functions
+    "fem_mbs/analysis/stability/linearise.py": {"linearise"},
+    "solvers/eigen/complex_modes.py": {"complex_modes"},
+    "fem_mbs/analysis/components/synthesis.py": {"modes"},  # number of modes of a component or a reduced part
+    "fem_mbs/analysis/header.py": {"modes"},
+    "fem_mbs/analysis/reduction/reduce.py": {"modes"},
+    "fem_mbs/analysis/steps/harmonic.py": {"modes"},
+    "fem_mbs/cli/modify.py": {"modes"},
+    "fem_mbs/parts/formats.py": {"modes"},
+    "fem_mbs/parts/sid.py": {"modes"},
+    "fem_mbs/analysis/march.py": {"static"},  # the rule of quasi-static steps
+    "fem_mbs/analysis/statics/equilibria.py": {"static"},
+    "fem_mbs/analysis/steps/inverse.py": {"static"},
+    "fem_mbs/analysis/transient/rules.py": {"static"},
+    "fem_mbs/analysis/transient/stepping.py": {"static"},
+    "fem_mbs/analysis/steps/linear_static.py": {"static"},  # types in summaries, kept for those who read them
+    "fem_mbs/analysis/steps/linear_transient.py": {"transient"},
+    "fem_mbs/model/connections/friction.py": {"static"},  # its coefficient
+    "fem_mbs/functions/kinds.py": {"harmonic"},  # a function of time
+    "fem_mbs/modelfile/reference.py": {"harmonic"},
+    "fem_mbs/plot/figures.py": {"campbell", "unbalance"},  # names of pictures
+    "fem_mbs/plot/notebook.py": {"static"},  # the start, drawn as a state at rest
+    "fem_mbs/decks/compare.py": {"buckling"},  # a table of CalculiX
+    "meshes/abaqus/calculix_dat.py": {"buckling"},
+}
+REGISTRY = "fem_mbs/declarations/steps.py"
+
+
+def names_in(text: str) -> set[str]:
+    return {n.value for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Constant) and n.value in set(KINDS)}
+
+
+def test_names_of_steps_stand_in_their_modules_and_the_registry_only():
+    found = {}
+    for folder in ("fem_mbs", "elements", "solvers", "meshes"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            place = path.relative_to(ROOT).as_posix()
+            own = {path.stem} if place == f"fem_mbs/analysis/steps/{path.stem}.py" else set()
+            names = names_in(path.read_text(encoding="utf-8")) - own - HOMONYMS.get(place, set())
+            if names and place != REGISTRY:
+                found[place] = names
+    assert found == {}
+    assert names_in('if step.kind == "modes": pass') == {"modes"}
+
+
+def test_no_decision_by_the_name_of_a_kind():
+    """No decision by the name of a kind: its properties are asked."""
+    for path in sorted((ROOT / "fem_mbs").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Compare) and ast.unparse(node.left).endswith(("kind.name", "step.type")):
+                others = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
+                assert not set(map(str, others)) & set(KINDS), f"{path}:{node.lineno}"
+
+
+# --- a kind in one file -----------------------------------------------------------------------------------------------
+_TOY = """
+import io, sys
+import toy_step
+from rich.console import Console
+from fem_mbs import Model, load_model, run, solve
+from fem_mbs.cli.check import explain
+from fem_mbs.cli.report import print_report
+from fem_mbs.modelfile.reference import reference
+from fem_mbs.results.report import report_of
+from fem_mbs.sweeps.quantities import collect
+
+file, folder = sys.argv[1:]
+print("\\n".join(line for line in explain(file) if line.startswith("step")))
+print("reference", 'Options of `type = "weigh"`' in reference(), "the direction of the motion" in reference())
+results = run(load_model(file), folder)
+console = Console(file=io.StringIO(), width=150)
+print_report(console, results)
+print("report", "last: mass" in console.file.getvalue())
+print("mass", round(report_of(results.summary["steps"][-1]).mass, 9))
+print("quantities", {name: round(value, 6) for name, value, _ in collect(results) if name.startswith("last.")})
+m = load_model(file)
+m.weigh_step("y")
+print("python", [step.summary["mass"] for step in solve(m).steps][-1] == results.steps[-1].summary["mass"])
+try:
+    m.weigh_step(along="w")
+    solve(m)
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+
+
+def test_a_kind_in_one_file(tmp_path):
+    """It is registered by its file alone: builder, model file, `check`, reference, report and sweep know it."""
+    file = tmp_path / "model.toml"
+    body = '[[body]]\nname = "a"\nposition = [0, 0]\nmass = 2.5\ninertia = 0.1\n'
+    file.write_text(f'dimension = 2\n{body}[[step]]\ntype = "weigh"\nname = "last"\n', encoding="utf-8")
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", _TOY, str(file), str(tmp_path / "results")],
+        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        'step "last": mass along x',
+        "reference True True",
+        "report True",
+        "mass 2.5",
+        "quantities {'last.mass': 2.5, 'last.weight': 24.525}",
+        "python True",
+        'ModelError Step "weigh": along = "w" must be one of "x", "y", "z"',
+    ]
