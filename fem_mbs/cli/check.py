@@ -132,7 +132,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
     for entry in file.entries.get("beam", []) + file.entries.get("truss", []):
         keys = entry.keys
         n = len(model.groups[entry.name])
-        kind = {"beam": "beam", "truss": "cable" if keys.model_dump().get("tension_only") else "truss"}[entry.type.name]
+        kind = {"beam": "beam", "truss": "cable" if getattr(keys, "tension_only", False) else "truss"}[entry.type.name]
         sections = [keys.section] if isinstance(keys.section, str) else list(keys.section)
         of = f"section {' - '.join(sections)}" + (f", material {keys.material}" if keys.material else "")
         numbers = list(_section_numbers(model, keys.material, sections, kind, _length(model, entry.name)))
@@ -156,8 +156,8 @@ def count_tables(entries: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
         if not found or table.name in DESCRIBED:
             continue
         what = {"body": "rigid body"}.get(table.name, table.owner.lower())
-        unnamed = table.keys is not None and "name" not in table.keys.keys and table.many == "list"
-        named = [e.name + (f" ({e.keys.type})" if table.name == "joint" else "") for e in found]
+        unnamed = table.declaration.keys().get("name") is None
+        named = [e.name + (f" ({e.keys.kind})" if table.name == "joint" else "") for e in found]
         shown = ", ".join(named[:12]) + (f" and {len(named) - 12} more" if len(named) > 12 else "")
         yield _counted(len(found), what) + ("" if unnamed else f": {shown}")
 
@@ -283,9 +283,9 @@ def _coarse(file: Any, model: Any, start: float, h: float, n: int) -> Iterator[s
         driven = ((e, k) for e in file.entries.get(table, []) for k in ("function", "displacement"))
         for entry, key in driven:
             spec = getattr(entry.keys, key, None)
-            if key not in entry.keys.model_fields_set:
+            if spec is None:
                 continue
-            f = make_function(spec, folder=file.path.parent, functions=model.functions)
+            f = make_function(spec, functions=model.functions)
             values, middle = f(t), f(0.5 * (t[:-1] + t[1:]))
             if not (np.isfinite(values).all() and np.isfinite(middle).all()):
                 bad = t[np.flatnonzero(~np.isfinite(values))[:1]]
@@ -296,7 +296,7 @@ def _coarse(file: Any, model: Any, start: float, h: float, n: int) -> Iterator[s
             step = float(np.abs(np.diff(values)).max())
             turning = ("angle", "revolute", "cylindrical", "planar")
             angular = getattr(entry.keys, "component", "") == "rotation" or (
-                key == "function" and getattr(entry.keys, "type", "") in turning
+                key == "function" and getattr(entry.keys, "kind", "") in turning
             )
             if angular and step > _COARSE_ANGLE:
                 yield f"{entry.place} turns by up to {np.rad2deg(step):.0f} degrees per step; take a smaller h"
@@ -381,7 +381,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions.kinds import FUNCTION_KINDS
     from fem_mbs.meshes.formats.reader import MESH_FORMATS
-    from fem_mbs.model.connections.joints import JOINT_KINDS
+    from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
     from fem_mbs.model.fields import FIELDS
     from fem_mbs.model.sensors import sensor_kinds
     from fem_mbs.parts.formats import PART_FORMATS

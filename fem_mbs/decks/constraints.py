@@ -22,6 +22,7 @@ from fem_mbs.decks.time import Given, Timeline, courses, is_general
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, Mpc, RigidBody
+from fem_mbs.model.connections.joint_parts import drive
 from fem_mbs.system.compile import GROUND
 
 __all__ = ["make_constraints", "nodes_of_constraints", "tie_facets"]
@@ -427,7 +428,7 @@ def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> N
             label = f"{name} of node {conv.deck.node_ids[node]}"
             owner = conv.model.building.label("Motion", label)
             turn = conv.model.building.relative_angle(owner, (GROUND, node), np.eye(3)[dof - 3])
-            conv.model.building.drive(label, turn, conv.model.building.function_index(function, owner, load=False))
+            drive(conv.model.building, label, turn, conv.model.building.function_index(function, owner, load=False))
             conv.turned.append((label, node, dof - 3))
 
 

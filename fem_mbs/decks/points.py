@@ -7,6 +7,7 @@ import numpy as np
 from fem_mbs.decks.model import Conversion, axes_at
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.abaqus.deck import Dashpot, PointMass, RotaryInertia, Spring
+from fem_mbs.model.connections.joint_parts import spring_on
 from fem_mbs.model.connections.spring_laws import spring_law
 from fem_mbs.system.compile import GROUND
 
@@ -107,6 +108,6 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
                     f"{section.where}: {what} {element} acts on the rotation of node "
                     f"{conv.deck.node_ids[loose[0]]}, which has none"
                 )
-            model.building.spring_on(name, model.building.relative_angle(owner, (a, b), direction), found, 0.0)
+            spring_on(model.building, name, model.building.relative_angle(owner, (a, b), direction), found, 0.0)
             continue
-        model.building.spring_on(name, model.node_displacement(a, b, direction), found, 0.0)
+        spring_on(model.building, name, model.node_displacement(a, b, direction), found, 0.0)

@@ -11,6 +11,7 @@ import dataclasses
 import difflib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass
+from types import FunctionType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,7 +30,8 @@ class Key:
     sentence what it means, with its ``unit`` in brackets where it has one.  ``default`` is MISSING where a value must
     be given; ``shows`` is the default in words, where the value itself does not tell.  ``objects`` are types that
     Python calls may give as they are (functions, meshes), which no file can hold.  ``choices`` are the texts that the
-    value must be one of; none: any.
+    value must be one of; none: any.  ``file`` is the name of the key in model files, where it is another one, or None
+    for what only Python can give; ``needed``: model files must give it, though Python has a default.
     """
 
     kind: Kind | type[Declaration]
@@ -39,10 +41,12 @@ class Key:
     unit: str = ""
     choices: tuple[str, ...] = ()
     objects: tuple[type, ...] = ()
+    file: str | None = ""
+    needed: bool = False
 
     @property
     def required(self) -> bool:
-        return self.default is MISSING
+        return self.default is MISSING or self.needed
 
     @property
     def default_text(self) -> str:
@@ -66,12 +70,20 @@ def key(
     unit: str = "",
     choices: tuple[str, ...] = (),
     objects: tuple[type, ...] = (),
+    file: str | None = "",
+    needed: bool = False,
+    kw_only: bool = False,
 ) -> Any:
-    """Return a dataclass field with a `Key`; the arguments are those of `Key`.  A list as default is copied."""
-    said = Key(kind, text, default, shows, unit, choices, objects)
+    """Return a dataclass field with a `Key`; the arguments are those of `Key`.
+
+    A list as default is copied.  With ``kw_only`` Python calls give it by its name.
+    """
+    said = Key(kind, text, default, shows, unit, choices, objects, file, needed)
     if isinstance(default, (list, dict)):
-        return dataclasses.field(default_factory=lambda: plain(default), metadata={"key": said})
-    return dataclasses.field(default=default, metadata={"key": said})
+        return dataclasses.field(
+            default_factory=lambda: plain(default), metadata={"key": said}, kw_only=kw_only or MISSING
+        )
+    return dataclasses.field(default=default, metadata={"key": said}, kw_only=kw_only or MISSING)
 
 
 def plain(value: Any) -> Any:
@@ -98,30 +110,57 @@ class Declaration:
 
     owner: ClassVar[str]
 
+    def __post_init__(self) -> None:
+        """Keep copies of arrays and lists, so that what was said does not change with the caller's objects."""
+        for name in self.keys():
+            object.__setattr__(self, name, _kept(getattr(self, name)))
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(_equal(getattr(self, name), getattr(other, name)) for name in self.keys())
+
+    __hash__ = object.__hash__
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for other processes, where functions that have no name of their own cannot follow."""
+        return {k: Left(v.__qualname__) if _nameless(v) else v for k, v in self.__dict__.items()}
+
+    @classmethod
+    def in_file(cls) -> dict[str, tuple[str, Key]]:
+        """Return the keys of model files: name there -> name of the field, key."""
+        return {said.file or name: (name, said) for name, said in cls.keys().items() if said.file is not None}
+
     @classmethod
     def keys(cls) -> dict[str, Key]:
         """Return the keys by their names, in the order of the Python call."""
         return {f.name: f.metadata["key"] for f in dataclasses.fields(cls) if "key" in f.metadata}  # type: ignore[arg-type]
 
     @classmethod
-    def read(cls, given: Mapping[str, Any], owner: str) -> Self:
+    def read(cls, given: Mapping[str, Any], owner: str, inside: str = "", **own: Any) -> Self:
         """Check the keys of a table, or the arguments of a call, and return the declaration.
 
         Args:
-            given: values by key.
+            given: values by key, as model files name them.
             owner: the thing in messages, such as 'Joint "hip"'.
+            inside: name and dot of the key whose table this is, "" for a table of its own.
+            own: values of fields that stand in no table.
 
         Raises:
             ModelError: an unknown key, a missing one, or a value of the wrong kind, in this order.
         """
-        known = cls.keys()
+        known = cls.in_file()
         for name in given:
             if name not in known:
-                raise ModelError(f"unknown key {shown(name)}", owner=owner, key=name, remedy=_remedy(name, [*known]))
-        for name, said in known.items():
+                remedy = _remedy(name, [*known])
+                raise ModelError(f"unknown key {shown(inside + name)}", owner=owner, key=inside + name, remedy=remedy)
+        for name, (_, said) in known.items():
             if said.required and name not in given:
-                raise ModelError(f'"{name}" is missing', owner=owner, key=name)
-        return cls(**{name: _checked(known[name], name, value, owner) for name, value in given.items()})
+                raise ModelError(f'"{inside}{name}" is missing', owner=owner, key=inside + name)
+        return cls(
+            **own,
+            **{known[name][0]: _checked(known[name][1], inside + name, value, owner) for name, value in given.items()},
+        )
 
     def given(self, *without: str) -> dict[str, Any]:
         """Return the keys whose values differ from their defaults, but those in ``without``."""
@@ -130,9 +169,20 @@ class Declaration:
         keys = self.keys()
         return {k: v for k, v in found.items() if not _equal(v, defaults.get(k, keys[k].default))}
 
-    def table(self) -> dict[str, Any]:
-        """Return the keys that differ from their defaults as a model file holds them."""
-        found = {k: v.table() if isinstance(v, Declaration) else plain(v) for k, v in self.given().items()}
+    def as_table(self) -> dict[str, Any]:
+        """Return the keys that differ from their defaults as a model file holds them.
+
+        Raises:
+            ModelError: a value that no file can hold.
+        """
+        own = self.given()
+        needed = {k: getattr(self, k) for k, said in self.keys().items() if said.required}
+        found = {
+            said.file or k: v.as_table() if isinstance(v, Declaration) else plain(v)
+            for k, said in self.keys().items()
+            for v in [needed.get(k, own.get(k))]
+            if said.file is not None and v is not None
+        }
         for name, value in found.items():
             if not isinstance(value, (bool, int, float, str, list, dict)):
                 raise ModelError(
@@ -160,7 +210,7 @@ def _checked(said: Key, name: str, value: Any, owner: str) -> Any:
                 key=name,
                 value=value,
             )
-        return said.kind.read(value, f"{owner}: {name}")
+        return said.kind.read(value, owner, f"{name}.")
     try:
         found = said.kind.check(plain(value))
     except ValueError as error:
@@ -183,9 +233,31 @@ def _remedy(name: str, known: list[str]) -> str:
     return f'did you mean "{close[0]}"?' if close else f"there are {', '.join(known)}"
 
 
+@dataclass(frozen=True)
+class Left:
+    """Stands for a Python function that was left in the process where it was given."""
+
+    name: str
+
+
+def _nameless(value: Any) -> bool:
+    return isinstance(value, FunctionType) and "<" in value.__qualname__
+
+
+def _kept(value: Any) -> Any:
+    """Return a copy of an array, list or table; everything else as it is."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, list):
+        return [_kept(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _kept(v) for k, v in value.items()}
+    return value
+
+
 def _equal(a: Any, b: Any) -> bool:
     """Return whether two values are the same, arrays included."""
     if a is b:
         return True
     a, b = plain(a), plain(b)
-    return type(a) is type(b) and bool(a == b)
+    return (type(a) is type(b) or {type(a), type(b)} == {int, float}) and bool(a == b)

@@ -9,11 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic_core import core_schema
-
 __all__ = [
-    "ANY_TEXT", "CELLS", "CELL_COUNT", "COMPONENT", "COMPONENTS", "COUNT_OR_COUNTS", "DIMENSION", "FLAG",
-    "FUNCTION", "INERTIA", "Kind", "MATERIAL_AXES", "MATRIX", "MAX_CELLS", "MAX_NUMBER", "NAME", "NUMBER",
+    "ANY", "ANY_TEXT", "CELLS", "CELL_COUNT", "COMPONENT", "COMPONENTS", "COUNT_OR_COUNTS", "DIMENSION", "FLAG",
+    "FILE", "FUNCTION", "INERTIA", "Kind", "MATERIAL_AXES", "MATRIX", "MAX_CELLS", "MAX_NUMBER", "NAME", "NUMBER",
     "NUMBERS_NESTED", "NUMBER_OR_EXPRESSION", "NUMBER_OR_INF", "NUMBER_OR_PAIR", "NUMBER_OR_SEVERAL",
     "NUMBER_OR_VECTOR", "ORIENTATION", "PLACE", "PLACES", "POINTS", "RATIOS", "RELEASE_WORDS", "SECTION_NAME",
     "SPIN", "SQUARE", "STIFFNESS", "STOPS", "TABLE_POINTS", "TERMS", "TEXT", "VECTOR", "VECTOR_ANY", "VELOCITY",
@@ -50,9 +48,6 @@ class Kind:
 
     label: str
     check: Callable[[Any], Any]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        return core_schema.no_info_plain_validator_function(self.check)
 
 
 def _number(value: Any, what: str = "a number", infinite: bool = False) -> float | int:
@@ -306,12 +301,14 @@ def _terms(value: Any) -> list[dict[str, Any]]:
     return value
 
 
+ANY = Kind("of Python", lambda v: v)
 NUMBER = Kind("number", _number)
 NUMBER_OR_INF = Kind("number", lambda v: _number(v, infinite=True))
 WHOLE = Kind("whole number", _whole(0, 2**31 - 1))
 CELL_COUNT = Kind("whole number", _whole(1, MAX_CELLS))
 DIMENSION = Kind("2 or 3", _whole(2, 3))
 TEXT = Kind("text", _text)
+FILE = Kind("text", _text)
 ANY_TEXT = Kind("text", _any_text)
 NAME = Kind("name", _name)
 FLAG = Kind("true or false", _flag)

@@ -640,6 +640,7 @@ def make_function(
     name: str = "",
     folder: str | Path | None = None,
     functions: Mapping[str, TimeFunction] | None = None,
+    owner: str = "",
 ) -> TimeFunction:
     """Return a TimeFunction from what a model file says.
 
@@ -647,13 +648,15 @@ def make_function(
     ----------
     spec: a number (constant); a text: the name of one of ``functions``, else an expression of t; a dict with ``kind``
         and the parameters in FUNCTION_KINDS; or a TimeFunction, which is returned as it is.
-    name: of the function, for messages.
+    name: of the function, for messages; or
+    owner: the thing that has it, such as 'Force "F"'.
     folder: where relative paths of CSV files start; the current folder if not given.
     functions: named functions that ``spec`` (and sums, products, ...) may refer to.
 
     Raises ModelError, naming function, key, value and remedy.
     """
-    return _make(spec, _Context(_title(name), Path(folder) if folder is not None else Path(), functions or {}, 1))
+    title = f"{owner}: function" if owner else _title(name)
+    return _make(spec, _Context(title, Path(folder) if folder is not None else Path(), functions or {}, 1))
 
 
 def _title(name: str) -> str:
@@ -938,7 +941,7 @@ def _table_or_spline(p: _Parameters) -> TimeFunction:
 def _csv(p: _Parameters) -> TimeFunction:
     spline = p.choice("interpolation", ("linear", "spline")) == "spline"
     path = p.context.folder / p.text("file")
-    where = f'file "{p.text("file")}"'
+    where = f'file "{path.name if path.is_absolute() else p.text("file")}"'
     if path.exists() and not path.is_file():
         raise p.error(f"{where} is no file of rows; give a text file.")
     try:

@@ -5,18 +5,14 @@ from __future__ import annotations
 import difflib
 from bisect import bisect_right
 from collections import ChainMap
-from collections.abc import Sequence
-from functools import wraps
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import TimeFunction, make_function
-from fem_mbs.meshes.generate import arc as arc_mesh
-from fem_mbs.meshes.generate import line as line_mesh
-from fem_mbs.meshes.generate import polyline as polyline_mesh
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.checks import Check
 from fem_mbs.model.records import (
@@ -26,32 +22,19 @@ from fem_mbs.model.records import (
     Event,
     InitialSpeed,
     InitialVelocity,
-    Joint,
     JointCoordinate,
+    JointData,
 )
-from fem_mbs.model.sensors import Sensor
-from fem_mbs.properties.sections import Material, Section, make_section
+from fem_mbs.properties.sections import Material, Section
 from fem_mbs.properties.solids import SolidGroup, SolidMaterial
 from fem_mbs.system.callbacks import Callback
 from fem_mbs.system.compile import GROUND, Block, make_block
 
-__all__ = ["Building", "remembered"]
+__all__ = ["Building"]
 
 
 #: Who may name a frame that is no point of a part: those that look at nodes, or move the part as a whole.
 _LOOK_ONLY = ("Sensor", "Initial", "Assembly", "Step", "Rotor", "Model", "Reduction")
-
-
-def remembered(method: Any) -> Any:
-    """Record a call of the builder that creates a group of elements in `Building.builder_calls`; modifications repeat
-    it with other sections (`fem_mbs.model.components.made_again`)."""
-
-    @wraps(method)
-    def call(self, name, *args, **options):
-        method(self, name, *args, **options)
-        self.builder_calls[name] = (method.__name__, args, options)
-
-    return call
 
 
 class _Names(Sequence):
@@ -90,11 +73,11 @@ class Building:
         self.sections: dict[str, Section] = {}
         self.meshes: dict[str, tuple[Mesh, int]] = {}
         self.bodies: dict[str, Body] = {}
-        self.joints: dict[str, Joint] = {}
+        self.joints: dict[str, JointData] = {}
         self.named_nodes: dict[str, int] = {}
         self.functions: dict[str, TimeFunction] = {}
         self.groups: dict[str, np.ndarray] = {}
-        self.sensors: list[Sensor] = []
+        self.sensors: list[Any] = []
         self.checks: list[Check] = []
         self.initial_velocities: list[InitialVelocity] = []
         self.initial_speeds: list[InitialSpeed] = []
@@ -121,7 +104,6 @@ class Building:
         self.scalars: list[str] = []  # names of coordinates that belong to no node
         self.path_nodes: list[int] = []  # nodes that are coordinates along lines, not places
         self.components: dict[str, Component] = {}
-        self.builder_calls: dict[str, tuple[str, tuple, dict[str, Any]]] = {}  # group: the call that made it
         self.warnings: list[str] = []  # sentences on what of the model may not be meant so
         self.rotors: dict[str, Any] = {}
         self.reduced_parts: dict[str, Any] = {}
@@ -129,14 +111,30 @@ class Building:
         self.shakings: list[Any] = []
         self.spare_nodes: list[tuple[str, np.ndarray]] = []  # mesh, its nodes that only plane and solid cells use
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state for other processes, without calls that hold users' functions (of orientations)."""
-        kept = {
-            name: (method, args, options)
-            for name, (method, args, options) in self.builder_calls.items()
-            if not any(callable(v) for v in (*args, *options.values()))
-        }
-        return {**self.__dict__, "builder_calls": kept}
+    def scratch(self, sections: Mapping[str, Section], without: set[str]) -> Building:
+        """Return a building of the same places and names with other ``sections``, to build a declaration again.
+
+        What is built there goes to lists and tables of its own.  Nodes and joints called ``without`` do not exist.
+        """
+        other = copy(self)
+        other.sections = {**self.sections, **sections}
+        other.blocks, other.labels, other.groups = [], set(), {}
+        other._x, other._first, other.needs_rotation = list(self._x), list(self._first), list(self.needs_rotation)
+        other.names = copy(self.names)
+        other.names.parts = list(self.names.parts)
+        other.rotational, other.rotations = set(self.rotational), dict(self.rotations)
+        other.named_nodes = {k: v for k, v in self.named_nodes.items() if k not in without}
+        other.joints = {k: v for k, v in self.joints.items() if k not in without}
+        other.used_functions, other.callbacks = list(self.used_functions), list(self.callbacks)
+        return other
+
+    def move_nodes(self, nodes: np.ndarray, x: np.ndarray) -> None:
+        """Move nodes (n,) to positions (n, dimension)."""
+        for i, start in enumerate(self._first):
+            mine = (nodes >= start) & (nodes < start + len(self._x[i]))
+            if mine.any():
+                self._x[i] = self._x[i].copy()
+                self._x[i][nodes[mine] - start] = x[mine]
 
     # --- names and places ------------------------------------------------------------------------------------------
     @property
@@ -276,9 +274,8 @@ class Building:
         """Return index of a time function among those in use; -1 for none."""
         if spec is None:
             spec = 1.0 if load else 0.0
-        name = owner
         function = (
-            make_function(spec, name=name, functions=self.functions) if not isinstance(spec, TimeFunction) else spec
+            make_function(spec, owner=owner, functions=self.functions) if not isinstance(spec, TimeFunction) else spec
         )
         for i, (known, role) in enumerate(self.used_functions):
             if known is function and role == load:
@@ -311,109 +308,11 @@ class Building:
         self.blocks.append(make_block(label, type_name, nodes, table, **columns))
         return self.blocks[-1]
 
-    # --- materials, sections, functions ----------------------------------------------------------------------------
-    def material(
-        self,
-        name: str,
-        E: float,
-        nu: float | None = None,
-        density: float | None = None,
-        G: float | None = None,
-        expansion: float = 0.0,
-    ) -> None:
-        """Define a linear elastic, isotropic material: E, G [N/m^2], density [kg/m^3], thermal expansion [1/K] of
-        solids."""
-        self.new_name("Material", name, ChainMap(self.materials, self.solid_materials))
-        self.materials[name] = Material(name, E, nu, density=density, G=G, expansion=expansion)
-
     def plain_material(self, owner: str, name: str) -> Material:
         """Return an isotropic material by its name, as beams and trusses need it."""
         if name in self.solid_materials:
             raise ModelError(f'{owner}: material "{name}" is for solids; give a `material`, or a section "matrix"')
         return self.find("material", name, self.materials, owner)
-
-    def section(self, name: str, shape: str, **dimensions: Any) -> None:
-        """Define a cross-section; see `fem_mbs.properties.sections.make_section` for shapes and their dimensions."""
-        self.new_name("Section", name, self.sections)
-        self.sections[name] = make_section(name, shape, **dimensions)
-
-    def function(self, name: str, spec: Any, folder: str | Path | None = None) -> None:
-        """Define a named function of time; see `fem_mbs.functions.kinds.make_function`."""
-        self.new_name("Function", name, self.functions)
-        self.functions[name] = make_function(spec, name=name, folder=folder, functions=self.functions)
-
-    # --- geometry --------------------------------------------------------------------------------------------------
-    def mesh(
-        self,
-        name: str,
-        mesh: Mesh | str | Path,
-        scale: float = 1.0,
-        rotate: Any = None,
-        translate: Any = None,
-        unused: str = "error",
-        cells: str = "auto",
-    ) -> None:
-        """Add nodes and named sets of a mesh (or of a mesh file), placed at translate + scale * R x.
-
-        Args:
-            rotate: angle in the plane [deg], or in space axis times angle, (3,) [deg].
-            unused: "error" or "drop": what to do with mesh nodes that no element, body or joint uses.
-            cells: of a file: "lines", "all" (plane and solid cells too), or "auto": all, and where no solids or plane
-                elements come on the mesh, nodes that only their cells use are left out.
-        """
-        self.new_place("Mesh", name)
-        owner = f'Mesh "{name}"'
-        if not isinstance(mesh, Mesh):
-            from fem_mbs.meshes.formats.reader import read_mesh
-
-            if cells not in ("auto", "lines", "all"):
-                raise ModelError(f'{owner}: cells = {cells!r} must be "auto", "lines" or "all"')
-            mesh = read_mesh(mesh, "lines" if cells == "lines" else "all")
-            if cells == "auto":
-                self.spare_nodes.append((name, mesh.only_in_cells()))
-        if unused not in ("error", "drop"):
-            raise ModelError(f'{owner}: unused = {unused!r} must be "error" or "drop"')
-        rotation = None
-        if rotate is not None:
-            from scipy.spatial.transform import Rotation
-
-            if self.dimension == 2:
-                vector = np.array([0.0, 0.0, self.number(rotate, owner, "rotate")])
-            else:
-                vector = self.vector(rotate, owner, "rotate")
-            rotation = Rotation.from_rotvec(np.deg2rad(vector)).as_matrix()
-        mesh = mesh.transformed(scale, rotation, translate)
-        if self.dimension == 2 and np.abs(mesh.points[:, 2]).max(initial=0.0) > 0.0:
-            i = int(np.abs(mesh.points[:, 2]).argmax())
-            raise ModelError(
-                f"{owner}: node {mesh.point_ids[i]} has z = {mesh.points[i, 2]:g}, but the model is plane; "
-                "use dimension = 3 or a mesh in the x-y plane"
-            )
-        first = self.add_nodes(mesh.points)
-        self.names.add(name, mesh.point_ids, len(mesh.points))
-        self.meshes[name] = (mesh, first)
-        if unused == "drop":
-            self.droppable.append((first, first + len(mesh.points)))
-
-    def line(self, name: str, start: Any, end: Any, n: int) -> None:
-        """Add a straight mesh of n line cells with the sets "all", "start" and "end"."""
-        self.mesh(name, line_mesh(start, end, n))
-
-    def polyline(self, name: str, points: Any, n: Any) -> None:
-        """Add straight segments through points (k, dimension), n line cells each (a number or a list): sets "all",
-        "segment_1" ..., "start", "end", and the points themselves, "corner_1" (the first) ..."""
-        self.mesh(name, polyline_mesh(points, n))
-
-    def arc(self, name: str, center: Any, radius: float, angles: Any, n: int, normal: Any = (0.0, 0.0, 1.0)) -> None:
-        """Add n line cells on a circle about ``normal``, between two angles [deg]; sets "all", "start", "end"."""
-        self.mesh(name, arc_mesh(center, radius, angles, n, normal))
-
-    def node(self, name: str, position: Any) -> None:
-        """Add a single named node."""
-        self.new_place("Node", name)
-        x = self.vector(position, f'Node "{name}"', "position")
-        self.named_nodes[name] = self.add_nodes(x[None, :])
-        self.names.add(name, None, 1)
 
     def line_cells(self, owner: str, on: Any) -> np.ndarray:
         """Return line cells (n, 2) of "mesh", "mesh:set", or of a list [place, place]."""

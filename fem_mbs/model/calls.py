@@ -1,23 +1,30 @@
-"""Calls of a model, each of which makes a part of its building, and reading of the building's content."""
+"""Calls of a model, each of which adds a declaration, and reading of what its building holds."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
-__all__ = ["Built", "calls"]
+from fem_mbs.declarations.declaration import Declaration
+
+__all__ = ["Built", "adds"]
 
 P = ParamSpec("P")
 
 
-def calls(method: Callable[Concatenate[Any, P], None]) -> Callable[Concatenate[Any, P], None]:
-    """Return a method of a model that calls a method of its building, with the same signature and docstring."""
+def adds(declaration: Callable[P, Declaration]) -> Callable[Concatenate[Any, P], None]:
+    """Return a method of a model that adds a declaration, with the signature and docstring of the declaration."""
 
-    @wraps(method)
     def call(model: Any, *args: P.args, **options: P.kwargs) -> None:
-        method(model.building, *args, **options)
+        model.add(declaration(*args, **options))
 
+    call.__doc__ = declaration.__doc__
+    signature = inspect.signature(declaration)
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    call.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[own, *signature.parameters.values()], return_annotation=None
+    )
     return call
 
 

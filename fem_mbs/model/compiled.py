@@ -9,6 +9,10 @@ import numpy as np
 
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.kinds import TimeFunction
+from fem_mbs.model.connections.couplings import coupling_blocks
+from fem_mbs.model.connections.friction import check_path_ends
+from fem_mbs.model.loads.frames import centrifugal_blocks, shake
+from fem_mbs.model.parts.solids import check_masses
 from fem_mbs.model.sensors import Sensor
 from fem_mbs.system.compile import Compiled, Nodes, compile_system, merge_blocks
 from fem_mbs.system.elimination import shared_coordinates
@@ -38,9 +42,9 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
     b = model.building
     if not b.blocks:
         raise ModelError("Model: it has no elements; add beams, trusses, bodies or masses")
-    b.check_path_ends()
-    b.check_masses(model.steps)
-    blocks = merge_blocks(b.blocks + b.centrifugal_blocks(b.blocks) + b.coupling_blocks())
+    check_path_ends(b)
+    check_masses(b, model.steps)
+    blocks = merge_blocks(b.blocks + centrifugal_blocks(b, b.blocks) + coupling_blocks(b))
     n = b.n_nodes
     used = np.zeros(n, bool)
     for block in blocks:
@@ -72,7 +76,7 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
     fixed = [(i, k) for i, k in fixed if k < b.dimension or rotational[i]]
     dropped = np.flatnonzero(~keep)
     fixed += [(i, k) for k in range(b.dimension) for i in dropped.tolist()]
-    fixed, shaken = b.shake(fixed)
+    fixed, shaken = shake(b, fixed)
     if b.dimension == 2:
         rotation = np.zeros(n)
     else:

@@ -3,94 +3,108 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import NAME, NUMBER, WHOLE, WORDS
 from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
+from fem_mbs.model.parts.beams import Beam
+from fem_mbs.model.parts.bodies import Truss
 from fem_mbs.model.records import Component
 from fem_mbs.properties.sections import Section
 from fem_mbs.system.compile import Block
 
-__all__ = ["Components", "group_call", "made_again", "part_name"]
+__all__ = ["Substructure", "group_call", "made_again", "part_name"]
 
 
-class Components(Building):
-    """Substructures of component mode synthesis."""
+@dataclass(frozen=True, eq=False)
+class Substructure(Declaration):
+    """Substructures for component mode synthesis and `fem-mbs modify`. Dofs that several use are their interface;
+    elements of none belong to the component that has all their nodes, or join several.
 
-    def component(self, name: str, groups: Any, modes: int | None = None, cutoff: float | None = None) -> None:
-        """Define a component for component mode synthesis and modification: groups of elements (beams, trusses, solids,
-        plane parts, bodies, masses, springs) by their names.
+    Define a component for component mode synthesis and modification: groups of elements (beams, trusses, solids,
+    plane parts, bodies, masses, springs) by their names.
 
-        Dofs that several components use are their interface.  Elements of no component (springs, masses) belong to
-        the one that has all their nodes, or join several; joints and equations work within a component or between them.
+    Dofs that several components use are their interface.  Elements of no component (springs, masses) belong to
+    the one that has all their nodes, or join several; joints and equations work within a component or between them.
 
-        Args:
-            groups: name of a group, or a list of names.
-            modes: number of elastic modes that are kept; or
-            cutoff: frequency up to which they are kept [Hz]; None: what the analysis says.
+    Args:
+        groups: name of a group, or a list of names.
+        modes: number of elastic modes that are kept; or
+        cutoff: frequency up to which they are kept [Hz]; None: what the analysis says.
 
-        Raises:
-            ModelError: a group that does not exist, is a joint, or belongs to another component; numbers that make no
-                sense.
-        """
-        owner = f'Component "{self.new_name("Component", name, self.components)}"'
-        names = (groups,) if isinstance(groups, str) else tuple(groups)
+    Raises:
+        ModelError: a group that does not exist, is a joint, or belongs to another component; numbers that make no
+            sense.
+    """
+
+    owner = "Component"
+
+    name: str = key(NAME, "", shows='"component 1", ...')
+    groups: Any = key(WORDS, "names of beams, trusses, solids, plane parts, bodies, masses, springs")
+    modes: int | None = key(WHOLE, "number of elastic modes that are kept; or", None, shows="what the analysis says")
+    cutoff: float | None = key(NUMBER, "frequency up to which they are kept [Hz]", None, shows="what the analysis says")
+
+    def build(self, building: Building) -> None:
+        cutoff = self.cutoff
+        owner = f'Component "{building.new_name("Component", self.name, building.components)}"'
+        names = (self.groups,) if isinstance(self.groups, str) else tuple(self.groups)
         if not names:
             raise ModelError(f"{owner}: it has no groups; name some")
-        known = dict.fromkeys(label for block in self.blocks if not block.type.reads for label, _, _ in block.groups)
-        known = {part_name(self, label): None for label in known if label not in self.joints}
-        taken = {group: other.name for other in self.components.values() for group in other.groups}
+        known = dict.fromkeys(
+            label for block in building.blocks if not block.type.reads for label, _, _ in block.groups
+        )
+        known = {part_name(building, label): None for label in known if label not in building.joints}
+        taken = {group: other.name for other in building.components.values() for group in other.groups}
         for group in names:
-            self.find("group of elements", group, known, owner)
+            building.find("group of elements", group, known, owner)
             if group in taken:
                 raise ModelError(f'{owner}: group "{group}" belongs to component "{taken[group]}"; name it once')
             if names.count(group) > 1:
                 raise ModelError(f'{owner}: group "{group}" is named twice; name it once')
-        if modes is not None and cutoff is not None:
+        if self.modes is not None and cutoff is not None:
             raise ModelError(f"{owner}: modes and cutoff exclude each other; remove one")
-        if modes is not None and (isinstance(modes, bool) or not isinstance(modes, int) or modes < 0):
-            raise ModelError(f"{owner}: modes = {modes!r} must be a whole number of at least 0")
+        if self.modes is not None and (
+            isinstance(self.modes, bool) or not isinstance(self.modes, int) or self.modes < 0
+        ):
+            raise ModelError(f"{owner}: modes = {self.modes!r} must be a whole number of at least 0")
         if cutoff is not None:
-            cutoff = self.number(cutoff, owner, "cutoff", 0.0, strict=True)
-        self.components[name] = Component(name, names, modes, cutoff)
+            cutoff = building.number(cutoff, owner, "cutoff", 0.0, strict=True)
+        building.components[self.name] = Component(self.name, names, self.modes, cutoff)
 
 
-def group_call(model: Building, group: str) -> dict:
-    """Return ``section`` (list of names) and ``material`` of the call that created a group of beams or trusses; empty
-    for other groups."""
-    if group not in model.builder_calls:
+def group_call(model: Any, group: str) -> dict[str, Any]:
+    """Return ``sections`` (list of names) and ``material`` of the declaration of a group of beams or trusses; empty for
+    other groups."""
+    said = _declared(model, group)
+    if said is None:
         return {}
-    _, args, options = model.builder_calls[group]
-    said = {**dict(zip(("on", "section", "material"), args, strict=False)), **options}
-    sections = [said["section"]] if isinstance(said["section"], str) else list(dict.fromkeys(said["section"]))
-    return {"sections": sections, "material": said.get("material")}
+    sections = [said.section] if isinstance(said.section, str) else list(dict.fromkeys(said.section))
+    return {"sections": sections, "material": said.material}
 
 
-def made_again(model: Building, group: str, sections: Mapping[str, Section]) -> list[Block]:
-    """Return blocks of a group of beams or trusses, as its call makes them with these sections; the model stays as it
-    is.
+def made_again(model: Any, group: str, sections: Mapping[str, Section]) -> list[Block]:
+    """Return blocks of a group of beams or trusses, as its declaration makes them with these sections; the model stays
+    as it is.
 
     Raises:
-        ModelError: of the call.
+        ModelError: the declaration cannot be built with them.
     """
-    method, args, options = model.builder_calls[group]
-    other = copy(model)
-    other.sections = {**model.sections, **sections}
-    # what the call adds goes to lists and tables of its own
-    other.blocks, other.labels, other.groups, other.builder_calls = [], set(), {}, {}
-    other._x, other._first, other.needs_rotation = list(model._x), list(model._first), list(model.needs_rotation)
-    other.names = copy(model.names)
-    other.names.parts = list(model.names.parts)
-    other.rotational, other.rotations = set(model.rotational), dict(model.rotations)
-    own = {f"{group} start", f"{group} end"}  # nodes and joints of released ends
-    other.named_nodes = {k: v for k, v in model.named_nodes.items() if k not in own}
-    other.joints = {k: v for k, v in model.joints.items() if k not in own}
-    other.used_functions, other.callbacks = list(model.used_functions), list(model.callbacks)
-    getattr(other, method)(group, *args, **options)
-    return [block for block in other.blocks if block.groups[0][0] == group]
+    said = _declared(model, group)
+    assert said is not None
+    # nodes and joints of released ends are made anew
+    scratch = model.building.scratch(sections, {f"{group} start", f"{group} end"})
+    said.build(scratch)
+    return [block for block in scratch.blocks if block.groups[0][0] == group]
 
 
-def part_name(model: Building, label: str) -> str:
+def _declared(model: Any, group: str) -> Beam | Truss | None:
+    """Return the declaration of a group of beams or trusses."""
+    return next((s for s in model.specifications if isinstance(s, (Beam, Truss)) and s.name == group), None)
+
+
+def part_name(model: Any, label: str) -> str:
     """Return the user's name of the part that elements with a label belong to."""
     return model.solid_groups[label].part if label in model.solid_groups else label

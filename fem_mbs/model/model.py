@@ -10,17 +10,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.display import Shown
 from fem_mbs.errors import ModelError
-from fem_mbs.model.builder import Builder
-from fem_mbs.model.calls import Built, calls
+from fem_mbs.model.building import Building
+from fem_mbs.model.calls import Built, adds
 from fem_mbs.model.compiled import CompiledModel, compile_model
+from fem_mbs.model.components import Substructure
+from fem_mbs.model.connections.couplings import Coupling
+from fem_mbs.model.connections.equations import Equation, EquationRows
+from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass, UserForce
+from fem_mbs.model.connections.friction import Friction
+from fem_mbs.model.connections.joint_parts import drivers, node_displacement
+from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
+from fem_mbs.model.connections.nodal_springs import NodalSpring
+from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.fields import check_fields
-from fem_mbs.model.records import Body, InitialSpeed, InitialVelocity, Step
+from fem_mbs.model.geometry import Arc, Line, NamedNode, PlacedMesh, Polyline
+from fem_mbs.model.initial import Assembly, Initial, StartSpeed
+from fem_mbs.model.loads.forces import Force, LineLoad, Moment
+from fem_mbs.model.loads.frames import BaseExcitation, Centrifugal
+from fem_mbs.model.loads.temperature import Temperature
+from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction
+from fem_mbs.model.parts.beams import Beam
+from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
+from fem_mbs.model.parts.reduced import MovingPart, PartLoad
+from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
+from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
+from fem_mbs.model.records import Body, InitialSpeed, InitialVelocity, JointCoordinate, Step
 from fem_mbs.model.steps import StepCalls
+from fem_mbs.model.watching import CheckRequest, EventRule, SensorRequest
 
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
 
@@ -52,7 +75,8 @@ class Model(StepCalls, Shown):
     ) -> None:
         if dimension not in (2, 3):
             raise ModelError(f"Model: dimension = {dimension!r} is neither 2 (plane) nor 3 (space)")
-        self.building = Builder(dimension)
+        self.building = Building(dimension)
+        self.specifications: list[Declaration] = []
         self.title, self.elimination = title, bool(elimination)
         self.gravity = np.zeros(dimension) if gravity is None else self.building.vector(gravity, "Model", "gravity")
         self.field_names = check_fields(fields)
@@ -67,19 +91,22 @@ class Model(StepCalls, Shown):
     def __copy__(self) -> Model:
         """Return a model whose attributes, those of its building included, can be set without changing this one."""
         other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__, building=copy(self.building))
+        other.__dict__.update(self.__dict__, building=copy(self.building), specifications=list(self.specifications))
         return other
+
+    def add(self, declaration: Any, said: Declaration | None = None) -> None:
+        """Add a declaration: build it, and keep it, or what was ``said`` where it is what that was worked out to.
+
+        Raises:
+            ModelError: it does not fit the model.
+        """
+        declaration.build(self.building)
+        self.specifications.append(declaration if said is None else said)
 
     # What the building has.
     dimension = Built()
     n_nodes = Built()
     positions = Built()
-    position = Built()
-    node_name = Built()
-    nodes_of = Built()
-    node_of = Built()
-    node_displacement = Built()
-    drivers = Built()
     single_elements = Built()
     materials = Built()
     solid_materials = Built()
@@ -106,58 +133,117 @@ class Model(StepCalls, Shown):
     warnings = Built()
 
     # What can be said of a machine.
-    assembly = calls(Builder.assembly)
-    initial = calls(Builder.initial)
-    initial_speed = calls(Builder.initial_speed)
-    sensor = calls(Builder.sensor)
-    check = calls(Builder.check)
-    event = calls(Builder.event)
-    material = calls(Builder.material)
-    solid_material = calls(Builder.solid_material)
-    section = calls(Builder.section)
-    function = calls(Builder.function)
-    mesh = calls(Builder.mesh)
-    line = calls(Builder.line)
-    polyline = calls(Builder.polyline)
-    arc = calls(Builder.arc)
-    node = calls(Builder.node)
-    body = calls(Builder.body)
-    reduced_part = calls(Builder.reduced_part)
-    tie = calls(Builder.tie)
-    beams = calls(Builder.beams)
-    trusses = calls(Builder.trusses)
-    solids = calls(Builder.solids)
-    planes = calls(Builder.planes)
-    point_mass = calls(Builder.point_mass)
-    disc = calls(Builder.disc)
-    nodal_mass = calls(Builder.nodal_mass)
-    spring = calls(Builder.spring)
-    torsion_spring = calls(Builder.torsion_spring)
-    nodal_spring = calls(Builder.nodal_spring)
-    fix = calls(Builder.fix)
-    motion = calls(Builder.motion)
-    joint = calls(Builder.joint)
-    gear = calls(Builder.gear)
-    equation = calls(Builder.equation)
-    equations = calls(Builder.equations)
-    coupling = calls(Builder.coupling)
-    joint_spring = calls(Builder.joint_spring)
-    motor = calls(Builder.motor)
-    user_force = calls(Builder.user_force)
-    friction = calls(Builder.friction)
-    bushing = calls(Builder.bushing)
-    bearing = calls(Builder.bearing)
-    component = calls(Builder.component)
-    rotor = calls(Builder.rotor)
-    force = calls(Builder.force)
-    moment = calls(Builder.moment)
-    line_load = calls(Builder.line_load)
-    part_load = calls(Builder.part_load)
-    pressure = calls(Builder.pressure)
-    traction = calls(Builder.traction)
-    temperature = calls(Builder.temperature)
-    centrifugal = calls(Builder.centrifugal)
-    base_excitation = calls(Builder.base_excitation)
+    assembly = adds(Assembly)
+    initial = adds(Initial)
+    initial_speed = adds(StartSpeed)
+    check = adds(CheckRequest)
+    event = adds(EventRule)
+    material = adds(LinearMaterial)
+    section = adds(CrossSection)
+    function = adds(NamedFunction)
+    mesh = adds(PlacedMesh)
+    node = adds(NamedNode)
+    body = adds(RigidBody)
+    reduced_part = adds(MovingPart)
+    tie = adds(Tie)
+    beams = adds(Beam)
+    trusses = adds(Truss)
+    solids = adds(Solid)
+    planes = adds(Plane)
+    point_mass = adds(PointMass)
+    disc = adds(Disc)
+    nodal_mass = adds(NodalMass)
+    spring = adds(Spring)
+    torsion_spring = adds(TorsionSpring)
+    nodal_spring = adds(NodalSpring)
+    fix = adds(Support)
+    motion = adds(Motion)
+    joint = adds(Joint)
+    gear = adds(Gear)
+    equation = adds(Equation)
+    equations = adds(EquationRows)
+    coupling = adds(Coupling)
+    joint_spring = adds(JointSpring)
+    motor = adds(Motor)
+    user_force = adds(UserForce)
+    friction = adds(Friction)
+    bushing = adds(Bushing)
+    bearing = adds(Bearing)
+    component = adds(Substructure)
+    rotor = adds(RotorAxis)
+    force = adds(Force)
+    moment = adds(Moment)
+    line_load = adds(LineLoad)
+    part_load = adds(PartLoad)
+    pressure = adds(Pressure)
+    traction = adds(Traction)
+    temperature = adds(Temperature)
+    centrifugal = adds(Centrifugal)
+    base_excitation = adds(BaseExcitation)
+
+    def sensor(self, name: str, kind: str, **options: Any) -> None:
+        """Add a named quantity written at every step; see `fem_mbs.model.sensors` for the kinds and their options."""
+        self.add(SensorRequest.of(name, kind, options))
+
+    def solid_material(
+        self,
+        name: str,
+        E: Any = None,
+        nu: Any = None,
+        G: Any = None,
+        *,
+        stiffness: Any = None,
+        density: float | None = None,
+        expansion: Any = 0.0,
+    ) -> None:
+        """Define a linear elastic material of solids; see `fem_mbs.model.materials.LinearMaterial`."""
+        self.add(LinearMaterial(name, E, nu, density, G, expansion, stiffness=stiffness, solid=True))
+
+    def line(self, name: str, start: Sequence[float], end: Sequence[float], n: int) -> None:
+        """Add a straight mesh of n line cells with the sets "all", "start" and "end"."""
+        self.add(PlacedMesh(name, line=Line(start, end, n)))
+
+    def polyline(self, name: str, points: Sequence[Sequence[float]], n: int | Sequence[int]) -> None:
+        """Add straight segments through points (k, dimension), n line cells each (a number or a list): sets "all",
+        "segment_1" ..., "start", "end", and the points themselves, "corner_1" (the first) ..."""
+        self.add(PlacedMesh(name, polyline=Polyline(points, n)))
+
+    def arc(
+        self,
+        name: str,
+        center: Sequence[float],
+        radius: float,
+        angles: Sequence[float],
+        n: int,
+        normal: Sequence[float] = (0.0, 0.0, 1.0),
+    ) -> None:
+        """Add n line cells on a circle about ``normal``, between two angles [deg]; sets "all", "start", "end"."""
+        self.add(PlacedMesh(name, arc=Arc(center, radius, angles, n, normal)))
+
+    def position(self, node: int) -> np.ndarray:
+        """Return the position of a node (dimension,) [m] at the start."""
+        return self.building.position(node)
+
+    def node_name(self, node: int) -> str:
+        """Return the name of a node."""
+        return self.building.node_name(node)
+
+    def nodes_of(self, place: Any, owner: str = "Model") -> np.ndarray:
+        """Return node indices (n,) of a place, a list of places or "all"; the index of a node stands for itself, so do
+        those of an array."""
+        return self.building.nodes_of(place, owner)
+
+    def node_of(self, place: str, owner: str = "Model") -> int:
+        """Return the node of a body, of a named node or of a set of one node."""
+        return self.building.node_of(place, owner)
+
+    def drivers(self) -> list[str]:
+        """Return names of the motions and of the joints that functions drive, in the order in which they were made."""
+        return drivers(self.building)
+
+    def node_displacement(self, a: int, b: int, direction: np.ndarray) -> JointCoordinate:
+        """Return the displacement of node b against node a along a direction fixed in space."""
+        return node_displacement(self.building, a, b, direction)
 
     # --- to arrays -------------------------------------------------------------------------------------------------
     def compile(self, stepping: bool = True) -> CompiledModel:

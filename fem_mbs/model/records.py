@@ -10,8 +10,16 @@ import numpy as np
 from fem_mbs.functions.kinds import TimeFunction
 
 __all__ = [
-    "Assembling", "Body", "Component", "Event", "InitialSpeed", "InitialVelocity", "Joint", "JointCoordinate", "Step",
-]  # fmt: skip
+    "Assembling",
+    "Body",
+    "Component",
+    "Event",
+    "InitialSpeed",
+    "InitialVelocity",
+    "JointData",
+    "JointCoordinate",
+    "Step",
+]
 
 
 @dataclass
@@ -91,7 +99,7 @@ class JointCoordinate:
 
 
 @dataclass
-class Joint:
+class JointData:
     """A joint by its name: the elements that bear the name make it; ``measured`` are coordinates with a sensor,
     ``driven`` those that follow a function, with the name of what drives them, the joint or a motor."""
 

@@ -29,15 +29,17 @@ consecutive ones by default (docs/theory.md, section 3).
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
 
 from fem_mbs.errors import ModelError
+from fem_mbs.model.connections.joint_parts import drivers, joint_coordinate, measure_joint
 from fem_mbs.solvers.stepping.stepper import REC_D, REC_OUT, REC_Q, REC_REACTION, REC_V, REC_WORK
 
-__all__ = ["Sensor", "make_sensor", "node_values", "sensor_kinds"]
+__all__ = ["Sensor", "check_options", "make_sensor", "node_values", "sensor_kinds"]
 
 
 def node_values(time: np.ndarray, values: np.ndarray, mid_step: bool) -> np.ndarray:
@@ -80,12 +82,7 @@ class Sensor:
         self.owner = f'Sensor "{name}"'
         self.first = self.last = 0
         self.columns: list[str] = [name]
-        known = (*self.required, *self.options)
-        for key in options:
-            if key not in known:
-                close = difflib.get_close_matches(key, known, n=1)
-                hint = f'; did you mean "{close[0]}"?' if close else f"; it takes {', '.join(known)}"
-                raise ModelError(f'{self.owner}: unknown key "{key}"{hint}')
+        check_options(name, self.kind, options)
         for key in self.required:
             if options.get(key) is None:
                 raise ModelError(f'{self.owner}: "{key}" is missing')
@@ -494,13 +491,13 @@ class _Joint(Sensor):
             self.label, self.mid_step = on, True
             self.unit = "N m" if self.drives[quantity] else "N"
             return
-        key, c = self.model.joint_coordinate(on, quantity, self.owner)
+        key, c = joint_coordinate(self.model, on, quantity, self.owner)
         self.unit = "rad" if c.angular else "m"
         self.quantity = "angle" if c.angular else "displacement"
         if c.angular and self.model.dimension == 2:
             self.plane = c
         else:
-            self.label = self.model.measure_joint(on, key)
+            self.label = measure_joint(self.model, on, key)
 
     def bind(self, compiled):
         if self.plane is not None:
@@ -531,7 +528,7 @@ class _Drive(Sensor):
     kind, mid_step, required = "drive", True, ("on",)
 
     def prepare(self, on):
-        known = dict.fromkeys(self.model.drivers())
+        known = dict.fromkeys(drivers(self.model))
         self.model.find("motion or driven joint", on, known, self.owner)
         self.on = on
 
@@ -640,14 +637,30 @@ def sensor_kinds() -> dict[str, tuple[str, ...]]:
     return {name: (*c.required, *c.options) for name, c in _KINDS.items()}
 
 
+def check_options(name: str, kind: str, options: Mapping[str, Any]) -> None:
+    """Refuse an unknown kind of sensor, and keys that its kind does not have.
+
+    Raises:
+        ModelError: the kind or key, and what there is.
+    """
+    owner = f'Sensor "{name}"'
+    if kind not in _KINDS:
+        close = difflib.get_close_matches(str(kind), _KINDS, n=1)
+        hint = f'; did you mean "{close[0]}"?' if close else f"; there are {', '.join(_KINDS)}"
+        raise ModelError(f"{owner}: unknown kind {kind!r}{hint}")
+    known = (*_KINDS[kind].required, *_KINDS[kind].options)
+    for word in options:
+        if word not in known:
+            close = difflib.get_close_matches(word, known, n=1)
+            hint = f'; did you mean "{close[0]}"?' if close else f"; it takes {', '.join(known)}"
+            raise ModelError(f'{owner}: unknown key "{word}"{hint}')
+
+
 def make_sensor(model: Any, name: str, kind: str, options: dict[str, Any]) -> Sensor:
     """Return a sensor of a model.
 
     Raises:
         ModelError: unknown kind, key or place.
     """
-    if kind not in _KINDS:
-        close = difflib.get_close_matches(str(kind), _KINDS, n=1)
-        hint = f'; did you mean "{close[0]}"?' if close else f"; there are {', '.join(_KINDS)}"
-        raise ModelError(f'Sensor "{name}": unknown kind {kind!r}{hint}')
+    check_options(name, kind, {})
     return _KINDS[kind](model, name, options)

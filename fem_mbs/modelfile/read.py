@@ -13,22 +13,21 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
 
-from fem_mbs.declarations.kinds import shown
+from fem_mbs.declarations.declaration import Declaration
+from fem_mbs.declarations.kinds import FILE, FUNCTION, shown
 from fem_mbs.declarations.steps import step_kind
 from fem_mbs.errors import InputError, MeshError, ModelError
-from fem_mbs.functions.kinds import TimeFunction, make_function
-from fem_mbs.meshes.formats.reader import read_mesh
-from fem_mbs.meshes.generate import arc, line, polyline
+from fem_mbs.model.geometry import PlacedMesh
 from fem_mbs.model.model import Model
+from fem_mbs.model.parts.reduced import MovingPart
 from fem_mbs.modelfile.parts import part_of
-from fem_mbs.modelfile.schema import TABLES, Document, Table, TableType
+from fem_mbs.modelfile.schema import TABLES, Document, Table
 
 __all__ = [
     "Entry",
@@ -50,7 +49,7 @@ _BY_NAME = {t.name: t for t in TABLES}
 class Entry:
     """One table of the file: its type, name (of those without one: type and number), keys, and place for messages."""
 
-    type: TableType
+    type: Table
     name: str
     keys: Any
     place: str
@@ -61,7 +60,7 @@ class ModelFile:
     """A model file that has been read and checked against the schema, not yet built."""
 
     path: Path
-    top: Table
+    top: Document
     entries: dict[str, list[Entry]] = field(default_factory=dict)
 
     def error(self, place: str, text: str, kind: type[InputError] = ModelError) -> InputError:
@@ -147,7 +146,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _named_entries(file: ModelFile, table: TableType, value: Any) -> list[Entry]:
+def _named_entries(file: ModelFile, table: Table, value: Any) -> list[Entry]:
     if not isinstance(value, dict):
         raise file.error("", f"{table.name} = {shown(value)} must be a table: write [{table.name}.NAME]")
     entries = []
@@ -155,26 +154,22 @@ def _named_entries(file: ModelFile, table: TableType, value: Any) -> list[Entry]
         place = table.place(name) if name.isprintable() else f"[{table.name}]"
         if not name.strip() or not name.isprintable():
             raise file.error(place, f"the name {shown(name)} must be a text of one line")
-        if table.keys is None:  # functions may be a number or a text as well
+        if table.single:  # functions may be a number or a text as well
             if isinstance(keys, (bool, list)) or not isinstance(keys, (int, float, str, dict)):
                 raise file.error(place, f"{shown(keys)} must be a number, an expression of t or a table with its kind")
-        else:
-            if not isinstance(keys, dict):
-                raise file.error(
-                    f"[{table.name}]", f"{name} = {shown(keys)} must be a table: write [{table.name}.NAME]"
-                )
-            keys = _checked(file.path, place, table.keys, keys)
-        entries.append(Entry(table, name, keys, place))
+            keys = {table.single: keys}
+        elif not isinstance(keys, dict):
+            raise file.error(f"[{table.name}]", f"{name} = {shown(keys)} must be a table: write [{table.name}.NAME]")
+        entries.append(Entry(table, name, _checked(file.path, place, table.declaration, keys, name=name), place))
     return entries
 
 
-def _listed_entries(file: ModelFile, table: TableType, value: Any) -> list[Entry]:
+def _listed_entries(file: ModelFile, table: Table, value: Any) -> list[Entry]:
     if table.name in ("initial", "assembly") and isinstance(value, dict):
         value = [value]
     if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
         raise file.error("", f"{table.name} must be a list of tables: write [[{table.name}]]")
     entries, names = [], set()
-    assert table.keys is not None
     for number, keys in enumerate(value, 1):
         name = keys.get("name")
         named = isinstance(name, str) and name.strip() and name.isprintable()
@@ -182,9 +177,10 @@ def _listed_entries(file: ModelFile, table: TableType, value: Any) -> list[Entry
         if table.name in ("initial", "assembly") and len(value) == 1:
             place = f"[{table.name}]"
         if table.name == "step":
-            checked = _checked_step(file, place, table.keys, keys)
+            checked = _checked_step(file, place, table.declaration, keys)
         else:
-            checked = _checked(file.path, place, table.keys, keys)
+            default = {"name": f"{table.name} {number}"} if _names_itself(table) else {}
+            checked = _checked(file.path, place, table.declaration, {**default, **keys})
         if named and name in names:
             raise file.error(place, "the name is already taken; choose another")
         names.add(name)
@@ -192,54 +188,72 @@ def _listed_entries(file: ModelFile, table: TableType, value: Any) -> list[Entry
     return entries
 
 
-def _checked(path: Path, place: str, keys: type[Table], given: Mapping[str, Any]) -> Any:
-    """Return the keys of one table; the first thing that is wrong is reported, unknown keys before what is missing."""
+def _names_itself(table: Table) -> bool:
+    """Return whether tables without a name get one: those whose reference shows what it is."""
+    said = table.declaration.keys().get("name")
+    return said is not None and bool(said.shows)
+
+
+def _checked(path: Path, place: str, declaration: type[Declaration], given: Mapping[str, Any], **own: Any) -> Any:
+    """Return the declaration of one table; the first thing that is wrong is reported, unknown keys before what is
+    missing."""
     try:
-        return keys.model_validate(dict(given))
-    except ValidationError as exc:
-        errors = sorted(exc.errors(include_url=False), key=lambda e: e["type"] != "extra_forbidden")
+        return _from_folder(declaration.read(given, declaration.owner, **own), path.parent)
+    except ModelError as error:
         where = f"{path}, {place}" if place else f"{path}"
-        raise ModelError(f"{where}: {_explain(errors[0], keys)}") from None
+        if error.key in given and error.key not in declaration.in_file():
+            tables = list(_BY_NAME) if declaration is Document else []
+            raise ModelError(_unknown(error.key, error.key, [*declaration.in_file(), *tables]), place=where) from None
+        raise error.at(where) from None
 
 
-def _explain(error: Any, keys: type[Table]) -> str:
-    *parents, name = [str(part) for part in error["loc"]] or ["?"]
-    for parent in parents:
-        keys = keys.keys[parent].kind
-    dotted = ".".join([*parents, name])
-    if error["type"] == "extra_forbidden":
-        tables = list(_BY_NAME) if keys is Document else []
-        return _unknown(name, dotted, [*keys.keys, *tables])
-    if error["type"] == "missing":
-        return f'"{dotted}" is missing'
-    value = error["input"]
-    if error["type"] == "value_error":
-        return f"{dotted} = {shown(value)} {error['ctx']['error']}"
-    return f"{dotted} = {shown(value)} must be a table with the keys {', '.join(keys.keys[name].kind.keys)}"
+def _from_folder(declaration: Declaration, folder: Path) -> Declaration:
+    """Return a declaration whose relative paths start at a folder."""
+    changes: dict[str, Any] = {}
+    for name, said in declaration.keys().items():
+        value = getattr(declaration, name)
+        if said.kind is FUNCTION and isinstance(value, dict):
+            changes[name] = _function_from(value, folder)
+        elif said.kind is FILE and isinstance(value, str):
+            changes[name] = str(folder / value)
+    return replace(declaration, **changes) if changes else declaration  # type: ignore[type-var]
+
+
+def _function_from(spec: Any, folder: Path, depth: int = 0) -> Any:
+    """Return a function whose files' relative paths start at a folder."""
+    if isinstance(spec, list):
+        return [_function_from(part, folder, depth + 1) for part in spec]
+    if not isinstance(spec, dict) or depth > 50:
+        return spec
+    own = {k: _function_from(v, folder, depth + 1) if k in ("function", "functions") else v for k, v in spec.items()}
+    if isinstance(own.get("file"), str):
+        own["file"] = str(folder / own["file"])
+    return own
 
 
 def _unknown(name: str, dotted: str, known: list[str]) -> str:
     text = f"unknown key {shown(dotted)}"
     close = difflib.get_close_matches(name, known, n=1)
-    if name in Document.keys and name not in known:
+    top = Document.keys()
+    if name in top and name not in known:
         return f"{text} here; it belongs to the top of the file, before the first table"
-    if close and close[0] in _BY_NAME and close[0] not in Document.keys and "name" not in known:
+    if close and close[0] in _BY_NAME and close[0] not in top and "name" not in known:
         return f"{text}; did you mean {_BY_NAME[close[0]].place('NAME').split(' ')[0]}?"
     return f'{text}; did you mean "{close[0]}"?' if close else f"{text}; there are {', '.join(known)}"
 
 
-def _checked_step(file: ModelFile, place: str, keys: type[Table], given: Mapping[str, Any]) -> Any:
+def _checked_step(file: ModelFile, place: str, keys: type[Declaration], given: Mapping[str, Any]) -> Any:
     """Check a step: its own keys, and the options of the kind that its type names."""
-    checked = _checked(file.path, place, keys, {k: v for k, v in given.items() if k in keys.keys})
+    checked = _checked(file.path, place, keys, {k: v for k, v in given.items() if k in keys.in_file()})
     try:
         kind = step_kind(checked.type)
     except ModelError as error:
         raise error.at(f"{file.path}, {place}") from None
-    options = {k: v for k, v in given.items() if k not in keys.keys}
+    options = {k: v for k, v in given.items() if k not in keys.in_file()}
     known = kind.Options.keys()
     for key in options:
         if key not in known:
-            raise file.error(place, _unknown(key, key, [*keys.keys, *known]))
+            raise file.error(place, _unknown(key, key, [*keys.in_file(), *known]))
     kind.Options.read(options, f"{file.path}, {place}")
     return kind.name, checked.name or kind.name, options
 
@@ -263,7 +277,7 @@ def build_model(file: ModelFile) -> Model:
             entries = file.entries.get(table.name, [])
             for entry in _ordered_functions(file, entries) if table.name == "function" else entries:
                 with _located(file, entry):
-                    _add(model, entry, file.path.parent, solid)
+                    _add(model, entry, solid)
     return model
 
 
@@ -301,7 +315,7 @@ def _ordered_functions(file: ModelFile, entries: list[Entry]) -> list[Entry]:
         if entry.name in above:
             loop = " -> ".join([*above[above.index(entry.name) :], entry.name])
             raise file.error(entry.place, f"it is made of itself ({loop})")
-        for name in _references(entry.keys, 0):
+        for name in _references(entry.keys.spec, 0):
             if name in by_name:
                 visit(by_name[name], (*above, entry.name))
         order[entry.name] = entry
@@ -325,97 +339,19 @@ def _references(spec: Any, depth: int) -> Iterator[str]:
             yield from _references(part, depth + 1)
 
 
-def _function(model: Model, spec: Any, folder: Path) -> TimeFunction:
-    """Return a function that stands in another table; paths of CSV files start at the model file."""
-    try:
-        return make_function(spec, folder=folder, functions=model.functions)
-    except ModelError as exc:
-        text = str(exc).removeprefix("Function")
-        raise ModelError(f"function{text}") from None
-
-
-#: Keys that hold functions: of all tables but some, and of these.
-_FUNCTION_KEYS = ("function", "displacement", "speed", "acceleration")
-_OWN_FUNCTION_KEYS = {
-    "joint": ("function", "displacement"),
-    "motor": ("force", "speed", "position"),
-    "friction": ("normal", "speed"),
-}
-
-
-def _add(model: Model, entry: Entry, folder: Path, solid: set[str]) -> None:
-    """Make the call; ``solid``: meshes whose plane and solid cells are wanted."""
-    table, name, keys = entry.type.name, entry.name, entry.keys
-    if table == "function":
-        model.function(name, keys, folder=folder)
-        return
-    if table == "step":
-        kind, title, options = keys
+def _add(model: Model, entry: Entry, solid: set[str]) -> None:
+    """Add the declaration; ``solid``: meshes whose plane and solid cells are wanted."""
+    said = entry.keys
+    if entry.type.name == "step":
+        kind, title, options = said
         getattr(model, f"{kind}_step")(name=title, **options)
-        return
-    given = keys.given("name")
-    for key in _OWN_FUNCTION_KEYS.get(table, _FUNCTION_KEYS):
-        if key in given:
-            given[key] = _function(model, given[key], folder)
-    if table == "mesh":
-        _add_mesh(model, name, keys, folder, name in solid)
-    elif table == "material":
-        _add_material(model, name, given)
-    elif table == "support":
-        model.fix(**given)
-    elif table in ("assembly", "initial", "initial_speed"):
-        getattr(model, table)(**given)
-    elif table == "joint":
-        model.joint(name, given.pop("type"), **given)
-    elif table == "part":
-        _add_part(model, name, keys, folder)
-    elif table == "check":
-        _add_check(model, name, keys)
+    elif isinstance(said, PlacedMesh) and said.file is not None and said.cells == "auto":
+        model.add(replace(said, cells="all" if entry.name in solid else "lines"))
+    elif isinstance(said, MovingPart):
+        path = said.file or ""
+        if "\0" in path:
+            raise ModelError(f"file = {shown(path)} is not a path")
+        part = part_of(Path(path), None if said.reduce is None else said.reduce.given(), load_model)
+        model.add(replace(said, part=part), said)
     else:
-        method = {"beam": "beams", "truss": "trusses", "solid": "solids", "plane": "planes"}.get(table, table)
-        getattr(model, method)(name, **given)
-
-
-def _add_material(model: Model, name: str, given: dict[str, Any]) -> None:
-    if "E" not in given and "stiffness" not in given:
-        raise ModelError('"E" is missing')
-    anisotropic = any(isinstance(given.get(key), list) for key in ("E", "nu", "G", "stiffness", "expansion"))
-    (model.solid_material if anisotropic or "E" not in given else model.material)(name, **given)
-
-
-def _add_mesh(model: Model, name: str, keys: Any, folder: Path, solid: bool) -> None:
-    sources = [k for k in ("file", "line", "polyline", "arc") if k in keys.model_fields_set]
-    if len(sources) != 1:
-        both = f"not {' and '.join(sources)}" if sources else "one of them is missing"
-        raise ModelError(f"give either file, line, polyline or arc; {both}")
-    if sources == ["file"]:
-        if "\0" in keys.file:
-            raise ModelError(f"file = {shown(keys.file)} is not a path")
-        if keys.cells not in ("auto", "lines", "all"):
-            raise ModelError(f'cells = {shown(keys.cells)} must be "auto", "lines" or "all"')
-        every = keys.cells == "all" or (keys.cells == "auto" and solid)
-        mesh = read_mesh(folder / keys.file, "all" if every else "lines")
-    elif sources == ["line"]:
-        mesh = line(**keys.line.given())
-    elif sources == ["polyline"]:
-        mesh = polyline(keys.polyline.points, keys.polyline.n)
-    else:
-        mesh = arc(**keys.arc.given())
-    model.mesh(name, mesh, **keys.given(*sources, "cells"))
-
-
-def _add_part(model: Model, name: str, keys: Any, folder: Path) -> None:
-    if "\0" in keys.file:
-        raise ModelError(f"file = {shown(keys.file)} is not a path")
-    part = part_of(folder / keys.file, None if keys.reduce is None else keys.reduce.given(), load_model)
-    model.reduced_part(name, part, **keys.given("name", "file", "reduce"))
-
-
-def _add_check(model: Model, name: str, keys: Any) -> None:
-    given = keys.given("name", "relative_tolerance")
-    relative = keys.relative_tolerance
-    if (relative is None) == (keys.tolerance is None):
-        raise ModelError("give either tolerance or relative_tolerance")
-    if relative is not None:
-        given["tolerance"] = relative * abs(keys.reference)
-    model.check(name, **given)
+        model.add(said)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
+from fem_mbs.declarations.declaration import Declaration
+from fem_mbs.declarations.kinds import Kind
 from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.functions.expressions import FUNCTIONS
 from fem_mbs.functions.kinds import FUNCTION_KINDS
 from fem_mbs.model.checks import QUANTITIES
 from fem_mbs.model.sensors import sensor_kinds
-from fem_mbs.modelfile.schema import TABLES, Document, Table, TableType
+from fem_mbs.modelfile.schema import TABLES, Document, Table
 from fem_mbs.properties.sections import SECTION_SHAPES
 
 __all__ = ["reference"]
@@ -27,8 +29,9 @@ new MESH` writes one to start from; the examples have two with comments.
 
 Keys before the first table belong to the whole model. A table `[material.steel]` is a thing called "steel"; tables in
 double brackets, `[[joint]]`, can be repeated. An unknown table or key, a value of the wrong type or one that is not
-finite ends in one line that names file, table and key, and exit code 2. Numbers are in one consistent set of units;
-the units here are SI.
+finite ends in one line that names file, table and key, and exit code 2. Editors complete keys by
+[model.schema.json](model.schema.json): begin the file with `#:schema PATH/model.schema.json`. Numbers
+are in one consistent set of units; the units here are SI.
 
 **Places.** What another table calls a *place* is the name of a `[[body]]` or `[[node]]`, a set of nodes of a mesh
 (`"rod:left"` for the set `left` of `[mesh.rod]`; a line set stands for its nodes), a whole mesh (`"rod"`), or
@@ -172,12 +175,12 @@ def _lines() -> Iterator[str]:
     for table in TABLES:
         yield f"## {_title(table)}\n"
         yield f"{table.text}\n"
-        if table.keys is not None:
-            yield from _keys(table.keys)
+        if not table.single:
+            yield from _keys(table.declaration)
         yield from _EXTRA.get(table.name, _nothing)()
 
 
-def _title(table: TableType) -> str:
+def _title(table: Table) -> str:
     if table.name == "initial":
         return "`[initial]` or `[[initial]]`"
     if table.name == "assembly":
@@ -198,14 +201,11 @@ def _rows(*rows: tuple[str, ...]) -> Iterator[str]:
     yield ""
 
 
-def _keys(table: type[Table]) -> Iterator[str]:
+def _keys(declaration: type[Declaration]) -> Iterator[str]:
     rows = [("key", "value", "default", "meaning")]
-    for name, key in table.keys.items():
-        if isinstance(key.kind, type):
-            parts = ", ".join(key.kind.keys)
-            rows.append((f"`{name}`", f"table: {parts}", "", key.text))
-        else:
-            rows.append((f"`{name}`", key.kind.label, "**required**" if key.required else key.default_text, key.text))
+    for name, (_, key) in declaration.in_file().items():
+        needed = key.required and not key.shows
+        rows.append((f"`{name}`", key.label, "**required**" if needed else key.default_text, key.text))
     yield from _rows(*rows)
 
 
@@ -232,9 +232,9 @@ def _shapes() -> Iterator[str]:
 
 def _inner_tables(table_name: str) -> Iterator[str]:
     for table in TABLES:
-        if table.name == table_name and table.keys is not None:
-            for name, key in table.keys.keys.items():
-                if isinstance(key.kind, type):
+        if table.name == table_name:
+            for name, (_, key) in table.declaration.in_file().items():
+                if not isinstance(key.kind, Kind):
                     yield f"`{name} = {{...}}`:\n"
                     yield from _keys(key.kind)
 

@@ -1,4 +1,4 @@
-"""The tables of a model file as TOML text, for files that a program has changed (comments are not kept)."""
+"""Models and the tables of model files as TOML text (comments are not kept)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,121 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-__all__ = ["model_text"]
+from fem_mbs.declarations.declaration import Declaration, plain
+from fem_mbs.declarations.kinds import FILE, FUNCTION
+from fem_mbs.errors import ModelError
+from fem_mbs.files import write_atomic
+from fem_mbs.model.building import Building
+from fem_mbs.model.geometry import PlacedMesh
+from fem_mbs.model.materials import LinearMaterial
+from fem_mbs.model.model import Model
+from fem_mbs.model.parts.reduced import MovingPart
+from fem_mbs.modelfile.parts import part_of
+from fem_mbs.modelfile.read import load_model
+from fem_mbs.modelfile.schema import TABLES, Document
+
+__all__ = ["model_data", "model_text", "write_model"]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def write_model(model: Model, path: str | Path) -> None:
+    """Write a model as a model file, with paths of other files absolute.
+
+    Raises:
+        ModelError: parts of the model that a file cannot hold, such as Python functions and elements without a table.
+    """
+    write_atomic(Path(path), model_text(model_data(model)), "Model file")
+
+
+def model_data(model: Model) -> dict[str, Any]:
+    """Return the tables of a model file that describes a model, from its declarations.
+
+    Reading them back makes equal declarations.  A file is built table by table: where Python calls came in another
+    order, the numbers of nodes and elements may differ.
+
+    Raises:
+        ModelError: parts of the model that a file cannot hold, such as Python functions and elements without a table.
+    """
+    top = Document(model.title, model.dimension, None, model.elimination, list(model.field_names))
+    data = top.as_table()
+    if model.gravity.any():
+        data["gravity"] = model.gravity.tolist()
+    tables = {table.declaration: table for table in TABLES}
+    for said in model.specifications:
+        table = tables.get(type(said))
+        if table is None:
+            raise ModelError(f"{said.owner}: a {type(said).__name__} of Python has no table in a model file")
+        entry = _entry(said)
+        if table.many == "named":
+            named = data.setdefault(table.name, {})
+            named[said.name] = entry[table.single] if table.single else entry  # type: ignore[attr-defined]
+        else:
+            data.setdefault(table.name, []).append(entry)
+    _check_complete(model)
+    for step in model.steps:
+        options = {k: plain(v) for k, v in step.options.items() if v is not None}
+        data.setdefault("step", []).append({"type": step.kind, "name": step.name, **options})
+    return data
+
+
+def _entry(said: Declaration) -> dict[str, Any]:
+    """Return the keys of one table."""
+    if isinstance(said, PlacedMesh) and isinstance(said.mesh, (str, Path)):
+        said = replace(said, mesh=None, file=str(said.mesh))
+    for name, given in said.keys().items():
+        if given.file is None and name != "name" and not (name == "solid" and isinstance(said, LinearMaterial)):
+            value = getattr(said, name)
+            if value is not given.default and value is not None:
+                owner = f'{said.owner} "{getattr(said, "name", "")}"'
+                raise ModelError(f"{owner}: {name} is a {type(value).__name__}, which a model file cannot hold")
+    entry = said.as_table()
+    for name, (field, given) in said.in_file().items():
+        if name in entry and (given.kind is FILE or given.kind is FUNCTION):
+            entry[name] = _absolute(plain(getattr(said, field)), given.kind is FILE)
+    return entry
+
+
+def _absolute(value: Any, file: bool) -> Any:
+    """Return a path, or a function, whose files have absolute paths."""
+    if isinstance(value, str):
+        return str(Path(value).absolute()) if file else value
+    if isinstance(value, list):
+        return [_absolute(v, False) for v in value]
+    if isinstance(value, dict):
+        return {k: _absolute(v, k == "file") if k in ("file", "function", "functions") else v for k, v in value.items()}
+    return value
+
+
+def _check_complete(model: Model) -> None:
+    """Refuse a model that holds more than its declarations make."""
+    again = Building(model.dimension)
+    for said in model.specifications:
+        if isinstance(said, MovingPart) and said.part is None and said.file is not None:
+            how = None if said.reduce is None else said.reduce.given()
+            said = replace(said, part=part_of(Path(said.file), how, load_model))
+        said.build(again)  # type: ignore[attr-defined]
+    for mine, made in zip(_content(model.building), _content(again), strict=True):
+        if mine != made:
+            raise ModelError(
+                "Model: it holds elements or conditions that no declaration describes; a deck or calls of "
+                "its building made them, which a model file cannot hold"
+            )
+
+
+def _content(building: Building) -> tuple[Any, ...]:
+    """Return what tells whether two buildings hold the same things."""
+    return (
+        [(block.type.name, block.size, block.label(0)) for block in building.blocks],
+        len(building.fixed),
+        len(building.driven),
+        building.initial_method,
+        building.reserved_loads,
+    )
 
 
 def model_text(data: Mapping[str, Any]) -> str:
@@ -64,4 +174,4 @@ def _value(value: Any) -> str:
         return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }" if value else "{}"
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
-    raise TypeError(f"a {type(value).__name__} cannot stand in a model file")
+    raise ModelError(f"a {type(value).__name__} cannot stand in a model file; give what it is made of")

@@ -88,7 +88,7 @@ def _expansion(value, owner: str) -> np.ndarray:
 def make_solid_material(
     name: str, E: Any, nu: Any, G: Any, stiffness: Any, density: Any, expansion: Any
 ) -> SolidMaterial:
-    """See `fem_mbs.model.parts.solids.Solids.solid_material`."""
+    """See `fem_mbs.model.materials.LinearMaterial`."""
     owner = f'Material "{name}"'
     if density is None:
         raise ModelError(f'{owner}: "density" is missing; give it, 0 for a material without mass')

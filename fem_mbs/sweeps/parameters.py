@@ -227,7 +227,7 @@ def _locate(data: Mapping[str, Any], parts: list[str], path: str, file: Path) ->
             if part not in node:
                 # a key that has its default so far; what may stand there is seen when its values are checked
                 table = number == 0 or (parts[0] in _BY_NAME and parts[0] != "function" and number > 1)
-                top = number == 0 and part not in Document.keys
+                top = number == 0 and Document.keys().get(part) is None
                 if not last or not table or top:
                     raise missing(f"{file} has no {part!r}" if not where else f'{where} has no "{part}"', node)
                 return (*keys, part)

@@ -108,7 +108,7 @@ MODULES_PER_FOLDER = 15
 FOREIGN_PRIVATE_NAMES = 16
 
 # What a command line that only prints its help must not wait for.
-SLOW = ("numba", "scipy", "h5py", "matplotlib", "meshio", "pydantic", "sksparse", "distributed")
+SLOW = ("numba", "scipy", "h5py", "matplotlib", "meshio", "sksparse", "distributed")
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from fem_mbs.cli.check import DESCRIBED, count_tables, explain, inventory
 from fem_mbs.cli.progress import LiveProgress, PlainProgress, make_progress
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.formats.reader import MESH_FORMATS
-from fem_mbs.model.connections.joints import JOINT_KINDS
+from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
 from fem_mbs.model.model import Model
 from fem_mbs.modelfile.read import Entry, load_model
 from fem_mbs.modelfile.schema import TABLES

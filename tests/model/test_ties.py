@@ -7,6 +7,7 @@ from solid_meshes import boundary_faces, grid
 from fem_mbs import Mesh, Model, ModelError, solve
 from fem_mbs.elements.solids import shapes
 from fem_mbs.meshes.mesh import CellBlock
+from fem_mbs.model.connections.ties import surface_of
 from fem_mbs.system.surfaces import closest_points
 
 E, NU, DENSITY = 2.0e6, 0.3, 1000.0
@@ -304,7 +305,7 @@ def test_faces_of_a_box_are_its_outside():
     mesh = box("wedge15", (2, 2, 1), (1.0, 1.0, 1.0))
     m = Model(3)
     m.mesh("b", mesh)
-    found = m.building._surface("Tie", "b")
+    found = surface_of(m.building, "Tie", "b")
     expected = boundary_faces("wedge15", mesh.blocks[0].cells)
     for kind, nodes in found:
         assert len(nodes) == len(expected[kind])

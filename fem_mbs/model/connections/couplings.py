@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import NAME, PLACE, PLACES, TEXT, VECTOR_ANY, WORDS
 from fem_mbs.errors import ModelError
-from fem_mbs.model.connections.equations import Equations, _floats
+from fem_mbs.model.building import Building
+from fem_mbs.model.connections.equations import _floats, checked_terms, node_indices
 from fem_mbs.system.compile import Block, make_block
 
-__all__ = ["Couplings"]
+__all__ = ["Coupling", "coupling_blocks"]
 
 _ROTATIONS = {"rx": 0, "ry": 1, "rz": 2}
 #: Second moments of the weights about an axis, over the largest, at which the nodes stand in one line.
@@ -33,44 +36,226 @@ class _Coupling:
     given: bool
 
 
-class Couplings(Equations):
-    """Rigid and distributing couplings."""
+def _coupled(building: Building, owner: str, components) -> tuple[list[int], list[int]]:
+    """Return axes of the translations and rotations that components name."""
+    dim = building.dimension
+    if components is None:
+        return list(range(dim)), [0] if dim == 2 else [0, 1, 2]
+    names = [components] if isinstance(components, str) else list(components)
+    known = ("x", "y", "rotation") if dim == 2 else ("x", "y", "z", "rx", "ry", "rz", "rotation")
+    translations, rotations = set(), set()
+    for c in names:
+        if c not in known:
+            raise ModelError(f"{owner}: component {c!r} must be one of {', '.join(known)}")
+        if c in "xyz":
+            translations.add("xyz".index(c))
+        elif c == "rotation":
+            rotations |= {0} if dim == 2 else {0, 1, 2}
+        else:
+            rotations.add(_ROTATIONS[c])
+    if not translations and not rotations:
+        raise ModelError(f"{owner}: components = [] couples nothing; name some, or remove the key for all")
+    return sorted(translations), sorted(rotations)
 
-    def coupling(
-        self, name: str, reference: Any, nodes: Any, kind: str = "rigid", components: Any = None, weights: Any = None
-    ) -> None:
-        """Couple a reference node to many nodes, at any size of displacements and rotations.
 
-        Kinds:
-            "rigid": the nodes move with the reference as one rigid body; nodes with rotations turn with it, others are
-                points of it.
-            "distributing": the reference follows the nodes, which keep their freedom: its place is that of the point
-                fixed to their weighted mean, its rotation the one that fits them best
-                (`fem_mbs.elements.loads.mean_rotation`).  What acts on the reference acts on the nodes as forces that
-                are statically equivalent to it.
+def coupling_blocks(building: Building) -> list[Block]:
+    """Return elements of the couplings, when all parts are known."""
+    blocks: list[Block] = []
+    for c in building.couplings:
+        blocks += _rigid(building, c) if c.kind == "rigid" else _distributing(building, c)
+    return blocks
 
-        Args:
-            reference: a node or body; it gets a rotation.
-            nodes: a place or a list of places; the reference does not count among them.
-            components: of "x", "y", "z", "rx", "ry", "rz", in the plane "x", "y", "rotation" ("rotation" in space: all
-                three), what is coupled; None: all.  Rigid: along axes that turn with the reference, rotations about
-                single axes as cosines of the relative rotation.  Distributing: of the reference.
-            weights: (n,) of a distributing coupling, one per node (None: equal); only their ratios matter.  Those of
-                areas are negative at the corners of quadrilaterals with eight nodes.
 
-        Raises:
-            ModelError: unknown names, no nodes, weights that do not fit; at `compile`: nodes in one line, which define
-                no rotation about it, or no node with a rotation that shall be coupled.
-        """
-        owner = self.label("Coupling", name)
-        if kind not in ("rigid", "distributing"):
-            raise ModelError(f'{owner}: kind = {kind!r} must be "rigid" or "distributing"')
-        a = int(self.nodes_of(reference, owner)[0]) if isinstance(reference, (int, np.integer)) else -1
-        a = a if a >= 0 else self.node_of(reference, owner)
-        found = nodes if isinstance(nodes, np.ndarray) else self.nodes_of(nodes, owner)
-        found = self._indices(owner, found)
-        w = np.ones(len(found)) if weights is None else _floats(owner, "weights", weights, (len(found),))
-        if weights is not None and kind == "rigid":
+def _body_axes(building: Building, nodes) -> np.ndarray:
+    """Return rotations (n, dim, dim) of nodes at the start."""
+    R = np.tile(np.eye(building.dimension), (len(nodes), 1, 1))
+    for i in building.rotations.keys() & set(np.asarray(nodes).tolist()):
+        R[nodes == i] = building.rotation_matrix(i)
+    return R
+
+
+def _rigid(building: Building, c: _Coupling) -> list[Block]:
+    dim, names = building.dimension, "xyz"[: building.dimension]
+    R = building.rotation_matrix(c.reference)
+    x = building.positions
+    arms = (x[c.nodes] - x[c.reference]) @ R  # R^T r
+    ends = np.column_stack((np.full(len(c.nodes), c.reference), c.nodes))
+    offsets = {f"a{n}_a": arms[:, i] for i, n in enumerate(names)}
+    blocks = []
+    if len(c.translations) == dim:
+        block = make_block(c.name, f"point{dim}", ends, **offsets)
+        block.preferred = _dofs(c.nodes, range(dim))
+        blocks.append(block)
+    else:
+        for k in c.translations:
+            direction = {f"e{n}": R[k, i] for i, n in enumerate(names)}
+            block = make_block(c.name, f"offset{dim}", ends, function=-1.0, **direction, **offsets)
+            block.preferred = _dofs(c.nodes, [k])
+            blocks.append(block)
+    turning = np.isin(c.nodes, list(building.rotational))
+    if c.rotations and turning.any():
+        blocks += _rigid_rotations(building, c, ends[turning], c.nodes[turning], R)
+    elif c.given and c.rotations and not c.translations:
+        raise ModelError(f"{c.owner}: none of its nodes has a rotation; couple their positions, or remove it")
+    return blocks
+
+
+def _rigid_rotations(building: Building, c: _Coupling, ends, nodes, R) -> list[Block]:
+    if building.dimension == 2:
+        start = building.rotations.get(c.reference, 0.0)
+        angles = np.array([building.rotations.get(int(i), 0.0) for i in nodes]) - start
+        block = make_block(c.name, "angle2", ends, function=-1.0, angle=angles)
+        block.preferred = _dofs(nodes, [2])
+        return [block]
+    own = _body_axes(building, nodes)
+    if len(c.rotations) == 3:
+        # the triad of the global axes at the start; in body axes the rows of R are its vectors
+        triads = {f"a{i + 1}{k + 1}": R[k, i] for i in range(3) for k in range(3)}
+        triads |= {f"b{i + 1}{k + 1}": own[:, k, i] for i in range(3) for k in range(3)}
+        block = make_block(c.name, "orientation3", ends, function=-1.0, **triads)
+        block.preferred = _dofs(nodes, (5, 3, 4))  # a1.b2 turns about the third axis, and so on
+        return [block]
+    blocks = []
+    for k in c.rotations:
+        i, j = (k + 1) % 3, (k + 2) % 3
+        columns = {f"a{n}": R[i, m] for m, n in enumerate("xyz")}
+        columns |= {f"b{n}": own[:, j, m] for m, n in enumerate("xyz")}
+        block = make_block(c.name, "direction3", ends, cosine=0.0, **columns)
+        block.preferred = _dofs(nodes, [3 + k])
+        blocks.append(block)
+    return blocks
+
+
+def _distributing(building: Building, c: _Coupling) -> list[Block]:
+    dim = building.dimension
+    x = building.positions
+    w, n = c.weights, len(c.nodes)
+    # about the reference first: places far from the origin lose no digits
+    r = x[c.nodes] - x[c.reference]
+    mean = w @ r
+    s = r - mean
+    R = building.rotation_matrix(c.reference)
+    blocks = []
+    if c.translations:
+        size = float(np.abs(r).max())
+        turns = c.reference in building.rotational
+        if not turns and np.abs(mean).max() > 1e-9 * size:
+            raise ModelError(
+                f'{c.owner}: "{building.node_name(c.reference)}" stands {np.linalg.norm(mean):g} m off the mean of the '
+                "nodes, so that it moves with their rotation; couple rotations too, or move it there"
+            )
+        m = len(c.translations)
+        unit = np.eye(dim)[c.translations]  # one row per constraint, n nodes and the reference each
+        coefficients = np.concatenate((w[None, :, None] * unit[:, None], -unit[:, None]), axis=1)
+        arms = np.zeros((m, n + 1, dim))
+        arms[:, n] = mean @ R if turns else 0.0
+        block = checked_terms(
+            building,
+            c.name,
+            np.repeat(np.arange(m), n + 1),
+            np.tile(np.append(c.nodes, c.reference), m),
+            coefficients.reshape(-1, dim),
+            np.zeros((m * (n + 1), 1 if dim == 2 else 3)),
+            _dofs(np.array([c.reference]), c.translations),
+            arms=arms.reshape(-1, dim),
+            reported=np.tile(np.append(np.zeros(n), 1.0), m),
+        )
+        blocks.append(block)
+    if c.rotations:
+        blocks.append(_mean_rotation(building, c, r, s, R))
+    return blocks
+
+
+def _mean_rotation(building: Building, c: _Coupling, r, s, R) -> Block:
+    dim = building.dimension
+    w, n = c.weights, len(c.nodes)
+    if dim == 2:
+        moment = float(w @ (s * s).sum(axis=1))
+        if moment <= _LINE * float((r * r).sum(axis=1).max()):
+            raise ModelError(
+                f"{c.owner}: its nodes stand at one place, which defines no rotation; name more, or couple "
+                'components = ["x", "y"]'
+            )
+        p = (w / moment)[None, :, None] * np.column_stack((-s[:, 1], s[:, 0]))[None]
+    else:
+        moment = float(w @ (s * s).sum(axis=1)) * np.eye(3) - np.einsum("n,ni,nj->ij", w, s, s)
+        values, axes = np.linalg.eigh(moment)
+        lost = values <= _LINE * max(values[-1], float((r * r).sum(axis=1).max()))
+        axis = axes[:, lost]
+        free = [k for k in c.rotations if np.abs(axis[k]).max(initial=0.0) > 1e-6]
+        if free:
+            rest = [key for key, k in _ROTATIONS.items() if k in c.rotations and k not in free]
+            keys = ", ".join(f'"{key}"' for key in (*(("x", "y", "z")[k] for k in c.translations), *rest))
+            where = "at one place" if lost.all() else f"in a line along {np.round(axis[:, 0], 6).tolist()}"
+            raise ModelError(
+                f"{c.owner}: its nodes stand {where}, which defines no rotation about it; name nodes beside it, or "
+                f"leave that rotation out (components = [{keys}]) and hold it"
+            )
+        inverse = (axes[:, ~lost] / values[~lost]) @ axes[:, ~lost].T
+        p = w[None, :, None] * np.cross(inverse[c.rotations][:, None, :], s[None])
+    m = len(c.rotations)
+    start = np.einsum("mni,ni->mn", p, r).ravel()
+    p = (p @ R).reshape(-1, dim)  # body axes
+    ends = np.column_stack((np.full(m * n, c.reference), np.tile(c.nodes, m)))
+    columns = {f"p{k}": p[:, i] for i, k in enumerate("xyz"[:dim])}
+    block = make_block(c.name, f"mean_rotation{dim}", ends, start=start, **columns)
+    block.joint = np.repeat(np.arange(m), n)
+    block.preferred = _dofs(np.array([c.reference]), [dim + k for k in c.rotations])
+    return block
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling(Declaration):
+    """A reference that moves with many nodes.
+
+    Couple a reference node to many nodes, at any size of displacements and rotations.
+
+    Kinds:
+        "rigid": the nodes move with the reference as one rigid body; nodes with rotations turn with it, others are
+            points of it.
+        "distributing": the reference follows the nodes, which keep their freedom: its place is that of the point
+            fixed to their weighted mean, its rotation the one that fits them best
+            (`fem_mbs.elements.loads.mean_rotation`).  What acts on the reference acts on the nodes as forces that
+            are statically equivalent to it.
+
+    Args:
+        reference: a node or body; it gets a rotation.
+        nodes: a place or a list of places; the reference does not count among them.
+        components: of "x", "y", "z", "rx", "ry", "rz", in the plane "x", "y", "rotation" ("rotation" in space: all
+            three), what is coupled; None: all.  Rigid: along axes that turn with the reference, rotations about
+            single axes as cosines of the relative rotation.  Distributing: of the reference.
+        weights: (n,) of a distributing coupling, one per node (None: equal); only their ratios matter.  Those of
+            areas are negative at the corners of quadrilaterals with eight nodes.
+
+    Raises:
+        ModelError: unknown names, no nodes, weights that do not fit; at `compile`: nodes in one line, which define
+            no rotation about it, or no node with a rotation that shall be coupled.
+    """
+
+    owner = "Coupling"
+
+    name: str = key(NAME, "", shows='"coupling 1", ...')
+    reference: Any = key(PLACE, "node or body; it gets a rotation")
+    nodes: Any = key(PLACES, "what moves with it, or what it follows")
+    kind: str = key(
+        TEXT,
+        '"rigid" (one rigid body) or "distributing" (the reference follows the weighted mean of the nodes and the '
+        "rotation that fits them best, and adds no stiffness)",
+        "rigid",
+    )
+    components: Any = key(WORDS, "of x, y, z, rx, ry, rz, rotation, what is coupled", None, shows="all")
+    weights: Any = key(VECTOR_ANY, "of a distributing coupling, one per node", None, shows="equal")
+
+    def build(self, building: Building) -> None:
+        owner = building.label("Coupling", self.name)
+        if self.kind not in ("rigid", "distributing"):
+            raise ModelError(f'{owner}: kind = {self.kind!r} must be "rigid" or "distributing"')
+        a = int(building.nodes_of(self.reference, owner)[0]) if isinstance(self.reference, (int, np.integer)) else -1
+        a = a if a >= 0 else building.node_of(self.reference, owner)
+        found = self.nodes if isinstance(self.nodes, np.ndarray) else building.nodes_of(self.nodes, owner)
+        found = node_indices(building, owner, found)
+        w = np.ones(len(found)) if self.weights is None else _floats(owner, "weights", self.weights, (len(found),))
+        if self.weights is not None and self.kind == "rigid":
             raise ModelError(f"{owner}: a rigid coupling has no weights; remove them")
         if not w.sum() > 0.0:
             raise ModelError(f"{owner}: the sum of the weights must be positive, not {w.sum():g}")
@@ -80,175 +265,22 @@ class Couplings(Equations):
         if not picked.size:
             raise ModelError(f"{owner}: it has no nodes beside its reference; name some")
         total = np.bincount(place.ravel(), weights=w[keep])
-        translations, rotations = self._coupled(owner, components)
-        if kind == "rigid" or rotations:
-            self.rotational.add(a)
-        self.couplings.append(
+        translations, rotations = _coupled(building, owner, self.components)
+        if self.kind == "rigid" or rotations:
+            building.rotational.add(a)
+        building.couplings.append(
             _Coupling(
-                owner, name, kind, a, picked, total / total.sum(), translations, rotations, components is not None
+                owner,
+                self.name,
+                self.kind,
+                a,
+                picked,
+                total / total.sum(),
+                translations,
+                rotations,
+                self.components is not None,
             )
         )
-
-    def _coupled(self, owner: str, components) -> tuple[list[int], list[int]]:
-        """Return axes of the translations and rotations that components name."""
-        dim = self.dimension
-        if components is None:
-            return list(range(dim)), [0] if dim == 2 else [0, 1, 2]
-        names = [components] if isinstance(components, str) else list(components)
-        known = ("x", "y", "rotation") if dim == 2 else ("x", "y", "z", "rx", "ry", "rz", "rotation")
-        translations, rotations = set(), set()
-        for c in names:
-            if c not in known:
-                raise ModelError(f"{owner}: component {c!r} must be one of {', '.join(known)}")
-            if c in "xyz":
-                translations.add("xyz".index(c))
-            elif c == "rotation":
-                rotations |= {0} if dim == 2 else {0, 1, 2}
-            else:
-                rotations.add(_ROTATIONS[c])
-        if not translations and not rotations:
-            raise ModelError(f"{owner}: components = [] couples nothing; name some, or remove the key for all")
-        return sorted(translations), sorted(rotations)
-
-    # --- to elements -----------------------------------------------------------------------------------------------
-    def coupling_blocks(self) -> list[Block]:
-        """Return elements of the couplings, when all parts are known."""
-        blocks: list[Block] = []
-        for c in self.couplings:
-            blocks += self._rigid(c) if c.kind == "rigid" else self._distributing(c)
-        return blocks
-
-    def _body_axes(self, nodes) -> np.ndarray:
-        """Return rotations (n, dim, dim) of nodes at the start."""
-        R = np.tile(np.eye(self.dimension), (len(nodes), 1, 1))
-        for i in self.rotations.keys() & set(np.asarray(nodes).tolist()):
-            R[nodes == i] = self.rotation_matrix(i)
-        return R
-
-    def _rigid(self, c: _Coupling) -> list[Block]:
-        dim, names = self.dimension, "xyz"[: self.dimension]
-        R = self.rotation_matrix(c.reference)
-        x = self.positions
-        arms = (x[c.nodes] - x[c.reference]) @ R  # R^T r
-        ends = np.column_stack((np.full(len(c.nodes), c.reference), c.nodes))
-        offsets = {f"a{n}_a": arms[:, i] for i, n in enumerate(names)}
-        blocks = []
-        if len(c.translations) == dim:
-            block = make_block(c.name, f"point{dim}", ends, **offsets)
-            block.preferred = _dofs(c.nodes, range(dim))
-            blocks.append(block)
-        else:
-            for k in c.translations:
-                direction = {f"e{n}": R[k, i] for i, n in enumerate(names)}
-                block = make_block(c.name, f"offset{dim}", ends, function=-1.0, **direction, **offsets)
-                block.preferred = _dofs(c.nodes, [k])
-                blocks.append(block)
-        turning = np.isin(c.nodes, list(self.rotational))
-        if c.rotations and turning.any():
-            blocks += self._rigid_rotations(c, ends[turning], c.nodes[turning], R)
-        elif c.given and c.rotations and not c.translations:
-            raise ModelError(f"{c.owner}: none of its nodes has a rotation; couple their positions, or remove it")
-        return blocks
-
-    def _rigid_rotations(self, c: _Coupling, ends, nodes, R) -> list[Block]:
-        if self.dimension == 2:
-            start = self.rotations.get(c.reference, 0.0)
-            angles = np.array([self.rotations.get(int(i), 0.0) for i in nodes]) - start
-            block = make_block(c.name, "angle2", ends, function=-1.0, angle=angles)
-            block.preferred = _dofs(nodes, [2])
-            return [block]
-        own = self._body_axes(nodes)
-        if len(c.rotations) == 3:
-            # the triad of the global axes at the start; in body axes the rows of R are its vectors
-            triads = {f"a{i + 1}{k + 1}": R[k, i] for i in range(3) for k in range(3)}
-            triads |= {f"b{i + 1}{k + 1}": own[:, k, i] for i in range(3) for k in range(3)}
-            block = make_block(c.name, "orientation3", ends, function=-1.0, **triads)
-            block.preferred = _dofs(nodes, (5, 3, 4))  # a1.b2 turns about the third axis, and so on
-            return [block]
-        blocks = []
-        for k in c.rotations:
-            i, j = (k + 1) % 3, (k + 2) % 3
-            columns = {f"a{n}": R[i, m] for m, n in enumerate("xyz")}
-            columns |= {f"b{n}": own[:, j, m] for m, n in enumerate("xyz")}
-            block = make_block(c.name, "direction3", ends, cosine=0.0, **columns)
-            block.preferred = _dofs(nodes, [3 + k])
-            blocks.append(block)
-        return blocks
-
-    def _distributing(self, c: _Coupling) -> list[Block]:
-        dim = self.dimension
-        x = self.positions
-        w, n = c.weights, len(c.nodes)
-        # about the reference first: places far from the origin lose no digits
-        r = x[c.nodes] - x[c.reference]
-        mean = w @ r
-        s = r - mean
-        R = self.rotation_matrix(c.reference)
-        blocks = []
-        if c.translations:
-            size = float(np.abs(r).max())
-            turns = c.reference in self.rotational
-            if not turns and np.abs(mean).max() > 1e-9 * size:
-                raise ModelError(
-                    f'{c.owner}: "{self.node_name(c.reference)}" stands {np.linalg.norm(mean):g} m off the mean of the '
-                    "nodes, so that it moves with their rotation; couple rotations too, or move it there"
-                )
-            m = len(c.translations)
-            unit = np.eye(dim)[c.translations]  # one row per constraint, n nodes and the reference each
-            coefficients = np.concatenate((w[None, :, None] * unit[:, None], -unit[:, None]), axis=1)
-            arms = np.zeros((m, n + 1, dim))
-            arms[:, n] = mean @ R if turns else 0.0
-            block = self._terms(
-                c.name,
-                np.repeat(np.arange(m), n + 1),
-                np.tile(np.append(c.nodes, c.reference), m),
-                coefficients.reshape(-1, dim),
-                np.zeros((m * (n + 1), 1 if dim == 2 else 3)),
-                _dofs(np.array([c.reference]), c.translations),
-                arms=arms.reshape(-1, dim),
-                reported=np.tile(np.append(np.zeros(n), 1.0), m),
-            )
-            blocks.append(block)
-        if c.rotations:
-            blocks.append(self._mean_rotation(c, r, s, R))
-        return blocks
-
-    def _mean_rotation(self, c: _Coupling, r, s, R) -> Block:
-        dim = self.dimension
-        w, n = c.weights, len(c.nodes)
-        if dim == 2:
-            moment = float(w @ (s * s).sum(axis=1))
-            if moment <= _LINE * float((r * r).sum(axis=1).max()):
-                raise ModelError(
-                    f"{c.owner}: its nodes stand at one place, which defines no rotation; name more, or couple "
-                    'components = ["x", "y"]'
-                )
-            p = (w / moment)[None, :, None] * np.column_stack((-s[:, 1], s[:, 0]))[None]
-        else:
-            moment = float(w @ (s * s).sum(axis=1)) * np.eye(3) - np.einsum("n,ni,nj->ij", w, s, s)
-            values, axes = np.linalg.eigh(moment)
-            lost = values <= _LINE * max(values[-1], float((r * r).sum(axis=1).max()))
-            axis = axes[:, lost]
-            free = [k for k in c.rotations if np.abs(axis[k]).max(initial=0.0) > 1e-6]
-            if free:
-                rest = [key for key, k in _ROTATIONS.items() if k in c.rotations and k not in free]
-                keys = ", ".join(f'"{key}"' for key in (*(("x", "y", "z")[k] for k in c.translations), *rest))
-                where = "at one place" if lost.all() else f"in a line along {np.round(axis[:, 0], 6).tolist()}"
-                raise ModelError(
-                    f"{c.owner}: its nodes stand {where}, which defines no rotation about it; name nodes beside it, or "
-                    f"leave that rotation out (components = [{keys}]) and hold it"
-                )
-            inverse = (axes[:, ~lost] / values[~lost]) @ axes[:, ~lost].T
-            p = w[None, :, None] * np.cross(inverse[c.rotations][:, None, :], s[None])
-        m = len(c.rotations)
-        start = np.einsum("mni,ni->mn", p, r).ravel()
-        p = (p @ R).reshape(-1, dim)  # body axes
-        ends = np.column_stack((np.full(m * n, c.reference), np.tile(c.nodes, m)))
-        columns = {f"p{k}": p[:, i] for i, k in enumerate("xyz"[:dim])}
-        block = make_block(c.name, f"mean_rotation{dim}", ends, start=start, **columns)
-        block.joint = np.repeat(np.arange(m), n)
-        block.preferred = _dofs(np.array([c.reference]), [dim + k for k in c.rotations])
-        return block
 
 
 def _dofs(nodes: np.ndarray, components) -> np.ndarray:

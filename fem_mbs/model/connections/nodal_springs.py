@@ -2,107 +2,117 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import COMPONENT, NAME, NUMBER, PLACES
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
 from fem_mbs.system.compile import GROUND, Block
 
-__all__ = ["NodalSprings"]
+__all__ = ["NodalSpring"]
 
 
-class NodalSprings(Building):
-    """Springs along directions that are fixed in space, as on the nodes of solids."""
+def _spring_direction(building: Building, owner: str, key: str, component) -> np.ndarray:
+    names = "xyz"[: building.dimension]
+    if isinstance(component, str):
+        if component not in tuple(names):
+            more = ", rotation" if building.dimension == 2 else ", rotation x, rotation y, rotation z"
+            raise ModelError(f"{owner}: {key} = {component!r} must be one of {', '.join(names)}{more}, or a direction")
+        return np.eye(building.dimension)[names.index(component)]
+    v = building.vector(component, owner, key)
+    length = float(np.linalg.norm(v))
+    if length == 0.0:
+        raise ModelError(f"{owner}: {key} = {component!r} has no length; give a direction")
+    return v / length
 
-    def nodal_spring(
-        self,
-        name: str,
-        on: Any,
-        component: Any,
-        stiffness: float = 0.0,
-        damping: float = 0.0,
-        *,
-        against: Any = "ground",
-        other: Any = None,
-    ) -> None:
-        """Add a linear spring-damper on one displacement or rotation of each node of a place, against the ground or
-        against nodes: force k (u_on - u_against), [N/m], [N s/m]; of rotations [N m/rad], [N m s/rad].
 
-        Args:
-            component: "x", "y", "z", a direction (dimension,) of any length, or "rotation" (plane), in space
-                "rotation x", "rotation y", "rotation z" (of nodes that rotate), about the global axes of the start.
-            against: "ground", or a place of as many nodes as ``on``, or of one.
-            other: component of the nodes of ``against``; None: the same.
+def _rotation_springs(building: Building, name, owner, nodes, ends, component, other, k: float, c: float) -> None:
+    """Add torsional springs about global axes of the start (`fem_mbs.elements.springs.linear`)."""
+    known = ("rotation",) if building.dimension == 2 else ("rotation x", "rotation y", "rotation z")
+    if component not in known or other not in (None, component):
+        raise ModelError(f"{owner}: rotations of both ends must be the same of {', '.join(known)}")
+    axis = None if building.dimension == 2 else np.eye(3)["xyz".index(component[-1])]
+    kind = f"torsion{building.dimension}"
+    for node, end in zip(nodes.tolist(), ends.tolist(), strict=True):
+        building.needs_rotation += [(owner, n) for n in (node, end) if n >= 0]
+        turn = building.relative_angle(owner, (end, node), axis)
+        building.add_block(name, kind, [turn.nodes], stiffness=k, damping=c, angle=turn.start, **turn.columns)
 
-        Raises:
-            ModelError: unknown components, numbers of nodes that do not fit, a spring without a force.
-        """
-        owner = self.label("Nodal spring", name)
-        k = self.number(stiffness, owner, "stiffness", 0.0)
-        c = self.number(damping, owner, "damping", 0.0)
+
+@dataclass(frozen=True, eq=False)
+class NodalSpring(Declaration):
+    """Spring-dampers on single displacements, along directions fixed in space, or on rotations of nodes.
+
+    Add a linear spring-damper on one displacement or rotation of each node of a place, against the ground or
+    against nodes: force k (u_on - u_against), [N/m], [N s/m]; of rotations [N m/rad], [N m s/rad].
+
+    Args:
+        component: "x", "y", "z", a direction (dimension,) of any length, or "rotation" (plane), in space
+            "rotation x", "rotation y", "rotation z" (of nodes that rotate), about the global axes of the start.
+        against: "ground", or a place of as many nodes as ``on``, or of one.
+        other: component of the nodes of ``against``; None: the same.
+
+    Raises:
+        ModelError: unknown components, numbers of nodes that do not fit, a spring without a force.
+    """
+
+    owner = "Nodal spring"
+
+    name: str = key(NAME, "", shows='"nodal_spring 1", ...')
+    on: Any = key(PLACES, "nodes, each with a spring")
+    component: Any = key(
+        COMPONENT,
+        '"x", "y", "z", a direction [...] of any length, or "rotation", in space "rotation x", "rotation y", '
+        '"rotation z"',
+    )
+    stiffness: float = key(NUMBER, "[N/m], of rotations [N m/rad]", 0.0)
+    damping: float = key(NUMBER, "[N s/m], [N m s/rad]", 0.0)
+    against: Any = key(PLACES, "as many nodes, or one", "ground", kw_only=True)
+    other: Any = key(COMPONENT, "component of the nodes of against", None, shows="the same", kw_only=True)
+
+    def build(self, building: Building) -> None:
+        owner = building.label("Nodal spring", self.name)
+        k = building.number(self.stiffness, owner, "stiffness", 0.0)
+        c = building.number(self.damping, owner, "damping", 0.0)
         if k == 0.0 and c == 0.0:
             raise ModelError(f"{owner}: it has no force; give stiffness or damping")
-        nodes = self.nodes_of(on, owner)
+        nodes = building.nodes_of(self.on, owner)
         if not len(nodes):
-            raise ModelError(f'{owner}: "{on}" has no nodes; name another place')
-        if against == "ground":
-            if other is not None:
+            raise ModelError(f'{owner}: "{self.on}" has no nodes; name another place')
+        if self.against == "ground":
+            if self.other is not None:
                 raise ModelError(f"{owner}: the ground has no displacement; remove other")
             ends = np.full(len(nodes), GROUND)
         else:
-            ends = self.nodes_of(against, owner)
+            ends = building.nodes_of(self.against, owner)
             ends = np.full(len(nodes), ends[0]) if len(ends) == 1 else ends
             if len(ends) != len(nodes):
                 raise ModelError(
                     f"{owner}: on has {len(nodes)} nodes and against {len(ends)}; they must be as many, or one"
                 )
             if (ends == nodes).any():
-                raise ModelError(f'{owner}: node "{self.node_name(int(nodes[ends == nodes][0]))}" is at both ends')
+                raise ModelError(f'{owner}: node "{building.node_name(int(nodes[ends == nodes][0]))}" is at both ends')
         turns = [
-            isinstance(v, str) and v.startswith("rotation") for v in (component, component if other is None else other)
+            isinstance(v, str) and v.startswith("rotation")
+            for v in (self.component, self.component if self.other is None else self.other)
         ]
         if turns[0] != turns[1]:
             raise ModelError(f"{owner}: a spring joins two displacements or two rotations; mend component or other")
         if turns[0]:
-            self._rotation_springs(name, owner, nodes, ends, component, other, k, c)
+            _rotation_springs(building, self.name, owner, nodes, ends, self.component, self.other, k, c)
             return
-        n_a = self._spring_direction(owner, "component", component)
-        n_b = n_a if other is None else self._spring_direction(owner, "other", other)
-        x = self.positions
+        n_a = _spring_direction(building, owner, "component", self.component)
+        n_b = n_a if self.other is None else _spring_direction(building, owner, "other", self.other)
+        x = building.positions
         free = x[nodes] @ n_a - np.where(ends >= 0, x[ends] @ n_b, 0.0)
         m = len(nodes)
         par = np.column_stack(
             (np.full(m, k), np.full(m, c), free, np.tile(n_a, (m, 1)), np.where(ends[:, None] >= 0, n_b, 0.0))
         )
-        kind = element_type(f"component_spring{self.dimension}")
-        self.blocks.append(Block([(name, 0, m)], kind, np.column_stack((nodes, ends)), par))
-
-    def _spring_direction(self, owner: str, key: str, component) -> np.ndarray:
-        names = "xyz"[: self.dimension]
-        if isinstance(component, str):
-            if component not in tuple(names):
-                more = ", rotation" if self.dimension == 2 else ", rotation x, rotation y, rotation z"
-                raise ModelError(
-                    f"{owner}: {key} = {component!r} must be one of {', '.join(names)}{more}, or a direction"
-                )
-            return np.eye(self.dimension)[names.index(component)]
-        v = self.vector(component, owner, key)
-        length = float(np.linalg.norm(v))
-        if length == 0.0:
-            raise ModelError(f"{owner}: {key} = {component!r} has no length; give a direction")
-        return v / length
-
-    def _rotation_springs(self, name, owner, nodes, ends, component, other, k: float, c: float) -> None:
-        """Add torsional springs about global axes of the start (`fem_mbs.elements.springs.linear`)."""
-        known = ("rotation",) if self.dimension == 2 else ("rotation x", "rotation y", "rotation z")
-        if component not in known or other not in (None, component):
-            raise ModelError(f"{owner}: rotations of both ends must be the same of {', '.join(known)}")
-        axis = None if self.dimension == 2 else np.eye(3)["xyz".index(component[-1])]
-        kind = f"torsion{self.dimension}"
-        for node, end in zip(nodes.tolist(), ends.tolist(), strict=True):
-            self.needs_rotation += [(owner, n) for n in (node, end) if n >= 0]
-            turn = self.relative_angle(owner, (end, node), axis)
-            self.add_block(name, kind, [turn.nodes], stiffness=k, damping=c, angle=turn.start, **turn.columns)
+        kind = element_type(f"component_spring{building.dimension}")
+        building.blocks.append(Block([(self.name, 0, m)], kind, np.column_stack((nodes, ends)), par))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import FLAG, NAME, NUMBER, PLACES
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.cells import DIMENSION, FACETS, facets_of
-from fem_mbs.model.connections.couplings import Couplings
+from fem_mbs.model.building import Building
+from fem_mbs.model.connections.equations import add_rows, node_indices
 from fem_mbs.system.surfaces import Foot, closest_points
 
-__all__ = ["Ties"]
+__all__ = ["Tie", "surface_of"]
 
 #: Distance up to which nodes are tied, over the size of the facets, if none is given.
 _NEAR = 0.05
@@ -19,36 +23,118 @@ _NEAR = 0.05
 _DUST = 1e-12
 
 
-class Ties(Couplings):
-    """Ties."""
+def _left_free(building: Building, owner: str, nodes: np.ndarray, distance: np.ndarray) -> None:
+    if nodes.size:
+        order = np.argsort(distance)
+        names = ", ".join(f'"{building.node_name(int(nodes[i]))}" ({distance[i]:.3g} m)' for i in order[:5])
+        more = f" and {nodes.size - 5} more" if nodes.size > 5 else ""
+        building.warnings.append(
+            f"{owner}: {nodes.size} nodes are farther than the tolerance from the surface and stay free: {names}{more}"
+        )
 
-    def tie(self, name: str, slave: Any, master: Any, tolerance: float | None = None, adjust: bool = False) -> None:
-        """Tie nodes to the nearest points of a surface: u = sum N_i u_i with its shape functions there.
 
-        Nodes on the surface are held exactly, at any size of displacements and rotations.  One that stands off it keeps
-        this gap in direction and length, while the surface turns: two forces at a distance, which resist a rotation by
-        the order of the gap, also in linear steps.  ``adjust`` moves such nodes onto the surface; the parts that use
-        them must be made afterwards.
+def surface_of(building: Building, owner: str, master) -> list[tuple[str, np.ndarray]]:
+    """Return facets (kind, nodes (m, k)) that places name."""
+    facets: list[tuple[str, np.ndarray]] = []
+    for place in [master] if isinstance(master, str) else list(master):
+        mesh, _, name = str(place).partition(":")
+        part, start = building.find("mesh", mesh, building.meshes, owner)
+        if name and name.removesuffix("@1") in part.facet_sets:
+            found = part.facet_nodes(name)
+        else:
+            found = _outside(building, owner, place, part, name or None)
+        facets += [(kind, start + nodes) for kind, nodes in found if len(nodes)]
+    if not facets:
+        raise ModelError(f'{owner}: "{master}" holds no facets; name a facet set, lines, plane cells or solids')
+    return facets
 
-        Args:
-            slave: places whose nodes are tied; those of the surface itself do not count.
-            master: "mesh:set" (or a list of them) of a facet set, or of lines, of plane cells (in space themselves, in
-                the plane their outline), of solids (their outer faces); or "mesh".
-            tolerance: [m] nodes farther away are left free, which `warnings` tells; None: 1/20 of the size of the
-                nearest facet.
 
-        Raises:
-            ModelError: no node is near enough, ``adjust`` where elements already use a node.
-        """
-        owner = self.label("Tie", name)
+def _outside(building: Building, owner: str, place, part, name: str | None) -> list[tuple[str, np.ndarray]]:
+    """Return facets of cells: the cells themselves if they are lines or, in space, plane; else their outline."""
+    if name is None:
+        cells = [(b, np.arange(len(block.cells))) for b, block in enumerate(part.blocks)]
+    else:
+        part.nodes_of(name)  # an unknown name ends here
+        cells = list(part.cell_sets.get(name.removesuffix("@1"), ()))
+    most = max((DIMENSION[part.blocks[b].kind] for b, _ in cells), default=0)
+    if most == 0:
+        raise ModelError(f'{owner}: "{place}" is a set of points; name a facet set or a set of cells')
+    if most < building.dimension:
+        return [
+            (part.blocks[b].kind, part.blocks[b].cells[c]) for b, c in cells if DIMENSION[part.blocks[b].kind] == most
+        ]
+    out: dict[str, list[np.ndarray]] = {}
+    for b, c in cells:
+        kind = part.blocks[b].kind
+        if DIMENSION[kind] == most:
+            each = len(FACETS[kind])
+            table = part.blocks[b].cells[np.repeat(c, each)]
+            for facet, _, nodes in facets_of(kind, table, np.tile(np.arange(each), len(c))):
+                out.setdefault(facet, []).append(nodes)
+    result = []
+    for facet, parts in out.items():
+        nodes = np.concatenate(parts)
+        _, first, count = np.unique(np.sort(nodes, axis=1), axis=0, return_index=True, return_counts=True)
+        result.append((facet, nodes[first[count == 1]]))  # what two cells share lies inside
+    return result
+
+
+def _adjust(building: Building, owner: str, nodes: np.ndarray, x: np.ndarray) -> None:
+    """Move nodes to new places."""
+    used = np.zeros(building.n_nodes, bool)
+    for block in building.blocks:
+        used[block.nodes[block.nodes >= 0]] = True
+    if used[nodes].any():
+        first = building.node_name(int(nodes[used[nodes]][0]))
+        raise ModelError(
+            f'{owner}: adjust would move node "{first}", which elements already use; make the tie before the part'
+        )
+    building.move_nodes(nodes, x)
+
+
+@dataclass(frozen=True, eq=False)
+class Tie(Declaration):
+    """Nodes that stay on the surface of another part (made before the parts).
+
+    Tie nodes to the nearest points of a surface: u = sum N_i u_i with its shape functions there.
+
+    Nodes on the surface are held exactly, at any size of displacements and rotations.  One that stands off it keeps
+    this gap in direction and length, while the surface turns: two forces at a distance, which resist a rotation by
+    the order of the gap, also in linear steps.  ``adjust`` moves such nodes onto the surface; the parts that use
+    them must be made afterwards.
+
+    Args:
+        slave: places whose nodes are tied; those of the surface itself do not count.
+        master: "mesh:set" (or a list of them) of a facet set, or of lines, of plane cells (in space themselves, in
+            the plane their outline), of solids (their outer faces); or "mesh".
+        tolerance: [m] nodes farther away are left free, which `warnings` tells; None: 1/20 of the size of the
+            nearest facet.
+
+    Raises:
+        ModelError: no node is near enough, ``adjust`` where elements already use a node.
+    """
+
+    owner = "Tie"
+
+    name: str = key(NAME, "", shows='"tie 1", ...')
+    slave: Any = key(PLACES, "whose nodes stay on the surface")
+    master: Any = key(PLACES, "the surface: a facet set, or lines, plane cells (in the plane their outline) or solids")
+    tolerance: float | None = key(NUMBER, "nodes farther away stay free [m]", None, shows="1/20 of the nearest facet")
+    adjust: bool = key(FLAG, "move the nodes onto the surface first", False)
+
+    def build(self, building: Building) -> None:
+        tolerance = self.tolerance
+        owner = building.label("Tie", self.name)
         if tolerance is not None:
-            tolerance = self.number(tolerance, owner, "tolerance", 0.0)
-        facets = self._surface(owner, master)
-        found = self._indices(owner, slave if isinstance(slave, np.ndarray) else self.nodes_of(slave, owner))
+            tolerance = building.number(tolerance, owner, "tolerance", 0.0)
+        facets = surface_of(building, owner, self.master)
+        found = node_indices(
+            building, owner, self.slave if isinstance(self.slave, np.ndarray) else building.nodes_of(self.slave, owner)
+        )
         nodes = np.setdiff1d(found, np.concatenate([table.ravel() for _, table in facets]))
         if not nodes.size:
             raise ModelError(f"{owner}: all its nodes belong to the surface itself; name those of the other part")
-        x = self.positions
+        x = building.positions
         foot = closest_points(x[nodes], [(kind, x[table]) for kind, table in facets])
         limit = tolerance
         if limit is None:
@@ -58,10 +144,11 @@ class Ties(Couplings):
             i = int(foot.distance.argmin())
             raise ModelError(
                 f"{owner}: none of its {len(nodes)} nodes is within {np.broadcast_to(limit, held.shape)[i]:g} m of "
-                f'"{master}"; the nearest, "{self.node_name(int(nodes[i]))}", is {foot.distance[i]:g} m away; move the '
+                f'"{self.master}"; the nearest, "{building.node_name(int(nodes[i]))}", is {foot.distance[i]:g} m '
+                f"away; move the "
                 "parts or raise tolerance"
             )
-        self._left_free(owner, nodes[~held], foot.distance[~held])
+        _left_free(building, owner, nodes[~held], foot.distance[~held])
         width = foot.weights.shape[1]
         masters = np.zeros((len(nodes), width), np.int64)
         for g, (_, table) in enumerate(facets):
@@ -71,97 +158,33 @@ class Ties(Couplings):
         weights = np.where(np.abs(weights) > _DUST, weights, 0.0)
         weights /= weights.sum(axis=1, keepdims=True)
         gap = foot.distance[held] > 1e-9 * max(float(np.ptp(x, axis=0).max()), 1e-300)
-        if adjust:
-            self._adjust(owner, nodes[gap], np.einsum("nk,nkd->nd", weights[gap], x[masters[gap]]))
+        if self.adjust:
+            _adjust(building, owner, nodes[gap], np.einsum("nk,nkd->nd", weights[gap], x[masters[gap]]))
         elif gap.any():
             i = int(foot.distance[held].argmax())
-            self.warnings.append(
+            building.warnings.append(
                 f"{owner}: {int(gap.sum())} of {len(nodes)} nodes stand off the surface, most of all "
-                f'"{self.node_name(int(nodes[i]))}", by {foot.distance[held][i]:.3g} m; they resist rotations a '
+                f'"{building.node_name(int(nodes[i]))}", by {foot.distance[held][i]:.3g} m; they resist rotations a '
                 "little, adjust moves them onto it"
             )
-        dim, (row, k) = self.dimension, np.nonzero(weights)
+        dim, (row, k) = building.dimension, np.nonzero(weights)
         n = len(nodes)
         term_rows = np.concatenate((np.arange(n), row))
         term_nodes = np.concatenate((nodes, masters[row, k]))
         values = np.concatenate((np.ones(n), -weights[row, k]))
         count = len(term_rows)
-        self._rows(
-            name, owner, (term_rows[:, None] * dim + np.arange(dim)).ravel(), np.repeat(term_nodes, dim),
-            np.tile(np.arange(dim), count), np.repeat(values, dim), 0.0, None, reported=nodes,
-        )  # fmt: skip
-
-    def _left_free(self, owner: str, nodes: np.ndarray, distance: np.ndarray) -> None:
-        if nodes.size:
-            order = np.argsort(distance)
-            names = ", ".join(f'"{self.node_name(int(nodes[i]))}" ({distance[i]:.3g} m)' for i in order[:5])
-            more = f" and {nodes.size - 5} more" if nodes.size > 5 else ""
-            self.warnings.append(
-                f"{owner}: {nodes.size} nodes are farther than the tolerance from the surface and stay free: "
-                f"{names}{more}"
-            )
-
-    def _surface(self, owner: str, master) -> list[tuple[str, np.ndarray]]:
-        """Return facets (kind, nodes (m, k)) that places name."""
-        facets: list[tuple[str, np.ndarray]] = []
-        for place in [master] if isinstance(master, str) else list(master):
-            mesh, _, name = str(place).partition(":")
-            part, start = self.find("mesh", mesh, self.meshes, owner)
-            if name and name.removesuffix("@1") in part.facet_sets:
-                found = part.facet_nodes(name)
-            else:
-                found = self._outside(owner, place, part, name or None)
-            facets += [(kind, start + nodes) for kind, nodes in found if len(nodes)]
-        if not facets:
-            raise ModelError(f'{owner}: "{master}" holds no facets; name a facet set, lines, plane cells or solids')
-        return facets
-
-    def _outside(self, owner: str, place, part, name: str | None) -> list[tuple[str, np.ndarray]]:
-        """Return facets of cells: the cells themselves if they are lines or, in space, plane; else their outline."""
-        if name is None:
-            cells = [(b, np.arange(len(block.cells))) for b, block in enumerate(part.blocks)]
-        else:
-            part.nodes_of(name)  # an unknown name ends here
-            cells = list(part.cell_sets.get(name.removesuffix("@1"), ()))
-        most = max((DIMENSION[part.blocks[b].kind] for b, _ in cells), default=0)
-        if most == 0:
-            raise ModelError(f'{owner}: "{place}" is a set of points; name a facet set or a set of cells')
-        if most < self.dimension:
-            return [
-                (part.blocks[b].kind, part.blocks[b].cells[c])
-                for b, c in cells
-                if DIMENSION[part.blocks[b].kind] == most
-            ]
-        out: dict[str, list[np.ndarray]] = {}
-        for b, c in cells:
-            kind = part.blocks[b].kind
-            if DIMENSION[kind] == most:
-                each = len(FACETS[kind])
-                table = part.blocks[b].cells[np.repeat(c, each)]
-                for facet, _, nodes in facets_of(kind, table, np.tile(np.arange(each), len(c))):
-                    out.setdefault(facet, []).append(nodes)
-        result = []
-        for facet, parts in out.items():
-            nodes = np.concatenate(parts)
-            _, first, count = np.unique(np.sort(nodes, axis=1), axis=0, return_index=True, return_counts=True)
-            result.append((facet, nodes[first[count == 1]]))  # what two cells share lies inside
-        return result
-
-    def _adjust(self, owner: str, nodes: np.ndarray, x: np.ndarray) -> None:
-        """Move nodes to new places."""
-        used = np.zeros(self.n_nodes, bool)
-        for block in self.blocks:
-            used[block.nodes[block.nodes >= 0]] = True
-        if used[nodes].any():
-            first = self.node_name(int(nodes[used[nodes]][0]))
-            raise ModelError(
-                f'{owner}: adjust would move node "{first}", which elements already use; make the tie before the part'
-            )
-        for i, start in enumerate(self._first):
-            mine = (nodes >= start) & (nodes < start + len(self._x[i]))
-            if mine.any():
-                self._x[i] = self._x[i].copy()
-                self._x[i][nodes[mine] - start] = x[mine]
+        add_rows(
+            building,
+            self.name,
+            owner,
+            (term_rows[:, None] * dim + np.arange(dim)).ravel(),
+            np.repeat(term_nodes, dim),
+            np.tile(np.arange(dim), count),
+            np.repeat(values, dim),
+            0.0,
+            None,
+            reported=nodes,
+        )
 
 
 def _sizes(facets, x: np.ndarray, foot: Foot) -> np.ndarray:

@@ -2,127 +2,218 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import FLAG, FUNCTION, NAME, NUMBER_OR_VECTOR, PLACES, TEXT, VECTOR, VELOCITY
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.building import Building
 from fem_mbs.system.compile import Block
 
-__all__ = ["Loads"]
+__all__ = ["Force", "LineLoad", "Moment"]
 
 #: Shares of a moment that are fixed in space and that turn with the body.
 MOMENT_KINDS = {"axial": (1.0, 0.0), "follower": (0.0, 1.0), "semitangential": (0.5, 0.5)}
 
 
-class Loads(Building):
-    """Forces, moments and line loads."""
+def _vectors(building: Building, value, owner: str, key: str, on, point=None) -> np.ndarray:
+    """Return a vector (dimension,), or one for each node of a place (n, dimension)."""
+    if np.ndim(value) != 2:
+        return building.vector(value, owner, key)
+    n = len(building.nodes_of(on, owner))
+    v = np.asarray(value, float)
+    if point is not None or v.shape != (n, building.dimension) or not np.isfinite(v).all():
+        raise ModelError(
+            f"{owner}: {key} has the shape {v.shape}; {building.dimension} finite numbers are needed, or {n} rows of "
+            "them, one per node, without a point"
+        )
+    return v
 
-    # --- loads -----------------------------------------------------------------------------------------------------
-    def force(
-        self, name: str, on: str, vector: Any, function: Any = None, point: Any = None, follower: bool = False
-    ) -> None:
-        """Apply a force [N] on every node of a place, or at a point of a body: vector * f(t).
 
-        Args:
-            vector: in global axes of the start; or one per node, (n, dimension), without a point.
-            follower: the force turns with its node (which must have a rotation); else its direction stays.
-        """
-        owner = self.label("Force", name)
-        vector = self._vectors(vector, owner, "vector", on, point)
-        index = self.function_index(function, owner, load=True)
-        if point is None:
-            nodes, offset = self.nodes_of(on, owner), np.zeros(self.dimension)
+def _turned_back(building: Building, nodes, vector: np.ndarray) -> np.ndarray:
+    """Return a global vector, or one per node, in the body axes of nodes (n, dimension)."""
+    values = np.tile(vector, (len(nodes), 1)) if vector.ndim == 1 else vector.copy()
+    for i in building.rotations.keys() & {int(n) for n in nodes}:
+        mine = np.asarray(nodes) == i
+        values[mine] = values[mine] @ building.rotation_matrix(i)
+    return values
+
+
+def _line_values(building: Building, vector, cells, owner: str) -> np.ndarray:
+    """Return the load per length (n, 2, dimension) at both ends of the cells."""
+    if isinstance(vector, str) or np.ndim(vector) != 1 or len(vector) != building.dimension:
+        raise ModelError(f"{owner}: vector = {vector!r} must be {building.dimension} numbers or expressions")
+    x = building.positions[cells]
+    named = {c: x[..., i] for i, c in enumerate("xyz"[: building.dimension])}
+    values = np.empty(x.shape)
+    for i, part in enumerate(vector):
+        if isinstance(part, str):
+            values[..., i] = compile_expression(part, tuple(named))(*named.values())
         else:
-            node, offset = self.point(on, point, owner)
+            values[..., i] = building.number(part, owner, "vector")
+    if not np.isfinite(values).all():
+        raise ModelError(f"{owner}: vector = {vector!r} is not finite everywhere on the line")
+    return values
+
+
+def _local_line(building: Building, name: str, on: str, block: Block, index: float, positions, slopes) -> None:
+    """Apply forces and moments that turn with the section's axes at both ends of each element of a group."""
+    for end, letter in enumerate("pq"):
+        nodes = block.nodes[:, end]
+        if building.dimension == 2:
+            ex, ey = _column(block, "ex"), _column(block, "ey")
+            A = np.stack((np.stack((ex, -ey), 1), np.stack((ey, ex), 1)), 1)
+            start = np.array([building.start_angle(int(n)) for n in nodes])
+            c, s = np.cos(start), np.sin(start)
+            back = np.stack((np.stack((c, s), 1), np.stack((-s, c), 1)), 1)
+            force = np.einsum("nij,njk,nk->ni", back, A, positions[end])
+            moment = {"M": slopes[end][:, 1]}
+        else:
+            A, a = _frame(block, letter)
+            force = np.einsum("nij,nj->ni", A, positions[end])
+            # ex x (slope force) in section axes: (0, -z, y)
+            turn = np.column_stack((0.0 * slopes[end][:, 0], -slopes[end][:, 2], slopes[end][:, 1]))
+            turned = np.einsum("nij,nj->ni", A, turn) + np.cross(a, force)
+            moment = {f"B{c}": turned[:, i] for i, c in enumerate("xyz")}
+        forces = {f"F{c}": v for c, v in zip("xyz", force.T, strict=False)}
+        first_dof = 3 * (building.dimension - 1) * end
+        for kind, columns in (("follower", forces), ("moment", moment)):
+            made = building.add_block(name, f"{kind}{building.dimension}", nodes, function=index, **columns)
+            made.lies_along(on, first_dof)
+
+
+@dataclass(frozen=True, eq=False)
+class Force(Declaration):
+    """Forces.
+
+    Apply a force [N] on every node of a place, or at a point of a body: vector * f(t).
+
+    Args:
+        vector: in global axes of the start; or one per node, (n, dimension), without a point.
+        follower: the force turns with its node (which must have a rotation); else its direction stays.
+    """
+
+    owner = "Force"
+
+    name: str = key(NAME, "", shows='"force 1", ...')
+    on: str = key(PLACES, "on each node of it")
+    vector: Any = key(VECTOR, "[N], in global axes")
+    function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
+    point: Any = key(VECTOR, "of a body, in global coordinates of the start [m]", None, shows="its node")
+    follower: bool = key(FLAG, "turns with its node; vector is that of the start", False)
+
+    def build(self, building: Building) -> None:
+        vector = self.vector
+        owner = building.label("Force", self.name)
+        vector = _vectors(building, vector, owner, "vector", self.on, self.point)
+        index = building.function_index(self.function, owner, load=True)
+        if self.point is None:
+            nodes, offset = building.nodes_of(self.on, owner), np.zeros(building.dimension)
+        else:
+            node, offset = building.point(self.on, self.point, owner)
             nodes = np.array([node])
-        if follower:
-            self.needs_rotation += [(owner, int(n)) for n in nodes]
-        kind = "follower" if follower else "force"
-        values = self._turned_back(nodes, vector) if follower else vector
-        names = "xyz"[: self.dimension]
-        self.add_block(
-            name,
-            f"{kind}{self.dimension}",
+        if self.follower:
+            building.needs_rotation += [(owner, int(n)) for n in nodes]
+        kind = "follower" if self.follower else "force"
+        values = _turned_back(building, nodes, vector) if self.follower else vector
+        names = "xyz"[: building.dimension]
+        building.add_block(
+            self.name,
+            f"{kind}{building.dimension}",
             nodes,
             function=float(index),
             **{f"F{c}": v for c, v in zip(names, values.T, strict=True)},
             **{f"a{c}": v for c, v in zip(names, offset, strict=True)},
         )
 
-    def _vectors(self, value, owner: str, key: str, on, point=None) -> np.ndarray:
-        """Return a vector (dimension,), or one for each node of a place (n, dimension)."""
-        if np.ndim(value) != 2:
-            return self.vector(value, owner, key)
-        n = len(self.nodes_of(on, owner))
-        v = np.asarray(value, float)
-        if point is not None or v.shape != (n, self.dimension) or not np.isfinite(v).all():
-            raise ModelError(
-                f"{owner}: {key} has the shape {v.shape}; {self.dimension} finite numbers are needed, or {n} rows of "
-                "them, one per node, without a point"
-            )
-        return v
 
-    def _turned_back(self, nodes, vector: np.ndarray) -> np.ndarray:
-        """Return a global vector, or one per node, in the body axes of nodes (n, dimension)."""
-        values = np.tile(vector, (len(nodes), 1)) if vector.ndim == 1 else vector.copy()
-        for i in self.rotations.keys() & {int(n) for n in nodes}:
-            mine = np.asarray(nodes) == i
-            values[mine] = values[mine] @ self.rotation_matrix(i)
-        return values
+@dataclass(frozen=True, eq=False)
+class Moment(Declaration):
+    """Moments.
 
-    def moment(self, name: str, on: str, value: Any, function: Any = None, kind: str = "axial") -> None:
-        """Apply a moment [N m]: in the plane a number, in space a vector in global axes of the start, or one per node
-        (n, 3).
+    Apply a moment [N m]: in the plane a number, in space a vector in global axes of the start, or one per node
+    (n, 3).
 
-        Args:
-            kind: in space: "axial" (fixed in direction), "follower" (turns with the body) or "semitangential" (the mean
-                of both, with a symmetric load stiffness).
-        """
-        owner = self.label("Moment", name)
-        if kind not in MOMENT_KINDS:
-            raise ModelError(f"{owner}: kind = {kind!r} must be one of {', '.join(MOMENT_KINDS)}")
-        if kind != "axial" and self.dimension == 2:
+    Args:
+        kind: in space: "axial" (fixed in direction), "follower" (turns with the body) or "semitangential" (the mean
+            of both, with a symmetric load stiffness).
+    """
+
+    owner = "Moment"
+
+    name: str = key(NAME, "", shows='"moment 1", ...')
+    on: str = key(PLACES, "on each node of it")
+    value: Any = key(NUMBER_OR_VECTOR, "[N m]; in space the vector of the start")
+    function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
+    kind: str = key(
+        TEXT,
+        'space: "axial" (fixed in direction), "follower" (turns with the body), "semitangential" (half each)',
+        "axial",
+    )
+
+    def build(self, building: Building) -> None:
+        owner = building.label("Moment", self.name)
+        if self.kind not in MOMENT_KINDS:
+            raise ModelError(f"{owner}: kind = {self.kind!r} must be one of {', '.join(MOMENT_KINDS)}")
+        if self.kind != "axial" and building.dimension == 2:
             raise ModelError(f"{owner}: in the plane all moments are alike; remove kind")
-        nodes = self.nodes_of(on, owner)
-        self.needs_rotation += [(owner, int(n)) for n in nodes]
-        index = self.function_index(function, owner, load=True)
-        if self.dimension == 2:
-            columns = {"M": self.number(value, owner, "value")}
+        nodes = building.nodes_of(self.on, owner)
+        building.needs_rotation += [(owner, int(n)) for n in nodes]
+        index = building.function_index(self.function, owner, load=True)
+        if building.dimension == 2:
+            columns = {"M": building.number(self.value, owner, "value")}
         else:
-            vector = self._vectors(value, owner, "value", on)
-            fixed, turning = MOMENT_KINDS[kind]
+            vector = _vectors(building, self.value, owner, "value", self.on)
+            fixed, turning = MOMENT_KINDS[self.kind]
             columns = {f"M{c}": fixed * v for c, v in zip("xyz", vector.T, strict=True)}
             if turning:
-                body = turning * self._turned_back(nodes, vector)
+                body = turning * _turned_back(building, nodes, vector)
                 columns |= {f"B{c}": v for c, v in zip("xyz", body.T, strict=True)}
-        self.add_block(name, f"moment{self.dimension}", nodes, function=float(index), **columns)
+        building.add_block(self.name, f"moment{building.dimension}", nodes, function=float(index), **columns)
 
-    def line_load(self, name: str, on: str, vector: Any, function: Any = None, axes: str = "global") -> None:
-        """Apply a distributed load [N/m] on a group of beams or trusses, per length of the undeformed element.
 
-        Args:
-            on: name of the group, as given to `beams` or `trusses`.
-            vector: (dimension,) numbers or expressions of x, y, z; between the nodes of an element it varies linearly.
-            axes: "global": fixed in direction, work-equivalent to the elastic line of the beams; "local": in the
-                section's axes of beams (the plane: along and across), with which it turns; lumped to the ends.
-        """
-        owner = self.label("Line load", name)
-        if axes not in ("global", "local"):
-            raise ModelError(f'{owner}: axes = {axes!r} must be "global" or "local"')
-        self.find("group of beams or trusses", on, {k: v for k, v in self.groups.items() if v.shape[1] == 2}, owner)
+@dataclass(frozen=True, eq=False)
+class LineLoad(Declaration):
+    """Distributed loads on beams and trusses.
+
+    Apply a distributed load [N/m] on a group of beams or trusses, per length of the undeformed element.
+
+    Args:
+        on: name of the group, as given to `beams` or `trusses`.
+        vector: (dimension,) numbers or expressions of x, y, z; between the nodes of an element it varies linearly.
+        axes: "global": fixed in direction, work-equivalent to the elastic line of the beams; "local": in the
+            section's axes of beams (the plane: along and across), with which it turns; lumped to the ends.
+    """
+
+    owner = "Line load"
+
+    name: str = key(NAME, "", shows='"line load 1", ...')
+    on: str = key(TEXT, "name of a group of beams or trusses")
+    vector: Any = key(VELOCITY, "[N/m] per undeformed length; expressions of x, y, z of the nodes")
+    function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
+    axes: str = key(TEXT, '"global" (fixed in direction) or "local" (turns with the sections of beams)', "global")
+
+    def build(self, building: Building) -> None:
+        owner = building.label("Line load", self.name)
+        if self.axes not in ("global", "local"):
+            raise ModelError(f'{owner}: axes = {self.axes!r} must be "global" or "local"')
+        building.find(
+            "group of beams or trusses", self.on, {k: v for k, v in building.groups.items() if v.shape[1] == 2}, owner
+        )
         block = next(
-            b for b in self.blocks if b.groups[0][0] == on and b.type.ends == 2 and "length" in _columns(b)
+            b for b in building.blocks if b.groups[0][0] == self.on and b.type.ends == 2 and "length" in _columns(b)
             and not b.type.inertia
         )  # fmt: skip
         cells = block.nodes
         beams = block.type.rotational
-        if axes == "local" and not beams:
-            raise ModelError(f'{owner}: trusses like "{on}" have no section axes; use axes = "global"')
-        q = self._line_values(vector, cells, owner)
-        index = float(self.function_index(function, owner, load=True))
+        if self.axes == "local" and not beams:
+            raise ModelError(f'{owner}: trusses like "{self.on}" have no section axes; use axes = "global"')
+        q = _line_values(building, self.vector, cells, owner)
+        index = float(building.function_index(self.function, owner, load=True))
         length = _column(block, "length")[:, None]
         # linear between the ends, cubic shape: forces on positions, and over the length on the ends' axes
         p, r = q[:, 0], q[:, 1]
@@ -130,19 +221,21 @@ class Loads(Building):
         slopes = (p / 20.0 + r / 30.0) * length**2, -(p / 30.0 + r / 20.0) * length**2
         if not beams:
             positions = (p / 3.0 + r / 6.0) * length, (p / 6.0 + r / 3.0) * length
-        if axes == "local":
-            self._local_line(name, on, block, index, positions, slopes)
+        if self.axes == "local":
+            _local_line(building, self.name, self.on, block, index, positions, slopes)
         elif not beams:
             for end in range(2):
                 columns = {f"F{c}": v for c, v in zip("xyz", positions[end].T, strict=False)}
-                self.add_block(name, f"force{self.dimension}", cells[:, end], function=index, **columns)
-        elif self.dimension == 2:
+                building.add_block(self.name, f"force{building.dimension}", cells[:, end], function=index, **columns)
+        elif building.dimension == 2:
             columns = {}
             for end, letter in enumerate("pq"):
                 for i, c in enumerate("xy"):
                     columns[f"F{c}_{letter}"], columns[f"Fe{c}_{letter}"] = positions[end][:, i], slopes[end][:, i]
             ex, ey = _column(block, "ex"), _column(block, "ey")
-            self.add_block(name, "line_load2", cells, function=index, ex=ex, ey=ey, **columns).lies_along(on)
+            building.add_block(self.name, "line_load2", cells, function=index, ex=ex, ey=ey, **columns).lies_along(
+                self.on
+            )
         else:
             columns = {}
             for end, letter in enumerate("pq"):
@@ -153,48 +246,7 @@ class Loads(Building):
                     columns[f"F{c}_{letter}"] = positions[end][:, i]
                     for k in range(3):
                         columns[f"F{k + 1}{c}_{letter}"] = on_axes[:, k, i]
-            self.add_block(name, "line_load3", cells, function=index, **columns).lies_along(on)
-
-    def _line_values(self, vector, cells, owner: str) -> np.ndarray:
-        """Return the load per length (n, 2, dimension) at both ends of the cells."""
-        if isinstance(vector, str) or np.ndim(vector) != 1 or len(vector) != self.dimension:
-            raise ModelError(f"{owner}: vector = {vector!r} must be {self.dimension} numbers or expressions")
-        x = self.positions[cells]
-        named = {c: x[..., i] for i, c in enumerate("xyz"[: self.dimension])}
-        values = np.empty(x.shape)
-        for i, part in enumerate(vector):
-            if isinstance(part, str):
-                values[..., i] = compile_expression(part, tuple(named))(*named.values())
-            else:
-                values[..., i] = self.number(part, owner, "vector")
-        if not np.isfinite(values).all():
-            raise ModelError(f"{owner}: vector = {vector!r} is not finite everywhere on the line")
-        return values
-
-    def _local_line(self, name: str, on: str, block: Block, index: float, positions, slopes) -> None:
-        """Apply forces and moments that turn with the section's axes at both ends of each element of a group."""
-        for end, letter in enumerate("pq"):
-            nodes = block.nodes[:, end]
-            if self.dimension == 2:
-                ex, ey = _column(block, "ex"), _column(block, "ey")
-                A = np.stack((np.stack((ex, -ey), 1), np.stack((ey, ex), 1)), 1)
-                start = np.array([self.start_angle(int(n)) for n in nodes])
-                c, s = np.cos(start), np.sin(start)
-                back = np.stack((np.stack((c, s), 1), np.stack((-s, c), 1)), 1)
-                force = np.einsum("nij,njk,nk->ni", back, A, positions[end])
-                moment = {"M": slopes[end][:, 1]}
-            else:
-                A, a = _frame(block, letter)
-                force = np.einsum("nij,nj->ni", A, positions[end])
-                # ex x (slope force) in section axes: (0, -z, y)
-                turn = np.column_stack((0.0 * slopes[end][:, 0], -slopes[end][:, 2], slopes[end][:, 1]))
-                turned = np.einsum("nij,nj->ni", A, turn) + np.cross(a, force)
-                moment = {f"B{c}": turned[:, i] for i, c in enumerate("xyz")}
-            forces = {f"F{c}": v for c, v in zip("xyz", force.T, strict=False)}
-            first_dof = 3 * (self.dimension - 1) * end
-            for kind, columns in (("follower", forces), ("moment", moment)):
-                made = self.add_block(name, f"{kind}{self.dimension}", nodes, function=index, **columns)
-                made.lies_along(on, first_dof)
+            building.add_block(self.name, "line_load3", cells, function=index, **columns).lies_along(self.on)
 
 
 def _columns(block: Block) -> list[str]:

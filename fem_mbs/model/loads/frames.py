@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import FLAG, FUNCTION, NAME, PLACES, VECTOR
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import mass as solid_mass
@@ -17,7 +19,7 @@ from fem_mbs.model.building import Building
 from fem_mbs.system.compile import GROUND, Block, make_block
 from fem_mbs.system.inertia_coordinates import constant_mass
 
-__all__ = ["Frames"]
+__all__ = ["BaseExcitation", "Centrifugal", "centrifugal_blocks", "shake"]
 
 
 @dataclass(frozen=True)
@@ -46,154 +48,180 @@ class Shaking:
 _PLACED = ("point", "position", "offset", "slide", "spring", "bearing")
 
 
-class Frames(Building):
-    """Centrifugal loads and base excitation."""
-
-    def centrifugal(self, name: str, speed: Any, axis: Any = None, point: Any = None, spin: bool = False) -> None:
-        """Add centrifugal forces on every mass of the model, seen from a frame that turns at constant speed.
-
-        For static, modal and buckling steps; the load factor multiplies the force, so the square of the speed.
-        Coriolis forces are not among them: modes are right for motions that the spin does not couple, such as flapping.
-        With ``spin`` a transient may follow a static step: the forces then end, and the model starts from its
-        equilibrium with the velocities of the rotation, omega x r, which goes on steadily (docs/theory.md, section 3).
-
-        Args:
-            speed: [rad/s], a number or a function of time.
-            axis: in space the direction of the axis; in the plane the axis is across it, and that of axisymmetric parts
-                (given before) is y.
-            point: of the axis, (dimension,); None: the origin.
-            spin: the whole model turns at the start of the first transient; its joints and motions must allow it.
-        """
-        owner = self.label("Centrifugal load", name)
-        if self.rotating is not None:
+def centrifugal_blocks(building: Building, blocks: list[Block]) -> list[Block]:
+    """Return one block of centrifugal elements per inertia block."""
+    frame, dim = building.rotating, building.dimension
+    if frame is None:
+        return []
+    made = []
+    columns = {"function": float(frame.function)}
+    columns |= {f"c{c}": v for c, v in zip("xyz", frame.point, strict=False)}
+    columns |= {f"n{c}": v for c, v in zip("xyz", frame.axis, strict=False)}
+    for block in blocks:
+        if block.type.name in solid_mass.TYPES or block.type.name in solid_condensed.TYPES:
+            axis = frame.axis if len(frame.axis) else np.zeros(dim)
+            par = centrifugal_parameters(
+                solid_mass.masses_of(block.par, block.type.ends), axis, frame.point, float(frame.function)
+            )
+            kind = f"{'solid' if dim == 3 else 'plane'}_centrifugal_{block.type.name.split('_')[-1]}"
+            made.append(Block([(frame.name, 0, block.size)], element_type(kind), block.nodes, par))
+            continue
+        if dim == 2 and len(frame.axis) and block.type.inertia:
             raise ModelError(
-                f'{owner}: the frame turns by "{self.rotating.name}" already; '
+                f'Centrifugal load "{frame.name}": it is about the axis of the axisymmetric parts, which cannot '
+                f'turn the mass of "{block.label(0)}"; remove that'
+            )
+        found = constant_mass(block)
+        if found is None:
+            continue
+        nodes, M, axes = found
+        size = M.shape[1]
+        entries = {f"M{i + 1}{j + 1}": M[:, i, j] for i in range(size) for j in range(i, size)}
+        if dim == 2:
+            entries |= {"ex": axes[:, 0], "ey": axes[:, 1]}
+        made.append(make_block(frame.name, f"centrifugal{dim}", nodes, **columns, **entries))
+        made[-1].along = block.along
+    if not made:
+        raise ModelError(
+            f'Centrifugal load "{frame.name}": the model has no mass for it to act on; give densities or masses'
+        )
+    return made
+
+
+def shake(
+    building: Building, fixed: list[tuple[int, int]]
+) -> tuple[list[tuple[int, int]], list[tuple[int, int, int, str]]]:
+    """Return the fixed dofs without those of base excitations, and the driven dofs that replace them."""
+    driven: list[tuple[int, int, int, str]] = []
+    moved_by: dict[tuple[int, int], str] = {}
+    for base in building.shakings:
+        owner = f'Base excitation "{base.name}"'
+        if base.nodes is None:
+            _refuse_grounded(building, owner)
+        among = None if base.nodes is None else set(base.nodes.tolist())
+        moved = [(i, k) for i, k in dict.fromkeys(fixed) if k in base.functions and (among is None or i in among)]
+        if not moved:
+            raise ModelError(f"{owner}: no support holds a position in this direction; add one, or change direction")
+        for i, k in moved:
+            if (i, k) in moved_by:
+                raise ModelError(
+                    f'{owner}: node "{building.node_name(i)}" is moved in {"xyz"[k]} by "{moved_by[i, k]}" already; '
+                    "keep one of them, with the sum of both"
+                )
+            moved_by[i, k] = base.name
+            driven.append((i, k, base.functions[k], owner))
+    return [entry for entry in fixed if entry not in moved_by], driven
+
+
+def _refuse_grounded(building: Building, owner: str) -> None:
+    """Refuse ties to the ground in models whose supports all move."""
+    for block in building.blocks:
+        if not block.type.name.startswith(_PLACED):
+            continue
+        grounded = (block.nodes == GROUND).any(axis=1) | (block.type.ends == 1)
+        if grounded.any():
+            raise ModelError(
+                f'{owner}: "{block.label(int(np.argmax(grounded)))}" ends at the ground, which does not move '
+                "along; let it end at a node that a support holds, or name the places that move (on)"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Centrifugal(Declaration):
+    """Centrifugal forces in a frame that turns at constant speed, for static, modal and buckling steps, or to trim a
+    rotor whose transient follows.
+
+    Add centrifugal forces on every mass of the model, seen from a frame that turns at constant speed.
+
+    For static, modal and buckling steps; the load factor multiplies the force, so the square of the speed.
+    Coriolis forces are not among them: modes are right for motions that the spin does not couple, such as flapping.
+    With ``spin`` a transient may follow a static step: the forces then end, and the model starts from its
+    equilibrium with the velocities of the rotation, omega x r, which goes on steadily (docs/theory.md, section 3).
+
+    Args:
+        speed: [rad/s], a number or a function of time.
+        axis: in space the direction of the axis; in the plane the axis is across it, and that of axisymmetric parts
+            (given before) is y.
+        point: of the axis, (dimension,); None: the origin.
+        spin: the whole model turns at the start of the first transient; its joints and motions must allow it.
+    """
+
+    owner = "Centrifugal load"
+
+    name: str = key(NAME, "", shows='"centrifugal 1", ...')
+    speed: Any = key(FUNCTION, "of the turning frame [rad/s]; the load factor multiplies its square")
+    axis: Any = key(VECTOR, "space: direction of the axis", None)
+    point: Any = key(VECTOR, "of the axis [m]", None, shows="origin")
+    spin: bool = key(FLAG, "a transient after a static step starts with this rotation, which goes on steadily", False)
+
+    def build(self, building: Building) -> None:
+        owner = building.label("Centrifugal load", self.name)
+        if building.rotating is not None:
+            raise ModelError(
+                f'{owner}: the frame turns by "{building.rotating.name}" already; '
                 "a model has one speed and axis, remove one"
             )
-        if self.dimension == 2:
+        if building.dimension == 2:
             direction = np.zeros(0)
-            rings = {group.state == "axisymmetric" for group in self.solid_groups.values()}
+            rings = {group.state == "axisymmetric" for group in building.solid_groups.values()}
             if rings == {True}:
                 direction = np.array([0.0, 1.0])
-                if axis is not None and not np.array_equal(np.abs(axis), direction):
-                    raise ModelError(f"{owner}: axis = {axis!r}: axisymmetric parts turn about y; remove axis")
-                if spin:
+                if self.axis is not None and not np.array_equal(np.abs(self.axis), direction):
+                    raise ModelError(f"{owner}: axis = {self.axis!r}: axisymmetric parts turn about y; remove axis")
+                if self.spin:
                     raise ModelError(f"{owner}: axisymmetric parts do not turn in transients; remove spin")
-                if point is not None:
+                if self.point is not None:
                     raise ModelError(f"{owner}: axisymmetric parts turn about their axis, x = 0; remove point")
             elif True in rings:
                 raise ModelError(f"{owner}: axisymmetric and other parts turn about different axes; remove one of them")
-            elif axis is not None:
+            elif self.axis is not None:
                 raise ModelError(f"{owner}: in the plane the axis is across it; remove axis")
         else:
-            direction = self.axis(axis, owner)
-        place = np.zeros(self.dimension) if point is None else self.vector(point, owner, "point")
-        law = make_function(speed, name=owner, functions=self.functions)
-        squared = make_function({"kind": "product", "functions": [law, law]}, name=owner, functions=self.functions)
-        self.rotating = Rotating(
-            name, direction, place, self.function_index(squared, owner, load=True), law, bool(spin)
+            direction = building.axis(self.axis, owner)
+        place = np.zeros(building.dimension) if self.point is None else building.vector(self.point, owner, "point")
+        law = make_function(self.speed, owner=owner, functions=building.functions)
+        squared = make_function({"kind": "product", "functions": [law, law]}, owner=owner, functions=building.functions)
+        building.rotating = Rotating(
+            self.name, direction, place, building.function_index(squared, owner, load=True), law, bool(self.spin)
         )
 
-    def base_excitation(
-        self, name: str, direction: Any, displacement: Any = None, acceleration: Any = None, on: Any = None
-    ) -> None:
-        """Move held positions together: direction * s(t), in inertial coordinates.
 
-        Args:
-            direction: (dimension,), of any length: a factor on s.
-            displacement: s [m], a function that starts at 0.
-            acceleration: s'' [m/s^2] instead; s and s' start at 0.
-            on: places whose held positions move; None: all supports.
-        """
-        owner = self.label("Base excitation", name)
-        direction = self.vector(direction, owner, "direction")
+@dataclass(frozen=True, eq=False)
+class BaseExcitation(Declaration):
+    """Supports that move together.
+
+    Move held positions together: direction * s(t), in inertial coordinates.
+
+    Args:
+        direction: (dimension,), of any length: a factor on s.
+        displacement: s [m], a function that starts at 0.
+        acceleration: s'' [m/s^2] instead; s and s' start at 0.
+        on: places whose held positions move; None: all supports.
+    """
+
+    owner = "Base excitation"
+
+    name: str = key(NAME, "", shows='"base excitation 1", ...')
+    direction: Any = key(VECTOR, "factors on the movement, by axis")
+    displacement: Any = key(FUNCTION, "[m], starts at zero", None)
+    acceleration: Any = key(FUNCTION, "[m/s^2], instead of displacement; starts at rest", None)
+    on: Any = key(PLACES, "whose held positions move", None, shows="all supports")
+
+    def build(self, building: Building) -> None:
+        direction = self.direction
+        owner = building.label("Base excitation", self.name)
+        direction = building.vector(direction, owner, "direction")
         if not direction.any():
             raise ModelError(f"{owner}: direction {tuple(direction.tolist())} has no length")
-        if (displacement is None) == (acceleration is None):
+        if (self.displacement is None) == (self.acceleration is None):
             raise ModelError(f"{owner}: give either displacement or acceleration")
-        spec = displacement if acceleration is None else acceleration
-        law = make_function(spec, name=owner, functions=self.functions)
-        if acceleration is not None:
+        spec = self.displacement if self.acceleration is None else self.acceleration
+        law = make_function(spec, owner=owner, functions=building.functions)
+        if self.acceleration is not None:
             law = DoubleIntegral(law)
         functions = {}
         for k in np.flatnonzero(direction):
-            part = make_function({"kind": "scaled", "function": law, "factor": float(direction[k])}, name=owner)
-            functions[int(k)] = self.function_index(part, owner, load=False)
-        nodes = None if on is None else self.nodes_of(on, owner)
-        self.shakings.append(Shaking(name, nodes, functions))
-
-    # --- to arrays -------------------------------------------------------------------------------------------------
-    def centrifugal_blocks(self, blocks: list[Block]) -> list[Block]:
-        """Return one block of centrifugal elements per inertia block."""
-        frame, dim = self.rotating, self.dimension
-        if frame is None:
-            return []
-        made = []
-        columns = {"function": float(frame.function)}
-        columns |= {f"c{c}": v for c, v in zip("xyz", frame.point, strict=False)}
-        columns |= {f"n{c}": v for c, v in zip("xyz", frame.axis, strict=False)}
-        for block in blocks:
-            if block.type.name in solid_mass.TYPES or block.type.name in solid_condensed.TYPES:
-                axis = frame.axis if len(frame.axis) else np.zeros(dim)
-                par = centrifugal_parameters(
-                    solid_mass.masses_of(block.par, block.type.ends), axis, frame.point, float(frame.function)
-                )
-                kind = f"{'solid' if dim == 3 else 'plane'}_centrifugal_{block.type.name.split('_')[-1]}"
-                made.append(Block([(frame.name, 0, block.size)], element_type(kind), block.nodes, par))
-                continue
-            if dim == 2 and len(frame.axis) and block.type.inertia:
-                raise ModelError(
-                    f'Centrifugal load "{frame.name}": it is about the axis of the axisymmetric parts, which cannot '
-                    f'turn the mass of "{block.label(0)}"; remove that'
-                )
-            found = constant_mass(block)
-            if found is None:
-                continue
-            nodes, M, axes = found
-            size = M.shape[1]
-            entries = {f"M{i + 1}{j + 1}": M[:, i, j] for i in range(size) for j in range(i, size)}
-            if dim == 2:
-                entries |= {"ex": axes[:, 0], "ey": axes[:, 1]}
-            made.append(make_block(frame.name, f"centrifugal{dim}", nodes, **columns, **entries))
-            made[-1].along = block.along
-        if not made:
-            raise ModelError(
-                f'Centrifugal load "{frame.name}": the model has no mass for it to act on; give densities or masses'
-            )
-        return made
-
-    def shake(self, fixed: list[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[tuple[int, int, int, str]]]:
-        """Return the fixed dofs without those of base excitations, and the driven dofs that replace them."""
-        driven: list[tuple[int, int, int, str]] = []
-        moved_by: dict[tuple[int, int], str] = {}
-        for base in self.shakings:
-            owner = f'Base excitation "{base.name}"'
-            if base.nodes is None:
-                self._refuse_grounded(owner)
-            among = None if base.nodes is None else set(base.nodes.tolist())
-            moved = [(i, k) for i, k in dict.fromkeys(fixed) if k in base.functions and (among is None or i in among)]
-            if not moved:
-                raise ModelError(
-                    f"{owner}: no support holds a position in this direction; add one, or change direction"
-                )
-            for i, k in moved:
-                if (i, k) in moved_by:
-                    raise ModelError(
-                        f'{owner}: node "{self.node_name(i)}" is moved in {"xyz"[k]} by "{moved_by[i, k]}" already; '
-                        "keep one of them, with the sum of both"
-                    )
-                moved_by[i, k] = base.name
-                driven.append((i, k, base.functions[k], owner))
-        return [entry for entry in fixed if entry not in moved_by], driven
-
-    def _refuse_grounded(self, owner: str) -> None:
-        """Refuse ties to the ground in models whose supports all move."""
-        for block in self.blocks:
-            if not block.type.name.startswith(_PLACED):
-                continue
-            grounded = (block.nodes == GROUND).any(axis=1) | (block.type.ends == 1)
-            if grounded.any():
-                raise ModelError(
-                    f'{owner}: "{block.label(int(np.argmax(grounded)))}" ends at the ground, which does not move '
-                    "along; let it end at a node that a support holds, or name the places that move (on)"
-                )
+            part = make_function({"kind": "scaled", "function": law, "factor": float(direction[k])}, owner=owner)
+            functions[int(k)] = building.function_index(part, owner, load=False)
+        nodes = None if self.on is None else building.nodes_of(self.on, owner)
+        building.shakings.append(Shaking(self.name, nodes, functions))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import FUNCTION, NAME, NUMBER, NUMBER_OR_EXPRESSION, PLACE
 from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids import space as solid
@@ -14,111 +17,132 @@ from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.building import Building
 from fem_mbs.properties.solids import SolidGroup, turned_strain
 
-__all__ = ["Temperatures"]
+__all__ = ["Temperature"]
 
 
-class Temperatures(Building):
-    """Thermal strains alpha (T - T_reference) of solids."""
+def _heated(building: Building, owner: str, on) -> tuple[np.ndarray, list[tuple[SolidGroup, np.ndarray]]]:
+    """Return nodes of a place, and the elements that its temperature concerns."""
+    groups = [g for g in building.solid_groups.values() if on in (g.part, g.name)]
+    if groups:
+        nodes = np.unique(np.concatenate([g.nodes.ravel() for g in groups]))
+        return nodes, [(g, np.arange(len(g.nodes))) for g in groups]
+    nodes = building.nodes_of(on, owner)
+    mesh, _, name = str(on).partition(":")
+    part = building.meshes[mesh][0] if mesh in building.meshes else None
+    bare = name.removesuffix("@1")
+    if part is not None and (not name or name == "all" or bare in part.cell_sets) and not name.endswith("@0"):
+        found = []
+        runs = part.cells_of(name or None, building.dimension)
+        for group in building.solid_groups.values():
+            rows = [group.elements(mesh, b, len(part.blocks[b].cells))[cells] for b, cells in runs]
+            all_rows = np.concatenate(rows) if rows else np.empty(0, np.int64)
+            found.append((group, np.sort(all_rows[all_rows >= 0])))
+    else:
+        chosen = np.zeros(building.n_nodes, bool)
+        chosen[nodes] = True
+        found = [(g, np.flatnonzero(chosen[g.nodes].any(axis=1))) for g in building.solid_groups.values()]
+    found = [(group, elements) for group, elements in found if len(elements)]
+    if not found:
+        raise ModelError(f'{owner}: no solid or plane part stands on "{on}"; give the part before its temperature')
+    return nodes, found
 
-    def temperature(self, name: str, on: Any, value: Any, reference: float = 0.0, function: Any = None) -> None:
-        """Apply a change of temperature, (value - reference) * f(t) [K], of solids or plane parts.
 
-        Args:
-            on: a part, or cells "mesh" or "mesh:set": these elements get it; or a set of nodes, "mesh:set": nodes get
-                it, and elements what follows between these and the others, which keep the reference.
-            value: [K] at the nodes: a number, an expression of x, y, z, or an array over the nodes of ``on`` (NaN: this
-                node keeps the reference).
-            reference: temperature without strain [K].
+def _node_values(building: Building, owner: str, value, nodes: np.ndarray) -> np.ndarray:
+    if isinstance(value, str):
+        x = building.positions[nodes]
+        named = {c: x[:, i] for i, c in enumerate("xyz"[: building.dimension])}
+        v = np.asarray(compile_expression(value, tuple(named))(*named.values()), float)
+        good = np.isfinite(v)
+    else:
+        try:
+            v = np.asarray(value, float)
+        except (TypeError, ValueError):
+            v = np.empty((0, 0))
+        good = np.isfinite(v) | (np.isnan(v) & (v.ndim == 1))
+    if v.shape not in ((), (len(nodes),)) or not good.all():
+        raise ModelError(
+            f"{owner}: value must be a finite number, an expression, or one number per node ({len(nodes)})"
+        )
+    return np.broadcast_to(v, (len(nodes),))
 
-        Within an element the change is interpolated from the nodes: by the shape functions; constant in a hexahedron of
-        full integration and linear in a hexahedron20 of full integration, where their strains could not follow more
-        (so does CalculiX).  Several temperatures of one element add up, and share one function.
 
-        Raises:
-            ModelError: no such part, a material without expansion, values that are not finite, a second function.
-        """
-        owner = self.label("Temperature", name)
-        reference = self.number(reference, owner, "reference")
-        nodes, found = self._heated(owner, on)
-        change = np.full(self.n_nodes, np.nan)
-        change[nodes] = self._node_values(owner, value, nodes) - reference
-        if function is None and self.temperatures:
-            function = next(iter(self.temperatures.values()))[1]
+def _heat(
+    building: Building, owner: str, group: SolidGroup, elements: np.ndarray, theta: np.ndarray, index: int
+) -> None:
+    """Add nodal changes theta (m, k) to the thermal strains of elements."""
+    if not group.material.expansion.any():
+        raise ModelError(f'{owner}: material "{group.material.name}" has no expansion; give it one')
+    t = solid_plane if group.state else solid
+    block = next(b for b in building.blocks if b.groups[0][0] == group.name and b.type.name == group.type)
+    other = block.par[elements, t.FUNCTION]
+    if ((other >= 0) & (other != index)).any():
+        number = group.ids[elements[np.argmax((other >= 0) & (other != index))]]
+        raise ModelError(
+            f'{owner}: element {number} of "{group.part}" follows another function of time already; name one '
+            "function for all its temperatures"
+        )
+    points, _ = shapes.rule(group.kind, group.rule)
+    first = t.NODES + block.type.dimension * block.type.ends
+    if block.par.shape[1] == first:
+        block.par = np.pad(block.par, ((0, 0), (0, len(points))))
+    strain = turned_strain(group.material.expansion, group.axes)[..., : 4 if group.state else 6]
+    columns = slice(t.STRAIN0, t.STRAIN0 + strain.shape[-1])
+    block.par[elements, columns] = strain if strain.ndim == 1 else strain[elements]
+    block.par[elements, t.FUNCTION] = index
+    block.par[elements, first : first + len(points)] += theta @ _at_points(group, points).T
+
+
+@dataclass(frozen=True, eq=False)
+class Temperature(Declaration):
+    """Temperatures of solid and plane parts; those of one element add up and follow one function.
+
+    Apply a change of temperature, (value - reference) * f(t) [K], of solids or plane parts.
+
+    Args:
+        on: a part, or cells "mesh" or "mesh:set": these elements get it; or a set of nodes, "mesh:set": nodes get
+            it, and elements what follows between these and the others, which keep the reference.
+        value: [K] at the nodes: a number, an expression of x, y, z, or an array over the nodes of ``on`` (NaN: this
+            node keeps the reference).
+        reference: temperature without strain [K].
+
+    Within an element the change is interpolated from the nodes: by the shape functions; constant in a hexahedron of
+    full integration and linear in a hexahedron20 of full integration, where their strains could not follow more
+    (so does CalculiX).  Several temperatures of one element add up, and share one function.
+
+    Raises:
+        ModelError: no such part, a material without expansion, values that are not finite, a second function.
+    """
+
+    owner = "Temperature"
+
+    name: str = key(NAME, "", shows='"temperature 1", ...')
+    on: Any = key(
+        PLACE,
+        "solid or plane part, or cells of a mesh: these elements; or a set of nodes: elements take what follows "
+        "between them and the others, which keep the reference",
+    )
+    value: Any = key(NUMBER_OR_EXPRESSION, "[K]; expressions of x, y, z of the nodes")
+    reference: float = key(NUMBER, "temperature without strain [K]", 0.0)
+    function: Any = key(FUNCTION, "factor on the change", None, shows="1.0")
+
+    def build(self, building: Building) -> None:
+        reference = self.reference
+        function = self.function
+        owner = building.label("Temperature", self.name)
+        reference = building.number(reference, owner, "reference")
+        nodes, found = _heated(building, owner, self.on)
+        change = np.full(building.n_nodes, np.nan)
+        change[nodes] = _node_values(building, owner, self.value, nodes) - reference
+        if function is None and building.temperatures:
+            function = next(iter(building.temperatures.values()))[1]
         elif function is None:
             function = 1.0
-        index = self.function_index(function, owner, load=True)
-        self.temperatures[name] = (index, self.used_functions[index][0])
+        index = building.function_index(function, owner, load=True)
+        building.temperatures[self.name] = (index, building.used_functions[index][0])
         for group, elements in found:
             theta = change[group.nodes[elements]]
             some = ~np.isnan(theta).all(axis=1)
-            self._heat(owner, group, elements[some], np.nan_to_num(theta[some]), index)
-
-    def _heated(self, owner: str, on) -> tuple[np.ndarray, list[tuple[SolidGroup, np.ndarray]]]:
-        """Return nodes of a place, and the elements that its temperature concerns."""
-        groups = [g for g in self.solid_groups.values() if on in (g.part, g.name)]
-        if groups:
-            nodes = np.unique(np.concatenate([g.nodes.ravel() for g in groups]))
-            return nodes, [(g, np.arange(len(g.nodes))) for g in groups]
-        nodes = self.nodes_of(on, owner)
-        mesh, _, name = str(on).partition(":")
-        part = self.meshes[mesh][0] if mesh in self.meshes else None
-        bare = name.removesuffix("@1")
-        if part is not None and (not name or name == "all" or bare in part.cell_sets) and not name.endswith("@0"):
-            found = []
-            runs = part.cells_of(name or None, self.dimension)
-            for group in self.solid_groups.values():
-                rows = [group.elements(mesh, b, len(part.blocks[b].cells))[cells] for b, cells in runs]
-                all_rows = np.concatenate(rows) if rows else np.empty(0, np.int64)
-                found.append((group, np.sort(all_rows[all_rows >= 0])))
-        else:
-            chosen = np.zeros(self.n_nodes, bool)
-            chosen[nodes] = True
-            found = [(g, np.flatnonzero(chosen[g.nodes].any(axis=1))) for g in self.solid_groups.values()]
-        found = [(group, elements) for group, elements in found if len(elements)]
-        if not found:
-            raise ModelError(f'{owner}: no solid or plane part stands on "{on}"; give the part before its temperature')
-        return nodes, found
-
-    def _node_values(self, owner: str, value, nodes: np.ndarray) -> np.ndarray:
-        if isinstance(value, str):
-            x = self.positions[nodes]
-            named = {c: x[:, i] for i, c in enumerate("xyz"[: self.dimension])}
-            v = np.asarray(compile_expression(value, tuple(named))(*named.values()), float)
-            good = np.isfinite(v)
-        else:
-            try:
-                v = np.asarray(value, float)
-            except (TypeError, ValueError):
-                v = np.empty((0, 0))
-            good = np.isfinite(v) | (np.isnan(v) & (v.ndim == 1))
-        if v.shape not in ((), (len(nodes),)) or not good.all():
-            raise ModelError(
-                f"{owner}: value must be a finite number, an expression, or one number per node ({len(nodes)})"
-            )
-        return np.broadcast_to(v, (len(nodes),))
-
-    def _heat(self, owner: str, group: SolidGroup, elements: np.ndarray, theta: np.ndarray, index: int) -> None:
-        """Add nodal changes theta (m, k) to the thermal strains of elements."""
-        if not group.material.expansion.any():
-            raise ModelError(f'{owner}: material "{group.material.name}" has no expansion; give it one')
-        t = solid_plane if group.state else solid
-        block = next(b for b in self.blocks if b.groups[0][0] == group.name and b.type.name == group.type)
-        other = block.par[elements, t.FUNCTION]
-        if ((other >= 0) & (other != index)).any():
-            number = group.ids[elements[np.argmax((other >= 0) & (other != index))]]
-            raise ModelError(
-                f'{owner}: element {number} of "{group.part}" follows another function of time already; name one '
-                "function for all its temperatures"
-            )
-        points, _ = shapes.rule(group.kind, group.rule)
-        first = t.NODES + block.type.dimension * block.type.ends
-        if block.par.shape[1] == first:
-            block.par = np.pad(block.par, ((0, 0), (0, len(points))))
-        strain = turned_strain(group.material.expansion, group.axes)[..., : 4 if group.state else 6]
-        columns = slice(t.STRAIN0, t.STRAIN0 + strain.shape[-1])
-        block.par[elements, columns] = strain if strain.ndim == 1 else strain[elements]
-        block.par[elements, t.FUNCTION] = index
-        block.par[elements, first : first + len(points)] += theta @ _at_points(group, points).T
+            _heat(building, owner, group, elements[some], np.nan_to_num(theta[some]), index)
 
 
 def _at_points(group: SolidGroup, points: np.ndarray) -> np.ndarray:

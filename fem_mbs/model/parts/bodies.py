@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import (
+    CELLS,
+    FLAG,
+    INERTIA,
+    NAME,
+    NUMBER,
+    PLACE,
+    PLACES,
+    STOPS,
+    TABLE_POINTS,
+    TEXT,
+    VECTOR,
+)
 from fem_mbs.errors import ModelError
-from fem_mbs.model.building import remembered
+from fem_mbs.model.building import Building
+from fem_mbs.model.connections.joint_parts import spring_on
 from fem_mbs.model.connections.spring_laws import spring_law
-from fem_mbs.model.parts.beams import Beams, director_columns
+from fem_mbs.model.parts.beams import director_columns, line_mass, line_stiffness
 from fem_mbs.model.records import Body
 from fem_mbs.system.compile import GROUND
 
-__all__ = ["Parts"]
+__all__ = ["PointMass", "RigidBody", "Spring", "TorsionSpring", "Truss", "add_eccentric"]
 
 TRUSS_STRAINS = {"corotational": 0, "green": 1, "average": 2}
 
@@ -23,246 +38,345 @@ def inertia_columns(J: np.ndarray) -> dict[str, float]:
     return {f"J{c}": J["xyz".index(c[0]), "xyz".index(c[1])] for c in ("xx", "yy", "zz", "xy", "yz", "zx")}
 
 
-class Parts(Beams):
-    """Beams, trusses, bodies, point masses and springs."""
+def _inertia_matrix(building: Building, inertia, owner: str) -> np.ndarray:
+    try:
+        J = np.asarray(inertia, float)
+    except (TypeError, ValueError):
+        J = np.empty(0)
+    J = np.diag(J) if J.shape == (3,) else J
+    if J.shape != (3, 3) or not np.isfinite(J).all() or not np.allclose(J, J.T):
+        raise ModelError(f"{owner}: inertia = {inertia!r} must be 3 numbers or a symmetric 3x3 matrix")
+    a, b, c = np.linalg.eigvalsh(J)
+    if a < 0.0 or c > (a + b) * (1.0 + 1e-9):
+        raise ModelError(
+            f"{owner}: principal moments of inertia ({a:g}, {b:g}, {c:g}) belong to no mass distribution; each "
+            "must be positive and at most the sum of the other two"
+        )
+    return J
 
-    # method of `Joints`, which `Model` adds
-    _spring: Callable[..., Any]
 
-    @remembered
-    def trusses(
-        self,
-        name: str,
-        on: Any,
-        section: str,
-        material: str | None = None,
-        strain: str = "corotational",
-        tension_only: bool = False,
-        prestress: float = 0.0,
-        damping: float = 0.0,
-        mass_damping: float = 0.0,
-        mass: str = "lumped",
-    ) -> None:
-        """Add trusses, or with ``tension_only`` cables, on line cells; see `fem_mbs.elements.springs.truss`.
+def add_eccentric(building: Building, name: str, nodes, mass: float, a: np.ndarray, J: np.ndarray) -> None:
+    """Add masses at the offsets a (n, 3) (body axes), with the inertia J about them.
 
-        Args:
-            strain: "corotational", "green" (total-Lagrangian) or "average" (mean unit vectors, for comparison).
-            prestress: axial force at the start [N].
-            damping: of the rate of length [N s/m].
-            mass_damping: proportional to the mass, alpha [1/s].
-            mass: "lumped" or "consistent" (linear).
-        """
-        owner = self.label("Truss", name)
-        if strain not in TRUSS_STRAINS:
-            raise ModelError(f"{owner}: strain = {strain!r} must be one of {', '.join(TRUSS_STRAINS)}")
-        if mass not in ("lumped", "consistent"):
-            raise ModelError(f'{owner}: mass = {mass!r} must be "lumped" or "consistent"')
-        s = self._stiffness(owner, material, section, "truss")
-        cells = self.line_cells(owner, on)
-        x = self.positions
+    Mass centre x + R a, Euler tensor of the directors; the other end is the ground, which takes no part.
+    """
+    M = np.zeros((len(nodes), 8, 8))
+    place = np.concatenate([np.ones((len(nodes), 1)), a], axis=1)
+    M[:, :4, :4] = mass * place[:, :, None] * place[:, None, :]
+    M[:, 1:4, 1:4] += 0.5 * np.trace(J) * np.eye(3) - J
+    ends = np.column_stack([nodes, np.full(len(nodes), GROUND)])
+    building.add_block(name, "director_mass3", ends, mass=mass, **director_columns(M))
+
+
+@dataclass(frozen=True, eq=False)
+class Truss(Declaration):
+    """Trusses and cables on the line cells of a mesh.
+
+    Add trusses, or with ``tension_only`` cables, on line cells; see `fem_mbs.elements.springs.truss`.
+
+    Args:
+        strain: "corotational", "green" (total-Lagrangian) or "average" (mean unit vectors, for comparison).
+        prestress: axial force at the start [N].
+        damping: of the rate of length [N s/m].
+        mass_damping: proportional to the mass, alpha [1/s].
+        mass: "lumped" or "consistent" (linear).
+    """
+
+    owner = "Truss"
+
+    name: str = key(NAME, "of the group of elements", shows='"truss 1", ...')
+    on: Any = key(CELLS, "line cells of the trusses or cables")
+    section: str = key(TEXT, "name of a section")
+    material: str | None = key(TEXT, 'name of a material; not needed by sections of shape "stiffness"', None)
+    strain: str = key(TEXT, '"corotational", "green" (total-Lagrangian) or "average" (to compare)', "corotational")
+    tension_only: bool = key(FLAG, "a cable: no force in compression", False)
+    prestress: float = key(NUMBER, "axial force at the start [N]", 0.0)
+    damping: float = key(NUMBER, "of the rate of length [N s/m]", 0.0)
+    mass_damping: float = key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0)
+    mass: str = key(TEXT, '"lumped" or "consistent" (linear)', "lumped")
+
+    def build(self, building: Building) -> None:
+        owner = building.label("Truss", self.name)
+        if self.strain not in TRUSS_STRAINS:
+            raise ModelError(f"{owner}: strain = {self.strain!r} must be one of {', '.join(TRUSS_STRAINS)}")
+        if self.mass not in ("lumped", "consistent"):
+            raise ModelError(f'{owner}: mass = {self.mass!r} must be "lumped" or "consistent"')
+        s = line_stiffness(building, owner, self.material, self.section, "truss")
+        cells = building.line_cells(owner, self.on)
+        x = building.positions
         length = np.linalg.norm(x[cells[:, 1]] - x[cells[:, 0]], axis=1)
-        self.add_block(
-            name,
-            f"truss{self.dimension}",
+        building.add_block(
+            self.name,
+            f"truss{building.dimension}",
             cells,
             EA=s.EA,
             length=length,
-            strain=float(TRUSS_STRAINS[strain]),
-            tension_only=float(tension_only),
-            prestress=self.number(prestress, owner, "prestress"),
-            damping=self.number(damping, owner, "damping", 0.0),
+            strain=float(TRUSS_STRAINS[self.strain]),
+            tension_only=float(self.tension_only),
+            prestress=building.number(self.prestress, owner, "prestress"),
+            damping=building.number(self.damping, owner, "damping", 0.0),
         )
-        self.groups[name] = cells
+        building.groups[self.name] = cells
         if s.rhoA > 0.0:
-            alpha = self.number(mass_damping, owner, "mass_damping", 0.0)
-            self._line_mass(name, cells, s.rhoA * length, np.zeros_like(length), mass, alpha)
+            alpha = building.number(self.mass_damping, owner, "mass_damping", 0.0)
+            line_mass(building, self.name, cells, s.rhoA * length, np.zeros_like(length), self.mass, alpha)
 
-    # --- bodies, masses, springs -----------------------------------------------------------------------------------
-    def body(
-        self, name: str, position: Any, mass: float, inertia: Any, angle: float = 0.0, rotation: Any = None
-    ) -> None:
-        """Add a rigid body with its node at the mass centre.
 
-        Args:
-            inertia: plane: about the mass centre; space: (3,) principal or (3, 3), in body axes [kg m^2].
-            angle: plane: rotation of the body axes at the start [rad].
-            rotation: space: axis times angle of the body axes at the start, (3,) [rad].
-        """
-        self.new_place("Body", name)
-        owner = self.label("Body", name)
-        x = self.vector(position, owner, "position")
-        mass = self.number(mass, owner, "mass", 0.0)
-        node = self.add_nodes(x[None, :])
-        self.names.add(name, None, 1)
-        self.bodies[name] = Body(name, node)
-        self.rotational.add(node)
-        if self.dimension == 2:
-            self.rotations[node] = self.number(angle, owner, "angle")
-            inertia = self.number(inertia, owner, "inertia", 0.0)
-            self.add_block(name, "mass2", [[node]], mass=mass, inertia=inertia)
+@dataclass(frozen=True, eq=False)
+class RigidBody(Declaration):
+    """Rigid bodies.
+
+    Add a rigid body with its node at the mass centre.
+
+    Args:
+        inertia: plane: about the mass centre; space: (3,) principal or (3, 3), in body axes [kg m^2].
+        angle: plane: rotation of the body axes at the start [rad].
+        rotation: space: axis times angle of the body axes at the start, (3,) [rad].
+    """
+
+    owner = "Body"
+
+    name: str = key(NAME, "by which other tables call it")
+    position: Any = key(VECTOR, "of the mass centre at the start [m]")
+    mass: float = key(NUMBER, "[kg]")
+    inertia: Any = key(INERTIA, "about the mass centre; in space 3 principal or 3x3 moments in body axes [kg m^2]")
+    angle: float = key(NUMBER, "plane: rotation of the body axes at the start [rad]", 0.0)
+    rotation: Any = key(VECTOR, "space: axis times angle of the body axes at the start [rad]", None, shows="none")
+
+    def build(self, building: Building) -> None:
+        mass = self.mass
+        inertia = self.inertia
+        building.new_place("Body", self.name)
+        owner = building.label("Body", self.name)
+        x = building.vector(self.position, owner, "position")
+        mass = building.number(mass, owner, "mass", 0.0)
+        node = building.add_nodes(x[None, :])
+        building.names.add(self.name, None, 1)
+        building.bodies[self.name] = Body(self.name, node)
+        building.rotational.add(node)
+        if building.dimension == 2:
+            building.rotations[node] = building.number(self.angle, owner, "angle")
+            inertia = building.number(inertia, owner, "inertia", 0.0)
+            building.add_block(self.name, "mass2", [[node]], mass=mass, inertia=inertia)
             return
         from scipy.spatial.transform import Rotation
 
-        J = self._inertia_matrix(inertia, owner)
-        if rotation is not None:
-            self.rotations[node] = Rotation.from_rotvec(self.vector(rotation, owner, "rotation")).as_matrix()
-        self.add_block(name, "rigid3", [[node]], mass=mass, **inertia_columns(J))
+        J = _inertia_matrix(building, inertia, owner)
+        if self.rotation is not None:
+            building.rotations[node] = Rotation.from_rotvec(
+                building.vector(self.rotation, owner, "rotation")
+            ).as_matrix()
+        building.add_block(self.name, "rigid3", [[node]], mass=mass, **inertia_columns(J))
 
-    def _inertia_matrix(self, inertia, owner: str) -> np.ndarray:
-        try:
-            J = np.asarray(inertia, float)
-        except (TypeError, ValueError):
-            J = np.empty(0)
-        J = np.diag(J) if J.shape == (3,) else J
-        if J.shape != (3, 3) or not np.isfinite(J).all() or not np.allclose(J, J.T):
-            raise ModelError(f"{owner}: inertia = {inertia!r} must be 3 numbers or a symmetric 3x3 matrix")
-        a, b, c = np.linalg.eigvalsh(J)
-        if a < 0.0 or c > (a + b) * (1.0 + 1e-9):
-            raise ModelError(
-                f"{owner}: principal moments of inertia ({a:g}, {b:g}, {c:g}) belong to no mass distribution; each "
-                "must be positive and at most the sum of the other two"
-            )
-        return J
 
-    def point_mass(self, name: str, at: Any, mass: float, inertia: Any = 0.0, offset: Any = None) -> None:
-        """Add a mass at a node or at each node of a set.
+@dataclass(frozen=True, eq=False)
+class PointMass(Declaration):
+    """Masses at nodes.
 
-        Args:
-            inertia: about the mass centre, where the node rotates: plane a number; space (3,) principal or (3, 3), in
-                the node's body axes (the global ones at the start, unless the node is a turned body's) [kg m^2].
-            offset: space: of the mass centre from the node, global axes of the start, turning with the node [m].
-        """
-        owner = self.label("Point mass", name)
-        nodes = self.nodes_of(at, owner)
-        mass = self.number(mass, owner, "mass", 0.0)
-        if self.dimension == 2:
-            if offset is not None:
+    Add a mass at a node or at each node of a set.
+
+    Args:
+        inertia: about the mass centre, where the node rotates: plane a number; space (3,) principal or (3, 3), in
+            the node's body axes (the global ones at the start, unless the node is a turned body's) [kg m^2].
+        offset: space: of the mass centre from the node, global axes of the start, turning with the node [m].
+    """
+
+    owner = "Point mass"
+
+    name: str = key(NAME, "", shows='"point_mass 1", ...')
+    at: Any = key(PLACES, "on each node of it")
+    mass: float = key(NUMBER, "[kg]")
+    inertia: Any = key(
+        INERTIA,
+        "about the mass centre: plane a number; space 3 principal or 3x3, in the node's axes: the global ones at "
+        "the start, of a body its own [kg m^2]",
+        0.0,
+    )
+    offset: Any = key(
+        VECTOR,
+        "space: of the mass centre from the node, in global axes at the start, turning with it [m]",
+        None,
+        shows="none",
+    )
+
+    def build(self, building: Building) -> None:
+        mass = self.mass
+        owner = building.label("Point mass", self.name)
+        nodes = building.nodes_of(self.at, owner)
+        mass = building.number(mass, owner, "mass", 0.0)
+        if building.dimension == 2:
+            if self.offset is not None:
                 raise ModelError(f"{owner}: an offset is for space; in the plane use a body joined by a weld")
-            self.add_block(name, "mass2", nodes, mass=mass, inertia=self.number(inertia, owner, "inertia", 0.0))
+            building.add_block(
+                self.name, "mass2", nodes, mass=mass, inertia=building.number(self.inertia, owner, "inertia", 0.0)
+            )
             return
-        if np.ndim(inertia) == 0:
-            if self.number(inertia, owner, "inertia") != 0.0:
-                raise ModelError(f"{owner}: inertia = {inertia!r} is for the plane; in space give 3 numbers or 3x3")
+        if np.ndim(self.inertia) == 0:
+            if building.number(self.inertia, owner, "inertia") != 0.0:
+                raise ModelError(
+                    f"{owner}: inertia = {self.inertia!r} is for the plane; in space give 3 numbers or 3x3"
+                )
             J = np.zeros((3, 3))
         else:
-            J = self._inertia_matrix(inertia, owner)
-        arm = np.zeros(3) if offset is None else self.vector(offset, owner, "offset")
+            J = _inertia_matrix(building, self.inertia, owner)
+        arm = np.zeros(3) if self.offset is None else building.vector(self.offset, owner, "offset")
         if not J.any() and not arm.any():
-            self.add_block(name, "mass3", nodes, mass=mass)
+            building.add_block(self.name, "mass3", nodes, mass=mass)
             return
-        self.needs_rotation += [(owner, int(node)) for node in nodes]
+        building.needs_rotation += [(owner, int(node)) for node in nodes]
         if not arm.any():
-            self.add_block(name, "rigid3", nodes, mass=mass, **inertia_columns(J))
+            building.add_block(self.name, "rigid3", nodes, mass=mass, **inertia_columns(J))
             return
-        self._add_eccentric(name, nodes, mass, np.array([self.rotation_matrix(int(node)).T @ arm for node in nodes]), J)
+        add_eccentric(
+            building,
+            self.name,
+            nodes,
+            mass,
+            np.array([building.rotation_matrix(int(node)).T @ arm for node in nodes]),
+            J,
+        )
 
-    def _add_eccentric(self, name: str, nodes, mass: float, a: np.ndarray, J: np.ndarray) -> None:
-        """Add masses at the offsets a (n, 3) (body axes), with the inertia J about them.
 
-        Mass centre x + R a, Euler tensor of the directors; the other end is the ground, which takes no part.
-        """
-        M = np.zeros((len(nodes), 8, 8))
-        place = np.concatenate([np.ones((len(nodes), 1)), a], axis=1)
-        M[:, :4, :4] = mass * place[:, :, None] * place[:, None, :]
-        M[:, 1:4, 1:4] += 0.5 * np.trace(J) * np.eye(3) - J
-        ends = np.column_stack([nodes, np.full(len(nodes), GROUND)])
-        self.add_block(name, "director_mass3", ends, mass=mass, **director_columns(M))
+@dataclass(frozen=True, eq=False)
+class Spring(Declaration):
+    """Spring-dampers between two points.
 
-    def spring(
-        self,
-        name: str,
-        a: str,
-        b: str,
-        stiffness: float | None = None,
-        damping: float = 0.0,
-        length: float | None = None,
-        point_a: Any = None,
-        point_b: Any = None,
-        *,
-        cubic: float = 0.0,
-        preload: float = 0.0,
-        table: Any = None,
-        interpolation: str = "linear",
-        damping_table: Any = None,
-        stops: Any = None,
-        stop_stiffness: float | None = None,
-        stop_damping: float = 0.0,
-    ) -> None:
-        """Add a spring-damper between two points: stiffness [N/m], damping [N s/m], free length (None: that of the
-        start).
+    Add a spring-damper between two points: stiffness [N/m], damping [N s/m], free length (None: that of the
+    start).
 
-        Args:
-            cubic: k3 [N/m^3] of a force k3 x^3, x = length - free length, which adds to the others.
-            preload: force at x = 0 [N], tension positive.
-            table: (k, 2), x [m], rising, and force [N]; beyond its ends it goes on along its last slopes.
-            interpolation: of the table, "linear" or "spline" (natural, cubic).
-            damping_table: (k, 2), rate [m/s] and force [N], linear in between.
-            stops: least and largest length [m], -inf or inf where there is none.
-            stop_stiffness: of the stops [N/m].
-            stop_damping: b [s/m] of their force k y (1 + b y'), y the overlap (Hunt & Crossley 1975); never below zero.
-        """
-        owner = self.label("Spring", name)
-        node_a, off_a = self.point(a, point_a, owner)
-        node_b, off_b = self.point(b, point_b, owner)
+    Args:
+        cubic: k3 [N/m^3] of a force k3 x^3, x = length - free length, which adds to the others.
+        preload: force at x = 0 [N], tension positive.
+        table: (k, 2), x [m], rising, and force [N]; beyond its ends it goes on along its last slopes.
+        interpolation: of the table, "linear" or "spline" (natural, cubic).
+        damping_table: (k, 2), rate [m/s] and force [N], linear in between.
+        stops: least and largest length [m], -inf or inf where there is none.
+        stop_stiffness: of the stops [N/m].
+        stop_damping: b [s/m] of their force k y (1 + b y'), y the overlap (Hunt & Crossley 1975); never below zero.
+    """
+
+    owner = "Spring"
+
+    name: str = key(NAME, "", shows='"spring 1", ...')
+    a: str = key(PLACE, "one end")
+    b: str = key(PLACE, "other end")
+    stiffness: float | None = key(NUMBER, "[N/m]", None, shows="0")
+    damping: float = key(NUMBER, "[N s/m]", 0.0)
+    length: float | None = key(NUMBER, "free length [m]", None, shows="that of the start")
+    point_a: Any = key(VECTOR, "where on a, in global coordinates of the start [m]", None, shows="its node")
+    point_b: Any = key(VECTOR, "where on b [m]", None, shows="its node")
+    cubic: float = key(NUMBER, "k of a force k x^3 [N/m^3], x the length less the free length", 0.0, kw_only=True)
+    preload: float = key(NUMBER, "force at x = 0 [N]", 0.0, kw_only=True)
+    table: Any = key(
+        TABLE_POINTS, "[x, force] [m], [N]; goes on along its last slopes", None, shows="none", kw_only=True
+    )
+    interpolation: str = key(TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear", kw_only=True)
+    damping_table: Any = key(
+        TABLE_POINTS, "[rate, force] [m/s], [N], linear in between", None, shows="none", kw_only=True
+    )
+    stops: Any = key(STOPS, "least and largest length, inf for none [m]", None, shows="none", kw_only=True)
+    stop_stiffness: float | None = key(NUMBER, "of the stops [N/m]", None, shows="required by stops", kw_only=True)
+    stop_damping: float = key(
+        NUMBER, "b of the stops' force k y (1 + b y') with the overlap y [s/m]", 0.0, kw_only=True
+    )
+
+    def build(self, building: Building) -> None:
+        length = self.length
+        owner = building.label("Spring", self.name)
+        node_a, off_a = building.point(self.a, self.point_a, owner)
+        node_b, off_b = building.point(self.b, self.point_b, owner)
         if node_a == node_b and np.allclose(off_a, off_b):
-            raise ModelError(f'{owner}: both ends are the same point of "{a}"')
+            raise ModelError(f'{owner}: both ends are the same point of "{self.a}"')
         if length is None:
-            length = float(np.linalg.norm(self.global_point(node_b, off_b) - self.global_point(node_a, off_a)))
-        length = self.number(length, owner, "length", 0.0)
-        names = "xyz"[: self.dimension]
+            length = float(np.linalg.norm(building.global_point(node_b, off_b) - building.global_point(node_a, off_a)))
+        length = building.number(length, owner, "length", 0.0)
+        names = "xyz"[: building.dimension]
         columns = {
             f"a{c}_{end}": float(v)
             for end, offset in (("a", off_a), ("b", off_b))
             for c, v in zip(names, offset, strict=True)
         }
         found = spring_law(
-            self, owner, stiffness=stiffness, damping=damping,
-            cubic=cubic, preload=preload, table=table, interpolation=interpolation, damping_table=damping_table,
-            stops=stops, stop_stiffness=stop_stiffness, stop_damping=stop_damping,
-        )  # fmt: skip
+            building,
+            owner,
+            stiffness=self.stiffness,
+            damping=self.damping,
+            cubic=self.cubic,
+            preload=self.preload,
+            table=self.table,
+            interpolation=self.interpolation,
+            damping_table=self.damping_table,
+            stops=self.stops,
+            stop_stiffness=self.stop_stiffness,
+            stop_damping=self.stop_damping,
+        )
         nodes = [[node_a, node_b]]
         if found.linear:
-            kind = f"spring{self.dimension}"
-            self.add_block(
-                name, kind, nodes, stiffness=found.stiffness, damping=found.damping, length=length, **columns
+            kind = f"spring{building.dimension}"
+            building.add_block(
+                self.name, kind, nodes, stiffness=found.stiffness, damping=found.damping, length=length, **columns
             )
             return
-        kind = f"nonlinear_spring{self.dimension}"
-        self.add_block(name, kind, nodes, found.table, free=length, **columns, **found.columns)
+        kind = f"nonlinear_spring{building.dimension}"
+        building.add_block(self.name, kind, nodes, found.table, free=length, **columns, **found.columns)
 
-    def torsion_spring(
-        self,
-        name: str,
-        a: str,
-        b: str,
-        stiffness: float | None = None,
-        damping: float = 0.0,
-        angle: float = 0.0,
-        axis: Any = None,
-        *,
-        cubic: float = 0.0,
-        preload: float = 0.0,
-        table: Any = None,
-        interpolation: str = "linear",
-        damping_table: Any = None,
-        stops: Any = None,
-        stop_stiffness: float | None = None,
-        stop_damping: float = 0.0,
-    ) -> None:
-        """Add a torsional spring-damper [N m/rad], [N m s/rad] on the angle by which b turns more than a since the
-        start.
 
-        ``angle`` is the relative angle at which it is free [rad]; ``axis`` (space only) its axis at the start; the
-        others as for `spring`, over the angle less the free one [rad]; ``stops`` are angles since the start.
-        """
-        owner = self.label("Torsion spring", name)
-        nodes = [self.turning_node(p, owner) for p in (a, b)]
+@dataclass(frozen=True, eq=False)
+class TorsionSpring(Declaration):
+    """Torsional spring-dampers between two parts.
+
+    Add a torsional spring-damper [N m/rad], [N m s/rad] on the angle by which b turns more than a since the
+    start.
+
+    ``angle`` is the relative angle at which it is free [rad]; ``axis`` (space only) its axis at the start; the
+    others as for `spring`, over the angle less the free one [rad]; ``stops`` are angles since the start.
+    """
+
+    owner = "Torsion spring"
+
+    name: str = key(NAME, "", shows='"torsion_spring 1", ...')
+    a: str = key(PLACE, "one end")
+    b: str = key(PLACE, "other end, whose angle against a counts")
+    stiffness: float | None = key(NUMBER, "[N m/rad]", None, shows="0")
+    damping: float = key(NUMBER, "[N m s/rad]", 0.0)
+    angle: float = key(NUMBER, "relative angle since the start at which it is free [rad]", 0.0)
+    axis: Any = key(VECTOR, "space: its axis at the start", None, shows="required in space")
+    cubic: float = key(NUMBER, "k of a force k x^3 [N m/rad^3], x the angle less the free angle", 0.0, kw_only=True)
+    preload: float = key(NUMBER, "force at x = 0 [N m]", 0.0, kw_only=True)
+    table: Any = key(
+        TABLE_POINTS, "[x, force] [rad], [N m]; goes on along its last slopes", None, shows="none", kw_only=True
+    )
+    interpolation: str = key(TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear", kw_only=True)
+    damping_table: Any = key(
+        TABLE_POINTS, "[rate, force] [rad/s], [N m], linear in between", None, shows="none", kw_only=True
+    )
+    stops: Any = key(
+        STOPS, "least and largest angle since the start, inf for none [rad]", None, shows="none", kw_only=True
+    )
+    stop_stiffness: float | None = key(NUMBER, "of the stops [N m/rad]", None, shows="required by stops", kw_only=True)
+    stop_damping: float = key(
+        NUMBER, "b of the stops' force k y (1 + b y') with the overlap y [s/rad]", 0.0, kw_only=True
+    )
+
+    def build(self, building: Building) -> None:
+        owner = building.label("Torsion spring", self.name)
+        nodes = [building.turning_node(p, owner) for p in (self.a, self.b)]
         if nodes[0] == nodes[1]:
-            raise ModelError(f'{owner}: both ends are "{a}"; join two different places')
-        turn = self.relative_angle(owner, nodes, axis)
+            raise ModelError(f'{owner}: both ends are "{self.a}"; join two different places')
+        turn = building.relative_angle(owner, nodes, self.axis)
         found = spring_law(
-            self, owner, start=turn.start, stiffness=stiffness, damping=damping,
-            cubic=cubic, preload=preload, table=table, interpolation=interpolation, damping_table=damping_table,
-            stops=stops, stop_stiffness=stop_stiffness, stop_damping=stop_damping,
-        )  # fmt: skip
-        self.spring_on(name, turn, found, self.number(angle, owner, "angle"))
+            building,
+            owner,
+            start=turn.start,
+            stiffness=self.stiffness,
+            damping=self.damping,
+            cubic=self.cubic,
+            preload=self.preload,
+            table=self.table,
+            interpolation=self.interpolation,
+            damping_table=self.damping_table,
+            stops=self.stops,
+            stop_stiffness=self.stop_stiffness,
+            stop_damping=self.stop_damping,
+        )
+        spring_on(building, self.name, turn, found, building.number(self.angle, owner, "angle"))

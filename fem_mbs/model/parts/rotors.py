@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import NAME, NUMBER, NUMBERS_NESTED, PLACE, PLACES, VECTOR, VECTOR_ANY
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.bodies import inertia_columns
 from fem_mbs.system.compile import GROUND
 
-__all__ = ["Rotor", "Rotors", "Unbalance", "across"]
+__all__ = ["Rotor", "Bearing", "Disc", "RotorAxis", "Unbalance", "across"]
 
 
 def across(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -55,175 +57,225 @@ class Unbalance:
     phase: float
 
 
-class Rotors(Building):
-    """Rotating machines."""
+def _rising(building: Building, values, owner: str) -> list[float]:
+    try:
+        found = np.asarray(values, float)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.ndim != 1 or found.size == 0 or not np.isfinite(found).all() or (np.diff(found) <= 0.0).any():
+        raise ModelError(f"{owner}: speeds = {values!r} must be a list of increasing numbers [rad/s]")
+    return found.tolist()
 
-    def rotor(self, name: str, axis: Any = None, point: Any = None, on: Any = "all") -> None:
-        """Define parts that rotate steadily about an axis, for steps that compute their vibrations.
 
-        It adds nothing to the model and sets nothing in motion; steps name it and its speed.
+def _matrices(building: Building, value, k: int, table: bool, owner: str, key: str) -> np.ndarray:
+    """Return matrices (k, 2, 2) from a number, two numbers, four numbers or matrices, one or k of each."""
+    if value is None:
+        return np.zeros((k, 2, 2))
+    try:
+        M = np.asarray(value, float)
+    except (TypeError, ValueError):
+        M = np.empty((0, 0, 0, 0))
+    if M.ndim == 0:
+        M = np.full(k, float(M))
+    elif not table:
+        M = M[None]
+    shape = M.shape[1:]
+    if M.shape[0] != k or shape not in ((), (2,), (4,), (2, 2)) or not np.isfinite(M).all():
+        what = f"a list of {k}, one per speed, of numbers, 2 numbers, 4 or 2x2" if table else "1, 2, 4 or 2x2 numbers"
+        raise ModelError(f"{owner}: {key} = {value!r} must be {what}, all finite")
+    if shape == ():
+        return M[:, None, None] * np.eye(2)
+    return M[:, :, None] * np.eye(2) if shape == (2,) else M.reshape(k, 2, 2)
 
-        Args:
-            axis: in space its direction, about which positive speeds turn; in the plane it is across the plane.
-            point: of the axis, (dimension,) [m]; None: the origin.
-            on: places whose nodes turn; "all": every node of the model so far.
 
-        Raises:
-            ModelError: no axis in space, or one in the plane; a place without nodes.
-        """
-        owner = f'Rotor "{self.new_name("Rotor", name, self.rotors)}"'
-        if self.dimension == 2:
-            if axis is not None:
+@dataclass(frozen=True, eq=False)
+class RotorAxis(Declaration):
+    """Parts that turn steadily about an axis, for steps that ask how they then vibrate; it sets nothing in motion.
+
+    Define parts that rotate steadily about an axis, for steps that compute their vibrations.
+
+    It adds nothing to the model and sets nothing in motion; steps name it and its speed.
+
+    Args:
+        axis: in space its direction, about which positive speeds turn; in the plane it is across the plane.
+        point: of the axis, (dimension,) [m]; None: the origin.
+        on: places whose nodes turn; "all": every node of the model so far.
+
+    Raises:
+        ModelError: no axis in space, or one in the plane; a place without nodes.
+    """
+
+    owner = "Rotor"
+
+    name: str = key(NAME, "by which steps call it", shows='"rotor 1", ...')
+    axis: Any = key(VECTOR, "space: direction about which positive speeds turn", None)
+    point: Any = key(VECTOR, "of the axis [m]", None, shows="origin")
+    on: Any = key(PLACES, "what turns", "all")
+
+    def build(self, building: Building) -> None:
+        owner = f'Rotor "{building.new_name("Rotor", self.name, building.rotors)}"'
+        if building.dimension == 2:
+            if self.axis is not None:
                 raise ModelError(f"{owner}: in the plane the axis is across it; remove axis")
             direction = np.array([0.0, 0.0, 1.0])
         else:
-            direction = self.axis(axis, owner)
-        place = np.zeros(self.dimension) if point is None else self.vector(point, owner, "point")
-        nodes = np.unique(self.nodes_of(on, owner))
-        nodes = nodes[~np.isin(nodes, self.path_nodes)]
+            direction = building.axis(self.axis, owner)
+        place = np.zeros(building.dimension) if self.point is None else building.vector(self.point, owner, "point")
+        nodes = np.unique(building.nodes_of(self.on, owner))
+        nodes = nodes[~np.isin(nodes, building.path_nodes)]
         if nodes.size == 0:
-            raise ModelError(f"{owner}: on = {on!r} has no nodes that could turn; name parts of the rotor")
-        self.rotors[name] = Rotor(name, direction, place, nodes)
+            raise ModelError(f"{owner}: on = {self.on!r} has no nodes that could turn; name parts of the rotor")
+        building.rotors[self.name] = Rotor(self.name, direction, place, nodes)
 
-    def disc(
-        self, name: str, at: Any, mass: float, polar: float, diametral: float | None = None, axis: Any = None
-    ) -> None:
-        """Add a rigid disc on a node, or on each node of a place, with its centre there.
 
-        Args:
-            polar: moment of inertia about its axis [kg m^2].
-            diametral: about any axis across, in space; None: half of ``polar``, a thin disc.
-            axis: in space its direction at the start.
+@dataclass(frozen=True, eq=False)
+class Disc(Declaration):
+    """Rigid discs on nodes.
 
-        Raises:
-            ModelError: moments of inertia that no body has; no axis in space.
-        """
-        owner = self.label("Disc", name)
-        nodes = self.nodes_of(at, owner)
+    Add a rigid disc on a node, or on each node of a place, with its centre there.
+
+    Args:
+        polar: moment of inertia about its axis [kg m^2].
+        diametral: about any axis across, in space; None: half of ``polar``, a thin disc.
+        axis: in space its direction at the start.
+
+    Raises:
+        ModelError: moments of inertia that no body has; no axis in space.
+    """
+
+    owner = "Disc"
+
+    name: str = key(NAME, "", shows='"disc 1", ...')
+    at: Any = key(PLACES, "on each node of it")
+    mass: float = key(NUMBER, "[kg]")
+    polar: float = key(NUMBER, "moment of inertia about its axis [kg m^2]")
+    diametral: float | None = key(NUMBER, "space: about any axis across [kg m^2]", None, shows="half of polar")
+    axis: Any = key(VECTOR, "space: its direction at the start", None)
+
+    def build(self, building: Building) -> None:
+        mass = self.mass
+        polar = self.polar
+        diametral = self.diametral
+        owner = building.label("Disc", self.name)
+        nodes = building.nodes_of(self.at, owner)
         if len(nodes) == 0:
-            raise ModelError(f"{owner}: at = {at!r} has no nodes")
-        mass, polar = self.number(mass, owner, "mass", 0.0), self.number(polar, owner, "polar", 0.0)
-        if self.dimension == 2:
-            for key, value in (("diametral", diametral), ("axis", axis)):
+            raise ModelError(f"{owner}: at = {self.at!r} has no nodes")
+        mass, polar = building.number(mass, owner, "mass", 0.0), building.number(polar, owner, "polar", 0.0)
+        if building.dimension == 2:
+            for key, value in (("diametral", diametral), ("axis", self.axis)):
                 if value is not None:
                     raise ModelError(f"{owner}: {key} is for space; in the plane remove it")
-            self.rotational.update(nodes.tolist())
-            self.add_block(name, "mass2", nodes, mass=mass, inertia=polar)
+            building.rotational.update(nodes.tolist())
+            building.add_block(self.name, "mass2", nodes, mass=mass, inertia=polar)
             return
-        diametral = 0.5 * polar if diametral is None else self.number(diametral, owner, "diametral", 0.0)
-        n = self.axis(axis, owner)
+        diametral = 0.5 * polar if diametral is None else building.number(diametral, owner, "diametral", 0.0)
+        n = building.axis(self.axis, owner)
         if polar > 2.0 * diametral * (1.0 + 1e-9):
             raise ModelError(
                 f"{owner}: polar = {polar:g} is more than twice diametral = {diametral:g}, which belongs to no body; a "
                 "thin disc has polar = 2 diametral"
             )
         J = diametral * np.eye(3) + (polar - diametral) * np.outer(n, n)
-        self.rotational.update(nodes.tolist())
-        R = np.array([self.rotation_matrix(int(node)) for node in nodes])  # moments stand in the axes of their node
+        building.rotational.update(nodes.tolist())
+        R = np.array([building.rotation_matrix(int(node)) for node in nodes])  # moments stand in the axes of their node
         turned = np.einsum("npi,pq,nqj->nij", R, J, R)
-        self.add_block(name, "rigid3", nodes, mass=mass, **inertia_columns(turned.transpose(1, 2, 0)))
+        building.add_block(self.name, "rigid3", nodes, mass=mass, **inertia_columns(turned.transpose(1, 2, 0)))
 
-    def bearing(
-        self,
-        name: str,
-        a: str,
-        b: str = "ground",
-        stiffness: Any = None,
-        damping: Any = None,
-        axis: Any = None,
-        direction: Any = None,
-        speeds: Any = None,
-    ) -> None:
-        """Add a bearing: a force across an axis, linear in the relative displacement of two nodes and in its rate, with
-        matrices that may be unsymmetric and depend on the relative spin of the two.
 
-        Its directions stay in space: the housing must not turn.  The nodes are where they are unloaded at the start.
+@dataclass(frozen=True, eq=False)
+class Bearing(Declaration):
+    """Bearings of rotors: forces across an axis by 2x2 matrices, which may depend on the speed.
 
-        Args:
-            a, b: the shaft's node and the housing's, or "ground".
-            stiffness, damping: a number (the same in all directions), 2 (both directions), 4 (row by row) or (2, 2)
-                [N/m], [N s/m]; the force on the housing is stiffness times displacement plus damping times rate.
-            axis: in space, about which the speed counts.
-            direction: the first of the two directions across, made perpendicular to the axis; None: y for an axis along
-                x, z for y, x for z, in between the next one after the nearest.  The second is axis x first; in the
-                plane they are x and y.
-            speeds: (k,) [rad/s], increasing: stiffness and damping are lists of k of the above, linear in between,
-                constant beyond; a single number serves all speeds.  The speed is that of a less that of b.
+    Add a bearing: a force across an axis, linear in the relative displacement of two nodes and in its rate, with
+    matrices that may be unsymmetric and depend on the relative spin of the two.
 
-        Raises:
-            ModelError: no force, tables that do not fit, nodes without rotation where the speed counts.
-        """
-        owner = self.label("Bearing", name)
-        if a == b:
-            raise ModelError(f'{owner}: both ends are "{a}"; take two different places')
-        turning = speeds is not None
+    Its directions stay in space: the housing must not turn.  The nodes are where they are unloaded at the start.
+
+    Args:
+        a, b: the shaft's node and the housing's, or "ground".
+        stiffness, damping: a number (the same in all directions), 2 (both directions), 4 (row by row) or (2, 2)
+            [N/m], [N s/m]; the force on the housing is stiffness times displacement plus damping times rate.
+        axis: in space, about which the speed counts.
+        direction: the first of the two directions across, made perpendicular to the axis; None: y for an axis along
+            x, z for y, x for z, in between the next one after the nearest.  The second is axis x first; in the
+            plane they are x and y.
+        speeds: (k,) [rad/s], increasing: stiffness and damping are lists of k of the above, linear in between,
+            constant beyond; a single number serves all speeds.  The speed is that of a less that of b.
+
+    Raises:
+        ModelError: no force, tables that do not fit, nodes without rotation where the speed counts.
+    """
+
+    owner = "Bearing"
+
+    name: str = key(NAME, "", shows='"bearing 1", ...')
+    a: str = key(PLACE, "node of the shaft")
+    b: str = key(PLACE, "node of the housing, which does not turn", "ground")
+    stiffness: Any = key(
+        NUMBERS_NESTED,
+        "number, 2 (both directions), 4 (row by row) or 2x2, which may be unsymmetric; with speeds a list of these "
+        "[N/m]",
+        None,
+        shows="none",
+    )
+    damping: Any = key(NUMBERS_NESTED, "likewise [N s/m]", None, shows="none")
+    axis: Any = key(VECTOR, "space: about which the speed counts", None)
+    direction: Any = key(
+        VECTOR, "space: first direction across; the second is axis x first", None, shows="y for x, z for y, x for z"
+    )
+    speeds: Any = key(
+        VECTOR_ANY,
+        "of a less b [rad/s], increasing: where the tables stand; linear between, constant beyond",
+        None,
+        shows="none",
+    )
+
+    def build(self, building: Building) -> None:
+        owner = building.label("Bearing", self.name)
+        if self.a == self.b:
+            raise ModelError(f'{owner}: both ends are "{self.a}"; take two different places')
+        turning = self.speeds is not None
         nodes = [
-            GROUND if p == "ground" else self.turning_node(p, owner) if turning else self.node_of(p, owner)
-            for p in (a, b)
+            GROUND if p == "ground" else building.turning_node(p, owner) if turning else building.node_of(p, owner)
+            for p in (self.a, self.b)
         ]
         if nodes[0] == nodes[1]:
-            raise ModelError(f'{owner}: "{a}" and "{b}" are the same node; take two different ones')
-        at = [0.0] if speeds is None else self._rising(speeds, owner)
+            raise ModelError(f'{owner}: "{self.a}" and "{self.b}" are the same node; take two different ones')
+        at = [0.0] if self.speeds is None else _rising(building, self.speeds, owner)
         K, C = (
-            self._matrices(value, len(at), turning, owner, key)
-            for key, value in (("stiffness", stiffness), ("damping", damping))
+            _matrices(building, value, len(at), turning, owner, key)
+            for key, value in (("stiffness", self.stiffness), ("damping", self.damping))
         )
         if not K.any() and not C.any():
             raise ModelError(f"{owner}: it has no force; give stiffness or damping")
         columns: dict[str, float] = {}
-        if self.dimension == 2:
-            for key, value in (("axis", axis), ("direction", direction)):
+        if building.dimension == 2:
+            for key, value in (("axis", self.axis), ("direction", self.direction)):
                 if value is not None:
                     raise ModelError(f"{owner}: {key} is for space; in the plane remove it")
             e, f = np.eye(2)
         else:
-            n = self.axis(axis, owner)
+            n = building.axis(self.axis, owner)
             e, f = across(n)
-            if direction is not None:
-                given = self.axis(direction, owner, "direction")
+            if self.direction is not None:
+                given = building.axis(self.direction, owner, "direction")
                 e = given - (given @ n) * n
                 if np.linalg.norm(e) < 1e-6:
-                    raise ModelError(f"{owner}: direction {direction!r} lies along the axis; take one across it")
+                    raise ModelError(f"{owner}: direction {self.direction!r} lies along the axis; take one across it")
                 e /= np.linalg.norm(e)
                 f = np.cross(n, e)
             columns = {f"{k}{c}": float(v) for k, w in zip("nef", (n, e, f), strict=True) for c, v in zip("xyz", w)}
-        ends = [np.zeros(self.dimension) if node == GROUND else self.position(node) for node in nodes]
+        ends = [np.zeros(building.dimension) if node == GROUND else building.position(node) for node in nodes]
         start = ends[0] - ends[1]
         rows = np.column_stack((at, K.reshape(-1, 4), C.reshape(-1, 4)))
-        names = [c.split(" [")[0] for c in element_type(f"bearing{self.dimension}").par][-9:]
+        names = [c.split(" [")[0] for c in element_type(f"bearing{building.dimension}").par][-9:]
         columns |= dict(zip(names, rows[0].tolist(), strict=True))
-        self.add_block(
-            name, f"bearing{self.dimension}", [nodes], rows[1:].ravel(), rows=float(len(rows)),
-            **{"start u": float(e @ start), "start v": float(f @ start)}, **columns,
-        )  # fmt: skip
-
-    def _rising(self, values, owner: str) -> list[float]:
-        try:
-            found = np.asarray(values, float)
-        except (TypeError, ValueError):
-            found = np.empty(0)
-        if found.ndim != 1 or found.size == 0 or not np.isfinite(found).all() or (np.diff(found) <= 0.0).any():
-            raise ModelError(f"{owner}: speeds = {values!r} must be a list of increasing numbers [rad/s]")
-        return found.tolist()
-
-    def _matrices(self, value, k: int, table: bool, owner: str, key: str) -> np.ndarray:
-        """Return matrices (k, 2, 2) from a number, two numbers, four numbers or matrices, one or k of each."""
-        if value is None:
-            return np.zeros((k, 2, 2))
-        try:
-            M = np.asarray(value, float)
-        except (TypeError, ValueError):
-            M = np.empty((0, 0, 0, 0))
-        if M.ndim == 0:
-            M = np.full(k, float(M))
-        elif not table:
-            M = M[None]
-        shape = M.shape[1:]
-        if M.shape[0] != k or shape not in ((), (2,), (4,), (2, 2)) or not np.isfinite(M).all():
-            what = (
-                f"a list of {k}, one per speed, of numbers, 2 numbers, 4 or 2x2" if table else "1, 2, 4 or 2x2 numbers"
-            )
-            raise ModelError(f"{owner}: {key} = {value!r} must be {what}, all finite")
-        if shape == ():
-            return M[:, None, None] * np.eye(2)
-        return M[:, :, None] * np.eye(2) if shape == (2,) else M.reshape(k, 2, 2)
+        building.add_block(
+            self.name,
+            f"bearing{building.dimension}",
+            [nodes],
+            rows[1:].ravel(),
+            rows=float(len(rows)),
+            **{"start u": float(e @ start), "start v": float(f @ start)},
+            **columns,
+        )

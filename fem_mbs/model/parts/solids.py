@@ -11,11 +11,22 @@ Cells of a part without the variant keep the standard one; a part of which no ce
 
 from __future__ import annotations
 
-from collections import ChainMap
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import (
+    FUNCTION,
+    MATERIAL_AXES,
+    NAME,
+    NUMBER,
+    NUMBER_OR_EXPRESSION,
+    PLACES,
+    TEXT,
+    VELOCITY,
+)
 from fem_mbs.declarations.steps import step_kind
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solids import condensed as solid_condensed
@@ -29,10 +40,10 @@ from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.meshes.cells import facets_of
 from fem_mbs.model.building import Building
-from fem_mbs.properties.solids import SolidGroup, make_solid_material, solid_material_of
+from fem_mbs.properties.solids import SolidGroup, solid_material_of
 from fem_mbs.system.compile import Block
 
-__all__ = ["Solids"]
+__all__ = ["Plane", "Pressure", "Solid", "Traction", "check_masses"]
 
 FORMULATIONS = ("standard", "incompatible", "reduced")
 MASSES = ("consistent", "lumped", "reduced", "incompatible")
@@ -47,419 +58,515 @@ def _variant(family: str, kind: str, element: str) -> str:
     return name if name in (solid.KINDS if family == "solid" else solid_plane.KINDS) else ""
 
 
-class Solids(Building):
-    """Solids, plane and axisymmetric parts, pressures and tractions."""
+def _add_part(
+    building: Building,
+    name,
+    owner,
+    dimension,
+    family,
+    on,
+    material,
+    element,
+    orientation,
+    kinematics,
+    mass,
+    damping,
+    mass_damping,
+    state,
+    thickness=1.0,
+) -> None:
+    for word, given, known in (
+        ("element", element, FORMULATIONS),
+        ("kinematics", kinematics, ("nonlinear", "linear")),
+        ("mass", mass, MASSES),
+    ):
+        if given not in known:
+            raise ModelError(f"{owner}: {word} = {given!r} must be one of {', '.join(known)}")
+    if mass == "incompatible" and element != "incompatible":
+        raise ModelError(
+            f'{owner}: mass = "incompatible" is that of incompatible modes; use element = "incompatible", or '
+            'mass = "consistent"'
+        )
+    chosen = solid_material_of(
+        building.find("material", material, {**building.materials, **building.solid_materials}, owner)
+    )
+    damping = building.number(damping, owner, "damping", 0.0)
+    mass_damping = building.number(mass_damping, owner, "mass_damping", 0.0)
+    runs = _runs(building, owner, on, dimension)
+    count = sum(len(cells) for *_, cells in runs)
+    if isinstance(orientation, dict):
+        orientation = _cylindrical_axes(building, owner, orientation, runs)
+    axes = _material_axes(building, owner, orientation, count)
+    ring = state == "axisymmetric"
+    if ring:
+        thickness = 2.0 * np.pi
+    thick = _per_element(building, owner, "thickness", thickness, count)
+    kinds = list(dict.fromkeys(kind for _, _, kind, _ in runs))
+    if not any(_variant(family, kind, element) for kind in kinds):
+        raise ModelError(f'{owner}: no {element} elements for {", ".join(kinds)}; use element = "standard"')
+    first = np.concatenate(([0], np.cumsum([len(cells) for *_, cells in runs])))
+    for kind in kinds:
+        label = name if len(kinds) == 1 else f"{name} {kind}"
+        if label != name:
+            building.label("Solid", label)
+        mine = [i for i, run in enumerate(runs) if run[2] == kind]
+        where = np.concatenate([np.arange(first[i], first[i + 1]) for i in mine])
+        nodes, ids, places, at = [], [], [], 0
+        for mesh, block, _, cells in (runs[i] for i in mine):
+            part, start = building.meshes[mesh]
+            nodes.append(start + part.blocks[block].cells[cells])
+            ids.append(part.blocks[block].ids[cells])
+            places.append((mesh, block, cells, at))
+            at += len(cells)
+        group = SolidGroup(
+            name=label, part=name, kind=kind, rule="", type="", nodes=np.concatenate(nodes), places=places,
+            ids=np.concatenate(ids), material=chosen, state=state, thickness=thick[where],
+            axes=axes[where] if axes is not None and axes.ndim == 3 else axes,
+        )  # fmt: skip
+        group.type = _variant(family, kind, element) or _variant(family, kind, "standard")
+        table = solid.KINDS if family == "solid" else solid_plane.KINDS
+        group.rule = table[group.type][1]
+        _add_group(building, owner, group, kinematics == "nonlinear", mass, damping, mass_damping)
 
-    # --- materials -------------------------------------------------------------------------------------------------
-    def solid_material(
-        self,
-        name: str,
-        E: Any = None,
-        nu: Any = None,
-        G: Any = None,
-        *,
-        stiffness: Any = None,
-        density: float | None = None,
-        expansion: Any = 0.0,
-    ) -> None:
-        """Define a linear elastic material of solids, in material axes (see ``orientation`` of `solids`).
 
-        Args:
-            E, nu, G: isotropic: numbers (G or nu may be left out); orthotropic: E1, E2, E3, nu12, nu13, nu23 (strain
-                along the second axis from stress along the first) and G12, G13, G23 [Pa].
-            stiffness: instead: (6, 6) matrix [Pa] over xx, yy, zz, xy, yz, zx with engineering shear strains, or the 21
-                numbers of its upper triangle, row by row.
-            density: [kg/m^3].
-            expansion: thermal [1/K]: one number, three along the material axes, or the six components of the tensor.
+def _add_group(
+    building: Building, owner, group: SolidGroup, nonlinear: bool, mass: str, beta: float, alpha: float
+) -> None:
+    """Add blocks of stiffness and mass of one kind of cells."""
+    ring = group.state == "axisymmetric"
+    X = building.positions[group.nodes]
+    meshes = " and ".join(dict.fromkeys(f'"{place[0]}"' for place in group.places))
+    shapes.check_cells(group.kind, X, f"{owner}, mesh {meshes}", group.ids, group.rule, axisymmetric=ring)
+    chosen = group.material
+    C = chosen.stiffness if group.axes is None else solid_material.turned(chosen.stiffness, _columns(group.axes))
+    if group.state:
+        try:
+            C = solid_material.plane(C, group.state)
+        except ValueError as error:
+            raise ModelError(f"{owner}: {error}") from error
+        par = solid_plane.parameters(X, C, group.thickness, float(nonlinear), beta)
+    else:
+        par = solid.parameters(X, C, float(nonlinear), beta)
+    stiffness = par
+    _put(building, group.name, group.type, group.nodes, par)
+    group.quality = float(shapes.smallest_jacobian(group.kind, X, group.rule).min())
+    thickness = group.thickness if group.state else 1.0
+    lumped, points = mass == "lumped", group.rule if mass in ("reduced", "incompatible") else None
+    family, form = "plane" if group.state else "solid", "lumped" if lumped else "mass"
+    if mass == "incompatible" and group.type == "solid_hexahedron_incompatible":
+        par, form = solid_condensed.condensed_parameters(stiffness, 1.0, alpha), "condensed"
+    else:
+        par = solid_mass.mass_parameters(group.kind, X, 1.0, alpha, thickness, lumped, ring, points)
+    group.volume = par[:, solid_mass.MASS].copy()
+    group.mass = group.volume * chosen.density
+    if chosen.density > 0.0:
+        last = solid_condensed.INSIDE if form == "condensed" else None  # (what follows are no masses)
+        par[:, solid_mass.MASS] *= chosen.density
+        par[:, solid_mass.FIRST : last] *= chosen.density
+        _put(building, group.name, f"{family}_{form}_{group.kind}", group.nodes, par)
+    building.solid_groups[group.name] = group
+    building.groups[group.name] = group.nodes
 
-        Raises:
-            ModelError: constants that are missing, contradict each other, or whose stiffness is not positive.
-        """
-        self.new_name("Material", name, ChainMap(self.materials, self.solid_materials))
-        self.solid_materials[name] = make_solid_material(name, E, nu, G, stiffness, density, expansion)
 
-    # --- parts -----------------------------------------------------------------------------------------------------
-    def solids(
-        self,
-        name: str,
-        on: Any,
-        material: str,
-        *,
-        element: str = "standard",
-        orientation: Any = None,
-        kinematics: str = "nonlinear",
-        mass: str = "consistent",
-        damping: float = 0.0,
-        mass_damping: float = 0.0,
-    ) -> None:
-        """Add solid elements on the tetrahedra, hexahedra and wedges of a mesh.
-
-        Args:
-            on: "mesh", "mesh:set", or a list of them.
-            material: name of a `material` or a `solid_material`.
-            element: "standard", "incompatible" or "reduced"; see `fem_mbs.model.parts.solids`.
-            orientation: material axes in the rows of (3, 3), or of (n, 3, 3), one per element in the order of the cells
-                (sets in the order given, blocks of the mesh in order); or {"axis": (3,), "point": (3,)}: radial,
-                tangential and axial ones about a line, at the middles of the elements; None: the global axes.
-            kinematics: "nonlinear" (total-Lagrangian, large displacements) or "linear" (small ones).
-            mass: "consistent", "lumped", or "reduced": consistent, with the integration points of the stiffness, as
-                CalculiX integrates all its solids (singular in parts with fewer points than nodes); of
-                element = "incompatible" also "incompatible": with that of the modes within elements, as CalculiX has,
-                for linear steps (see `fem_mbs.elements.solids.condensed`); other cells of the part have "reduced".
-            damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
-            mass_damping: proportional to mass, alpha [1/s].
-
-        The group of results has the name of the part; a part of several kinds of cells has one per kind, "NAME kind".
-
-        Raises:
-            ModelError: no such material or cells, cells that belong to another part, or are flat or inside out (named
-                by their number in the mesh), orientation without right angles.
-        """
-        owner = self.label("Solid", name)
-        if self.dimension != 3:
-            raise ModelError(f"{owner}: solids are for dimension = 3; in the plane use planes")
-        self._part(
-            name, owner, 3, "solid", on, material, element, orientation, kinematics, mass, damping, mass_damping, ""
+def check_masses(building: Building, steps: Any) -> None:
+    """Refuse transients with masses that do not turn with their part."""
+    moving = next((step for step in steps if step_kind(step.kind).passes_time), None)
+    block = next((b for b in building.blocks if b.type.name in solid_condensed.TYPES), None)
+    if moving is not None and block is not None:
+        raise ModelError(
+            f'Solid "{block.label(0)}": mass = "incompatible" does not turn with the part, so step "{moving.name}" '
+            'would not keep the angular momentum; use mass = "consistent", or a linear transient step'
         )
 
-    def planes(
-        self,
-        name: str,
-        on: Any,
-        material: str,
-        *,
-        state: str = "stress",
-        thickness: Any = 1.0,
-        element: str = "standard",
-        orientation: Any = None,
-        kinematics: str = "nonlinear",
-        mass: str = "consistent",
-        damping: float = 0.0,
-        mass_damping: float = 0.0,
-    ) -> None:
-        """Add elements of plane stress, plane strain or rotational symmetry on triangles and quadrilaterals.
 
-        Args:
-            state: "stress", "strain" or "axisymmetric" (about the y axis, x the radius; forces and masses are those of
-                the whole ring).
-            thickness: [m], a number or one per element; not of axisymmetric parts.
+def _put(building: Building, label: str, type_name: str, nodes: np.ndarray, par: np.ndarray) -> None:
+    building.blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, par))
 
-        The others as for `solids`; the plane must be a plane of symmetry of the material.
-        """
-        owner = self.label("Plane part", name)
-        if self.dimension != 2:
-            raise ModelError(f"{owner}: plane elements are for dimension = 2; in space use solids")
-        if state not in STATES:
-            raise ModelError(f"{owner}: state = {state!r} must be one of {', '.join(STATES)}")
-        ring = state == "axisymmetric"
-        if ring and not (np.ndim(thickness) == 0 and thickness == 1.0):
-            raise ModelError(f"{owner}: an axisymmetric part is a whole ring; remove thickness")
-        family = "axisymmetric" if ring else "plane"
-        self._part(
-            name, owner, 2, family, on, material, element, orientation, kinematics, mass, damping, mass_damping, state,
-            thickness,
-        )  # fmt: skip
 
-    def _part(
-        self,
-        name,
-        owner,
-        dimension,
-        family,
-        on,
-        material,
-        element,
-        orientation,
-        kinematics,
-        mass,
-        damping,
-        mass_damping,
-        state,
-        thickness=1.0,
-    ) -> None:
-        for key, given, known in (
-            ("element", element, FORMULATIONS),
-            ("kinematics", kinematics, ("nonlinear", "linear")),
-            ("mass", mass, MASSES),
-        ):
-            if given not in known:
-                raise ModelError(f"{owner}: {key} = {given!r} must be one of {', '.join(known)}")
-        if mass == "incompatible" and element != "incompatible":
-            raise ModelError(
-                f'{owner}: mass = "incompatible" is that of incompatible modes; use element = "incompatible", or '
-                'mass = "consistent"'
-            )
-        chosen = solid_material_of(self.find("material", material, {**self.materials, **self.solid_materials}, owner))
-        damping = self.number(damping, owner, "damping", 0.0)
-        mass_damping = self.number(mass_damping, owner, "mass_damping", 0.0)
-        runs = self._runs(owner, on, dimension)
-        count = sum(len(cells) for *_, cells in runs)
-        if isinstance(orientation, dict):
-            orientation = self._cylindrical_axes(owner, orientation, runs)
-        axes = self._material_axes(owner, orientation, count)
-        ring = state == "axisymmetric"
-        if ring:
-            thickness = 2.0 * np.pi
-        thick = self._per_element(owner, "thickness", thickness, count)
-        kinds = list(dict.fromkeys(kind for _, _, kind, _ in runs))
-        if not any(_variant(family, kind, element) for kind in kinds):
-            raise ModelError(f'{owner}: no {element} elements for {", ".join(kinds)}; use element = "standard"')
-        first = np.concatenate(([0], np.cumsum([len(cells) for *_, cells in runs])))
-        for kind in kinds:
-            label = name if len(kinds) == 1 else f"{name} {kind}"
-            if label != name:
-                self.label("Solid", label)
-            mine = [i for i, run in enumerate(runs) if run[2] == kind]
-            where = np.concatenate([np.arange(first[i], first[i + 1]) for i in mine])
-            nodes, ids, places, at = [], [], [], 0
-            for mesh, block, _, cells in (runs[i] for i in mine):
-                part, start = self.meshes[mesh]
-                nodes.append(start + part.blocks[block].cells[cells])
-                ids.append(part.blocks[block].ids[cells])
-                places.append((mesh, block, cells, at))
-                at += len(cells)
-            group = SolidGroup(
-                name=label, part=name, kind=kind, rule="", type="", nodes=np.concatenate(nodes), places=places,
-                ids=np.concatenate(ids), material=chosen, state=state, thickness=thick[where],
-                axes=axes[where] if axes is not None and axes.ndim == 3 else axes,
-            )  # fmt: skip
-            group.type = _variant(family, kind, element) or _variant(family, kind, "standard")
-            table = solid.KINDS if family == "solid" else solid_plane.KINDS
-            group.rule = table[group.type][1]
-            self._group(owner, group, kinematics == "nonlinear", mass, damping, mass_damping)
+def _runs(building: Building, owner: str, on, dimension: int) -> list[tuple[str, int, str, np.ndarray]]:
+    """Return cells that a part stands on: mesh, block, kind, cells in the block; none twice, none of another
+    part."""
+    runs = []
+    for place in [on] if isinstance(on, str) else list(on):
+        mesh, _, name = str(place).partition(":")
+        part, _ = building.find("mesh", mesh, building.meshes, owner)
+        found = part.cells_of(name or None, dimension)
+        if not sum(len(cells) for _, cells in found):
+            what = {2: "triangles or quadrilaterals", 3: "tetrahedra, hexahedra or wedges"}[dimension]
+            raise ModelError(f'{owner}: "{place}" has no {what}; read the mesh with cells = "all", or mesh the body')
+        runs += [(mesh, block, part.blocks[block].kind, np.asarray(cells)) for block, cells in found if len(cells)]
+    for mesh, block, _, cells in runs:
+        taken = _owners(building, mesh, block)
+        if (taken[cells] >= 0).any():
+            i = int(cells[np.argmax(taken[cells] >= 0)])
+            number = building.meshes[mesh][0].blocks[block].ids[i]
+            other = [*building.solid_groups.values()][taken[i]].part
+            raise ModelError(f'{owner}: cell {number} of mesh "{mesh}" already belongs to "{other}"; keep one')
+    for mesh, block in {(m, b) for m, b, _, _ in runs}:
+        cells = np.concatenate([c for m, b, _, c in runs if (m, b) == (mesh, block)])
+        values, counts = np.unique(cells, return_counts=True)
+        if (counts > 1).any():
+            number = building.meshes[mesh][0].blocks[block].ids[values[np.argmax(counts > 1)]]
+            raise ModelError(f'{owner}: cell {number} of mesh "{mesh}" is named twice in on; keep one of the sets')
+    return runs
 
-    def _group(self, owner, group: SolidGroup, nonlinear: bool, mass: str, beta: float, alpha: float) -> None:
-        """Add blocks of stiffness and mass of one kind of cells."""
-        ring = group.state == "axisymmetric"
-        X = self.positions[group.nodes]
-        meshes = " and ".join(dict.fromkeys(f'"{place[0]}"' for place in group.places))
-        shapes.check_cells(group.kind, X, f"{owner}, mesh {meshes}", group.ids, group.rule, axisymmetric=ring)
-        chosen = group.material
-        C = chosen.stiffness if group.axes is None else solid_material.turned(chosen.stiffness, _columns(group.axes))
-        if group.state:
-            try:
-                C = solid_material.plane(C, group.state)
-            except ValueError as error:
-                raise ModelError(f"{owner}: {error}") from error
-            par = solid_plane.parameters(X, C, group.thickness, float(nonlinear), beta)
-        else:
-            par = solid.parameters(X, C, float(nonlinear), beta)
-        stiffness = par
-        self._put(group.name, group.type, group.nodes, par)
-        group.quality = float(shapes.smallest_jacobian(group.kind, X, group.rule).min())
-        thickness = group.thickness if group.state else 1.0
-        lumped, points = mass == "lumped", group.rule if mass in ("reduced", "incompatible") else None
-        family, form = "plane" if group.state else "solid", "lumped" if lumped else "mass"
-        if mass == "incompatible" and group.type == "solid_hexahedron_incompatible":
-            par, form = solid_condensed.condensed_parameters(stiffness, 1.0, alpha), "condensed"
-        else:
-            par = solid_mass.mass_parameters(group.kind, X, 1.0, alpha, thickness, lumped, ring, points)
-        group.volume = par[:, solid_mass.MASS].copy()
-        group.mass = group.volume * chosen.density
-        if chosen.density > 0.0:
-            last = solid_condensed.INSIDE if form == "condensed" else None  # (what follows are no masses)
-            par[:, solid_mass.MASS] *= chosen.density
-            par[:, solid_mass.FIRST : last] *= chosen.density
-            self._put(group.name, f"{family}_{form}_{group.kind}", group.nodes, par)
-        self.solid_groups[group.name] = group
-        self.groups[group.name] = group.nodes
 
-    def check_masses(self, steps: Any) -> None:
-        """Refuse transients with masses that do not turn with their part."""
-        moving = next((step for step in steps if step_kind(step.kind).passes_time), None)
-        block = next((b for b in self.blocks if b.type.name in solid_condensed.TYPES), None)
-        if moving is not None and block is not None:
-            raise ModelError(
-                f'Solid "{block.label(0)}": mass = "incompatible" does not turn with the part, so step "{moving.name}" '
-                'would not keep the angular momentum; use mass = "consistent", or a linear transient step'
-            )
+def _owners(building: Building, mesh: str, block: int) -> np.ndarray:
+    """Return number of the group that each cell of a mesh's block belongs to, -1: none."""
+    taken = np.full(len(building.meshes[mesh][0].blocks[block].cells), -1)
+    for i, group in enumerate(building.solid_groups.values()):
+        taken[group.elements(mesh, block, len(taken)) >= 0] = i
+    return taken
 
-    def _put(self, label: str, type_name: str, nodes: np.ndarray, par: np.ndarray) -> None:
-        self.blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, par))
 
-    def _runs(self, owner: str, on, dimension: int) -> list[tuple[str, int, str, np.ndarray]]:
-        """Return cells that a part stands on: mesh, block, kind, cells in the block; none twice, none of another
-        part."""
-        runs = []
-        for place in [on] if isinstance(on, str) else list(on):
-            mesh, _, name = str(place).partition(":")
-            part, _ = self.find("mesh", mesh, self.meshes, owner)
-            found = part.cells_of(name or None, dimension)
-            if not sum(len(cells) for _, cells in found):
-                what = {2: "triangles or quadrilaterals", 3: "tetrahedra, hexahedra or wedges"}[dimension]
-                raise ModelError(
-                    f'{owner}: "{place}" has no {what}; read the mesh with cells = "all", or mesh the body'
-                )
-            runs += [(mesh, block, part.blocks[block].kind, np.asarray(cells)) for block, cells in found if len(cells)]
-        for mesh, block, _, cells in runs:
-            taken = self._owners(mesh, block)
-            if (taken[cells] >= 0).any():
-                i = int(cells[np.argmax(taken[cells] >= 0)])
-                number = self.meshes[mesh][0].blocks[block].ids[i]
-                other = [*self.solid_groups.values()][taken[i]].part
-                raise ModelError(f'{owner}: cell {number} of mesh "{mesh}" already belongs to "{other}"; keep one')
-        for mesh, block in {(m, b) for m, b, _, _ in runs}:
-            cells = np.concatenate([c for m, b, _, c in runs if (m, b) == (mesh, block)])
-            values, counts = np.unique(cells, return_counts=True)
-            if (counts > 1).any():
-                number = self.meshes[mesh][0].blocks[block].ids[values[np.argmax(counts > 1)]]
-                raise ModelError(f'{owner}: cell {number} of mesh "{mesh}" is named twice in on; keep one of the sets')
-        return runs
+def _material_axes(building: Building, owner: str, orientation, count: int) -> np.ndarray | None:
+    if orientation is None:
+        return None
+    try:
+        axes = np.asarray(orientation, float)
+    except (TypeError, ValueError):
+        axes = np.empty(0)
+    if axes.shape not in ((3, 3), (count, 3, 3)):
+        raise ModelError(
+            f"{owner}: orientation must be 3x3, material axes in rows, or one such matrix per element ({count}), "
+            f"not of shape {axes.shape}"
+        )
+    error = np.abs(axes @ np.swapaxes(axes, -1, -2) - np.eye(3)).max(axis=(-1, -2))
+    if not (error < 1e-6).all() or (np.linalg.det(axes) < 0.0).any():
+        raise ModelError(f"{owner}: orientation must hold right-handed unit vectors at right angles in its rows")
+    return axes
 
-    def _owners(self, mesh: str, block: int) -> np.ndarray:
-        """Return number of the group that each cell of a mesh's block belongs to, -1: none."""
-        taken = np.full(len(self.meshes[mesh][0].blocks[block].cells), -1)
-        for i, group in enumerate(self.solid_groups.values()):
-            taken[group.elements(mesh, block, len(taken)) >= 0] = i
-        return taken
 
-    def _material_axes(self, owner: str, orientation, count: int) -> np.ndarray | None:
-        if orientation is None:
-            return None
-        try:
-            axes = np.asarray(orientation, float)
-        except (TypeError, ValueError):
-            axes = np.empty(0)
-        if axes.shape not in ((3, 3), (count, 3, 3)):
-            raise ModelError(
-                f"{owner}: orientation must be 3x3, material axes in rows, or one such matrix per element ({count}), "
-                f"not of shape {axes.shape}"
-            )
-        error = np.abs(axes @ np.swapaxes(axes, -1, -2) - np.eye(3)).max(axis=(-1, -2))
-        if not (error < 1e-6).all() or (np.linalg.det(axes) < 0.0).any():
-            raise ModelError(f"{owner}: orientation must hold right-handed unit vectors at right angles in its rows")
-        return axes
+def _cylindrical_axes(building: Building, owner: str, given: dict, runs) -> np.ndarray:
+    """Return radial, tangential and axial directions (n, 3, 3) at the middles of cells."""
+    if "axis" not in given or not set(given) <= {"axis", "point"}:
+        raise ModelError(f'{owner}: orientation = {given!r} must have the keys "axis" and "point"')
+    line = []
+    for word, value in (("axis", given["axis"]), ("point", given.get("point", (0.0, 0.0, 0.0)))):
+        v = np.asarray(value, float) if np.ndim(value) == 1 else np.empty(0)
+        if v.shape != (3,) or not np.isfinite(v).all() or (word == "axis" and not v.any()):
+            raise ModelError(f"{owner}: orientation: {word} = {value!r} must be 3 finite numbers, of an axis not all 0")
+        line.append(v)
+    axis, point = line[0] / np.linalg.norm(line[0]), line[1]
+    middles = [
+        building.meshes[m][0].points[building.meshes[m][0].blocks[b].cells[c]].mean(axis=1) for m, b, _, c in runs
+    ]
+    radial = np.concatenate(middles) - point
+    radial = radial - (radial @ axis)[:, None] * axis
+    length = np.linalg.norm(radial, axis=1)
+    if (length <= 1e-9 * length.max()).any():
+        raise ModelError(f"{owner}: orientation: the middle of an element lies on the axis; move it or the axis")
+    radial /= length[:, None]
+    return np.stack((radial, np.cross(axis, radial), np.broadcast_to(axis, radial.shape)), axis=1)
 
-    def _cylindrical_axes(self, owner: str, given: dict, runs) -> np.ndarray:
-        """Return radial, tangential and axial directions (n, 3, 3) at the middles of cells."""
-        if "axis" not in given or not set(given) <= {"axis", "point"}:
-            raise ModelError(f'{owner}: orientation = {given!r} must have the keys "axis" and "point"')
-        line = []
-        for key, value in (("axis", given["axis"]), ("point", given.get("point", (0.0, 0.0, 0.0)))):
-            v = np.asarray(value, float) if np.ndim(value) == 1 else np.empty(0)
-            if v.shape != (3,) or not np.isfinite(v).all() or (key == "axis" and not v.any()):
-                raise ModelError(
-                    f"{owner}: orientation: {key} = {value!r} must be 3 finite numbers, of an axis not all 0"
-                )
-            line.append(v)
-        axis, point = line[0] / np.linalg.norm(line[0]), line[1]
-        middles = [self.meshes[m][0].points[self.meshes[m][0].blocks[b].cells[c]].mean(axis=1) for m, b, _, c in runs]
-        radial = np.concatenate(middles) - point
-        radial = radial - (radial @ axis)[:, None] * axis
-        length = np.linalg.norm(radial, axis=1)
-        if (length <= 1e-9 * length.max()).any():
-            raise ModelError(f"{owner}: orientation: the middle of an element lies on the axis; move it or the axis")
-        radial /= length[:, None]
-        return np.stack((radial, np.cross(axis, radial), np.broadcast_to(axis, radial.shape)), axis=1)
 
-    def _per_element(self, owner: str, key: str, value, count: int) -> np.ndarray:
+def _per_element(building: Building, owner: str, key: str, value, count: int) -> np.ndarray:
+    try:
+        v = np.asarray(value, float)
+    except (TypeError, ValueError):
+        v = np.empty((0, 0))
+    if v.shape not in ((), (count,)) or not np.isfinite(v).all() or (v <= 0.0).any():
+        raise ModelError(f"{owner}: {key} must be a number greater than 0, or one per element ({count})")
+    return np.broadcast_to(v, (count,)).copy()
+
+
+def _face_values(building: Building, owner: str, key: str, value, x: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return values (m,) of a load at the middles x (m, dim) of faces, which are numbers ``at`` of all its
+    faces."""
+    if isinstance(value, str):
+        named = {c: x[:, i] for i, c in enumerate("xyz"[: building.dimension])}
+        v = np.asarray(compile_expression(value, tuple(named))(*named.values()), float)
+    else:
         try:
             v = np.asarray(value, float)
         except (TypeError, ValueError):
-            v = np.empty((0, 0))
-        if v.shape not in ((), (count,)) or not np.isfinite(v).all() or (v <= 0.0).any():
-            raise ModelError(f"{owner}: {key} must be a number greater than 0, or one per element ({count})")
-        return np.broadcast_to(v, (count,)).copy()
+            v = np.full(2, np.nan)
+        v = v[at] if v.ndim == 1 and len(v) > at.max() and at.size else v
+    if v.shape not in ((), (len(x),)) or not np.isfinite(v).all():
+        raise ModelError(f"{owner}: {key} = {value!r} must be a finite number, an expression, or one per face")
+    return np.broadcast_to(v, (len(x),))
 
-    # --- loads on faces --------------------------------------------------------------------------------------------
-    def pressure(self, name: str, on: Any, value: Any, function: Any = None, integration: str = "exact") -> None:
-        """Apply a pressure [Pa] on faces of solids or edges of plane parts, against the outward normal, which it
-        follows: value * f(t).
 
-        Args:
-            on: "mesh:set" of a facet set, or a list of them; the cells must have elements already.
-            value: a number, an expression of x, y, z of the middle of the face, or one number per face.
-            integration: "exact", or "reduced": on faces of solids with the few points that CalculiX takes for elements
-                like theirs, which differs where faces are distorted or curved.
+def _facets(building: Building, owner: str, on):
+    """Yield faces that a load acts on: kind of facet, nodes (m, k), numbers in all, thickness (m,) or None, the
+    group of their cells."""
+    before = 0
+    for place in [on] if isinstance(on, str) else list(on):
+        mesh, colon, name = str(place).partition(":")
+        part, start = building.find("mesh", mesh, building.meshes, owner)
+        if not colon:
+            known = ", ".join(f"{mesh}:{k}" for k in part.facet_sets) or "none"
+            raise ModelError(f'{owner}: on = "{place}" must name a set of faces ("mesh:set"); there are {known}')
+        for block, cells, facets in part.facets(name):
+            taken = _owners(building, mesh, block)[cells]
+            if (taken < 0).any():
+                number = part.blocks[block].ids[cells[np.argmax(taken < 0)]]
+                raise ModelError(
+                    f'{owner}: "{place}" holds faces of cell {number}, which no solid or plane part uses; give the '
+                    "part before its loads"
+                )
+            kind = part.blocks[block].kind
+            for g in np.unique(taken):
+                group = [*building.solid_groups.values()][g]
+                mine = np.flatnonzero(taken == g)
+                thickness = None
+                if group.state:
+                    elements = group.elements(mesh, block, len(part.blocks[block].cells))
+                    thickness = group.thickness[elements[cells[mine]]]
+                table = part.blocks[block].cells[cells[mine]]
+                for facet, rows, nodes in facets_of(kind, table, facets[mine]):
+                    yield (
+                        facet, start + nodes, before + mine[rows],
+                        None if thickness is None else thickness[rows], group,
+                    )  # fmt: skip
+            before += len(cells)
 
-        Raises:
-            ModelError: no such facet set, faces of cells without elements, values that are not finite.
-        """
-        owner = self.label("Pressure", name)
-        if integration not in ("exact", "reduced"):
-            raise ModelError(f"{owner}: integration = {integration!r} must be one of exact, reduced")
-        index = float(self.function_index(function, owner, load=True))
-        for facet, nodes, at, thickness, group in self._facets(owner, on):
-            p = self._face_values(owner, "value", value, self.positions[nodes].mean(axis=1), at)
-            columns = [np.full(len(nodes), index), p] + ([thickness] if self.dimension == 2 else [])
+
+@dataclass(frozen=True, eq=False)
+class Solid(Declaration):
+    """Solid elements on the cells of a mesh.
+
+    Add solid elements on the tetrahedra, hexahedra and wedges of a mesh.
+
+    Args:
+        on: "mesh", "mesh:set", or a list of them.
+        material: name of a `material` or a `solid_material`.
+        element: "standard", "incompatible" or "reduced"; see `fem_mbs.model.parts.solids`.
+        orientation: material axes in the rows of (3, 3), or of (n, 3, 3), one per element in the order of the cells
+            (sets in the order given, blocks of the mesh in order); or {"axis": (3,), "point": (3,)}: radial,
+            tangential and axial ones about a line, at the middles of the elements; None: the global axes.
+        kinematics: "nonlinear" (total-Lagrangian, large displacements) or "linear" (small ones).
+        mass: "consistent", "lumped", or "reduced": consistent, with the integration points of the stiffness, as
+            CalculiX integrates all its solids (singular in parts with fewer points than nodes); of
+            element = "incompatible" also "incompatible": with that of the modes within elements, as CalculiX has,
+            for linear steps (see `fem_mbs.elements.solids.condensed`); other cells of the part have "reduced".
+        damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
+        mass_damping: proportional to mass, alpha [1/s].
+
+    The group of results has the name of the part; a part of several kinds of cells has one per kind, "NAME kind".
+
+    Raises:
+        ModelError: no such material or cells, cells that belong to another part, or are flat or inside out (named
+            by their number in the mesh), orientation without right angles.
+    """
+
+    owner = "Solid"
+
+    name: str = key(NAME, "of the part and its results", shows='"solid 1", ...')
+    on: Any = key(PLACES, "tetrahedra, hexahedra and wedges of a mesh: mesh, mesh:set, or a list of them")
+    material: str = key(TEXT, "name of a material")
+    element: str = key(
+        TEXT,
+        '"standard" (full integration), "incompatible" (hexahedra: incompatible modes) or "reduced" (hexahedron20, '
+        "quad8, wedge)",
+        "standard",
+        kw_only=True,
+    )
+    orientation: Any = key(
+        MATERIAL_AXES,
+        "material axes in rows; or {axis = [...], point = [...]}: radial, tangential and axial ones about an axis",
+        None,
+        shows="global axes",
+        kw_only=True,
+    )
+    kinematics: str = key(
+        TEXT, '"nonlinear" (large displacements, total-Lagrangian) or "linear"', "nonlinear", kw_only=True
+    )
+    mass: str = key(
+        TEXT,
+        '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness); of element = '
+        '"incompatible" also "incompatible" (with that of the modes within elements; for linear steps)',
+        "consistent",
+        kw_only=True,
+    )
+    damping: float = key(NUMBER, "proportional to the stiffness, beta [s]", 0.0, kw_only=True)
+    mass_damping: float = key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0, kw_only=True)
+
+    def build(self, building: Building) -> None:
+        owner = building.label("Solid", self.name)
+        if building.dimension != 3:
+            raise ModelError(f"{owner}: solids are for dimension = 3; in the plane use planes")
+        _add_part(
+            building,
+            self.name,
+            owner,
+            3,
+            "solid",
+            self.on,
+            self.material,
+            self.element,
+            self.orientation,
+            self.kinematics,
+            self.mass,
+            self.damping,
+            self.mass_damping,
+            "",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Plane(Declaration):
+    """Elements of plane stress, plane strain or rotational symmetry.
+
+    Add elements of plane stress, plane strain or rotational symmetry on triangles and quadrilaterals.
+
+    Args:
+        state: "stress", "strain" or "axisymmetric" (about the y axis, x the radius; forces and masses are those of
+            the whole ring).
+        thickness: [m], a number or one per element; not of axisymmetric parts.
+
+    The others as for `solids`; the plane must be a plane of symmetry of the material.
+    """
+
+    owner = "Plane part"
+
+    name: str = key(NAME, "of the part and its results", shows='"plane 1", ...')
+    on: Any = key(PLACES, "triangles and quadrilaterals of a mesh: mesh, mesh:set, or a list of them")
+    material: str = key(TEXT, "name of a material")
+    state: str = key(
+        TEXT,
+        '"stress", "strain" or "axisymmetric" (about the y axis; forces of the whole ring)',
+        "stress",
+        kw_only=True,
+    )
+    thickness: Any = key(NUMBER, "[m]; not of axisymmetric parts", 1.0, kw_only=True)
+    element: str = key(
+        TEXT,
+        '"standard" (full integration), "incompatible" (hexahedra: incompatible modes) or "reduced" (hexahedron20, '
+        "quad8, wedge)",
+        "standard",
+        kw_only=True,
+    )
+    orientation: Any = key(
+        MATERIAL_AXES,
+        "material axes in rows; or {axis = [...], point = [...]}: radial, tangential and axial ones about an axis",
+        None,
+        shows="global axes",
+        kw_only=True,
+    )
+    kinematics: str = key(
+        TEXT, '"nonlinear" (large displacements, total-Lagrangian) or "linear"', "nonlinear", kw_only=True
+    )
+    mass: str = key(
+        TEXT,
+        '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness); of element = '
+        '"incompatible" also "incompatible" (with that of the modes within elements; for linear steps)',
+        "consistent",
+        kw_only=True,
+    )
+    damping: float = key(NUMBER, "proportional to the stiffness, beta [s]", 0.0, kw_only=True)
+    mass_damping: float = key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0, kw_only=True)
+
+    def build(self, building: Building) -> None:
+        owner = building.label("Plane part", self.name)
+        if building.dimension != 2:
+            raise ModelError(f"{owner}: plane elements are for dimension = 2; in space use solids")
+        if self.state not in STATES:
+            raise ModelError(f"{owner}: state = {self.state!r} must be one of {', '.join(STATES)}")
+        ring = self.state == "axisymmetric"
+        if ring and not (np.ndim(self.thickness) == 0 and self.thickness == 1.0):
+            raise ModelError(f"{owner}: an axisymmetric part is a whole ring; remove thickness")
+        family = "axisymmetric" if ring else "plane"
+        _add_part(
+            building,
+            self.name,
+            owner,
+            2,
+            family,
+            self.on,
+            self.material,
+            self.element,
+            self.orientation,
+            self.kinematics,
+            self.mass,
+            self.damping,
+            self.mass_damping,
+            self.state,
+            self.thickness,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Pressure(Declaration):
+    """Pressures on faces of solids and edges of plane parts.
+
+    Apply a pressure [Pa] on faces of solids or edges of plane parts, against the outward normal, which it
+    follows: value * f(t).
+
+    Args:
+        on: "mesh:set" of a facet set, or a list of them; the cells must have elements already.
+        value: a number, an expression of x, y, z of the middle of the face, or one number per face.
+        integration: "exact", or "reduced": on faces of solids with the few points that CalculiX takes for elements
+            like theirs, which differs where faces are distorted or curved.
+
+    Raises:
+        ModelError: no such facet set, faces of cells without elements, values that are not finite.
+    """
+
+    owner = "Pressure"
+
+    name: str = key(NAME, "", shows='"pressure 1", ...')
+    on: Any = key(PLACES, "mesh:set of faces of solids or edges of plane parts, or a list of them")
+    value: Any = key(
+        NUMBER_OR_EXPRESSION,
+        "[Pa] against the outward normal, which it follows; expressions of x, y, z of the middle of a face",
+    )
+    function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
+    integration: str = key(
+        TEXT, '"exact", or "reduced": on faces of solids with the few points that CalculiX takes', "exact"
+    )
+
+    def build(self, building: Building) -> None:
+        owner = building.label("Pressure", self.name)
+        if self.integration not in ("exact", "reduced"):
+            raise ModelError(f"{owner}: integration = {self.integration!r} must be one of exact, reduced")
+        index = float(building.function_index(self.function, owner, load=True))
+        for facet, nodes, at, thickness, group in _facets(building, owner, self.on):
+            p = _face_values(building, owner, "value", self.value, building.positions[nodes].mean(axis=1), at)
+            columns = [np.full(len(nodes), index), p] + ([thickness] if building.dimension == 2 else [])
             ring = group.state == "axisymmetric"
             kind = f"{'axisymmetric_' if ring else ''}pressure_{_FACES.get(facet, facet)}"
-            if integration == "reduced" and not group.state:
+            if self.integration == "reduced" and not group.state:
                 kind += solid_loads.reduced_face(group.kind, group.rule, facet)
-            self._put(name, kind, nodes, np.column_stack(columns))
+            _put(building, self.name, kind, nodes, np.column_stack(columns))
 
-    def traction(self, name: str, on: Any, vector: Any, function: Any = None) -> None:
-        """Apply a traction [Pa] on faces of solids or edges of plane parts, constant in direction: vector * f(t), per
-        area of the undeformed face.
 
-        Args:
-            vector: (dimension,) numbers, expressions of x, y, z of the middle of the face, or numbers per face.
+@dataclass(frozen=True, eq=False)
+class Traction(Declaration):
+    """Dead loads on faces of solids and edges of plane parts.
 
-        The others as for `pressure`.
-        """
-        owner = self.label("Traction", name)
-        if isinstance(vector, str) or np.ndim(vector) < 1 or len(vector) != self.dimension:
-            raise ModelError(f"{owner}: vector = {vector!r} must be {self.dimension} numbers or expressions")
-        index = float(self.function_index(function, owner, load=True))
-        for facet, nodes, at, thickness, group in self._facets(owner, on):
+    Apply a traction [Pa] on faces of solids or edges of plane parts, constant in direction: vector * f(t), per
+    area of the undeformed face.
+
+    Args:
+        vector: (dimension,) numbers, expressions of x, y, z of the middle of the face, or numbers per face.
+
+    The others as for `pressure`.
+    """
+
+    owner = "Traction"
+
+    name: str = key(NAME, "", shows='"traction 1", ...')
+    on: Any = key(PLACES, "mesh:set of faces of solids or edges of plane parts, or a list of them")
+    vector: Any = key(
+        VELOCITY, "[Pa] per undeformed area, fixed in direction; expressions of x, y, z of the middle of a face"
+    )
+    function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
+
+    def build(self, building: Building) -> None:
+        owner = building.label("Traction", self.name)
+        if isinstance(self.vector, str) or np.ndim(self.vector) < 1 or len(self.vector) != building.dimension:
+            raise ModelError(f"{owner}: vector = {self.vector!r} must be {building.dimension} numbers or expressions")
+        index = float(building.function_index(self.function, owner, load=True))
+        for facet, nodes, at, thickness, group in _facets(building, owner, self.on):
             ring = group.state == "axisymmetric"
-            X = self.positions[nodes]
-            t = np.column_stack([self._face_values(owner, "vector", v, X.mean(axis=1), at) for v in vector])
+            X = building.positions[nodes]
+            t = np.column_stack([_face_values(building, owner, "vector", v, X.mean(axis=1), at) for v in self.vector])
             face = _FACES.get(facet, facet)
             par = solid_loads.traction_parameters(
                 face, X, t, index, 1.0 if thickness is None else thickness, axisymmetric=ring
             )
-            self._put(name, f"traction_{face}", nodes, par)
-
-    def _face_values(self, owner: str, key: str, value, x: np.ndarray, at: np.ndarray) -> np.ndarray:
-        """Return values (m,) of a load at the middles x (m, dim) of faces, which are numbers ``at`` of all its
-        faces."""
-        if isinstance(value, str):
-            named = {c: x[:, i] for i, c in enumerate("xyz"[: self.dimension])}
-            v = np.asarray(compile_expression(value, tuple(named))(*named.values()), float)
-        else:
-            try:
-                v = np.asarray(value, float)
-            except (TypeError, ValueError):
-                v = np.full(2, np.nan)
-            v = v[at] if v.ndim == 1 and len(v) > at.max() and at.size else v
-        if v.shape not in ((), (len(x),)) or not np.isfinite(v).all():
-            raise ModelError(f"{owner}: {key} = {value!r} must be a finite number, an expression, or one per face")
-        return np.broadcast_to(v, (len(x),))
-
-    def _facets(self, owner: str, on):
-        """Yield faces that a load acts on: kind of facet, nodes (m, k), numbers in all, thickness (m,) or None, the
-        group of their cells."""
-        before = 0
-        for place in [on] if isinstance(on, str) else list(on):
-            mesh, colon, name = str(place).partition(":")
-            part, start = self.find("mesh", mesh, self.meshes, owner)
-            if not colon:
-                known = ", ".join(f"{mesh}:{k}" for k in part.facet_sets) or "none"
-                raise ModelError(f'{owner}: on = "{place}" must name a set of faces ("mesh:set"); there are {known}')
-            for block, cells, facets in part.facets(name):
-                taken = self._owners(mesh, block)[cells]
-                if (taken < 0).any():
-                    number = part.blocks[block].ids[cells[np.argmax(taken < 0)]]
-                    raise ModelError(
-                        f'{owner}: "{place}" holds faces of cell {number}, which no solid or plane part uses; give the '
-                        "part before its loads"
-                    )
-                kind = part.blocks[block].kind
-                for g in np.unique(taken):
-                    group = [*self.solid_groups.values()][g]
-                    mine = np.flatnonzero(taken == g)
-                    thickness = None
-                    if group.state:
-                        elements = group.elements(mesh, block, len(part.blocks[block].cells))
-                        thickness = group.thickness[elements[cells[mine]]]
-                    table = part.blocks[block].cells[cells[mine]]
-                    for facet, rows, nodes in facets_of(kind, table, facets[mine]):
-                        yield (
-                            facet, start + nodes, before + mine[rows],
-                            None if thickness is None else thickness[rows], group,
-                        )  # fmt: skip
-                before += len(cells)
+            _put(building, self.name, f"traction_{face}", nodes, par)
 
 
 def _columns(axes: np.ndarray) -> np.ndarray:

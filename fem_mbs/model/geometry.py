@@ -1,0 +1,181 @@
+"""Declarations of meshes and nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import (
+    ANY,
+    CELL_COUNT,
+    COUNT_OR_COUNTS,
+    FILE,
+    NAME,
+    NUMBER,
+    NUMBER_OR_VECTOR,
+    POINTS,
+    TEXT,
+    VECTOR,
+    shown,
+)  # fmt: skip
+from fem_mbs.errors import ModelError
+from fem_mbs.meshes.generate import arc, line, polyline
+from fem_mbs.meshes.mesh import Mesh
+from fem_mbs.model.building import Building
+
+__all__ = ["Arc", "Line", "NamedNode", "PlacedMesh", "Polyline"]
+
+
+@dataclass(frozen=True, eq=False)
+class Line(Declaration):
+    """A straight line of equal cells."""
+
+    owner = "Line"
+
+    start: Any = key(VECTOR, "first end [m]")
+    end: Any = key(VECTOR, "second end [m]")
+    n: Any = key(CELL_COUNT, "number of equal cells")
+
+
+@dataclass(frozen=True, eq=False)
+class Polyline(Declaration):
+    """Straight segments through points."""
+
+    owner = "Polyline"
+
+    points: Any = key(POINTS, "corners [m]; the last equal to the first: closed")
+    n: Any = key(COUNT_OR_COUNTS, "number of cells of each segment")
+
+
+@dataclass(frozen=True, eq=False)
+class Arc(Declaration):
+    """Chords of an arc or a ring."""
+
+    owner = "Arc"
+
+    center: Any = key(VECTOR, "centre of the circle [m]")
+    radius: Any = key(NUMBER, "[m]")
+    angles: Any = key(VECTOR, "first and last angle [deg]; 360 apart: a ring")
+    n: Any = key(CELL_COUNT, "number of equal chords")
+    normal: Any = key(VECTOR, "axis of the circle", [0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedMesh(Declaration):
+    """Nodes, cells and named sets, from a file or generated.
+
+    They are placed at translate + scale * R x.
+
+    Args:
+        mesh: a `Mesh`, or the path of a mesh file; or one of file, line, polyline and arc.
+        rotate: angle in the plane [deg], or in space axis times angle, (3,) [deg].
+        unused: "error" or "drop": what to do with mesh nodes that no element, body or joint uses.
+        cells: of a file: "lines", "all" (plane and solid cells too), or "auto": all, and where no solids or plane
+            elements come on the mesh, nodes that only their cells use are left out.
+    """
+
+    owner = "Mesh"
+
+    name: str = key(NAME, "by which other tables call it", file=None)
+    mesh: Mesh | str | Path | None = key(ANY, "a mesh, or the path of a mesh file", None, file=None)
+    file: str | None = key(
+        FILE,
+        "a Gmsh .msh (2.2 or 4.1), .vtu, .vtk, Exodus .e or .exo, MED .med or Medit .mesh file; a relative path "
+        "starts at the model file",
+        None,
+        kw_only=True,
+    )
+    line: Line | None = key(Line, "instead of file: a straight line; sets all, start, end", None, kw_only=True)
+    polyline: Polyline | None = key(
+        Polyline,
+        "instead of file: straight segments; sets all, segment_1 ..., start, end, corner_1 ...",
+        None,
+        kw_only=True,
+    )
+    arc: Arc | None = key(Arc, "instead of file: an arc or a ring; sets all, start, end", None, kw_only=True)
+    scale: float = key(NUMBER, "factor on the coordinates (0.001 for a mesh in mm)", 1.0)
+    rotate: Any = key(NUMBER_OR_VECTOR, "angle, in space axis times angle [deg]", None, shows="none")
+    translate: Any = key(VECTOR, "shift, after scale and rotate [m]", None, shows="none")
+    unused: str = key(TEXT, '"error" or "drop": mesh nodes that nothing uses', "error")
+    cells: str = key(
+        TEXT,
+        'of a file: "lines" or "all" (plane and solid cells too); "auto": all where a [[solid]] or [[plane]] names '
+        "the mesh",
+        "auto",
+    )
+
+    def build(self, building: Building) -> None:
+        building.new_place("Mesh", self.name)
+        owner = f'Mesh "{self.name}"'
+        mesh = self._source(building, owner)
+        if self.unused not in ("error", "drop"):
+            raise ModelError(f'{owner}: unused = {self.unused!r} must be "error" or "drop"')
+        rotation = None
+        if self.rotate is not None:
+            from scipy.spatial.transform import Rotation
+
+            if building.dimension == 2:
+                vector = np.array([0.0, 0.0, building.number(self.rotate, owner, "rotate")])
+            else:
+                vector = building.vector(self.rotate, owner, "rotate")
+            rotation = Rotation.from_rotvec(np.deg2rad(vector)).as_matrix()
+        mesh = mesh.transformed(self.scale, rotation, self.translate)
+        if building.dimension == 2 and np.abs(mesh.points[:, 2]).max(initial=0.0) > 0.0:
+            i = int(np.abs(mesh.points[:, 2]).argmax())
+            raise ModelError(
+                f"{owner}: node {mesh.point_ids[i]} has z = {mesh.points[i, 2]:g}, but the model is plane; "
+                "use dimension = 3 or a mesh in the x-y plane"
+            )
+        first = building.add_nodes(mesh.points)
+        building.names.add(self.name, mesh.point_ids, len(mesh.points))
+        building.meshes[self.name] = (mesh, first)
+        if self.unused == "drop":
+            building.droppable.append((first, first + len(mesh.points)))
+
+    def _source(self, building: Building, owner: str) -> Mesh:
+        """Return the mesh as it is given, read or generated."""
+        sources = [k for k in ("mesh", "file", "line", "polyline", "arc") if getattr(self, k) is not None]
+        if len(sources) != 1:
+            both = f"not {' and '.join(sources)}" if sources else "one of them is missing"
+            raise ModelError(f"{owner}: give either file, line, polyline or arc; {both}")
+        if self.line is not None:
+            return line(self.line.start, self.line.end, self.line.n)
+        if self.polyline is not None:
+            return polyline(self.polyline.points, self.polyline.n)
+        if self.arc is not None:
+            a = self.arc
+            return arc(a.center, a.radius, a.angles, a.n, a.normal)
+        if isinstance(self.mesh, Mesh):
+            return self.mesh
+        from fem_mbs.meshes.formats.reader import read_mesh
+
+        if self.cells not in ("auto", "lines", "all"):
+            raise ModelError(f'{owner}: cells = {shown(self.cells)} must be "auto", "lines" or "all"')
+        path = self.mesh if self.file is None else self.file
+        if "\0" in str(path):
+            raise ModelError(f"{owner}: file = {shown(str(path))} is not a path")
+        mesh = read_mesh(path, "lines" if self.cells == "lines" else "all")
+        if self.cells == "auto":
+            building.spare_nodes.append((self.name, mesh.only_in_cells()))
+        return mesh
+
+
+@dataclass(frozen=True, eq=False)
+class NamedNode(Declaration):
+    """Single nodes."""
+
+    owner = "Node"
+
+    name: str = key(NAME, "by which other tables call it")
+    position: Sequence[float] = key(VECTOR, "at the start [m]")
+
+    def build(self, building: Building) -> None:
+        building.new_place("Node", self.name)
+        x = building.vector(self.position, f'Node "{self.name}"', "position")
+        building.named_nodes[self.name] = building.add_nodes(x[None, :])
+        building.names.add(self.name, None, 1)

@@ -1,0 +1,199 @@
+"""Declarations of materials, cross-sections and functions of time."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import (
+    ANY,
+    FLAG,
+    FUNCTION,
+    MATRIX,
+    NAME,
+    NUMBER,
+    NUMBER_OR_INF,
+    NUMBER_OR_SEVERAL,
+    STIFFNESS,
+    TEXT,
+    VECTOR,
+)  # fmt: skip
+from fem_mbs.errors import ModelError
+from fem_mbs.functions.kinds import make_function
+from fem_mbs.model.building import Building
+from fem_mbs.properties.sections import SECTION_SHAPES, Material, make_section
+from fem_mbs.properties.solids import make_solid_material
+
+__all__ = ["CrossSection", "LinearMaterial", "NamedFunction"]
+
+
+@dataclass(frozen=True, eq=False)
+class LinearMaterial(Declaration):
+    """Linear elastic materials; beams need isotropic ones.
+
+    An isotropic material has numbers E and nu, or G.  Solids take orthotropic ones, in material axes (``orientation``
+    of the part): E = (E1, E2, E3), nu = (nu12, nu13, nu23), G = (G12, G13, G23), or a matrix ``stiffness``.
+
+    Raises:
+        ModelError: constants that are missing, contradict each other, or whose stiffness is not positive.
+    """
+
+    owner = "Material"
+
+    name: str = key(NAME, "by which parts call it", file=None)
+    E: Any = key(
+        NUMBER_OR_SEVERAL,
+        "Young's modulus [N/m^2]; orthotropic, for solids: [E1, E2, E3]",
+        None,
+        shows="**required**, or stiffness",
+    )
+    nu: Any = key(
+        NUMBER_OR_SEVERAL,
+        "Poisson's ratio; orthotropic: [nu12, nu13, nu23], strain along the second axis from stress along the first",
+        None,
+        shows="from G, else 0.3",
+    )
+    density: float | None = key(NUMBER, "density [kg/m^3]; 0: without mass", None, needed=True)
+    G: Any = key(
+        NUMBER_OR_SEVERAL, "shear modulus [N/m^2]; orthotropic: [G12, G13, G23]", None, shows="E / (2 (1 + nu))"
+    )
+    expansion: Any = key(
+        NUMBER_OR_SEVERAL,
+        "thermal expansion of solids [1/K]: a number, 3 along the material axes, or the 6 components of the tensor",
+        0.0,
+    )
+    stiffness: Any = key(
+        STIFFNESS,
+        "instead, for solids: 6x6 matrix or the 21 numbers of its upper triangle over xx, yy, zz, xy, yz, zx, with "
+        "engineering shear strains [N/m^2]",
+        None,
+        shows="none",
+        kw_only=True,
+    )
+    solid: bool = key(FLAG, "of solids alone, as an anisotropic one always is", False, file=None, kw_only=True)
+
+    def build(self, building: Building) -> None:
+        building.new_name("Material", self.name, ChainMap(building.materials, building.solid_materials))
+        values = (self.E, self.nu, self.G, self.stiffness, self.expansion)
+        if self.solid or self.E is None or any(isinstance(v, (list, tuple, np.ndarray)) for v in values):
+            if not self.solid and self.E is None and self.stiffness is None:
+                raise ModelError(f'Material "{self.name}": "E" is missing')
+            building.solid_materials[self.name] = make_solid_material(
+                self.name,
+                E=self.E,
+                nu=self.nu,
+                G=self.G,
+                stiffness=self.stiffness,
+                density=self.density,
+                expansion=self.expansion,
+            )
+            return
+        building.materials[self.name] = Material(
+            self.name, self.E, self.nu, density=self.density, G=self.G, expansion=self.expansion
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CrossSection(Declaration):
+    """Cross-sections; the keys depend on the shape.
+
+    `fem_mbs.properties.sections.make_section` describes the shapes and their dimensions.
+
+    Raises:
+        ModelError: dimensions that the shape does not have, or that are missing.
+    """
+
+    owner = "Section"
+
+    name: str = key(NAME, "by which beams call it", file=None)
+    shape: str = key(TEXT, f"one of {', '.join(SECTION_SHAPES)}")
+    width: Any = key(NUMBER_OR_INF, "along z [m]", None, kw_only=True)
+    height: Any = key(NUMBER_OR_INF, "along y, the direction of bending in the plane [m]", None, kw_only=True)
+    diameter: Any = key(NUMBER_OR_INF, "[m]", None, kw_only=True)
+    outer_diameter: Any = key(NUMBER_OR_INF, "[m]", None, kw_only=True)
+    inner_diameter: Any = key(NUMBER_OR_INF, "[m], or thickness", None, kw_only=True)
+    thickness: Any = key(NUMBER_OR_INF, "of all walls [m]", None, kw_only=True)
+    web_thickness: Any = key(NUMBER_OR_INF, "of the walls along y [m]", None, kw_only=True)
+    flange_thickness: Any = key(NUMBER_OR_INF, "of the walls along z [m]", None, kw_only=True)
+    root_radius: Any = key(NUMBER_OR_INF, "of the fillets of an I [m]", None, kw_only=True)
+    A: Any = key(NUMBER_OR_INF, "area [m^2]", None, kw_only=True)
+    I: Any = key(NUMBER_OR_INF, "second moment of area for both axes [m^4]", None, kw_only=True)
+    Iy: Any = key(NUMBER_OR_INF, "integral of z^2 dA [m^4]", None, kw_only=True)
+    Iz: Any = key(NUMBER_OR_INF, "integral of y^2 dA, bending in the plane [m^4]", None, kw_only=True)
+    J: Any = key(NUMBER_OR_INF, "torsion constant [m^4]", None, kw_only=True)
+    k: Any = key(NUMBER_OR_INF, "shear coefficient of both directions; inf: no shear deformation", None, kw_only=True)
+    ky: Any = key(NUMBER_OR_INF, "shear coefficient along y", None, kw_only=True)
+    kz: Any = key(NUMBER_OR_INF, "shear coefficient along z", None, kw_only=True)
+    EA: Any = key(NUMBER_OR_INF, "axial stiffness [N]", None, kw_only=True)
+    EI: Any = key(NUMBER_OR_INF, "bending stiffness for both axes [N m^2]", None, kw_only=True)
+    EIy: Any = key(NUMBER_OR_INF, "bending stiffness in the x-z plane [N m^2]", None, kw_only=True)
+    EIz: Any = key(NUMBER_OR_INF, "bending stiffness in the x-y plane [N m^2]", None, kw_only=True)
+    GA: Any = key(
+        NUMBER_OR_INF,
+        "shear stiffness of both directions, shear coefficient included [N]; inf: none",
+        None,
+        kw_only=True,
+    )
+    GAy: Any = key(NUMBER_OR_INF, "shear stiffness along y [N]", None, kw_only=True)
+    GAz: Any = key(NUMBER_OR_INF, "shear stiffness along z [N]", None, kw_only=True)
+    GJ: Any = key(NUMBER_OR_INF, "torsional stiffness [N m^2]", None, kw_only=True)
+    rhoA: Any = key(NUMBER_OR_INF, "mass per length [kg/m]", None, kw_only=True)
+    rhoI: Any = key(NUMBER_OR_INF, "rotary inertia per length for both axes [kg m]", None, kw_only=True)
+    rhoIx: Any = key(
+        NUMBER_OR_INF,
+        "rotary inertia per length about the beam [kg m]; the sum of the other two if not given",
+        None,
+        kw_only=True,
+    )
+    rhoIy: Any = key(NUMBER_OR_INF, "rotary inertia per length about y [kg m]", None, kw_only=True)
+    rhoIz: Any = key(NUMBER_OR_INF, "rotary inertia per length about z [kg m]", None, kw_only=True)
+    stiffness: Any = key(
+        MATRIX,
+        "over axial strain, shear y, shear z, twist rate, curvature y, curvature z of the line",
+        None,
+        kw_only=True,
+    )
+    mass: Any = key(MATRIX, "inertia per length over velocity and angular velocity of the line", None, kw_only=True)
+    centroid: Any = key(
+        VECTOR,
+        "space: [y, z] where axial force and bending act, from the beam's line [m]",
+        None,
+        shows="the line",
+        kw_only=True,
+    )
+    shear_centre: Any = key(
+        VECTOR, "space: [y, z] where shear and torsion act [m]", None, shows="the centroid", kw_only=True
+    )
+    mass_centre: Any = key(VECTOR, "space: [y, z] of the mass [m]", None, shows="the centroid", kw_only=True)
+    rotate: Any = key(
+        NUMBER, "space: angle of the shape's axes about the beam's line [deg]", None, shows="0", kw_only=True
+    )
+
+    def build(self, building: Building) -> None:
+        building.new_name("Section", self.name, building.sections)
+        building.sections[self.name] = make_section(self.name, self.shape, **self.given("name", "shape"))
+
+
+@dataclass(frozen=True, eq=False)
+class NamedFunction(Declaration):
+    """Functions of time.
+
+    A number, an expression of t, or a table with its kind; see `fem_mbs.functions.kinds.make_function`.
+    """
+
+    owner = "Function"
+
+    name: str = key(NAME, "by which others call it", file=None)
+    spec: Any = key(FUNCTION, "a number, an expression of t, or a table with its kind")
+    folder: str | Path | None = key(ANY, "where paths of CSV files start", None, file=None)
+
+    def build(self, building: Building) -> None:
+        building.new_name("Function", self.name, building.functions)
+        building.functions[self.name] = make_function(
+            self.spec, name=self.name, folder=self.folder, functions=building.functions
+        )

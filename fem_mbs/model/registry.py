@@ -1,0 +1,118 @@
+"""The registry of declarations: tables of a model file, and calls of a model, in the order in which files are built.
+
+The order is also that of the parts in the results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fem_mbs.declarations.declaration import Declaration
+from fem_mbs.model.components import Substructure
+from fem_mbs.model.connections.couplings import Coupling
+from fem_mbs.model.connections.equations import Equation
+from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass
+from fem_mbs.model.connections.friction import Friction
+from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
+from fem_mbs.model.connections.nodal_springs import NodalSpring
+from fem_mbs.model.connections.ties import Tie
+from fem_mbs.model.geometry import NamedNode, PlacedMesh
+from fem_mbs.model.initial import Assembly, Initial, StartSpeed
+from fem_mbs.model.loads.forces import Force, LineLoad, Moment
+from fem_mbs.model.loads.frames import BaseExcitation, Centrifugal
+from fem_mbs.model.loads.temperature import Temperature
+from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction
+from fem_mbs.model.parts.beams import Beam
+from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
+from fem_mbs.model.parts.reduced import MovingPart, PartLoad
+from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
+from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
+from fem_mbs.model.watching import CheckRequest, EventRule, SensorRequest
+
+__all__ = ["TABLES", "Table"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of model files: its name, the declaration that it makes, how it is written ("named": [material.steel],
+    "list": [[joint]]), and the call of `fem_mbs.Model` that makes the same declaration.
+
+    ``single`` is the key whose value an entry is, where it is no table of keys.
+    """
+
+    name: str
+    declaration: type[Declaration]
+    call: str = ""
+    many: str = "list"
+    single: str = ""
+
+    @property
+    def method(self) -> str:
+        return self.call or self.name
+
+    @property
+    def owner(self) -> str:
+        """The word that messages begin with."""
+        return self.declaration.owner
+
+    @property
+    def text(self) -> str:
+        """What the table is for: the first paragraph of the declaration's docstring."""
+        return " ".join((self.declaration.__doc__ or "").split("\n\n")[0].split())
+
+    def place(self, which: str | int | None) -> str:
+        """Return the name of one of these tables in messages: by name, or counted from 1."""
+        if self.many == "named":
+            return f"[{self.name}.{which}]"
+        return f'[[{self.name}]] "{which}"' if isinstance(which, str) else f"[[{self.name}]] number {which}"
+
+
+TABLES: Sequence[Table] = (
+    Table("material", LinearMaterial, many="named"),
+    Table("section", CrossSection, many="named"),
+    Table("function", NamedFunction, many="named", single="spec"),
+    Table("mesh", PlacedMesh, many="named"),
+    Table("node", NamedNode),
+    Table("body", RigidBody),
+    Table("part", MovingPart, "reduced_part"),
+    Table("tie", Tie),
+    Table("beam", Beam, "beams"),
+    Table("truss", Truss, "trusses"),
+    Table("solid", Solid, "solids"),
+    Table("plane", Plane, "planes"),
+    Table("point_mass", PointMass),
+    Table("disc", Disc),
+    Table("nodal_mass", NodalMass),
+    Table("spring", Spring),
+    Table("torsion_spring", TorsionSpring),
+    Table("nodal_spring", NodalSpring),
+    Table("support", Support, "fix"),
+    Table("motion", Motion),
+    Table("assembly", Assembly),
+    Table("joint", Joint),
+    Table("gear", Gear),
+    Table("equation", Equation),
+    Table("coupling", Coupling),
+    Table("joint_spring", JointSpring),
+    Table("motor", Motor),
+    Table("friction", Friction),
+    Table("bushing", Bushing),
+    Table("bearing", Bearing),
+    Table("component", Substructure),
+    Table("force", Force),
+    Table("moment", Moment),
+    Table("line_load", LineLoad),
+    Table("pressure", Pressure),
+    Table("part_load", PartLoad),
+    Table("traction", Traction),
+    Table("temperature", Temperature),
+    Table("centrifugal", Centrifugal),
+    Table("base_excitation", BaseExcitation),
+    Table("rotor", RotorAxis),
+    Table("initial", Initial),
+    Table("initial_speed", StartSpeed),
+    Table("sensor", SensorRequest),
+    Table("event", EventRule),
+    Table("check", CheckRequest),
+)

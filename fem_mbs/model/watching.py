@@ -1,0 +1,181 @@
+"""Declarations of sensors, events and checks of results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import (
+    ANY_TEXT,
+    FLAG,
+    FUNCTION,
+    NAME,
+    NUMBER,
+    PLACE,
+    PLACES,
+    TEXT,
+    VECTOR,
+    WHOLE,
+)
+from fem_mbs.errors import ModelError
+from fem_mbs.functions.kinds import make_function
+from fem_mbs.model.building import Building
+from fem_mbs.model.checks import Check
+from fem_mbs.model.records import Event
+from fem_mbs.model.sensors import check_options, make_sensor, sensor_kinds
+
+__all__ = ["CheckRequest", "EventRule", "SensorRequest"]
+
+
+@dataclass(frozen=True, eq=False)
+class SensorRequest(Declaration):
+    """Quantities written at every time step.
+
+    `fem_mbs.model.sensors` has the kinds and their keys.
+    """
+
+    owner = "Sensor"
+
+    name: str = key(NAME, "of its columns in the results")
+    kind: str = key(TEXT, f"one of {', '.join(sensor_kinds())}")
+    on: Any = key(PLACE, "what is looked at: a place; of elements and reactions their name", None, kw_only=True)
+    a: Any = key(PLACE, "first place", None, kw_only=True)
+    b: Any = key(PLACE, "second place", None, kw_only=True)
+    point: Any = key(VECTOR, "of a body, in global coordinates of the start [m]; else its node", None, kw_only=True)
+    point_a: Any = key(VECTOR, "of a [m]", None, kw_only=True)
+    point_b: Any = key(VECTOR, "of b [m]", None, kw_only=True)
+    element: Any = key(WHOLE, "number of the element in its group, from 0", None, kw_only=True)
+    quantity: Any = key(
+        TEXT,
+        "output of an element, coordinate or driver of a joint, or column of the energy ledger",
+        None,
+        kw_only=True,
+    )
+    relative: Any = key(FLAG, "divided by the distance of a and b at the start", None, kw_only=True)
+    mode: Any = key(WHOLE, "number of a shape of a reduced part, 1 is the lowest", None, kw_only=True)
+
+    @classmethod
+    def of(cls, name: str, kind: str, options: dict[str, Any]) -> SensorRequest:
+        """Return the sensor of a call.
+
+        Raises:
+            ModelError: a key that no sensor of this kind has.
+        """
+        check_options(name, kind, options)
+        return cls(name, kind, **options)
+
+    def build(self, building: Building) -> None:
+        building.new_name("Sensor", self.name, {s.name for s in building.sensors})
+        building.sensors.append(make_sensor(building, self.name, self.kind, self.given("name", "kind")))
+
+
+@dataclass(frozen=True, eq=False)
+class EventRule(Declaration):
+    """What happens in a transient when a sensor passes a value.
+
+    Add an event: an action in a transient when a sensor passes a value; its time is found to round-off.
+
+    Args:
+        sensor: a sensor of positions, velocities, joint coordinates, energies ..., or one of its columns ("tip.y").
+        value, direction: what is passed, "rising", "falling" or "both" ways.
+        action: "stop" ends the step; "on" and "off" let loads act, or not (what is to be turned on does not act
+            before); "switch" gives loads and drivers another function, of the time since the event (drivers go on
+            from where they are; a jump of their speed acts on the model as a blow).
+        target: name, or list of names, of loads and motors, of "switch" also of motions, driven joints and
+            equations.
+        function: of "switch".
+    """
+
+    owner = "Event"
+
+    name: str = key(NAME, "for reports", shows='"event 1", ...')
+    sensor: str = key(TEXT, 'a sensor, or one of its columns ("tip.y")')
+    value: float = key(NUMBER, "that it passes", 0.0)
+    direction: str = key(TEXT, '"rising", "falling" or "both"', "both")
+    action: str = key(
+        TEXT,
+        '"stop" (ends the step), "on", "off" (loads; what is to be turned on does not act before) or "switch" '
+        "(loads and drivers get another function)",
+        "stop",
+    )
+    target: Any = key(
+        PLACES, 'names of loads and motors; of "switch" also motions, driven joints and equations', None, shows="none"
+    )
+    function: Any = key(FUNCTION, 'of "switch": of the time since the event', None, shows="none")
+
+    def build(self, building: Building) -> None:
+        value = self.value
+        owner = f'Event "{building.new_name("Event", self.name, {e.name for e in building.events})}"'
+        found = next(
+            (s for s in building.sensors if str(self.sensor) == s.name or str(self.sensor).startswith(f"{s.name}.")),
+            None,
+        )
+        if found is None:
+            building.find("sensor", self.sensor, {s.name: s for s in building.sensors}, owner)
+        elif found.mid_step:
+            raise ModelError(
+                f'{owner}: "{self.sensor}" belongs to the middle of time steps, where no step can end; look at a '
+                f"position, "
+                "velocity, joint coordinate or energy"
+            )
+        words = {
+            "direction": (self.direction, ("rising", "falling", "both")),
+            "action": (self.action, ("stop", "on", "off", "switch")),
+        }
+        for word, (given, allowed) in words.items():
+            if given not in allowed:
+                raise ModelError(f"{owner}: {word} = {given!r} must be one of {', '.join(allowed)}")
+        targets = (self.target,) if isinstance(self.target, str) else tuple(self.target or ())
+        if (self.action == "stop") == bool(targets):
+            raise ModelError(
+                f'{owner}: "stop" has no target; remove it'
+                if targets
+                else f'{owner}: action = "{self.action}" needs a target'
+            )
+        if (self.action == "switch") != (self.function is not None):
+            raise ModelError(f'{owner}: function belongs to the action "switch", which needs one')
+        law = None if self.function is None else make_function(self.function, owner=owner, functions=building.functions)
+        value = building.number(value, owner, "value")
+        building.events.append(Event(self.name, str(self.sensor), value, self.direction, self.action, targets, law))
+
+
+@dataclass(frozen=True, eq=False)
+class CheckRequest(Declaration):
+    """Values that the results are compared with after a run.
+
+    Add a value that a run should reproduce: a quantity of a sensor, or its value at a time; see
+    `fem_mbs.model.checks`.
+    """
+
+    owner = "Check"
+
+    name: str = key(NAME, "for the report", shows='"check 1", ...')
+    sensor: str = key(TEXT, 'a sensor, or one of its columns ("tip.x")')
+    reference: float = key(NUMBER, "the value that is expected")
+    tolerance: float | None = key(NUMBER, "largest difference, in the unit of the sensor", None, shows="or:")
+    quantity: str | None = key(
+        TEXT,
+        '"first maximum", "first minimum", "maximum", "minimum", "extreme" (largest magnitude) or "final"; or give at',
+        None,
+        shows="none",
+    )
+    at: float | None = key(NUMBER, "instead of quantity: the time of the value [s]", None, shows="none")
+    source: str = key(ANY_TEXT, "where the reference comes from", "")
+    relative_tolerance: float | None = key(
+        NUMBER, "largest difference over the reference", None, shows="or: tolerance", kw_only=True
+    )
+
+    def build(self, building: Building) -> None:
+        if (self.relative_tolerance is None) == (self.tolerance is None):
+            raise ModelError(f'Check "{self.name}": give either tolerance or relative_tolerance')
+        quantity = self.quantity
+        building.new_name("Check", self.name, {c.name for c in building.checks})
+        if quantity is None and self.at is not None:
+            quantity = "at"
+        if not any(str(self.sensor) == s.name or str(self.sensor).startswith(f"{s.name}.") for s in building.sensors):
+            building.find("sensor", self.sensor, {s.name: s for s in building.sensors}, f'Check "{self.name}"')
+        tolerance = self.tolerance
+        if self.relative_tolerance is not None:
+            tolerance = self.relative_tolerance * abs(self.reference)
+        building.checks.append(Check(self.name, self.sensor, self.reference, tolerance, quantity, self.at, self.source))

@@ -1,0 +1,102 @@
+"""JSON Schema of model files: editors complete and check TOML with it (Taplo, Even Better TOML).
+
+python -m fem_mbs.modelfile.json_schema > docs/model.schema.json
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from fem_mbs.declarations import kinds as K
+from fem_mbs.declarations.declaration import Declaration, Key, plain
+from fem_mbs.declarations.steps import step_kinds
+from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
+from fem_mbs.model.sensors import sensor_kinds
+from fem_mbs.modelfile.schema import TABLES, Document, Table
+from fem_mbs.properties.sections import SECTION_SHAPES
+
+__all__ = ["model_schema"]
+
+_NUMBERS = {"type": "array", "items": {"type": "number"}}
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+
+#: Kind of value -> what JSON Schema says of it; kinds that are not here may be anything.
+_KINDS: dict[K.Kind, dict[str, Any]] = {
+    K.NUMBER: {"type": "number"},
+    K.NUMBER_OR_INF: {"type": "number"},
+    K.WHOLE: {"type": "integer", "minimum": 0},
+    K.CELL_COUNT: {"type": "integer", "minimum": 1},
+    K.DIMENSION: {"enum": [2, 3]},
+    K.TEXT: {"type": "string"},
+    K.FILE: {"type": "string"},
+    K.ANY_TEXT: {"type": "string"},
+    K.NAME: {"type": "string"},
+    K.PLACE: {"type": "string"},
+    K.FLAG: {"type": "boolean"},
+    K.VECTOR: _NUMBERS,
+    K.VECTOR_ANY: _NUMBERS,
+    K.NUMBER_OR_VECTOR: {"anyOf": [{"type": "number"}, _NUMBERS]},
+    K.NUMBER_OR_PAIR: {"anyOf": [{"type": "number"}, _NUMBERS]},
+    K.RATIOS: {"anyOf": [{"type": "number"}, _NUMBERS]},
+    K.PLACES: {"anyOf": [{"type": "string"}, _TEXTS]},
+    K.WORDS: {"anyOf": [{"type": "string"}, _TEXTS]},
+    K.FUNCTION: {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "object"}]},
+}
+
+#: Table and key -> the texts that an editor offers.
+_CHOICES = {
+    ("joint", "type"): list(JOINT_KINDS),
+    ("sensor", "kind"): list(sensor_kinds()),
+    ("section", "shape"): list(SECTION_SHAPES),
+    ("step", "type"): list(step_kinds()),
+}
+
+
+def model_schema() -> dict[str, Any]:
+    """Return the JSON Schema of model files."""
+    top = _object(Document, "")
+    for table in TABLES:
+        top["properties"][table.name] = {"description": table.text, **_table(table)}
+    return {"$schema": "http://json-schema.org/draft-07/schema#", "title": "Model file of fem-mbs", **top}
+
+
+def _table(table: Table) -> dict[str, Any]:
+    entry = _KINDS[K.FUNCTION] if table.single else _object(table.declaration, table.name)
+    if table.name == "step":  # the options depend on the type
+        for kind in step_kinds().values():
+            for name, said in kind.Options.keys().items():
+                entry["properties"].setdefault(name, {"description": said.text})
+    if table.many == "named":
+        return {"type": "object", "additionalProperties": entry}
+    many = {"type": "array", "items": entry}
+    return {"anyOf": [entry, many]} if table.name in ("initial", "assembly") else many
+
+
+def _object(declaration: type[Declaration], table: str) -> dict[str, Any]:
+    known = declaration.in_file()
+    needed = [name for name, (_, said) in known.items() if said.required and not said.shows]
+    found = {
+        "type": "object",
+        "properties": {name: _value(said, _CHOICES.get((table, name), [])) for name, (_, said) in known.items()},
+        "additionalProperties": False,
+    }
+    return found | ({"required": needed} if needed else {})
+
+
+def _value(said: Key, choices: list[str]) -> dict[str, Any]:
+    kind = said.kind
+    found: dict[str, Any] = {"description": f"{said.text}{f' [{said.unit}]' if said.unit else ''}"}
+    if not isinstance(kind, K.Kind):
+        return found | _object(kind, "")
+    found |= _KINDS.get(kind, {})
+    if choices or said.choices:
+        found["enum"] = choices or list(said.choices)
+    if not said.required and said.default is not None and not said.shows:
+        found["default"] = plain(said.default)
+    return found
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(model_schema(), indent=1, ensure_ascii=False) + "\n")
