@@ -326,7 +326,7 @@ def test_check_mentions_every_table_of_a_model_file():
     assert others | {"check"} == DESCRIBED
     for table in TABLES:
         name = f"{table.name} of two"
-        entries = [Entry(table, name, SimpleNamespace(type="pin"), "")] * 2
+        entries = [Entry(table, name, SimpleNamespace(kind="pin"), "")] * 2
         lines = list(count_tables({table.name: entries}))
         if table.name in DESCRIBED:
             assert lines == []
@@ -334,7 +334,7 @@ def test_check_mentions_every_table_of_a_model_file():
             (line,) = lines
             assert line.startswith("2 ")
             assert line.split(":")[0].endswith("s")
-            if table.keys is None or "name" in table.keys.keys or table.many == "named":
+            if "name" in table.declaration.keys():  # noqa: SIM118
                 assert line.count(name) == 2
 
 
@@ -348,10 +348,10 @@ def test_list_names_what_the_registries_have():
 
 def test_joints_and_meshes_of_the_reference_are_those_of_the_registries():
     """The keys of `Model.joint` and of a mesh in the model file are described with every kind that there is."""
-    keys = {table.name: table.keys.keys for table in TABLES if table.keys is not None}
-    for described in (Model.joint.__doc__, keys["joint"]["type"].text):
+    keys = {table.name: table.declaration.in_file() for table in TABLES}
+    for described in (Model.joint.__doc__, keys["joint"]["type"][1].text):
         assert {name for name in JOINT_KINDS if f'"{name}"' in described} == set(JOINT_KINDS)
-    file = keys["mesh"]["file"].text
+    file = keys["mesh"]["file"][1].text
     assert all(form.suffixes[0] in file for form in MESH_FORMATS)
 
 

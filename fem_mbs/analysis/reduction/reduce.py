@@ -151,7 +151,7 @@ def reduce_part(
             "Reduction: too many of its unknowns are tied by joints for a part; reduce the flexible parts of the "
             "mechanism one by one"
         )
-    start = np.zeros(linear.system.dimension) if origin is None else linear.compiled.model._vector(
+    start = np.zeros(linear.system.dimension) if origin is None else linear.compiled.model.building.vector(
         origin, "Reduction", "origin"
     )  # fmt: skip
     boundary = make_boundary(linear, interfaces)

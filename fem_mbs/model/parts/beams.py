@@ -27,6 +27,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joints import Joint
+from fem_mbs.model.geometry import NamedNode
 from fem_mbs.properties import beams as B
 
 __all__ = ["Beam", "line_mass", "line_stiffness", "director_columns"]
@@ -130,7 +131,7 @@ def _release(building: Building, beam: _Beam, first: int, last: int, triads=None
         axes = beam.released[end]
         label = f"{beam.name} {end}"
         x = building.position(node)
-        building.node(label, x)
+        NamedNode(label, x).build(building)
         own = building.named_nodes[label]
         if node in building.rotations:
             building.rotations[own] = building.rotations[node]
