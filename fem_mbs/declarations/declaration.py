@@ -126,6 +126,11 @@ class Declaration:
         """Return the state for other processes, where functions that have no name of their own cannot follow."""
         return {k: Left(v.__qualname__) if _nameless(v) else v for k, v in self.__dict__.items()}
 
+    @property
+    def complete(self) -> bool:
+        """Whether it holds all that was said: no function was left in another process."""
+        return not any(isinstance(value, Left) for value in self.__dict__.values())
+
     @classmethod
     def in_file(cls) -> dict[str, tuple[str, Key]]:
         """Return the keys of model files: name there -> name of the field, key."""

@@ -941,7 +941,7 @@ def _table_or_spline(p: _Parameters) -> TimeFunction:
 def _csv(p: _Parameters) -> TimeFunction:
     spline = p.choice("interpolation", ("linear", "spline")) == "spline"
     path = p.context.folder / p.text("file")
-    where = f'file "{path.name if path.is_absolute() else p.text("file")}"'
+    where = f'file "{p.text("file")}"'
     if path.exists() and not path.is_file():
         raise p.error(f"{where} is no file of rows; give a text file.")
     try:
