@@ -101,7 +101,7 @@ def made_again(model: Any, group: str, sections: Mapping[str, Section]) -> list[
 
 
 def _declared(model: Any, group: str) -> Beam | Truss | None:
-    """Return the declaration of a group of beams or trusses, None where a function of it was left in another process."""
+    """Return the declaration of a group of beams or trusses; None where a function of it stayed in another process."""
     found = (s for s in model.specifications if isinstance(s, (Beam, Truss)) and s.name == group)
     return next((s for s in found if s.complete), None)
 
