@@ -20,6 +20,8 @@ strains do not.  Both are reported for 4, 8 and 16 pairs, nothing is tuned.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, solve
@@ -50,7 +52,7 @@ def build(pairs: int = 4, strains: str = "generalised", h: float = 0.005, durati
         rhoA=0.0, rhoI=0.0,
     )  # fmt: skip
     model.polyline("beam", [(HUB, 0.0, 0.0), (HUB + TUBE, 0.0, 0.0), (HUB + TUBE + CHANNEL, 0.0, 0.0)], [1, pairs])
-    up = {"orientation": (0.0, 1.0, 0.0), "strains": strains}
+    up: dict[str, Any] = {"orientation": (0.0, 1.0, 0.0), "strains": strains}
     model.beams("tube", "beam:segment_1", "tube", **up)
     model.beams("centroid", "beam:segment_2", "centroid", **up)
     model.beams("shear centre", "beam:segment_2", "shear centre", offset=(0.0, 0.0, -0.01875), **up)

@@ -21,6 +21,7 @@ Source: E. Reissner, "On one-dimensional large-displacement finite-strain beam t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -134,7 +135,7 @@ def build(beam: Beam | None = None, n: int = 12, strains: str | None = None) -> 
     for name, keys in zip(names, beam.sections, strict=False):
         model.section(name, "matrix" if "stiffness" in keys else "stiffness", **keys)
     model.polyline("beam", beam.nodes(n), 1)
-    places = {}
+    places: dict[str, Any] = {}
     if beam.helix is not None:
         places = {"curved": True, "orientation": ("-x", "-y", 0.0)}
     else:

@@ -234,7 +234,7 @@ class Building:
             raise ModelError(f'{owner}: "{mesh}" is a body or a node, it has no set "{name}"; write "{mesh}"')
         return self.find("body, node or mesh", mesh, table, owner)
 
-    def node_of(self, place: str, owner: str = "Model") -> int:
+    def node_of(self, place: str | int, owner: str = "Model") -> int:
         """Return the node of a body, of a named node or of a set of one node."""
         mesh, colon, name = str(place).partition(":")
         if mesh in self.meshes and colon:
@@ -252,7 +252,7 @@ class Building:
         c, s = np.cos(angle), np.sin(angle)
         return np.array([[c, -s], [s, c]])
 
-    def point(self, place: str, point: Any, owner: str) -> tuple[int, np.ndarray]:
+    def point(self, place: str | int, point: Any, owner: str) -> tuple[int, np.ndarray]:
         """Return node and offset in its axes of a point given in global coordinates (None: the node itself)."""
         if place == "ground":
             if point is None:
@@ -343,7 +343,7 @@ class Building:
     def start_angle(self, node: int) -> float:
         return 0.0 if node == GROUND else self.rotations.get(node, 0.0)
 
-    def turning_node(self, place: str, owner: str) -> int:
+    def turning_node(self, place: str | int, owner: str) -> int:
         """Return node of a place that must have a rotation; ground has one."""
         if place == "ground":
             return GROUND

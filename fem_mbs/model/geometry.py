@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import (
@@ -156,7 +156,8 @@ class PlacedMesh(Declaration):
 
         if self.cells not in ("auto", "lines", "all"):
             raise ModelError(f'{owner}: cells = {shown(self.cells)} must be "auto", "lines" or "all"')
-        path = self.mesh if self.file is None else self.file
+        path = self.file if self.mesh is None else self.mesh
+        assert path is not None
         if "\0" in str(path):
             raise ModelError(f"{owner}: file = {shown(str(path))} is not a path")
         mesh = read_mesh(path, "lines" if self.cells == "lines" else "all")
@@ -172,7 +173,7 @@ class NamedNode(Declaration):
     owner = "Node"
 
     name: str = key(NAME, "by which other tables call it")
-    position: Sequence[float] = key(VECTOR, "at the start [m]")
+    position: ArrayLike = key(VECTOR, "at the start [m]")
 
     def build(self, building: Building) -> None:
         building.new_place("Node", self.name)

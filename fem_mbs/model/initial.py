@@ -137,7 +137,7 @@ class StartSpeed(Declaration):
 
     owner = "Initial speed"
 
-    on: str = key(PLACE, "node or body")
+    on: str | int = key(PLACE, "node or body")
     component: str = key(TEXT, '"x", "y", "z" or "rotation"')
     value: float = key(NUMBER, "speed [m/s], [rad/s]")
     against: str = key(PLACE, "for a rotation: the part that it is counted from", "ground")

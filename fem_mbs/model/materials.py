@@ -93,8 +93,9 @@ class LinearMaterial(Declaration):
                 expansion=self.expansion,
             )
             return
+        density: Any = self.density  # None is refused by `Material`
         building.materials[self.name] = Material(
-            self.name, self.E, self.nu, density=self.density, G=self.G, expansion=self.expansion
+            self.name, self.E, self.nu, density=density, G=self.G, expansion=self.expansion
         )
 
 

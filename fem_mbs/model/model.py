@@ -13,6 +13,7 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.display import Shown
@@ -199,11 +200,11 @@ class Model(StepCalls, Shown):
         """Define a linear elastic material of solids; see `fem_mbs.model.materials.LinearMaterial`."""
         self.add(LinearMaterial(name, E, nu, density, G, expansion, stiffness=stiffness, solid=True))
 
-    def line(self, name: str, start: Sequence[float], end: Sequence[float], n: int) -> None:
+    def line(self, name: str, start: ArrayLike, end: ArrayLike, n: int) -> None:
         """Add a straight mesh of n line cells with the sets "all", "start" and "end"."""
         self.add(PlacedMesh(name, line=Line(start, end, n)))
 
-    def polyline(self, name: str, points: Sequence[Sequence[float]], n: int | Sequence[int]) -> None:
+    def polyline(self, name: str, points: ArrayLike, n: int | Sequence[int]) -> None:
         """Add straight segments through points (k, dimension), n line cells each (a number or a list): sets "all",
         "segment_1" ..., "start", "end", and the points themselves, "corner_1" (the first) ..."""
         self.add(PlacedMesh(name, polyline=Polyline(points, n)))
@@ -211,11 +212,11 @@ class Model(StepCalls, Shown):
     def arc(
         self,
         name: str,
-        center: Sequence[float],
+        center: ArrayLike,
         radius: float,
-        angles: Sequence[float],
+        angles: ArrayLike,
         n: int,
-        normal: Sequence[float] = (0.0, 0.0, 1.0),
+        normal: ArrayLike = (0.0, 0.0, 1.0),
     ) -> None:
         """Add n line cells on a circle about ``normal``, between two angles [deg]; sets "all", "start", "end"."""
         self.add(PlacedMesh(name, arc=Arc(center, radius, angles, n, normal)))
@@ -233,7 +234,7 @@ class Model(StepCalls, Shown):
         those of an array."""
         return self.building.nodes_of(place, owner)
 
-    def node_of(self, place: str, owner: str = "Model") -> int:
+    def node_of(self, place: str | int, owner: str = "Model") -> int:
         """Return the node of a body, of a named node or of a set of one node."""
         return self.building.node_of(place, owner)
 

@@ -45,7 +45,7 @@ class InitialSpeed:
     """A given speed at the start: of a coordinate (0, 1, 2 for x, y, z), or of a rotation about ``axis`` against
     another node."""
 
-    place: str
+    place: str | int
     node: int
     coordinate: int | None
     axis: np.ndarray | None

@@ -169,13 +169,13 @@ class CheckRequest(Declaration):
     def build(self, building: Building) -> None:
         if (self.relative_tolerance is None) == (self.tolerance is None):
             raise ModelError(f'Check "{self.name}": give either tolerance or relative_tolerance')
-        quantity = self.quantity
+        quantity: Any = self.quantity  # None is refused by `Check`
         building.new_name("Check", self.name, {c.name for c in building.checks})
         if quantity is None and self.at is not None:
             quantity = "at"
         if not any(str(self.sensor) == s.name or str(self.sensor).startswith(f"{s.name}.") for s in building.sensors):
             building.find("sensor", self.sensor, {s.name: s for s in building.sensors}, f'Check "{self.name}"')
-        tolerance = self.tolerance
+        tolerance: Any = self.tolerance
         if self.relative_tolerance is not None:
             tolerance = self.relative_tolerance * abs(self.reference)
         building.checks.append(Check(self.name, self.sensor, self.reference, tolerance, quantity, self.at, self.source))

@@ -13,7 +13,7 @@ BUDGET = {
     "fem_mbs.analysis": 24,
     "fem_mbs.cli": 1,
     "fem_mbs.decks": 4,
-    "fem_mbs.model": 69,
+    "fem_mbs.model": 17,
 }
 
 

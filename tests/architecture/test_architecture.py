@@ -105,7 +105,7 @@ HEAVY = {
     "dask": [r"fem_mbs/cluster\.py"],
 }
 MODULES_PER_FOLDER = 15
-FOREIGN_PRIVATE_NAMES = 16
+FOREIGN_PRIVATE_NAMES = 8
 
 # What a command line that only prints its help must not wait for.
 SLOW = ("numba", "scipy", "h5py", "matplotlib", "meshio", "sksparse", "distributed")

@@ -333,8 +333,8 @@ class Bushing(Declaration):
     owner = "Bushing"
 
     name: str = key(NAME, "", shows='"bushing 1", ...')
-    a: str = key(PLACE, "one part")
-    b: str = key(PLACE, "other part", "ground")
+    a: str | int = key(PLACE, "one part")
+    b: str | int = key(PLACE, "other part", "ground")
     stiffness: Any = key(
         SQUARE,
         "diagonal or matrix over displacements and rotations, 6 or 6x6, in the plane 3 or 3x3 (x, y, rotation) "

@@ -230,8 +230,8 @@ class Friction(Declaration):
         FUNCTION, "normal force, with a joint in addition to its own; a load [N]", None, shows="none", kw_only=True
     )
     speed: Any = key(FUNCTION, "of a running surface of a along the coordinate [m/s]", None, shows="0", kw_only=True)
-    a: str | None = key(PLACE, "instead of joint: the part with the surface", None, shows="none", kw_only=True)
-    b: str | None = key(PLACE, "the part whose point slides on it", None, shows="none", kw_only=True)
+    a: str | int | None = key(PLACE, "instead of joint: the part with the surface", None, shows="none", kw_only=True)
+    b: str | int | None = key(PLACE, "the part whose point slides on it", None, shows="none", kw_only=True)
     point: Any = key(VECTOR, "where on b, in global coordinates of the start [m]", None, shows="its node", kw_only=True)
     axis: Any = key(VECTOR, "normal of the surface", None, shows="none", kw_only=True)
     direction: Any = key(VECTOR, "space: where a running surface runs to", None, shows="none", kw_only=True)

@@ -47,8 +47,8 @@ class JointRequest:
 
     owner: str
     name: str
-    a: str
-    b: str
+    a: str | int
+    b: str | int
     point: Any
     axis: Any
     function: Any
@@ -91,7 +91,7 @@ def drivers(building: Building) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _meeting_point(building: Building, owner: str, a: str, b: str, point):
+def _meeting_point(building: Building, owner: str, a: str | int, b: str | int, point):
     """Return the common point of two places: the given point, or the node of a place that is not a body."""
     if point is not None:
         return building.vector(point, owner, "point")
@@ -108,7 +108,7 @@ def _meeting_point(building: Building, owner: str, a: str, b: str, point):
     return found[0]
 
 
-def _own_places(building: Building, a: str, b: str, owner: str = "Joint") -> list[np.ndarray]:
+def _own_places(building: Building, a: str | int, b: str | int, owner: str = "Joint") -> list[np.ndarray]:
     """Return positions of those of two places that are nodes, not bodies."""
     return [building.position(building.node_of(p, owner)) for p in (a, b) if p != "ground" and p not in building.bodies]
 

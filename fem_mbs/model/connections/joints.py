@@ -81,7 +81,7 @@ class Motion(Declaration):
     owner = "Motion"
 
     name: str = key(NAME, "", shows='"motion 1", ...')
-    on: str = key(PLACES, "driven nodes or body")
+    on: str | int = key(PLACES, "driven nodes or body")
     component: str = key(TEXT, '"x", "y", "z" or (plane) "rotation"')
     function: Any = key(FUNCTION, "displacement [m] or angle [rad] since the start")
 
@@ -134,8 +134,8 @@ class Joint(Declaration):
 
     name: str = key(NAME, "", shows='"joint 1", ...')
     kind: str = key(TEXT, ", ".join(f'"{kind}"' for kind in JOINT_KINDS), file="type")
-    a: str = key(PLACE, "one part (along_beam: the name of a beam or truss)")
-    b: str = key(PLACE, "other part", "ground")
+    a: str | int = key(PLACE, "one part (along_beam: the name of a beam or truss)")
+    b: str | int = key(PLACE, "other part", "ground")
     point: Any = key(
         VECTOR,
         "where, in global coordinates of the start [m]; required between bodies, or a body and the ground, which "

@@ -100,7 +100,7 @@ class Force(Declaration):
     owner = "Force"
 
     name: str = key(NAME, "", shows='"force 1", ...')
-    on: str = key(PLACES, "on each node of it")
+    on: str | int = key(PLACES, "on each node of it")
     vector: Any = key(VECTOR, "[N], in global axes")
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
     point: Any = key(VECTOR, "of a body, in global coordinates of the start [m]", None, shows="its node")
@@ -146,7 +146,7 @@ class Moment(Declaration):
     owner = "Moment"
 
     name: str = key(NAME, "", shows='"moment 1", ...')
-    on: str = key(PLACES, "on each node of it")
+    on: str | int = key(PLACES, "on each node of it")
     value: Any = key(NUMBER_OR_VECTOR, "[N m]; in space the vector of the start")
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
     kind: str = key(

@@ -258,8 +258,8 @@ class Spring(Declaration):
     owner = "Spring"
 
     name: str = key(NAME, "", shows='"spring 1", ...')
-    a: str = key(PLACE, "one end")
-    b: str = key(PLACE, "other end")
+    a: str | int = key(PLACE, "one end")
+    b: str | int = key(PLACE, "other end")
     stiffness: float | None = key(NUMBER, "[N/m]", None, shows="0")
     damping: float = key(NUMBER, "[N s/m]", 0.0)
     length: float | None = key(NUMBER, "free length [m]", None, shows="that of the start")
@@ -335,8 +335,8 @@ class TorsionSpring(Declaration):
     owner = "Torsion spring"
 
     name: str = key(NAME, "", shows='"torsion_spring 1", ...')
-    a: str = key(PLACE, "one end")
-    b: str = key(PLACE, "other end, whose angle against a counts")
+    a: str | int = key(PLACE, "one end")
+    b: str | int = key(PLACE, "other end, whose angle against a counts")
     stiffness: float | None = key(NUMBER, "[N m/rad]", None, shows="0")
     damping: float = key(NUMBER, "[N m s/rad]", 0.0)
     angle: float = key(NUMBER, "relative angle since the start at which it is free [rad]", 0.0)

@@ -367,9 +367,11 @@ class MovingPart(Declaration):
     )
 
     def build(self, building: Building) -> None:
-        part = self.part
         building.new_place("Reduced part", self.name)
         owner = building.label("Reduced part", self.name)
+        part = self.part
+        if part is None:
+            raise ModelError(f"{owner}: it has no part; give one (`fem_mbs.read_part`, `fem_mbs.reduce_part`)")
         dim = building.dimension
         _check_part(building, owner, part)
         approximate = part.moments is None or part.method == "macneal"

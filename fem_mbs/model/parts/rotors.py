@@ -209,8 +209,8 @@ class Bearing(Declaration):
     owner = "Bearing"
 
     name: str = key(NAME, "", shows='"bearing 1", ...')
-    a: str = key(PLACE, "node of the shaft")
-    b: str = key(PLACE, "node of the housing, which does not turn", "ground")
+    a: str | int = key(PLACE, "node of the shaft")
+    b: str | int = key(PLACE, "node of the housing, which does not turn", "ground")
     stiffness: Any = key(
         NUMBERS_NESTED,
         "number, 2 (both directions), 4 (row by row) or 2x2, which may be unsymmetric; with speeds a list of these "
