@@ -425,7 +425,7 @@ def test_what_a_preload_has_done_is_in_the_totals():
                     m.linear_transient_step(0.1, 0.01, start="b")), 'start = "b" is about preload = "a"'),
         (lambda m: (m.linear_static_step("a"), m.static_step(name="s"), m.modes_step(2, preload="a")),
          'step "s" has moved the model since'),
-        (lambda m: m.linear_static_step(report="all"), "report = 'all' must be one of total, increment"),
+        (lambda m: m.linear_static_step(report="all"), 'report = "all" must be one of "total", "increment"'),
     ],
 )  # fmt: skip
 def test_refused(steps, message):

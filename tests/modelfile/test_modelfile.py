@@ -686,7 +686,7 @@ WRONG_AS_A_WHOLE = {
     ),
     "no steps": (MINIMAL[: MINIMAL.index("[[step]]")], r"it has no steps"),
     "uneven steps": (changed(("h = 0.01", "h = 0.03")), r'\[\[step\]\] "transient": duration = 0\.1 s is not a whole'),
-    "step choice": (changed(("h = 0.01", "h = 0.01\nrule = 'newmrk'")), r"\"transient\": rule = \"newmrk\" must be"),
+    "step choice": (changed(("h = 0.01", "h = 0.01\nrule = 'newmrk'")), r'\[\[step\]\] number 1: rule = "newmrk" must be'),
     "singular inertia": (
         added("[[body]]\nname = 'b'\nposition = [0, 0]\nmass = 1\ninertia = 0"),
         r'node "b", rotation has neither mass nor stiffness',
