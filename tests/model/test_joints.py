@@ -11,7 +11,7 @@ from fem_mbs.analysis.context import make_context
 from fem_mbs.analysis.header import make_header
 from fem_mbs.analysis.run import run_steps
 from fem_mbs.analysis.solution import Solution
-from fem_mbs.analysis.start.initial import _rows
+from fem_mbs.analysis.start.initial import started
 from fem_mbs.analysis.start.mobility import mobility
 
 #: kind, options, freedoms that the joint takes away
@@ -74,7 +74,7 @@ def run(model):
     for a in (state.Q, state.D):
         a[1] = a[0]
     state.U[:] = 0
-    errors = _rows(context.compiled, state, values)[context.system.first_multiplier : -1]
+    errors = started(context.compiled, state, values).gaps
     return solution, np.abs(errors).max()
 
 

@@ -630,6 +630,7 @@ WRONG = {
         r'\[\[step\]\] number 1: unknown key "frmes"; .*"frames"',
     ),
     "step option type": (changed(("h = 0.01", "h = 0.01\nframes = 3.5")), r"frames = 3\.5 must be a whole number"),
+    "step choice": (changed(("h = 0.01", "h = 0.01\nrule = 'newmrk'")), r'number 1: rule = "newmrk" must be one of'),
     "step option flag": (changed(("h = 0.01", "h = 0.01\nrtol = true")), r"rtol = true must be a number"),
     "step h": (changed(("h = 0.01", "h = '0.01'")), r'\[\[step\]\] number 1: h = "0\.01" must be a finite number'),
     "step h missing": (changed(("h = 0.01", "")), r'\[\[step\]\] number 1: "h" is missing'),
@@ -686,7 +687,6 @@ WRONG_AS_A_WHOLE = {
     ),
     "no steps": (MINIMAL[: MINIMAL.index("[[step]]")], r"it has no steps"),
     "uneven steps": (changed(("h = 0.01", "h = 0.03")), r'\[\[step\]\] "transient": duration = 0\.1 s is not a whole'),
-    "step choice": (changed(("h = 0.01", "h = 0.01\nrule = 'newmrk'")), r'\[\[step\]\] number 1: rule = "newmrk" must be'),
     "singular inertia": (
         added("[[body]]\nname = 'b'\nposition = [0, 0]\nmass = 1\ninertia = 0"),
         r'node "b", rotation has neither mass nor stiffness',

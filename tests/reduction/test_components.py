@@ -342,7 +342,7 @@ def test_modal_step_of_a_free_model():
     ("options", "message"),
     [
         ({"component_cutoff": -1.0}, "component_cutoff = -1.0 must be a positive frequency"),
-        ({"component_cutoff": "x"}, "component_cutoff = 'x' must be a positive frequency"),
+        ({"component_cutoff": "x"}, 'component_cutoff = "x" must be a positive frequency'),
         ({"component_cutoff": 9.0, "near": 3.0}, "component_cutoff and near exclude each other"),
         ({"component_cutoff": 9.0, "band": (1.0, 3.0)}, "component_cutoff and band exclude each other"),
     ],

@@ -265,11 +265,11 @@ def test_model_file(tmp_path):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda m: m.campbell_step("motor", [1.0]), 'no rotor "motor"; did you mean "rotor"'),
+        (lambda m: m.campbell_step("motor", [1.0, 2.0]), 'no rotor "motor"; did you mean "rotor"'),
         (lambda m: m.campbell_step("rotor", [2.0, 1.0]), "1 comes after 2"),
         (lambda m: m.campbell_step("rotor", []), "speeds"),
         (lambda m: m.campbell_step("rotor", {"start": 1.0, "end": 2.0}), "start, end and n"),
-        (lambda m: m.campbell_step("rotor", [1.0], frame="turning"), "frame = 'turning'"),
+        (lambda m: m.campbell_step("rotor", [1.0], frame="turning"), 'frame = "turning"'),
         (lambda m: m.campbell_step("rotor", [1.0], orders=[-1.0]), "orders"),
         (lambda m: m.campbell_step("rotor", [1.0], turns=3), 'unknown key "turns"'),
         (lambda m: m.unbalance_step("rotor", [1.0], []), "unbalances"),
@@ -325,7 +325,7 @@ def test_equal_frequencies_at_all_speeds():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"speeds": [0.0, 1.0]}, "add rotor"),
+        ({"speeds": [0.0, 1.0]}, '"rotor" is missing'),
         ({"rotor": "rotor", "speeds": [10.0]}, "at least two"),
     ],
 )

@@ -270,11 +270,11 @@ near = [0.0, 90.0]
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"near": "low"}, "near = 'low' must be a frequency"),
+        ({"near": "low"}, 'near = "low" must be a number, or a list of two'),
         ({"shift": [1.0, 2.0, 3.0]}, "shift = .* must be a number"),
-        ({"which": "lowest"}, "which = 'lowest' must be one of nearest, rightmost"),
-        ({"check": "inertia"}, "check = 'inertia' must be one of"),
-        ({"frame": "moving"}, "frame = 'moving' must be one of"),
+        ({"which": "lowest"}, 'which = "lowest" must be one of "nearest", "rightmost"'),
+        ({"check": "inertia"}, 'check = "inertia" must be one of'),
+        ({"frame": "moving"}, 'frame = "moving" must be one of'),
         ({"frame": "rotating"}, "needs a rotor"),
         ({"speed": 3.0}, "speed = 3.0 needs a rotor"),
         ({"rotor": "none"}, 'no rotor "none"'),

@@ -305,7 +305,7 @@ sensors = ["x"]
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"form": "dense"}, "form = 'dense' must be one of state space, descriptor"),
+        ({"form": "dense"}, 'form = "dense" must be one of "state space", "descriptor"'),
         ({"inputs": 3}, "inputs = 3 must be a name or a list of names"),
         ({"speed": 1.0}, "speed = 1.0 needs a rotor"),
     ],

@@ -188,12 +188,12 @@ eigenvalues = {every = 1, count = 1}
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (3, "must be a table with some of every"),
-        ({"evry": 3}, 'unknown key "evry"; did you mean "every"'),
+        (3, "must be a table with the keys every"),
+        ({"evry": 3}, 'unknown key "eigenvalues.evry"; did you mean "every"'),
         ({"every": 0}, "every = 0 must be a whole number"),
         ({"count": 1.5}, "count = 1.5 must be a whole number"),
-        ({"which": "all"}, "which = 'all' must be one of"),
-        ({"near": "x"}, "near = 'x' must be a frequency"),
+        ({"which": "all"}, 'which = "all" must be one of'),
+        ({"near": "x"}, 'near = "x" must be a number, or a list of two'),
     ],
 )
 def test_wrong_options(given, message):

@@ -383,7 +383,7 @@ def test_results_on_disk(tmp_path):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"control": "force"}, "control = 'force' must be one of"),
+        ({"control": "force"}, 'control = "force" must be one of'),
         ({"control": "displacement"}, "needs on, component and displacement"),
         ({"control": "arc", "on": "apex"}, "belong together"),
         ({"control": "displacement", "on": "apex", "component": "z", "displacement": 1.0}, "component = 'z'"),

@@ -463,7 +463,7 @@ class _Static:
         bifurcations = branching(criticals)
         if bifurcations < o.branch:
             failures.append(
-                f"branch = {o['branch']}: the path has {bifurcations or 'no'} bifurcation{'s' * (bifurcations != 1)} "
+                f"branch = {o.branch}: the path has {bifurcations or 'no'} bifurcation{'s' * (bifurcations != 1)} "
                 f"up to load factor {self.factor:.6g}; give the number of one that is there, or follow the path farther"
             )
         if account["limit"]:
