@@ -161,12 +161,14 @@ def test_report_of_buckling_linear_statics_and_counts(tmp_path):
     assert "2.5" in text(table) and "-3" in text(table)
     reactions = {"force": [0.0, 0.0, -12.5], "moment": [1.0, 2.0, 3.0]}
     summary = {"type": "static", "linear": True, "largest_displacement": 0.00123, "reactions": reactions}
-    results = write(tmp_path, summary=summary, kind="static")
+    results = write(tmp_path, summary=summary, kind="linear_static")
     (table,) = _findings(results.steps[0])
     assert "displacement [m]" in text(table) and "0.00123" in text(table) and "-12.5" in text(table)
     assert "linear static" in text(_steps(results))
     for energy, said in (({}, "FAILED"), ({"closing_error_relative": 0.25}, "2.50e-01 FAILED")):
-        failed = write(tmp_path, summary=summary | {"failures": ["it ends short"], "energy": energy}, kind="static")
+        failed = write(
+            tmp_path, summary=summary | {"failures": ["it ends short"], "energy": energy}, kind="linear_static"
+        )
         assert said in text(_steps(failed)) and "[" not in text(_steps(failed)).splitlines()[-2]
     assert "no mode is missing (4)" in _counted("m", {"expected": 4, "found": 4})
     assert "5 modes lie up to the highest one, 4 were found" in _counted("m", {"expected": 5, "found": 4})
