@@ -14,7 +14,7 @@ from fem_mbs import Model, ModelError, Results, load_model, run, solve
 from fem_mbs.analysis.run import run_to_end
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.state_space import descriptor, state_space
-from fem_mbs.analysis.steps import stability_map
+from fem_mbs.analysis.stability_points import Points
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen import complex_modes as cm
 
@@ -55,7 +55,7 @@ def test_two_numbers_of_elements():
 
 def test_boundary_next_to_points_without_a_state(monkeypatch):
     """Where a halving meets a point without modes, nothing is said of the boundary there."""
-    found = stability_map._Points.eigenvalues
+    found = Points.eigenvalues
 
     def fails(self, values):
         if 9.5 < values[0] < 11.0:
@@ -63,7 +63,7 @@ def test_boundary_next_to_points_without_a_state(monkeypatch):
             return np.zeros(0, complex)
         return found(self, values)
 
-    monkeypatch.setattr(stability_map._Points, "eigenvalues", fails)
+    monkeypatch.setattr(Points, "eigenvalues", fails)
     m = inverted()
     m.stability_map_step([{"element": "s", "number": "stiffness", "values": [5.0, 9.0, 12.0]}], count=2, refine=10)
     s = solve(m).steps[-1].summary

@@ -883,5 +883,5 @@ def test_defaults_of_rules_stand_in_one_table():
         assert step_kind("transient").Options.keys()[name].default == getattr(Settings(), name) == default
         if name != "decay":
             assert step_kind("linear_transient").Options.keys()[name].default == LINEAR_DEFAULTS[name]
-    row = next(line for line in reference().splitlines() if line.startswith("| `alpha` | -0.05 |"))
+    row = next(line for line in reference().splitlines() if line.startswith("| `alpha` | number | -0.05 |"))
     assert f"half of the default of a transient, {DEFAULTS['alpha']:g}" in row

@@ -291,7 +291,7 @@ def test_cylinder_forces_of_inverse_dynamics_move_the_boom():
     inverse = solve(boom())
     found = inverse.drives()
     t = found.t
-    forward = solve(boom((t, next(iter(found.values())))))
+    forward = solve(boom((t, next(iter(found.by_sensor.values())))))
     assert inverse.sensor("q")[-1, 0] > 0.1
     assert forward.sensor("q")[-1, 0] == pytest.approx(inverse.sensor("q")[-1, 0], abs=1e-4)
 
