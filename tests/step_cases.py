@@ -110,7 +110,7 @@ STEPS = {
     "complex_modes": {"count": 4},
     "linearise": {},
     "stability_map": {"parameters": [{"load": "push", "values": [0.0, 1.0]}], "count": 2},
-    "campbell": {"rotor": "rotor", "speeds": [0.0, 100.0], "count": 3},
+    "campbell": {"rotor": "rotor", "speeds": [0.0, 300.0], "count": 3},
     "unbalance": {
         "rotor": "rotor", "speeds": [10.0, 100.0], "unbalances": [{"at": "arm:end", "amount": 1e-3, "phase": 0.3}],
     },

@@ -116,7 +116,7 @@ def test_words_tables_quantities_figures(kind, made):
     if found.linear and found.tables:
         assert own
     names = [name for name, _, _ in collect(results)]
-    assert any(name.startswith("last.") for name in names)
+    assert any(name.startswith("last.") for name in names) or kind == "linearise"  # which writes matrices alone
     for name, _value, _unit in found.quantities(step.summary):
         assert f"last.{name}" in names
     wanted = [name for entry in recorded_kind(step.type).figures for _, name in function_of(entry)(step)]
