@@ -368,7 +368,7 @@ def subject(request):
     return request.param
 
 
-def seeds(n=4):
+def seeds(n=2):
     return pytest.mark.parametrize("seed", range(n))
 
 
