@@ -64,12 +64,17 @@ class Ahead:
 class LinearFindings:
     """What linear steps have found, and the matrices that they share while the state stays.
 
-    ``responses``: of linear static steps, by their names; ``ends``: displacements (first,) from the state and
-    velocities (first,) or None at the end of linear static steps and transients; ``linear``: the matrices of the
-    last step; ``vectors`` (N, k): the shapes of the last modal or buckling step, of which ``below`` more were left
-    out before the first; ``shapes_of``: shapes (N, k) of modal steps by their names; ``linearisation``,
-    ``complex_modes``: of the last step of small motions; ``model``: the state space of the last step that made one;
-    ``harmonic``: of the last step of harmonic response.
+    Attributes:
+        responses: responses of linear static steps by the names of the steps.
+        ends: displacements (first,) from the state, and velocities (first,) or None, at the end of linear static steps
+            and linear transients, by the names of the steps.
+        linear: matrices of the last linear step.
+        vectors: shapes (N, k) of the last modal or buckling step.
+        below: number of shapes that this step left out below the first.
+        shapes_of: shapes (N, k) of modal steps by the names of the steps.
+        linearisation, complex_modes: matrices and modes of the last step of small motions.
+        model: state space of the last step that made one.
+        harmonic: response of the last harmonic step.
     """
 
     def __init__(self) -> None:
