@@ -133,12 +133,8 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
         context.state.past[:] = 0.0
         _rest_at_start(step, context, settings)
         stepping.begin()
-        context.rows.first(
-            stepping,
-            context.recorder,
-            mid_step_valid=True,
-            **({"eigenvalues": along.here(time=now.time)} if along else {}),
-        )
+        first = {"eigenvalues": along.here(time=now.time)} if along else None
+        context.rows.first(stepping, context.recorder, mid_step_valid=True, columns=first)
         totals = new_totals(stepping, late)
     else:
         if not now.started:
@@ -146,7 +142,9 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
             now.start = consistent_velocities(context.compiled, context.state, now.time, spin)
         stepping.begin()
         check_inertia(context, stepping)
-        context.rows.first(stepping, context.recorder, **({"eigenvalues": along.here(time=now.time)} if along else {}))
+        context.rows.first(
+            stepping, context.recorder, columns={"eigenvalues": along.here(time=now.time)} if along else None
+        )  # fmt: skip
         if RULES[rule].kind == S.NEWMARK:
             # of loads that jump at the start the later value acts in the first step
             start_rule(
@@ -189,7 +187,7 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
         if context.progress is not None:
             error = relative_error(totals)
             iterations = float(chunk.iterations.mean())
-            if adaptive:  # per step that was computed, not per row
+            if isinstance(stepping, AdaptiveStepping):  # per step that was computed, not per row
                 iterations = totals["iterations"] / max(stepping.computed, 1)
             done = round((float(chunk.time[-1]) - t0) / h)
             told = {"time": float(chunk.time[-1]), "iterations": iterations, "energy_error": error}
@@ -218,7 +216,7 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
     told, failures = verdict(rule, settings, {**totals, "scale": scale})
     return {
         "type": step.kind.name, "name": step.name, "rule": rule, "n_steps": n_steps, "h": h,
-        **({"adaptive": stepping.report()} if adaptive else {}),
+        **({"adaptive": stepping.report()} if isinstance(stepping, AdaptiveStepping) else {}),
         "t_start": t0, "t_end": now.time, "iterations": int(totals["iterations"]),
         "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
         "seconds": round(elapsed, 4), "start": now.start, **events,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class Rows:
 
     def frames(
         self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, about: S.State | None = None,
-        shapes: bool = False, moved: dict[str, np.ndarray] | None = None,
+        shapes: bool = False, moved: Mapping[str, Any] | None = None,
     ) -> dict[str, np.ndarray]:  # fmt: skip
         """Columns of the frames. ``about``: the state that a linear analysis is about, ``moved`` how its stresses
         change (`Fields.frames`); ``shapes``: displacements of any size, which have no stresses."""
@@ -125,12 +126,17 @@ class Rows:
         recorder: Any,
         mid_step_valid: bool = False,
         place: np.ndarray | None = None,
-        **extra: np.ndarray,
+        columns: Mapping[str, np.ndarray] | None = None,
     ) -> None:
-        """The start of a step as row and frame number zero; ``place`` of the frame, if it is no other of the values."""
+        """Record the start of a step as row and frame number zero.
+
+        Args:
+            place: of the frame, shape (1,); None: the path length or load factor in ``columns``, else the time.
+            columns: further columns of the row, each of shape (1,) or (1, k).
+        """
         state = stepping.state
         values, ledger = self.present(stepping)
-        t = np.array([stepping.t0])
+        t, columns = np.array([stepping.t0]), columns or {}
         series = self.series(t, ledger, np.zeros(1), np.zeros(1), values, mid_step_valid)
         frames = {
             "Q": state.Q[:1],
@@ -140,5 +146,5 @@ class Rows:
             "energy": state.energy[None, :],
         }
         if place is None:
-            place = extra.get("path length", extra.get("load factor", t))
-        recorder.append({**series, **extra}, self.frames(frames, place))
+            place = columns.get("path length", columns.get("load factor", t))
+        recorder.append({**series, **columns}, self.frames(frames, place))

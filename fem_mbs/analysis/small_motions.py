@@ -159,7 +159,7 @@ def find_modes(
     near = given["near"]
     M, C1, K, G, T = lin.problem()
     lin.release()
-    used = sum(np.asarray(abs(A).sum(axis=0)).ravel() for A in (M, C1, K, G) if A is not None)
+    used = np.sum([np.asarray(abs(A).sum(axis=0)).ravel() for A in (M, C1, K, G) if A is not None], axis=0)
 
     def name(bad: np.ndarray) -> str:
         return lin.system.name_of(int(T[:, [int(np.flatnonzero(bad)[0])]].tocsc().indices[0]))

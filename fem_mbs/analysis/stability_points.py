@@ -84,7 +84,8 @@ def _parameter(owner: str, entry: Any, context: RunContext) -> Parameter:
     for key in ("number", "factor"):
         if key in entry and kind != "element":
             raise ModelError(f"{owner}: {key} belongs to element; remove it")
-    number, unit, relative = "", "", bool(entry.get("factor", False))
+    number: Any = None
+    unit, relative = "", bool(entry.get("factor", False))
     if kind == "load":
         words = [target] if isinstance(target, str) else target
         if not isinstance(words, (list, tuple)) or not words or not all(isinstance(w, str) for w in words):

@@ -228,8 +228,8 @@ class StepKind:
         """
         call = f"{self.name}_step"
         if len(given) > len(self.positional):
-            options = [*self.Options.keys()]
-            other = [k for k in options if k not in self.positional][:1]
+            known = [*self.Options.keys()]
+            other = [k for k in known if k not in self.positional][:1]
             shown = ", ".join([*self.positional, *(f"{k}=..." for k in [*other, "name"] if k not in self.positional)])
             raise ModelError(
                 f"{call}({shown}): {given[len(self.positional)]!r} comes without its keyword; say which argument it is"

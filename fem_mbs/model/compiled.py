@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.functions.kinds import TimeFunction
 from fem_mbs.model.connections.couplings import coupling_blocks
 from fem_mbs.model.connections.friction import check_path_ends
 from fem_mbs.model.loads.frames import centrifugal_blocks, shake
@@ -27,7 +27,7 @@ class CompiledModel:
 
     model: Any
     system: Compiled
-    functions: list[TimeFunction]
+    functions: list[Callable[[np.ndarray], np.ndarray]]
     loads: np.ndarray
     sensors: list[Sensor]
     merged_joints: list[tuple[str, int]]

@@ -111,7 +111,7 @@ class Modification:
         """Of the baseline (n_p,) [Hz]."""
         return self.assembly.frequencies
 
-    def _alphas(self, alphas) -> np.ndarray:
+    def _alphas(self, alphas: ArrayLike | Mapping[str, float]) -> np.ndarray:
         """Return changes (m,) of all parameters, given by numbers in their order or by names.
 
         Raises:
@@ -144,7 +144,7 @@ class Modification:
         return np.where(rigid, np.nan, found / np.where(rigid, 1.0, self.values))
 
     @one_blas_thread()
-    def forward(self, alphas: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    def forward(self, alphas: ArrayLike | Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
         """Return frequencies [Hz] and modes (n_p, n_p), in the baseline's modes, after changes of the parameters:
         numbers in their order, or by names."""
         values, vectors = self._forward(self._alphas(alphas))
@@ -380,12 +380,12 @@ class Modification:
 
     # --- anew ------------------------------------------------------------------------------------------------------
     @one_blas_thread()
-    def synthesis(self, alphas: ArrayLike) -> Assembly:
+    def synthesis(self, alphas: ArrayLike | Mapping[str, float]) -> Assembly:
         """Return the model after changes, with new modes of the components that change, as many as before, and those of
         the others as they are; ``seconds`` of it says what that took."""
-        alphas, assembly = self._alphas(alphas), self.assembly
+        assembly = self.assembly
         start = perf_counter()
-        totals = self._changes.matrices(alphas)
+        totals = self._changes.matrices(self._alphas(alphas))
         seconds = {"matrices": perf_counter() - start}
         parts, reduced = list(assembly.parts), list(assembly.coupled.parts)
         for c in sorted(totals.keys() - {-1}):
@@ -404,6 +404,6 @@ class Modification:
         return replace(assembly, parts=parts, coupled=coupled, link_matrices=links, seconds=seconds)
 
     @one_blas_thread()
-    def full(self, alphas: ArrayLike, count: int) -> np.ndarray:
+    def full(self, alphas: ArrayLike | Mapping[str, float], count: int) -> np.ndarray:
         """Return frequencies (count,) [Hz] of the whole model after changes, without reduction."""
         return self.assembly.full_modes(count, self._changes.whole(self._alphas(alphas)))

@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix, diags, hstack, lil_matrix, vstack
 
 from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.errors import ModelError
+from fem_mbs.functions.kinds import TimeFunction
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.libraries import ExactlySingular
 from fem_mbs.solvers.linear.redundancy import dependencies
@@ -75,6 +76,7 @@ def function_jets(compiled: CompiledModel, t: float) -> np.ndarray:
         if compiled.loads[i]:
             out[i, 0] = f(np.float64(t))
         else:
+            assert isinstance(f, TimeFunction)  # steps replace functions of loads alone
             out[i] = [float(np.asarray(v)) for v in f.jet(np.float64(t))]
         if not np.isfinite(out[i]).all():
             what = ("value", "first derivative", "second derivative")[int(np.flatnonzero(~np.isfinite(out[i]))[0])]

@@ -127,7 +127,7 @@ class _Static:
         self.stepping, self.loading = stepping, loading
         self.mask, self.weight, self.factor, self.motions = mask, weight, start, motions
         self.applied = start  # load factor that is set
-        self.chunk: Chunk | None = None
+        self.chunk: Chunk  # of the last equilibrium, after the first
         self.points = self.iterations = 0
         self.slope: float | None = None  # reach of the tangent at the last equilibrium per load factor, if it is known
         self.tried = np.inf  # reach of the tangent at the last one that was found
@@ -181,7 +181,7 @@ class _Static:
         t0, duration = context.time, options.duration
         context.rows.first(
             stepping, context.recorder, place=np.array([t0]) if duration else None,
-            **{"load factor": np.array([self.factor])}, **self.along(0, load_factor=self.factor),
+            columns={"load factor": np.array([self.factor]), **self.along(0, load_factor=self.factor)},
         )  # fmt: skip
         start, span = self.factor, options.until - self.factor
         whole = 1.0 if span == 0.0 and not duration else 1.0 / options.increments
@@ -430,8 +430,11 @@ class _Static:
         count = problem.negative(self.factor) if settings.stability else -1
         start = {"load factor": self.factor, "path length": 0.0, "negative eigenvalues": float(count)}
         context.rows.first(
-            self.stepping, context.recorder, **{k: np.array([v]) for k, v in start.items()},
-            **self.along(0, load_factor=self.factor, path_length=0.0),
+            self.stepping, context.recorder,
+            columns={
+                **{k: np.array([v]) for k, v in start.items()},
+                **self.along(0, load_factor=self.factor, path_length=0.0),
+            },
         )  # fmt: skip
 
         last = Point(self.factor, 0.0, 0, count)
@@ -542,6 +545,7 @@ class _Static:
     def loose_start(self, problem: Problem, settings: PathSettings, on_point: Callable[[Point], None]) -> PathSettings:
         """Minimise the potential in the first step of load control if the model has unconstrained motions."""
         here = self.factor, self.context.time
+        assert settings.end is not None  # load control
         rise = settings.end - self.factor
         first = self.factor + np.sign(rise) * min(settings.size, abs(rise)), self.context.time
         if np.isfinite(problem.reach(self.factor, lambda part: self.go(here, first, part), self.sampled)):

@@ -44,7 +44,7 @@ class Problem:
         self.asymmetry = self.skew = 0.0  # largest so far, and of the last count
         self.force = 1.0
         self.before: np.ndarray | None = None  # time functions (1, n_fun) at the last equilibrium
-        self.chunk: Chunk | None = None
+        self.chunk: Chunk  # of the last equilibrium, after the first
         self.restart()
         self._lu: Any = None
         self._noise = np.zeros(self.unknown.size)
@@ -86,14 +86,15 @@ class Problem:
             table = self.state.values[: n * (3 * band + 1)].reshape(n, 3 * band + 1)
             size = np.abs(table).max(axis=1)
         else:
+            assert system.pattern is not None
             size = np.maximum.reduceat(np.abs(self.state.values[:-1]), system.pattern[0][:-1])
         self._diagonal = np.where(self.node, size, 0.0)
         # what round-off of the coordinates leaves near by: beyond it a residual has nothing to say
         self._noise = _ROUND_OFF * system.length * size
-        redundancy = self.stepping.redundancy
-        if not system.banded:
+        redundancy, solver = self.stepping.redundancy, self.stepping.solver
+        if solver is not None:
             try:
-                redundancy.factor(self.stepping.solver, self.state.values[:-1])
+                redundancy.factor(solver, self.state.values[:-1])
             except SingularMatrixError as error:
                 raise AnalysisError(str(error)) from None
             return
@@ -105,7 +106,7 @@ class Problem:
         redundancy.find_null(self._solve)
 
     def _solve(self, b: np.ndarray) -> np.ndarray:
-        if not self.system.banded:
+        if self.stepping.solver is not None:
             return self.stepping.solver.solve(b)
         lu, pivots, band = self._lu
         return dgbtrs(lu, band, band, b, pivots)[0]
@@ -263,6 +264,7 @@ class Problem:
     def _matrix(self) -> csr_matrix:
         system, n = self.system, self.system.n_equations
         if not system.banded:
+            assert system.pattern is not None
             indptr, indices = system.pattern
             return csc_matrix((self.state.values[:-1], indices, indptr), shape=(n, n)).tocsr()
         band = system.bandwidth

@@ -538,9 +538,9 @@ def spread(given: Any, owner: str, name: str, most: int, spaced: bool = False) -
         raise ModelError(f"{owner}: {name} = {given!r} must have start, end and n, a whole number of intervals{more}")
     if spacing not in ("linear", "log"):
         raise ModelError(f'{owner}: {name}.spacing = {spacing!r} must be "linear" or "log"')
-    for end in ("start", "end"):
-        if not number(given[end]) or given[end] < 0.0:
-            raise ModelError(f"{owner}: {name}.{end} = {given[end]!r} must be a finite number of at least 0")
+    for limit in ("start", "end"):
+        if not number(given[limit]) or given[limit] < 0.0:
+            raise ModelError(f"{owner}: {name}.{limit} = {given[limit]!r} must be a finite number of at least 0")
     start, end = float(given["start"]), float(given["end"])
     if spacing == "log" and not start > 0.0:
         raise ModelError(f"{owner}: {name}.start = {start:g} must be positive with logarithmic spacing")

@@ -42,7 +42,7 @@ _NONLINEAR = ("work", "energy")  # sensors without a meaning in small motions
 _LISTED = valued("list or table", "a list, or a table", lambda v: isinstance(v, (list, dict)))
 _NAMED = valued(
     "name or list of names", '"all", a name or a list of names',
-    lambda v: len(v) > 0 and all(isinstance(n, str) for n in v) if isinstance(v, list) else isinstance(v, str) and v,
+    lambda v: bool(v) and (all(isinstance(n, str) for n in v) if isinstance(v, list) else isinstance(v, str)),
 )  # fmt: skip
 
 

@@ -101,7 +101,7 @@ have left, and with inputs or sensors `state_space_NAME.npz` (docs/results.md)."
         lin, warnings = linearised(context.end, rotor, options.speed, options.frame)
         context.linear.linearisation = lin
         label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
-        tables = {f"matrices_{label}.npz": matrices(lin)}
+        tables: dict[str, dict[str, Any]] = {f"matrices_{label}.npz": matrices(lin)}
         model = None
         if len(options.inputs) or len(options.sensors):
             make = state_space if options.form == FORMS[0] else descriptor

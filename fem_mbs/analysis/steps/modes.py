@@ -201,7 +201,7 @@ def _found(linear: Linearised, options: Options, owner: str) -> tuple[dict, dict
         from fem_mbs.analysis.components.synthesis import component_modes
 
         found, extra["components"] = component_modes(linear, float(options.component_cutoff), options.count, owner)
-    elif options.band is not None:
+    elif w2[1] is not None:
         found = real_modes(K, M, band=tuple(w2[1]))
     else:
         near = None if w2[0] is None else float(w2[0])
@@ -279,8 +279,8 @@ def _participation(
     dof = np.full((n, 6), -1)
     dof[:, :dim] = system.offset[:n, None] + np.arange(dim)
     turning = np.flatnonzero(system.nodes.rotational)
-    columns = [5] if dim == 2 else [3, 4, 5]
-    dof[np.ix_(turning, columns)] = system.offset[turning][:, None] + dim + np.arange(len(columns))
+    columns = np.arange(5 if dim == 2 else 3, 6)
+    dof[np.ix_(turning, columns)] = system.offset[turning][:, None] + dim + np.arange(columns.size)
     directions = rigid_body_motions(x, dof, system.n_dof)
     names = ["x", "y", "z", "rx", "ry", "rz"]
     wanted = [0, 1, 5] if dim == 2 else list(range(6))

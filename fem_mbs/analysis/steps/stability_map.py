@@ -120,7 +120,7 @@ growth rate (real part) and the frequency of that mode at every point."""
         growth, frequency, stable = np.zeros(len(grid)), np.zeros(len(grid)), np.zeros(len(grid), bool)
         eigenvalues = np.full((len(grid), 2 * options.count), np.nan)
         for k, values in enumerate(grid):  # of runs: each is a model of its own
-            p = points.eigenvalues(values)
+            p = points.eigenvalues(values.tolist())
             growth[k], frequency[k], stable[k] = largest(p)
             some = np.column_stack((p.real, p.imag)).ravel()[: eigenvalues.shape[1]]
             eigenvalues[k, : some.size] = some

@@ -19,7 +19,7 @@ from fem_mbs.analysis.start.redundancy import Redundancy
 from fem_mbs.analysis.transient.rules import DEFAULTS, RULES, Weights, weights
 from fem_mbs.analysis.transient.watch import Watcher
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
-from fem_mbs.solvers.linear.solver import SingularMatrixError, make_solver
+from fem_mbs.solvers.linear.solver import LinearSolver, SingularMatrixError, make_solver
 from fem_mbs.solvers.stepping import explicit, gauge
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.compile import Compiled
@@ -143,7 +143,7 @@ class Stepping:
         self.real[S.RTOL], self.real[S.CTOL] = settings.rtol, settings.ctol
         self.real[[S.BETA, S.GAMMA, S.ALPHA_M, S.ALPHA_F]] = self.weights[:4]
         self.real[S.LENGTH] = compiled.length
-        self.solver = None
+        self.solver: LinearSolver | None = None  # of systems that are not banded
         if not compiled.banded:
             indptr, indices = compiled.pattern
             mask = compiled.system.kind[compiled.system.unknown] == S.MULTIPLIER
@@ -218,7 +218,7 @@ class Stepping:
         return funs
 
     def time(self, step: ArrayLike) -> np.ndarray:
-        return self.t0 + self.h * step
+        return self.t0 + self.h * np.asarray(step)
 
     # --- the start -------------------------------------------------------------------------------------------------
     def begin(self) -> None:
