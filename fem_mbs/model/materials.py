@@ -23,7 +23,7 @@ from fem_mbs.declarations.kinds import (
     TEXT,
     VECTOR,
 )  # fmt: skip
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.building import Building
 from fem_mbs.properties.sections import SECTION_SHAPES, Material, make_section
@@ -82,7 +82,7 @@ class LinearMaterial(Declaration):
         values = (self.E, self.nu, self.G, self.stiffness, self.expansion)
         if self.solid or self.E is None or any(isinstance(v, (list, tuple, np.ndarray)) for v in values):
             if not self.solid and self.E is None and self.stiffness is None:
-                raise ModelError(f'Material "{self.name}": "E" is missing')
+                raise ModelError('"E" is missing', owner=Owner("Material", self.name))
             building.solid_materials[self.name] = make_solid_material(
                 self.name,
                 E=self.E,

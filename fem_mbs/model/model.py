@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.display import Shown
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.calls import Built, adds
 from fem_mbs.model.compiled import CompiledModel, compile_model
@@ -75,7 +75,12 @@ class Model(StepCalls, Shown):
         fields: Sequence[str] = ("stress",),
     ) -> None:
         if dimension not in (2, 3):
-            raise ModelError(f"Model: dimension = {dimension!r} is neither 2 (plane) nor 3 (space)")
+            raise ModelError(
+                f"dimension = {dimension!r} is neither 2 (plane) nor 3 (space)",
+                owner=Owner("Model"),
+                key="dimension",
+                value=dimension,
+            )
         self.building = Building(dimension)
         self.specifications: list[Declaration] = []
         self.title, self.elimination = title, bool(elimination)
@@ -229,14 +234,14 @@ class Model(StepCalls, Shown):
         """Return the name of a node."""
         return self.building.node_name(node)
 
-    def nodes_of(self, place: Any, owner: str = "Model") -> np.ndarray:
+    def nodes_of(self, place: Any, owner: str = "Model", frames: bool = True) -> np.ndarray:
         """Return node indices (n,) of a place, a list of places or "all"; the index of a node stands for itself, so do
-        those of an array."""
-        return self.building.nodes_of(place, owner)
+        those of an array.  Without ``frames`` the mean frame of a reduced part is refused."""
+        return self.building.nodes_of(place, owner, frames)
 
     def node_of(self, place: str | int, owner: str = "Model") -> int:
         """Return the node of a body, of a named node or of a set of one node."""
-        return self.building.node_of(place, owner)
+        return self.building.node_of(place, owner, frames=True)
 
     def drivers(self) -> list[str]:
         """Return names of the motions and of the joints that functions drive, in the order in which they were made."""

@@ -35,7 +35,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.connections.joint_parts import drivers, joint_coordinate, measure_joint
 from fem_mbs.solvers.stepping.stepper import REC_D, REC_OUT, REC_Q, REC_REACTION, REC_V, REC_WORK
 
@@ -79,13 +79,13 @@ class Sensor:
 
     def __init__(self, model, name: str, options: dict[str, Any]):
         self.model, self.name = model, name
-        self.owner = f'Sensor "{name}"'
+        self.owner = Owner("Sensor", name)
         self.first = self.last = 0
         self.columns: list[str] = [name]
         check_options(name, self.kind, options)
         for key in self.required:
             if options.get(key) is None:
-                raise ModelError(f'{self.owner}: "{key}" is missing')
+                raise ModelError(f'"{key}" is missing', owner=self.owner)
         self.given = options
         self.prepare(**options)
 
@@ -134,11 +134,11 @@ class _Point:
 
     def __init__(self, model, place: str, point, owner: str):
         if place == "ground":
-            raise ModelError(f'{owner}: "ground" does not move; name a node or body')
+            raise ModelError('"ground" does not move', owner=owner, remedy="name a node or body")
         if point is None:
-            self.node, self.offset = model.node_of(place, owner), np.zeros(model.dimension)
+            self.node, self.offset = model.node_of(place, owner, frames=True), np.zeros(model.dimension)
         else:
-            self.node, self.offset = model.point(place, point, owner)
+            self.node, self.offset = model.point(place, point, owner, frames=True)
         self.eccentric = bool(np.any(self.offset))
         self.dim = model.dimension
         self.start = model.global_point(self.node, self.offset)
@@ -220,9 +220,9 @@ class _Rotation(Sensor):
     kind, unit, required = "rotation", "rad", ("on",)
 
     def prepare(self, on):
-        self.node = self.model.turning_node(on, self.owner)
+        self.node = self.model.turning_node(on, self.owner, frames=True)
         if self.node < 0:
-            raise ModelError(f'{self.owner}: "ground" does not turn; name a node or body')
+            raise ModelError('"ground" does not turn', owner=self.owner, remedy="name a node or body")
         self.columns = [self.name] if self.model.dimension == 2 else [f"{self.name}.{c}" for c in "xyz"]
 
     def bind(self, compiled):
@@ -275,7 +275,7 @@ class _Deflection(_Distance):
         self.points = [_Point(self.model, place, None, self.owner) for place in (on, a, b)]
         chord = float(np.linalg.norm(self.points[2].start - self.points[1].start))
         if chord == 0.0:
-            raise ModelError(f'{self.owner}: "{a}" and "{b}" are at the same place, there is no chord between them')
+            raise ModelError(f'"{a}" and "{b}" are at the same place, there is no chord between them', owner=self.owner)
         self.factor = 1.0 / chord if relative else 1.0
         self.unit = "-" if relative else "m"
 
@@ -299,7 +299,7 @@ class _Angle(Sensor):
     kind, unit, required = "angle", "rad", ("a", "b")
 
     def prepare(self, a, b):
-        self.nodes = [self.model.turning_node(place, self.owner) for place in (a, b)]
+        self.nodes = [self.model.turning_node(place, self.owner, frames=True) for place in (a, b)]
 
     def bind(self, compiled):
         return [r for n in self.nodes if n >= 0 for r in _rotation_records(compiled.system, n)]
@@ -340,7 +340,13 @@ class _Element(Sensor):
             self.model.find("group of elements", on, {**self.model.groups, **singles}, self.owner)
         count = len(self.model.groups.get(on, [0]))
         if isinstance(element, bool) or not isinstance(element, int) or not 0 <= element < count:
-            raise ModelError(f'{self.owner}: element = {element!r}; "{on}" has elements 0 to {count - 1}')
+            raise ModelError(
+                f"element = {element!r}",
+                owner=self.owner,
+                key="element",
+                value=element,
+                remedy=f'"{on}" has elements 0 to {count - 1}',
+            )
         self.group, self.element, self.count = on, element, count
         self.quantity = quantity or self.default
 
@@ -353,7 +359,13 @@ class _Element(Sensor):
         block, first = found[0]
         names = [o.split(" [")[0] for o in block.type.outputs]
         if self.quantity not in names:
-            raise ModelError(f"{self.owner}: quantity = {self.quantity!r}; its elements have {', '.join(names)}")
+            raise ModelError(
+                f"quantity = {self.quantity!r}",
+                owner=self.owner,
+                key="quantity",
+                value=self.quantity,
+                remedy=f"its elements have {', '.join(names)}",
+            )
         column = names.index(self.quantity)
         self.unit = block.type.outputs[column].partition(" [")[2].rstrip("]") or "-"
         compiled.system.watch(block)
@@ -393,7 +405,7 @@ class _Reaction(Sensor):
         self.on = on
         self.joint = on in self.model.labels and on not in self.model.bodies and on not in self.model.groups
         if not self.joint:
-            self.nodes = self.model.nodes_of(on, self.owner)
+            self.nodes = self.model.nodes_of(on, self.owner, frames=True)
 
     def bind(self, compiled):
         system = compiled.system
@@ -415,7 +427,7 @@ class _Reaction(Sensor):
                 self.columns.append(f"{self.name}.{name}")
                 self.unit.append("N" if i < self.model.dimension else "N m")
         if not records:
-            raise ModelError(f'{self.owner}: nothing holds or drives "{self.on}", so it has no reaction')
+            raise ModelError(f'nothing holds or drives "{self.on}", so it has no reaction', owner=self.owner)
         return records
 
     def _joint_records(self, system):
@@ -445,7 +457,7 @@ class _Reaction(Sensor):
                         if source in names:
                             column.extend((elements + names.index(source)).tolist())
         if not found:
-            raise ModelError(f'{self.owner}: "{self.on}" is no joint, and no place that is held')
+            raise ModelError(f'"{self.on}" is no joint, and no place that is held', owner=self.owner)
         self.columns = [f"{self.name}.{quantity}" for quantity in parts]
         self.unit = [unit for unit, _ in parts.values()]
         self.groups, records = [], []
@@ -512,7 +524,7 @@ class _Joint(Sensor):
                 if label in labels and driven:
                     compiled.system.watch(block)
                     return [(REC_OUT, block.first_output + first * len(names) + names.index(self.quantity))]
-        raise ModelError(f'{self.owner}: "{self.on}" has no {self.quantity}; see its reaction')
+        raise ModelError(f'"{self.on}" has no {self.quantity}', owner=self.owner, remedy="see its reaction")
 
     def evaluate(self, values, ledger):
         if self.plane is None:
@@ -536,7 +548,7 @@ class _Drive(Sensor):
         system = compiled.system
         parts: dict[str, list[tuple[int, int]]] = {}
         for owner, dof in zip(system.driven.owners, system.driven.dofs, strict=True):
-            if owner == f'Motion "{self.on}"':
+            if owner.name == self.on:
                 node = int(np.searchsorted(system.offset, dof, side="right") - 1)
                 angular = dof - system.offset[node] >= system.dimension
                 parts.setdefault("moment" if angular else "force", []).append((REC_REACTION, int(dof)))
@@ -569,9 +581,8 @@ class _Work(Sensor):
 
     def prepare(self, on):
         self.on = on
-        motions = {name for *_, name in self.model.driven}
-        if on not in self.model.labels and f'Motion "{on}"' not in motions:
-            raise ModelError(f'{self.owner}: "{on}" is no load, motor, spring, motion or joint; name one')
+        if on not in self.model.labels:
+            raise ModelError(f'"{on}" is no load, motor, spring, motion or joint', owner=self.owner, remedy="name one")
 
     def bind(self, compiled):
         system = compiled.system
@@ -595,7 +606,12 @@ class _Modal(Sensor):
         placed = self.model.find("reduced part", on, self.model.reduced_parts, self.owner)
         count = len(placed.scalars)
         if mode is not None and (isinstance(mode, bool) or not isinstance(mode, int) or not 1 <= mode <= count):
-            raise ModelError(f'{self.owner}: mode = {mode!r} must be a whole number from 1 to {count}, as "{on}" has')
+            raise ModelError(
+                f'mode = {mode!r} must be a whole number from 1 to {count}, as "{on}" has',
+                owner=self.owner,
+                key="mode",
+                value=mode,
+            )
         self.scalars = placed.scalars if mode is None else placed.scalars[[mode - 1]]
         self.columns = [f"{self.name}.{k + 1}" for k in range(count)] if mode is None else [self.name]
 
@@ -612,7 +628,12 @@ class _Energy(Sensor):
     def prepare(self, quantity="total"):
         names = ("kinetic", "strain", "potential", "dissipated", "load work", "driver work", "closing error", "total")
         if quantity not in names:
-            raise ModelError(f"{self.owner}: quantity = {quantity!r} must be one of {', '.join(names)}")
+            raise ModelError(
+                f"quantity = {quantity!r} must be one of {', '.join(names)}",
+                owner=self.owner,
+                key="quantity",
+                value=quantity,
+            )
         self.quantity = quantity
         self.index = names.index(quantity)
 
@@ -643,17 +664,17 @@ def check_options(name: str, kind: str, options: Mapping[str, Any]) -> None:
     Raises:
         ModelError: the kind or key, and what there is.
     """
-    owner = f'Sensor "{name}"'
+    owner = Owner("Sensor", name)
     if kind not in _KINDS:
         close = difflib.get_close_matches(str(kind), _KINDS, n=1)
         hint = f'; did you mean "{close[0]}"?' if close else f"; there are {', '.join(_KINDS)}"
-        raise ModelError(f"{owner}: unknown kind {kind!r}{hint}")
+        raise ModelError(f"unknown kind {kind!r}{hint}", owner=owner)
     known = (*_KINDS[kind].required, *_KINDS[kind].options)
     for word in options:
         if word not in known:
             close = difflib.get_close_matches(word, known, n=1)
             hint = f'; did you mean "{close[0]}"?' if close else f"; it takes {', '.join(known)}"
-            raise ModelError(f'{owner}: unknown key "{word}"{hint}')
+            raise ModelError(f'unknown key "{word}"{hint}', owner=owner)
 
 
 def make_sensor(model: Any, name: str, kind: str, options: dict[str, Any]) -> Sensor:

@@ -18,7 +18,7 @@ from fem_mbs.declarations.kinds import (
     VECTOR,
     WHOLE,
 )
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.building import Building
 from fem_mbs.model.checks import Check
@@ -106,7 +106,7 @@ class EventRule(Declaration):
 
     def build(self, building: Building) -> None:
         value = self.value
-        owner = f'Event "{building.new_name("Event", self.name, {e.name for e in building.events})}"'
+        owner = Owner("Event", building.new_name("Event", self.name, {e.name for e in building.events}))
         found = next(
             (s for s in building.sensors if str(self.sensor) == s.name or str(self.sensor).startswith(f"{s.name}.")),
             None,
@@ -115,9 +115,9 @@ class EventRule(Declaration):
             building.find("sensor", self.sensor, {s.name: s for s in building.sensors}, owner)
         elif found.mid_step:
             raise ModelError(
-                f'{owner}: "{self.sensor}" belongs to the middle of time steps, where no step can end; look at a '
-                f"position, "
-                "velocity, joint coordinate or energy"
+                f'"{self.sensor}" belongs to the middle of time steps, where no step can end',
+                owner=owner,
+                remedy="look at a position, velocity, joint coordinate or energy",
             )
         words = {
             "direction": (self.direction, ("rising", "falling", "both")),
@@ -125,16 +125,18 @@ class EventRule(Declaration):
         }
         for word, (given, allowed) in words.items():
             if given not in allowed:
-                raise ModelError(f"{owner}: {word} = {given!r} must be one of {', '.join(allowed)}")
+                raise ModelError(f"{word} = {given!r} must be one of {', '.join(allowed)}", owner=owner)
         targets = (self.target,) if isinstance(self.target, str) else tuple(self.target or ())
         if (self.action == "stop") == bool(targets):
             raise ModelError(
-                f'{owner}: "stop" has no target; remove it'
-                if targets
-                else f'{owner}: action = "{self.action}" needs a target'
+                f'action = "{self.action}" {"has no" if targets else "needs a"} target',
+                owner=owner,
+                key="target",
+                value=self.target,
+                remedy="remove it" if targets else "name loads, motors or driven joints",
             )
         if (self.action == "switch") != (self.function is not None):
-            raise ModelError(f'{owner}: function belongs to the action "switch", which needs one')
+            raise ModelError('function belongs to the action "switch", which needs one', owner=owner)
         law = None if self.function is None else make_function(self.function, owner=owner, functions=building.functions)
         value = building.number(value, owner, "value")
         building.events.append(Event(self.name, str(self.sensor), value, self.direction, self.action, targets, law))
@@ -168,13 +170,13 @@ class CheckRequest(Declaration):
 
     def build(self, building: Building) -> None:
         if (self.relative_tolerance is None) == (self.tolerance is None):
-            raise ModelError(f'Check "{self.name}": give either tolerance or relative_tolerance')
+            raise ModelError("give either tolerance or relative_tolerance", owner=Owner("Check", self.name))
         quantity: Any = self.quantity  # None is refused by `Check`
         building.new_name("Check", self.name, {c.name for c in building.checks})
         if quantity is None and self.at is not None:
             quantity = "at"
         if not any(str(self.sensor) == s.name or str(self.sensor).startswith(f"{s.name}.") for s in building.sensors):
-            building.find("sensor", self.sensor, {s.name: s for s in building.sensors}, f'Check "{self.name}"')
+            building.find("sensor", self.sensor, {s.name: s for s in building.sensors}, Owner("Check", self.name))
         tolerance: Any = self.tolerance
         if self.relative_tolerance is not None:
             tolerance = self.relative_tolerance * abs(self.reference)

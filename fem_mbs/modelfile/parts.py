@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.errors import FemMbsError, MeshError, ModelError
+from fem_mbs.errors import FemMbsError, MeshError, ModelError, Owner
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
 
@@ -147,17 +147,17 @@ def find_interfaces(
 
 
 def _place(model: Model, name: str, extra: dict[str, np.ndarray]) -> np.ndarray:
-    owner = f'Interface "{name}"'
+    owner = Owner("Interface", name)
     if name in extra:
         return np.asarray(extra[name], np.int64)
     upper = {key.upper(): key for key in extra}
     if name.upper() in upper:
         return np.asarray(extra[upper[name.upper()]], np.int64)
     if name in model.bodies or name in model.named_nodes or name.partition(":")[0] in model.meshes:
-        return model.nodes_of(name, owner)
+        return model.nodes_of(name, owner, frames=False)
     holders = [mesh for mesh, (data, _) in model.meshes.items() if name in data.set_names]
     if len(holders) == 1:
-        return model.nodes_of(f"{holders[0]}:{name}", owner)
+        return model.nodes_of(f"{holders[0]}:{name}", owner, frames=False)
     if holders:
         raise ModelError(f'{owner}: meshes {", ".join(holders)} have this set; write "{holders[0]}:{name}"')
     known = [*extra, *model.bodies, *model.named_nodes]

@@ -60,7 +60,9 @@ def shakers(
         for name in table:
             if not everything and name not in names:
                 raise ModelError(
-                    f'{owner}: {key}: "{name}" is not among the loads {", ".join(names) or "(none)"}; add it'
+                    f'{key}: "{name}" is not among the loads {", ".join(names) or "(none)"}',
+                    owner=owner,
+                    remedy="add it",
                 )
     rest = np.zeros(len(compiled.loads), bool)
     if everything:
@@ -92,8 +94,9 @@ def shakers(
         what = f"{', '.join(silent)} {'has' if len(silent) == 1 else 'have'} the" if silent else "the loads have the"
         why = f"{what} value 0 at t = {t:g} s" if silent or rest.any() else "there is no load"
         raise ModelError(
-            f"{owner}: nothing shakes the model: {why}; add a load, name a motion in loads, or give amplitudes "
-            "(or time, at which functions are taken)"
+            f"nothing shakes the model: {why}",
+            owner=owner,
+            remedy="add a load, name a motion in loads, or give amplitudes (or time, at which functions are taken)",
         )
     said = [f'"{name}" has the value 0 at t = {t:g} s and does not shake; give amplitudes or time' for name in silent]
     return found, said
@@ -211,7 +214,7 @@ class Harmonic:
         cutoff = 2.0 * np.pi * float(options.cutoff) if options.cutoff is not None else 2.0 * w
         if cutoff <= 0.0:
             raise ModelError(
-                f'{self.owner}: modes up to 0 Hz are none; give cutoff or modes, or take method = "direct"'
+                "modes up to 0 Hz are none", owner=self.owner, remedy='give cutoff or modes, or take method = "direct"'
             )
         ratios = np.atleast_1d(np.asarray(options.damping if options.damping is not None else [], float))
         moved = [A @ self.ways for A in (self.K, self.C, self.M)]

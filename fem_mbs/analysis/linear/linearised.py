@@ -25,7 +25,7 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
-from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, Elimination, eliminate
 from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
@@ -232,7 +232,7 @@ class Linearised:
                 strict=True, scale=size,
             )  # fmt: skip
         except ConstraintConflict as conflict:
-            raise ModelError(f"Model: {self._conflict(conflict)}") from None
+            raise ModelError(f"{self._conflict(conflict)}", owner=Owner("Model")) from None
 
     def preferred(self) -> np.ndarray:
         """Return the dof (m,) of each constraint that an elimination is to make dependent, -1 for any."""

@@ -179,12 +179,14 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
         check_preload(step, context.model)
         check_friction(owner, context.system)
         if options.modes is not None and options.cutoff is not None:
-            raise ModelError(f"{owner}: modes and cutoff exclude each other; remove one")
+            raise ModelError("modes and cutoff exclude each other", owner=owner, remedy="remove one")
         if options.method == "direct":
             for name in ("modes", "cutoff", "damping"):
                 if getattr(options, name) is not None:
                     raise ModelError(
-                        f'{owner}: {name} belongs to modes, which method = "direct" does not take; remove it, or method'
+                        f'{name} belongs to modes, which method = "direct" does not take',
+                        owner=owner,
+                        remedy="remove it, or method",
                     )
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:

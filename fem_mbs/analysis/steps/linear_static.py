@@ -93,7 +93,7 @@ class LinearStatic(StepKind):
         check_preload(step, context.model)
         check_friction(step.owner, context.system)
         if step.options.duration and step.options.time is not None:
-            raise ModelError(f"{step.owner}: time and duration exclude each other; remove one")
+            raise ModelError("time and duration exclude each other", owner=step.owner, remedy="remove one")
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
         from fem_mbs.analysis.loading import chosen

@@ -109,8 +109,9 @@ class LinearTransient(StepKind):
             about = check_named(step, context.model, "start")
             if about != options.preload:
                 raise ModelError(
-                    f'{owner}: start = "{options.start}" is about preload = "{about}", and so must this step be, not '
-                    f'about "{options.preload}"'
+                    f'start = "{options.start}" is about preload = "{about}", and so must this step be, not about "'
+                    f'{options.preload}"',
+                    owner=owner,
                 )
         check_friction(owner, context.system)
 

@@ -142,14 +142,16 @@ class Modes(StepKind):
         check_friction(owner, context.system)
         for a, b in (("within", "band"), ("near", "band")):
             if getattr(options, a) is not None and getattr(options, b) is not None:
-                raise ModelError(f"{owner}: {a} and {b} exclude each other; remove one")
+                raise ModelError(f"{a} and {b} exclude each other", owner=owner, remedy="remove one")
         if options.component_cutoff is None:
             return
         for name in ("near", "band", "preload"):
             if getattr(options, name) not in (None, ""):
-                raise ModelError(f"{owner}: component_cutoff and {name} exclude each other; remove one")
+                raise ModelError(f"component_cutoff and {name} exclude each other", owner=owner, remedy="remove one")
         if not context.model.components:
-            raise ModelError(f"{owner}: component_cutoff needs components; name sets of groups with [[component]]")
+            raise ModelError(
+                "component_cutoff needs components", owner=owner, remedy="name sets of groups with [[component]]"
+            )
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
         from fem_mbs.analysis.linear.rows import record_shapes

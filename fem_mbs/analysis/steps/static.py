@@ -164,21 +164,29 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
             check_sought(f"{owner}: eigenvalues", o.eigenvalues)
         if o.duration and (o.control != "load" or o.stability or o.line_search):
             raise ModelError(
-                f"{owner}: duration = {o.duration:g}: time passes under load control only; remove control, stability "
-                "and line_search, or the duration"
+                f"duration = {o.duration:g}: time passes under load control only",
+                owner=owner,
+                remedy="remove control, stability and line_search, or the duration",
             )
         given = bool(o.on) or bool(o.component) or o.displacement != 0.0
         if o.control == "displacement" and not (o.on and o.component and o.displacement != 0.0):
-            raise ModelError(f'{owner}: control = "displacement" needs on, component and displacement')
+            raise ModelError('control = "displacement" needs on, component and displacement', owner=owner)
         if given and not (o.on and o.component):
-            raise ModelError(f"{owner}: on, component and displacement belong together; give all of them or none")
+            raise ModelError(
+                "on, component and displacement belong together", owner=owner, remedy="give all of them or none"
+            )
         axes = "xyz"[: context.model.dimension]
         if given and o.component not in axes:
-            raise ModelError(f"{owner}: component = {o.component!r} must be one of {', '.join(axes)}")
+            raise ModelError(
+                f"component = {o.component!r} must be one of {', '.join(axes)}",
+                owner=owner,
+                key="component",
+                value=o.component,
+            )
         if o.branch and o.control == "load":
-            raise ModelError(f'{owner}: branch = {o.branch} needs control = "arc" or "displacement"')
+            raise ModelError(f'branch = {o.branch} needs control = "arc" or "displacement"', owner=owner)
         if o.branch and not o.branch_size:
-            raise ModelError(f"{owner}: branch_size = 0 does not lead anywhere; give a small number")
+            raise ModelError("branch_size = 0 does not lead anywhere", owner=owner, remedy="give a small number")
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
         from fem_mbs.analysis.loading import chosen

@@ -20,7 +20,7 @@ from fem_mbs.declarations.kinds import (
     TEXT,
     VECTOR,
 )
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
@@ -51,7 +51,7 @@ class Support(Declaration):
 
     def build(self, building: Building) -> None:
         components = self.components
-        owner = f'Support on "{self.on}"'
+        owner = Owner("Support", self.on, "on")
         nodes = building.nodes_of(self.on, owner)
         if isinstance(components, str):
             components = [components]
@@ -177,17 +177,21 @@ class Joint(Declaration):
         if self.kind not in JOINT_KINDS:
             close = difflib.get_close_matches(str(self.kind), list(JOINT_KINDS), n=1)
             hint = f'; did you mean "{close[0]}"?' if close else ""
-            raise ModelError(f"{owner}: unknown type {self.kind!r}{hint}; there are {', '.join(JOINT_KINDS)}")
+            raise ModelError(
+                f"unknown type {self.kind!r}{hint}", owner=owner, remedy=f"there are {', '.join(JOINT_KINDS)}"
+            )
         found = JOINT_KINDS[self.kind]
         known = found.keys if building.dimension == 3 else found.plane_keys
         if known is None:
             plane = ", ".join(name for name, other in JOINT_KINDS.items() if other.plane_keys is not None)
-            raise ModelError(f'{owner}: a "{self.kind}" joint is one of space; in the plane there are {plane}')
+            raise ModelError(
+                f'a "{self.kind}" joint is one of space', owner=owner, remedy=f"in the plane there are {plane}"
+            )
         if self.speed is not None:
             if function is not None:
-                raise ModelError(f"{owner}: function and speed both say how it moves; remove one")
+                raise ModelError("function and speed both say how it moves", owner=owner, remedy="remove one")
             if "function" not in known:
-                raise ModelError(f'{owner}: a "{self.kind}" joint has no speed; remove it')
+                raise ModelError(f'a "{self.kind}" joint has no speed', owner=owner, remedy="remove it")
             function = make_function(
                 {"kind": "constant_speed", "rate": building.number(self.speed, owner, "speed")}, owner=owner
             )
@@ -202,7 +206,7 @@ class Joint(Declaration):
         }
         for word, value in given.items():
             if value is not None and word not in known:
-                raise ModelError(f'{owner}: a "{self.kind}" joint has no {word}; remove it')
+                raise ModelError(f'a "{self.kind}" joint has no {word}', owner=owner, remedy="remove it")
         building.joints[name] = JointData(self.kind)
         found.build(building, JointRequest(owner, name, self.a, self.b, **given))
 
@@ -310,9 +314,13 @@ class Gear(Declaration):
         key_a, of_a = joint_coordinate(building, self.a, self.coordinate_a, owner)
         key_b, of_b = joint_coordinate(building, self.b, self.coordinate_b, owner)
         if (self.a, key_a) == (self.b, key_b):
-            raise ModelError(f'{owner}: both coordinates are the {key_a} of "{self.a}"; couple two different ones')
+            raise ModelError(
+                f'both coordinates are the {key_a} of "{self.a}"', owner=owner, remedy="couple two different ones"
+            )
         ratio = building.number(ratio, owner, "ratio")
         if ratio == 0.0:
-            raise ModelError(f"{owner}: ratio = 0 would hold b's coordinate; drive it by a constant function instead")
+            raise ModelError(
+                "ratio = 0 would hold b's coordinate", owner=owner, remedy="drive it by a constant function instead"
+            )
         building.joints[self.name] = JointData("gear")
         couple(building, self.name, of_a, of_b, ratio)

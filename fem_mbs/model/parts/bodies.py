@@ -45,12 +45,18 @@ def _inertia_matrix(building: Building, inertia, owner: str) -> np.ndarray:
         J = np.empty(0)
     J = np.diag(J) if J.shape == (3,) else J
     if J.shape != (3, 3) or not np.isfinite(J).all() or not np.allclose(J, J.T):
-        raise ModelError(f"{owner}: inertia = {inertia!r} must be 3 numbers or a symmetric 3x3 matrix")
+        raise ModelError(
+            f"inertia = {inertia!r} must be 3 numbers or a symmetric 3x3 matrix",
+            owner=owner,
+            key="inertia",
+            value=inertia,
+        )
     a, b, c = np.linalg.eigvalsh(J)
     if a < 0.0 or c > (a + b) * (1.0 + 1e-9):
         raise ModelError(
-            f"{owner}: principal moments of inertia ({a:g}, {b:g}, {c:g}) belong to no mass distribution; each "
-            "must be positive and at most the sum of the other two"
+            f"principal moments of inertia ({a:g}, {b:g}, {c:g}) belong to no mass distribution",
+            owner=owner,
+            remedy="each must be positive and at most the sum of the other two",
         )
     return J
 
@@ -98,9 +104,16 @@ class Truss(Declaration):
     def build(self, building: Building) -> None:
         owner = building.label("Truss", self.name)
         if self.strain not in TRUSS_STRAINS:
-            raise ModelError(f"{owner}: strain = {self.strain!r} must be one of {', '.join(TRUSS_STRAINS)}")
+            raise ModelError(
+                f"strain = {self.strain!r} must be one of {', '.join(TRUSS_STRAINS)}",
+                owner=owner,
+                key="strain",
+                value=self.strain,
+            )
         if self.mass not in ("lumped", "consistent"):
-            raise ModelError(f'{owner}: mass = {self.mass!r} must be "lumped" or "consistent"')
+            raise ModelError(
+                f'mass = {self.mass!r} must be "lumped" or "consistent"', owner=owner, key="mass", value=self.mass
+            )
         s = line_stiffness(building, owner, self.material, self.section, "truss")
         cells = building.line_cells(owner, self.on)
         x = building.positions
@@ -206,7 +219,9 @@ class PointMass(Declaration):
         mass = building.number(mass, owner, "mass", 0.0)
         if building.dimension == 2:
             if self.offset is not None:
-                raise ModelError(f"{owner}: an offset is for space; in the plane use a body joined by a weld")
+                raise ModelError(
+                    "an offset is for space", owner=owner, remedy="in the plane use a body joined by a weld"
+                )
             building.add_block(
                 self.name, "mass2", nodes, mass=mass, inertia=building.number(self.inertia, owner, "inertia", 0.0)
             )
@@ -214,7 +229,11 @@ class PointMass(Declaration):
         if np.ndim(self.inertia) == 0:
             if building.number(self.inertia, owner, "inertia") != 0.0:
                 raise ModelError(
-                    f"{owner}: inertia = {self.inertia!r} is for the plane; in space give 3 numbers or 3x3"
+                    f"inertia = {self.inertia!r} is for the plane",
+                    owner=owner,
+                    key="inertia",
+                    value=self.inertia,
+                    remedy="in space give 3 numbers or 3x3",
                 )
             J = np.zeros((3, 3))
         else:
@@ -286,7 +305,7 @@ class Spring(Declaration):
         node_a, off_a = building.point(self.a, self.point_a, owner)
         node_b, off_b = building.point(self.b, self.point_b, owner)
         if node_a == node_b and np.allclose(off_a, off_b):
-            raise ModelError(f'{owner}: both ends are the same point of "{self.a}"')
+            raise ModelError(f'both ends are the same point of "{self.a}"', owner=owner)
         if length is None:
             length = float(np.linalg.norm(building.global_point(node_b, off_b) - building.global_point(node_a, off_a)))
         length = building.number(length, owner, "length", 0.0)
@@ -362,7 +381,7 @@ class TorsionSpring(Declaration):
         owner = building.label("Torsion spring", self.name)
         nodes = [building.turning_node(p, owner) for p in (self.a, self.b)]
         if nodes[0] == nodes[1]:
-            raise ModelError(f'{owner}: both ends are "{self.a}"; join two different places')
+            raise ModelError(f'both ends are "{self.a}"', owner=owner, remedy="join two different places")
         turn = building.relative_angle(owner, nodes, self.axis)
         found = spring_law(
             building,
