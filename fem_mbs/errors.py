@@ -13,10 +13,12 @@ __all__ = [
     "DiskFullError",
     "FemMbsError",
     "InputError",
+    "LooseError",
     "MeshError",
     "ModelError",
     "Owner",
     "ResultsError",
+    "UnsupportedError",
 ]
 
 
@@ -130,8 +132,29 @@ class ResultsError(InputError):
     """A results folder is missing, incomplete or of another version."""
 
 
+class UnsupportedError(ModelError):
+    """A deck asks for something that this program does not have."""
+
+
 class AnalysisError(FemMbsError):
-    """An analysis ended without a valid result (exit code 1)."""
+    """An analysis ended without a valid result (exit code 1).
+
+    Args:
+        text: what happened.
+        owner: the step or part that it happened to.
+    """
+
+    def __init__(self, text: str, *, owner: str = ""):
+        super().__init__(text)
+        self.text = text
+        self.owner = owner if isinstance(owner, Owner) else Owner(owner)
+
+    def __str__(self) -> str:
+        return f"{self.owner}: {self.text}" if self.owner else self.text
+
+
+class LooseError(AnalysisError):
+    """Something moves without straining anything, where an analysis needs that all is held."""
 
 
 class ConvergenceError(AnalysisError):

@@ -181,7 +181,7 @@ def find_modes(
             modes = complex_modes(M, C1, K, G, 2 * count, **given)
             rows = upper_rows(modes, count)
     except AnalysisError as error:
-        raise AnalysisError(f"{owner}: {error}") from None
+        raise type(error)(str(error), owner=owner) from None
     return modes, rows, T @ modes.right[:, rows]
 
 

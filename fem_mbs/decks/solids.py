@@ -84,7 +84,7 @@ def _check_cells(conv: Conversion, group: Group) -> None:
             place = element_place(conv.deck.source, number)
         except MeshError:
             place = group.section.where
-        raise ModelError(f"{place}: {error}") from None
+        raise ModelError(f"{error}", place=place) from None
 
 
 def volumes(group: Group, x: np.ndarray) -> np.ndarray:

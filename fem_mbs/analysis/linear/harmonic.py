@@ -73,7 +73,7 @@ def shakers(
     found, silent = [], []
     for name in names:
         key = "loads" if not everything else "amplitudes" if name in amplitudes else "phases"
-        mask, weight = chosen(compiled, [_full_name(compiled, name)], owner, key, motions=True)
+        mask, weight = chosen(compiled, [name], owner, key, motions=True)
         rest &= ~mask
         values = np.where(mask, at, 0.0)
         if name in amplitudes:
@@ -102,17 +102,11 @@ def shakers(
     return found, said
 
 
-def _full_name(compiled, name: str) -> str:
-    """Return the name by which a driven support is known: base excitations are called with their word in front."""
-    whole = f'Base excitation "{name}"'
-    return whole if whole in compiled.system.driven.names else name
-
-
 def _directions(compiled, name: str) -> np.ndarray:
     """Return factors (n_fun,) of functions on what a load or motion shakes with: components of a base excitation."""
     out = np.ones(len(compiled.loads))
     for base in compiled.model.building.shakings:
-        if name in (base.name, f'Base excitation "{base.name}"'):
+        if name == base.name:
             for index in base.functions.values():
                 out[index] = compiled.functions[index].factor
     return out
@@ -225,7 +219,7 @@ class Harmonic:
                 0.5 * (K + K.T), C1, M, B, self.structural, ratios, cutoff, options.modes,
             )  # fmt: skip
         except AnalysisError as error:
-            raise AnalysisError(f"{self.owner}: {error}") from None
+            raise type(error)(str(error), owner=self.owner) from None
         self.solver = self.modal
         if self.modal.frequencies.size and self.modal.frequencies[-1] < w and options.modes is not None:
             self.warnings.append(
