@@ -214,7 +214,7 @@ class StepKind:
     def docstring(self) -> str:
         """Return the docstring of the builder's call: what the step does, and its options."""
         lines = [
-            f"    {name}: {key.text}" + (f" (default {key.default_text})" if key.default_text else "")
+            f"    {name}: {key.meaning}" + (f" (default {key.default_text})" if key.default_text else "")
             for name, key in self.Options.keys().items()
         ]
         return f"{self.text}\n\nArgs:\n" + "\n".join(lines)

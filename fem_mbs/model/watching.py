@@ -1,4 +1,4 @@
-"""Declarations of sensors, events and checks of results."""
+"""Declarations of events and of checks of results."""
 
 from __future__ import annotations
 
@@ -8,66 +8,19 @@ from typing import Any
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import (
     ANY_TEXT,
-    FLAG,
     FUNCTION,
     NAME,
     NUMBER,
-    PLACE,
     PLACES,
     TEXT,
-    VECTOR,
-    WHOLE,
 )
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.building import Building
 from fem_mbs.model.checks import Check
 from fem_mbs.model.records import Event
-from fem_mbs.model.sensors import check_options, make_sensor, sensor_kinds
 
-__all__ = ["CheckRequest", "EventRule", "SensorRequest"]
-
-
-@dataclass(frozen=True, eq=False)
-class SensorRequest(Declaration):
-    """Quantities written at every time step.
-
-    `fem_mbs.model.sensors` has the kinds and their keys.
-    """
-
-    owner = "Sensor"
-
-    name: str = key(NAME, "of its columns in the results")
-    kind: str = key(TEXT, f"one of {', '.join(sensor_kinds())}")
-    on: Any = key(PLACE, "what is looked at: a place; of elements and reactions their name", None, kw_only=True)
-    a: Any = key(PLACE, "first place", None, kw_only=True)
-    b: Any = key(PLACE, "second place", None, kw_only=True)
-    point: Any = key(VECTOR, "of a body, in global coordinates of the start [m]; else its node", None, kw_only=True)
-    point_a: Any = key(VECTOR, "of a [m]", None, kw_only=True)
-    point_b: Any = key(VECTOR, "of b [m]", None, kw_only=True)
-    element: Any = key(WHOLE, "number of the element in its group, from 0", None, kw_only=True)
-    quantity: Any = key(
-        TEXT,
-        "output of an element, coordinate or driver of a joint, or column of the energy ledger",
-        None,
-        kw_only=True,
-    )
-    relative: Any = key(FLAG, "divided by the distance of a and b at the start", None, kw_only=True)
-    mode: Any = key(WHOLE, "number of a shape of a reduced part, 1 is the lowest", None, kw_only=True)
-
-    @classmethod
-    def of(cls, name: str, kind: str, options: dict[str, Any]) -> SensorRequest:
-        """Return the sensor of a call.
-
-        Raises:
-            ModelError: a key that no sensor of this kind has.
-        """
-        check_options(name, kind, options)
-        return cls(name, kind, **options)
-
-    def build(self, building: Building) -> None:
-        building.new_name("Sensor", self.name, {s.name for s in building.sensors})
-        building.sensors.append(make_sensor(building, self.name, self.kind, self.given("name", "kind")))
+__all__ = ["CheckRequest", "EventRule"]
 
 
 @dataclass(frozen=True, eq=False)

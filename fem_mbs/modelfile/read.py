@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.declarations.declaration import Declaration
+from fem_mbs.declarations.declaration import Declaration, choose
 from fem_mbs.declarations.kinds import FILE, FUNCTION, shown
 from fem_mbs.declarations.steps import step_kind
 from fem_mbs.errors import InputError, MeshError, ModelError, Owner
@@ -180,12 +180,24 @@ def _listed_entries(file: ModelFile, table: Table, value: Any) -> list[Entry]:
             checked = _checked_step(file, place, table.declaration, keys)
         else:
             default = {"name": f"{table.name} {number}"} if _names_itself(table) else {}
-            checked = _checked(file.path, place, table.declaration, {**default, **keys})
+            declaration = table.declaration if table.kinds is None else _kind_of(file, place, table, keys)
+            checked = _checked(file.path, place, declaration, {**default, **keys})
         if named and name in names:
             raise file.error(place, "the name is already taken; choose another")
         names.add(name)
         entries.append(Entry(table, name or f"{table.name} {number}", checked, place))
     return entries
+
+
+def _kind_of(file: ModelFile, place: str, table: Table, given: Mapping[str, Any]) -> type[Declaration]:
+    """Return the declaration that the kind of an entry chooses."""
+    assert table.kinds is not None
+    own = table.declaration.in_file()
+    head: Any = _checked(file.path, place, table.declaration, {k: v for k, v in given.items() if k in own})
+    try:
+        return choose(table.kinds(), head.kind, head.thing)
+    except ModelError as error:
+        raise error.at(place, str(file.path)) from None
 
 
 def _names_itself(table: Table) -> bool:

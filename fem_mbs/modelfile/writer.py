@@ -51,7 +51,7 @@ def model_data(model: Model) -> dict[str, Any]:
     data = top.as_table()
     if model.gravity.any():
         data["gravity"] = model.gravity.tolist()
-    tables = {table.declaration: table for table in TABLES}
+    tables = {declaration: table for table in TABLES for declaration in table.declarations}
     for said in model.specifications:
         table = tables.get(type(said))
         if table is None:

@@ -31,7 +31,7 @@ from fem_mbs.results.report import StepReport
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
     from fem_mbs.model.model import Model
-    from fem_mbs.model.sensors import Sensor
+    from fem_mbs.model.sensors.sensor import Sensor
 
 __all__ = ["HarmonicLoad", "HarmonicReport", "HarmonicResponse", "KIND", "Options", "Peak"]
 
