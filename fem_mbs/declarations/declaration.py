@@ -59,7 +59,8 @@ class Key:
     @property
     def meaning(self) -> str:
         """The text, with the unit in brackets and the choices that it does not explain."""
-        text = f"{self.text} [{self.unit}]" if self.unit else self.text
+        head, colon, rest = self.text.partition(";")
+        text = f"{head} [{self.unit}]{colon}{rest}".strip() if self.unit else self.text
         words = [f'"{choice}"' for choice in self.choices]
         return text if all(word in text for word in words) else f"{text}: {', '.join(words)}"
 

@@ -45,7 +45,9 @@ class Substructure(Declaration):
     name: str = key(NAME, "", shows='"component 1", ...')
     groups: Any = key(WORDS, "names of beams, trusses, solids, plane parts, bodies, masses, springs")
     modes: int | None = key(WHOLE, "number of elastic modes that are kept; or", None, shows="what the analysis says")
-    cutoff: float | None = key(NUMBER, "frequency up to which they are kept [Hz]", None, shows="what the analysis says")
+    cutoff: float | None = key(
+        NUMBER, "frequency up to which they are kept", None, shows="what the analysis says", unit="Hz"
+    )
 
     def build(self, building: Building) -> None:
         cutoff = self.cutoff

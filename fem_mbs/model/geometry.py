@@ -37,8 +37,8 @@ class Line(Declaration):
 
     owner = "Line"
 
-    start: Any = key(VECTOR, "first end [m]")
-    end: Any = key(VECTOR, "second end [m]")
+    start: Any = key(VECTOR, "first end", unit="m")
+    end: Any = key(VECTOR, "second end", unit="m")
     n: Any = key(CELL_COUNT, "number of equal cells")
 
 
@@ -48,7 +48,7 @@ class Polyline(Declaration):
 
     owner = "Polyline"
 
-    points: Any = key(POINTS, "corners [m]; the last equal to the first: closed")
+    points: Any = key(POINTS, "corners; the last equal to the first: closed", unit="m")
     n: Any = key(COUNT_OR_COUNTS, "number of cells of each segment")
 
 
@@ -58,9 +58,9 @@ class Arc(Declaration):
 
     owner = "Arc"
 
-    center: Any = key(VECTOR, "centre of the circle [m]")
-    radius: Any = key(NUMBER, "[m]")
-    angles: Any = key(VECTOR, "first and last angle [deg]; 360 apart: a ring")
+    center: Any = key(VECTOR, "centre of the circle", unit="m")
+    radius: Any = key(NUMBER, "", unit="m")
+    angles: Any = key(VECTOR, "first and last angle; 360 apart: a ring", unit="deg")
     n: Any = key(CELL_COUNT, "number of equal chords")
     normal: Any = key(VECTOR, "axis of the circle", [0.0, 0.0, 1.0])
 
@@ -99,8 +99,8 @@ class PlacedMesh(Declaration):
     )
     arc: Arc | None = key(Arc, "instead of file: an arc or a ring; sets all, start, end", None, kw_only=True)
     scale: float = key(NUMBER, "factor on the coordinates (0.001 for a mesh in mm)", 1.0)
-    rotate: Any = key(NUMBER_OR_VECTOR, "angle, in space axis times angle [deg]", None, shows="none")
-    translate: Any = key(VECTOR, "shift, after scale and rotate [m]", None, shows="none")
+    rotate: Any = key(NUMBER_OR_VECTOR, "angle, in space axis times angle", None, shows="none", unit="deg")
+    translate: Any = key(VECTOR, "shift, after scale and rotate", None, shows="none", unit="m")
     unused: str = key(TEXT, '"error" or "drop": mesh nodes that nothing uses', "error")
     cells: str = key(
         TEXT,
@@ -176,7 +176,7 @@ class NamedNode(Declaration):
     owner = "Node"
 
     name: str = key(NAME, "by which other tables call it")
-    position: ArrayLike = key(VECTOR, "at the start [m]")
+    position: ArrayLike = key(VECTOR, "at the start", unit="m")
 
     def build(self, building: Building) -> None:
         building.new_place("Node", self.name)

@@ -67,9 +67,9 @@ class Initial(Declaration):
     owner = "Initial velocity"
 
     on: Any = key(PLACES, "nodes that get the velocity", "all")
-    velocity: Any = key(VELOCITY, "[m/s]; expressions of x, y, z of the start", None, shows="none")
-    spin: Any = key(SPIN, "angular velocity [rad/s]; plane: also an expression of x, y", None, shows="none")
-    centre: Any = key(VECTOR, "point about which the spin turns the nodes [m]", None, shows="nodes spin in place")
+    velocity: Any = key(VELOCITY, "expressions of x, y, z of the start", None, shows="none", unit="m/s")
+    spin: Any = key(SPIN, "angular velocity; plane: also an expression of x, y", None, shows="none", unit="rad/s")
+    centre: Any = key(VECTOR, "point about which the spin turns the nodes", None, shows="nodes spin in place", unit="m")
     method: str | None = key(
         TEXT,
         'how velocities are made to fit joints and motions: "strain-free", "projection", "given" or "auto"',
@@ -149,7 +149,7 @@ class StartSpeed(Declaration):
 
     on: str | int = key(PLACE, "node or body")
     component: str = key(TEXT, '"x", "y", "z" or "rotation"')
-    value: float = key(NUMBER, "speed [m/s], [rad/s]")
+    value: float = key(NUMBER, "speed", unit="m/s or rad/s")
     against: str = key(PLACE, "for a rotation: the part that it is counted from", "ground")
     axis: Any = key(VECTOR, "for a rotation in space: its axis", None, shows="required in space")
 

@@ -115,7 +115,7 @@ class CheckRequest(Declaration):
         None,
         shows="none",
     )
-    at: float | None = key(NUMBER, "instead of quantity: the time of the value [s]", None, shows="none")
+    at: float | None = key(NUMBER, "instead of quantity: the time of the value", None, shows="none", unit="s")
     source: str = key(ANY_TEXT, "where the reference comes from", "")
     relative_tolerance: float | None = key(
         NUMBER, "largest difference over the reference", None, shows="or: tolerance", kw_only=True

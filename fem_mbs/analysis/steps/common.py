@@ -161,8 +161,8 @@ class RuleWeights(StepOptions):
 class TimeSteps(StepOptions):
     """The time that passes, in equal steps."""
 
-    duration: float = key(POSITIVE, "[s]")
-    h: float = key(POSITIVE, "time step [s]; the duration is a whole number of them")
+    duration: float = key(POSITIVE, "", unit="s")
+    h: float = key(POSITIVE, "time step; the duration is a whole number of them", unit="s")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +182,7 @@ class Turning(StepOptions):
     """The steady rotation that small motions are about, and the frame in which they are seen."""
 
     rotor: str = key(ANY_TEXT, "name of the rotor that turns", "")
-    speed: float | None = key(NUMBER, "of the rotor [rad/s], else the one that it has in the state", None)
+    speed: float | None = key(NUMBER, "of the rotor, else the one that it has in the state", None, unit="rad/s")
     frame: str = key(
         ANY_TEXT,
         'in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there; "auto" '
@@ -208,11 +208,12 @@ class Sought(StepOptions):
     )
     reach: float | None = key(
         FREQUENCY,
-        'frequency up to which those of `which = "rightmost"` are sought [Hz], else those of the 2 count + 10 lowest',
+        'frequency up to which those of `which = "rightmost"` are sought, else those of the 2 count + 10 lowest',
         None,
+        unit="Hz",
     )
     shift: Any = key(
-        NUMBER_OR_ROOT, "where the matrices are factored [1/s], or [real, imaginary]; else near `near`", None
+        NUMBER_OR_ROOT, "where the matrices are factored, or [real, imaginary]; else near `near`", None, unit="1/s"
     )
     check: str = key(
         ANY_TEXT, '"probe" (look from another start for copies of multiple eigenvalues) or "none"', "probe",
@@ -230,7 +231,7 @@ class Along(Declaration):
     count: int = key(COUNT, "of modes; a conjugate pair is one", 5)
     near: Any = key(NUMBER_OR_ROOT, "as of `complex_modes`", 0.0)
     which: str = key(ANY_TEXT, "as of `complex_modes`", "nearest", choices=("nearest", "rightmost"))
-    reach: float | None = key(FREQUENCY, "as of `complex_modes` [Hz]", None)
+    reach: float | None = key(FREQUENCY, "as of `complex_modes`", None, unit="Hz")
     check: str = key(ANY_TEXT, "as of `complex_modes`", "probe", choices=("none", "probe"))
 
     @property
@@ -510,7 +511,8 @@ class Speeds(StepOptions):
     )
     speeds: Any = key(
         valued("list or table", "a list, or a table", lambda v: isinstance(v, (list, dict))),
-        "[rad/s]: an increasing list, or {start, end, n}, n equal intervals",
+        "an increasing list, or {start, end, n}, n equal intervals",
+        unit="rad/s",
     )
 
 

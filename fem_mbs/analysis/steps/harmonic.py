@@ -97,7 +97,8 @@ class Options(About):
 
     frequencies: Any = key(
         _LISTED,
-        '[Hz]: a rising list, or {start, end, n, spacing}, n intervals, equal ("linear") or of equal ratio ("log")',
+        'a rising list, or {start, end, n, spacing}, n intervals, equal ("linear") or of equal ratio ("log")',
+        unit="Hz",
     )
     loads: Any = key(
         _NAMED,
@@ -113,8 +114,9 @@ class Options(About):
     )
     phases: Any = key(
         _table("angles [degrees]"),
-        "table of phases by the names of loads [degrees]: amplitude cos(2 pi f t + phase); others have none",
+        "table of phases by the names of loads: amplitude cos(2 pi f t + phase); others have none",
         None,
+        unit="degrees",
     )
     method: str = key(
         ANY_TEXT,
@@ -126,9 +128,10 @@ class Options(About):
     modes: int | None = key(COUNT, "so many of the lowest, instead of `cutoff`", None)
     cutoff: float | None = key(
         FREQUENCY,
-        "all modes up to this frequency are taken, beyond it the static deflections of the loads [Hz]; none: twice the "
-        "highest frequency",
+        "all modes up to this frequency are taken, beyond it the static deflections of the "
+        "loads; none: twice the highest frequency",
         None,
+        unit="Hz",
     )
     damping: Any = key(
         valued(

@@ -67,8 +67,9 @@ class Options(About):
     time: float | None = key(NUMBER, TIME_TEXT, None)
     duration: float = key(
         limited("a number of at least 0 [s]", 0.0),
-        "that passes [s]: functions are taken at its end, where the next step begins; 0: none",
+        "that passes: functions are taken at its end, where the next step begins; 0: none",
         0.0,
+        unit="s",
     )
     report: str = key(ANY_TEXT, REPORT_TEXT, TOTAL, choices=REPORTS)
 

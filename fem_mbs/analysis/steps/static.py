@@ -80,9 +80,10 @@ class Options(Newton):
     )
     duration: float = key(
         limited("a number of at least 0 [s]", 0.0),
-        "that passes over the increments [s]: all that `vary` does not name follows its function of time (loads act in "
-        "full), and the next step goes on from its end; 0: none",
+        "that passes over the increments: all that `vary` does not name follows its function of "
+        "time (loads act in full), and the next step goes on from its end; 0: none",
         0.0,
+        unit="s",
     )
     ramp: bool = key(FLAG, "false: the loads act at once", True)
     vary: Any = key(
@@ -95,7 +96,7 @@ class Options(Newton):
     control: str = key(ANY_TEXT, '"load", "displacement" or "arc" (arc length)', CONTROLS[0], choices=CONTROLS)
     on: str = key(ANY_TEXT, "place of the displacement that is controlled, or that ends the path", "")
     component: str = key(ANY_TEXT, '"x", "y" or "z" of it', "")
-    displacement: float = key(NUMBER, "its value at the end [m]", 0.0)
+    displacement: float = key(NUMBER, "its value at the end", 0.0, unit="m")
     size: float = key(
         _NOT_NEGATIVE,
         "first arc length: displacements over the model's size and rotations, root of the sum of squares; 0: 1/50",

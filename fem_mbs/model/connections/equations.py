@@ -240,7 +240,7 @@ class Equation(Declaration):
         "rotation; places of several nodes give as many equations, node by node; linear analyses make the first "
         "term the dependent one",
     )
-    value: float = key(NUMBER, "right side [m] or [rad]", 0.0)
+    value: float = key(NUMBER, "right side", 0.0, unit="m or rad")
     function: Any = key(FUNCTION, "factor on it", None, shows="1")
 
     def build(self, building: Building) -> None:

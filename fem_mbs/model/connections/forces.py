@@ -175,29 +175,31 @@ class Motor(Declaration):
     )
     speed: Any = key(
         FUNCTION,
-        "instead: rate of the coordinate [m/s] or [rad/s], whatever force that takes",
+        "instead: rate of the coordinate, whatever force that takes",
         None,
         shows="none",
         kw_only=True,
+        unit="m/s or rad/s",
     )
     position: Any = key(
         FUNCTION,
-        "a controller's reference r of the coordinate since the start [m], [rad]",
+        "a controller's reference r of the coordinate since the start",
         None,
         shows="0",
         kw_only=True,
+        unit="m or rad",
     )
-    kp: float = key(NUMBER, "gain of r - q [N/m] or [N m/rad]", 0.0, kw_only=True)
-    kd: float = key(NUMBER, "gain of r' - q' [N s/m] or [N m s/rad]", 0.0, kw_only=True)
+    kp: float = key(NUMBER, "gain of r - q", 0.0, kw_only=True, unit="N/m or N m/rad")
+    kd: float = key(NUMBER, "gain of r' - q'", 0.0, kw_only=True, unit="N s/m or N m s/rad")
     limit: float | None = key(
         NUMBER_OR_INF, "largest magnitude of force and controller together", None, shows="none", kw_only=True
     )
     a: Any = key(PLACE, "instead of joint: one end of a distance", None, shows="none", kw_only=True)
     b: Any = key(PLACE, "its other end", None, shows="none", kw_only=True)
     point_a: Any = key(
-        VECTOR, "where on a, in global coordinates of the start [m]", None, shows="its node", kw_only=True
+        VECTOR, "where on a, in global coordinates of the start", None, shows="its node", kw_only=True, unit="m"
     )
-    point_b: Any = key(VECTOR, "where on b [m]", None, shows="its node", kw_only=True)
+    point_b: Any = key(VECTOR, "where on b", None, shows="its node", kw_only=True, unit="m")
 
     def build(self, building: Building) -> None:
         kp = self.kp
@@ -294,11 +296,11 @@ class UserForce(Declaration):
     at: Any = key(
         ANY, "place or list of places; ``point`` of a body, in global coordinates of the start", None, kw_only=True
     )
-    point: Any = key(ANY, "where, in global coordinates of the start [m]", None, kw_only=True)
+    point: Any = key(ANY, "where, in global coordinates of the start", None, kw_only=True, unit="m")
     a: Any = key(ANY, "instead of joint: one end", None, kw_only=True)
     b: Any = key(ANY, "its other end", None, kw_only=True)
-    point_a: Any = key(ANY, "where on a [m]", None, kw_only=True)
-    point_b: Any = key(ANY, "where on b [m]", None, kw_only=True)
+    point_a: Any = key(ANY, "where on a", None, kw_only=True, unit="m")
+    point_b: Any = key(ANY, "where on b", None, kw_only=True, unit="m")
 
     def build(self, building: Building) -> None:
         owner = building.label("User force", self.name)
@@ -366,16 +368,22 @@ class Bushing(Declaration):
     )
     damping: Any = key(SQUARE, "likewise, over their rates", None, shows="none")
     point: Any = key(
-        VECTOR, "where both frames are, in global coordinates of the start [m]", None, shows="the nodes", kw_only=True
+        VECTOR,
+        "where both frames are, in global coordinates of the start",
+        None,
+        shows="the nodes",
+        kw_only=True,
+        unit="m",
     )
-    point_a: Any = key(VECTOR, "where on a [m]", None, shows="point", kw_only=True)
-    point_b: Any = key(VECTOR, "where on b [m]", None, shows="point", kw_only=True)
+    point_a: Any = key(VECTOR, "where on a", None, shows="point", kw_only=True, unit="m")
+    point_b: Any = key(VECTOR, "where on b", None, shows="point", kw_only=True, unit="m")
     rotation: Any = key(
         NUMBER_OR_VECTOR,
-        "of the axes at the start: angle; space: axis times angle [rad]",
+        "of the axes at the start: angle; space: axis times angle",
         None,
         shows="global axes",
         kw_only=True,
+        unit="rad",
     )
     frame: str = key(
         TEXT, 'of the displacements: "first" (moves with a) or "mean" (half-way between both)', "first", kw_only=True

@@ -222,22 +222,31 @@ class Friction(Declaration):
     )
     coefficient: float = key(NUMBER, "mu", kw_only=True)
     smoothing: float = key(
-        NUMBER, "sliding speed up to which the force rises, like tanh(w/smoothing) [m/s]", kw_only=True
+        NUMBER, "sliding speed up to which the force rises, like tanh(w/smoothing)", kw_only=True, unit="m/s"
     )
     radius: float | None = key(
-        NUMBER, "of the bearing, of pin and revolute joints [m]", None, shows="none", kw_only=True
+        NUMBER, "of the bearing, of pin and revolute joints", None, shows="none", kw_only=True, unit="m"
     )
     static: float | None = key(NUMBER, "coefficient at small speeds", None, shows="coefficient", kw_only=True)
     stribeck: float | None = key(
-        NUMBER, "with static: speed w_0 of its decay, exp(-(w/w_0)^2) [m/s]", None, shows="none", kw_only=True
+        NUMBER, "with static: speed w_0 of its decay, exp(-(w/w_0)^2)", None, shows="none", kw_only=True, unit="m/s"
     )
     normal: Any = key(
-        FUNCTION, "normal force, with a joint in addition to its own; a load [N]", None, shows="none", kw_only=True
+        FUNCTION,
+        "normal force, with a joint in addition to its own; a load",
+        None,
+        shows="none",
+        kw_only=True,
+        unit="N",
     )
-    speed: Any = key(FUNCTION, "of a running surface of a along the coordinate [m/s]", None, shows="0", kw_only=True)
+    speed: Any = key(
+        FUNCTION, "of a running surface of a along the coordinate", None, shows="0", kw_only=True, unit="m/s"
+    )
     a: str | int | None = key(PLACE, "instead of joint: the part with the surface", None, shows="none", kw_only=True)
     b: str | int | None = key(PLACE, "the part whose point slides on it", None, shows="none", kw_only=True)
-    point: Any = key(VECTOR, "where on b, in global coordinates of the start [m]", None, shows="its node", kw_only=True)
+    point: Any = key(
+        VECTOR, "where on b, in global coordinates of the start", None, shows="its node", kw_only=True, unit="m"
+    )
     axis: Any = key(VECTOR, "normal of the surface", None, shows="none", kw_only=True)
     direction: Any = key(VECTOR, "space: where a running surface runs to", None, shows="none", kw_only=True)
 

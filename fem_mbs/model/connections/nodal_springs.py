@@ -78,7 +78,7 @@ class NodalSpring(Declaration):
         '"rotation z"',
     )
     stiffness: float = key(NUMBER, "[N/m], of rotations [N m/rad]", 0.0)
-    damping: float = key(NUMBER, "[N s/m], [N m s/rad]", 0.0)
+    damping: float = key(NUMBER, "", 0.0, unit="N s/m or N m s/rad")
     against: Any = key(PLACES, "as many nodes, or one", "ground", kw_only=True)
     other: Any = key(COMPONENT, "component of the nodes of against", None, shows="the same", kw_only=True)
 

@@ -123,7 +123,9 @@ class Tie(Declaration):
     name: str = key(NAME, "", shows='"tie 1", ...')
     slave: Any = key(PLACES, "whose nodes stay on the surface")
     master: Any = key(PLACES, "the surface: a facet set, or lines, plane cells (in the plane their outline) or solids")
-    tolerance: float | None = key(NUMBER, "nodes farther away stay free [m]", None, shows="1/20 of the nearest facet")
+    tolerance: float | None = key(
+        NUMBER, "nodes farther away stay free", None, shows="1/20 of the nearest facet", unit="m"
+    )
     adjust: bool = key(FLAG, "move the nodes onto the surface first", False)
 
     def build(self, building: Building) -> None:

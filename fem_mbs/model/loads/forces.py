@@ -111,9 +111,9 @@ class Force(Declaration):
 
     name: str = key(NAME, "", shows='"force 1", ...')
     on: str | int = key(PLACES, "on each node of it")
-    vector: Any = key(VECTOR, "[N], in global axes")
+    vector: Any = key(VECTOR, "in global axes", unit="N")
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
-    point: Any = key(VECTOR, "of a body, in global coordinates of the start [m]", None, shows="its node")
+    point: Any = key(VECTOR, "of a body, in global coordinates of the start", None, shows="its node", unit="m")
     follower: bool = key(FLAG, "turns with its node; vector is that of the start", False)
 
     def build(self, building: Building) -> None:
@@ -157,7 +157,7 @@ class Moment(Declaration):
 
     name: str = key(NAME, "", shows='"moment 1", ...')
     on: str | int = key(PLACES, "on each node of it")
-    value: Any = key(NUMBER_OR_VECTOR, "[N m]; in space the vector of the start")
+    value: Any = key(NUMBER_OR_VECTOR, "in space the vector of the start", unit="N m")
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
     kind: str = key(
         TEXT,
@@ -208,7 +208,7 @@ class LineLoad(Declaration):
 
     name: str = key(NAME, "", shows='"line load 1", ...')
     on: str = key(TEXT, "name of a group of beams or trusses")
-    vector: Any = key(VELOCITY, "[N/m] per undeformed length; expressions of x, y, z of the nodes")
+    vector: Any = key(VELOCITY, "per undeformed length; expressions of x, y, z of the nodes", unit="N/m")
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
     axes: str = key(TEXT, '"global" (fixed in direction) or "local" (turns with the sections of beams)', "global")
 

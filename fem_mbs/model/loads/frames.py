@@ -156,9 +156,9 @@ class Centrifugal(Declaration):
     owner = "Centrifugal load"
 
     name: str = key(NAME, "", shows='"centrifugal 1", ...')
-    speed: Any = key(FUNCTION, "of the turning frame [rad/s]; the load factor multiplies its square")
+    speed: Any = key(FUNCTION, "of the turning frame; the load factor multiplies its square", unit="rad/s")
     axis: Any = key(VECTOR, "space: direction of the axis", None)
-    point: Any = key(VECTOR, "of the axis [m]", None, shows="origin")
+    point: Any = key(VECTOR, "of the axis", None, shows="origin", unit="m")
     spin: bool = key(FLAG, "a transient after a static step starts with this rotation, which goes on steadily", False)
 
     def build(self, building: Building) -> None:
@@ -221,8 +221,8 @@ class BaseExcitation(Declaration):
 
     name: str = key(NAME, "", shows='"base excitation 1", ...')
     direction: Any = key(VECTOR, "factors on the movement, by axis")
-    displacement: Any = key(FUNCTION, "[m], starts at zero", None)
-    acceleration: Any = key(FUNCTION, "[m/s^2], instead of displacement; starts at rest", None)
+    displacement: Any = key(FUNCTION, "starts at zero", None, unit="m")
+    acceleration: Any = key(FUNCTION, "instead of displacement; starts at rest", None, unit="m/s^2")
     on: Any = key(PLACES, "whose held positions move", None, shows="all supports")
 
     def build(self, building: Building) -> None:

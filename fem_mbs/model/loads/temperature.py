@@ -124,8 +124,8 @@ class Temperature(Declaration):
         "solid or plane part, or cells of a mesh: these elements; or a set of nodes: elements take what follows "
         "between them and the others, which keep the reference",
     )
-    value: Any = key(NUMBER_OR_EXPRESSION, "[K]; expressions of x, y, z of the nodes")
-    reference: float = key(NUMBER, "temperature without strain [K]", 0.0)
+    value: Any = key(NUMBER_OR_EXPRESSION, "expressions of x, y, z of the nodes", unit="K")
+    reference: float = key(NUMBER, "temperature without strain", 0.0, unit="K")
     function: Any = key(FUNCTION, "factor on the change", None, shows="1.0")
 
     def build(self, building: Building) -> None:

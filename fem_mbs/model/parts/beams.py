@@ -500,8 +500,8 @@ class Beam(Declaration):
     second_order: bool = key(FLAG, "second-order terms of the strains", True)
     shear: bool = key(FLAG, "shear deformation (Timoshenko), else Kirchhoff", True)
     inextensible: bool = key(FLAG, 'constant length, by a multiplier; short for fixed = "extension"', False)
-    damping: float = key(NUMBER, "proportional to the stiffness, beta [s]", 0.0)
-    mass_damping: float = key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0)
+    damping: float = key(NUMBER, "proportional to the stiffness, beta", 0.0, unit="s")
+    mass_damping: float = key(NUMBER, "proportional to the mass, alpha", 0.0, unit="1/s")
     orientation: Any = key(
         ORIENTATION,
         "space: vector in the plane of the axes ex (along) and ey (height); may depend on the place",
@@ -509,12 +509,16 @@ class Beam(Declaration):
         shows="ez near global z; of beams along z: ey is y",
     )
     offset: Any = key(
-        VECTOR, "space: [x, y, z] of the line from the nodes, in the section's axes, rigid [m]", None, shows="none"
+        VECTOR,
+        "space: [x, y, z] of the line from the nodes, in the section's axes, rigid",
+        None,
+        shows="none",
+        unit="m",
     )
     offset_start: Any = key(
-        VECTOR, "space: the same at the start of the line; linear in between [m]", None, shows="none"
+        VECTOR, "space: the same at the start of the line; linear in between", None, shows="none", unit="m"
     )
-    offset_end: Any = key(VECTOR, "space: at the end of the line [m]", None, shows="none")
+    offset_end: Any = key(VECTOR, "space: at the end of the line", None, shows="none", unit="m")
     releases: Any = key(
         RELEASE_WORDS,
         'hinges at the ends of the line: {start = [...], end = [...]} of "rotation x", "rotation y", "rotation z" '

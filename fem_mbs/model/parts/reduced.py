@@ -319,14 +319,14 @@ class Reduction(Declaration):
     kind: Any = key(TEXT, 'of sets of several nodes: "rigid" or "average"', None, shows='"rigid"')
     method: Any = key(TEXT, '"guyan", "craig_bampton", "macneal", "rubin", "craig_chang" or "herting"', "craig_bampton")
     modes: Any = key(WHOLE, "number of component modes, the lowest", None, shows="20, without a cutoff")
-    cutoff: Any = key(NUMBER, "component modes up to it [Hz]", None, shows="none")
+    cutoff: Any = key(NUMBER, "component modes up to it", None, shows="none", unit="Hz")
     participation: Any = key(NUMBER, "least share of a mode at the interfaces", None, shows="none")
     stiffening: Any = key(TEXT, "interface that carries the part, for the stiffening by inertia", None, shows="none")
     stress: Any = key(FLAG, "keep the stresses at the nodes of solid and plane parts, for fem-mbs stresses", False)
     state: Any = key(TEXT, '"start", or "end": about what the steps of the part\'s model leave', "start")
     release: Any = key(FLAG, "take supports and motions of the interfaces away", False)
     material: Any = key(TEXT, 'of a mesh: "E,nu,density"', None, shows="none")
-    thickness: Any = key(NUMBER, "of a plane mesh [m]", 1.0)
+    thickness: Any = key(NUMBER, "of a plane mesh", 1.0, unit="m")
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,8 +378,10 @@ class MovingPart(Declaration):
     reduce: Reduction | None = key(
         Reduction, "how to reduce the part of a model file, a deck or a mesh", None, kw_only=True
     )
-    position: Any = key(VECTOR, "of the origin of the part's own axes at the start [m]", None, shows="none")
-    rotation: Any = key(NUMBER_OR_VECTOR, "of these axes: angle, in space axis times angle [rad]", None, shows="none")
+    position: Any = key(VECTOR, "of the origin of the part's own axes at the start", None, shows="none", unit="m")
+    rotation: Any = key(
+        NUMBER_OR_VECTOR, "of these axes: angle, in space axis times angle", None, shows="none", unit="rad"
+    )
     modes: int | Sequence[int] | None = key(
         COUNT_OR_COUNTS,
         "how many shapes to keep, or the numbers of those (1 is the lowest)",
@@ -387,7 +389,7 @@ class MovingPart(Declaration):
         shows="all",
         kw_only=True,
     )
-    cutoff: float | None = key(NUMBER, "keep shapes up to this frequency [Hz]", None, shows="none", kw_only=True)
+    cutoff: float | None = key(NUMBER, "keep shapes up to this frequency", None, shows="none", kw_only=True, unit="Hz")
     reference: str = key(TEXT, '"mean" (mean axes), or the interface that moves with the frame', "mean", kw_only=True)
     damping: Any = key(
         RATIOS, "ratio of critical damping of all shapes, or one for each", None, shows="that of the part", kw_only=True

@@ -111,7 +111,7 @@ class RotorAxis(Declaration):
 
     name: str = key(NAME, "by which steps call it", shows='"rotor 1", ...')
     axis: Any = key(VECTOR, "space: direction about which positive speeds turn", None)
-    point: Any = key(VECTOR, "of the axis [m]", None, shows="origin")
+    point: Any = key(VECTOR, "of the axis", None, shows="origin", unit="m")
     on: Any = key(PLACES, "what turns", "all")
 
     def build(self, building: Building) -> None:
@@ -155,9 +155,9 @@ class Disc(Declaration):
 
     name: str = key(NAME, "", shows='"disc 1", ...')
     at: Any = key(PLACES, "on each node of it")
-    mass: float = key(NUMBER, "[kg]")
-    polar: float = key(NUMBER, "moment of inertia about its axis [kg m^2]")
-    diametral: float | None = key(NUMBER, "space: about any axis across [kg m^2]", None, shows="half of polar")
+    mass: float = key(NUMBER, "", unit="kg")
+    polar: float = key(NUMBER, "moment of inertia about its axis", unit="kg m^2")
+    diametral: float | None = key(NUMBER, "space: about any axis across", None, shows="half of polar", unit="kg m^2")
     axis: Any = key(VECTOR, "space: its direction at the start", None)
 
     def build(self, building: Building) -> None:
@@ -222,21 +222,22 @@ class Bearing(Declaration):
     b: str | int = key(PLACE, "node of the housing, which does not turn", "ground")
     stiffness: Any = key(
         NUMBERS_NESTED,
-        "number, 2 (both directions), 4 (row by row) or 2x2, which may be unsymmetric; with speeds a list of these "
-        "[N/m]",
+        "number, 2 (both directions), 4 (row by row) or 2x2, which may be unsymmetric; with speeds a list of these",
         None,
         shows="none",
+        unit="N/m",
     )
-    damping: Any = key(NUMBERS_NESTED, "likewise [N s/m]", None, shows="none")
+    damping: Any = key(NUMBERS_NESTED, "likewise", None, shows="none", unit="N s/m")
     axis: Any = key(VECTOR, "space: about which the speed counts", None)
     direction: Any = key(
         VECTOR, "space: first direction across; the second is axis x first", None, shows="y for x, z for y, x for z"
     )
     speeds: Any = key(
         VECTOR_ANY,
-        "of a less b [rad/s], increasing: where the tables stand; linear between, constant beyond",
+        "of a less b, increasing: where the tables stand; linear between, constant beyond",
         None,
         shows="none",
+        unit="rad/s",
     )
 
     def build(self, building: Building) -> None:

@@ -408,8 +408,8 @@ class Solid(Declaration):
         "consistent",
         kw_only=True,
     )
-    damping: float = key(NUMBER, "proportional to the stiffness, beta [s]", 0.0, kw_only=True)
-    mass_damping: float = key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0, kw_only=True)
+    damping: float = key(NUMBER, "proportional to the stiffness, beta", 0.0, kw_only=True, unit="s")
+    mass_damping: float = key(NUMBER, "proportional to the mass, alpha", 0.0, kw_only=True, unit="1/s")
 
     def build(self, building: Building) -> None:
         owner = building.label("Solid", self.name)
@@ -458,7 +458,7 @@ class Plane(Declaration):
         "stress",
         kw_only=True,
     )
-    thickness: Any = key(NUMBER, "[m]; not of axisymmetric parts", 1.0, kw_only=True)
+    thickness: Any = key(NUMBER, "not of axisymmetric parts", 1.0, kw_only=True, unit="m")
     element: str = key(
         TEXT,
         '"standard" (full integration), "incompatible" (hexahedra: incompatible modes) or "reduced" (hexahedron20, '
@@ -483,8 +483,8 @@ class Plane(Declaration):
         "consistent",
         kw_only=True,
     )
-    damping: float = key(NUMBER, "proportional to the stiffness, beta [s]", 0.0, kw_only=True)
-    mass_damping: float = key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0, kw_only=True)
+    damping: float = key(NUMBER, "proportional to the stiffness, beta", 0.0, kw_only=True, unit="s")
+    mass_damping: float = key(NUMBER, "proportional to the mass, alpha", 0.0, kw_only=True, unit="1/s")
 
     def build(self, building: Building) -> None:
         owner = building.label("Plane part", self.name)
@@ -540,7 +540,8 @@ class Pressure(Declaration):
     on: Any = key(PLACES, "mesh:set of faces of solids or edges of plane parts, or a list of them")
     value: Any = key(
         NUMBER_OR_EXPRESSION,
-        "[Pa] against the outward normal, which it follows; expressions of x, y, z of the middle of a face",
+        "against the outward normal, which it follows; expressions of x, y, z of the middle of a face",
+        unit="Pa",
     )
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
     integration: str = key(
@@ -585,7 +586,7 @@ class Traction(Declaration):
     name: str = key(NAME, "", shows='"traction 1", ...')
     on: Any = key(PLACES, "mesh:set of faces of solids or edges of plane parts, or a list of them")
     vector: Any = key(
-        VELOCITY, "[Pa] per undeformed area, fixed in direction; expressions of x, y, z of the middle of a face"
+        VELOCITY, "per undeformed area, fixed in direction; expressions of x, y, z of the middle of a face", unit="Pa"
     )
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
 
