@@ -19,7 +19,7 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.solution import Progress, Solution
 from fem_mbs.analysis.start.closing import assemble
 from fem_mbs.analysis.start.initial import check_start
-from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, ResultsError
+from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, Owner, ResultsError
 from fem_mbs.model.checks import Outcome
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.solvers.stepping import stepper as S
@@ -230,7 +230,8 @@ def look_ahead(context: RunContext) -> None:
             continue
         if not began - 1e-9 * t <= check.at <= t * (1.0 + 1e-9):
             raise ModelError(
-                f'Check "{check.name}": at = {check.at:g} s is no time of the steps, which go from {began:g} to {t:g} s'
+                f"at = {check.at:g} s is no time of the steps, which go from {began:g} to {t:g} s",
+                owner=Owner("Check", check.name),
             )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.elements.solids.mass import linear_images
-from fem_mbs.errors import FemMbsError, MeshError
+from fem_mbs.errors import FemMbsError, MeshError, UnsupportedError
 from fem_mbs.meshes.abaqus.calculix_dat import DatFile, Modes, Print, read_dat
 from fem_mbs.meshes.abaqus.reader import read_deck
 
@@ -83,7 +83,7 @@ def compare_deck(path: str | Path) -> list[Row]:
         deck = read_deck(path)
         converted, solution = solve_deck(deck)
     except FemMbsError as error:
-        status = "not compared" if "not supported" in str(error) else "missing"
+        status = "not compared" if isinstance(error, UnsupportedError) else "missing"
         return [_without(name, 0, "run", " ".join(str(error).split()), status)]
     types = {g.type for g in converted.conversion.groups} | _distorted(converted.conversion)
     steps = solution.summary["steps"]

@@ -20,7 +20,7 @@ from fem_mbs.decks.beams import beam_section
 from fem_mbs.decks.model import Conversion, Group, density_of, material_of
 from fem_mbs.decks.solids import nodal_volumes
 from fem_mbs.decks.time import Course, Given, Root, Timeline, courses, is_general
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import TimeFunction, make_function
 from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, PointMass
 
@@ -176,7 +176,7 @@ class _Labels:
                 key = (d.kind, d.label)
             elements = np.unique(d.elements)
             if d.kind == "centrifugal" and self.conv.plane:
-                raise ModelError(f"{d.where}: CENTRIF of plane models is not supported")
+                raise UnsupportedError("CENTRIF of plane models is not supported", place=d.where)
             if d.kind == "centrifugal":
                 elements = np.zeros(1, int)
                 self._covers(d)
@@ -190,8 +190,9 @@ class _Labels:
             missing = ~np.isin(group.ids, d.elements)
             if missing.any():
                 raise ModelError(
-                    f"{d.where}: CENTRIF must act on all elements; {group.type} {group.ids[np.argmax(missing)]} is not "
-                    "among them"
+                    "CENTRIF must act on all elements",
+                    place=d.where,
+                    remedy=f"{group.type} {group.ids[np.argmax(missing)]} is not among them",
                 )
 
     def dsloads(self, entries: Iterable[Dsload]) -> list[Given]:
@@ -219,7 +220,9 @@ def _distributed(conv: Conversion, plan: Plan, names: list[str], name: str, cour
         elif load.kind == "centrifugal":
             axis = load.direction / np.linalg.norm(load.direction)
             if factors[0] < 0.0:
-                raise ModelError(f"{load.where}: the square of the speed is {factors[0]:g}; it cannot be negative")
+                raise ModelError(
+                    f"the square of the speed is {factors[0]:g}", place=load.where, remedy="it cannot be negative"
+                )
             speed = Root(_scaled(function, factors[0]))
             names.append(label)
             plan.make.append(lambda a=axis, p=load.point, s=speed, n=label: conv.model.centrifugal(n, s, a, p))
@@ -250,7 +253,9 @@ def _check_face(group: Group, face: int, load) -> None:
 
     count = len(FACES[group.cell])
     if not 0 <= face < count:
-        raise ModelError(f"{load.where}: {group.type} has no face {load.label}; its faces are 1 to {count}")
+        raise ModelError(
+            f"{group.type} has no face {load.label}", place=load.where, remedy=f"its faces are 1 to {count}"
+        )
 
 
 def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course: Course, function, table) -> None:
@@ -258,7 +263,9 @@ def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course:
         label, factor = f"{name}.{i} {load.surface}", float(factors[0])
         surface = conv.deck.surfaces[load.surface]
         if surface.kind != "element":
-            raise ModelError(f"{load.where}: {load.surface} is a surface of nodes; loads need one of element faces")
+            raise ModelError(
+                f"{load.surface} is a surface of nodes", place=load.where, remedy="loads need one of element faces"
+            )
         conv.facets[label] = surface_facets(conv, load.surface, load.where)
         own, on = _scaled(function, 1.0), f"deck:{label}"
         names.append(label)
@@ -285,12 +292,12 @@ def surface_facets(conv: Conversion, name: str, where: str) -> list[tuple[Group,
         for group, rows in conv.element_groups(elements[mine]):
             if group.kind != "solid" or not str(label)[1:].isdigit():
                 raise ModelError(
-                    f"{where}: surface {name}: face {label} of {group.type} cannot be loaded, tied or coupled"
+                    f"surface {name}: face {label} of {group.type} cannot be loaded, tied or coupled", place=where
                 )
             out.append((group, rows, np.full(len(rows), int(str(label)[1:]) - 1)))
             taken |= mine & np.isin(elements, group.ids)
     if not taken.all():
-        raise ModelError(f"{where}: surface {name}: element {elements[np.argmin(taken)]} is not in the model")
+        raise ModelError(f"surface {name}: element {elements[np.argmin(taken)]} is not in the model", place=where)
     return out
 
 
@@ -403,7 +410,9 @@ def _change(conv: Conversion, t, start: np.ndarray) -> Given:
     nodes = np.unique(conv.nodes(t.nodes))
     if t.amplitude is not None and np.any(start[nodes]):
         raise ModelError(
-            f"{t.where}: a temperature with AMPLITUDE needs the initial temperature 0; give the change instead"
+            "a temperature with AMPLITUDE needs the initial temperature 0",
+            place=t.where,
+            remedy="give the change instead",
         )
     return Given(nodes, t.value - start[nodes], t.amplitude, t.where)
 

@@ -23,7 +23,7 @@ from fem_mbs.decks.prints import Printer
 from fem_mbs.decks.solids import make_solids
 from fem_mbs.decks.steps import StepPlan, make_steps
 from fem_mbs.decks.time import Timeline
-from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.errors import AnalysisError, LooseError, ModelError
 from fem_mbs.input_files import inputs_of
 from fem_mbs.meshes.abaqus.deck import Deck
 from fem_mbs.meshes.abaqus.reader import read_deck
@@ -113,19 +113,18 @@ def strictly(converted: Converted, strict: bool = True) -> None:
 
 def _placed(converted: Converted, error: AnalysisError | ModelError) -> Exception:
     """Convert the error of an unconstrained model in a linear step to an input error with file and line."""
-    if isinstance(error, AnalysisError) and "loose" not in str(error):
+    if isinstance(error, LooseError):
+        return _with_place(converted.deck, ModelError(error.text, owner=error.owner))
+    return error if isinstance(error, AnalysisError) else _with_place(converted.deck, error)
+
+
+def _with_place(deck: Deck, error: ModelError) -> ModelError:
+    """Return the error with file and line of the step or material that it is about, or with the file."""
+    if error.where:
         return error
-    return _with_place(converted.deck, error)
-
-
-def _with_place(deck: Deck, error: Exception) -> ModelError:
-    """Return the error with file and line of the step or material that it names, or with the file."""
-    text = str(error)
-    if text.startswith(deck.files):
-        return error if isinstance(error, ModelError) else ModelError(text)
-    places = [(f'"step {step.number}"', step.where) for step in deck.steps]
-    places += [(f'aterial "{name}"', material.where) for name, material in deck.materials.items()]
-    return ModelError(f"{next((where for name, where in places if name in text), deck.files[0])}: {text}")
+    places = {("Step", f"step {step.number}"): step.where for step in deck.steps}
+    places |= {("Material", name): material.where for name, material in deck.materials.items()}
+    return error.at(places.get((error.owner.word, error.owner.name), deck.files[0]), inside=True)
 
 
 def run_deck(

@@ -57,7 +57,9 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
     deck, model = conv.deck, conv.model
     if not deck.steps:
         raise ModelError(
-            f"{deck.end}: the deck has no steps; add *STEP, a procedure and *END STEP (the file may have been cut off)"
+            "the deck has no steps",
+            place=deck.end,
+            remedy="add *STEP, a procedure and *END STEP (the file may have been cut off)",
         )
     made: list[StepPlan] = []
     prints: dict[str, tuple[OutputRequest, ...]] = {}
@@ -117,7 +119,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         elif step.procedure == "BUCKLE":
             own = plan.own[i]
             if not own:
-                raise ModelError(f"{step.where}: the BUCKLE step has no loads; give them in the step")
+                raise ModelError("the BUCKLE step has no loads", place=step.where, remedy="give them in the step")
             if not step.perturbation and moved:
                 conv.note(f"{step.where}: BUCKLE without PERTURBATION is computed about the state of the steps before")
             about = preload if step.perturbation else ""
@@ -132,7 +134,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
     if points and any(g.kind == "solid" for g in conv.groups):
         model.field_names = tuple(dict.fromkeys((*model.field_names, "points")))
     if not made:
-        raise ModelError(f"{deck.steps[0].where}: no step of the deck can be computed ({deck.steps[0].procedure})")
+        raise ModelError(f"no step of the deck can be computed ({deck.steps[0].procedure})", place=deck.steps[0].where)
     return made
 
 
@@ -158,8 +160,9 @@ def _masses(conv: Conversion, step: DeckStep) -> None:
     what = "the CENTRIF load" if turning else f"the {step.procedure} step"
     if bare and not massive:
         raise ModelError(
-            f"{bare[0].where}: the material {bare[0].name} has no density, and {what} of {step.where} needs masses; "
-            "add *DENSITY"
+            f"the material {bare[0].name} has no density, and {what} of {step.where} needs masses",
+            place=bare[0].where,
+            remedy="add *DENSITY",
         )
     for material in bare:
         conv.note(f"{material.where}: the material {material.name} has no density, so that its elements have no mass")
@@ -179,7 +182,7 @@ def _files(conv: Conversion, step: DeckStep) -> None:
 
 def _own_loads(conv: Conversion, step: DeckStep, names: list[str]) -> None:
     if not names:
-        raise ModelError(f"{step.where}: the perturbation step has no loads; give them in the step")
+        raise ModelError("the perturbation step has no loads", place=step.where, remedy="give them in the step")
 
 
 def _linear_after(conv: Conversion, step: DeckStep, moved: bool) -> None:
@@ -197,7 +200,9 @@ def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: boo
     bounded = np.isfinite(step.upper) or np.isfinite(step.lower)
     if bounded and not step.n_modes:
         if not np.isfinite(step.upper):
-            raise ModelError(f"{step.where}: FREQUENCY with a lower bound needs an upper one, or the number of modes")
+            raise ModelError(
+                "FREQUENCY with a lower bound needs an upper one, or the number of modes", place=step.where
+            )
         band = (max(step.lower, 0.0) if np.isfinite(step.lower) else 0.0, step.upper)
         conv.model.modes_step(10, name, band=band, preload=about)
         return
@@ -210,9 +215,9 @@ def _complex_modes(conv: Conversion, step: DeckStep, name: str, preload: str, ma
     step."""
     basis = next((m.name for m in reversed(made) if "basis" in m.kind.carries), "")
     if not basis:
-        raise ModelError(f"{step.where}: COMPLEX FREQUENCY needs a FREQUENCY step before it, whose modes it takes")
+        raise ModelError("COMPLEX FREQUENCY needs a FREQUENCY step before it, whose modes it takes", place=step.where)
     if conv.model.building.rotating is None:
-        raise ModelError(f"{step.where}: CORIOLIS needs a CENTRIF load, which says how the frame turns")
+        raise ModelError("CORIOLIS needs a CENTRIF load, which says how the frame turns", place=step.where)
     about = preload if step.perturbation else ""
     conv.model.complex_modes_step(step.n_modes, name, coriolis=True, basis=basis, preload=about)
 
@@ -251,8 +256,9 @@ def _dynamic(
     if conv.is_nonlinear(step):
         if swung:
             raise ModelError(
-                f"{step.where}: a nonlinear DYNAMIC step cannot go on from a linear one; give NLGEOM to the DYNAMIC "
-                "steps before it, too"
+                "a nonlinear DYNAMIC step cannot go on from a linear one",
+                place=step.where,
+                remedy="give NLGEOM to the DYNAMIC steps before it, too",
             )
         if not step.direct and n > _MANY:
             conv.note(

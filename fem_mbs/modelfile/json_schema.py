@@ -13,7 +13,6 @@ from fem_mbs.declarations import kinds as K
 from fem_mbs.declarations.declaration import Declaration, Key, plain
 from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
-from fem_mbs.model.sensors import sensor_kinds
 from fem_mbs.modelfile.schema import TABLES, Document, Table
 from fem_mbs.properties.sections import SECTION_SHAPES
 
@@ -48,7 +47,6 @@ _KINDS: dict[K.Kind, dict[str, Any]] = {
 #: Table and key -> the texts that an editor offers.
 _CHOICES = {
     ("joint", "type"): list(JOINT_KINDS),
-    ("sensor", "kind"): list(sensor_kinds()),
     ("section", "shape"): list(SECTION_SHAPES),
     ("step", "type"): list(step_kinds()),
 }
@@ -67,7 +65,19 @@ def _table(table: Table) -> dict[str, Any]:
     if table.name == "step":  # the options depend on the type
         for kind in step_kinds().values():
             for name, said in kind.Options.keys().items():
-                entry["properties"].setdefault(name, {"description": said.text})
+                entry["properties"].setdefault(name, {"description": said.meaning})
+    if table.kinds is not None:  # the keys depend on the kind
+        kinds = table.kinds()
+        entry["properties"]["kind"] = {
+            "description": table.declaration.keys()["kind"].meaning,
+            "oneOf": [{"const": name, "description": kind.text()} for name, kind in kinds.items()],
+        }
+        entry["allOf"] = []
+        for name, kind in kinds.items():
+            own = _object(kind, table.name)
+            for key, said in own["properties"].items():
+                entry["properties"].setdefault(key, {"description": said["description"]})
+            entry["allOf"].append({"if": {"properties": {"kind": {"const": name}}}, "then": own})
     if table.many == "named":
         return {"type": "object", "additionalProperties": entry}
     many = {"type": "array", "items": entry}
@@ -87,7 +97,7 @@ def _object(declaration: type[Declaration], table: str) -> dict[str, Any]:
 
 def _value(said: Key, choices: list[str]) -> dict[str, Any]:
     kind = said.kind
-    found: dict[str, Any] = {"description": f"{said.text}{f' [{said.unit}]' if said.unit else ''}"}
+    found: dict[str, Any] = {"description": said.meaning}
     if not isinstance(kind, K.Kind):
         return found | _object(kind, "")
     found |= _KINDS.get(kind, {})

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.errors import FemMbsError, MeshError, ModelError
+from fem_mbs.errors import FemMbsError, MeshError, ModelError, Owner
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
 
@@ -130,13 +130,15 @@ def find_interfaces(
     """
     words = [word.strip() for text in wanted for word in text.split(",") if word.strip()]
     if not words:
-        raise ModelError("Reduction: no interface is named; name some, as in --interface left,right")
+        raise ModelError(
+            "no interface is named", owner=Owner("Reduction"), remedy="name some, as in --interface left,right"
+        )
     extra = sets()
     found: dict[str, dict[str, Any]] = {}
     for word in words:
         name, _, own = word.partition("=")
         if name in found:
-            raise ModelError(f'Interface "{name}": it is named twice; remove one')
+            raise ModelError("it is named twice", owner=Owner("Interface", name), remedy="remove one")
         nodes = _place(model, name, extra)
         spec: dict[str, Any] = {"on": nodes}
         many = np.unique(nodes).size > 1
@@ -147,21 +149,23 @@ def find_interfaces(
 
 
 def _place(model: Model, name: str, extra: dict[str, np.ndarray]) -> np.ndarray:
-    owner = f'Interface "{name}"'
+    owner = Owner("Interface", name)
     if name in extra:
         return np.asarray(extra[name], np.int64)
     upper = {key.upper(): key for key in extra}
     if name.upper() in upper:
         return np.asarray(extra[upper[name.upper()]], np.int64)
     if name in model.bodies or name in model.named_nodes or name.partition(":")[0] in model.meshes:
-        return model.nodes_of(name, owner)
+        return model.nodes_of(name, owner, frames=False)
     holders = [mesh for mesh, (data, _) in model.meshes.items() if name in data.set_names]
     if len(holders) == 1:
-        return model.nodes_of(f"{holders[0]}:{name}", owner)
+        return model.nodes_of(f"{holders[0]}:{name}", owner, frames=False)
     if holders:
-        raise ModelError(f'{owner}: meshes {", ".join(holders)} have this set; write "{holders[0]}:{name}"')
+        raise ModelError(
+            f"meshes {', '.join(holders)} have this set", owner=owner, remedy=f'write "{holders[0]}:{name}"'
+        )
     known = [*extra, *model.bodies, *model.named_nodes]
     known += [key for data, _ in model.meshes.values() for key in data.set_names]
     close = difflib.get_close_matches(name, known, n=1)
     hint = f'did you mean "{close[0]}"?' if close else f"there are {', '.join(dict.fromkeys(known)) or 'none'}"
-    raise ModelError(f"{owner}: there is no such node or set; {hint}")
+    raise ModelError("there is no such node or set", owner=owner, remedy=f"{hint}")

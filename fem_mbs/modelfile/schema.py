@@ -26,7 +26,7 @@ class Document(Declaration):
 
     title: str = key(ANY_TEXT, "for reports and figures", "")
     dimension: int = key(DIMENSION, "2: x, y and one rotation; 3: space", 3)
-    gravity: list[float] | None = key(VECTOR, "acceleration of gravity [m/s^2]", None, shows="none")
+    gravity: list[float] | None = key(VECTOR, "acceleration of gravity", None, shows="none", unit="m/s^2")
     elimination: bool = key(FLAG, "nodes that a joint makes coincide share their unknowns where that is exact", True)
     fields: str | list[str] = key(
         WORDS,

@@ -13,7 +13,7 @@ from typing import Any
 
 from fem_mbs.declarations.declaration import Declaration, plain
 from fem_mbs.declarations.kinds import FILE, FUNCTION
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.files import write_atomic
 from fem_mbs.model.building import Building
 from fem_mbs.model.geometry import PlacedMesh
@@ -51,11 +51,11 @@ def model_data(model: Model) -> dict[str, Any]:
     data = top.as_table()
     if model.gravity.any():
         data["gravity"] = model.gravity.tolist()
-    tables = {table.declaration: table for table in TABLES}
+    tables = {declaration: table for table in TABLES for declaration in table.declarations}
     for said in model.specifications:
         table = tables.get(type(said))
         if table is None:
-            raise ModelError(f"{said.owner}: a {type(said).__name__} of Python has no table in a model file")
+            raise ModelError(f"a {type(said).__name__} of Python has no table in a model file", owner=said.owner)
         entry = _entry(said)
         if table.many == "named":
             named = data.setdefault(table.name, {})
@@ -78,7 +78,7 @@ def _entry(said: Declaration) -> dict[str, Any]:
             value = getattr(said, name)
             if value is not given.default and value is not None:
                 owner = f'{said.owner} "{getattr(said, "name", "")}"'
-                raise ModelError(f"{owner}: {name} is a {type(value).__name__}, which a model file cannot hold")
+                raise ModelError(f"{name} is a {type(value).__name__}, which a model file cannot hold", owner=owner)
     entry = said.as_table()
     for name, (field, given) in said.in_file().items():
         if name in entry and (given.kind is FILE or given.kind is FUNCTION):
@@ -108,8 +108,9 @@ def _check_complete(model: Model) -> None:
     for mine, made in zip(_content(model.building), _content(again), strict=True):
         if mine != made:
             raise ModelError(
-                "Model: it holds elements or conditions that no declaration describes; a deck or calls of "
-                "its building made them, which a model file cannot hold"
+                "it holds elements or conditions that no declaration describes",
+                owner=Owner("Model"),
+                remedy="a deck or calls of its building made them, which a model file cannot hold",
             )
 
 

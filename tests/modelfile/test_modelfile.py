@@ -609,7 +609,7 @@ WRONG = {
     ),
     "sensor key": (
         added("[[sensor]]\nname = 's'\nkind = 'position'\non = 'm:end'\na = 'm'"),
-        r'"s": unknown key "a"; it takes',
+        r'"s": unknown key "a"; there are',
     ),
     "sensor missing": (added("[[sensor]]\nname = 's'\nkind = 'position'"), r'\[\[sensor\]\] "s": "on" is missing'),
     "sensor name": (added("[[sensor]]\nkind = 'position'"), r'\[\[sensor\]\] number 1: "name" is missing'),

@@ -117,8 +117,10 @@ eigenproblem in the speed, gives for them (`direct`)."""
     def check(self, step: PlannedStep, context: RunContext) -> None:
         if len(step.options.speeds) < 2:
             raise ModelError(
-                f"{step.owner}: speeds = {list(step.options.speeds)} must be at least two, since branches are followed "
-                "from one to the next; for one speed take a step of complex modes"
+                f"speeds = {list(step.options.speeds)} must be at least two, since branches are followed from one "
+                "to the next",
+                owner=step.owner,
+                remedy="for one speed take a step of complex modes",
             )
         check_turning(step, context)
 

@@ -66,7 +66,9 @@ class Options(RuleWeights, About, TimeSteps):
 
     rule: str = key(ANY_TEXT, "; ".join(f'"{name}" ({RULES[name].text})' for name in _RULES), _RULES[0], choices=_RULES)
     loads: Any = key(NAMES, LOADS_TEXT, "all")
-    time: float | None = key(NUMBER, "at which it starts and functions are taken [s], else the present time", None)
+    time: float | None = key(
+        NUMBER, "at which it starts and functions are taken, else the present time", None, unit="s"
+    )
     start: str = key(
         ANY_TEXT,
         "name of a linear static step or linear transient before, from whose end it goes on: displacements, of a "
@@ -109,8 +111,9 @@ class LinearTransient(StepKind):
             about = check_named(step, context.model, "start")
             if about != options.preload:
                 raise ModelError(
-                    f'{owner}: start = "{options.start}" is about preload = "{about}", and so must this step be, not '
-                    f'about "{options.preload}"'
+                    f'start = "{options.start}" is about preload = "{about}", and so must this step be, not about "'
+                    f'{options.preload}"',
+                    owner=owner,
                 )
         check_friction(owner, context.system)
 

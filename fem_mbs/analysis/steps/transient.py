@@ -148,11 +148,14 @@ whose energies are not finite, stops with an error."""
         check_spin(owner, context)
         if context.model.events and options.restarts:
             raise ModelError(
-                f"{owner}: restarts = {options.restarts}: a transient with events has no restart points; take "
-                "restarts = 0"
+                f"restarts = {options.restarts}: a transient with events has no restart points",
+                owner=owner,
+                remedy="take restarts = 0",
             )
         if context.model.events and options.adaptive:
-            raise ModelError(f"{owner}: events are located within equal steps; remove adaptive, or the events")
+            raise ModelError(
+                "events are located within equal steps", owner=owner, remedy="remove adaptive, or the events"
+            )
 
     def fit_loads(self, step: PlannedStep, context: RunContext) -> None:
         from fem_mbs.analysis.march import fit_turning_load
@@ -177,9 +180,10 @@ whose energies are not finite, stops with an error."""
         h = options.duration / count_steps(step.owner, options)
         if h * highest > 2.0:
             raise ModelError(
-                f'{step.owner}: h = {h:g} s: rule = "{options.rule}" is stable only for h below 2/w = '
-                f"{2.0 / highest:.4g} s, with the highest frequency w of the model at its start; take a smaller h, or "
-                'rule = "midpoint"'
+                f'h = {h:g} s: rule = "{options.rule}" is stable only for h below 2/w = {2.0 / highest:.4g} s, '
+                "with the highest frequency w of the model at its start",
+                owner=step.owner,
+                remedy='take a smaller h, or rule = "midpoint"',
             )
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:

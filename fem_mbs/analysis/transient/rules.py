@@ -197,8 +197,9 @@ def check_rule(owner: str, options: Any, given: Collection[str]) -> None:
     rule = RULES[options.rule]
     if getattr(options, "adaptive", 0.0) and not rule.two_state:
         raise ModelError(
-            f'{owner}: adaptive steps belong to rule = "midpoint" or "decaying"; "{rule.name}" remembers accelerations '
-            "that change with the step"
+            'adaptive steps belong to rule = "midpoint" or "decaying"',
+            owner=owner,
+            remedy=f'"{rule.name}" remembers accelerations that change with the step',
         )
     for key, (low, high, _default) in OPTIONS.items():
         if key not in given:
@@ -206,12 +207,14 @@ def check_rule(owner: str, options: Any, given: Collection[str]) -> None:
         if key not in rule.options:
             owners = " or ".join(f'"{r.name}"' for r in RULES.values() if key in r.options)
             raise ModelError(
-                f'{owner}: {key} belongs to rule = {owners}, not to "{rule.name}"; leave it out or change the rule'
+                f'{key} belongs to rule = {owners}, not to "{rule.name}"',
+                owner=owner,
+                remedy="leave it out or change the rule",
             )
         v = getattr(options, key)
         if not low <= v <= high:
             more = " (0 is the mid-point rule)" if key == "decay" else ""
-            raise ModelError(f"{owner}: {key} = {v!r} must be {low:.6g} to {high:.6g}{more}")
+            raise ModelError(f"{key} = {v!r} must be {low:.6g} to {high:.6g}{more}", owner=owner, key=key, value=v)
 
 
 def check_explicit(owner: str, system: Any) -> None:
@@ -224,11 +227,15 @@ def check_explicit(owner: str, system: Any) -> None:
     for block in system.blocks:
         if block.type.multipliers:
             raise ModelError(
-                f'{owner}: rule = "explicit" is for free bodies and knows no constraints with multipliers, but '
-                f'"{block.label(0)}" ({block.type.name}) has them; {other}'
+                'rule = "explicit" is for free bodies and knows no constraints with multipliers, but "'
+                f'{block.label(0)}" ({block.type.name}) has them',
+                owner=owner,
+                remedy=f"{other}",
             )
     if system.driven.dofs.size:
-        raise ModelError(f'{owner}: rule = "explicit" does not know driven motions; {system.driven.owners[0]}: {other}')
+        raise ModelError(
+            'rule = "explicit" does not know driven motions', owner=owner, remedy=f"{system.driven.owners[0]}: {other}"
+        )
     massive = np.zeros(system.n_dof, bool)
     for block in system.blocks:
         if block.type.inertia:
@@ -236,6 +243,7 @@ def check_explicit(owner: str, system: Any) -> None:
     lost = np.flatnonzero((system.system.equation >= 0) & ~massive)
     if lost.size:
         raise ModelError(
-            f'{owner}: rule = "explicit" needs a mass everywhere; {system.name_of(int(lost[0]))} has none; give it a '
-            f"mass or inertia, hold it, or {other}"
+            'rule = "explicit" needs a mass everywhere',
+            owner=owner,
+            remedy=f"{system.name_of(int(lost[0]))} has none; give it a mass or inertia, hold it, or {other}",
         )
