@@ -410,7 +410,7 @@ def test_a_joint_that_closes_backwards_only_is_refused():
         closed(m)
 
 
-# ---- full turns, and the row of the start -----------------------------------------------------------------------------
+# ---- full turns, and the row of the start ----------------------------------------------------------------------------
 def driven(angle: str | float, kind: str = "revolute") -> Model:
     """A body whose joint with the ground an assembly brings to the drive's value."""
     m = Model(3)
