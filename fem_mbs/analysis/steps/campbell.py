@@ -109,7 +109,9 @@ eigenproblem in the speed, gives for them (`direct`)."""
     branches = "speed"
 
     def prepare(self, model: Model, given: dict[str, Any], owner: str) -> dict[str, Any]:
-        found = {**given, "speeds": spread(given.get("speeds", ()), owner, "speeds", 100_000)}
+        found = dict(given)
+        if "speeds" in given:
+            found["speeds"] = spread(given["speeds"], owner, "speeds", "rad/s", 100_000)
         if found.get("orders") is not None:
             found["orders"] = listed(found["orders"], owner, "orders")
         return found

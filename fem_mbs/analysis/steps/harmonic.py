@@ -172,10 +172,10 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
     figures = ("fem_mbs.plot.figures:shapes_figures",)
 
     def prepare(self, model: Model, given: dict[str, Any], owner: str) -> dict[str, Any]:
-        return {
-            **given,
-            "frequencies": spread(given.get("frequencies", ()), owner, "frequencies", 1_000_000, spaced=True),
-        }
+        found = dict(given)
+        if "frequencies" in given:
+            found["frequencies"] = spread(given["frequencies"], owner, "frequencies", "Hz", 1_000_000, spaced=True)
+        return found
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
         owner, options = step.owner, step.options

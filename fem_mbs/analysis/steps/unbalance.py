@@ -86,8 +86,12 @@ class UnbalanceResponse(StepKind):
     figures = ("fem_mbs.plot.figures:unbalance_figures",)
 
     def prepare(self, model: Model, given: dict[str, Any], owner: str) -> dict[str, Any]:
-        _unbalances(model, given.get("unbalances", ()), owner)
-        return {**given, "speeds": spread(given.get("speeds", ()), owner, "speeds", 100_000)}
+        found = dict(given)
+        if "unbalances" in given:
+            _unbalances(model, given["unbalances"], owner)
+        if "speeds" in given:
+            found["speeds"] = spread(given["speeds"], owner, "speeds", "rad/s", 100_000)
+        return found
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
         check_turning(step, context)
