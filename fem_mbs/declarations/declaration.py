@@ -62,7 +62,7 @@ class Key:
         head, colon, rest = self.text.partition(";")
         text = f"{head} [{self.unit}]{colon}{rest}".strip() if self.unit else self.text
         words = [f'"{choice}"' for choice in self.choices]
-        return text if all(word in text for word in words) else f"{text}: {', '.join(words)}"
+        return text if len(words) < 2 or all(word in text for word in words) else f"{text}: {', '.join(words)}"
 
     @property
     def label(self) -> str:

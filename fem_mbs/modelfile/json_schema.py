@@ -14,7 +14,7 @@ from fem_mbs.declarations.declaration import Declaration, Key, plain
 from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.modelfile.schema import TABLES, Document, Table
 
-__all__ = ["model_schema"]
+__all__ = ["model_schema", "schema_text"]
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
@@ -100,5 +100,10 @@ def _value(said: Key) -> dict[str, Any]:
     return found
 
 
+def schema_text() -> str:
+    """Return the schema as docs/model.schema.json has it."""
+    return json.dumps(model_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(model_schema(), indent=1, ensure_ascii=False) + "\n")
+    sys.stdout.write(schema_text())

@@ -24,7 +24,7 @@ from fem_mbs.modelfile.parts import part_of
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.modelfile.schema import TABLES, Document
 
-__all__ = ["model_data", "model_text", "write_model"]
+__all__ = ["model_data", "model_text", "toml_value", "write_model"]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -149,7 +149,7 @@ def _is_list_of_tables(value: Any) -> bool:
 
 
 def _lines(table: Mapping[str, Any]) -> str:
-    return "".join(f"{_key(k)} = {_value(v)}\n" for k, v in table.items())
+    return "".join(f"{_key(k)} = {toml_value(v)}\n" for k, v in table.items())
 
 
 def _key(name: str) -> str:
@@ -160,7 +160,12 @@ def _text(value: str) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _value(value: Any) -> str:
+def toml_value(value: Any) -> str:
+    """Return a value as it stands in a model file.
+
+    Raises:
+        ModelError: a value that no file can hold.
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -170,9 +175,9 @@ def _value(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
+        return "[" + ", ".join(map(toml_value, value)) + "]"
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }" if value else "{}"
+        return "{ " + ", ".join(f"{_key(k)} = {toml_value(v)}" for k, v in value.items()) + " }" if value else "{}"
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
     raise ModelError(f"a {type(value).__name__} cannot stand in a model file; give what it is made of")
