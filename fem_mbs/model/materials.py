@@ -78,7 +78,7 @@ class LinearMaterial(Declaration):
         kw_only=True,
         unit="N/m^2",
     )
-    solid: bool = key(FLAG, "of solids alone, as an anisotropic one always is", False, file=None, kw_only=True)
+    solid: bool = key(FLAG, "of solids alone, as an anisotropic one always is", False, kw_only=True)
 
     def build(self, building: Building) -> None:
         building.new_name("Material", self.name, ChainMap(building.materials, building.solid_materials))

@@ -163,6 +163,15 @@ class RigidBody(Declaration):
         building.names.add(self.name, None, 1)
         building.bodies[self.name] = Body(self.name, node)
         building.rotational.add(node)
+        for word, where, other in (("rotation", 3, "angle"), ("angle", 2, "rotation")):
+            if np.any(getattr(self, word)) and building.dimension != where:
+                raise ModelError(
+                    f"{word} is for {'space' if where == 3 else 'the plane'}",
+                    owner=owner,
+                    key=word,
+                    value=getattr(self, word),
+                    remedy=f"give {other}",
+                )
         if building.dimension == 2:
             building.rotations[node] = building.number(self.angle, owner, "angle")
             inertia = building.number(inertia, owner, "inertia", 0.0)
