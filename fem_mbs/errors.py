@@ -31,7 +31,7 @@ class Owner(str):
 
     Args:
         word: what it is ("Joint").
-        name: its name; "": it has none.
+        name: its name, or the nodes that it is on; "": it has none.
         link: what stands between the two ("of").
         part: the part of it that is meant ("function").
     """
@@ -41,10 +41,11 @@ class Owner(str):
     link: str
     part: str
 
-    def __new__(cls, word: str, name: str = "", link: str = "", part: str = "") -> Self:
+    def __new__(cls, word: str, name: Any = "", link: str = "", part: str = "") -> Self:
+        text = name if isinstance(name, str) else str(name)
         head = f"{word} {link}".rstrip()
-        self = super().__new__(cls, (f'{head} "{name}"' if name else head) + (f": {part}" if part else ""))
-        self.word, self.name, self.link, self.part = word, name, link, part
+        self = super().__new__(cls, (f'{head} "{text}"' if text else head) + (f": {part}" if part else ""))
+        self.word, self.name, self.link, self.part = word, text, link, part
         return self
 
     def __getnewargs__(self) -> tuple[str, ...]:

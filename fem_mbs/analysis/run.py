@@ -267,6 +267,7 @@ def _summary(context: RunContext) -> dict[str, Any]:
         "steps": context.summaries,
         "checks": [outcome.as_dict() for outcome in context.outcomes()],
         "skipped": skipped() if callable(skipped) else skipped,
+        **({"departures": context.model.departures} if context.model.departures else {}),
         **({"warnings": context.model.warnings} if context.model.warnings else {}),
     }
 

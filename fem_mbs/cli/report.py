@@ -64,6 +64,8 @@ def print_report(console: Console, results: Results) -> None:
     checks = results.summary.get("checks", [])
     if checks:
         console.print(_checks(checks))
+    for sentence in results.summary.get("departures", []):
+        console.print(f"[bold red]not the deck's results:[/] {_plain(sentence)}", soft_wrap=True)
     for sentence in results.summary.get("warnings", []):
         console.print(f"[yellow]note:[/] {_plain(sentence)}", soft_wrap=True)
     for sentence in results.summary.get("skipped", []):

@@ -6,7 +6,7 @@ import numpy as np
 
 from fem_mbs.decks.model import Conversion, Group, constants, density_of, material_of
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import BeamSection, Material
+from fem_mbs.meshes.abaqus.deck import BeamSection, Effect, Material
 
 __all__ = ["beam_section", "directions", "make_lines"]
 
@@ -55,7 +55,7 @@ def _trusses(conv: Conversion, group: Group, on: str) -> None:
 _SHAPES = {
     # width is along z (local 2), height along y (local 1)
     "RECT": lambda d: ("rectangle", {"height": d[0], "width": d[1]}),
-    "CIRC": lambda d: ("circle", {"diameter": 2.0 * d[0]}),
+    "CIRC": lambda d: ("circle", {"diameter": d[0]}),
     "PIPE": lambda d: ("tube", {"outer_diameter": 2.0 * d[0], "thickness": d[1]}),
 }
 
@@ -87,10 +87,8 @@ def beam_section(section: BeamSection) -> tuple[str, dict, np.ndarray]:
             raise UnsupportedError(
                 "an elliptic section is not supported", place=where, remedy="give *BEAM SECTION, SECTION=GENERAL"
             )
-        if shape == "CIRC" and len(d) > 1 and d[1]:
-            d = d / 2.0  # CalculiX gives both thicknesses
         kind, values = _SHAPES[shape](d)
-        thick = d[:2] if shape == "RECT" else np.full(2, 2.0 * d[0])
+        thick = d[:2] if shape == "RECT" else np.full(2, d[0] if shape == "CIRC" else 2.0 * d[0])
         return kind, values, thick
     if shape == "BOX" and len(d) >= 6:
         a, b, t1, t2, t3, t4 = d[:6]
@@ -160,6 +158,12 @@ def _beams(conv: Conversion, group: Group, on: str) -> None:
     if hit:
         conv.note(f"{hit[0].where}: *NORMAL is not used for beams; direction 1 of the section is")
     shape, values, thickness = beam_section(section)
+    if shape == "circle":
+        conv.note(
+            f"{section.where}: SECTION=CIRC with {values['diameter']:g} is a circle of this diameter, as in CalculiX "
+            "(Abaqus gives its radius)",
+            Effect.DIFFERS,
+        )
     name = f"section of {group.name}"
     conv.model.section(name, shape, **values)
     material = None

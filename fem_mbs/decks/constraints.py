@@ -21,7 +21,7 @@ from fem_mbs.decks.solids import nodal_areas
 from fem_mbs.decks.time import Given, Timeline, courses, is_general
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
-from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, Mpc, RigidBody
+from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, Effect, Mpc, RigidBody
 from fem_mbs.model.connections.joint_parts import drive
 from fem_mbs.system.compile import GROUND
 
@@ -48,6 +48,38 @@ def nodes_of_constraints(conv: Conversion) -> None:
         ref = conv.node(coupling.ref_node)
         conv.used[ref] = True
         conv.rotational[ref] |= not _is_mean(conv, coupling)
+    _turn_masters(conv)
+
+
+def _turn_masters(conv: Conversion) -> None:
+    """Give rotations to the nodes that others follow by the MPC BEAM, if these make a body or moments act there.
+
+    Abaqus makes such nodes rigid bodies. CalculiX, which knows no rotation of a node without elements, keeps distances.
+    """
+    followers: dict[int, list[int]] = {}
+    for mpc in conv.deck.mpcs:
+        if mpc.kind == "BEAM":
+            a, b = conv.nodes(mpc.nodes)[:2].tolist()
+            followers.setdefault(b, []).append(a)
+    if not followers:
+        return
+    entries = [*conv.deck.boundaries, *(e for step in conv.deck.steps for e in (*step.boundaries, *step.cloads))]
+    given = [e.nodes for e in entries if max(np.atleast_1d(e.dofs if isinstance(e, Boundary) else e.dof)) > 3]
+    turned = conv.nodes(np.concatenate(given)) if given else np.empty(0, int)
+    meshed = np.unique(np.concatenate([g.nodes.ravel() for g in conv.groups]))
+    for b, nodes in followers.items():
+        if b in meshed or conv.rotational[b]:
+            continue
+        arms = conv.deck.x[nodes] - conv.deck.x[b]
+        size = np.linalg.svd(arms, compute_uv=False)
+        if b in turned or (len(size) > 1 and size[1] > _ON * size[0]):
+            conv.rotational[b] = True
+            where = next(m.where for m in conv.deck.mpcs if m.kind == "BEAM" and conv.nodes(m.nodes)[1] == b)
+            conv.note(
+                f"{where}: nodes follow node {conv.deck.node_ids[b]} of the MPC BEAM as a rigid body, as in Abaqus "
+                "(CalculiX keeps their distances only)",
+                Effect.DIFFERS,
+            )
 
 
 def tie_facets(conv: Conversion) -> None:
@@ -169,9 +201,9 @@ def _mpc(conv: Conversion, table: _Table, mpc: Mpc) -> None:
     where, kind = mpc.where, mpc.kind
     if kind in ("BEAM", "LINK"):
         a, b = nodes[:2]
-        if kind == "BEAM" and conv.rotational[a] and conv.rotational[b]:
+        if kind == "BEAM" and conv.rotational[b]:
             conv.model.coupling(f"MPC {len(table.dependent) + 1}", int(b), nodes[:1], kind="rigid")
-            for k in range(6):
+            for k in range(6 if conv.rotational[a] else 3):
                 table.depend(int(a), k, where)
             return
         d = x[a] - x[b]
@@ -197,7 +229,7 @@ def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
     x, where = conv.deck.x, mpc.where
     base = 2 if mpc.kind == "STRAIGHT" else 3
     if any(conv.is_nonlinear(s) and s.procedure in ("STATIC", "DYNAMIC") for s in conv.deck.steps):
-        conv.note(f"{where}: the MPC {mpc.kind} holds for small rotations only")
+        conv.note(f"{where}: the MPC {mpc.kind} holds for small rotations only", Effect.DIFFERS)
     origin = x[nodes[0]]
     arms = x[nodes[1:base]] - origin
     _, size, vt = np.linalg.svd(arms)
@@ -250,7 +282,7 @@ def _rigid_body(conv: Conversion, table: _Table, body: RigidBody, number: int) -
     nodes = np.unique(conv.nodes(body.nodes))
     nodes = nodes[(nodes != ref) & conv.used[nodes]]
     if not len(nodes):
-        conv.note(f"{body.where}: the rigid body has no nodes of elements")
+        conv.note(f"{body.where}: the rigid body has no nodes of elements", Effect.NONE)
         return
     for node in nodes.tolist():
         for k in range(6 if conv.rotational[node] else 3):
@@ -296,7 +328,7 @@ def _areas(conv: Conversion, coupling: Coupling, nodes: np.ndarray) -> np.ndarra
             conv.note(
                 f"{coupling.where}: the surface {coupling.surface} has nodes and no faces: they have equal weights "
                 "(CalculiX refuses it)",
-                changes=False,
+                Effect.NONE,
             )
         return np.asarray(coupling.weights, float)
     total = np.zeros(len(conv.deck.x))
@@ -332,14 +364,14 @@ def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]
         conv.note(
             f"{boundary.where}: a support of node {conv.deck.node_ids[loose[0]]}"
             f"{f' and {loose.size - 1} more' if loose.size > 1 else ''}, which no element uses, is left out",
-            changes=False,
+            Effect.NONE,
         )
     stiff = np.unique(node[conv.used[node] & (dof >= 3) & ~conv.rotational[node]])
     if stiff.size:
         conv.note(
             f"{boundary.where}: directions 4 to 6 of {stiff.size} node{'s' * (stiff.size > 1)} without rotations are "
             "left out",
-            changes=False,
+            Effect.NONE,
         )
     return 6 * node + dof, exists
 
@@ -373,7 +405,7 @@ def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
     start = [*lone, *before] if timeline.steps and not before else [*before, *(lone if not timeline.steps else ())]
     found, twice = courses(deck, timeline, given, ["BOUNDARY" in deck.steps[i].new for i in timeline.steps], start)
     for place in twice:
-        conv.note(f"{place}: a support is given a second time in one step; the last value counts")
+        conv.note(f"{place}: a support is given a second time in one step; the last value counts", Effect.DIFFERS)
     axes_all, has = conv.transform_of(np.arange(len(deck.node_ids)))
     local = _Table(conv)
     for number, course in enumerate(found, 1):

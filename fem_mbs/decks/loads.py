@@ -22,7 +22,7 @@ from fem_mbs.decks.solids import nodal_volumes
 from fem_mbs.decks.time import Course, Given, Root, Timeline, courses, is_general
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import TimeFunction, make_function
-from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, PointMass
+from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Effect, PointMass
 
 __all__ = ["Plan", "make_loads", "plan_loads", "surface_facets"]
 
@@ -72,7 +72,10 @@ def _all_kinds(
         got, twice = courses(conv.deck, timeline, given, [kind in s.new for s in steps])
         for place in twice:
             what = "node and direction" if kind == "CLOAD" else "element and label"
-            conv.note(f"{place}: a load of the same {what} is given a second time in one step; the last value counts")
+            conv.note(
+                f"{place}: a load of the same {what} is given a second time in one step; the last value counts",
+                Effect.DIFFERS,
+            )
         for k, course in enumerate(got, 1):
             if not np.any(course.factors) or not np.any(_values(course.function)):
                 continue
@@ -111,12 +114,12 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
         if not exists.all():
             lost = conv.deck.node_ids[nodes[~exists][0]]
             why = "which no element uses" if not conv.used[nodes[~exists][0]] else "which has no rotation"
-            conv.note(f"{c.where}: the load on direction {c.dof} of node {lost}, {why}, is left out")
+            conv.note(f"{c.where}: the load on direction {c.dof} of node {lost}, {why}, is left out", Effect.DIFFERS)
         if c.follower:
             conv.note(f"{c.where}: FOLLOWER is not used; the load keeps its direction")
         keys = 6 * nodes[exists] + dof[exists]
         if len(keys) != len(np.unique(keys)):
-            conv.note(f"{c.where}: a node is named twice; its load counts once")
+            conv.note(f"{c.where}: a node is named twice; its load counts once", Effect.DIFFERS)
         keys = np.unique(keys)
         if len(keys):
             out.append(Given(keys, np.full(len(keys), c.value), c.amplitude, c.where))
@@ -341,7 +344,7 @@ def _body(conv, plan, names, label, load: Dload, elements, vectors, function) ->
         if len(nodes):
             _act(conv, plan, names, f"{label} moments" if moment else label, nodes, values[nodes], function, moment)
     if not total.any():
-        conv.note(f"{load.where}: the load {load.label} acts on elements without mass or volume")
+        conv.note(f"{load.where}: the load {load.label} acts on elements without mass or volume", Effect.NONE)
 
 
 def _per_length(conv: Conversion, group: Group, load: Dload) -> float:
@@ -376,7 +379,7 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
     )
     place = entries[0].where
     if not expands:
-        conv.note(f"{place}: temperatures have no effect, no material has *EXPANSION", changes=False)
+        conv.note(f"{place}: temperatures have no effect, no material has *EXPANSION", Effect.NONE)
         return
     start = np.zeros(len(deck.node_ids))
     for c in deck.initial_conditions:
@@ -385,7 +388,7 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
     given = [[_change(conv, t, start) for t in deck.steps[i].temperatures] for i in timeline.steps]
     found, twice = courses(deck, timeline, given, ["TEMPERATURE" in deck.steps[i].new for i in timeline.steps])
     for again in twice:
-        conv.note(f"{again}: a node gets a second temperature in one step; the last one counts")
+        conv.note(f"{again}: a node gets a second temperature in one step; the last one counts", Effect.DIFFERS)
     for number, course in enumerate(found, 1):
         if not np.any(course.factors) or not np.any(_values(course.function)):
             continue
@@ -431,7 +434,9 @@ def _initial(conv: Conversion) -> None:
             conv.note(f"{c.where}: an initial {c.kind.lower()} in direction {c.dof} is not used")
             continue
         if rested:
-            conv.note(f"{c.where}: the initial velocity is lost in the STATIC step before, as in CalculiX")
+            conv.note(
+                f"{c.where}: the initial velocity is lost in the STATIC step before, as in CalculiX", Effect.DIFFERS
+            )
             continue
         nodes = conv.nodes(c.nodes)
         axes, _ = conv.transform_of(nodes)

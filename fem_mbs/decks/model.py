@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fem_mbs.decks.notes import Note
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
     Deck,
     DeckStep,
+    Effect,
     ElementBlock,
     Material,
     Orientation,
@@ -62,17 +64,6 @@ _POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling
 _POISSON = 0.3
 #: Of the largest coordinate: nodes nearer than this are one place.
 _SAME = 1e-12
-
-
-@dataclass(frozen=True)
-class Note:
-    """A feature of a deck that the model lacks: a sentence, and whether it changes the results."""
-
-    text: str
-    changes: bool
-
-    def __str__(self) -> str:
-        return self.text
 
 
 @dataclass
@@ -152,9 +143,10 @@ class Conversion:
         """Return whether a step is geometrically nonlinear."""
         return step.nlgeom or self.bent
 
-    def note(self, text: str, changes: bool = True) -> None:
+    def note(self, text: str, effect: Effect = Effect.DROPPED) -> None:
+        """Keep a sentence on what the model lacks, once."""
         if all(text != n.text for n in self.notes):
-            self.notes.append(Note(text, changes))
+            self.notes.append(Note(text, effect))
 
     def nodes(self, ids: ArrayLike) -> np.ndarray:
         """Return nodes (m,) of the model for node ids of the deck."""
@@ -243,7 +235,7 @@ def _solid_kind(block: ElementBlock, conv: Conversion) -> tuple[str, str] | None
     letters = block.type[len(block.shape) :]
     for letter, what in _VARIANTS.items():
         if letter in letters:
-            conv.note(f"{block.type}: taken as {block.type.replace(letter, '', 1)}, without {what}")
+            conv.note(f"{block.type}: taken as {block.type.replace(letter, '', 1)}, without {what}", Effect.DIFFERS)
     rest = re.sub("[HMT]", "", letters)
     return (cell, elements[rest]) if rest in elements else None
 
@@ -364,7 +356,8 @@ def _free_ids(conv: Conversion, group: Group, n: int) -> np.ndarray:
     if n == len(group.ids):
         return group.ids
     largest = max(int(b.ids.max()) for b in conv.deck.blocks) + 1
-    before = sum(len(g.ids) for g in conv.groups[: conv.groups.index(group)] if len(g.lines) != len(g.ids))
+    halved = (g for g in conv.groups[: conv.groups.index(group)] if g.kind != "solid" and g.nodes.shape[1] == 3)
+    before = sum(len(g.ids) for g in halved)
     other = largest + before + np.arange(len(group.ids))
     return np.column_stack((group.ids, other)).ravel()
 
@@ -373,16 +366,17 @@ def _free_ids(conv: Conversion, group: Group, n: int) -> np.ndarray:
 def constants(
     conv: Conversion, material: Material, table: np.ndarray, temperature: np.ndarray, what: str
 ) -> np.ndarray:
-    """Return the row of a table over temperature that counts: that of the initial temperature, or the first."""
+    """Return the values (k,) of a table over temperature (m, k) at the initial temperature, by default zero."""
     if len(table) == 1:
         return table[0]
-    start = {c.value for c in conv.deck.initial_conditions if c.kind == "TEMPERATURE"}
-    conv.note(f"{material.where}: {what} of {material.name} depends on temperature; one value is taken")
-    if len(start) == 1 and np.isfinite(temperature).all():
-        at = start.pop()
-        order = np.argsort(temperature)
-        return np.array([np.interp(at, temperature[order], column[order]) for column in table.T])
-    return table[0]
+    start = sorted({c.value for c in conv.deck.initial_conditions if c.kind == "TEMPERATURE"}) or [0.0]
+    varied = len(start) > 1 or any(step.temperatures for step in conv.deck.steps)
+    conv.note(
+        f"{material.where}: {what} of {material.name} depends on temperature; its value at {start[0]:g} is taken",
+        Effect.DROPPED if varied else Effect.NONE,
+    )
+    order = np.argsort(temperature)
+    return np.array([np.interp(start[0], temperature[order], column[order]) for column in table.T])
 
 
 def material_of(conv: Conversion, name: str | None, where: str) -> Material:

@@ -25,7 +25,7 @@ from fem_mbs.decks.model import Conversion
 from fem_mbs.decks.time import Timeline, is_general
 from fem_mbs.declarations.steps import StepKind, step_kind
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.abaqus.deck import DeckStep, OutputRequest
+from fem_mbs.meshes.abaqus.deck import DeckStep, Effect, OutputRequest
 
 __all__ = ["StepPlan", "make_steps"]
 
@@ -84,7 +84,8 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         swung = bool(last) and not preload  # a linear transient, which leaves the state of the model where it was
         if swung and (step.perturbation or step.procedure in ("FREQUENCY", "BUCKLE")):
             conv.note(
-                f"{step.where}: the step is computed about the state before the linear DYNAMIC step, not about its end"
+                f"{step.where}: the step is computed about the state before the linear DYNAMIC step, not about its end",
+                Effect.DIFFERS,
             )
         if step.procedure == "STATIC" and step.perturbation:
             _own_loads(conv, step, plan.own[i])
@@ -95,7 +96,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         elif step.procedure == "STATIC" and not conv.is_nonlinear(step) and not _before_motion(conv, i):
             _linear_after(conv, step, moved)
             if step.increment < step.duration * (1.0 - 1e-9):
-                conv.note(f"{step.where}: only the end of the linear step is computed and printed", changes=False)
+                conv.note(f"{step.where}: only the end of the linear step is computed and printed", Effect.NONE)
             loads = "all" if not some else [*plan.general, *_motions(conv)]
             model.linear_static_step(name, loads=loads, duration=step.duration)
             preload, last = name, name
@@ -103,12 +104,11 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             if not conv.is_nonlinear(step):
                 conv.note(
                     f"{step.where}: the step is computed as one with NLGEOM, since the nonlinear DYNAMIC step after it "
-                    "begins where it ends"
+                    "begins where it ends",
+                    Effect.DIFFERS,
                 )
             elif not step.nlgeom:
-                conv.note(
-                    f"{step.where}: nonlinear constraints: the step is computed as one with NLGEOM", changes=False
-                )
+                conv.note(f"{step.where}: nonlinear constraints: the step is computed as one with NLGEOM", Effect.NONE)
             increments = max(1, round(step.duration / step.increment))
             model.static_step(increments, name, duration=step.duration)
             preload, last, moved = "", "", True
@@ -121,7 +121,10 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             if not own:
                 raise ModelError("the BUCKLE step has no loads", place=step.where, remedy="give them in the step")
             if not step.perturbation and moved:
-                conv.note(f"{step.where}: BUCKLE without PERTURBATION is computed about the state of the steps before")
+                conv.note(
+                    f"{step.where}: BUCKLE without PERTURBATION is computed about the state of the steps before",
+                    Effect.DIFFERS,
+                )
             about = preload if step.perturbation else ""
             model.buckling_step(step.n_modes, loads=own, name=name, sign="positive", preload=about)
         else:
@@ -165,7 +168,10 @@ def _masses(conv: Conversion, step: DeckStep) -> None:
             remedy="add *DENSITY",
         )
     for material in bare:
-        conv.note(f"{material.where}: the material {material.name} has no density, so that its elements have no mass")
+        conv.note(
+            f"{material.where}: the material {material.name} has no density, so that its elements have no mass",
+            Effect.DIFFERS,
+        )
 
 
 def _motions(conv: Conversion) -> list[str]:
@@ -177,7 +183,7 @@ def _files(conv: Conversion, step: DeckStep) -> None:
     """Note requests other than prints: the results folder holds all fields anyway."""
     for request in step.outputs:
         if request.kind not in ("node print", "el print", "node file", "el file", "node output", "element output"):
-            conv.note(f"{request.where}: *{request.kind.upper()} is not used", changes=False)
+            conv.note(f"{request.where}: *{request.kind.upper()} is not used", Effect.NONE)
 
 
 def _own_loads(conv: Conversion, step: DeckStep, names: list[str]) -> None:
@@ -187,7 +193,9 @@ def _own_loads(conv: Conversion, step: DeckStep, names: list[str]) -> None:
 
 def _linear_after(conv: Conversion, step: DeckStep, moved: bool) -> None:
     if moved:
-        conv.note(f"{step.where}: the linear step after a nonlinear one is computed about its deformed state")
+        conv.note(
+            f"{step.where}: the linear step after a nonlinear one is computed about its deformed state", Effect.DIFFERS
+        )
 
 
 def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: bool) -> None:
@@ -195,7 +203,7 @@ def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: boo
     if moved and not step.perturbation:
         conv.note(
             f"{step.where}: FREQUENCY without PERTURBATION is computed about the state that the steps before have left",
-            changes=False,
+            Effect.NONE,
         )
     bounded = np.isfinite(step.upper) or np.isfinite(step.lower)
     if bounded and not step.n_modes:
@@ -237,7 +245,8 @@ def _ended(conv: Conversion, step: DeckStep, index: int) -> None:
     if later is not None:
         conv.note(
             f"{later.where}: the step goes on from the last general step: loads and displacements of the PERTURBATION "
-            f"step {step.number} have ended with it (CalculiX keeps them)"
+            f"step {step.number} have ended with it (CalculiX keeps them)",
+            Effect.DIFFERS,
         )
 
 
@@ -246,7 +255,9 @@ def _dynamic(
 ) -> None:  # fmt: skip
     """Add a transient, linear or not."""
     if step.explicit:
-        conv.note(f"{step.where}: EXPLICIT is not used; the step is implicit", changes=False)
+        conv.note(f"{step.where}: EXPLICIT is not used; the step is implicit", Effect.NONE)
+        if step.min_increment > 0.0:
+            conv.note(f"{step.where}: masses are not scaled for the least explicit increment {step.min_increment:g}")
     h = step.increment
     if not step.direct:
         h = min(h, step.duration / _LEAST)
@@ -263,7 +274,7 @@ def _dynamic(
         if not step.direct and n > _MANY:
             conv.note(
                 f"{step.where}: the increments of DYNAMIC are adaptive, with a local error of {_TOLERANCE:g}",
-                changes=False,
+                Effect.NONE,
             )
             h = step.duration / 1000
             conv.model.transient_step(step.duration, h, name, rule="midpoint", adaptive=_TOLERANCE)

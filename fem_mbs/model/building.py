@@ -101,6 +101,7 @@ class Building:
         self.path_nodes: list[int] = []  # nodes that are coordinates along lines, not places
         self.components: dict[str, Component] = {}
         self.warnings: list[str] = []  # sentences on what of the model may not be meant so
+        self.departures: list[str] = []  # sentences on what the deck of the model asks for and the model lacks
         self.rotors: dict[str, Any] = {}
         self.reduced_parts: dict[str, Any] = {}
         self.rotating: Any = None

@@ -139,6 +139,7 @@ class Model(StepCalls, Shown):
     reduced_parts = Built()
     components = Built()
     warnings = Built()
+    departures = Built()
 
     # What can be said of a machine.
     assembly = adds(Assembly)

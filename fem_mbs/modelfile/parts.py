@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.decks.notes import Accept
 from fem_mbs.errors import FemMbsError, MeshError, ModelError, Owner
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
@@ -57,14 +58,14 @@ def _part_of(path: Path, reduce: dict[str, Any] | None, load_model: Callable[[Pa
     own = dict(reduce)
     if own.pop("stress", False):
         own["recovery"] = "stress"
-    model, sets, _ = load_part(path, own.pop("material", None), own.pop("thickness", 1.0), False, load_model)
+    model, sets, _ = load_part(path, own.pop("material", None), own.pop("thickness", 1.0), Accept.NORMAL, load_model)
     words = own.pop("interfaces")
     wanted = find_interfaces(model, [words] if isinstance(words, str) else list(words), own.pop("kind", None), sets)
     return reduce_part(model, wanted, name=model.title or path.stem, **own)
 
 
 def load_part(
-    path: Path, material: str | None, thickness: float, strict: bool, load_model: Callable[[Path], Model]
+    path: Path, material: str | None, thickness: float, accept: Accept, load_model: Callable[[Path], Model]
 ) -> tuple[Model, Callable[[], dict[str, np.ndarray]], list[str]]:
     """Return the model of a deck, a model file or a mesh (which needs a ``material`` "E,nu,density"); sets of nodes
     that have names beside those of the model; what the reader has to say.  ``load_model`` reads model files."""
@@ -75,19 +76,19 @@ def load_part(
         raise ModelError(f"{path}: a material belongs to meshes; this file says itself what its parts are made of")
     if suffix == ".toml":
         return load_model(path), dict, []
-    from fem_mbs.decks.run import convert, strictly
+    from fem_mbs.decks.run import convert
+    from fem_mbs.meshes.abaqus.deck import Effect
     from fem_mbs.meshes.abaqus.reader import read_deck
 
     deck = read_deck(path)
-    converted = convert(deck, part=True)
-    strictly(converted, strict)
+    converted = convert(deck, part=True, accept=accept)
 
     def sets() -> dict[str, np.ndarray]:
         found = {name: surface.nodes for name, surface in deck.surfaces.items()}
         found |= dict(deck.nsets)
         return {name: deck.nodes_in(np.asarray(ids)) for name, ids in found.items()}
 
-    return converted.model, sets, [f"warning: {note}" for note in converted.notes if note.changes]
+    return converted.model, sets, [note.line for note in converted.notes if note.effect is not Effect.NONE]
 
 
 def _of_mesh(path: Path, material: str | None, thickness: float):

@@ -239,6 +239,20 @@ class Stepping:
         row = self.energies(self.evaluate(now, now, now)[0])  # energies that follow time count at the start
         self.initial_energy = float(row[_ENERGIES].sum())
         self.first_row = self.pack(row[None, :], np.zeros((1, 3)))[0]
+        self._start_coordinates()
+
+    def _start_coordinates(self) -> None:
+        """Evaluate the outputs that belong to an end of a step, such as coordinates of joints, for the row of the
+        start."""
+        record, now = self.compiled.system.record, np.array([self.t0])
+        watched = record[self.compiled.at_end & (record[:, 0] == S.REC_OUT), 1]
+        if not watched.size:
+            return
+        fun = self.evaluate(now, now, now)[0]
+        for i, block in enumerate(self.compiled.blocks):
+            outputs = slice(block.first_output, block.first_output + block.size * len(block.type.outputs))
+            if ((watched >= outputs.start) & (watched < outputs.stop)).any():
+                self.state.out[outputs] = self.compiled.outputs(i, self.ctl, fun, self.state).ravel()
 
     def round_off(self) -> float:
         """Return energy [J] that round-off of the coordinates amounts to, in strains and, over a step, in speeds."""
