@@ -290,6 +290,17 @@ def new(
 
 
 @app.command()
+def schema(
+    summary: Annotated[bool, typer.Option("--summary", help="That of summary.json of results instead.")] = False,
+) -> None:
+    """Print the JSON schema of model files, by which editors complete and check them."""
+    from fem_mbs.modelfile.json_schema import schema_text
+    from fem_mbs.results.summary_schema import text
+
+    sys.stdout.write(text() if summary else schema_text())
+
+
+@app.command()
 def plot(
     folder: Annotated[Path, _FOLDER],
     output: Annotated[

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from types import FunctionType
 from typing import Any, ClassVar, Self, TypeVar
@@ -30,11 +30,11 @@ class Key:
     """One key of a declaration.
 
     ``kind`` checks its value; a subclass of `Declaration` stands for a table within the table.  ``text`` says in one
-    sentence what it means, with its ``unit`` in brackets where it has one.  ``default`` is MISSING where a value must
-    be given; ``shows`` is the default in words, where the value itself does not tell.  ``objects`` are types that
-    Python calls may give as they are (functions, meshes), which no file can hold.  ``choices`` are the texts that the
-    value must be one of; none: any.  ``file`` is the name of the key in model files, where it is another one, or None
-    for what only Python can give; ``needed``: model files must give it, though Python has a default.
+    sentence what it means, without its ``unit``.  ``default`` is MISSING where a value must be given; ``shows`` is the
+    default in words, where the value itself does not tell.  ``objects`` are types that Python calls may give as they
+    are (functions, meshes), which no file can hold.  ``choices`` are the texts that the value must be one of (a table
+    of kinds stands for its names); none: any.  ``file`` is the name of the key in model files, where it is another
+    one, or None for what only Python can give; ``needed``: model files must give it, though Python has a default.
     """
 
     kind: Kind | type[Declaration]
@@ -42,7 +42,7 @@ class Key:
     default: Any = MISSING
     shows: str = ""
     unit: str = ""
-    choices: tuple[str, ...] = ()
+    choices: Collection[str] = ()
     objects: tuple[type, ...] = ()
     file: str | None = ""
     needed: bool = False
@@ -62,7 +62,7 @@ class Key:
         head, colon, rest = self.text.partition(";")
         text = f"{head} [{self.unit}]{colon}{rest}".strip() if self.unit else self.text
         words = [f'"{choice}"' for choice in self.choices]
-        return text if all(word in text for word in words) else f"{text}: {', '.join(words)}"
+        return text if len(words) < 2 or all(word in text for word in words) else f"{text}: {', '.join(words)}"
 
     @property
     def label(self) -> str:
@@ -79,7 +79,7 @@ def key(
     *,
     shows: str = "",
     unit: str = "",
-    choices: tuple[str, ...] = (),
+    choices: Collection[str] = (),
     objects: tuple[type, ...] = (),
     file: str | None = "",
     needed: bool = False,
@@ -262,7 +262,7 @@ def _check_choice(said: Key, name: str, value: Any, owner: str) -> None:
     """Refuse a text that is none of the choices of a key."""
     if said.choices and value not in said.choices:
         words = ", ".join(f'"{c}"' for c in said.choices)
-        close = difflib.get_close_matches(str(value), said.choices, n=1)
+        close = difflib.get_close_matches(str(value), list(said.choices), n=1)
         raise ModelError(
             f"{name} = {shown(value)} must be one of {words}",
             owner=owner,
@@ -279,7 +279,7 @@ def choose(kinds: Mapping[str, T], kind: Any, owner: Owner) -> T:
         ModelError: there is none of this name.
     """
     if kind not in kinds:
-        close = difflib.get_close_matches(str(kind), kinds, n=1)
+        close = difflib.get_close_matches(str(kind), list(kinds), n=1)
         remedy = f'did you mean "{close[0]}"?' if close else f"there are {', '.join(kinds)}"
         raise ModelError(f"unknown kind {kind!r}", owner=owner, key="kind", value=kind, remedy=remedy)
     return kinds[kind]

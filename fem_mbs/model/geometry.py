@@ -101,22 +101,19 @@ class PlacedMesh(Declaration):
     scale: float = key(NUMBER, "factor on the coordinates (0.001 for a mesh in mm)", 1.0)
     rotate: Any = key(NUMBER_OR_VECTOR, "angle, in space axis times angle", None, shows="none", unit="deg")
     translate: Any = key(VECTOR, "shift, after scale and rotate", None, shows="none", unit="m")
-    unused: str = key(TEXT, '"error" or "drop": mesh nodes that nothing uses', "error")
+    unused: str = key(TEXT, '"error" or "drop": mesh nodes that nothing uses', "error", choices=("error", "drop"))
     cells: str = key(
         TEXT,
         'of a file: "lines" or "all" (plane and solid cells too); "auto": all where a [[solid]] or [[plane]] names '
         "the mesh",
         "auto",
+        choices=("auto", "lines", "all"),
     )
 
     def build(self, building: Building) -> None:
         building.new_place("Mesh", self.name)
         owner = Owner("Mesh", self.name)
         mesh = self._source(building, owner)
-        if self.unused not in ("error", "drop"):
-            raise ModelError(
-                f'unused = {self.unused!r} must be "error" or "drop"', owner=owner, key="unused", value=self.unused
-            )
         rotation = None
         if self.rotate is not None:
             from scipy.spatial.transform import Rotation
@@ -157,8 +154,6 @@ class PlacedMesh(Declaration):
             return self.mesh
         from fem_mbs.meshes.formats.reader import read_mesh
 
-        if self.cells not in ("auto", "lines", "all"):
-            raise ModelError(f'cells = {shown(self.cells)} must be "auto", "lines" or "all"', owner=owner)
         path = self.file if self.mesh is None else self.mesh
         assert path is not None
         if "\0" in str(path):

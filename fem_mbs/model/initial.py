@@ -75,19 +75,12 @@ class Initial(Declaration):
         'how velocities are made to fit joints and motions: "strain-free", "projection", "given" or "auto"',
         None,
         shows='"auto"',
+        choices=("auto", "strain-free", "projection", "given"),
     )
 
     def build(self, building: Building) -> None:
         owner = Owner("Initial velocity")
         if self.method is not None:
-            methods = ("auto", "strain-free", "projection", "given")
-            if self.method not in methods:
-                raise ModelError(
-                    f"method = {self.method!r} must be one of {', '.join(methods)}",
-                    owner=owner,
-                    key="method",
-                    value=self.method,
-                )
             building.initial_method = self.method
         if self.velocity is None and self.spin is None:
             return

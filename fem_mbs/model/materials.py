@@ -78,7 +78,7 @@ class LinearMaterial(Declaration):
         kw_only=True,
         unit="N/m^2",
     )
-    solid: bool = key(FLAG, "of solids alone, as an anisotropic one always is", False, file=None, kw_only=True)
+    solid: bool = key(FLAG, "of solids alone, as an anisotropic one always is", False, kw_only=True)
 
     def build(self, building: Building) -> None:
         building.new_name("Material", self.name, ChainMap(building.materials, building.solid_materials))
@@ -115,7 +115,7 @@ class CrossSection(Declaration):
     owner = "Section"
 
     name: str = key(NAME, "by which beams call it", file=None)
-    shape: str = key(TEXT, f"one of {', '.join(SECTION_SHAPES)}")
+    shape: str = key(TEXT, "one of the shapes below", choices=SECTION_SHAPES)
     width: Any = key(NUMBER_OR_INF, "along z", None, kw_only=True, unit="m")
     height: Any = key(NUMBER_OR_INF, "along y, the direction of bending in the plane", None, kw_only=True, unit="m")
     diameter: Any = key(NUMBER_OR_INF, "", None, kw_only=True, unit="m")

@@ -17,7 +17,7 @@ from fem_mbs.declarations.kinds import (
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.building import Building
-from fem_mbs.model.checks import Check
+from fem_mbs.model.checks import QUANTITIES, Check
 from fem_mbs.model.records import Event
 
 __all__ = ["CheckRequest", "EventRule"]
@@ -45,12 +45,13 @@ class EventRule(Declaration):
     name: str = key(NAME, "for reports", shows='"event 1", ...')
     sensor: str = key(TEXT, 'a sensor, or one of its columns ("tip.y")')
     value: float = key(NUMBER, "that it passes", 0.0)
-    direction: str = key(TEXT, '"rising", "falling" or "both"', "both")
+    direction: str = key(TEXT, '"rising", "falling" or "both"', "both", choices=("rising", "falling", "both"))
     action: str = key(
         TEXT,
         '"stop" (ends the step), "on", "off" (loads; what is to be turned on does not act before) or "switch" '
         "(loads and drivers get another function)",
         "stop",
+        choices=("stop", "on", "off", "switch"),
     )
     target: Any = key(
         PLACES, 'names of loads and motors; of "switch" also motions, driven joints and equations', None, shows="none"
@@ -72,13 +73,6 @@ class EventRule(Declaration):
                 owner=owner,
                 remedy="look at a position, velocity, joint coordinate or energy",
             )
-        words = {
-            "direction": (self.direction, ("rising", "falling", "both")),
-            "action": (self.action, ("stop", "on", "off", "switch")),
-        }
-        for word, (given, allowed) in words.items():
-            if given not in allowed:
-                raise ModelError(f"{word} = {given!r} must be one of {', '.join(allowed)}", owner=owner)
         targets = (self.target,) if isinstance(self.target, str) else tuple(self.target or ())
         if (self.action == "stop") == bool(targets):
             raise ModelError(
@@ -111,9 +105,11 @@ class CheckRequest(Declaration):
     tolerance: float | None = key(NUMBER, "largest difference, in the unit of the sensor", None, shows="or:")
     quantity: str | None = key(
         TEXT,
-        '"first maximum", "first minimum", "maximum", "minimum", "extreme" (largest magnitude) or "final"; or give at',
+        '"first maximum", "first minimum", "maximum", "minimum", "extreme" (largest magnitude), "final" or "at" '
+        "(at the time `at`)",
         None,
         shows="none",
+        choices=QUANTITIES,
     )
     at: float | None = key(NUMBER, "instead of quantity: the time of the value", None, shows="none", unit="s")
     source: str = key(ANY_TEXT, "where the reference comes from", "")

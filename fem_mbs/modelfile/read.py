@@ -286,7 +286,8 @@ def _checked_step(file: ModelFile, place: str, keys: type[Declaration], given: M
 
 
 def build_model(file: ModelFile) -> Model:
-    """Make the calls of the builder, table by table in the order of `fem_mbs.modelfile.schema.TABLES`.
+    """Make the calls of the builder, table by table in the order of `fem_mbs.modelfile.schema.TABLES`, or in that which
+    the key ``order`` of the file says.
 
     Raises:
         ModelError, MeshError: a place, set, name or value that the model cannot use.
@@ -296,13 +297,39 @@ def build_model(file: ModelFile) -> Model:
     solid = {p.partition(":")[0] for on in parts for p in ([on] if isinstance(on, str) else on)}
     with np.errstate(all="ignore"):
         with _located(file, None):
-            model = Model(**{"dimension": 3, **file.top.given()})
-        for table in TABLES:
-            entries = file.entries.get(table.name, [])
-            for entry in _ordered_functions(file, entries) if table.name == "function" else entries:
-                with _located(file, entry):
-                    _add(model, entry, solid)
+            model = Model(**{"dimension": 3, **file.top.given("order")})
+        for entry in _in_order(file):
+            with _located(file, entry):
+                _add(model, entry, solid)
     return model
+
+
+def _in_order(file: ModelFile) -> list[Entry]:
+    """Return the entries in the order in which they are built: that of the tables, or what the file says of it."""
+    found: list[Entry] = []
+    for table in TABLES:
+        entries = file.entries.get(table.name, [])
+        found += _ordered_functions(file, entries) if table.name == "function" else entries
+    if file.top.order is None:
+        return found
+    order = [file.top.order] if isinstance(file.top.order, str) else file.top.order
+    places = {label: i for i, label in enumerate(order)}
+    steps = [e for e in found if e.type.name == "step"]
+    labels = {f"{e.type.name}.{e.name}": e for e in found if e.type.name != "step"}
+    missing = [label for label in labels if label not in places]
+    unknown = [label for label in order if label not in labels]
+    if missing or unknown or len(places) < len(order):
+        what = (
+            f"names {shown(unknown[0])}, which no table is"
+            if unknown
+            else f"lacks {shown(missing[0])}"
+            if missing
+            else f"names {shown(next(label for label in places if order.count(label) > 1))} twice"
+        )
+        raise ModelError(
+            f"order {what}", key="order", file=str(file.path), remedy="name all tables but steps once, or remove order"
+        )
+    return [*(labels[label] for label in order), *steps]
 
 
 @contextmanager

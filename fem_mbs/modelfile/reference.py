@@ -30,8 +30,8 @@ new MESH` writes one to start from; the examples have two with comments.
 Keys before the first table belong to the whole model. A table `[material.steel]` is a thing called "steel"; tables in
 double brackets, `[[joint]]`, can be repeated. An unknown table or key, a value of the wrong type or one that is not
 finite ends in one line that names file, table and key, and exit code 2. Editors complete keys by
-[model.schema.json](model.schema.json): begin the file with `#:schema PATH/model.schema.json`. Numbers
-are in one consistent set of units; the units here are SI.
+[model.schema.json](model.schema.json), which `fem-mbs schema` prints: begin the file with
+`#:schema PATH/model.schema.json`. Numbers are in one consistent set of units; the units here are SI.
 
 **Places.** What another table calls a *place* is the name of a `[[body]]` or `[[node]]`, a set of nodes of a mesh
 (`"rod:left"` for the set `left` of `[mesh.rod]`; a line set stands for its nodes), a whole mesh (`"rod"`), or

@@ -35,6 +35,13 @@ class Document(Declaration):
         ["stress"],
         shows='"stress"',
     )
+    order: str | list[str] | None = key(
+        WORDS,
+        'all tables but steps in the order in which they are made, as "TABLE.NAME" or "TABLE.TABLE NUMBER"; nodes and '
+        "elements are numbered in it. `write_model` gives it where calls in Python came in another order",
+        None,
+        shows="that of this page",
+    )
 
 
 def _alternatives(words: Iterable[str]) -> str:

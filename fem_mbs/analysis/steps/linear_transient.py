@@ -25,7 +25,7 @@ from fem_mbs.analysis.steps.common import (
     whole,
 )
 from fem_mbs.analysis.steps.reported import EnergyBalance, StartReport
-from fem_mbs.analysis.transient.rules import DEFAULTS, LINEAR_DEFAULTS, RULES, check_rule, weights
+from fem_mbs.analysis.transient.rules import DEFAULTS, LINEAR_DEFAULTS, RULE_TEXT, check_rule, rule_notes, weights
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
@@ -64,7 +64,7 @@ class LinearTransientReport(StepReport, type="transient", linear=True):
 class Options(RuleWeights, About, TimeSteps):
     """Options of a linear transient."""
 
-    rule: str = key(ANY_TEXT, "; ".join(f'"{name}" ({RULES[name].text})' for name in _RULES), _RULES[0], choices=_RULES)
+    rule: str = key(ANY_TEXT, RULE_TEXT, _RULES[0], choices=_RULES)
     loads: Any = key(NAMES, LOADS_TEXT, "all")
     time: float | None = key(
         NUMBER, "at which it starts and functions are taken, else the present time", None, unit="s"
@@ -96,6 +96,7 @@ class LinearTransient(StepKind):
         "Add a linear transient: small motions about the state that the steps before have left, which stays as it is;\n"
         "time goes on."
     )
+    notes = rule_notes(_RULES)
     noun = "linear transient"
     linear = motion = True
     recorded = "transient"

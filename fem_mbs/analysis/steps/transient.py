@@ -22,7 +22,15 @@ from fem_mbs.analysis.steps.common import (
     whole,
 )
 from fem_mbs.analysis.steps.reported import EigenvaluesAlong, EnergyBalance, Event, StartReport
-from fem_mbs.analysis.transient.rules import COARSEST, DEFAULTS, RULES, check_explicit, check_rule
+from fem_mbs.analysis.transient.rules import (
+    COARSEST,
+    DEFAULTS,
+    RULE_TEXT,
+    RULES,
+    check_explicit,
+    check_rule,
+    rule_notes,
+)
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
@@ -84,10 +92,7 @@ class TransientReport(StepReport, type="transient"):
 class Options(RuleWeights, Newton, TimeSteps):
     """Options of a transient."""
 
-    rule: str = key(
-        ANY_TEXT, "; ".join(f'"{name}" ({rule.text})' for name, rule in RULES.items()), "midpoint",
-        choices=tuple(RULES),
-    )  # fmt: skip
+    rule: str = key(ANY_TEXT, RULE_TEXT, "midpoint", choices=tuple(RULES))
     frames: int = key(whole(0), "states kept for pictures and ParaView, evenly spread; 0: none", 100)
     restarts: int = key(whole(0), "points from which `fem-mbs run --restart` can continue, evenly spread", 0)
     adaptive: float = key(
@@ -113,7 +118,8 @@ class Transient(StepKind):
     Report = TransientReport
     positional = ("duration", "h", "name")
     text = "Add a transient of ``duration`` [s] in steps of h."
-    notes = """\
+    notes = f"""\
+{rule_notes(RULES)}
 It starts where the step before has left the model: from the static equilibrium, if that was a static step, with
 velocities made consistent at the first transient; with a centrifugal load of `spin = true`, in steady rotation. All
 rules but "decaying" and "explicit" are of second order: a step that is half as long has a fourth of the error, whatever

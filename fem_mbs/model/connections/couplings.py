@@ -248,16 +248,13 @@ class Coupling(Declaration):
         '"rigid" (one rigid body) or "distributing" (the reference follows the weighted mean of the nodes and the '
         "rotation that fits them best, and adds no stiffness)",
         "rigid",
+        choices=("rigid", "distributing"),
     )
     components: Any = key(WORDS, "of x, y, z, rx, ry, rz, rotation, what is coupled", None, shows="all")
     weights: Any = key(VECTOR_ANY, "of a distributing coupling, one per node", None, shows="equal")
 
     def build(self, building: Building) -> None:
         owner = building.label("Coupling", self.name)
-        if self.kind not in ("rigid", "distributing"):
-            raise ModelError(
-                f'kind = {self.kind!r} must be "rigid" or "distributing"', owner=owner, key="kind", value=self.kind
-            )
         a = int(building.nodes_of(self.reference, owner)[0]) if isinstance(self.reference, (int, np.integer)) else -1
         a = a if a >= 0 else building.node_of(self.reference, owner)
         found = self.nodes if isinstance(self.nodes, np.ndarray) else building.nodes_of(self.nodes, owner)

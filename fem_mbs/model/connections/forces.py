@@ -386,7 +386,11 @@ class Bushing(Declaration):
         unit="rad",
     )
     frame: str = key(
-        TEXT, 'of the displacements: "first" (moves with a) or "mean" (half-way between both)', "first", kw_only=True
+        TEXT,
+        'of the displacements: "first" (moves with a) or "mean" (half-way between both)',
+        "first",
+        kw_only=True,
+        choices=("first", "mean"),
     )
     preload: Any = key(
         VECTOR_ANY, "forces and moments at the start, in the frame [N, N m]", None, shows="none", kw_only=True
@@ -401,10 +405,6 @@ class Bushing(Declaration):
         )
         if not S.any() and not C.any():
             raise ModelError("it has no force", owner=owner, remedy="give stiffness or damping")
-        if self.frame not in ("first", "mean"):
-            raise ModelError(
-                f'frame = {self.frame!r} must be "first" or "mean"', owner=owner, key="frame", value=self.frame
-            )
         if self.point is not None and (self.point_a is not None or self.point_b is not None):
             raise ModelError("give either point, or point_a and point_b", owner=owner)
         nodes = [building.turning_node(p, owner) for p in (self.a, self.b)]

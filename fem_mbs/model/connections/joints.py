@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +24,7 @@ from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
 from fem_mbs.model.connections.joint_parts import JointRequest, component_number, couple, joint_coordinate, spring_on
-from fem_mbs.model.connections.spring_laws import spring_law
+from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, spring_law
 from fem_mbs.model.records import JointData
 
 __all__ = ["Gear", "Joint", "JointSpring", "Motion", "Support"]
@@ -133,7 +132,7 @@ class Joint(Declaration):
     owner = "Joint"
 
     name: str = key(NAME, "", shows='"joint 1", ...')
-    kind: str = key(TEXT, ", ".join(f'"{kind}"' for kind in JOINT_KINDS), file="type")
+    kind: str = key(TEXT, "what it leaves free", file="type", choices=JOINT_KINDS)
     a: str | int = key(PLACE, "one part (along_beam: the name of a beam or truss)")
     b: str | int = key(PLACE, "other part", "ground")
     point: Any = key(
@@ -178,12 +177,6 @@ class Joint(Declaration):
         name = self.name
         function = self.function
         owner = building.label("Joint", name)
-        if self.kind not in JOINT_KINDS:
-            close = difflib.get_close_matches(str(self.kind), list(JOINT_KINDS), n=1)
-            hint = f'; did you mean "{close[0]}"?' if close else ""
-            raise ModelError(
-                f"unknown type {self.kind!r}{hint}", owner=owner, remedy=f"there are {', '.join(JOINT_KINDS)}"
-            )
         found = JOINT_KINDS[self.kind]
         known = found.keys if building.dimension == 3 else found.plane_keys
         if known is None:
@@ -252,7 +245,9 @@ class JointSpring(Declaration):
     table: Any = key(
         TABLE_POINTS, "[x, force]; goes on along its last slopes", None, shows="none", kw_only=True, unit="m, N"
     )
-    interpolation: str = key(TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear", kw_only=True)
+    interpolation: str = key(
+        TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear", kw_only=True, choices=INTERPOLATIONS
+    )
     damping_table: Any = key(
         TABLE_POINTS, "[rate, force], linear in between", None, shows="none", kw_only=True, unit="m/s, N"
     )

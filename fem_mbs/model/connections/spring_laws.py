@@ -9,7 +9,9 @@ import numpy as np
 from fem_mbs.elements.laws import ROW, piecewise
 from fem_mbs.errors import ModelError
 
-__all__ = ["SpringLaw", "spring_law"]
+__all__ = ["INTERPOLATIONS", "SpringLaw", "spring_law"]
+
+INTERPOLATIONS = ("linear", "spline")
 
 
 class SpringLaw:
@@ -109,13 +111,6 @@ def spring_law(
         number(damping, owner, "damping", 0.0),
     )
     cubic, preload = number(cubic, owner, "cubic"), number(preload, owner, "preload")
-    if interpolation not in ("linear", "spline"):
-        raise ModelError(
-            f'interpolation = {interpolation!r} must be "linear" or "spline"',
-            owner=owner,
-            key="interpolation",
-            value=interpolation,
-        )
     stop_damping = number(stop_damping, owner, "stop_damping", 0.0)
     if stops is None and (stop_stiffness is not None or stop_damping):
         raise ModelError(

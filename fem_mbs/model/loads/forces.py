@@ -163,17 +163,11 @@ class Moment(Declaration):
         TEXT,
         'space: "axial" (fixed in direction), "follower" (turns with the body), "semitangential" (half each)',
         "axial",
+        choices=MOMENT_KINDS,
     )
 
     def build(self, building: Building) -> None:
         owner = building.label("Moment", self.name)
-        if self.kind not in MOMENT_KINDS:
-            raise ModelError(
-                f"kind = {self.kind!r} must be one of {', '.join(MOMENT_KINDS)}",
-                owner=owner,
-                key="kind",
-                value=self.kind,
-            )
         if self.kind != "axial" and building.dimension == 2:
             raise ModelError("in the plane all moments are alike", owner=owner, remedy="remove kind")
         nodes = building.nodes_of(self.on, owner)
@@ -210,14 +204,15 @@ class LineLoad(Declaration):
     on: str = key(TEXT, "name of a group of beams or trusses")
     vector: Any = key(VELOCITY, "per undeformed length; expressions of x, y, z of the nodes", unit="N/m")
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
-    axes: str = key(TEXT, '"global" (fixed in direction) or "local" (turns with the sections of beams)', "global")
+    axes: str = key(
+        TEXT,
+        '"global" (fixed in direction) or "local" (turns with the sections of beams)',
+        "global",
+        choices=("global", "local"),
+    )
 
     def build(self, building: Building) -> None:
         owner = building.label("Line load", self.name)
-        if self.axes not in ("global", "local"):
-            raise ModelError(
-                f'axes = {self.axes!r} must be "global" or "local"', owner=owner, key="axes", value=self.axes
-            )
         building.find(
             "group of beams or trusses", self.on, {k: v for k, v in building.groups.items() if v.shape[1] == 2}, owner
         )

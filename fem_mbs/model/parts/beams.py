@@ -488,7 +488,7 @@ class Beam(Declaration):
     material: str | None = key(
         TEXT, 'name of a material; not needed by sections of shape "stiffness" or "matrix"', None
     )
-    mass: str = key(TEXT, '"hermite", "consistent" (linear) or "lumped"', "hermite")
+    mass: str = key(TEXT, '"hermite", "consistent" (linear) or "lumped"', "hermite", choices=MASSES)
     strains: str | None = key(
         TEXT,
         '"exact" (the geometrically exact beam: Reissner, Simo), "generalised" (Besseling, Meijaard), "natural" or '
@@ -496,7 +496,12 @@ class Beam(Declaration):
         None,
         shows='"exact"; "natural" with a `rule` of theirs',
     )
-    rule: str = key(TEXT, 'of natural strains: "exact", "accumulated", "geometric", "secant", "gradient"', "exact")
+    rule: str = key(
+        TEXT,
+        'of natural strains: "exact", "accumulated", "geometric", "secant", "gradient"',
+        "exact",
+        choices=BEAM_RULES,
+    )
     second_order: bool = key(FLAG, "second-order terms of the strains", True)
     shear: bool = key(FLAG, "shear deformation (Timoshenko), else Kirchhoff", True)
     inextensible: bool = key(FLAG, 'constant length, by a multiplier; short for fixed = "extension"', False)
@@ -545,14 +550,6 @@ class Beam(Declaration):
         owner = building.label("Beam", self.name)
         if strains is None:
             strains = "natural" if building.dimension == 2 and self.rule != "exact" else "exact"
-        if self.mass not in MASSES:
-            raise ModelError(
-                f"mass = {self.mass!r} must be one of {', '.join(MASSES)}", owner=owner, key="mass", value=self.mass
-            )
-        if self.rule not in BEAM_RULES:
-            raise ModelError(
-                f"rule = {self.rule!r} must be one of {', '.join(BEAM_RULES)}", owner=owner, key="rule", value=self.rule
-            )
         if strains not in BEAM_STRAINS[building.dimension]:
             raise ModelError(
                 f"strains = {strains!r} must be one of {', '.join(BEAM_STRAINS[building.dimension])}",

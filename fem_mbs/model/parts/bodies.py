@@ -24,7 +24,7 @@ from fem_mbs.declarations.kinds import (
 from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import spring_on
-from fem_mbs.model.connections.spring_laws import spring_law
+from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, spring_law
 from fem_mbs.model.parts.beams import director_columns, line_mass, line_stiffness
 from fem_mbs.model.records import Body
 from fem_mbs.system.compile import GROUND
@@ -94,26 +94,20 @@ class Truss(Declaration):
     on: Any = key(CELLS, "line cells of the trusses or cables")
     section: str = key(TEXT, "name of a section")
     material: str | None = key(TEXT, 'name of a material; not needed by sections of shape "stiffness"', None)
-    strain: str = key(TEXT, '"corotational", "green" (total-Lagrangian) or "average" (to compare)', "corotational")
+    strain: str = key(
+        TEXT,
+        '"corotational", "green" (total-Lagrangian) or "average" (to compare)',
+        "corotational",
+        choices=TRUSS_STRAINS,
+    )
     tension_only: bool = key(FLAG, "a cable: no force in compression", False)
     prestress: float = key(NUMBER, "axial force at the start", 0.0, unit="N")
     damping: float = key(NUMBER, "of the rate of length", 0.0, unit="N s/m")
     mass_damping: float = key(NUMBER, "proportional to the mass, alpha", 0.0, unit="1/s")
-    mass: str = key(TEXT, '"lumped" or "consistent" (linear)', "lumped")
+    mass: str = key(TEXT, '"lumped" or "consistent" (linear)', "lumped", choices=("lumped", "consistent"))
 
     def build(self, building: Building) -> None:
         owner = building.label("Truss", self.name)
-        if self.strain not in TRUSS_STRAINS:
-            raise ModelError(
-                f"strain = {self.strain!r} must be one of {', '.join(TRUSS_STRAINS)}",
-                owner=owner,
-                key="strain",
-                value=self.strain,
-            )
-        if self.mass not in ("lumped", "consistent"):
-            raise ModelError(
-                f'mass = {self.mass!r} must be "lumped" or "consistent"', owner=owner, key="mass", value=self.mass
-            )
         s = line_stiffness(building, owner, self.material, self.section, "truss")
         cells = building.line_cells(owner, self.on)
         x = building.positions
@@ -169,6 +163,15 @@ class RigidBody(Declaration):
         building.names.add(self.name, None, 1)
         building.bodies[self.name] = Body(self.name, node)
         building.rotational.add(node)
+        for word, where, other in (("rotation", 3, "angle"), ("angle", 2, "rotation")):
+            if np.any(getattr(self, word)) and building.dimension != where:
+                raise ModelError(
+                    f"{word} is for {'space' if where == 3 else 'the plane'}",
+                    owner=owner,
+                    key=word,
+                    value=getattr(self, word),
+                    remedy=f"give {other}",
+                )
         if building.dimension == 2:
             building.rotations[node] = building.number(self.angle, owner, "angle")
             inertia = building.number(inertia, owner, "inertia", 0.0)
@@ -293,7 +296,9 @@ class Spring(Declaration):
     table: Any = key(
         TABLE_POINTS, "[x, force]; goes on along its last slopes", None, shows="none", kw_only=True, unit="m, N"
     )
-    interpolation: str = key(TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear", kw_only=True)
+    interpolation: str = key(
+        TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear", kw_only=True, choices=INTERPOLATIONS
+    )
     damping_table: Any = key(
         TABLE_POINTS, "[rate, force], linear in between", None, shows="none", kw_only=True, unit="m/s, N"
     )
@@ -373,7 +378,9 @@ class TorsionSpring(Declaration):
     table: Any = key(
         TABLE_POINTS, "[x, force]; goes on along its last slopes", None, shows="none", kw_only=True, unit="rad, N m"
     )
-    interpolation: str = key(TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear", kw_only=True)
+    interpolation: str = key(
+        TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear", kw_only=True, choices=INTERPOLATIONS
+    )
     damping_table: Any = key(
         TABLE_POINTS, "[rate, force], linear in between", None, shows="none", kw_only=True, unit="rad/s, N m"
     )

@@ -236,11 +236,6 @@ def _damping(building: Building, owner: str, body: ReducedPart, damping) -> np.n
 
 def _stiffening(building: Building, owner: str, body: ReducedPart, kind: str, arm: np.ndarray) -> dict[str, np.ndarray]:
     """Return geometric stiffness by loads of the frame, which stands at ``arm`` (dim,) from the part's origin."""
-    kinds = ("none", "interfaces", "centrifugal", "inertia", "all")
-    if kind not in kinds:
-        raise ModelError(
-            f"stiffening = {kind!r} must be one of {', '.join(kinds)}", owner=owner, key="stiffening", value=kind
-        )
     if kind == "none":
         return {}
     loads = {name: K for name, K in body.stiffening.items() if name in flexible_body.LOADS}
@@ -399,6 +394,7 @@ class MovingPart(Declaration):
         '"none", "interfaces", "centrifugal", "inertia" or "all": what stresses stiffen; see reduction.md',
         "none",
         kw_only=True,
+        choices=("none", "interfaces", "centrifugal", "inertia", "all"),
     )
 
     def build(self, building: Building) -> None:

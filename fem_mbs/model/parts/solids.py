@@ -48,6 +48,7 @@ __all__ = ["Plane", "Pressure", "Solid", "Traction", "check_masses"]
 FORMULATIONS = ("standard", "incompatible", "reduced")
 MASSES = ("consistent", "lumped", "reduced", "incompatible")
 STATES = ("stress", "strain", "axisymmetric")
+KINEMATICS = ("nonlinear", "linear")
 _PLANE = [0, 1, 2, 3]  # xx, yy, zz, xy among the six components
 _FACES = {"line2": "line"}  # facet of a mesh -> cell of the load's element type
 
@@ -75,13 +76,6 @@ def _add_part(
     state,
     thickness=1.0,
 ) -> None:
-    for word, given, known in (
-        ("element", element, FORMULATIONS),
-        ("kinematics", kinematics, ("nonlinear", "linear")),
-        ("mass", mass, MASSES),
-    ):
-        if given not in known:
-            raise ModelError(f"{word} = {given!r} must be one of {', '.join(known)}", owner=owner)
     if mass == "incompatible" and element != "incompatible":
         raise ModelError(
             'mass = "incompatible" is that of incompatible modes',
@@ -390,6 +384,7 @@ class Solid(Declaration):
         "quad8, wedge)",
         "standard",
         kw_only=True,
+        choices=FORMULATIONS,
     )
     orientation: Any = key(
         MATERIAL_AXES,
@@ -399,7 +394,11 @@ class Solid(Declaration):
         kw_only=True,
     )
     kinematics: str = key(
-        TEXT, '"nonlinear" (large displacements, total-Lagrangian) or "linear"', "nonlinear", kw_only=True
+        TEXT,
+        '"nonlinear" (large displacements, total-Lagrangian) or "linear"',
+        "nonlinear",
+        kw_only=True,
+        choices=KINEMATICS,
     )
     mass: str = key(
         TEXT,
@@ -407,6 +406,7 @@ class Solid(Declaration):
         '"incompatible" also "incompatible" (with that of the modes within elements; for linear steps)',
         "consistent",
         kw_only=True,
+        choices=MASSES,
     )
     damping: float = key(NUMBER, "proportional to the stiffness, beta", 0.0, kw_only=True, unit="s")
     mass_damping: float = key(NUMBER, "proportional to the mass, alpha", 0.0, kw_only=True, unit="1/s")
@@ -457,6 +457,7 @@ class Plane(Declaration):
         '"stress", "strain" or "axisymmetric" (about the y axis; forces of the whole ring)',
         "stress",
         kw_only=True,
+        choices=STATES,
     )
     thickness: Any = key(NUMBER, "not of axisymmetric parts", 1.0, kw_only=True, unit="m")
     element: str = key(
@@ -465,6 +466,7 @@ class Plane(Declaration):
         "quad8, wedge)",
         "standard",
         kw_only=True,
+        choices=FORMULATIONS,
     )
     orientation: Any = key(
         MATERIAL_AXES,
@@ -474,7 +476,11 @@ class Plane(Declaration):
         kw_only=True,
     )
     kinematics: str = key(
-        TEXT, '"nonlinear" (large displacements, total-Lagrangian) or "linear"', "nonlinear", kw_only=True
+        TEXT,
+        '"nonlinear" (large displacements, total-Lagrangian) or "linear"',
+        "nonlinear",
+        kw_only=True,
+        choices=KINEMATICS,
     )
     mass: str = key(
         TEXT,
@@ -482,6 +488,7 @@ class Plane(Declaration):
         '"incompatible" also "incompatible" (with that of the modes within elements; for linear steps)',
         "consistent",
         kw_only=True,
+        choices=MASSES,
     )
     damping: float = key(NUMBER, "proportional to the stiffness, beta", 0.0, kw_only=True, unit="s")
     mass_damping: float = key(NUMBER, "proportional to the mass, alpha", 0.0, kw_only=True, unit="1/s")
@@ -490,10 +497,6 @@ class Plane(Declaration):
         owner = building.label("Plane part", self.name)
         if building.dimension != 2:
             raise ModelError("plane elements are for dimension = 2", owner=owner, remedy="in space use solids")
-        if self.state not in STATES:
-            raise ModelError(
-                f"state = {self.state!r} must be one of {', '.join(STATES)}", owner=owner, key="state", value=self.state
-            )
         ring = self.state == "axisymmetric"
         if ring and not (np.ndim(self.thickness) == 0 and self.thickness == 1.0):
             raise ModelError("an axisymmetric part is a whole ring", owner=owner, remedy="remove thickness")
@@ -545,18 +548,14 @@ class Pressure(Declaration):
     )
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
     integration: str = key(
-        TEXT, '"exact", or "reduced": on faces of solids with the few points that CalculiX takes', "exact"
+        TEXT,
+        '"exact", or "reduced": on faces of solids with the few points that CalculiX takes',
+        "exact",
+        choices=("exact", "reduced"),
     )
 
     def build(self, building: Building) -> None:
         owner = building.label("Pressure", self.name)
-        if self.integration not in ("exact", "reduced"):
-            raise ModelError(
-                f"integration = {self.integration!r} must be one of exact, reduced",
-                owner=owner,
-                key="integration",
-                value=self.integration,
-            )
         index = float(building.function_index(self.function, owner, load=True))
         for facet, nodes, at, thickness, group in _facets(building, owner, self.on):
             p = _face_values(building, owner, "value", self.value, building.positions[nodes].mean(axis=1), at)

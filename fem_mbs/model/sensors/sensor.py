@@ -107,7 +107,13 @@ class Sensor:
 
 def kind_key(name: str) -> Any:
     """Return the field that names the kind of a sensor."""
-    return key(TEXT, "what it measures, one of the kinds below", name, needed=True, choices=(name,) if name else ())
+    return key(
+        TEXT,
+        "what it measures, one of the kinds below" if not name else "what it measures",
+        name,
+        needed=True,
+        choices=(name,) if name else (),
+    )
 
 
 @dataclass(frozen=True, eq=False)
