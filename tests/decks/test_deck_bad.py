@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
+from dataclasses import dataclass
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -151,12 +151,28 @@ def test_oddities_are_noted(tmp_path, name):
 # ---- the command line ------------------------------------------------------------------------------------------------
 
 
-def call(*arguments, cwd=None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from fem_mbs.cli.main import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300, check=False)
+@dataclass(frozen=True)
+class Done:
+    """What a command ended with."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def refused(done: subprocess.CompletedProcess[str]) -> str:
+@pytest.fixture
+def call(fem_mbs, monkeypatch):
+    """The command line in this process, in a folder."""
+
+    def run(*arguments: str | Path, cwd: Path | None = None) -> Done:
+        if cwd is not None:
+            monkeypatch.chdir(cwd)
+        return Done(*fem_mbs(*arguments))
+
+    return run
+
+
+def refused(done: Done) -> str:
     """The one line that a refusal is."""
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
@@ -180,7 +196,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_bad_files_on_the_command_line(tmp_path, name):
+def test_bad_files_on_the_command_line(call, tmp_path, name):
     data, word = FILES[name]
     (tmp_path / "bad.inp").write_bytes(data)
     said = refused(call("run", "bad.inp", "-o", "out", cwd=tmp_path))
@@ -188,7 +204,7 @@ def test_bad_files_on_the_command_line(tmp_path, name):
     assert word in said
 
 
-def test_a_run_of_a_deck(tmp_path):
+def test_a_run_of_a_deck(call, tmp_path):
     (tmp_path / "good.inp").write_text(block(), encoding="utf-8")
     done = call("run", "good.inp", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -207,7 +223,7 @@ def test_a_run_of_a_deck(tmp_path):
     assert "step 1: STATIC as linear statics, to t = 1, prints U" in explained.stdout
 
 
-def test_strict_refuses_what_is_not_used(tmp_path):
+def test_strict_refuses_what_is_not_used(call, tmp_path):
     text = block(steps=step("*STATIC\n*CLOAD\nTIP, 1, 1.\n") + step("*MODAL DYNAMIC\n1., 2.\n"))
     (tmp_path / "some.inp").write_text(text, encoding="utf-8")
     done = call("run", "some.inp", cwd=tmp_path)
@@ -220,7 +236,7 @@ def test_strict_refuses_what_is_not_used(tmp_path):
     assert "MODAL DYNAMIC" in refused(call("check", "some.inp", "--strict", cwd=tmp_path))
 
 
-def test_comparing_decks(tmp_path):
+def test_comparing_decks(call, tmp_path):
     """A reference that agrees, and one that does not."""
     (tmp_path / "pull.inp").write_text(block(material=steel(nu=0.0)), encoding="utf-8")
     u = 2.0 * 4.0 / 2.1e11
