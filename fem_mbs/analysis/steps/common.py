@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FREQUENCY_OR_ROOT", "FREQUENCY", "INCREMENT", "LOADS_TEXT",
-    "NAMES", "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "REPORTS", "REPORT_TEXT", "RISING", "RuleWeights", "Sought",
+    "NAMES", "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "REPORTS", "REPORT_TEXT", "RISING", "RuleWeights",
+    "Sought",
     "Speeds", "TIME_TEXT", "TOTAL", "TimeSteps", "Turning", "along_quantities", "check_friction", "check_named",
     "check_preload", "check_rotor", "check_sought", "check_spin", "check_stiffening", "check_turning", "check_weight",
     "count_steps", "counted", "limited", "listed", "number", "outside_tables", "reactions", "rising", "rotor_of",
