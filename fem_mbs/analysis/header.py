@@ -15,6 +15,7 @@ from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.transient.stepping import ENERGY_COLUMNS
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.results.fields import part_file
+from fem_mbs.results.report import ModelCounts
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
@@ -122,7 +123,7 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         "discs": _discs(compiled),
         "masses": _masses(compiled),
         "reduced_parts": _reduced_parts(model),
-        "model": count_model(compiled),
+        "model": count_model(compiled).to_json(),
     }
 
 
@@ -231,16 +232,16 @@ def _joint_symbols(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[
     return list(joints.values()), supports
 
 
-def count_model(compiled: CompiledModel) -> dict[str, Any]:
-    """Counts for reports: nodes, elements by type, unknowns, solver."""
+def count_model(compiled: CompiledModel) -> ModelCounts:
+    """Return the numbers of nodes, unknowns and elements by type, and the solver."""
     system = compiled.system
-    return {
-        "nodes": int(system.nodes.x.shape[0]),
-        "unknowns": int(system.n_equations),
-        "multipliers": sum(b.n_multipliers for b in system.blocks),
-        "elements": {b.type.name: b.size for b in system.blocks},
-        "solver": f"banded (half-bandwidth {system.bandwidth})" if system.banded else "sparse",
-    }
+    return ModelCounts(
+        nodes=int(system.nodes.x.shape[0]),
+        unknowns=int(system.n_equations),
+        multipliers=sum(b.n_multipliers for b in system.blocks),
+        elements={b.type.name: b.size for b in system.blocks},
+        solver=f"banded (half-bandwidth {system.bandwidth})" if system.banded else "sparse",
+    )
 
 
 def find_group(system, name: str):

@@ -283,7 +283,7 @@ def recover(results: Results, directory: str | Path | None = None, overwrite: bo
                 columns = _recovered(results, step, frames, meshes, len(header["nodes"]))
                 writer.append({"time": columns["time"]}, columns)
             writer.end_step(step.summary)
-        writer.close({})
+        writer.close()
     except BaseException as error:
         writer.fail(str(error) or type(error).__name__)
         raise
@@ -303,7 +303,7 @@ def _chunks(count: int) -> Iterator[slice]:
 def _about_start(results: Results, step: Step) -> bool:
     """Whether a step is of small motions about the start: no step before it has moved the model far."""
     before = results.steps[: [s is step for s in results.steps].index(True) + 1]
-    return all(recorded_kind(s.type).linear or s.summary.get("linear", False) for s in before)
+    return all(recorded_kind(s.type).linear or s.linear for s in before)
 
 
 def _recovered(results: Results, step: Step, frames: slice, meshes: list[_Mesh], size: int) -> dict[str, np.ndarray]:

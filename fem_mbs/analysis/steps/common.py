@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.model.model import CompiledModel, Model
     from fem_mbs.model.parts.rotors import Rotor
+    from fem_mbs.results.report import EigenvaluesAlong
     from fem_mbs.system.compile import Compiled
 
 __all__ = [
@@ -27,7 +28,7 @@ __all__ = [
     "Sought",
     "Speeds", "TIME_TEXT", "TOTAL", "TimeSteps", "Turning", "along_quantities", "check_friction", "check_named",
     "check_preload", "check_rotor", "check_sought", "check_spin", "check_stiffening", "check_turning", "check_weight",
-    "count_steps", "counted", "limited", "listed", "number", "outside_tables", "reactions", "rising", "rotor_of",
+    "count_steps", "counted", "limited", "listed", "number", "outside_tables", "rising", "rotor_of",
     "sought", "spread", "steps_in_words", "valued", "whole",
 ]  # fmt: skip
 
@@ -485,24 +486,14 @@ def sought(options: Sought) -> str:
     )
 
 
-def reactions(summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """Yield the sums of reactions of a summary, as quantities of a sweep."""
-    found = summary.get("reactions") or {}
-    for name, unit in (("force", "N"), ("moment", "N m")):
-        values = found.get(name) or []
-        axes = ["z"] if len(values) == 1 else "xyz"
-        for axis, value in zip(axes, values, strict=False):
-            yield f"reaction_{name}.{axis}", value, unit
-
-
-def along_quantities(summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
+def along_quantities(along: EigenvaluesAlong | None) -> Iterator[tuple[str, Any, str]]:
     """Yield whether a step with eigenvalues along it was stable, and from where it was not."""
-    along = summary.get("eigenvalues")
-    if along:
-        yield "stable", along["stable"], ""
+    if along is not None:
+        yield "stable", along.stable, ""
+        first = along.unstable_from or {}
         for name, unit in (("load_factor", ""), ("time", "s")):
-            if name in along.get("unstable_from", {}):
-                yield f"unstable_from.{name}", along["unstable_from"][name], unit
+            if name in first:
+                yield f"unstable_from.{name}", first[name], unit
 
 
 # --- rotors ----------------------------------------------------------------------------------------------------------
