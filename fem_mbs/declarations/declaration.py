@@ -300,7 +300,7 @@ def arguments(
     """
     known = signature.parameters
     places = [name for name, p in known.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    given = {**dict(zip(places, args, strict=False)), **options}
+    given = {**options, **dict(zip(places, args, strict=False))}
     name = given.get("name")
     owner = Owner(word, name if isinstance(name, str) else "")
     for key_ in options:
