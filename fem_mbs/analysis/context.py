@@ -16,7 +16,7 @@ from fem_mbs.analysis.solution import Progress
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.transient.events import Events
 from fem_mbs.declarations.steps import PlannedStep, step_kind
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, StepReport
 from fem_mbs.solvers.stepping.stepper import State
@@ -195,7 +195,7 @@ def make_context(
     if compiled is None:
         compiled = model.compile(stepping=not all(kind.linear for kind in kinds))
     if not kinds:
-        raise ModelError("Model: it has no steps; add a static or a transient step")
+        raise ModelError("it has no steps", owner=Owner("Model"), remedy="add a static or a transient step")
     plan = tuple(
         kind.plan(i, step.name, step.options) for i, (kind, step) in enumerate(zip(kinds, model.steps, strict=True))
     )

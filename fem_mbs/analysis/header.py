@@ -89,11 +89,8 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
     blocks += recovered.blocks
     components = ["x", "y", "z"][: model.dimension]
     supports: dict[int, list[str]] = {}
-    shaken = [
-        dof
-        for dof, owner in zip(system.driven.dofs, system.driven.owners, strict=True)
-        if owner.startswith("Base excitation")
-    ]
+    bases = {base.name for base in model.building.shakings}
+    shaken = [dof for dof, name in zip(system.driven.dofs, system.driven.names, strict=True) if name in bases]
     for dof in [*system.fixed, *shaken]:
         node = int(np.searchsorted(system.offset, dof, side="right") - 1)
         k = int(dof - system.offset[node])

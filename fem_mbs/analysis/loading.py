@@ -102,12 +102,14 @@ def chosen(
         if name not in users:
             what = "load, motion, driven joint or equation" if motions else "load"
             there = f"there {'is only' if len(known) == 1 else 'are'} {', '.join(known)}" if known else "there is none"
-            raise ModelError(f'{owner}: {key}: there is no {what} "{name}"; {there}')
+            raise ModelError(f'{key}: there is no {what} "{name}"', owner=owner, remedy=f"{there}")
         picked |= users[name]
     for label, functions in users.items():
         if label not in names and functions & picked:
             raise ModelError(
-                f'{owner}: {key}: "{label}" shares the function of a chosen load; give it a function of its own'
+                f'{key}: "{label}" shares the function of a chosen load',
+                owner=owner,
+                remedy="give it a function of its own",
             )
     mask = np.zeros(loads.size, bool)
     mask[sorted(picked)] = True

@@ -21,7 +21,7 @@ from fem_mbs.analysis.transient.ledger import check_growth, new_totals, update_t
 from fem_mbs.analysis.transient.rules import LATE, RULES, verdict
 from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping, settings_of
 from fem_mbs.declarations.steps import PlannedStep
-from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
+from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.records import plain
 from fem_mbs.results.report import EnergyBalance, StartReport
@@ -38,7 +38,7 @@ def spin_of(step: PlannedStep, context: RunContext, t: float, rule: str = "") ->
     options = step.options
     exact = (rule or step.kind.info(options)["rule"]) == "midpoint"
     h = options.duration / count_steps(step.owner, options) if exact else 0.0
-    return Spin(f'Centrifugal load "{frame.name}"', float(frame.law(np.float64(t))), frame.axis, frame.point, h)
+    return Spin(Owner("Centrifugal load", frame.name), float(frame.law(np.float64(t))), frame.axis, frame.point, h)
 
 
 def fit_turning_load(step: PlannedStep, context: RunContext) -> None:
@@ -55,7 +55,9 @@ def fit_turning_load(step: PlannedStep, context: RunContext) -> None:
     assert spin is not None
     if not abs(spin.speed * spin.h) < 0.5 * np.pi:
         raise ModelError(
-            f'{step.owner}: h = {spin.h:g} s is more than a quarter of a turn of "{frame.name}"; take a smaller one'
+            f'h = {spin.h:g} s is more than a quarter of a turn of "{frame.name}"',
+            owner=step.owner,
+            remedy="take a smaller one",
         )
     context.compiled.functions[frame.function] = lambda t: spin.of_step(frame.law(t)) ** 2
 
@@ -273,6 +275,7 @@ def check_inertia(context: RunContext, stepping: Stepping) -> None:
     lost = np.flatnonzero((system.system.equation[:first] >= 0) & (diagonal[:first] == 0.0))
     if lost.size:
         raise ModelError(
-            f"Model: {system.name_of(int(lost[0]))} has neither mass nor stiffness (singular inertia); "
-            "give it a mass or inertia, or hold it"
+            f"{system.name_of(int(lost[0]))} has neither mass nor stiffness (singular inertia)",
+            owner=Owner("Model"),
+            remedy="give it a mass or inertia, or hold it",
         )

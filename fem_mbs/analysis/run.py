@@ -19,7 +19,7 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.solution import Progress, Solution
 from fem_mbs.analysis.start.closing import assemble
 from fem_mbs.analysis.start.initial import check_start
-from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, ResultsError
+from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, Owner, ResultsError
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, Summary, report_of
 from fem_mbs.solvers.stepping import stepper as S
@@ -238,7 +238,8 @@ def look_ahead(context: RunContext) -> None:
             continue
         if not began - 1e-9 * t <= check.at <= t * (1.0 + 1e-9):
             raise ModelError(
-                f'Check "{check.name}": at = {check.at:g} s is no time of the steps, which go from {began:g} to {t:g} s'
+                f"at = {check.at:g} s is no time of the steps, which go from {began:g} to {t:g} s",
+                owner=Owner("Check", check.name),
             )
 
 
@@ -267,7 +268,8 @@ def _summary(context: RunContext) -> Summary:
     return Summary(
         title=context.model.title, version=metadata.version("fem-mbs"), model=count_model(context.compiled),
         assembly=context.now.assembly, steps=list(context.reports), checks=context.outcomes(),
-        skipped=skipped() if callable(skipped) else skipped, warnings=context.model.warnings or None,
+        skipped=skipped() if callable(skipped) else skipped, departures=context.model.departures or None,
+        warnings=context.model.warnings or None,
     )  # fmt: skip
 
 

@@ -386,7 +386,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.meshes.formats.reader import MESH_FORMATS
     from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
     from fem_mbs.model.fields import FIELDS
-    from fem_mbs.model.sensors import sensor_kinds
+    from fem_mbs.model.sensors.kinds import sensor_kinds
     from fem_mbs.parts.formats import PART_FORMATS
     from fem_mbs.properties.sections import SECTION_SHAPES
     from fem_mbs.solvers.linear.libraries import cholmod_status
@@ -406,7 +406,7 @@ def inventory() -> Iterator[str]:
     for title, table in (
         ("sections and their dimensions", SECTION_SHAPES),
         ("functions of time and their parameters", FUNCTION_KINDS),
-        ("sensors and their options", sensor_kinds()),
+        ("sensors and their options", {name: kind.own_keys() for name, kind in sensor_kinds().items()}),
     ):
         yield f"{title}:"
         for name, keys in table.items():

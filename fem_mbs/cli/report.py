@@ -71,6 +71,8 @@ def print_report(console: Console, results: Results) -> None:
     if summary is not None:
         if summary.checks:
             console.print(_checks(summary.checks))
+        for sentence in summary.departures or []:
+            console.print(f"[bold red]not the deck's results:[/] {_plain(sentence)}", soft_wrap=True)
         for sentence in summary.warnings or []:
             console.print(f"[yellow]note:[/] {_plain(sentence)}", soft_wrap=True)
         for sentence in summary.skipped or []:

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.elements.solids.mass import linear_images
-from fem_mbs.errors import FemMbsError, MeshError
+from fem_mbs.errors import FemMbsError, InputError, MeshError
 from fem_mbs.meshes.abaqus.calculix_dat import DatFile, Modes, Print, read_dat
-from fem_mbs.meshes.abaqus.reader import read_deck
+from fem_mbs.meshes.abaqus.deck import Effect
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.steps.modes import Participation
     from fem_mbs.results.report import PrintTable, StepReport
 
-__all__ = ["Row", "as_json", "compare_deck", "compare_folder", "table"]
+__all__ = ["Row", "as_json", "compare_deck", "compare_folder", "count_decks", "table"]
 
 #: Largest difference where the element formulations are the same.
 SAME = 1e-3
@@ -37,7 +37,8 @@ _CLUSTER = 1e-4
 @dataclass(frozen=True)
 class Row:
     """One comparison: measured and reference value where the difference is largest, relative difference, margin and
-    the reason for it; status "ok", "outside", "missing", or "not compared" with the reason in ``why``."""
+    the reason for it; status "ok", "outside", "missing", "refused" (the deck), or "not compared", with the reason in
+    ``why``."""
 
     deck: str
     step: int
@@ -84,18 +85,21 @@ def compare_deck(path: str | Path) -> list[Row]:
     name = path.stem
     reference = next((p for p in (path.with_suffix(".dat.ref"), path.with_suffix(".dat")) if p.exists()), None)
     try:
-        deck = read_deck(path)
-        converted, solution = solve_deck(deck)
+        converted, solution = solve_deck(path)
+    except InputError as error:
+        return [_without(name, 0, "run", " ".join(str(error).split()), "refused")]
     except FemMbsError as error:
-        status = "not compared" if "not supported" in str(error) else "missing"
-        return [_without(name, 0, "run", " ".join(str(error).split()), status)]
+        return [_without(name, 0, "run", " ".join(str(error).split()), "missing")]
     types = {g.type for g in converted.conversion.groups} | _distorted(converted.conversion)
     summary = solution.report
     steps = summary.steps if summary is not None else []
-    rows = [_without(name, 0, "note", str(n)) for n in converted.notes if n.changes]
+    rows = [_without(name, 0, "note", str(n)) for n in converted.notes if n.effect is not Effect.NONE]
     if reference is None:
         return [*rows, _without(name, 0, "run", "it ran; there is no reference beside it")]
-    dat = read_dat(reference)
+    try:
+        dat = read_dat(reference)
+    except FemMbsError as error:
+        return [*rows, _without(name, 0, "reference", " ".join(str(error).split()), "missing")]
     if not dat.prints and not dat.modes:
         return [*rows, _without(name, 0, "run", "it ran; the reference is empty")]
     rows += _prints(name, dat, steps, types, _beam_axes(converted.conversion))
@@ -302,6 +306,20 @@ def table(rows: list[Row]) -> list[str]:
     ]  # fmt: skip
     width = [max(len(c[i]) for c in cells) for i in range(len(head) - 1)]
     return ["  ".join([*(c[i].ljust(width[i]) for i in range(len(head) - 1)), c[-1]]).rstrip() for c in cells]
+
+
+def count_decks(rows: list[Row]) -> dict[str, int]:
+    """Return how many decks there are of each kind, by their worst row: "outside of a margin", "with results missing",
+    "refused", "within the margins", "not compared"."""
+    kinds = {
+        "outside": "outside of a margin", "missing": "with results missing", "refused": "refused",
+        "ok": "within the margins", "not compared": "not compared",
+    }  # fmt: skip
+    of: dict[str, set[str]] = {}
+    for row in rows:
+        of.setdefault(row.deck, set()).add(row.status)
+    worst = [next(kinds[status] for status in kinds if status in found) for found in of.values()]
+    return {kind: worst.count(kind) for kind in kinds.values() if kind in worst}
 
 
 def as_json(rows: list[Row]) -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ from fem_mbs.decks.model import Conversion, Group, density_of, material_of, stif
 from fem_mbs.decks.solids import volumes
 from fem_mbs.decks.steps import StepPlan
 from fem_mbs.elements.solids import shapes
-from fem_mbs.meshes.abaqus.deck import OutputRequest
+from fem_mbs.meshes.abaqus.deck import Effect, OutputRequest
 from fem_mbs.results.recorder import Recorder, Relay
 from fem_mbs.results.report import PrintTable, StepReport
 
@@ -140,7 +140,7 @@ class Printer(Relay):
     def _unknown(self, request: OutputRequest, name: str, what: str = "") -> None:
         if name not in _SILENT:
             self.conv.note(
-                f"{request.where}: {name} {what or 'is not known'}: it is not printed".replace("  ", " "), False
+                f"{request.where}: {name} {what or 'is not known'}: it is not printed".replace("  ", " "), Effect.NONE
             )
 
     # --- tables ----------------------------------------------------------------------------------------------------

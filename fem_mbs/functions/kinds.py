@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.functions.laws import (
     NONE,
@@ -62,19 +62,19 @@ def make_function(
 
     Raises ModelError, naming function, key, value and remedy.
     """
-    title = f"{owner}: function" if owner else title_of(name)
+    title = (owner if isinstance(owner, Owner) else Owner(owner)).within("function") if owner else title_of(name)
     return _make(spec, _Context(title, Path(folder) if folder is not None else Path(), functions or {}, 1))
 
 
 @dataclass(frozen=True)
 class _Context:
-    title: str
+    title: Owner
     folder: Path
     functions: Mapping[str, TimeFunction]
     depth: int
 
     def inner(self, part: str) -> _Context:
-        return _Context(f"{self.title}, {part}", self.folder, self.functions, self.depth + 1)
+        return _Context(self.title.within(part), self.folder, self.functions, self.depth + 1)
 
 
 _MAX_NESTING = 20  # functions within functions; a dict that contains itself ends here
@@ -82,7 +82,11 @@ _MAX_NESTING = 20  # functions within functions; a dict that contains itself end
 
 def _make(spec: Any, context: _Context) -> TimeFunction:
     if context.depth > _MAX_NESTING:
-        raise ModelError(f"{context.title[:80]}...: nested deeper than {_MAX_NESTING} functions.")
+        raise ModelError(
+            f"nested deeper than {_MAX_NESTING} functions",
+            owner=Owner(context.title.word, context.title.name, context.title.link, f"{context.title.part[:60]}..."),
+            remedy="name a function of its own for the inner ones",
+        )
     if isinstance(spec, TimeFunction):
         return spec
     if isinstance(spec, Real) and not isinstance(spec, bool | np.bool_):
@@ -93,23 +97,28 @@ def _make(spec: Any, context: _Context) -> TimeFunction:
         return _from_mapping(spec, context)
     hint = " (a Python function has no exact derivatives; write an expression or a table)" if callable(spec) else ""
     raise ModelError(
-        f"{context.title}: {spec!r} is not a function of time{hint}; give a number, an expression of t such as "
-        '"5*sin(2*pi*t)", or a table with kind = ...'
+        f"{spec!r} is not a function of time{hint}",
+        owner=context.title,
+        remedy='give a number, an expression of t such as "5*sin(2*pi*t)", or a table with kind = ...',
     )
 
 
 def _from_mapping(spec: Mapping[Any, Any], context: _Context) -> TimeFunction:
     title = context.title
     if "kind" not in spec:
-        raise ModelError(f'{title}: "kind" is missing; kinds are {", ".join(_KINDS)}.')
+        raise ModelError('"kind" is missing', owner=title, remedy=f"kinds are {', '.join(_KINDS)}.")
     kind = spec["kind"]
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise ModelError(f"{title}: unknown kind {kind!r}{_nearest(kind, _KINDS)}; kinds are {', '.join(_KINDS)}.")
+        raise ModelError(
+            f"unknown kind {kind!r}{_nearest(kind, _KINDS)}", owner=title, remedy=f"kinds are {', '.join(_KINDS)}."
+        )
     builder, keys = _KINDS[kind]
     for key in spec:
         if key != "kind" and key not in keys:
             raise ModelError(
-                f'{title}: unknown key "{key}" for kind "{kind}"{_nearest(key, keys)}; its keys are {", ".join(keys)}.'
+                f'unknown key "{key}" for kind "{kind}"{_nearest(key, keys)}',
+                owner=title,
+                remedy=f"its keys are {', '.join(keys)}.",
             )
     return builder(_Parameters(spec, context))
 
@@ -121,13 +130,15 @@ def _nearest(word: Any, words: Iterable[str]) -> str:
 
 def _number(value: Any, title: str, key: str) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise ModelError(f"{title}: {key} = {value!r} is not a number.")
+        raise ModelError(f"{key} = {value!r} is not a number.", owner=title, key=key, value=value)
     try:
         result = float(value)
     except OverflowError:
         result = math.inf
     if not math.isfinite(result):
-        raise ModelError(f"{title}: {key} = {value!r} is not finite; give a finite number.")
+        raise ModelError(
+            f"{key} = {value!r} is not finite", owner=title, key=key, value=value, remedy="give a finite number."
+        )
     return result
 
 
@@ -141,7 +152,7 @@ class _Parameters:
         self.kind = spec["kind"]
 
     def error(self, what: str) -> ModelError:
-        return ModelError(f"{self.title}: {what}")
+        return ModelError(what, owner=self.title)
 
     def required(self, key: str) -> Any:
         if key not in self.spec:
@@ -193,7 +204,11 @@ def _from_expression(text: str, context: _Context, extra: np.ndarray = NONE) -> 
         expression = compile_expression(text)
     except ModelError as exc:
         known = f" Named functions: {', '.join(context.functions)}." if context.functions else ""
-        raise ModelError(f"{context.title}: {str(exc)[0].lower()}{str(exc)[1:]}{known}") from None
+        said = f"{exc.text}; {exc.remedy}" if exc.remedy else exc.text
+        raise ModelError(
+            f'expression "{exc.owner.name}"{exc.owner.part and f" at {exc.owner.part}"}: {said}{known}',
+            owner=context.title,
+        ) from None
     return ExpressionFunction(expression, np.union1d(expression.kinks, extra))
 
 
@@ -275,9 +290,10 @@ def _check_times(times: np.ndarray, title: str, rows: Sequence[str]) -> None:
         k = bad[0]
         more = f" (and {bad.size - 1} more)" if bad.size > 1 else ""
         raise ModelError(
-            f"{title}: times must increase, but {rows[k]} is {float(times[k])!r} and "
-            f"{rows[k + 1]} is {float(times[k + 1])!r}{more}; "
-            "sort the rows and give each time once (for a jump use two times close together)."
+            f"times must increase, but {rows[k]} is {float(times[k])!r} and {rows[k + 1]} is "
+            f"{float(times[k + 1])!r}{more}",
+            owner=title,
+            remedy="sort the rows and give each time once (for a jump use two times close together).",
         )
 
 
@@ -285,9 +301,10 @@ def _closed(times: np.ndarray, values: np.ndarray, title: str) -> np.ndarray:
     """Return the values with the last made equal to the first, which it must be up to rounding."""
     if abs(values[-1] - values[0]) > 1e-9 * np.max(np.abs(values)):
         raise ModelError(
-            f"{title}: a periodic table must end with the value it starts with, but {float(values[0])!r} at "
-            f"t = {float(times[0])!r} is not {float(values[-1])!r} at t = {float(times[-1])!r}; "
-            "add the closing row or make it not periodic."
+            f"a periodic table must end with the value it starts with, but {float(values[0])!r} at t = "
+            f"{float(times[0])!r} is not {float(values[-1])!r} at t = {float(times[-1])!r}",
+            owner=title,
+            remedy="add the closing row or make it not periodic.",
         )
     return np.append(values[:-1], values[0])
 

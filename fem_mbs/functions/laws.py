@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import Expression, libm
 
 __all__ = [
@@ -84,14 +84,15 @@ class TimeFunction(ABC):
             bad = np.flatnonzero(~np.isfinite(values))
             if bad.size:
                 raise ModelError(
-                    f"{title_of(name)}: its {what} is {values[bad[0]]} at t = {times[bad[0]]:.6g}; "
-                    "use it only where it is defined, or change it there."
+                    f"its {what} is {values[bad[0]]} at t = {times[bad[0]]:.6g}",
+                    owner=title_of(name),
+                    remedy="use it only where it is defined, or change it there.",
                 )
 
 
-def title_of(name: str) -> str:
-    """Return the name of a function in messages."""
-    return f'Function "{name}"' if name else "Function"
+def title_of(name: str) -> Owner:
+    """Return the function that messages name."""
+    return Owner("Function", name)
 
 
 def _shaped(values: Any, times: np.ndarray) -> Any:
@@ -354,8 +355,9 @@ class Table(TimeFunction):
             outside = np.flatnonzero((t < first - slack) | (t > last + slack))
             if outside.size:
                 raise ModelError(
-                    f"{self.title}: t = {t[outside[0]]:.9g} is outside its table, which covers {first:.9g} to "
-                    f'{last:.9g}; extend the table or set extrapolate = "hold" or "linear".'
+                    f"t = {t[outside[0]]:.9g} is outside its table, which covers {first:.9g} to {last:.9g}",
+                    owner=self.title,
+                    remedy='extend the table or set extrapolate = "hold" or "linear".',
                 )
         k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, n - 2)
         return k, t - self.times[k], side
@@ -417,8 +419,9 @@ def check_coefficients(coefficients: np.ndarray, times: np.ndarray, title: str) 
     if bad.size:
         k = bad[0]
         raise ModelError(
-            f"{title}: the slope between t = {float(times[k])!r} and t = {float(times[k + 1])!r} overflows; "
-            "set the times further apart or use other units."
+            f"the slope between t = {float(times[k])!r} and t = {float(times[k + 1])!r} overflows",
+            owner=title,
+            remedy="set the times further apart or use other units.",
         )
 
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.records import Record, entry
 
-__all__ = ["QUANTITIES", "Check", "CheckReport", "measure"]
+__all__ = ["QUANTITIES", "Check", "CheckReport", "find_column", "measure"]
 
 #: What can be taken from a series.
 QUANTITIES = ("first maximum", "first minimum", "maximum", "minimum", "extreme", "final", "at")
@@ -48,19 +48,29 @@ class Check:
     source: str = ""
 
     def __post_init__(self) -> None:
-        owner = f'Check "{self.name}"'
+        owner = Owner("Check", self.name)
         if self.quantity not in QUANTITIES:
             close = difflib.get_close_matches(str(self.quantity), QUANTITIES, n=1)
             hint = f'; did you mean "{close[0]}"?' if close else ""
-            raise ModelError(f"{owner}: quantity = {self.quantity!r} must be one of {', '.join(QUANTITIES)}{hint}")
+            raise ModelError(
+                f"quantity = {self.quantity!r} must be one of {', '.join(QUANTITIES)}{hint}",
+                owner=owner,
+                key="quantity",
+                value=self.quantity,
+            )
         if (self.quantity == "at") != (self.at is not None):
-            raise ModelError(f'{owner}: give either a quantity or "at", the time of the value')
+            raise ModelError('give either a quantity or "at", the time of the value', owner=owner)
         for key in ("reference", "tolerance") + (("at",) if self.at is not None else ()):
             value = getattr(self, key)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-                raise ModelError(f"{owner}: {key} = {value!r} must be a finite number")
+                raise ModelError(f"{key} = {value!r} must be a finite number", owner=owner, key=key, value=value)
         if not self.tolerance > 0.0:
-            raise ModelError(f"{owner}: tolerance = {self.tolerance!r} must be greater than 0")
+            raise ModelError(
+                f"tolerance = {self.tolerance!r} must be greater than 0",
+                owner=owner,
+                key="tolerance",
+                value=self.tolerance,
+            )
 
     def evaluate(self, t: np.ndarray, values: np.ndarray) -> CheckReport:
         """Compare a series, t (n,) [s] and values (n,), with the reference."""
@@ -78,14 +88,25 @@ class Check:
         Raises:
             ModelError: there is no such column, or a sensor of several is named without one.
         """
-        for sensor in sensors:
-            if self.sensor in sensor["columns"]:
-                return sensor["name"], sensor["columns"].index(self.sensor)
-            if self.sensor == sensor["name"] and len(sensor["columns"]) == 1:
-                return sensor["name"], 0
-        related = [s["columns"] for s in sensors if self.sensor.startswith(s["name"])]
-        known = ", ".join(c for columns in related for c in columns)
-        raise ModelError(f'Check "{self.name}": sensor "{self.sensor}" is not one column; name one of {known}')
+        return find_column(self.sensor, sensors, Owner("Check", self.name))
+
+
+def find_column(name: str, sensors: Sequence[Mapping[str, Any]], owner: Owner) -> tuple[str, int]:
+    """Return the sensor's name and column number of a column, given the sensors of a results header.
+
+    Raises:
+        ModelError: there is no such column, or a sensor of several is named without one.
+    """
+    for sensor in sensors:
+        if name in sensor["columns"]:
+            return sensor["name"], sensor["columns"].index(name)
+        if name == sensor["name"] and len(sensor["columns"]) == 1:
+            return sensor["name"], 0
+    related = [s["columns"] for s in sensors if name == s["name"] or name.startswith(f"{s['name']}.")]
+    known = ", ".join(c for columns in related for c in columns)
+    raise ModelError(
+        f'sensor "{name}" is not one column', owner=owner, key="sensor", value=name, remedy=f"name one of {known}"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ import numpy as np
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.display import Shown
 from fem_mbs.errors import ResultsError
-from fem_mbs.model.sensors import node_values
+from fem_mbs.model.sensors.sensor import node_values
 from fem_mbs.results import store
 from fem_mbs.results.folder import take
 from fem_mbs.results.report import StepReport, Summary, report_of

@@ -209,6 +209,9 @@ class Summary(Record):
     steps: list[StepReport] = entry("in the order of the model")
     checks: list[CheckReport] | None = entry("of runs that have ended", optional=True)
     skipped: list[str] | None = entry("what input files held and was not used", optional=True)
+    departures: list[str] | None = entry(
+        "what the deck asks for and the model lacks: the results are not those of the deck", optional=True
+    )
     warnings: list[str] | None = entry("what of the model may not be meant so", optional=True)
     status: str = entry("of the run", default="done", pattern="^(done|failed: .*)$")
 

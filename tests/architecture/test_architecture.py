@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from places import ROOT
+from places import ROOT, syntax
 
 PACKAGES = {"fem_mbs": ROOT / "fem_mbs"} | {
     f"fem_mbs.{name}": ROOT / name for name in ("elements", "solvers", "meshes", "validation")
@@ -150,7 +150,7 @@ def imports_of(text: str) -> list[Import]:
                         found.append(Import(target, child.lineno, child.level))
             walk(child)
 
-    walk(ast.parse(text))
+    walk(syntax(text)[0])
     return list(dict.fromkeys(found))
 
 
@@ -296,27 +296,23 @@ def test_folders_can_be_looked_over():
 
 def foreign_private_names(text: str) -> list[str]:
     """Private names of other objects and modules that a source uses, unless it defines a name like that itself."""
-    tree = ast.parse(text)
-    own = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    nodes = syntax(text)
+    own = {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     own |= {
         node.attr
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
     }
-    own |= {
-        node.target.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-    }
+    own |= {node.target.id for node in nodes if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
     found = [
         node.attr
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Attribute)
         and node.attr.startswith("_")
         and not node.attr.startswith("__")
         and node.attr not in own
     ]
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fem_mbs"):
             found += [a.name for a in node.names if a.name.startswith("_") and not a.name.startswith("__")]
     return found
@@ -405,7 +401,7 @@ def factorisations(path: Path, text: str) -> list[str]:
     if re.fullmatch(FACTORS, relative):
         return []
     problems, aliases = [], {"scipy.sparse.linalg"}
-    for node in ast.walk(ast.parse(text)):
+    for node in syntax(text):
         if isinstance(node, ast.Import):
             aliases |= {a.asname for a in node.names if a.name == "scipy.sparse.linalg" and a.asname}
             aliases |= {f"{a.asname or a.name}.linalg" for a in node.names if a.name == "scipy.sparse"}
@@ -414,7 +410,7 @@ def factorisations(path: Path, text: str) -> list[str]:
             last = {"scipy": "sparse", "scipy.sparse": "linalg"}[node.module]
             tail = "" if last == "linalg" else ".linalg"
             aliases |= {f"{a.asname or a.name}{tail}" for a in node.names if a.name == last}
-    for node in ast.walk(ast.parse(text)):
+    for node in syntax(text):
         names: list[str] = []
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("scipy.sparse.linalg"):
             names = [a.name for a in node.names if a.name in FACTORISATIONS or a.name == "*"]

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from places import ROOT
+from places import ROOT, syntax
 
 from fem_mbs import load_model
 
@@ -45,7 +45,7 @@ def exists(path: str, near: Path) -> bool:
 def names_in(path: Path) -> frozenset[str]:
     """Names that a module defines or imports at its top, and the texts in it (public names that load lazily)."""
     names: set[str] = set()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in syntax(path.read_text(encoding="utf-8"))[0].body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             names.add(node.name)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
@@ -88,9 +88,9 @@ def wrong(text: str, near: Path) -> list[str]:
 
 
 def docstrings(path: Path) -> str:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    return "\n".join(ast.get_docstring(n) or "" for n in ast.walk(tree) if isinstance(n, kinds))
+    nodes = syntax(path.read_text(encoding="utf-8"))
+    return "\n".join(ast.get_docstring(n) or "" for n in nodes if isinstance(n, kinds))
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.relative_to(ROOT).as_posix())

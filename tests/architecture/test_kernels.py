@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from places import ROOT
+from places import ROOT, syntax
 
 LIMIT = 100  # lines of a function
 # File and function -> why it is longer.
@@ -21,7 +21,7 @@ SOLVERS = sorted((ROOT / "solvers").rglob("*.py"))
 def lengths(text: str) -> dict[str, int]:
     """Lines of every function of a source, the longest of equal names."""
     found: dict[str, int] = {}
-    for node in ast.walk(ast.parse(text)):
+    for node in syntax(text):
         if isinstance(node, ast.FunctionDef):
             found[node.name] = max(found.get(node.name, 0), (node.end_lineno or 0) - node.lineno + 1)
     return found
@@ -74,7 +74,7 @@ def numbered_columns(text: str) -> list[str]:
     point(..., par, 3, P, B, J).  A name plus a number is a component of a vector, and allowed.
     """
     found = []
-    for function in ast.walk(ast.parse(text)):
+    for function in syntax(text):
         if not isinstance(function, ast.FunctionDef):
             continue
         rows = _row_names(function)

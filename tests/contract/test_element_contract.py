@@ -48,7 +48,7 @@ from fem_mbs.contract import (
     H,
 )
 from fem_mbs.elements.registry import ElementType, element_type, element_types
-from fem_mbs.model.sensors import make_sensor
+from fem_mbs.model.sensors.kinds import make_sensor
 from fem_mbs.solvers.stepping.stepper import REC_OUT
 
 GRAVITY = (0.7, -9.81, 2.1)
@@ -362,9 +362,9 @@ def collect():
             yield pytest.param((name, case), id=f"{name}-{variant}" if variant else name)
 
 
-@pytest.fixture(params=list(collect()))
+@pytest.fixture(params=list(collect()), scope="module")
 def subject(request):
-    """(type name, case) of every registered type."""
+    """(type name, case) of every registered type; the scope sorts the tests by it, and so compilation."""
     return request.param
 
 

@@ -160,7 +160,7 @@ def test_turns_of_driven_angles_count_in_space():
     m.joint("A", "revolute", "ground", "a", point=(0, 0, 0), axis=(0, 0, 1), function="7 + t")
     m.sensor("angle", "joint", on="A", quantity="angle")
     m.transient_step(0.1, 0.01)
-    assert solve(m).sensor("angle")[1:, 0] == pytest.approx(7.0 + np.linspace(0.01, 0.1, 10), abs=1e-12)
+    assert solve(m).sensor("angle").values[:, 0] == pytest.approx(7.0 + np.linspace(0.0, 0.1, 11), abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -408,3 +408,54 @@ def test_a_joint_that_closes_backwards_only_is_refused():
     m.static_step()
     with pytest.raises(ModelError, match=r'Assembly: "hinge" can be closed .* turned'):
         closed(m)
+
+
+# ---- full turns, and the row of the start ----------------------------------------------------------------------------
+def driven(angle: str | float, kind: str = "revolute") -> Model:
+    """A body whose joint with the ground an assembly brings to the drive's value."""
+    m = Model(3)
+    m.assembly()
+    m.body("a", mass=1, inertia=(0.1, 0.1, 0.1), position=(1, 0, 0))
+    m.joint("A", kind, "ground", "a", point=(0, 0, 0), axis=(0, 0, 1), function=angle)
+    return m
+
+
+def test_friction_counts_the_turns_of_an_assembly():
+    m = driven("7 + t")
+    m.friction("F", "A", coefficient=0.1, smoothing=1e-3, radius=0.02)
+    m.sensor("q", "element", on="F", quantity="angle")
+    m.transient_step(0.1, 0.01)
+    q = solve(m).sensor("q", raw=True).values[:, 0]
+    assert q == pytest.approx(7.0 + 0.01 * np.arange(1, 11), abs=1e-10)
+
+
+@pytest.mark.parametrize("ratio", [-2.0, 0.5, 3.0])
+def test_gears_count_the_turns_of_an_assembly(ratio):
+    m = driven("7 + t")
+    m.body("b", mass=1, inertia=(0.1, 0.1, 0.1), position=(3, 0, 0))
+    m.joint("B", "revolute", "ground", "b", point=(3, 0, 0), axis=(0, 0, 1))
+    m.gear("G", "A", "B", ratio)
+    m.sensor("b", "joint", on="B")
+    m.transient_step(0.1, 0.01)
+    assert solve(m).sensor("b").values[:, 0] == pytest.approx(ratio * (7.0 + 0.01 * np.arange(11)), abs=1e-9)
+
+
+@pytest.mark.parametrize("frame", ["first", "mean"])
+@pytest.mark.parametrize("angle", [4.0, -4.0])  # beyond pi, below the limit of 4.7 rad
+def test_bushings_count_the_turns_of_an_assembly(frame, angle):
+    m = driven(angle)
+    m.bushing("M", "ground", "a", stiffness=[0, 0, 0, 5.0, 5.0, 5.0], point=(0, 0, 0), frame=frame)
+    m.sensor("phi", "element", on="M", quantity="rotation z")
+    m.sensor("moment", "element", on="M", quantity="moment z")
+    m.static_step()
+    s = solve(m)
+    assert s.sensor("phi").values[-1, 0] == pytest.approx(angle, abs=1e-10)
+    assert s.sensor("moment").values[-1, 0] == pytest.approx(5.0 * angle, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_the_row_of_the_start_has_the_assembled_coordinate(kind):
+    m = driven("2 + t", kind)
+    m.sensor("a", "joint", on="A")
+    m.transient_step(0.03, 0.01)
+    assert solve(m).sensor("a").values[:, 0] == pytest.approx([2.0, 2.01, 2.02, 2.03], abs=1e-12)

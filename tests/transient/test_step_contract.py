@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from places import ROOT, SCHEMA
+from places import ROOT, SCHEMA, syntax
 from rich.console import Console
 from step_cases import STEPS, case
 
@@ -182,7 +182,8 @@ REGISTRY = "fem_mbs/declarations/steps.py"
 
 
 def names_in(text: str) -> set[str]:
-    return {n.value for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Constant) and n.value in set(KINDS)}
+    kinds = set(KINDS)
+    return {n.value for n in syntax(text) if isinstance(n, ast.Constant) and n.value in kinds}
 
 
 def test_names_of_steps_stand_in_their_modules_and_the_registry_only():
@@ -201,7 +202,7 @@ def test_names_of_steps_stand_in_their_modules_and_the_registry_only():
 def test_no_decision_by_the_name_of_a_kind():
     """No decision by the name of a kind: its properties are asked."""
     for path in sorted((ROOT / "fem_mbs").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in syntax(path.read_text(encoding="utf-8")):
             if isinstance(node, ast.Compare) and ast.unparse(node.left).endswith(("kind.name", "step.type")):
                 others = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
                 assert not set(map(str, others)) & set(KINDS), f"{path}:{node.lineno}"

@@ -8,7 +8,7 @@ from scipy.sparse import coo_matrix, csr_matrix
 
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import mass as solid_mass
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.solvers.stepping.stepper import State
 from fem_mbs.system.compile import Compiled
 from fem_mbs.system.inertia_coordinates import constant_mass
@@ -40,7 +40,12 @@ def coriolis_matrix(system: Compiled, omega: ArrayLike, state: State | None = No
     dim = system.dimension
     w = np.atleast_1d(np.asarray(omega, float))
     if w.shape != ((1,) if dim == 2 else (3,)) or not np.isfinite(w).all():
-        raise ModelError(f"Coriolis matrix: omega = {omega!r} must be {'a number' if dim == 2 else '3 numbers'}")
+        raise ModelError(
+            f"omega = {omega!r} must be {'a number' if dim == 2 else '3 numbers'}",
+            owner=Owner("Coriolis matrix"),
+            key="omega",
+            value=omega,
+        )
     turn = w[0] * np.array([[0.0, -1.0], [1.0, 0.0]]) if dim == 2 else _cross(w)
     D = (system.initial_state() if state is None else state).D[0]
     rows, columns, values = [], [], []

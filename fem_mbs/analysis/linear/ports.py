@@ -214,11 +214,13 @@ def check_outputs(compiled: CompiledModel, names: str | Sequence[str], owner: st
         sensor = sensors.get(plain)
         if sensor is None:
             there = f"there are {', '.join(sensors)}" if sensors else "there are none"
-            raise ModelError(f'{owner}: sensors: there is no sensor "{name}"; {there}')
+            raise ModelError(f'sensors: there is no sensor "{name}"', owner=owner, remedy=f"{there}")
         if sensor.kind in ("work", "energy"):
-            raise ModelError(f'{owner}: sensors: "{plain}": {sensor.kind} is not linear in small motions; remove it')
+            raise ModelError(
+                f'sensors: "{plain}": {sensor.kind} is not linear in small motions', owner=owner, remedy="remove it"
+            )
         if primes > 2:
-            raise ModelError(f"{owner}: sensors: {name!r} is derived {primes} times; take at most two")
+            raise ModelError(f"sensors: {name!r} is derived {primes} times", owner=owner, remedy="take at most two")
         found.append((sensor, primes))
     return found
 
@@ -249,9 +251,10 @@ def outputs_of(
         derivative, value, vanishes = slope(sensor, here, record[own], length)
         if vanishes and not vectors:
             raise ModelError(
-                f'{owner}: sensors: "{sensor.name}" ({sensor.kind}) is the length of a vector that is zero in this '
-                "state, where it has no derivative; take sensors of components (displacement, rotation), or harmonic "
-                "response"
+                f'sensors: "{sensor.name}" ({sensor.kind}) is the length of a vector that is zero in this state, '
+                "where it has no derivative",
+                owner=owner,
+                remedy="take sensors of components (displacement, rotation), or harmonic response",
             )
         if vanishes:
             sizes.append(slice(row, row + len(derivative)))

@@ -25,7 +25,7 @@ from scipy.spatial.transform import Rotation
 from fem_mbs import contract as C
 from fem_mbs.analysis.start.initial import constrained, function_jets, started
 from fem_mbs.analysis.start.roots import Roots
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.results.report import ClosingReport, Moved
 from fem_mbs.solvers.linear.service import factor
@@ -351,17 +351,22 @@ def assemble(compiled: CompiledModel, state: S.State, t: float, varied: np.ndarr
             more = f" and {len(left) - 3} more" if len(left) > 3 else ""
             plural = "s" if len(left) > 1 else ""
             raise ModelError(
-                f"Assembly: {len(left)} joint{plural} cannot be closed near the given positions: {names}{more} "
-                "stay open; their parts are too short or held, motions contradict each other, or the mechanism must be "
-                "given nearer to its place"
+                f"{len(left)} joint{plural} cannot be closed near the given positions: {names}{more} stay open",
+                owner=Owner("Assembly"),
+                remedy=(
+                    "their parts are too short or held, motions contradict each other, or the mechanism must be "
+                    "given nearer to its place"
+                ),
             )
         found = Roots(compiled.system).turned(state.D[0], job.values)
         if found:
             turned = list(dict.fromkeys(f'"{joint.name}"' for joint in found))
             names = ", ".join(turned[:3]) + (f" and {len(turned) - 3} more" if len(turned) > 3 else "")
             raise ModelError(
-                f"Assembly: {names} can be closed from the given positions only turned by half a turn or so, where the "
-                "equations hold too; give the parts nearer to their places, within a quarter of a turn"
+                f"{names} can be closed from the given positions only turned by half a turn or so, where the "
+                "equations hold too",
+                owner=Owner("Assembly"),
+                remedy="give the parts nearer to their places, within a quarter of a turn",
             )
     energy, part = job.strain_energy()
     warnings = []

@@ -56,7 +56,9 @@ def check_levels(loading: Loading, mask: np.ndarray, weight: bool, owner: str) -
     """
     levels = set(loading.factors[mask].tolist()) | ({loading.weight} if weight else set())
     if len(levels) > 1 and not np.isnan(list(levels)).any():
-        raise ModelError(f"{owner}: vary: the loads stand at different factors {sorted(levels)}; vary them one by one")
+        raise ModelError(
+            f"vary: the loads stand at different factors {sorted(levels)}", owner=owner, remedy="vary them one by one"
+        )
     return levels
 
 
@@ -71,7 +73,9 @@ def controlled(model: Model, system: Compiled, options: Any, owner: str) -> tupl
     dof = int(system.offset[node]) + "xyz".index(component)
     equation = int(system.system.equation[dof])
     if equation < 0:
-        raise ModelError(f'{owner}: "{on}" is held or driven along {component}; choose a displacement that is free')
+        raise ModelError(
+            f'"{on}" is held or driven along {component}', owner=owner, remedy="choose a displacement that is free"
+        )
     return node, dof, equation
 
 
@@ -414,7 +418,7 @@ class _Static:
             "arc": arc,
         }[o.control]
         if first == 0.0:
-            raise ModelError(f"{self.step.owner}: its end is where it starts; change until or displacement")
+            raise ModelError("its end is where it starts", owner=self.step.owner, remedy="change until or displacement")
         settings = PathSettings(
             control=o.control, size=first, smallest=first * _SMALLEST,
             largest=(o.largest or 10.0 * arc) if o.control == "arc" else first,

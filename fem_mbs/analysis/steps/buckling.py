@@ -87,7 +87,7 @@ class Buckling(StepKind):
         mask, weight = chosen(context.compiled, step.options.loads, step.owner, "loads")
         values = ahead.values(context.compiled)
         if not weight and not (mask if values is None else values[mask] != 0.0).any():
-            raise ModelError(f"{step.owner}: no load acts at its time; add a force, moment or gravity")
+            raise ModelError("no load acts at its time", owner=step.owner, remedy="add a force, moment or gravity")
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> BucklingReport:
         from fem_mbs.analysis.linear.rows import record_shapes
@@ -113,7 +113,7 @@ def _found(linear: Linearised, step: PlannedStep) -> tuple[BucklingReport, dict[
     options, owner = step.options, step.owner
     mask, weight = chosen(linear.compiled, options.loads, owner, "loads")
     if not weight and not np.any(linear.values[mask]):
-        raise ModelError(f"{owner}: no load acts at its time; add a force, moment or gravity")
+        raise ModelError("no load acts at its time", owner=owner, remedy="add a force, moment or gravity")
     K = linear.stiffness
     unsymmetric = linear.unsymmetric
     Kg = linear.reduce(linear.geometric_stiffness(linear.respond(mask, weight, owner=owner)))

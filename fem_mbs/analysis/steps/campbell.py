@@ -109,7 +109,9 @@ eigenproblem in the speed, gives for them (`direct`)."""
     branches = "speed"
 
     def prepare(self, model: Model, given: dict[str, Any], owner: str) -> dict[str, Any]:
-        found = {**given, "speeds": spread(given.get("speeds", ()), owner, "speeds", 100_000)}
+        found = dict(given)
+        if "speeds" in given:
+            found["speeds"] = spread(given["speeds"], owner, "speeds", "rad/s", 100_000)
         if found.get("orders") is not None:
             found["orders"] = listed(found["orders"], owner, "orders")
         return found
@@ -117,8 +119,10 @@ eigenproblem in the speed, gives for them (`direct`)."""
     def check(self, step: PlannedStep, context: RunContext) -> None:
         if len(step.options.speeds) < 2:
             raise ModelError(
-                f"{step.owner}: speeds = {list(step.options.speeds)} must be at least two, since branches are followed "
-                "from one to the next; for one speed take a step of complex modes"
+                f"speeds = {list(step.options.speeds)} must be at least two, since branches are followed from one "
+                "to the next",
+                owner=step.owner,
+                remedy="for one speed take a step of complex modes",
             )
         check_turning(step, context)
 

@@ -121,11 +121,13 @@ has brought in do not act."""
         check_rotor(owner, options, context.model)
         if options.coriolis and context.turning is None:
             raise ModelError(
-                f"{owner}: coriolis belongs to the frame of a centrifugal load, which the model does not have"
+                "coriolis belongs to the frame of a centrifugal load, which the model does not have", owner=owner
             )
         if (options.coriolis or options.basis) and options.rotor:
             raise ModelError(
-                f"{owner}: a rotor turns by itself, with all its modes; remove coriolis and basis, or the rotor"
+                "a rotor turns by itself, with all its modes",
+                owner=owner,
+                remedy="remove coriolis and basis, or the rotor",
             )
         if options.basis:
             check_named(step, context.model, "basis")

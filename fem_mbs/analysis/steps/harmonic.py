@@ -31,7 +31,7 @@ from fem_mbs.results.report import StepReport
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
     from fem_mbs.model.model import Model
-    from fem_mbs.model.sensors import Sensor
+    from fem_mbs.model.sensors.sensor import Sensor
 
 __all__ = ["HarmonicLoad", "HarmonicReport", "HarmonicResponse", "KIND", "Options", "Peak"]
 
@@ -97,7 +97,8 @@ class Options(About):
 
     frequencies: Any = key(
         _LISTED,
-        '[Hz]: a rising list, or {start, end, n, spacing}, n intervals, equal ("linear") or of equal ratio ("log")',
+        'a rising list, or {start, end, n, spacing}, n intervals, equal ("linear") or of equal ratio ("log")',
+        unit="Hz",
     )
     loads: Any = key(
         _NAMED,
@@ -113,8 +114,9 @@ class Options(About):
     )
     phases: Any = key(
         _table("angles [degrees]"),
-        "table of phases by the names of loads [degrees]: amplitude cos(2 pi f t + phase); others have none",
+        "table of phases by the names of loads: amplitude cos(2 pi f t + phase); others have none",
         None,
+        unit="degrees",
     )
     method: str = key(
         ANY_TEXT,
@@ -126,9 +128,10 @@ class Options(About):
     modes: int | None = key(COUNT, "so many of the lowest, instead of `cutoff`", None)
     cutoff: float | None = key(
         FREQUENCY,
-        "all modes up to this frequency are taken, beyond it the static deflections of the loads [Hz]; none: twice the "
-        "highest frequency",
+        "all modes up to this frequency are taken, beyond it the static deflections of the "
+        "loads; none: twice the highest frequency",
         None,
+        unit="Hz",
     )
     damping: Any = key(
         valued(
@@ -169,22 +172,24 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
     figures = ("fem_mbs.plot.figures:shapes_figures",)
 
     def prepare(self, model: Model, given: dict[str, Any], owner: str) -> dict[str, Any]:
-        return {
-            **given,
-            "frequencies": spread(given.get("frequencies", ()), owner, "frequencies", 1_000_000, spaced=True),
-        }
+        found = dict(given)
+        if "frequencies" in given:
+            found["frequencies"] = spread(given["frequencies"], owner, "frequencies", "Hz", 1_000_000, spaced=True)
+        return found
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
         owner, options = step.owner, step.options
         check_preload(step, context.model)
         check_friction(owner, context.system)
         if options.modes is not None and options.cutoff is not None:
-            raise ModelError(f"{owner}: modes and cutoff exclude each other; remove one")
+            raise ModelError("modes and cutoff exclude each other", owner=owner, remedy="remove one")
         if options.method == "direct":
             for name in ("modes", "cutoff", "damping"):
                 if getattr(options, name) is not None:
                     raise ModelError(
-                        f'{owner}: {name} belongs to modes, which method = "direct" does not take; remove it, or method'
+                        f'{name} belongs to modes, which method = "direct" does not take',
+                        owner=owner,
+                        remedy="remove it, or method",
                     )
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:

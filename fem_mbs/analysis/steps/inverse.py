@@ -117,7 +117,7 @@ read (`interpolation = "spline"`), so that forces and moments of another model f
         if not ahead.moved:
             check_drivers(context.compiled, context.state, step.name)
         elif not context.model.drivers():
-            raise ModelError(f"{step.owner}: nothing is driven; add motions, or functions to joints")
+            raise ModelError("nothing is driven", owner=step.owner, remedy="add motions, or functions to joints")
 
     def info(self, options: Any) -> dict[str, Any]:
         rule = "midpoint" if options.dynamic else "static"

@@ -66,8 +66,9 @@ class Options(About):
     time: float | None = key(NUMBER, TIME_TEXT, None)
     duration: float = key(
         limited("a number of at least 0 [s]", 0.0),
-        "that passes [s]: functions are taken at its end, where the next step begins; 0: none",
+        "that passes: functions are taken at its end, where the next step begins; 0: none",
         0.0,
+        unit="s",
     )
     report: str = key(ANY_TEXT, REPORT_TEXT, TOTAL, choices=REPORTS)
 
@@ -92,7 +93,7 @@ class LinearStatic(StepKind):
         check_preload(step, context.model)
         check_friction(step.owner, context.system)
         if step.options.duration and step.options.time is not None:
-            raise ModelError(f"{step.owner}: time and duration exclude each other; remove one")
+            raise ModelError("time and duration exclude each other", owner=step.owner, remedy="remove one")
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
         from fem_mbs.analysis.loading import chosen

@@ -24,7 +24,7 @@ from fem_mbs.analysis.steps.common import (
     count_steps,
     whole,
 )
-from fem_mbs.analysis.transient.rules import DEFAULTS, LINEAR_DEFAULTS, RULES, check_rule, weights
+from fem_mbs.analysis.transient.rules import DEFAULTS, LINEAR_DEFAULTS, RULE_TEXT, check_rule, rule_notes, weights
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
@@ -63,9 +63,11 @@ class LinearTransientReport(StepReport, type="transient", linear=True):
 class Options(RuleWeights, About, TimeSteps):
     """Options of a linear transient."""
 
-    rule: str = key(ANY_TEXT, "; ".join(f'"{name}" ({RULES[name].text})' for name in _RULES), _RULES[0], choices=_RULES)
+    rule: str = key(ANY_TEXT, RULE_TEXT, _RULES[0], choices=_RULES)
     loads: Any = key(NAMES, LOADS_TEXT, "all")
-    time: float | None = key(NUMBER, "at which it starts and functions are taken [s], else the present time", None)
+    time: float | None = key(
+        NUMBER, "at which it starts and functions are taken, else the present time", None, unit="s"
+    )
     start: str = key(
         ANY_TEXT,
         "name of a linear static step or linear transient before, from whose end it goes on: displacements, of a "
@@ -93,6 +95,7 @@ class LinearTransient(StepKind):
         "Add a linear transient: small motions about the state that the steps before have left, which stays as it is;\n"
         "time goes on."
     )
+    notes = rule_notes(_RULES)
     noun = "linear transient"
     linear = motion = True
     recorded = "transient"
@@ -108,8 +111,9 @@ class LinearTransient(StepKind):
             about = check_named(step, context.model, "start")
             if about != options.preload:
                 raise ModelError(
-                    f'{owner}: start = "{options.start}" is about preload = "{about}", and so must this step be, not '
-                    f'about "{options.preload}"'
+                    f'start = "{options.start}" is about preload = "{about}", and so must this step be, not about "'
+                    f'{options.preload}"',
+                    owner=owner,
                 )
         check_friction(owner, context.system)
 

@@ -92,15 +92,18 @@ class Options(About):
     count: int = key(COUNT, "of modes", 10)
     near: float | None = key(
         limited("a frequency of at least 0 [Hz]", 0.0),
-        "frequency that the modes are to be nearest to [Hz], else the lowest",
+        "frequency that the modes are to be nearest to, else the lowest",
         None,
+        unit="Hz",
     )
-    band: Any = key(RISING, "[low, high] [Hz]: all modes between them, proved to be all, whatever `count` says", None)
+    band: Any = key(
+        RISING, "[low, high]: all modes between them, proved to be all, whatever `count` says", None, unit="Hz"
+    )
     within: Any = key(
         RATE_RANGE,
-        "[low, high] [Hz]: of the modes found only those between them are kept; `left_out` of the summary counts the "
-        "others",
+        "[low, high]: of the modes found only those between them are kept; `left_out` of the summary counts the others",
         None,
+        unit="Hz",
     )
     check: str = key(
         ANY_TEXT,
@@ -110,9 +113,10 @@ class Options(About):
     )
     component_cutoff: float | None = key(
         FREQUENCY,
-        "by synthesis of the `[[component]]`s, whose elastic modes up to this frequency [Hz] are kept (where they say "
-        "nothing else); about the start, without loads; none: of the whole model",
+        "by synthesis of the `[[component]]`s, whose elastic modes up to this frequency are kept "
+        "(where they say nothing else); about the start, without loads; none: of the whole model",
         None,
+        unit="Hz",
     )
 
 
@@ -141,14 +145,16 @@ class Modes(StepKind):
         check_friction(owner, context.system)
         for a, b in (("within", "band"), ("near", "band")):
             if getattr(options, a) is not None and getattr(options, b) is not None:
-                raise ModelError(f"{owner}: {a} and {b} exclude each other; remove one")
+                raise ModelError(f"{a} and {b} exclude each other", owner=owner, remedy="remove one")
         if options.component_cutoff is None:
             return
         for name in ("near", "band", "preload"):
             if getattr(options, name) not in (None, ""):
-                raise ModelError(f"{owner}: component_cutoff and {name} exclude each other; remove one")
+                raise ModelError(f"component_cutoff and {name} exclude each other", owner=owner, remedy="remove one")
         if not context.model.components:
-            raise ModelError(f"{owner}: component_cutoff needs components; name sets of groups with [[component]]")
+            raise ModelError(
+                "component_cutoff needs components", owner=owner, remedy="name sets of groups with [[component]]"
+            )
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> ModesReport:
         from fem_mbs.analysis.linear.rows import record_shapes

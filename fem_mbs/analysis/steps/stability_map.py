@@ -92,13 +92,15 @@ growth rate (real part) and the frequency of that mode at every point."""
         owner, options = step.owner, step.options
         found = read_parameters(owner, options.parameters, context)
         if len(found) == 2 and found[0].name == found[1].name:
-            raise ModelError(f"{owner}: both parameters are the {found[0].name}; vary two different ones")
+            raise ModelError(f"both parameters are the {found[0].name}", owner=owner, remedy="vary two different ones")
         check_sought(owner, options)
         rotors = [p for p in found if p.kind == "rotor"]
         if not rotors:
             check_rotor(owner, options, context.model)
         elif options.rotor not in ("", rotors[0].target) or options.speed is not None:
-            raise ModelError(f'{owner}: the speed of "{rotors[0].target}" is varied; remove rotor and speed')
+            raise ModelError(
+                f'the speed of "{rotors[0].target}" is varied', owner=owner, remedy="remove rotor and speed"
+            )
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
         from fem_mbs.analysis.loading import chosen

@@ -21,7 +21,15 @@ from fem_mbs.analysis.steps.common import (
     valued,
     whole,
 )
-from fem_mbs.analysis.transient.rules import COARSEST, DEFAULTS, RULES, check_explicit, check_rule
+from fem_mbs.analysis.transient.rules import (
+    COARSEST,
+    DEFAULTS,
+    RULE_TEXT,
+    RULES,
+    check_explicit,
+    check_rule,
+    rule_notes,
+)
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
@@ -83,10 +91,7 @@ class TransientReport(StepReport, type="transient"):
 class Options(RuleWeights, Newton, TimeSteps):
     """Options of a transient."""
 
-    rule: str = key(
-        ANY_TEXT, "; ".join(f'"{name}" ({rule.text})' for name, rule in RULES.items()), "midpoint",
-        choices=tuple(RULES),
-    )  # fmt: skip
+    rule: str = key(ANY_TEXT, RULE_TEXT, "midpoint", choices=tuple(RULES))
     frames: int = key(whole(0), "states kept for pictures and ParaView, evenly spread; 0: none", 100)
     restarts: int = key(whole(0), "points from which `fem-mbs run --restart` can continue, evenly spread", 0)
     adaptive: float = key(
@@ -112,7 +117,8 @@ class Transient(StepKind):
     Report = TransientReport
     positional = ("duration", "h", "name")
     text = "Add a transient of ``duration`` [s] in steps of h."
-    notes = """\
+    notes = f"""\
+{rule_notes(RULES)}
 It starts where the step before has left the model: from the static equilibrium, if that was a static step, with
 velocities made consistent at the first transient; with a centrifugal load of `spin = true`, in steady rotation. All
 rules but "decaying" and "explicit" are of second order: a step that is half as long has a fourth of the error, whatever
@@ -147,11 +153,14 @@ whose energies are not finite, stops with an error."""
         check_spin(owner, context)
         if context.model.events and options.restarts:
             raise ModelError(
-                f"{owner}: restarts = {options.restarts}: a transient with events has no restart points; take "
-                "restarts = 0"
+                f"restarts = {options.restarts}: a transient with events has no restart points",
+                owner=owner,
+                remedy="take restarts = 0",
             )
         if context.model.events and options.adaptive:
-            raise ModelError(f"{owner}: events are located within equal steps; remove adaptive, or the events")
+            raise ModelError(
+                "events are located within equal steps", owner=owner, remedy="remove adaptive, or the events"
+            )
 
     def fit_loads(self, step: PlannedStep, context: RunContext) -> None:
         from fem_mbs.analysis.march import fit_turning_load
@@ -176,9 +185,10 @@ whose energies are not finite, stops with an error."""
         h = options.duration / count_steps(step.owner, options)
         if h * highest > 2.0:
             raise ModelError(
-                f'{step.owner}: h = {h:g} s: rule = "{options.rule}" is stable only for h below 2/w = '
-                f"{2.0 / highest:.4g} s, with the highest frequency w of the model at its start; take a smaller h, or "
-                'rule = "midpoint"'
+                f'h = {h:g} s: rule = "{options.rule}" is stable only for h below 2/w = {2.0 / highest:.4g} s, '
+                "with the highest frequency w of the model at its start",
+                owner=step.owner,
+                remedy='take a smaller h, or rule = "midpoint"',
             )
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> TransientReport:

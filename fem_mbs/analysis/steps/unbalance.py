@@ -86,8 +86,12 @@ class UnbalanceResponse(StepKind):
     figures = ("fem_mbs.plot.figures:unbalance_figures",)
 
     def prepare(self, model: Model, given: dict[str, Any], owner: str) -> dict[str, Any]:
-        _unbalances(model, given.get("unbalances", ()), owner)
-        return {**given, "speeds": spread(given.get("speeds", ()), owner, "speeds", 100_000)}
+        found = dict(given)
+        if "unbalances" in given:
+            _unbalances(model, given["unbalances"], owner)
+        if "speeds" in given:
+            found["speeds"] = spread(given["speeds"], owner, "speeds", "rad/s", 100_000)
+        return found
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
         check_turning(step, context)
@@ -95,7 +99,7 @@ class UnbalanceResponse(StepKind):
         if at is None:
             return
         if at == []:
-            raise ModelError(f"{step.owner}: at names no place; leave it out, or name some")
+            raise ModelError("at names no place", owner=step.owner, remedy="leave it out, or name some")
         for place in at if isinstance(at, list) else [at]:
             context.model.nodes_of(place, step.owner)
 
@@ -161,7 +165,12 @@ def _unbalances(model: Model, given: Any, owner: str) -> list[Unbalance]:
     from fem_mbs.model.parts.rotors import Unbalance
 
     if not isinstance(given, (list, tuple)) or not given or not all(isinstance(u, dict) for u in given):
-        raise ModelError(f"{owner}: unbalances = {given!r} must be a list of tables with at, amount and phase")
+        raise ModelError(
+            f"unbalances = {given!r} must be a list of tables with at, amount and phase",
+            owner=owner,
+            key="unbalances",
+            value=given,
+        )
     found = []
     for k, u in enumerate(given, 1):
         here = f"{owner}: unbalances {k}"
@@ -169,12 +178,14 @@ def _unbalances(model: Model, given: Any, owner: str) -> list[Unbalance]:
             raise ModelError(f"{here} has the keys {', '.join(u) or 'none'}; it takes at, amount and phase")
         node = model.node_of(u["at"], here) if isinstance(u["at"], str) else model.nodes_of(u["at"], here)
         if np.size(node) != 1:
-            raise ModelError(f"{here}: at = {u['at']!r} must be one node")
+            raise ModelError(f"at = {u['at']!r} must be one node", owner=here, key="at", value=u["at"])
         amount, phase = u["amount"], u.get("phase", 0.0)
         if not _real(amount) or amount < 0.0:
-            raise ModelError(f"{here}: amount = {amount!r} must be a finite number of at least 0")
+            raise ModelError(
+                f"amount = {amount!r} must be a finite number of at least 0", owner=here, key="amount", value=amount
+            )
         if not _real(phase):
-            raise ModelError(f"{here}: phase = {phase!r} must be a finite number")
+            raise ModelError(f"phase = {phase!r} must be a finite number", owner=here, key="phase", value=phase)
         found.append(Unbalance(int(np.ravel(node)[0]), float(amount), float(phase)))
     return found
 

@@ -22,9 +22,9 @@ from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.start.initial import consistent_velocities, start_rule
 from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.analysis.transient.stepping import Chunk, Stepping
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
-from fem_mbs.model.checks import Check
+from fem_mbs.model.checks import find_column
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.records import Event
 from fem_mbs.results.report import EventReport, StartReport
@@ -84,17 +84,14 @@ class Events:
         loads = np.asarray(compiled.loads, bool)
         sensors = compiled.sensors
         for event in compiled.model.events:
-            owner = f'Event "{event.name}"'
-            try:
-                name, column = Check(event.name, event.sensor, 0.0, 1.0, "final").column([s.header for s in sensors])
-            except ModelError as error:
-                raise ModelError(str(error).replace("Check", "Event", 1)) from None
+            owner = Owner("Event", event.name)
+            name, column = find_column(event.sensor, [s.header for s in sensors], owner)
             i = next(i for i, s in enumerate(sensors) if s.name == name)
             mask = np.zeros(loads.size, bool)
             if event.action != "stop":
                 mask, weight = chosen(compiled, event.target, owner, "target", motions=event.action == "switch")
                 if weight:
-                    raise ModelError(f"{owner}: target: gravity cannot be switched; name loads")
+                    raise ModelError("target: gravity cannot be switched", owner=owner, remedy="name loads")
             if event.action == "on":
                 self.acting &= ~mask
             self.watched.append(_Watched(event, sensors[i], column, mask))
