@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix, diags, hstack, lil_matrix, vstack
 
 from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.errors import ModelError, Owner
-from fem_mbs.functions.kinds import TimeFunction
+from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.results.report import SpinReport, StartReport
 from fem_mbs.solvers.linear.libraries import ExactlySingular
