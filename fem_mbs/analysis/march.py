@@ -198,7 +198,7 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
             context.tell(step, done, n_steps, **told)
 
     def due() -> int:
-        """Steps to the next row at which eigenvalues are computed."""
+        """Return steps to the next row at which eigenvalues are computed."""
         return along.every - totals["rows"] % along.every if along is not None else n_steps
 
     started = perf_counter()
@@ -237,7 +237,7 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
 
 
 def _rest_at_start(step: PlannedStep, context: RunContext, settings: Settings) -> None:
-    """Equilibrium at the time at which a quasi-static step begins."""
+    """Find the equilibrium at the time at which a quasi-static step begins."""
     functions = transient_functions(context)
     first = Stepping(
         context.system, functions, context.state, context.model.gravity, rule="static",

@@ -131,7 +131,7 @@ def run(
         recorder = ResultsWriter.resume(directory, restart)
 
     def outcomes() -> list[CheckReport]:
-        """The checks of the model, from what is on disk: a continued run has only its later rows in hand."""
+        """Return the checks of the model, from what is on disk: a continued run has only its later rows in hand."""
         found, so_far = [], Results.open(directory) if model.checks else None
         for check, (name, column) in zip(model.checks, columns, strict=True):
             t, values, _ = so_far.sensor(name)
@@ -280,8 +280,8 @@ def _assemble(context: RunContext) -> None:
 
 
 def _moved_at_start(context: RunContext) -> np.ndarray:
-    """Motions (n_fun,) bool that the static steps before the first transient bring in; where there are linear steps
-    only, all."""
+    """Return motions (n_fun,) bool that the static steps before the first transient bring in; where there are linear
+    steps only, all."""
     motions = ~np.asarray(context.compiled.loads, bool)
     if all(step.kind.linear for step in context.plan):
         return motions

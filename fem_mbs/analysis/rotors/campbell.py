@@ -263,7 +263,8 @@ def _step(
 
 
 def _share(known: Pair, to: Spectrum, members: np.ndarray, pair: Pair) -> Pair:
-    """Of equal eigenvalues the vectors next to known ones: their own are arbitrary, and whirl would be random."""
+    """Return the vectors next to known ones where eigenvalues are equal: their own are arbitrary, and whirl would be
+    random."""
     X, W = to.right[:, members], to.left[:, members]
     A = (pair.value + known.value) * to.lin.M + to.lin.C
     x, w = X @ (W.conj().T @ (A @ known.right)), W @ (X.conj().T @ (A.conj().T @ known.left))

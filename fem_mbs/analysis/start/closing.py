@@ -162,7 +162,7 @@ class _Assembler:
         return out
 
     def move(self, d: np.ndarray) -> None:
-        """Displacements and rotation vectors (first,) on top of the present positions."""
+        """Add displacements and rotation vectors (first,) to the present positions."""
         state, rows = self.state, self.system.system.rotations
         n = len(rows)
         if self.system.dimension == 2:
@@ -233,7 +233,7 @@ class _Assembler:
         return count
 
     def polish(self) -> None:
-        """The last digits of the constraints."""
+        """Iterate for the last digits of the constraints."""
         for _ in range(4):
             g = self.gap()
             if self.sizes(g).max(initial=0.0) <= 1e-15:

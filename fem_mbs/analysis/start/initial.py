@@ -99,7 +99,7 @@ def started(compiled: CompiledModel, state: S.State, values: np.ndarray | None =
 
 
 def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.ndarray | None = None) -> None:
-    """Joints must be assembled and motions must start where the model stands; functions of ``varied`` (n_fun,) bool,
+    """Refuse open joints, and motions that do not start where the model stands; functions of ``varied`` (n_fun,) bool,
     which a static step brings in by its load factor, count as zero.
 
     Raises:
