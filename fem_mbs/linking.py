@@ -13,6 +13,7 @@ exception.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from numba import config, njit, types
 from numba.core.codegen import JITCodeLibrary
@@ -79,13 +80,14 @@ class _LinkedType(types.Dispatcher):
 register_model(_LinkedType)(models.OpaqueModel)
 
 
-def linked(function: Callable, **options) -> Callable:
+def linked(function: Callable, **options: Any) -> Callable:
     """Make a function callable from compiled code, and return it.
 
     Args:
         options: those of `numba.njit`.
     """
-    if not config.DISABLE_JIT:
-        compiled = njit(pipeline_class=_LinkedCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    if not vars(config)["DISABLE_JIT"]:
+        compiler: Any = njit  # numba's types know neither option
+        compiled = compiler(pipeline_class=_LinkedCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
         infer_global(function, _LinkedType(compiled(function)))
     return function
