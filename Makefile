@@ -35,10 +35,10 @@ demo: $(READY)
 	$(BIN)/fem-mbs animate $(OUT)/slider_crank
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 test-quick: $(READY)
-	$(BIN)/python -m pytest -n auto -m "not long" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not long" $(PYTEST_ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

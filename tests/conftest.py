@@ -8,6 +8,8 @@ import os
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Tests start some hundred interpreters: without bytecode on disk each one would compile all modules of the package.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 from pathlib import Path  # noqa: E402
 
@@ -18,6 +20,31 @@ from hypothesis import HealthCheck, settings  # noqa: E402
 settings.register_profile("default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("thorough", parent=settings.get_profile("default"), derandomize=False, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_collection_modifyitems(config, items):
+    """Put first the contract tests, which compile all element types, then the long tests, so that none begins last.
+
+    With ``--dist worksteal`` each worker starts on its own contiguous part of the list: the parts hold equal shares of
+    the contract tests, which are sorted by element type, so that workers compile different types and find those of the
+    others on disk.  Worker 0 compiles the time stepping before that, in a test that needs it.
+    """
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    if workers == 1:
+        return
+    classes: list[list[pytest.Item]] = [[], [], []]
+    stepping = []
+    for item in items:
+        if item.path.name == "test_work.py":
+            stepping.append(item)
+        elif item.path.parent.name == "contract":
+            classes[0].append(item)
+        else:
+            classes[1 if item.get_closest_marker("long") else 2].append(item)
+    items[:] = stepping
+    for k in range(workers):
+        for tests in classes:
+            items += tests[k * len(tests) // workers : (k + 1) * len(tests) // workers]
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,8 @@ from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping, setti
 from fem_mbs.declarations.steps import PlannedStep
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.records import plain
+from fem_mbs.results.report import EnergyBalance, StartReport
 from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["begin", "check_inertia", "fit_turning_load", "march", "spin_of", "transient_functions"]
@@ -92,7 +94,7 @@ def begin(step: PlannedStep, context: RunContext) -> None:
 
 
 def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, Any] | None) -> dict[str, Any]:
-    """Make a step that passes time by an integration rule, or "static"; return its summary.
+    """Make a step that passes time by an integration rule, or "static"; return the entries of its report.
 
     Raises:
         ModelError, AnalysisError: the step cannot start, or not go to its end.
@@ -126,7 +128,7 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
         stepping.restore(resumed)
         context.linear.restore(resumed)
         story = json.loads(resumed["story"])
-        now.start, totals = story["start"], story["totals"]
+        now.start, totals = StartReport.from_json(story["start"]), story["totals"]
         stepping.redundancy.earlier = story.get("redundancy", [])
         if along is not None:
             along.go_on(story["eigenvalues"], resumed["shapes"])
@@ -172,7 +174,7 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
         if due and stepping.step // restart_every <= options.restarts:
             if stepping.solver is not None:
                 stepping.solver.reset()
-            story = {"summaries": context.summaries, "start": now.start, "totals": totals}
+            story = {"summaries": plain(context.reports), "start": now.start.to_json(), "totals": totals}
             story["redundancy"] = stepping.redundancy.warnings
             if along is not None:
                 story["eigenvalues"] = along.story()
@@ -196,7 +198,7 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
             context.tell(step, done, n_steps, **told)
 
     def due() -> int:
-        """Steps to the next row at which eigenvalues are computed."""
+        """Return steps to the next row at which eigenvalues are computed."""
         return along.every - totals["rows"] % along.every if along is not None else n_steps
 
     started = perf_counter()
@@ -217,26 +219,25 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
         totals["lasting"] = max(totals["last"][6], 0.0)
     told, failures = verdict(rule, settings, {**totals, "scale": scale})
     return {
-        "type": step.kind.name, "name": step.name, "rule": rule, "n_steps": n_steps, "h": h,
+        "name": step.name, "rule": rule, "n_steps": n_steps, "h": h,
         **({"adaptive": stepping.report()} if isinstance(stepping, AdaptiveStepping) else {}),
         "t_start": t0, "t_end": now.time, "iterations": int(totals["iterations"]),
         "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
         "seconds": round(elapsed, 4), "start": now.start, **events,
         "warnings": [*stepping.warnings, *told], **({"failures": failures} if failures else {}),
         "constraint_error": constraint_error(context.compiled, context.state, now.time),
-        "energy": {
-            "range": scale, "closing_error": totals["error"],
-            "closing_error_relative": relative_error(totals),
-            "final": {c: float(v) for c, v in zip(ENERGY_COLUMNS, totals["last"][:7], strict=True)},
-        },
-        **(along.summary() if along is not None else {}),
+        "energy": EnergyBalance(
+            range=scale, closing_error=totals["error"], closing_error_relative=relative_error(totals),
+            final={c: float(v) for c, v in zip(ENERGY_COLUMNS, totals["last"][:7], strict=True)},
+        ),
+        "eigenvalues": None if along is None else along.report(),
         "linear_momentum": totals["last"][7 : 7 + context.model.dimension],
         "angular_momentum": totals["last"][12:13] if context.model.dimension == 2 else totals["last"][10:13],
     }  # fmt: skip
 
 
 def _rest_at_start(step: PlannedStep, context: RunContext, settings: Settings) -> None:
-    """Equilibrium at the time at which a quasi-static step begins."""
+    """Find the equilibrium at the time at which a quasi-static step begins."""
     functions = transient_functions(context)
     first = Stepping(
         context.system, functions, context.state, context.model.gravity, rule="static",

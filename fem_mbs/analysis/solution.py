@@ -15,6 +15,7 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.records import plain
 from fem_mbs.results.reader import Results, Step
+from fem_mbs.results.report import StepReport, Summary
 from fem_mbs.results.series import ArraySeries, Drives, Series
 from fem_mbs.results.writer import check_header
 
@@ -98,17 +99,18 @@ class Solution(Results):
         if restart is not None:
             self.steps[-1].restarts.append(restart)
 
-    def end_step(self, summary: dict[str, Any] | None = None) -> None:
-        """End the step."""
+    def end_step(self, report: StepReport | None = None) -> StepReport | None:
+        """End the step with its report, and return it."""
         self._join()
-        self.steps[-1].summary, self.steps[-1].ended = plain(summary or {}), True
+        self.steps[-1].summary, self.steps[-1].ended = plain(report or {}), True
+        return report
 
     def _join(self) -> None:
         step = self.steps[-1]
         step.series = SeriesTable({k: np.concatenate(v) for k, v in self._parts["series"].items()})
         step.frames = SeriesTable({k: np.concatenate(v) for k, v in self._parts["frames"].items()})
 
-    def close(self, summary: dict[str, Any] | None = None) -> None:
+    def close(self, summary: Summary | None = None) -> None:
         """End the run; the summary is that of a results folder."""
         self.status = "done"
         self.summary = {**plain(summary or {}), "status": self.status}

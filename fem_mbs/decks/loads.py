@@ -21,7 +21,8 @@ from fem_mbs.decks.model import Conversion, Group, density_of, material_of
 from fem_mbs.decks.solids import nodal_volumes
 from fem_mbs.decks.time import Course, Given, Root, Timeline, courses, is_general
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.functions.kinds import TimeFunction, make_function
+from fem_mbs.functions.kinds import make_function
+from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Effect, PointMass
 
 __all__ = ["Plan", "make_loads", "plan_loads", "surface_facets"]

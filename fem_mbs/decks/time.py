@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.functions.kinds import TimeFunction
+from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.meshes.abaqus.deck import Amplitude, Deck, DeckStep
 
 __all__ = ["Course", "Given", "Line", "Root", "Timeline", "courses"]

@@ -199,7 +199,8 @@ class Declaration:
                 raise ModelError(f"unknown key {shown(inside + name)}", owner=owner, key=inside + name, remedy=remedy)
         for name, (_, said) in known.items():
             if said.required and name not in given:
-                raise ModelError(f'"{inside}{name}" is missing', owner=owner, key=inside + name)
+                text = f'"{inside}{name}" is missing'
+                raise ModelError(text, owner=owner, key=inside + name, remedy=f"add {inside}{name} = ...")
         return cls(
             **own,
             **{known[name][0]: _checked(known[name][1], inside + name, value, owner) for name, value in given.items()},

@@ -166,8 +166,8 @@ class StepKind:
             ModelError: naming what must be smaller.
         """
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
-        """Make the step, record its rows, and return its summary; ``resumed`` is the restart point it goes on from.
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> StepReport:
+        """Make the step, record its rows, and return its report; ``resumed`` is the restart point it goes on from.
 
         Raises:
             ModelError, AnalysisError: the step cannot be made, or not to its end.
@@ -182,8 +182,9 @@ class StepKind:
         """Return the step in words, for `fem-mbs check`."""
         return self.name.replace("_", " ")
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        """Yield names, values and units of what only this kind has, for the table of a sweep."""
+    def quantities(self, report: Any) -> Iterator[tuple[str, Any, str]]:
+        """Yield names, values and units of what only this kind has, for the table of a sweep; ``report`` is a
+        ``Report`` of the kind."""
         yield from ()
 
     def plan(self, number: int, name: str, given: dict[str, Any]) -> PlannedStep:

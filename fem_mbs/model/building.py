@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import ModelError, Owner
-from fem_mbs.functions.kinds import TimeFunction, make_function
+from fem_mbs.functions.kinds import make_function
+from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.checks import Check
 from fem_mbs.model.records import (

@@ -1,7 +1,7 @@
 """Expected values of a run, compared with its sensors at the end.
 
 check = Check("first maximum", "deflection", reference=0.00976, tolerance=2e-5, quantity="first maximum")
-outcome = check.evaluate(t, values)
+report = check.evaluate(t, values)
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.records import Record, entry
 
-__all__ = ["QUANTITIES", "Check", "Outcome", "find_column", "measure"]
+__all__ = ["QUANTITIES", "Check", "CheckReport", "find_column", "measure"]
 
 #: What can be taken from a series.
 QUANTITIES = ("first maximum", "first minimum", "maximum", "minimum", "extreme", "final", "at")
@@ -71,13 +72,15 @@ class Check:
                 value=self.tolerance,
             )
 
-    def evaluate(self, t: np.ndarray, values: np.ndarray) -> Outcome:
+    def evaluate(self, t: np.ndarray, values: np.ndarray) -> CheckReport:
         """Compare a series, t (n,) [s] and values (n,), with the reference."""
         measured, time = measure(t, values, self.quantity, self.at)
         good = measured is not None and abs(measured - self.reference) <= self.tolerance
         label = f"at {self.at:g} s" if self.quantity == "at" else self.quantity
-        expected = float(self.reference), float(self.tolerance)
-        return Outcome(self.name, self.sensor, label, measured, *expected, good, time, self.source)
+        return CheckReport(
+            case=self.name, sensor=self.sensor, quantity=label, measured=measured, reference=float(self.reference),
+            tolerance=float(self.tolerance), time=time, source=self.source, passed=good,
+        )  # fmt: skip
 
     def column(self, sensors: Sequence[Mapping[str, Any]]) -> tuple[str, int]:
         """Return the sensor's name and column number, given the sensors of a results header.
@@ -106,25 +109,19 @@ def find_column(name: str, sensors: Sequence[Mapping[str, Any]], owner: Owner) -
     )
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Outcome of a check; ``measured`` is None if the series has no such value."""
+@dataclass(frozen=True, kw_only=True)
+class CheckReport(Record):
+    """The outcome of a check of the model."""
 
-    case: str
-    sensor: str
-    quantity: str
-    measured: float | None
-    reference: float
-    tolerance: float
-    passed: bool
-    time: float | None
-    source: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return a dictionary for summary.json, with the key "pass" as in the reports of the validation."""
-        out = asdict(self)
-        out["pass"] = out.pop("passed")
-        return out
+    case: str = entry("name of the check")
+    sensor: str = entry()
+    quantity: str = entry("what of the series is compared")
+    measured: float | None = entry("null: the series has no such value")
+    reference: float = entry()
+    tolerance: float = entry()
+    time: float | None = entry("of the measured value", unit="s")
+    source: str = entry("of the reference")
+    passed: bool = entry(key="pass")
 
 
 def measure(

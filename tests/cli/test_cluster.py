@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -206,16 +208,27 @@ def bar(modulus: float, n: int = 6) -> Model:
     return model
 
 
+def test_a_model_takes_no_compiled_code_along():
+    """A worker would compile it again; types that the registry does not have travel as they are."""
+    model = bar(7e10)
+    sent = pickle.loads(pickle.dumps(model))
+    here, there = ([block.type for block in m.compile().system.blocks] for m in (model, sent))
+    assert here and all(a is b for a, b in zip(here, there, strict=True))
+    own = replace(here[0], name="mine", force=None, report=None, watches=())
+    assert pickle.loads(pickle.dumps(own)) == own
+
+
 def test_parts_reduced_side_by_side_are_those_reduced_alone(pool):
     ends = {"a": "line:start", "b": "line:end"}
     given = {f"bar {k}": {"model": bar(k * 7e10), "interfaces": ends, "modes": 4} for k in (1, 3)}
+    # first alone: then the workers find compiled code on disk
+    alone = {name: reduce_part(**options, name=name) for name, options in given.items()}
     found = reduce_parts(given, scheduler=pool.address)
     assert list(found) == ["bar 1", "bar 3"]
     for name, part in found.items():
-        alone = reduce_part(**given[name], name=name)
         assert part.name == name
         for key in ("stiffness", "mass", "boundary", "rigid", "gravity", "frequencies"):
-            np.testing.assert_array_equal(getattr(part, key), getattr(alone, key))
+            np.testing.assert_array_equal(getattr(part, key), getattr(alone[name], key))
 
 
 def test_wrong_part_is_named(pool):

@@ -437,7 +437,7 @@ def test_wrong_commands(model, tmp_path, fem_mbs, arguments, message):
 @pytest.mark.long
 def test_interrupted(model, tmp_path):
     """Ctrl-C, which reaches the workers too: it ends soon, keeps what is done, and the same command goes on."""
-    model.write_text(BEAM + '[[step]]\ntype = "transient"\nduration = 0.4\nh = 2e-5\n', encoding="utf-8")
+    model.write_text(BEAM + '[[step]]\ntype = "transient"\nduration = 0.1\nh = 2e-5\n', encoding="utf-8")
     out = tmp_path / "out"
     # (a shell's job in the background is born deaf to Ctrl-C, and so would be what it starts)
     code = (

@@ -362,9 +362,9 @@ def collect():
             yield pytest.param((name, case), id=f"{name}-{variant}" if variant else name)
 
 
-@pytest.fixture(params=list(collect()))
+@pytest.fixture(params=list(collect()), scope="module")
 def subject(request):
-    """(type name, case) of every registered type."""
+    """(type name, case) of every registered type; the scope sorts the tests by it, and so compilation."""
     return request.param
 
 

@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 
 import jsonschema
 import pytest
-from deck_text import at, brick, mesh_text, nset, steel, step
+from deck_text import at, block, brick, line_of, refused, steel, step
 from places import SCHEMA
 
 from fem_mbs.decks.run import solve_deck
 from fem_mbs.errors import InputError
 from fem_mbs.meshes.abaqus.deck import Effect
-
-
-def block(extra: str = "", steps: str | None = None, kind: str = "C3D8", material: str | None = None) -> str:
-    """Two cubes held at x = 0 and pulled at x = 2."""
-    nodes, elements = brick((2, 1, 1), (2.0, 1.0, 1.0), kind)
-    text = mesh_text(nodes, elements, kind) + nset("FIX", at(nodes, 0, 0.0)) + nset("TIP", at(nodes, 0, 2.0))
-    load = step("*STATIC\n*CLOAD\nTIP, 1, 1.\n*NODE PRINT, NSET=TIP\nU\n")
-    text += steel() if material is None else material
-    return text + "*BOUNDARY\nFIX, 1, 3\n" + extra + (load if steps is None else steps)
-
-
-def line_of(text: str, what: str) -> int:
-    return text[: text.index(what)].count("\n") + 1
 
 
 def swapped(text: str) -> str:
@@ -153,21 +138,6 @@ def test_oddities_are_noted(tmp_path, name):
 # ---- the command line ------------------------------------------------------------------------------------------------
 
 
-def call(*arguments, cwd=None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from fem_mbs.cli.main import main; main()", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300, check=False)
-
-
-def refused(done: subprocess.CompletedProcess[str]) -> str:
-    """The one line that a refusal is."""
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
-    assert len(lines) == 1, done.stderr
-    assert len(lines[0]) < 1000
-    return lines[0]
-
-
 FILES = {
     "binary garbage": (bytes(range(256)) * 40, "byte"),
     "an empty file": (b"", ""),
@@ -182,7 +152,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_bad_files_on_the_command_line(tmp_path, name):
+def test_bad_files_on_the_command_line(call, tmp_path, name):
     data, word = FILES[name]
     (tmp_path / "bad.inp").write_bytes(data)
     said = refused(call("run", "bad.inp", "-o", "out", cwd=tmp_path))
@@ -190,7 +160,7 @@ def test_bad_files_on_the_command_line(tmp_path, name):
     assert word in said
 
 
-def test_a_run_of_a_deck(tmp_path):
+def test_a_run_of_a_deck(call, tmp_path):
     (tmp_path / "good.inp").write_text(block(), encoding="utf-8")
     done = call("run", "good.inp", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -209,7 +179,7 @@ def test_a_run_of_a_deck(tmp_path):
     assert "step 1: STATIC as linear statics, to t = 1, prints U" in explained.stdout
 
 
-def test_strict_refuses_what_is_not_used(tmp_path):
+def test_strict_refuses_what_is_not_used(call, tmp_path):
     (tmp_path / "some.inp").write_text(block("*RESTART, WRITE\n"), encoding="utf-8")
     assert call("run", "some.inp", cwd=tmp_path).returncode == 0
     summary = json.loads((tmp_path / "some-results" / "summary.json").read_text(encoding="utf-8"))
@@ -218,7 +188,7 @@ def test_strict_refuses_what_is_not_used(tmp_path):
     assert "RESTART" in refused(call("check", "some.inp", "--strict", cwd=tmp_path))
 
 
-def test_comparing_decks(tmp_path):
+def test_comparing_decks(call, tmp_path):
     """A reference that agrees, and one that does not."""
     (tmp_path / "pull.inp").write_text(block(material=steel(nu=0.0)), encoding="utf-8")
     u = 2.0 * 4.0 / 2.1e11

@@ -6,8 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
-from test_deck_bad import block, call, line_of, refused
+from deck_text import at, block, brick, line_of, mesh_text, nset, prints, refused, run, steel, step
 
 from fem_mbs.decks.notes import Accept
 from fem_mbs.decks.run import run_deck, solve_deck
@@ -100,7 +99,7 @@ def test_what_does_not_change_the_answer_is_a_note(tmp_path, name):
     assert u[:, 0] == pytest.approx(4.0 * 2.0 / 2.1e11, rel=1e-9)
 
 
-def test_a_deck_that_is_computed_all_the_same(tmp_path):
+def test_a_deck_that_is_computed_all_the_same(call, tmp_path):
     """Every output says that it is not the deck's."""
     text, _, sentence = DROPPED["contact"]
     (tmp_path / "d.inp").write_text(text, encoding="utf-8")
@@ -172,7 +171,7 @@ def test_solids_before_beams_of_three_nodes(tmp_path):
     assert u[ids == 5][0, 2] == pytest.approx(4.0 / 2.1e11, rel=1e-9)
 
 
-def test_comparing_goes_on_after_bad_files(tmp_path):
+def test_comparing_goes_on_after_bad_files(call, tmp_path):
     (tmp_path / "a.inp").write_bytes(bytes(range(256)) * 4)
     (tmp_path / "b.inp").write_text(DROPPED["contact"][0], encoding="utf-8")
     (tmp_path / "c.inp").write_text(block(), encoding="utf-8")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline
 
 from fem_mbs.errors import ModelError
-from fem_mbs.functions.kinds import FUNCTION_KINDS, TimeFunction, make_function
+from fem_mbs.functions.kinds import FUNCTION_KINDS, make_function
+from fem_mbs.functions.laws import TimeFunction
 
 TIMES = [0.0, 0.5, 1.25, 2.0, 3.0]
 VALUES = [0.0, 2.0, -1.0, 0.5, 0.0]

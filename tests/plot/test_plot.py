@@ -345,6 +345,8 @@ def test_colours_of_a_gif_cover_rare_ones():
     pixels[7] = 253, 231, 37
     colours = _choose_colours(pixels)
     assert len(colours) <= 256
+    assert colours[0].tolist() == [255, 255, 255]  # the commonest
+    assert {tuple(c) for c in colours.tolist()} <= {tuple(p) for p in pixels.tolist()}
     for wanted in ([255, 255, 255], [253, 231, 37]):
         code = np.array(wanted) >> 3
         assert colours[_nearest(colours)[code[0] << 10 | code[1] << 5 | code[2]]].tolist() == wanted

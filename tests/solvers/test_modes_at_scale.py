@@ -503,12 +503,12 @@ def test_mac():
 
 # --- at scale --------------------------------------------------------------------------------------------------------
 @pytest.mark.long
-def test_twenty_modes_of_a_hundred_thousand_dofs(solids):
-    """Little more than the bare calls of the library; the same values; those of a coarser mesh nearby, above."""
+def test_twenty_modes_of_a_solid_bar(solids):
+    """Little more than the bare calls of the library, at 36 300 dofs; the same values; a coarser mesh nearby, above."""
     sksparse = pytest.importorskip("sksparse.cholmod")
     if not hasattr(sksparse, "analyze"):
         pytest.skip("the bare calls are those of scikit-sparse 0.4")
-    K, M = solids.cantilever(73, 7)
+    K, M = solids.cantilever(50, 5)
     start = time.process_time()
     found = real_modes(K, M, 20)
     ours = time.process_time() - start
@@ -525,7 +525,7 @@ def test_twenty_modes_of_a_hundred_thousand_dofs(solids):
     coarse = real_modes(*solids.cantilever(40, 4), 20)
     assert found.values == pytest.approx(coarse.values, rel=0.01)
     assert np.all(found.values < coarse.values)
-    assert ours < 1.8 * theirs, f"{ours:.1f} s, bare {theirs:.1f} s"  # 1.2 to 1.3 measured; the machine may be busy
+    assert ours < 1.8 * theirs, f"{ours:.1f} s, bare {theirs:.1f} s"  # 1.1 to 1.2 measured; the machine may be busy
 
 
 def test_rigid_end_by_elimination_equals_multipliers(solids):

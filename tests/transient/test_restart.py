@@ -221,7 +221,7 @@ def test_what_cannot_be_continued(tmp_path):
 @pytest.mark.parametrize("rule", ["midpoint", "newmark"])
 def test_killed_at_random(tmp_path, rule):
     """Killed three times at random moments, wherever they fall, and continued each time."""
-    path = write(tmp_path, rule, duration=20.0)
+    path = write(tmp_path, rule, duration=6.0)
     started = time.monotonic()
     whole = run(load_model(path), tmp_path / "whole")
     seconds = time.monotonic() - started

@@ -323,7 +323,7 @@ def _records(lin: SmallMotions, record: np.ndarray, given: Inputs) -> tuple[np.n
 
 
 def _element_records(lin: SmallMotions, kind, index, given: Inputs, values: np.ndarray, by: list) -> None:
-    """Outputs of single elements and their derivatives, by differences of what each of them depends on."""
+    """Return outputs of single elements and their derivatives, by differences of what each of them depends on."""
     system, N = lin.system, lin.system.n_dof
     length = system.length
     positions = np.zeros(N, bool)

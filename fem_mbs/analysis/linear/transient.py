@@ -89,8 +89,8 @@ class LinearTransient:
 
     # --- what is prescribed ----------------------------------------------------------------------------------------
     def _ways(self) -> None:
-        """Displacements (first, k) that a unit of each of k time functions of motions and equations prescribes, and
-        those (first,) that are prescribed where all these functions are zero."""
+        """Find displacements (first, k) that a unit of each of k time functions of motions and equations prescribes,
+        and those (first,) that are prescribed where all these functions are zero."""
         linear = self.linear
         arrays = linear.system.system
         users = set(np.unique(arrays.driver).tolist()) if len(arrays.driven) else set()
@@ -229,7 +229,7 @@ class LinearTransient:
         return self.T @ q + at
 
     def _store(self) -> None:
-        """Energies at the state of what stores them, gradients and second derivatives there."""
+        """Keep energies at the state of what stores them, gradients and second derivatives there."""
         linear, first = self.linear, self.first
         with_weight = linear.potential(self.weight)
         elastic = linear.strain_energy()

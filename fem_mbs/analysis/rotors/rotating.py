@@ -46,7 +46,8 @@ _NOISE = 1e-7  # of absolute values: what cancels may have rounding of 1e-9 of i
 def steady_rotation(
     compiled: CompiledModel, state: S.State, rotation: Rotation, t: float = 0.0, loading: Loading | None = None
 ) -> Linearisation:
-    """The model about the state in which it turns steadily, nearest to a given one; increments in the fixed frame.
+    """Return the model about the state in which it turns steadily, nearest to a given one; increments in the fixed
+    frame.
 
     Raises:
         ModelError: joints or motions do not let it turn so.

@@ -110,7 +110,7 @@ class Linearisation:
         self.multipliers = self.state.U[self.first : -1].copy()
 
     def _balance(self) -> None:
-        """Multipliers that leave the least out of balance; where forces depend on them, by Newton's method."""
+        """Set the multipliers that leave the least out of balance; where forces depend on them, by Newton's method."""
         y = self.state.U[self.first : -1]
         pressing = [block for block in self.system.blocks if block.type.reads]
         for _ in range(_BALANCED):

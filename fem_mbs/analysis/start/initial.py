@@ -15,8 +15,9 @@ from scipy.sparse import csr_matrix, diags, hstack, lil_matrix, vstack
 
 from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.errors import ModelError, Owner
-from fem_mbs.functions.kinds import TimeFunction
+from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.results.report import SpinReport, StartReport
 from fem_mbs.solvers.linear.libraries import ExactlySingular
 from fem_mbs.solvers.linear.redundancy import dependencies
 from fem_mbs.solvers.linear.saddle import Saddle
@@ -98,7 +99,7 @@ def started(compiled: CompiledModel, state: S.State, values: np.ndarray | None =
 
 
 def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.ndarray | None = None) -> None:
-    """Joints must be assembled and motions must start where the model stands; functions of ``varied`` (n_fun,) bool,
+    """Refuse open joints, and motions that do not start where the model stands; functions of ``varied`` (n_fun,) bool,
     which a static step brings in by its load factor, count as zero.
 
     Raises:
@@ -264,8 +265,8 @@ def _speed_rows(compiled: CompiledModel, first: int):
 
 def consistent_velocities(
     compiled: CompiledModel, state: S.State, t: float, spin: Spin | None = None, current: bool = False
-) -> dict[str, object]:
-    """Fill V[0] and DD[0] with velocities that satisfy joints and motions; returns what was done, for the summary.
+) -> StartReport:
+    """Fill V[0] and DD[0] with velocities that satisfy joints and motions; return what was done.
 
     ``spin``: a steady rotation on top of the given velocities; ``current``: those of the state are projected, not those
     that the model gives for its start.
@@ -326,10 +327,8 @@ def consistent_velocities(
     state.V[1:] = 0.0
     state.V[0] = body_axes(system, state, state.V[0])
     director_velocities(system, state)
-    report: dict[str, object] = {"method": method, "largest_change": change}
-    if spin is not None:
-        report["spin"] = {"speed": spin.speed, "speed_of_the_steps": float(spin.of_step(spin.speed))}
-    return report
+    turning = spin and SpinReport(speed=spin.speed, speed_of_the_steps=float(spin.of_step(spin.speed)))
+    return StartReport(method=method, largest_change=change, spin=turning)
 
 
 def _solved(

@@ -80,7 +80,7 @@ def controlled(model: Model, system: Compiled, options: Any, owner: str) -> tupl
 
 
 def run_static(step: PlannedStep, context: RunContext) -> dict[str, Any]:
-    """Make a static step of a run; return its summary.
+    """Make a static step of a run; return the entries of its report.
 
     Raises:
         ModelError, ConvergenceError, AnalysisError: the step cannot be made, or not to its end.
@@ -111,12 +111,12 @@ def run_static(step: PlannedStep, context: RunContext) -> dict[str, Any]:
     stepping.begin()
     job = _Static(context, step, stepping, loading, mask, weight, start, motions)
     t0 = context.time
-    summary = job.path() if path else job.increments()
+    found = job.path() if path else job.increments()
     return {
-        "type": step.kind.name, "name": step.name, "t_start": t0, "t_end": context.time, **summary,
+        "name": step.name, "t_start": t0, "t_end": context.time, **found,
         "load_factor": float(job.factor),
-        **(job.eigenvalues.summary() if job.eigenvalues is not None else {}),
-        "warnings": [*stepping.redundancy.warnings, *summary.get("warnings", []), *stepping.watcher.warnings],
+        "eigenvalues": None if job.eigenvalues is None else job.eigenvalues.report(),
+        "warnings": [*stepping.redundancy.warnings, *found.get("warnings", []), *stepping.watcher.warnings],
     }  # fmt: skip
 
 

@@ -19,14 +19,16 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.model.model import CompiledModel, Model
     from fem_mbs.model.parts.rotors import Rotor
+    from fem_mbs.results.report import EigenvaluesAlong
     from fem_mbs.system.compile import Compiled
 
 __all__ = [
-    "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FREQUENCY", "INCREMENT", "LOADS_TEXT", "NAMES",
-    "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "REPORTS", "REPORT_TEXT", "RISING", "RuleWeights", "Sought",
+    "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FREQUENCY_OR_ROOT", "FREQUENCY", "INCREMENT", "LOADS_TEXT",
+    "NAMES", "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "REPORTS", "REPORT_TEXT", "RISING", "RuleWeights",
+    "Sought",
     "Speeds", "TIME_TEXT", "TOTAL", "TimeSteps", "Turning", "along_quantities", "check_friction", "check_named",
     "check_preload", "check_rotor", "check_sought", "check_spin", "check_stiffening", "check_turning", "check_weight",
-    "count_steps", "counted", "limited", "listed", "number", "outside_tables", "reactions", "rising", "rotor_of",
+    "count_steps", "counted", "limited", "listed", "number", "outside_tables", "rising", "rotor_of",
     "sought", "spread", "steps_in_words", "valued", "whole",
 ]  # fmt: skip
 
@@ -92,11 +94,15 @@ NAMES = valued(
     "text or list", "a name or a list of names",
     lambda v: isinstance(v, str) or (isinstance(v, list) and all(isinstance(n, str) for n in v)),
 )  # fmt: skip
-NUMBER_OR_ROOT = valued(
-    "number or list of two",
-    "a number, or a list of two: real and imaginary part [1/s]",
-    lambda v: number(v) or _pair(v),
-)
+
+
+def _number_or_root(what: str) -> Kind:
+    said = f"{what}, or a list of two: real and imaginary part [1/s]"
+    return valued("number or list of two", said, lambda v: number(v) or _pair(v))
+
+
+FREQUENCY_OR_ROOT = _number_or_root("a frequency [Hz]")
+NUMBER_OR_ROOT = _number_or_root("a number [1/s]")
 RISING = valued(
     "list of two numbers", "a list of two numbers [low, high] with 0 <= low < high [Hz]",
     lambda v: _rising(v, 0.0, _LARGEST),
@@ -198,7 +204,7 @@ class Sought(StepOptions):
 
     count: int = key(COUNT, "of modes; a conjugate pair is one, rigid-body motions come in addition", 6)
     near: Any = key(
-        NUMBER_OR_ROOT,
+        FREQUENCY_OR_ROOT,
         "frequency that they are to be nearest to [Hz], 0: the lowest; or [real, imaginary], the eigenvalue p of "
         "exp(p t) [1/s]",
         0.0,
@@ -229,7 +235,7 @@ class Along(Declaration):
 
     every: int = key(COUNT, "steps, increments or points from one computation to the next", 10)
     count: int = key(COUNT, "of modes; a conjugate pair is one", 5)
-    near: Any = key(NUMBER_OR_ROOT, "as of `complex_modes`", 0.0)
+    near: Any = key(FREQUENCY_OR_ROOT, "as of `complex_modes`", 0.0)
     which: str = key(ANY_TEXT, "as of `complex_modes`", "nearest", choices=("nearest", "rightmost"))
     reach: float | None = key(FREQUENCY, "as of `complex_modes`", None, unit="Hz")
     check: str = key(ANY_TEXT, "as of `complex_modes`", "probe", choices=("none", "probe"))
@@ -480,24 +486,14 @@ def sought(options: Sought) -> str:
     )
 
 
-def reactions(summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """Yield the sums of reactions of a summary, as quantities of a sweep."""
-    found = summary.get("reactions") or {}
-    for name, unit in (("force", "N"), ("moment", "N m")):
-        values = found.get(name) or []
-        axes = ["z"] if len(values) == 1 else "xyz"
-        for axis, value in zip(axes, values, strict=False):
-            yield f"reaction_{name}.{axis}", value, unit
-
-
-def along_quantities(summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
+def along_quantities(along: EigenvaluesAlong | None) -> Iterator[tuple[str, Any, str]]:
     """Yield whether a step with eigenvalues along it was stable, and from where it was not."""
-    along = summary.get("eigenvalues")
-    if along:
-        yield "stable", along["stable"], ""
+    if along is not None:
+        yield "stable", along.stable, ""
+        first = along.unstable_from or {}
         for name, unit in (("load_factor", ""), ("time", "s")):
-            if name in along.get("unstable_from", {}):
-                yield f"unstable_from.{name}", along["unstable_from"][name], unit
+            if name in first:
+                yield f"unstable_from.{name}", first[name], unit
 
 
 # --- rotors ----------------------------------------------------------------------------------------------------------
@@ -531,8 +527,8 @@ def listed(values: Any, owner: str, name: str) -> list[float]:
     return [float(v) for v in found]
 
 
-def rising(values: Any, owner: str, name: str) -> list[float]:
-    """Return numbers, none negative, that rise.
+def rising(values: Any, owner: str, name: str, unit: str) -> list[float]:
+    """Return numbers of a ``unit``, none negative, that rise.
 
     Raises:
         ModelError: they do not.
@@ -540,19 +536,19 @@ def rising(values: Any, owner: str, name: str) -> list[float]:
     found = listed(values, owner, name)
     for before, after in pairwise(found):
         if not after > before:
-            raise ModelError(f"{name} must increase, but {after:g} comes after {before:g}", owner=owner)
+            raise ModelError(f"{name} must increase, but {after:g} {unit} comes after {before:g} {unit}", owner=owner)
     return found
 
 
-def spread(given: Any, owner: str, name: str, most: int, spaced: bool = False) -> list[float]:
-    """Return rising numbers of a list, or of a table {start, end, n}, n intervals; where they may be ``spaced``, the
-    table may have the spacing "linear" or "log".
+def spread(given: Any, owner: str, name: str, unit: str, most: int, spaced: bool = False) -> list[float]:
+    """Return rising numbers of a ``unit``: of a list, or of a table {start, end, n}, n intervals; where they may be
+    ``spaced``, the table may have the spacing "linear" or "log".
 
     Raises:
         ModelError: the numbers or the table make no sense.
     """
     if not isinstance(given, dict):
-        return rising(given, owner, name)
+        return rising(given, owner, name, unit)
     import numpy as np
 
     n, spacing = given.get("n"), given.get("spacing", "linear")
@@ -574,7 +570,7 @@ def spread(given: Any, owner: str, name: str, most: int, spaced: bool = False) -
     start, end = float(given["start"]), float(given["end"])
     if spacing == "log" and not start > 0.0:
         raise ModelError(f"{name}.start = {start:g} must be positive with logarithmic spacing", owner=owner)
-    return rising((np.linspace if spacing == "linear" else np.geomspace)(start, end, n + 1), owner, name)
+    return rising((np.linspace if spacing == "linear" else np.geomspace)(start, end, n + 1), owner, name, unit)
 
 
 def check_turning(step: PlannedStep, context: RunContext) -> None:

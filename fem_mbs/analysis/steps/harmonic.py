@@ -172,10 +172,10 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
     figures = ("fem_mbs.plot.figures:shapes_figures",)
 
     def prepare(self, model: Model, given: dict[str, Any], owner: str) -> dict[str, Any]:
-        return {
-            **given,
-            "frequencies": spread(given.get("frequencies", ()), owner, "frequencies", 1_000_000, spaced=True),
-        }
+        found = dict(given)
+        if "frequencies" in given:
+            found["frequencies"] = spread(given["frequencies"], owner, "frequencies", "Hz", 1_000_000, spaced=True)
+        return found
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
         owner, options = step.owner, step.options
@@ -202,7 +202,7 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
         t = ahead.time if options.time is None else float(options.time)
         shakers(compiled, known, t or 0.0, options, step.owner)
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> HarmonicReport:
         from time import monotonic, perf_counter
 
         from fem_mbs.analysis.linear.harmonic import Harmonic, shakers
@@ -243,45 +243,43 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
         frames = complex_frames(context, linear, np.column_stack(kept), frequencies[sorted(framed)]) if kept else None
         context.recorder.append(series, frames)
         context.linear.harmonic = job
-        modal: dict[str, Any] = {}
-        if job.modal is not None:
-            modal["modes"] = int(job.modal.frequencies.size)
-            modal["natural_frequencies"] = (job.modal.frequencies / (2.0 * np.pi)).tolist()
-            modal["residual_vectors"] = job.modal.residual
-        return {
-            "type": self.name, "name": step.name, "time": linear.t, "method": job.method,
-            "frequencies": frequencies.tolist(),
-            "loads": [
-                {
-                    "name": s.name, "amplitude": float(abs(s.amplitude)),
-                    "phase": float(np.rad2deg(np.angle(s.amplitude))),
-                }
+        modal = job.modal
+        return HarmonicReport(
+            name=step.name, time=linear.t, method=job.method,
+            frequencies=frequencies.tolist(),
+            loads=[
+                HarmonicLoad(
+                    name=s.name, amplitude=float(abs(s.amplitude)), phase=float(np.rad2deg(np.angle(s.amplitude)))
+                )
                 for s in shaking
             ],
-            **modal, "structural": job.structural, "peaks": peaks,
-            "equations": job.n_equations, "seconds": round(perf_counter() - began, 4), "warnings": warnings,
-        }  # fmt: skip
+            modes=None if modal is None else int(modal.frequencies.size),
+            natural_frequencies=None if modal is None else (modal.frequencies / (2.0 * np.pi)).tolist(),
+            residual_vectors=None if modal is None else modal.residual,
+            structural=job.structural, peaks=peaks,
+            equations=job.n_equations, seconds=round(perf_counter() - began, 4), warnings=warnings,
+        )  # fmt: skip
 
     def sentence(self, options: Any) -> str:
         f = options.frequencies
         return f"harmonic response at {len(f)} frequenc{'y' if len(f) == 1 else 'ies'} from {f[0]:g} to {f[-1]:g} Hz"
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        for peak in summary.get("peaks") or []:
-            yield f"{peak['column']}.amplitude_max", peak["amplitude"], peak["unit"]
-            yield f"{peak['column']}.frequency_of_max", peak["frequency"], "Hz"
+    def quantities(self, report: HarmonicReport) -> Iterator[tuple[str, Any, str]]:
+        for peak in report.peaks or []:
+            yield f"{peak.column}.amplitude_max", peak.amplitude, peak.unit
+            yield f"{peak.column}.frequency_of_max", peak.frequency, "Hz"
 
 
 KIND = HarmonicResponse()
 
 
-def _peak(sensor: Sensor, number: int, frequencies: np.ndarray, a: np.ndarray) -> dict[str, Any]:
+def _peak(sensor: Sensor, number: int, frequencies: np.ndarray, a: np.ndarray) -> Peak:
     """Return the peak of a column."""
     unit = sensor.unit or ""
     most = int(np.abs(a).argmax())
-    return {
-        "sensor": sensor.name, "column": sensor.columns[number],
-        "unit": unit if isinstance(unit, str) else unit[number],
-        "amplitude": float(np.abs(a[most])), "frequency": float(frequencies[most]),
-        "phase": float(np.rad2deg(np.angle(a[most]))),
-    }  # fmt: skip
+    return Peak(
+        sensor=sensor.name, column=sensor.columns[number],
+        unit=unit if isinstance(unit, str) else unit[number],
+        amplitude=float(np.abs(a[most])), frequency=float(frequencies[most]),
+        phase=float(np.rad2deg(np.angle(a[most]))),
+    )  # fmt: skip

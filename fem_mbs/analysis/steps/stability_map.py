@@ -110,7 +110,7 @@ growth rate (real part) and the frequency of that mode at every point."""
             if p.kind == "load":
                 chosen(context.compiled, p.target, step.owner, "load")
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> StabilityMapReport:
         from fem_mbs.analysis.stability_points import Points, boundary_of, largest, read_parameters
 
         owner, options = step.owner, step.options
@@ -150,23 +150,23 @@ growth rate (real part) and the frequency of that mode at every point."""
                 f"the boundary of stability is left out in {counted(lost, 'interval')}, where points between have no "
                 f"state or modes; the last: {points.failed[-1]}"
             )
-        return {
-            "type": self.name, "name": step.name, "what": options.what,
-            "parameters": [{"name": p.name, "unit": p.unit, "values": p.values.tolist()} for p in parameters],
-            "growth": _plain(growth.reshape(rows)), "frequency": _plain(frequency.reshape(rows)),
-            "stable": stable.reshape(rows).tolist(),
-            "boundary": boundary,
-            "time": float(context.time),
-            "warnings": warnings,
-        }  # fmt: skip
+        return StabilityMapReport(
+            name=step.name, what=options.what,
+            parameters=[MapParameter(name=p.name, unit=p.unit, values=p.values.tolist()) for p in parameters],
+            growth=_plain(growth.reshape(rows)), frequency=_plain(frequency.reshape(rows)),
+            stable=stable.reshape(rows).tolist(),
+            boundary=boundary,
+            time=float(context.time),
+            warnings=warnings,
+        )  # fmt: skip
 
     def sentence(self, options: Any) -> str:
         many = 1 if isinstance(options.parameters, dict) else len(options.parameters)
         return f"stability over {counted(many, 'parameter')}, {sought(options)}"
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        growth = [g for row in summary["growth"] for g in row if g is not None]
-        stable = [s for row in summary["stable"] for s in row]
+    def quantities(self, report: StabilityMapReport) -> Iterator[tuple[str, Any, str]]:
+        growth = [g for row in report.growth or [] for g in row if g is not None]
+        stable = [s for row in report.stable or [] for s in row]
         if growth:
             yield "growth_rate_max", max(growth), "1/s"
         if stable:

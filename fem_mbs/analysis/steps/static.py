@@ -18,13 +18,12 @@ from fem_mbs.analysis.steps.common import (
     limited,
     whole,
 )
-from fem_mbs.analysis.steps.reported import EigenvaluesAlong
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import ABSENT, Absent, Record, entry
-from fem_mbs.results.report import StepReport
+from fem_mbs.results.report import EigenvaluesAlong, StepReport
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
@@ -210,10 +209,13 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
 
         return chosen(context.compiled, varied(step), step.owner, "vary", motions=True)[0]
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> StaticReport:
         from fem_mbs.analysis.statics.equilibria import run_static
 
-        return run_static(step, context)
+        found = run_static(step, context)
+        points = found.pop("critical_points", None)
+        criticals = None if points is None else [CriticalPoint(**point) for point in points]
+        return StaticReport(**found, critical_points=criticals)
 
     def sentence(self, options: Any) -> str:
         if options.control == "arc":
@@ -221,10 +223,10 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
         what = "increment" if options.control == "load" else f"increment of the displacement of {options.on}"
         return f"static, {counted(options.increments, what)}"
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        for k, point in enumerate(summary.get("critical_points") or [], 1):
-            yield f"critical_load_{k}", point["load_factor"], ""
-        yield from along_quantities(summary)
+    def quantities(self, report: StaticReport) -> Iterator[tuple[str, Any, str]]:
+        for k, point in enumerate(report.critical_points or [], 1):
+            yield f"critical_load_{k}", point.load_factor, ""
+        yield from along_quantities(report.eigenvalues)
 
 
 KIND = Static()

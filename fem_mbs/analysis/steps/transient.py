@@ -21,7 +21,6 @@ from fem_mbs.analysis.steps.common import (
     valued,
     whole,
 )
-from fem_mbs.analysis.steps.reported import EigenvaluesAlong, EnergyBalance, Event, StartReport
 from fem_mbs.analysis.transient.rules import (
     COARSEST,
     DEFAULTS,
@@ -36,7 +35,7 @@ from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import Record, entry
-from fem_mbs.results.report import StepReport
+from fem_mbs.results.report import EigenvaluesAlong, EnergyBalance, EventReport, StartReport, StepReport
 from fem_mbs.solvers.stepping.stepper import EXPLICIT
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ class TransientReport(StepReport, type="transient"):
     halved_steps: int = entry("time steps that were divided to converge")
     seconds: float = entry("wall time of the steps", unit="s")
     start: StartReport = entry()
-    events: list[Event] | None = entry(
+    events: list[EventReport] | None = entry(
         "in the order in which they happened; only where the model has events", optional=True
     )
     constraint_error: float = entry(
@@ -192,21 +191,23 @@ whose energies are not finite, stops with an error."""
                 remedy='take a smaller h, or rule = "midpoint"',
             )
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> TransientReport:
         from fem_mbs.analysis.march import march
 
-        return march(step, context, step.options.rule, resumed)
+        found = march(step, context, step.options.rule, resumed)
+        adaptive = found.pop("adaptive", None)
+        return TransientReport(**found, adaptive=None if adaptive is None else AdaptiveSteps(**adaptive))
 
     def sentence(self, options: Any) -> str:
         return f"{self.name}, rule {options.rule}, {steps_in_words(options, options.adaptive)}"
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        yield from along_quantities(summary)
+    def quantities(self, report: TransientReport) -> Iterator[tuple[str, Any, str]]:
+        yield from along_quantities(report.eigenvalues)
         seen = set()
-        for event in summary.get("events") or []:
-            if event["name"] not in seen:
-                seen.add(event["name"])
-                yield f"event.{event['name']}.time", event["time"], "s"
+        for event in report.events or []:
+            if event.name not in seen:
+                seen.add(event.name)
+                yield f"event.{event.name}.time", event.time, "s"
 
 
 KIND = Transient()

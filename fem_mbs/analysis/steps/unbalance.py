@@ -86,8 +86,12 @@ class UnbalanceResponse(StepKind):
     figures = ("fem_mbs.plot.figures:unbalance_figures",)
 
     def prepare(self, model: Model, given: dict[str, Any], owner: str) -> dict[str, Any]:
-        _unbalances(model, given.get("unbalances", ()), owner)
-        return {**given, "speeds": spread(given.get("speeds", ()), owner, "speeds", 100_000)}
+        found = dict(given)
+        if "unbalances" in given:
+            _unbalances(model, given["unbalances"], owner)
+        if "speeds" in given:
+            found["speeds"] = spread(given["speeds"], owner, "speeds", "rad/s", 100_000)
+        return found
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
         check_turning(step, context)
@@ -99,7 +103,7 @@ class UnbalanceResponse(StepKind):
         for place in at if isinstance(at, list) else [at]:
             context.model.nodes_of(place, step.owner)
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> UnbalanceReport:
         from time import perf_counter
 
         from fem_mbs.analysis.rotors.campbell import spinning_at
@@ -122,31 +126,31 @@ class UnbalanceResponse(StepKind):
             for direction, values in rows:
                 if direction != "major" and not np.abs(values[:, k]).max() > 1e-9 * np.abs(X[:, k]).max():
                     continue  # along the axis nothing moves
-                response.append({
-                    "at": model.node_name(int(node)), "direction": direction,
-                    "amplitude": np.abs(values[:, k]).tolist(),
-                    "phase": None if direction == "major" else np.angle(values[:, k]).tolist(),
-                })  # fmt: skip
+                response.append(WhirlAmplitude(
+                    at=model.node_name(int(node)), direction=direction,
+                    amplitude=np.abs(values[:, k]).tolist(),
+                    phase=None if direction == "major" else np.angle(values[:, k]).tolist(),
+                ))  # fmt: skip
         context.recorder.append(
             {"time": speeds, "displacement": np.abs(X), "phase": np.angle(X), "major": found.major()}, None
         )
-        return {
-            "type": self.name, "name": step.name, "rotor": options.rotor, "frame": spinning.settled or "fixed",
-            "speeds": speeds.tolist(), "response": response, "seconds": round(perf_counter() - began, 4),
-            "warnings": outside_tables(context.compiled, speeds),
-        }  # fmt: skip
+        return UnbalanceReport(
+            name=step.name, rotor=options.rotor, frame=spinning.settled or "fixed",
+            speeds=speeds.tolist(), response=response, seconds=round(perf_counter() - began, 4),
+            warnings=outside_tables(context.compiled, speeds),
+        )  # fmt: skip
 
     def sentence(self, options: Any) -> str:
         return f'response to unbalance of rotor "{options.rotor}" at {counted(len(options.speeds), "speed")}'
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        for found in summary.get("response") or []:
-            amplitude = np.asarray(found["amplitude"], float)
+    def quantities(self, report: UnbalanceReport) -> Iterator[tuple[str, Any, str]]:
+        for found in report.response or []:
+            amplitude = np.asarray(found.amplitude, float)
             if len(amplitude):
                 largest = int(np.argmax(amplitude))
-                where = f"{found['at']}.{found['direction']}"
+                where = f"{found.at}.{found.direction}"
                 yield f"{where}.amplitude_max", amplitude[largest], "m"
-                yield f"{where}.speed_of_max", summary["speeds"][largest], "rad/s"
+                yield f"{where}.speed_of_max", report.speeds[largest], "rad/s"
 
 
 KIND = UnbalanceResponse()

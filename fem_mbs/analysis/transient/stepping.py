@@ -383,7 +383,7 @@ class Stepping:
         return [a.copy() for a in self._changed()]
 
     def _back(self, copies: list[np.ndarray]) -> None:
-        """Return to `_copies`."""
+        """Go back to `_copies`."""
         for a, b in zip(self._changed(), copies, strict=True):
             a[:] = b
 

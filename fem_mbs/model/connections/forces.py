@@ -25,7 +25,8 @@ from fem_mbs.declarations.kinds import (
 )
 from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET
 from fem_mbs.errors import ModelError
-from fem_mbs.functions.kinds import Derivative, Integral, TimeFunction, make_function
+from fem_mbs.functions.kinds import make_function
+from fem_mbs.functions.laws import Derivative, Integral, TimeFunction
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import drive, joint_coordinate
 from fem_mbs.model.parts.bodies import add_eccentric

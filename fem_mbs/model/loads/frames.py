@@ -14,7 +14,8 @@ from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import mass as solid_mass
 from fem_mbs.elements.solids.centrifugal import centrifugal_parameters
 from fem_mbs.errors import ModelError, Owner
-from fem_mbs.functions.kinds import DoubleIntegral, TimeFunction, make_function
+from fem_mbs.functions.kinds import make_function
+from fem_mbs.functions.laws import DoubleIntegral, TimeFunction
 from fem_mbs.model.building import Building
 from fem_mbs.system.compile import GROUND, Block, make_block
 from fem_mbs.system.inertia_coordinates import constant_mass
