@@ -168,7 +168,7 @@ def __dir__() -> list[str]:
     return sorted(set(globals()) | set(__all__))
 
 
-def _page(shown: object) -> str:
+def _page(shown: Any) -> str:
     """Return the page of an object in a notebook; what draws is loaded with the first one."""
     from fem_mbs.plot.notebook import page
 

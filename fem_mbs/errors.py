@@ -48,8 +48,8 @@ class Owner(str):
         self.word, self.name, self.link, self.part = word, text, link, part
         return self
 
-    def __getnewargs__(self) -> tuple[str, ...]:
-        return self.word, self.name, self.link, self.part
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.word, self.name, self.link, self.part)
 
     def within(self, part: str) -> Self:
         """Return a part of the same thing."""

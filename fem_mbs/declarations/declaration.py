@@ -156,6 +156,11 @@ class Declaration:
         return not any(isinstance(value, Left) for value in self.__dict__.values())
 
     @classmethod
+    def summary(cls) -> str:
+        """Return the first paragraph of the docstring."""
+        return " ".join((cls.__doc__ or "").split("\n\n")[0].split())
+
+    @classmethod
     def in_file(cls) -> dict[str, tuple[str, Key]]:
         """Return the keys of model files: name there -> name of the field, key."""
         return {said.file or name: (name, said) for name, said in cls.keys().items() if said.file is not None}
@@ -300,7 +305,7 @@ def arguments(
     """
     known = signature.parameters
     places = [name for name, p in known.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    given = {**dict(zip(places, args, strict=False)), **options}
+    given = {**options, **dict(zip(places, args, strict=False))}
     name = given.get("name")
     owner = Owner(word, name if isinstance(name, str) else "")
     for key_ in options:

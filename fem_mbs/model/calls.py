@@ -41,10 +41,11 @@ def named(word: str) -> Callable[[Callable[Concatenate[Any, P], R]], Callable[Co
         signature = inspect.signature(method)
         _, *others = signature.parameters.values()
         own = signature.replace(parameters=others)
+        inner: Callable[..., R] = method
 
         @functools.wraps(method)
         def call(self: Any, *args: P.args, **options: P.kwargs) -> R:
-            return method(self, **arguments(own, word, args, options))
+            return inner(self, **arguments(own, word, args, options))
 
         return call
 

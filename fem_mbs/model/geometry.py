@@ -24,6 +24,7 @@ from fem_mbs.declarations.kinds import (
     shown,
 )  # fmt: skip
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.meshes.formats.reader import MESH_FORMATS, read_mesh
 from fem_mbs.meshes.generate import arc, line, polyline
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.building import Building
@@ -85,7 +86,7 @@ class PlacedMesh(Declaration):
     mesh: Mesh | str | Path | None = key(ANY, "a mesh, or the path of a mesh file", None, file=None)
     file: str | None = key(
         FILE,
-        "a Gmsh .msh (2.2 or 4.1), .vtu, .vtk, Exodus .e or .exo, MED .med or Medit .mesh file; a relative path "
+        f"a mesh file ({', '.join(f'{form.name} {form.suffixes[0]}' for form in MESH_FORMATS)}); a relative path "
         "starts at the model file",
         None,
         kw_only=True,
@@ -152,8 +153,6 @@ class PlacedMesh(Declaration):
             return arc(a.center, a.radius, a.angles, a.n, a.normal)
         if isinstance(self.mesh, Mesh):
             return self.mesh
-        from fem_mbs.meshes.formats.reader import read_mesh
-
         path = self.file if self.mesh is None else self.mesh
         assert path is not None
         if "\0" in str(path):

@@ -62,13 +62,13 @@ def _table(table: Table) -> dict[str, Any]:
         kinds = table.kinds()
         entry["properties"]["kind"] = {
             "description": table.declaration.keys()["kind"].meaning,
-            "oneOf": [{"const": name, "description": kind.text()} for name, kind in kinds.items()],
+            "oneOf": [{"const": name, "description": said.summary()} for name, said in kinds.items()],
         }
         entry["allOf"] = []
-        for name, kind in kinds.items():
-            own = _object(kind)
-            for key, said in own["properties"].items():
-                entry["properties"].setdefault(key, {"description": said["description"]})
+        for name, declaration in kinds.items():
+            own = _object(declaration)
+            for key, value in own["properties"].items():
+                entry["properties"].setdefault(key, {"description": value["description"]})
             entry["allOf"].append({"if": {"properties": {"kind": {"const": name}}}, "then": own})
     if table.many == "named":
         return {"type": "object", "additionalProperties": entry}

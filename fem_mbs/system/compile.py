@@ -9,6 +9,7 @@ models, factored by CHOLMOD or SuperLU).
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,19 @@ GROUND = -1
 #: Half-bandwidth up to which the compiled banded solver serves; beyond it the sparse solvers are faster.
 BAND_LIMIT = 60
 _ROUND_OFF = 1e-14  # of a diagonal, over the largest
+
+
+def _by_name(element: ElementType) -> str | tuple[Any, ...]:
+    """Return what pickle writes of an element type: its name, or all of it if the registry has no such type."""
+    try:
+        known = element_type(element.name) is element
+    except KeyError:
+        known = False
+    return (element_type, (element.name,)) if known else element.__reduce_ex__(2)
+
+
+# A process that gets a model would compile kernels that came with it again, and ignore those on disk.
+copyreg.pickle(ElementType, _by_name)
 
 
 @dataclass

@@ -22,6 +22,7 @@ PEERS = ("fem_mbs.elements", "fem_mbs.solvers", "fem_mbs.meshes")
 ORDER = (
     "fem_mbs.errors",
     "fem_mbs.declarations",
+    "fem_mbs.linking",
     "fem_mbs.contract",
     "fem_mbs.cluster",
     "fem_mbs.files",

@@ -350,7 +350,7 @@ def test_list_names_what_the_registries_have():
 def test_joints_and_meshes_of_the_reference_are_those_of_the_registries():
     """The keys of `Model.joint` and of a mesh in the model file are described with every kind that there is."""
     keys = {table.name: table.declaration.in_file() for table in TABLES}
-    for described in (Model.joint.__doc__, keys["joint"]["type"][1].text):
+    for described in (Model.joint.__doc__, keys["joint"]["type"][1].meaning):
         assert {name for name in JOINT_KINDS if f'"{name}"' in described} == set(JOINT_KINDS)
     file = keys["mesh"]["file"][1].text
     assert all(form.suffixes[0] in file for form in MESH_FORMATS)

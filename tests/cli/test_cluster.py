@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -204,6 +206,16 @@ def bar(modulus: float, n: int = 6) -> Model:
     model.line("line", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), n)
     model.beams("bar", "line", "round", "steel")
     return model
+
+
+def test_a_model_takes_no_compiled_code_along():
+    """A worker would compile it again; types that the registry does not have travel as they are."""
+    model = bar(7e10)
+    sent = pickle.loads(pickle.dumps(model))
+    here, there = ([block.type for block in m.compile().system.blocks] for m in (model, sent))
+    assert here and all(a is b for a, b in zip(here, there, strict=True))
+    own = replace(here[0], name="mine", force=None, report=None, watches=())
+    assert pickle.loads(pickle.dumps(own)) == own
 
 
 def test_parts_reduced_side_by_side_are_those_reduced_alone(pool):

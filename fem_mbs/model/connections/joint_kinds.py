@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import (
     JointRequest,
@@ -29,7 +29,7 @@ from fem_mbs.model.connections.joint_parts import (
 )
 from fem_mbs.model.connections.sliding import along_beam
 
-__all__ = ["JOINT_KINDS", "JointKind"]
+__all__ = ["JOINT_KINDS", "JointKind", "register_joint"]
 
 
 def pin(building: Building, j: JointRequest) -> None:
@@ -279,3 +279,14 @@ JOINT_KINDS: dict[str, JointKind] = {
     ),
     "angle": _kind("a relative angle is a function of time", driven_angle, "axis function"),
 }  # fmt: skip
+
+
+def register_joint(name: str, kind: JointKind) -> None:
+    """Add a kind of joint: the builder, model files, their reference and schema, and `fem-mbs list` know it then.
+
+    Raises:
+        ModelError: there is another kind of the same name.
+    """
+    if JOINT_KINDS.get(name, kind) is not kind:
+        raise ModelError(f'there is a kind "{name}" already', owner=Owner("Joint"), remedy="choose another name")
+    JOINT_KINDS[name] = kind

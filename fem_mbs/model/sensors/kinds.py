@@ -14,7 +14,7 @@ from fem_mbs.model.sensors.reactions import Reaction
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest
 from fem_mbs.model.sensors.system import Energy, Modal
 
-__all__ = ["make_sensor", "register_sensor", "sensor_docstring", "sensor_kind", "sensor_kinds"]
+__all__ = ["make_sensor", "register_sensor", "registry", "sensor_docstring", "sensor_kind", "sensor_kinds"]
 
 _KINDS: dict[str, type[SensorRequest]] = {}
 
@@ -29,6 +29,11 @@ def register_sensor(declaration: type[SensorRequest]) -> None:
     if _KINDS.get(name, declaration) is not declaration:
         raise ModelError(f'there is a kind "{name}" already', owner=Owner("Sensor"), remedy="choose another name")
     _KINDS[name] = declaration
+
+
+def registry() -> dict[str, type[SensorRequest]]:
+    """Return the registry itself."""
+    return _KINDS
 
 
 def sensor_kinds() -> dict[str, type[SensorRequest]]:
@@ -61,7 +66,7 @@ def sensor_docstring() -> str:
     for name, kind in _KINDS.items():
         keys = kind.keys()
         words = ", ".join(k if keys[k].required else f"{k} (optional)" for k in kind.own_keys())
-        lines.append(f"    {name}: {words}. {kind.text()}")
+        lines.append(f"    {name}: {words}. {kind.summary()}")
     return "\n".join(lines)
 
 

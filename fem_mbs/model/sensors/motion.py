@@ -120,7 +120,7 @@ class _Rotation(Sensor):
         return Rotation.from_matrix(values.reshape(-1, 3, 3) @ start.T).as_rotvec()
 
 
-def rotation_records(system, node: int) -> list[tuple[int, int]]:
+def rotation_records(system: Any, node: int) -> list[tuple[int, int]]:
     if system.dimension == 2:
         return [(REC_Q, int(system.offset[node]) + 2)]
     row = int(system.rot_row[node])

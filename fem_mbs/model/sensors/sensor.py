@@ -130,11 +130,6 @@ class SensorRequest(Declaration):
     kind: str = kind_key("")
 
     @classmethod
-    def text(cls) -> str:
-        """What the kind measures: the first paragraph of its docstring."""
-        return " ".join((cls.__doc__ or "").split("\n\n")[0].split())
-
-    @classmethod
     def own_keys(cls) -> list[str]:
         """Return the names of the keys that belong to the kind."""
         shared = SensorRequest.keys()
