@@ -1,10 +1,10 @@
 """From a model's blocks to the frozen arrays that the compiled step works on.
 
 Numbering: each node has its position dofs and, where an element, body or joint needs it, rotation dofs; coordinates
-that belong to no node (modal ones) follow, which count as positions, then multipliers; the last entry is the sink, to
-which missing and ground dofs point.  The sparsity pattern is built once: every element matrix entry knows its place in
-the value array, whether that is a band (narrow models, factored in compiled code) or compressed columns (wide models,
-factored by CHOLMOD or SuperLU).
+that belong to no node (modal ones) follow, which count as positions, then multipliers; the last one is the dummy entry,
+to which missing and ground dofs point.  The sparsity pattern is built once: every element matrix entry knows its place
+in the value array, whether that is a band (narrow models, factored in compiled code) or compressed columns (wide
+models, factored by CHOLMOD or SuperLU).
 """
 
 from __future__ import annotations
@@ -169,7 +169,8 @@ class Compiled:
     assembler: Callable | None = field(default=None, repr=False)
 
     @property
-    def sink(self) -> int:
+    def dummy(self) -> int:
+        """Index of the last entry of dof vectors, which is no unknown: missing dofs and the ground point at it."""
         return self.n_dof - 1
 
     @property
@@ -204,7 +205,7 @@ class Compiled:
                 found = np.flatnonzero((block.dof[:, block.type.node_dofs :] == dof).any(axis=1))
                 if found.size:
                     return f'constraint of "{block.row_label(int(found[0]))}"'
-            return "the sink"
+            return "the dummy entry"
         if dof >= self.first_scalar:
             return self.nodes.scalars[dof - self.first_scalar]
         node = int(np.searchsorted(self.offset, dof, side="right") - 1)
@@ -483,11 +484,11 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
     first_scalar, count = count, count + len(nodes.scalars)
     multipliers = sum(b.n_multipliers for b in blocks)
     N = count + multipliers + 1
-    sink = N - 1
+    dummy = N - 1
     first_element = first_output = 0
     for block in blocks:
         t = block.type
-        dof = np.full((block.size, t.local_dofs), sink, np.int32)
+        dof = np.full((block.size, t.local_dofs), dummy, np.int32)
         rot = np.full((block.size, t.ends), int(nodes.rotational.sum()), np.int32)
         for a in range(t.ends):
             node = block.nodes[:, a]
@@ -689,7 +690,7 @@ def _equations(
         ModelError: nothing is free to move.
     """
     free = np.ones(N, bool)
-    free[-1] = False  # the sink
+    free[-1] = False  # the dummy entry
     for dofs in (*prescribed, followers[:, 0]):
         free[dofs] = False
     n_eq = int(free.sum())
@@ -814,7 +815,7 @@ def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:
 def _holding(blocks: list[Block], equation: np.ndarray) -> np.ndarray:
     """Return ranges (n, 3) of elements that act on prescribed dofs: block, first, last (exclusive)."""
     prescribed = equation < 0
-    prescribed[-1] = False  # the sink
+    prescribed[-1] = False  # the dummy entry
     ranges = [np.empty((0, 3), np.int64)]
     for b, block in enumerate(blocks):
         acts = prescribed[block.dof].any(axis=1).astype(np.int8)

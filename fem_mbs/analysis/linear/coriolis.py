@@ -67,7 +67,7 @@ def coriolis_matrix(system: Compiled, omega: ArrayLike, state: State | None = No
     entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
     G = coo_matrix(entries, shape=(N, N)).tocsr()
     keep = np.ones(N)
-    keep[system.sink] = 0.0
+    keep[system.dummy] = 0.0
     held = csr_matrix((keep, (np.arange(N), np.arange(N))), shape=(N, N))
     return held @ G @ held
 
@@ -87,7 +87,7 @@ def _with_directors(system: Compiled, block, turn: np.ndarray, D: np.ndarray) ->
     dim, n = system.dimension, len(nodes)
     nrot = system.rotation_dofs
     size = dim + nrot
-    dof = np.full((n, 2 * size), system.sink, np.int64)
+    dof = np.full((n, 2 * size), system.dummy, np.int64)
     per = M.shape[1] // 2  # coordinates of an end
     J = np.zeros((n, 2, per, dim, size))
     for a in range(2):

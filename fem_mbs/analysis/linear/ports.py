@@ -339,7 +339,7 @@ def _element_records(lin: SmallMotions, kind, index, given: Inputs, values: np.n
 
         values[i] = value()
         for dof in np.unique(block.dof[e]):
-            if dof == system.sink:
+            if dof == system.dummy:
                 continue
             if dof >= lin.first:
 
