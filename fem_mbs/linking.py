@@ -15,13 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numba import config, njit, types
+from numba import config, njit, types, version_info
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.typing.templates import infer_global
-from numba.extending import models, register_model
+from numba.extending import models, register_jitable, register_model
 
 __all__ = ["linked"]
+
+# Versions of numba, from the first to before the second, whose compiler has the hooks that are used here.
+_KNOWN = ((0, 68), (0, 69))
 
 
 class _Environments:
@@ -83,11 +86,16 @@ register_model(_LinkedType)(models.OpaqueModel)
 def linked(function: Callable, **options: Any) -> Callable:
     """Make a function callable from compiled code, and return it.
 
+    Other versions of numba than those that this module was tried with compile as they do by themselves, only slower.
+
     Args:
         options: those of `numba.njit`.
     """
-    if not vars(config)["DISABLE_JIT"]:
-        compiler: Any = njit  # numba's types know neither option
-        compiled = compiler(pipeline_class=_LinkedCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
-        infer_global(function, _LinkedType(compiled(function)))
+    if vars(config)["DISABLE_JIT"]:
+        return function
+    if not _KNOWN[0] <= version_info.short < _KNOWN[1]:
+        return register_jitable(no_cfunc_wrapper=True, **options)(function)
+    compiler: Any = njit  # numba's types know neither option
+    compiled = compiler(pipeline_class=_LinkedCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    infer_global(function, _LinkedType(compiled(function)))
     return function

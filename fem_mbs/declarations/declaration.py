@@ -156,7 +156,7 @@ class Declaration:
         return not any(isinstance(value, Left) for value in self.__dict__.values())
 
     @classmethod
-    def summary(cls) -> str:
+    def purpose(cls) -> str:
         """Return the first paragraph of the docstring."""
         return " ".join((cls.__doc__ or "").split("\n\n")[0].split())
 

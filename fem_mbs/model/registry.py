@@ -68,7 +68,7 @@ class Table:
     @property
     def text(self) -> str:
         """What the table is for: the first paragraph of the declaration's docstring."""
-        return self.declaration.summary()
+        return self.declaration.purpose()
 
     def place(self, which: str | int | None) -> str:
         """Return the name of one of these tables in messages: by name, or counted from 1."""

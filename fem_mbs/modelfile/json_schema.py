@@ -62,7 +62,7 @@ def _table(table: Table) -> dict[str, Any]:
         kinds = table.kinds()
         entry["properties"]["kind"] = {
             "description": table.declaration.keys()["kind"].meaning,
-            "oneOf": [{"const": name, "description": said.summary()} for name, said in kinds.items()],
+            "oneOf": [{"const": name, "description": said.purpose()} for name, said in kinds.items()],
         }
         entry["allOf"] = []
         for name, declaration in kinds.items():

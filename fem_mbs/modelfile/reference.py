@@ -216,7 +216,7 @@ def _sensors() -> Iterator[str]:
     for name, kind in sensor_kinds().items():
         keys = kind.keys()
         own = ", ".join(f"`{k}`" if keys[k].required else f"[`{k}`]" for k in kind.own_keys())
-        rows.append((f"`{name}`", own, kind.summary()))
+        rows.append((f"`{name}`", own, kind.purpose()))
         for k in kind.own_keys():
             said = keys[k]
             default = "**required**" if said.required else said.default_text or "none"

@@ -66,7 +66,7 @@ def sensor_docstring() -> str:
     for name, kind in _KINDS.items():
         keys = kind.keys()
         words = ", ".join(k if keys[k].required else f"{k} (optional)" for k in kind.own_keys())
-        lines.append(f"    {name}: {words}. {kind.summary()}")
+        lines.append(f"    {name}: {words}. {kind.purpose()}")
     return "\n".join(lines)
 
 
