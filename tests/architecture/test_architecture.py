@@ -341,10 +341,13 @@ SUMMARY_READERS = r"fem_mbs/results/(reader|store|writer)\.py|fem_mbs/analysis/(
 
 
 def summary_reads(text: str) -> list[str]:
-    """Reads of the JSON of a summary: `step.summary`, and keys of what is called summary."""
+    """Reads of the JSON of a summary: `step.summary`, and keys of what is called summary; no calls of summary()."""
     found = []
-    for node in ast.walk(ast.parse(text)):
+    tree = ast.parse(text)
+    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(tree):
         read = isinstance(node, ast.Attribute) and node.attr == "summary" and isinstance(node.ctx, ast.Load)
+        read = read and node not in called
         key = isinstance(node, ast.Subscript) and ast.unparse(node.value) == "summary"
         if read or key or (isinstance(node, ast.Call) and ast.unparse(node.func) == "summary.get"):
             found.append(ast.unparse(node))
@@ -358,6 +361,7 @@ def test_summaries_are_read_as_reports():
         if relative.startswith("fem_mbs/") and not re.fullmatch(SUMMARY_READERS, relative):
             assert summary_reads(path.read_text(encoding="utf-8")) == [], module
     assert summary_reads("a = step.summary['x']\nself.summary = {}") == ["step.summary"]
+    assert summary_reads("a.summary()") == []
     assert summary_reads("b = summary['x'] + summary.get('y')") == ["summary['x']", "summary.get('y')"]
 
 
