@@ -465,7 +465,8 @@ class Results(Shown):
         """Return what motions and driven joints do in a step, by default the last: (n, k) at times t (n,) [s].
 
         Forces [N] and moments [N m] at the ends of time steps, of second order
-        (`fem_mbs.model.sensors.sensor.node_values`), which loads can take as tables of time; ``drives["name"]`` is the table of one sensor.
+        (`fem_mbs.model.sensors.sensor.node_values`), which loads
+        can take as tables of time; ``drives["name"]`` is the table of one sensor.
 
         Raises ResultsError for an unknown step.
         """
