@@ -49,8 +49,14 @@ def solve(
     solution.compiled = context.compiled
     if watch is not None:
         context = replace(context, recorder=watch(context, solution))
+    columns = [check.column(solution.header["sensors"]) for check in model.checks]
+    context = replace(context, outcomes=lambda: _outcomes(model, columns, solution))
     look_ahead(context)
-    run_steps(context)
+    try:
+        run_steps(context)
+    except BaseException as error:
+        solution.fail(str(error) or type(error).__name__)
+        raise
     for sentence in solution.failures:
         log.warning(sentence)
     return solution
@@ -131,12 +137,8 @@ def run(
         recorder = ResultsWriter.resume(directory, restart)
 
     def outcomes() -> list[CheckReport]:
-        """Return the checks of the model, from what is on disk: a continued run has only its later rows in hand."""
-        found, so_far = [], Results.open(directory) if model.checks else None
-        for check, (name, column) in zip(model.checks, columns, strict=True):
-            t, values, _ = so_far.sensor(name)
-            found.append(check.evaluate(t, values[:, column]))
-        return found
+        """Evaluate checks from what is on disk: a continued run has only its later rows in hand."""
+        return _outcomes(model, columns, Results.open(directory)) if model.checks else []
 
     context = replace(context, recorder=recorder, outcomes=outcomes)
     if watch is not None:
@@ -151,6 +153,15 @@ def run(
     results.write_response_csv()
     results.write_drives_csv()
     return results
+
+
+def _outcomes(model: Model, columns: list[tuple[str, int]], results: Any) -> list[CheckReport]:
+    """Return the outcomes of a model's checks, given their sensors and numbers of columns, and results."""
+    found = []
+    for check, (name, column) in zip(model.checks, columns, strict=True):
+        series = results.sensor(name)
+        found.append(check.evaluate(series.t, series.values[:, column]))
+    return found
 
 
 def _fail(recorder: Any, error: BaseException) -> None:

@@ -146,19 +146,19 @@ class Solution(Results):
         were computed, the first one of a mid-step quantity NaN.
         """
         found = super().sensor(name, step, raw)
-        item = self.step_at(-1 if step is None else step)
-        return _as_array(found, lambda: item.series[f"sensor/{name}"])
+        key, own = f"sensor/{name}", self.steps if step is None else [self.step_at(step)]
+        return _as_array(found, next(item.series[key] for item in reversed(own) if key in item.series))
 
     def response(self, name: str, step: int | str | None = None) -> ArraySeries:
         """Return the amplitudes of a sensor; see `fem_mbs.Results.response`."""
         found = super().response(name, step)
-        return _as_array(found, lambda: found.values)
+        return _as_array(found, found.values)
 
     def _old_drives(self, found: Drives) -> tuple[Any, ...]:
         return found.t, found.by_sensor
 
 
-def _as_array(series: Series, array: Any) -> ArraySeries:
+def _as_array(series: Series, array: np.ndarray) -> ArraySeries:
     given = (series.name, series.t, series.values, series.columns, series.units, series.along)
     return ArraySeries(*given, array=array)
 

@@ -99,7 +99,8 @@ class Model(StepCalls, Shown):
     def __copy__(self) -> Model:
         """Return a model whose attributes, those of its building included, can be set without changing this one."""
         other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__, building=copy(self.building), specifications=list(self.specifications))
+        own = {"building": copy(self.building), "specifications": list(self.specifications), "steps": list(self.steps)}
+        other.__dict__.update(self.__dict__, **own)
         return other
 
     def add(self, declaration: Any, said: Declaration | None = None) -> None:
