@@ -106,7 +106,8 @@ def links(n: int, closed: bool, dimension: int, steps: int = 100, h: float = 0.0
         angle = float(np.arctan2(d[1], d[0]))
         inertia = (1e-3, 1.0 / 12.0, 1.0 / 12.0) if space else 1.0 / 12.0
         middle = 0.5 * (points[i] + points[i + 1])
-        model.body(f"rod {i}", middle, 1.0, inertia, rotation=(0.0, 0.0, angle) if space else angle)
+        turn = {"rotation": (0.0, 0.0, angle)} if space else {"angle": angle}
+        model.body(f"rod {i}", middle, 1.0, inertia, **turn)
     for i in range(n + closed):
         a, b = "ground" if i == 0 else f"rod {i - 1}", "ground" if i == n else f"rod {i}"
         model.joint(f"joint {i}", "spherical" if space else "pin", a, b, point=points[i])

@@ -8,7 +8,7 @@ series.to_pandas()                                        # a table with the tim
 
 from __future__ import annotations
 
-import sys
+import inspect
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -137,6 +137,9 @@ class ArraySeries(Series, NDArrayOperatorsMixin):
     def __getitem__(self, key: Any) -> Any:
         return self._old()[key]
 
+    def __len__(self) -> int:
+        return len(self._old())
+
     def __getattr__(self, name: str) -> Any:
         """Return a public attribute of the array: ``shape``, ``max``, ``ravel`` ..."""
         if name.startswith("_"):
@@ -175,9 +178,9 @@ class Drives(Series):
 
 def _warn(text: str) -> None:
     """Warn of an old use, at the line of the caller outside of this module and of numpy."""
-    level, frame = 2, sys._getframe(1)
+    level, frame = 1, inspect.currentframe()
     own = (__file__, str(Path(np.__file__).parent))
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(own):
+    while frame is not None and frame.f_code.co_filename.startswith(own):
         level, frame = level + 1, frame.f_back
     warnings.warn(f"fem-mbs: {text}", DeprecationWarning, stacklevel=level)
 

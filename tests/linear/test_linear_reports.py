@@ -257,7 +257,7 @@ def test_dampers_in_linear_transients():
     m = Model(2)
     m.node("wall", (0, 0))
     m.fix("wall")
-    m.body("one", (1.0, 0.0), m1, 0.1, rotation=0.4)
+    m.body("one", (1.0, 0.0), m1, 0.1, angle=0.4)
     m.body("two", (1.2, 0.0), m2, 0.1)
     m.joint("weld", "weld", "one", "two", point=(1.1, 0.0))
     m.fix("one", ["y", "rotation"])

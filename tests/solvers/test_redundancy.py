@@ -84,8 +84,8 @@ def four_bar(dimension: int, kinds=("revolute",) * 4, **options) -> Model:
     P = np.array([(0.0, 0.0, 0.0), (0.3, 0.8, 0.0), (1.4, 1.1, 0.0), (1.5, 0.0, 0.0)])[:, :dimension]
     for i, (p, q) in enumerate(zip(P[:-1], P[1:], strict=True)):
         J, angle = np.linalg.norm(q - p) ** 2 / 12.0 + 0.01, np.arctan2(*(q - p)[1::-1])
-        inertia, rotation = ((0.02, J, J), (0.0, 0.0, angle)) if space else (J, angle)
-        m.body(f"bar {i + 1}", 0.5 * (p + q), 1.0 + i, inertia, rotation=rotation)
+        inertia, turn = ((0.02, J, J), {"rotation": (0.0, 0.0, angle)}) if space else (J, {"angle": angle})
+        m.body(f"bar {i + 1}", 0.5 * (p + q), 1.0 + i, inertia, **turn)
     places = ["ground", "bar 1", "bar 2", "bar 3", "ground"]
     for i in range(4):
         axis = {"axis": (0.0, 0.0, 1.0)} if space and kinds[i] == "revolute" else {}

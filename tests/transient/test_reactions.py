@@ -70,8 +70,8 @@ def mechanism(dim: int, case: str) -> Model:
     m.line("l", np.zeros(dim), TIP[:dim], 4)
     m.beams("arm", "l", "s")
     m.fix("l:start")
-    inertia, rotation = (INERTIA[2, 2], 0.2) if dim == 2 else (INERTIA, TILT)
-    m.body("b", CENTRE[:dim], MASS, inertia, rotation=rotation)
+    inertia, turn = (INERTIA[2, 2], {"angle": 0.2}) if dim == 2 else (INERTIA, {"rotation": TILT})
+    m.body("b", CENTRE[:dim], MASS, inertia, **turn)
     for i, (corner, anchor) in enumerate(zip(CORNERS, ANCHORS, strict=True)):
         m.spring(f"spring {i}", "b", "ground", SPRING, length=0.0, point_a=corner[:dim], point_b=anchor[:dim])
         m.sensor(f"corner {i}", "position", on="b", point=corner[:dim])

@@ -161,6 +161,9 @@ HOMONYMS = {
     "fem_mbs/analysis/reduction/reduce.py": {"modes"},
     "fem_mbs/analysis/steps/harmonic.py": {"modes"},
     "fem_mbs/cli/modify.py": {"modes"},
+    "fem_mbs/model/components.py": {"modes"},
+    "fem_mbs/model/parts/reduced.py": {"modes"},
+    "fem_mbs/modelfile/starter.py": {"transient"},  # the step of the example
     "fem_mbs/parts/formats.py": {"modes"},
     "fem_mbs/parts/sid.py": {"modes"},
     "fem_mbs/analysis/march.py": {"static"},  # the rule of quasi-static steps

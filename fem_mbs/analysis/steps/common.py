@@ -167,7 +167,7 @@ class RuleWeights(StepOptions):
 class TimeSteps(StepOptions):
     """The time that passes, in equal steps."""
 
-    duration: float = key(POSITIVE, "", unit="s")
+    duration: float = key(POSITIVE, "of the step", unit="s")
     h: float = key(POSITIVE, "time step; the duration is a whole number of them", unit="s")
 
 
