@@ -14,6 +14,8 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fem_mbs.display import show_by
+
 if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and editors
     from fem_mbs.analysis.components.modification import Modification
     from fem_mbs.analysis.components.synthesis import assemble_components
@@ -164,3 +166,13 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of the packa
 
 def __dir__() -> list[str]:
     return sorted(set(globals()) | set(__all__))
+
+
+def _page(shown: Any) -> str:
+    """Return the page of an object in a notebook; what draws is loaded with the first one."""
+    from fem_mbs.plot.notebook import page
+
+    return page(shown)
+
+
+show_by(_page)

@@ -44,7 +44,9 @@ from pathlib import Path
 import numba
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic, register_jitable
+from numba.extending import intrinsic
+
+from fem_mbs.linking import linked
 
 _HERE = Path(__file__).resolve().parent
 _IMPORT = re.compile(rb"^(?:from (fem_mbs[\w.]*) import (\([^)]*\)|[^\n]*)|import (fem_mbs[\w.]*))", re.MULTILINE)
@@ -192,9 +194,11 @@ def kernel(function):
 
 
 def inner(function):
-    """Make a function callable from compiled code; called from Python it stays a Python function."""
-    function = _distinct(function)
-    return register_jitable(error_model="numpy", no_cfunc_wrapper=True)(function)
+    """Make a function callable from compiled code; called from Python it stays a Python function.
+
+    It raises no exception and prints nothing: see `fem_mbs.linking`.
+    """
+    return linked(_distinct(function), error_model="numpy")
 
 
 def inline(function):
@@ -202,8 +206,7 @@ def inline(function):
 
     Inlining saves the call in functions that dominate the run time of small models.  It makes compilation slower.
     """
-    function = _distinct(function)
-    return register_jitable(error_model="numpy", no_cfunc_wrapper=True, forceinline=True)(function)
+    return linked(_distinct(function), error_model="numpy", forceinline=True)
 
 
 def address(function) -> int:

@@ -1,21 +1,21 @@
 """Show objects in notebooks: a class that derives from `Shown` gets `_repr_html_`.
 
-The pages are made by `fem_mbs.plot.notebook`, which stands above all classes that it shows.  It is imported by its
-name, and only when a notebook asks for a page.
+What draws the pages stands above all classes that are shown.  The package `fem_mbs` registers it here (`show_by`).
 """
 
 from __future__ import annotations
 
-import logging
+from collections.abc import Callable
 from html import escape
-from importlib import import_module
 
-__all__ = ["PAGES", "Shown"]
+__all__ = ["Shown", "show_by"]
 
-#: The module whose function ``page`` makes the HTML of an object.
-PAGES = "fem_mbs.plot.notebook"
+_makers: list[Callable[[object], str]] = []
 
-log = logging.getLogger("fem_mbs")
+
+def show_by(maker: Callable[[object], str]) -> None:
+    """Let ``maker`` return the HTML of objects; it takes the place of the one before."""
+    _makers[:] = [maker]
 
 
 class Shown:
@@ -24,7 +24,9 @@ class Shown:
     def _repr_html_(self) -> str:
         """Return the object as HTML; where that fails, as text: a display must not end a user's session."""
         try:
-            return import_module(PAGES).page(self)
+            return _makers[0](self)
         except Exception:
-            log.debug("no page of %r", type(self).__name__, exc_info=True)
+            import logging
+
+            logging.getLogger("fem_mbs").debug("no page of %r", type(self).__name__, exc_info=True)
             return f"<pre>{escape(repr(self))}</pre>"

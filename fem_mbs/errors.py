@@ -13,14 +13,48 @@ __all__ = [
     "DiskFullError",
     "FemMbsError",
     "InputError",
+    "LooseError",
     "MeshError",
     "ModelError",
+    "Owner",
     "ResultsError",
+    "UnsupportedError",
 ]
 
 
 class FemMbsError(Exception):
     """Base of every error that fem-mbs raises on purpose."""
+
+
+class Owner(str):
+    """The thing that a message is about, as text and as fields: Owner("Joint", "hip") is 'Joint "hip"'.
+
+    Args:
+        word: what it is ("Joint").
+        name: its name, or the nodes that it is on; "": it has none.
+        link: what stands between the two ("of").
+        part: the part of it that is meant ("function").
+    """
+
+    word: str
+    name: str
+    link: str
+    part: str
+
+    def __new__(cls, word: str, name: Any = "", link: str = "", part: str = "") -> Self:
+        text = name if isinstance(name, str) else str(name)
+        head = f"{word} {link}".rstrip()
+        self = super().__new__(cls, (f'{head} "{text}"' if text else head) + (f": {part}" if part else ""))
+        self.word, self.name, self.link, self.part = word, text, link, part
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.word, self.name, self.link, self.part)
+
+    def within(self, part: str) -> Self:
+        """Return a part of the same thing."""
+        inner = f"{self.part}, {part}" if self.part else part
+        return type(self)(self.word, self.name, self.link, inner)
 
 
 class InputError(FemMbsError):
@@ -31,25 +65,60 @@ class InputError(FemMbsError):
         owner: the thing that it is about, such as 'Joint "hip"'.
         key: the key or argument of it.
         value: what was given.
-        place: where it stands, such as 'model.toml, [[joint]] "hip"'; it takes the owner's place in the message.
+        place: where it stands, such as '[[joint]] "hip"'; it takes the owner's place in the message.
+        file: the file in which the place is.
         remedy: what to do about it.
+        inside: the owner is another thing than the one at the place: the message names both.
     """
 
     def __init__(
-        self, text: str, *, owner: str = "", key: str = "", value: Any = None, place: str = "", remedy: str = ""
+        self,
+        text: str,
+        *,
+        owner: str = "",
+        key: str = "",
+        value: Any = None,
+        place: str = "",
+        file: str = "",
+        remedy: str = "",
+        inside: bool = False,
     ):
         super().__init__(text)
-        self.text, self.owner, self.key, self.value = text, owner, key, value
-        self.place, self.remedy = place, remedy
+        self.text, self.key, self.value = text, key, value
+        self.owner = owner if isinstance(owner, Owner) else Owner(owner)
+        self.place, self.file, self.remedy, self.inside = place, file, remedy, inside
 
     def __str__(self) -> str:
-        head = self.place or self.owner
+        return ": ".join(word for word in (self.where, self._told) if word)
+
+    @property
+    def where(self) -> str:
+        """File and place."""
+        return ", ".join(word for word in (self.file, self.place) if word)
+
+    @property
+    def in_file(self) -> str:
+        """The message without the file."""
+        return ": ".join(word for word in (self.place, self._told) if word)
+
+    @property
+    def _told(self) -> str:
+        named = self.inside or not (self.place or self.file)
+        head = self.owner if named else self.owner.part
         message = f"{head}: {self.text}" if head else self.text
         return f"{message}; {self.remedy}" if self.remedy else message
 
-    def at(self, place: str) -> Self:
-        """Return the same error with the place where its cause stands."""
-        return type(self)(self.text, owner=self.owner, key=self.key, value=self.value, place=place, remedy=self.remedy)
+    def at(self, place: str, file: str = "", inside: bool = False) -> Self:
+        """Return the same error, in one line, with the place where its cause stands.
+
+        An error that has a place already, in the file of a part, keeps it behind the new one.
+        """
+        text, remedy = (" ".join(words.split()) for words in (self.text, self.remedy))
+        if self.where:
+            place, inside = ": ".join(word for word in (place, self.where) if word), self.inside
+        return type(self)(
+            text, owner=self.owner, key=self.key, value=self.value, place=place, file=file, remedy=remedy, inside=inside
+        )
 
 
 class MeshError(InputError):
@@ -64,8 +133,29 @@ class ResultsError(InputError):
     """A results folder is missing, incomplete or of another version."""
 
 
+class UnsupportedError(ModelError):
+    """A deck asks for something that this program does not have."""
+
+
 class AnalysisError(FemMbsError):
-    """An analysis ended without a valid result (exit code 1)."""
+    """An analysis ended without a valid result (exit code 1).
+
+    Args:
+        text: what happened.
+        owner: the step or part that it happened to.
+    """
+
+    def __init__(self, text: str, *, owner: str = ""):
+        super().__init__(text)
+        self.text = text
+        self.owner = owner if isinstance(owner, Owner) else Owner(owner)
+
+    def __str__(self) -> str:
+        return f"{self.owner}: {self.text}" if self.owner else self.text
+
+
+class LooseError(AnalysisError):
+    """Something moves without straining anything, where an analysis needs that all is held."""
 
 
 class ConvergenceError(AnalysisError):

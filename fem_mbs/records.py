@@ -21,7 +21,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from enum import Enum
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
@@ -132,6 +132,8 @@ class Record:
 
 def _decoded(hint: Any, value: Any) -> Any:
     """Return a JSON value as the type ``hint``: records become objects, all else stays."""
+    if not _holds_records(hint):
+        return value
     if get_origin(hint) in (Union, UnionType):
         records = [part for part in get_args(hint) if part not in (NoneType, Absent)]
         hint = records[0] if len(records) == 1 else Any
@@ -145,6 +147,14 @@ def _decoded(hint: Any, value: Any) -> Any:
     if get_origin(hint) is dict and isinstance(value, dict):
         return {key: _decoded(inner[1], item) for key, item in value.items()}
     return value
+
+
+@cache
+def _holds_records(hint: Any) -> bool:
+    """Return whether a type is a record or has one inside: long lists of numbers are not looked through."""
+    if isinstance(hint, type) and issubclass(hint, Record):
+        return True
+    return any(_holds_records(part) for part in get_args(hint))
 
 
 def plain(value: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from fem_mbs.decks.run import solve_deck
@@ -81,3 +83,35 @@ def prints(summary, quantity: str, **wanted):
     ]  # fmt: skip
     assert len(found) == 1, [(p["quantity"], p["set"], p["time"]) for p in summary["prints"]]
     return np.array(found[0]["ids"]), np.array(found[0]["values"])
+
+
+def block(extra: str = "", steps: str | None = None, kind: str = "C3D8", material: str | None = None) -> str:
+    """Two cubes held at x = 0 and pulled at x = 2."""
+    nodes, elements = brick((2, 1, 1), (2.0, 1.0, 1.0), kind)
+    text = mesh_text(nodes, elements, kind) + nset("FIX", at(nodes, 0, 0.0)) + nset("TIP", at(nodes, 0, 2.0))
+    load = step("*STATIC\n*CLOAD\nTIP, 1, 1.\n*NODE PRINT, NSET=TIP\nU\n")
+    text += steel() if material is None else material
+    return text + "*BOUNDARY\nFIX, 1, 3\n" + extra + (load if steps is None else steps)
+
+
+def line_of(text: str, what: str) -> int:
+    return text[: text.index(what)].count("\n") + 1
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command ended with."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def refused(done: Done) -> str:
+    """The one line that a refusal is."""
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    assert len(lines) == 1, done.stderr
+    assert len(lines[0]) < 1000
+    return lines[0]

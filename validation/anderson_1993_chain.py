@@ -58,7 +58,7 @@ def build(
             inertia = (SPIN_INERTIA, 1.0 / 12.0, 1.0 / 12.0)
             model.body(f"rod {i + 1}", (*middle, 0.0), 1.0, inertia, rotation=(0.0, 0.0, angle))
         else:
-            model.body(f"rod {i + 1}", middle, 1.0, 1.0 / 12.0, rotation=angle)
+            model.body(f"rod {i + 1}", middle, 1.0, 1.0 / 12.0, angle=angle)
     for i in range(n + closed):
         a = "ground" if i == 0 else f"rod {i}"
         b = "ground" if i == n else f"rod {i + 1}"

@@ -306,9 +306,16 @@ def check_cells(cell: str, X, owner: str, names: Sequence | None = None, rule_na
             why = "counts its nodes the wrong way round; order them as Abaqus and meshio do"
         else:
             why = "is flat or folds over itself; mend the mesh there"
-        raise ModelError(f"{owner}: {cell} {name(i)}{more} {why} (smallest Jacobian {det[i].min():.3g})")
+        raise ModelError(
+            f"{cell} {name(i)}{more} {why} (smallest Jacobian {det[i].min():.3g})",
+            owner=owner,
+            key="cell",
+            value=name(i),
+        )
     if axisymmetric and X[..., 0].min() < -1e-9 * np.ptp(X[..., 0]):
         i = int(np.argmin(X[..., 0].min(axis=1)))
         raise ModelError(
-            f"{owner}: {cell} {name(i)} reaches the radius x = {X[i, :, 0].min():g}; the axis is y, keep x >= 0"
+            f"{cell} {name(i)} reaches the radius x = {X[i, :, 0].min():g}",
+            owner=owner,
+            remedy="the axis is y, keep x >= 0",
         )

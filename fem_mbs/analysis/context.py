@@ -16,9 +16,9 @@ from fem_mbs.analysis.solution import Progress
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.transient.events import Events
 from fem_mbs.declarations.steps import PlannedStep, step_kind
-from fem_mbs.errors import ModelError
-from fem_mbs.model.checks import Outcome
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel, Model
+from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, StepReport
 from fem_mbs.solvers.stepping.stepper import State
 from fem_mbs.system.compile import Compiled
 
@@ -40,8 +40,8 @@ class Now:
     time: float = 0.0
     started: bool = False
     checked: bool = False
-    start: dict[str, Any] = field(default_factory=dict)
-    assembly: dict[str, Any] | None = None
+    start: StartReport = field(default_factory=StartReport)
+    assembly: ClosingReport | None = None
 
 
 @dataclass
@@ -122,8 +122,8 @@ class LinearFindings:
 
 @dataclass(frozen=True)
 class RunContext:
-    """One run.  The references never change; ``now``, ``state``, ``loading``, ``linear`` and ``summaries`` are what
-    steps change.
+    """One run.  The references never change; ``now``, ``state``, ``loading``, ``linear`` and ``reports`` are what steps
+    change.
 
     ``recorder`` takes rows; ``progress`` is called with `Progress`; ``events`` of the model, or None; ``outcomes``
     evaluates its checks; ``skipped`` are sentences on what an input file held and was not used, or what gives them.
@@ -137,11 +137,11 @@ class RunContext:
     loading: Loading
     recorder: Any
     progress: Callable[[Progress], None] | None = None
-    outcomes: Callable[[], list[Outcome]] = list
+    outcomes: Callable[[], list[CheckReport]] = list
     skipped: list[str] | Callable[[], list[str]] = field(default_factory=list)
     now: Now = field(default_factory=Now)
     linear: LinearFindings = field(default_factory=LinearFindings)
-    summaries: list[dict[str, Any]] = field(default_factory=list)
+    reports: list[StepReport] = field(default_factory=list)
 
     @property
     def model(self) -> Model:
@@ -195,7 +195,7 @@ def make_context(
     if compiled is None:
         compiled = model.compile(stepping=not all(kind.linear for kind in kinds))
     if not kinds:
-        raise ModelError("Model: it has no steps; add a static or a transient step")
+        raise ModelError("it has no steps", owner=Owner("Model"), remedy="add a static or a transient step")
     plan = tuple(
         kind.plan(i, step.name, step.options) for i, (kind, step) in enumerate(zip(kinds, model.steps, strict=True))
     )

@@ -14,6 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from fem_mbs.analysis.small_motions import NEUTRAL, Selection, find_modes
 from fem_mbs.analysis.stability.linearisation import Linearisation
+from fem_mbs.results.report import EigenvaluesAlong
 from fem_mbs.system.tangent import matrices_of
 
 if TYPE_CHECKING:
@@ -112,19 +113,17 @@ class EigenvaluePath:
         self.values = [np.array(v, float) for v in story["values"]]
         self._shapes = shapes[0] + 1j * shapes[1]
 
-    def summary(self) -> dict[str, Any]:
-        """Return the entries of a summary: instants, values (null where there are none), and where growth begins."""
+    def report(self) -> EigenvaluesAlong | None:
+        """Return instants, values (null where there are none), and where growth begins; None without an instant."""
         if not self.instants:
-            return {}
+            return None
         values = np.array(self.values)
         size = np.hypot(values[..., 0], values[..., 1])
         growing = (values[..., 0] > NEUTRAL * size).any(axis=1)
         first = int(np.argmax(growing))
-        return {
-            "eigenvalues": {
-                **{key: [float(i[key]) for i in self.instants] for key in self.instants[0]},
-                "values": [[None if np.isnan(v[0]) else v.tolist() for v in row] for row in values],
-                "stable": not growing.any(),
-                **({"unstable_from": {k: float(v) for k, v in self.instants[first].items()}} if growing.any() else {}),
-            }
-        }
+        return EigenvaluesAlong(
+            **{key: [float(i[key]) for i in self.instants] for key in self.instants[0]},
+            values=[[None if np.isnan(v[0]) else v.tolist() for v in row] for row in values],
+            stable=not growing.any(),
+            unstable_from={k: float(v) for k, v in self.instants[first].items()} if growing.any() else None,
+        )

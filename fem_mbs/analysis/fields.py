@@ -56,12 +56,13 @@ class SolidPart:
         return 6 if self.dim == 3 else 4
 
     def table(self, out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Second Piola-Kirchhoff stresses and strains (e, q, 6 or 4) of all outputs (n_out,); shear as gamma."""
+        """Return second Piola-Kirchhoff stresses and strains (e, q, 6 or 4) of all outputs (n_out,); shear as gamma."""
         own = out[self.first_output : self.first_output + len(self.nodes) * self.width]
         return outputs(own.reshape(len(self.nodes), self.width), self.components)
 
     def true_stresses(self, stress: np.ndarray, X: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Cauchy stresses (e, q, k) where kinematics are nonlinear, X and x (n, dim) being the nodes' positions."""
+        """Return Cauchy stresses (e, q, k) where kinematics are nonlinear, X and x (n, dim) being the nodes'
+        positions."""
         if not self.nonlinear:
             return stress
         X, x = X[self.nodes], x[self.nodes]
@@ -70,7 +71,7 @@ class SolidPart:
     def small_stresses(
         self, base: np.ndarray, change: np.ndarray, X: np.ndarray, x: np.ndarray, u: np.ndarray, increments: bool
     ) -> np.ndarray:  # fmt: skip
-        """Cauchy stresses (e, q, k) linear in small displacements u (n, dim) from x, that change the second
+        """Return Cauchy stresses (e, q, k) linear in small displacements u (n, dim) from x, that change the second
         Piola-Kirchhoff stresses ``base`` by ``change``; ``increments``: what they add alone."""
         if not self.nonlinear:
             return change if increments else base + change
@@ -95,7 +96,7 @@ class SolidPart:
 
 
 def solid_parts(system, part_of: Mapping[str, str] | None = None) -> list[SolidPart]:
-    """The cells of a compiled system that have stresses, a group of cells of one kind each, with their regions.
+    """Return the cells of a compiled system that have stresses, a group of cells of one kind each, with their regions.
 
     Args:
         part_of: label of a group -> name of the part, where these differ (parts of several kinds of cells).
@@ -163,7 +164,7 @@ class Fields:
         ]
 
     def columns(self, x: np.ndarray, out: np.ndarray, moved: Mapping | None = None) -> dict[str, np.ndarray]:
-        """Columns of m frames.
+        """Return columns of m frames.
 
         Args:
             x: (m, n, dim) [m] positions of the nodes with which stresses turn, or one for all (1, n, dim).
@@ -218,7 +219,8 @@ class Fields:
     def frames(
         self, Q: np.ndarray, chunk: Mapping[str, np.ndarray], offset: np.ndarray, moved: Mapping | None = None
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Columns of m frames of a run: coordinates ``Q`` (m or 1, n_dof), "out" and "energy" (m, ...) in ``chunk``.
+        """Return columns of m frames of a run: coordinates ``Q`` (m or 1, n_dof), "out" and "energy" (m, ...) in
+        ``chunk``.
 
         ``moved``: of one frame of a linear step, the ``place`` (n_dof,) that it is about with the outputs ``out``,
         small displacements ``u`` (n_dof,), the ``change`` of outputs that they bring, and whether ``increments`` are
@@ -236,7 +238,7 @@ class Fields:
         return columns
 
     def of_shapes(self, linear: Any, U: np.ndarray) -> dict[str, np.ndarray]:
-        """Columns of stresses that small displacements ``U`` (m, N) about the state of ``linear`` add."""
+        """Return columns of stresses that small displacements ``U`` (m, N) about the state of ``linear`` add."""
         system = self._system
         if not self.parts:
             return {}
@@ -254,7 +256,7 @@ class Fields:
 
 
 def fields_of(compiled) -> Fields:
-    """The fields of a compiled model."""
+    """Return the fields of a compiled model."""
     model = compiled.model
     part_of = {label: group.part for label, group in getattr(model, "solid_groups", {}).items()}
     return Fields(solid_parts(compiled.system, part_of), compiled.system.nodes.x, model.field_names, compiled.system)

@@ -15,6 +15,7 @@ from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.transient.stepping import ENERGY_COLUMNS
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.results.fields import part_file
+from fem_mbs.results.report import ModelCounts
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
@@ -27,7 +28,7 @@ __all__ = ["count_model", "find_group", "fingerprint", "make_header"]
 
 
 def fingerprint(context: RunContext) -> str:
-    """A text that differs where the results of two models, or of two versions of the program, would differ."""
+    """Return a text that differs where the results of two models, or of two versions of the program, would differ."""
     compiled, system = context.compiled, context.system
     digest = hashlib.sha256(metadata.version("fem-mbs").encode())
     for block in system.blocks:
@@ -68,7 +69,7 @@ def fingerprint(context: RunContext) -> str:
 
 
 def make_header(compiled: CompiledModel) -> dict[str, Any]:
-    """What a results folder says of the model."""
+    """Return what a results folder says of the model."""
     model, system = compiled.model, compiled.system
     names = {**model.named_nodes, **{b.name: b.node for b in model.bodies.values()}}
     for mesh_name, (mesh, first) in model.meshes.items():
@@ -88,11 +89,8 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
     blocks += recovered.blocks
     components = ["x", "y", "z"][: model.dimension]
     supports: dict[int, list[str]] = {}
-    shaken = [
-        dof
-        for dof, owner in zip(system.driven.dofs, system.driven.owners, strict=True)
-        if owner.startswith("Base excitation")
-    ]
+    bases = {base.name for base in model.building.shakings}
+    shaken = [dof for dof, name in zip(system.driven.dofs, system.driven.names, strict=True) if name in bases]
     for dof in [*system.fixed, *shaken]:
         node = int(np.searchsorted(system.offset, dof, side="right") - 1)
         k = int(dof - system.offset[node])
@@ -125,13 +123,13 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         "discs": _discs(compiled),
         "masses": _masses(compiled),
         "reduced_parts": _reduced_parts(model),
-        "model": count_model(compiled),
+        "model": count_model(compiled).to_json(),
     }
 
 
 def _reduced_parts(model) -> list[dict[str, Any]]:
-    """Reduced parts: node of the frame, place and axes at the start, the file with their fields ("" without), and the
-    sensor that records all of their coordinates, if there is one."""
+    """Return reduced parts: node of the frame, place and axes at the start, the file with their fields ("" without),
+    and the sensor that records all of their coordinates, if there is one."""
     found = []
     for number, (name, placed) in enumerate(model.reduced_parts.items()):
         sensors = (s for s in model.sensors if s.kind == "modal" and s.given.get("on") == name)
@@ -153,8 +151,8 @@ def _reduced_parts(model) -> list[dict[str, Any]]:
 
 
 def _discs(compiled: CompiledModel) -> list[dict[str, Any]]:
-    """Masses with the inertia of a disc, for figures: node, direction of the axis at the start, and the radius [m] that
-    a thin disc of this mass and polar moment has, at most half of the model."""
+    """Return masses with the inertia of a disc, for figures: node, direction of the axis at the start, and the radius
+    [m] that a thin disc of this mass and polar moment has, at most half of the model."""
     model = compiled.model
     drawn = {body.node for body in model.bodies.values() if len(body.points) > 2}
     found: list[dict[str, Any]] = []
@@ -178,7 +176,7 @@ def _discs(compiled: CompiledModel) -> list[dict[str, Any]]:
 
 
 def _masses(compiled: CompiledModel) -> list[dict[str, Any]]:
-    """Point masses, for figures: node, and the place of the mass from it in the axes of the node's body [m]."""
+    """Return point masses, for figures: node, and the place of the mass from it in the axes of the node's body [m]."""
     model = compiled.model
     drawn = {body.node for body in model.bodies.values()} | {disc["node"] for disc in _discs(compiled)}
     found: list[dict[str, Any]] = []
@@ -201,7 +199,8 @@ def _masses(compiled: CompiledModel) -> list[dict[str, Any]]:
 
 
 def _joint_symbols(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Joints, and supports that joints to the ground amount to, for figures: node, and point in its body's axes."""
+    """Return joints, and supports that joints to the ground amount to, for figures: node, and point in its body's
+    axes."""
     model, dim = compiled.model, compiled.model.dimension
     joints: dict[str, dict[str, Any]] = {}
     supports = []
@@ -234,16 +233,16 @@ def _joint_symbols(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[
     return list(joints.values()), supports
 
 
-def count_model(compiled: CompiledModel) -> dict[str, Any]:
-    """Counts for reports: nodes, elements by type, unknowns, solver."""
+def count_model(compiled: CompiledModel) -> ModelCounts:
+    """Return the numbers of nodes, unknowns and elements by type, and the solver."""
     system = compiled.system
-    return {
-        "nodes": int(system.nodes.x.shape[0]),
-        "unknowns": int(system.n_equations),
-        "multipliers": sum(b.n_multipliers for b in system.blocks),
-        "elements": {b.type.name: b.size for b in system.blocks},
-        "solver": f"banded (half-bandwidth {system.bandwidth})" if system.banded else "sparse",
-    }
+    return ModelCounts(
+        nodes=int(system.nodes.x.shape[0]),
+        unknowns=int(system.n_equations),
+        multipliers=sum(b.n_multipliers for b in system.blocks),
+        elements={b.type.name: b.size for b in system.blocks},
+        solver=f"banded (half-bandwidth {system.bandwidth})" if system.banded else "sparse",
+    )
 
 
 def find_group(system, name: str):

@@ -25,13 +25,13 @@ class Loading:
         self.weight = 0.0
 
     def all_on(self, but: np.ndarray | None = None, weight: bool = False) -> None:
-        """What a transient does: every load acts in full; in a static step that follows time, all but those that its
-        load factor multiplies, (n_fun,) bool, and the weight, if that is one of them.  Reserved loads do not."""
+        """Let every load act in full, as in a transient; in a static step that follows time, all but those that its
+        load factor multiplies, (n_fun,) bool, and the weight, if that is one of them. Reserved loads do not."""
         self.factors[~self.reserved if but is None else ~self.reserved & ~but] = 1.0
         self.weight = self.weight if weight else 1.0
 
     def functions(self) -> list[Callable]:
-        """The model's time functions times their present factors."""
+        """Return the model's time functions times their present factors."""
 
         def scaled(i: int, f):
             return lambda t: self.factors[i] * f(t)
@@ -56,7 +56,7 @@ class Loading:
 
 
 def _reserved(compiled: CompiledModel) -> np.ndarray:
-    """Functions (n_fun,) bool of loads that act only in steps that name them, `Model.reserved_loads`."""
+    """Return functions (n_fun,) bool of loads that act only in steps that name them, `Model.reserved_loads`."""
     names = compiled.model.reserved_loads
     if not names:
         return np.zeros(len(compiled.loads), bool)
@@ -66,8 +66,8 @@ def _reserved(compiled: CompiledModel) -> np.ndarray:
 def chosen(
     compiled: CompiledModel, names: str | Iterable[str], owner: str, key: str, motions: bool = False
 ) -> tuple[np.ndarray, bool]:
-    """Time functions (n_fun,) bool that loads use, by names of loads or "all" (but reserved ones), and whether the
-    weight is among them.
+    """Return time functions (n_fun,) bool that loads use, by names of loads or "all" (but reserved ones), and whether
+    the weight is among them.
 
     ``motions``: names of motions and driven joints count too ("all" means loads only).
 
@@ -102,12 +102,14 @@ def chosen(
         if name not in users:
             what = "load, motion, driven joint or equation" if motions else "load"
             there = f"there {'is only' if len(known) == 1 else 'are'} {', '.join(known)}" if known else "there is none"
-            raise ModelError(f'{owner}: {key}: there is no {what} "{name}"; {there}')
+            raise ModelError(f'{key}: there is no {what} "{name}"', owner=owner, remedy=f"{there}")
         picked |= users[name]
     for label, functions in users.items():
         if label not in names and functions & picked:
             raise ModelError(
-                f'{owner}: {key}: "{label}" shares the function of a chosen load; give it a function of its own'
+                f'{key}: "{label}" shares the function of a chosen load',
+                owner=owner,
+                remedy="give it a function of its own",
             )
     mask = np.zeros(loads.size, bool)
     mask[sorted(picked)] = True

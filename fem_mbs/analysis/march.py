@@ -21,8 +21,10 @@ from fem_mbs.analysis.transient.ledger import check_growth, new_totals, update_t
 from fem_mbs.analysis.transient.rules import LATE, RULES, verdict
 from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping, settings_of
 from fem_mbs.declarations.steps import PlannedStep
-from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
+from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.records import plain
+from fem_mbs.results.report import EnergyBalance, StartReport
 from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["begin", "check_inertia", "fit_turning_load", "march", "spin_of", "transient_functions"]
@@ -36,7 +38,7 @@ def spin_of(step: PlannedStep, context: RunContext, t: float, rule: str = "") ->
     options = step.options
     exact = (rule or step.kind.info(options)["rule"]) == "midpoint"
     h = options.duration / count_steps(step.owner, options) if exact else 0.0
-    return Spin(f'Centrifugal load "{frame.name}"', float(frame.law(np.float64(t))), frame.axis, frame.point, h)
+    return Spin(Owner("Centrifugal load", frame.name), float(frame.law(np.float64(t))), frame.axis, frame.point, h)
 
 
 def fit_turning_load(step: PlannedStep, context: RunContext) -> None:
@@ -53,7 +55,9 @@ def fit_turning_load(step: PlannedStep, context: RunContext) -> None:
     assert spin is not None
     if not abs(spin.speed * spin.h) < 0.5 * np.pi:
         raise ModelError(
-            f'{step.owner}: h = {spin.h:g} s is more than a quarter of a turn of "{frame.name}"; take a smaller one'
+            f'h = {spin.h:g} s is more than a quarter of a turn of "{frame.name}"',
+            owner=step.owner,
+            remedy="take a smaller one",
         )
     context.compiled.functions[frame.function] = lambda t: spin.of_step(frame.law(t)) ** 2
 
@@ -90,7 +94,7 @@ def begin(step: PlannedStep, context: RunContext) -> None:
 
 
 def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, Any] | None) -> dict[str, Any]:
-    """Make a step that passes time by an integration rule, or "static"; return its summary.
+    """Make a step that passes time by an integration rule, or "static"; return the entries of its report.
 
     Raises:
         ModelError, AnalysisError: the step cannot start, or not go to its end.
@@ -124,7 +128,7 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
         stepping.restore(resumed)
         context.linear.restore(resumed)
         story = json.loads(resumed["story"])
-        now.start, totals = story["start"], story["totals"]
+        now.start, totals = StartReport.from_json(story["start"]), story["totals"]
         stepping.redundancy.earlier = story.get("redundancy", [])
         if along is not None:
             along.go_on(story["eigenvalues"], resumed["shapes"])
@@ -170,7 +174,7 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
         if due and stepping.step // restart_every <= options.restarts:
             if stepping.solver is not None:
                 stepping.solver.reset()
-            story = {"summaries": context.summaries, "start": now.start, "totals": totals}
+            story = {"summaries": plain(context.reports), "start": now.start.to_json(), "totals": totals}
             story["redundancy"] = stepping.redundancy.warnings
             if along is not None:
                 story["eigenvalues"] = along.story()
@@ -194,7 +198,7 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
             context.tell(step, done, n_steps, **told)
 
     def due() -> int:
-        """Steps to the next row at which eigenvalues are computed."""
+        """Return steps to the next row at which eigenvalues are computed."""
         return along.every - totals["rows"] % along.every if along is not None else n_steps
 
     started = perf_counter()
@@ -215,26 +219,25 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
         totals["lasting"] = max(totals["last"][6], 0.0)
     told, failures = verdict(rule, settings, {**totals, "scale": scale})
     return {
-        "type": step.kind.name, "name": step.name, "rule": rule, "n_steps": n_steps, "h": h,
+        "name": step.name, "rule": rule, "n_steps": n_steps, "h": h,
         **({"adaptive": stepping.report()} if isinstance(stepping, AdaptiveStepping) else {}),
         "t_start": t0, "t_end": now.time, "iterations": int(totals["iterations"]),
         "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
         "seconds": round(elapsed, 4), "start": now.start, **events,
         "warnings": [*stepping.warnings, *told], **({"failures": failures} if failures else {}),
         "constraint_error": constraint_error(context.compiled, context.state, now.time),
-        "energy": {
-            "range": scale, "closing_error": totals["error"],
-            "closing_error_relative": relative_error(totals),
-            "final": {c: float(v) for c, v in zip(ENERGY_COLUMNS, totals["last"][:7], strict=True)},
-        },
-        **(along.summary() if along is not None else {}),
+        "energy": EnergyBalance(
+            range=scale, closing_error=totals["error"], closing_error_relative=relative_error(totals),
+            final={c: float(v) for c, v in zip(ENERGY_COLUMNS, totals["last"][:7], strict=True)},
+        ),
+        "eigenvalues": None if along is None else along.report(),
         "linear_momentum": totals["last"][7 : 7 + context.model.dimension],
         "angular_momentum": totals["last"][12:13] if context.model.dimension == 2 else totals["last"][10:13],
     }  # fmt: skip
 
 
 def _rest_at_start(step: PlannedStep, context: RunContext, settings: Settings) -> None:
-    """Equilibrium at the time at which a quasi-static step begins."""
+    """Find the equilibrium at the time at which a quasi-static step begins."""
     functions = transient_functions(context)
     first = Stepping(
         context.system, functions, context.state, context.model.gravity, rule="static",
@@ -272,6 +275,7 @@ def check_inertia(context: RunContext, stepping: Stepping) -> None:
     lost = np.flatnonzero((system.system.equation[:first] >= 0) & (diagonal[:first] == 0.0))
     if lost.size:
         raise ModelError(
-            f"Model: {system.name_of(int(lost[0]))} has neither mass nor stiffness (singular inertia); "
-            "give it a mass or inertia, or hold it"
+            f"{system.name_of(int(lost[0]))} has neither mass nor stiffness (singular inertia)",
+            owner=Owner("Model"),
+            remedy="give it a mass or inertia, or hold it",
         )

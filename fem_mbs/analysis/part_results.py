@@ -73,8 +73,8 @@ class PlacedResult:
     sensor: str
 
     def coordinates(self, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        """Times (m,) [s] and coordinates (m, n) of a step: of every row, or of the frames alone; none of shapes, which
-        have no size."""
+        """Return times (m,) [s] and coordinates (m, n) of a step: of every row, or of the frames alone; none of shapes,
+        which have no size."""
         if has_shapes(step):
             return np.zeros(0), np.zeros((0, self.part.size))
         key = f"sensor/{self.sensor}"
@@ -86,8 +86,8 @@ class PlacedResult:
         return step.frame_times, np.asarray(step.frames[key][:]).reshape(-1, self.part.size)
 
     def positions(self, step: Step, frames: slice, linear: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Positions (m, N, 3) [m] of the nodes and axes (m, 3, 3) of the frame in frames of a step; ``linear``: of a
-        step of small motions about the start, linear in them as they are at the nodes of the model."""
+        """Return positions (m, N, 3) [m] of the nodes and axes (m, 3, 3) of the frame in frames of a step; ``linear``:
+        of a step of small motions about the start, linear in them as they are at the nodes of the model."""
         from scipy.spatial.transform import Rotation
 
         q = np.asarray(step.frames[f"{self.name}/{MODAL}"][frames])
@@ -108,7 +108,7 @@ class PlacedResult:
 
 
 def placed_parts(results: Results) -> list[PlacedResult]:
-    """The reduced parts of results whose files are there.
+    """Return the reduced parts of results whose files are there.
 
     Raises:
         ResultsError: the model has none, or none of them has fields.
@@ -141,7 +141,7 @@ def placed_parts(results: Results) -> list[PlacedResult]:
 
 
 def stress_peaks(results: Results, count: int = 10, apart: float | None = None) -> list[tuple[Step, HotSpot]]:
-    """Where, when and in which step the von Mises stress of reduced parts is largest, the largest first.
+    """Return where, when and in which step the von Mises stress of reduced parts is largest, the largest first.
 
     Args:
         count: number of places per part and step at most, and of all together.
@@ -161,7 +161,8 @@ def stress_peaks(results: Results, count: int = 10, apart: float | None = None) 
 
 
 def _sized(results: Results) -> list[Step]:
-    """Steps whose displacements have a size: shapes of modes and of buckling have none, and no stresses to compare.
+    """Return steps whose displacements have a size: shapes of modes and of buckling have none, and no stresses to
+    compare.
 
     Raises:
         ResultsError: there are only shapes.
@@ -197,7 +198,7 @@ class _Mesh:
 
 
 def _meshes(parts: list[PlacedResult], first: int, region: int) -> tuple[list[_Mesh], list[dict[str, Any]]]:
-    """Parts among nodes that begin at ``first``, and their blocks, with regions from ``region`` on.
+    """Return parts among nodes that begin at ``first``, and their blocks, with regions from ``region`` on.
 
     Regions of different parts share no node, so that the first of each part may have one number.
     """
@@ -224,7 +225,7 @@ def _meshes(parts: list[PlacedResult], first: int, region: int) -> tuple[list[_M
 
 
 def _head(results: Results, parts: list[PlacedResult]) -> tuple[dict[str, Any], list[_Mesh]]:
-    """Header of results with the meshes of parts in addition, and the meshes."""
+    """Return header of results with the meshes of parts in addition, and the meshes."""
     old = results.header
     n = _own_nodes(results)
     fields = [dict(field) for field in old["fields"]]
@@ -258,8 +259,8 @@ def _own_nodes(results: Results) -> int:
 
 
 def recover(results: Results, directory: str | Path | None = None, overwrite: bool = False) -> Results:
-    """Results with the whole mesh of every reduced part: a folder with the frames of all steps, read by everything that
-    reads results.
+    """Write results with the whole mesh of every reduced part: a folder with the frames of all steps, read by
+    everything that reads results.
 
     Args:
         directory: folder to write; None: that of the results with "-recovered" after it.
@@ -283,7 +284,7 @@ def recover(results: Results, directory: str | Path | None = None, overwrite: bo
                 columns = _recovered(results, step, frames, meshes, len(header["nodes"]))
                 writer.append({"time": columns["time"]}, columns)
             writer.end_step(step.summary)
-        writer.close({})
+        writer.close()
     except BaseException as error:
         writer.fail(str(error) or type(error).__name__)
         raise
@@ -301,13 +302,13 @@ def _chunks(count: int) -> Iterator[slice]:
 
 
 def _about_start(results: Results, step: Step) -> bool:
-    """Whether a step is of small motions about the start: no step before it has moved the model far."""
+    """Return whether a step is of small motions about the start: no step before it has moved the model far."""
     before = results.steps[: [s is step for s in results.steps].index(True) + 1]
-    return all(recorded_kind(s.type).linear or s.summary.get("linear", False) for s in before)
+    return all(recorded_kind(s.type).linear or s.linear for s in before)
 
 
 def _recovered(results: Results, step: Step, frames: slice, meshes: list[_Mesh], size: int) -> dict[str, np.ndarray]:
-    """Columns of frames of a step, of the old nodes and the new ones."""
+    """Return columns of frames of a step, of the old nodes and the new ones."""
     before, n = len(results.header["nodes"]), _own_nodes(results)
     columns: dict[str, np.ndarray] = {}
     m = frames.stop - frames.start
@@ -343,8 +344,8 @@ def _recovered(results: Results, step: Step, frames: slice, meshes: list[_Mesh],
 
 
 def peak_results(results: Results, directory: str | Path) -> Results:
-    """Results of one frame in which every place of the parts has the largest von Mises stress that it sees in any step:
-    what figures of peaks are made of.
+    """Write results of one frame in which every place of the parts has the largest von Mises stress that it sees in any
+    step: what figures of peaks are made of.
 
     Raises:
         ResultsError: no reduced part has stresses, or no step has their coordinates.

@@ -77,7 +77,7 @@ class RecoveredNodes:
         return [{"name": STRESS, "components": list(COMPONENTS)}, {"name": MISES, "components": [""]}]
 
     def stresses(self, Q: np.ndarray, D: np.ndarray) -> dict[str, np.ndarray]:
-        """Stresses in global axes and von Mises' (m, N, ...) of frames, where parts keep them, else NaN."""
+        """Return stresses in global axes and von Mises' (m, N, ...) of frames, where parts keep them, else NaN."""
         found: dict[str, np.ndarray] = {}
         for placed, rows in self.parts if self.fields else ():
             if need_recovery(placed.part).stress is None:
@@ -90,12 +90,12 @@ class RecoveredNodes:
         return found
 
     def scalars(self, placed: PlacedPart) -> np.ndarray:
-        """Dofs (n,) of the modal coordinates of a part."""
+        """Return dofs (n,) of the modal coordinates of a part."""
         return self.system.first_scalar + placed.scalars
 
     def extended(self, values: np.ndarray, more: np.ndarray | None = None) -> np.ndarray:
-        """Values (m, nodes, ...) with rows of these nodes behind: ``more``, or nothing (NaN in single precision, which
-        only fields of other parts have)."""
+        """Return values (m, nodes, ...) with rows of these nodes behind: ``more``, or nothing (NaN in single precision,
+        which only fields of other parts have)."""
         if not len(self.x):
             return values
         if more is None:
@@ -104,8 +104,8 @@ class RecoveredNodes:
         return np.concatenate((values, more), axis=1)
 
     def columns(self, Q: np.ndarray, V: np.ndarray, D: np.ndarray) -> dict[str, np.ndarray]:
-        """Displacement, rotation and velocity (m, N, 3) of frames of coordinates, velocities (m, n_dof) and directors
-        (m, n_r, ...)."""
+        """Return displacement, rotation and velocity (m, N, 3) of frames of coordinates, velocities (m, n_dof) and
+        directors (m, n_r, ...)."""
         m, dim = len(Q), self.dim
         displacement, rotation, velocity = (np.zeros((m, len(self.x), 3)) for _ in range(3))
         for placed, rows in self.parts:
@@ -138,7 +138,7 @@ class RecoveredNodes:
             displacement[:, self.first :] = at_state + self.small(state, X)[0]
 
     def _rotations(self, placed: PlacedPart, D: np.ndarray) -> np.ndarray:
-        """Rotations (m, dim, dim) of the frame."""
+        """Return rotations (m, dim, dim) of the frame."""
         d = D[:, self.system.rot_row[placed.node]]
         if self.dim == 3:
             return d.reshape(-1, 3, 3)
@@ -146,7 +146,7 @@ class RecoveredNodes:
         return np.moveaxis(np.array(((c, -s), (s, c))), -1, 0)
 
     def _turns(self, placed: PlacedPart, R: np.ndarray, Q: np.ndarray, n: int) -> np.ndarray:
-        """Rotation vectors (m, n, 3) since the start."""
+        """Return rotation vectors (m, n, 3) since the start."""
         recovery, q = need_recovery(placed.part), Q[:, self.scalars(placed)]
         own = np.einsum("nak,mk->mna", recovery.rotation, q)
         out = np.zeros((len(q), n, 3))
@@ -164,8 +164,8 @@ class RecoveredNodes:
         return Rotation.from_matrix(whole.reshape(-1, 3, 3)).as_rotvec().reshape(len(q), n, 3)
 
     def small(self, state: State, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Displacements and rotations (k, N, 3) by increments X (n_dof, k) of all dofs (rotations in global axes) from
-        a state; complex ones too."""
+        """Return displacements and rotations (k, N, 3) by increments X (n_dof, k) of all dofs (rotations in global
+        axes) from a state; complex ones too."""
         k, dim = X.shape[1], self.dim
         displacement, rotation = (np.zeros((k, len(self.x), 3), X.dtype) for _ in range(2))
         for placed, rows in self.parts:

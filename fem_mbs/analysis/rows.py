@@ -31,7 +31,7 @@ class Rows:
     def series(
         self, time, ledger, iterations, residual, record, mid_step_valid=True, sensors: LinearSensors | None = None
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Columns of rows; of linear steps ``record`` has changes, of which ``sensors`` make readings."""
+        """Return columns of rows; of linear steps ``record`` has changes, of which ``sensors`` make readings."""
         dim = self.compiled.model.dimension
         rows = {
             "time": time,
@@ -53,8 +53,8 @@ class Rows:
         self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, about: S.State | None = None,
         shapes: bool = False, moved: Mapping[str, Any] | None = None,
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Columns of the frames. ``about``: the state that a linear analysis is about, ``moved`` how its stresses
-        change (`Fields.frames`); ``shapes``: displacements of any size, which have no stresses."""
+        """Return columns of the frames. ``about``: the state that a linear analysis is about, ``moved`` how its
+        stresses change (`Fields.frames`); ``shapes``: displacements of any size, which have no stresses."""
         system, dim = self.system, self.compiled.model.dimension
         nf, n = len(time), system.nodes.x.shape[0]
         Q, V, D = chunk_frames["Q"], chunk_frames["V"], chunk_frames["D"]
@@ -108,7 +108,7 @@ class Rows:
         return out
 
     def present(self, stepping: Stepping) -> tuple[np.ndarray, np.ndarray]:
-        """Recorded values (1, k) and ledger (1, 13) of the start of a step."""
+        """Return recorded values (1, k) and ledger (1, 13) of the start of a step."""
         state, record = stepping.state, self.system.system.record
         sources = {
             S.REC_Q: state.Q[0],

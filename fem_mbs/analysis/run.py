@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,15 +19,15 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.solution import Progress, Solution
 from fem_mbs.analysis.start.closing import assemble
 from fem_mbs.analysis.start.initial import check_start
-from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, ResultsError
-from fem_mbs.model.checks import Outcome
+from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, Owner, ResultsError
 from fem_mbs.model.model import CompiledModel, Model
+from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, Summary, report_of
 from fem_mbs.solvers.stepping import stepper as S
 
 if TYPE_CHECKING:
     from fem_mbs.results.reader import Results
 
-__all__ = ["inspect", "run", "run_to_end", "solve"]
+__all__ = ["Beginning", "inspect", "run", "run_to_end", "solve"]
 
 log = logging.getLogger("fem_mbs")
 
@@ -49,8 +49,14 @@ def solve(
     solution.compiled = context.compiled
     if watch is not None:
         context = replace(context, recorder=watch(context, solution))
+    columns = [check.column(solution.header["sensors"]) for check in model.checks]
+    context = replace(context, outcomes=lambda: _outcomes(model, columns, solution))
     look_ahead(context)
-    run_steps(context)
+    try:
+        run_steps(context)
+    except BaseException as error:
+        solution.fail(str(error) or type(error).__name__)
+        raise
     for sentence in solution.failures:
         log.warning(sentence)
     return solution
@@ -130,13 +136,9 @@ def run(
         point = before.restart(restart)
         recorder = ResultsWriter.resume(directory, restart)
 
-    def outcomes() -> list[Outcome]:
-        """The checks of the model, from what is on disk: a continued run has only its later rows in hand."""
-        found, so_far = [], Results.open(directory) if model.checks else None
-        for check, (name, column) in zip(model.checks, columns, strict=True):
-            t, values, _ = so_far.sensor(name)
-            found.append(check.evaluate(t, values[:, column]))
-        return found
+    def outcomes() -> list[CheckReport]:
+        """Evaluate checks from what is on disk: a continued run has only its later rows in hand."""
+        return _outcomes(model, columns, Results.open(directory)) if model.checks else []
 
     context = replace(context, recorder=recorder, outcomes=outcomes)
     if watch is not None:
@@ -151,6 +153,15 @@ def run(
     results.write_response_csv()
     results.write_drives_csv()
     return results
+
+
+def _outcomes(model: Model, columns: list[tuple[str, int]], results: Any) -> list[CheckReport]:
+    """Return the outcomes of a model's checks, given their sensors and numbers of columns, and results."""
+    found = []
+    for check, (name, column) in zip(model.checks, columns, strict=True):
+        series = results.sensor(name)
+        found.append(check.evaluate(series.t, series.values[:, column]))
+    return found
 
 
 def _fail(recorder: Any, error: BaseException) -> None:
@@ -169,10 +180,20 @@ def _fail(recorder: Any, error: BaseException) -> None:
         raise
 
 
-def inspect(model: Model) -> tuple[CompiledModel, S.State, dict[str, Any]]:
-    """Return what `run` would look at before its first step: the compiled model, the state at the start with velocities
-    that fit joints and motions, and what was done to them (empty if the first step is static), with what an assembly
-    has moved.  The stability of explicit steps is looked at too, which `run` finds out by going.
+@dataclass(frozen=True)
+class Beginning:
+    """The start of a run: the compiled model, its state with velocities that fit joints and motions, what was done to
+    the velocities (all None if the first step is static), and what an assembly has moved (None without one)."""
+
+    compiled: CompiledModel
+    state: S.State
+    start: StartReport
+    assembly: ClosingReport | None
+
+
+def inspect(model: Model) -> Beginning:
+    """Return what `run` would look at before its first step.  The stability of explicit steps is looked at too, which
+    `run` finds out by going.
 
     Raises:
         ModelError: the model cannot be computed.
@@ -184,9 +205,7 @@ def inspect(model: Model) -> tuple[CompiledModel, S.State, dict[str, Any]]:
         moving.kind.check_stability(moving, context)
     first = context.plan[0]
     first.kind.begin(first, context)
-    assembly = context.now.assembly
-    report = context.now.start if assembly is None else {**context.now.start, "assembly": assembly}
-    return context.compiled, context.state, report
+    return Beginning(context.compiled, context.state, context.now.start, context.now.assembly)
 
 
 def check_beginning(context: RunContext) -> None:
@@ -230,7 +249,8 @@ def look_ahead(context: RunContext) -> None:
             continue
         if not began - 1e-9 * t <= check.at <= t * (1.0 + 1e-9):
             raise ModelError(
-                f'Check "{check.name}": at = {check.at:g} s is no time of the steps, which go from {began:g} to {t:g} s'
+                f"at = {check.at:g} s is no time of the steps, which go from {began:g} to {t:g} s",
+                owner=Owner("Check", check.name),
             )
 
 
@@ -244,30 +264,24 @@ def run_steps(context: RunContext, point: dict[str, Any] | None = None) -> None:
     if point is None:
         check_beginning(context)
     first = int(point["model step"]) if point else 0
-    context.summaries[:] = json.loads(point["story"])["summaries"] if point else []
+    context.reports[:] = map(report_of, json.loads(point["story"])["summaries"]) if point else []
     for step in context.plan[first:]:
         resumed = point if step.number == first else None
         kind = step.kind
         if resumed is None:
             context.recorder.begin_step(step.name, kind.recorded or kind.name, kind.info(step.options))
-        summary = kind.run(step, context, resumed)
-        context.summaries.append(summary)
-        context.recorder.end_step(summary)
+        context.reports.append(context.recorder.end_step(kind.run(step, context, resumed)))
     context.recorder.close(_summary(context))
 
 
-def _summary(context: RunContext) -> dict[str, Any]:
-    assembly, skipped = context.now.assembly, context.skipped
-    return {
-        "title": context.model.title,
-        "version": metadata.version("fem-mbs"),
-        "model": count_model(context.compiled),
-        **({"assembly": assembly} if assembly is not None else {}),
-        "steps": context.summaries,
-        "checks": [outcome.as_dict() for outcome in context.outcomes()],
-        "skipped": skipped() if callable(skipped) else skipped,
-        **({"warnings": context.model.warnings} if context.model.warnings else {}),
-    }
+def _summary(context: RunContext) -> Summary:
+    skipped = context.skipped
+    return Summary(
+        title=context.model.title, version=metadata.version("fem-mbs"), model=count_model(context.compiled),
+        assembly=context.now.assembly, steps=list(context.reports), checks=context.outcomes(),
+        skipped=skipped() if callable(skipped) else skipped, departures=context.model.departures or None,
+        warnings=context.model.warnings or None,
+    )  # fmt: skip
 
 
 def _assemble(context: RunContext) -> None:
@@ -277,8 +291,8 @@ def _assemble(context: RunContext) -> None:
 
 
 def _moved_at_start(context: RunContext) -> np.ndarray:
-    """Motions (n_fun,) bool that the static steps before the first transient bring in; where there are linear steps
-    only, all."""
+    """Return motions (n_fun,) bool that the static steps before the first transient bring in; where there are linear
+    steps only, all."""
     motions = ~np.asarray(context.compiled.loads, bool)
     if all(step.kind.linear for step in context.plan):
         return motions

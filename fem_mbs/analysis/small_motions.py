@@ -169,7 +169,9 @@ def find_modes(
         raise AnalysisError(f"{owner}: matrices are not finite at {worst}; check the numbers of its elements")
     if (used == 0.0).any():
         loose = name(used == 0.0)
-        raise ModelError(f"{owner}: {loose} has neither mass nor stiffness nor joint; give it a mass, or hold it")
+        raise ModelError(
+            f"{loose} has neither mass nor stiffness nor joint", owner=owner, remedy="give it a mass, or hold it"
+        )
     # near a point of the real axis, and right-most, conjugates are as near and count as well
     wanted = count if near.imag != 0.0 and options.which == "nearest" else 2 * count
     try:
@@ -179,7 +181,7 @@ def find_modes(
             modes = complex_modes(M, C1, K, G, 2 * count, **given)
             rows = upper_rows(modes, count)
     except AnalysisError as error:
-        raise AnalysisError(f"{owner}: {error}") from None
+        raise type(error)(str(error), owner=owner) from None
     return modes, rows, T @ modes.right[:, rows]
 
 

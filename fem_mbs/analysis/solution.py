@@ -15,6 +15,7 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.records import plain
 from fem_mbs.results.reader import Results, Step
+from fem_mbs.results.report import StepReport, Summary
 from fem_mbs.results.series import ArraySeries, Drives, Series
 from fem_mbs.results.writer import check_header
 
@@ -98,17 +99,18 @@ class Solution(Results):
         if restart is not None:
             self.steps[-1].restarts.append(restart)
 
-    def end_step(self, summary: dict[str, Any] | None = None) -> None:
-        """End the step."""
+    def end_step(self, report: StepReport | None = None) -> StepReport | None:
+        """End the step with its report, and return it."""
         self._join()
-        self.steps[-1].summary, self.steps[-1].ended = plain(summary or {}), True
+        self.steps[-1].summary, self.steps[-1].ended = plain(report or {}), True
+        return report
 
     def _join(self) -> None:
         step = self.steps[-1]
         step.series = SeriesTable({k: np.concatenate(v) for k, v in self._parts["series"].items()})
         step.frames = SeriesTable({k: np.concatenate(v) for k, v in self._parts["frames"].items()})
 
-    def close(self, summary: dict[str, Any] | None = None) -> None:
+    def close(self, summary: Summary | None = None) -> None:
         """End the run; the summary is that of a results folder."""
         self.status = "done"
         self.summary = {**plain(summary or {}), "status": self.status}
@@ -144,19 +146,19 @@ class Solution(Results):
         were computed, the first one of a mid-step quantity NaN.
         """
         found = super().sensor(name, step, raw)
-        item = self.step_at(-1 if step is None else step)
-        return _as_array(found, lambda: item.series[f"sensor/{name}"])
+        key, own = f"sensor/{name}", self.steps if step is None else [self.step_at(step)]
+        return _as_array(found, next(item.series[key] for item in reversed(own) if key in item.series))
 
     def response(self, name: str, step: int | str | None = None) -> ArraySeries:
         """Return the amplitudes of a sensor; see `fem_mbs.Results.response`."""
         found = super().response(name, step)
-        return _as_array(found, lambda: found.values)
+        return _as_array(found, found.values)
 
     def _old_drives(self, found: Drives) -> tuple[Any, ...]:
         return found.t, found.by_sensor
 
 
-def _as_array(series: Series, array: Any) -> ArraySeries:
+def _as_array(series: Series, array: np.ndarray) -> ArraySeries:
     given = (series.name, series.t, series.values, series.columns, series.units, series.along)
     return ArraySeries(*given, array=array)
 

@@ -63,33 +63,38 @@ def read_parameters(owner: str, given: Any, context: RunContext) -> list[Paramet
     if isinstance(given, dict):
         given = [given]
     if not isinstance(given, Sequence) or isinstance(given, str) or not 1 <= len(given) <= 2:
-        raise ModelError(f"{owner}: parameters must be one or two tables, each with what it varies and its values")
+        raise ModelError("parameters must be one or two tables, each with what it varies and its values", owner=owner)
     return [_parameter(f"{owner}: parameter {i}", entry, context) for i, entry in enumerate(given, 1)]
 
 
 def _parameter(owner: str, entry: Any, context: RunContext) -> Parameter:
     known = (*_KINDS, "number", "factor", "values", "name")
     if not isinstance(entry, dict):
-        raise ModelError(f"{owner}: {entry!r} must be a table with the keys {', '.join(known)}")
+        raise ModelError(f"{entry!r} must be a table with the keys {', '.join(known)}", owner=owner)
     for key in entry:
         if key not in known:
-            raise ModelError(f'{owner}: unknown key "{key}"; there are {", ".join(known)}')
+            raise ModelError(f'unknown key "{key}"', owner=owner, remedy=f"there are {', '.join(known)}")
     kinds = [k for k in _KINDS if k in entry]
     if len(kinds) != 1:
         raise ModelError(
-            f"{owner}: give one of load, rotor and element{', not ' + ' and '.join(kinds) if kinds else ''}"
+            f"give one of load, rotor and element{', not ' + ' and '.join(kinds) if kinds else ''}", owner=owner
         )
     kind, target = kinds[0], entry[kinds[0]]
     values = _values(owner, entry.get("values"))
     for key in ("number", "factor"):
         if key in entry and kind != "element":
-            raise ModelError(f"{owner}: {key} belongs to element; remove it")
+            raise ModelError(f"{key} belongs to element", owner=owner, remedy="remove it")
     number: Any = None
     unit, relative = "", bool(entry.get("factor", False))
     if kind == "load":
         words = [target] if isinstance(target, str) else target
         if not isinstance(words, (list, tuple)) or not words or not all(isinstance(w, str) for w in words):
-            raise ModelError(f'{owner}: load = {target!r} must be the name of a load, a list of them, or "all"')
+            raise ModelError(
+                f'load = {target!r} must be the name of a load, a list of them, or "all"',
+                owner=owner,
+                key="load",
+                value=target,
+            )
         name = f"load {', '.join(words)}"
     elif kind == "rotor":
         rotor_of(context.model, target, owner)
@@ -97,14 +102,25 @@ def _parameter(owner: str, entry: Any, context: RunContext) -> Parameter:
     else:
         number, target = entry.get("number"), (target,) if isinstance(target, str) else target
         if not isinstance(target, (list, tuple)) or not target or not all(isinstance(t, str) for t in target):
-            raise ModelError(f"{owner}: element = {target!r} must be the name of elements, or a list of names")
+            raise ModelError(
+                f"element = {target!r} must be the name of elements, or a list of names",
+                owner=owner,
+                key="element",
+                value=target,
+            )
         for element in target:
             columns = _columns(context.system, element, owner)
             if number not in columns:
-                raise ModelError(f'{owner}: number = {number!r}; "{element}" has {", ".join(columns)}')
+                raise ModelError(
+                    f"number = {number!r}",
+                    owner=owner,
+                    key="number",
+                    value=number,
+                    remedy=f'"{element}" has {", ".join(columns)}',
+                )
             least = values[0] if number in _NOT_NEGATIVE else 0.0
             if least < 0.0 or (number == "length" and least == 0.0):
-                raise ModelError(f"{owner}: values = {values.tolist()}: {number} of {element} must be positive")
+                raise ModelError(f"values = {values.tolist()}: {number} of {element} must be positive", owner=owner)
         name, unit = f"{number} of {', '.join(target)}", "" if relative else columns[number]
     return Parameter(kind, target, number or "", relative, values, str(entry.get("name", name)), unit)
 
@@ -115,7 +131,9 @@ def _values(owner: str, given: Any) -> np.ndarray:
     except (TypeError, ValueError):
         values = np.empty(0)
     if values.ndim != 1 or values.size < 2 or not np.isfinite(values).all() or not (np.diff(values) > 0.0).all():
-        raise ModelError(f"{owner}: values = {given!r} must be at least two finite numbers, rising")
+        raise ModelError(
+            f"values = {given!r} must be at least two finite numbers, rising", owner=owner, key="values", value=given
+        )
     return values
 
 
@@ -226,7 +244,9 @@ class Points:
         for i, (mask, weight) in self.loads.items():
             if not (end.loading.factors[mask].any() or (weight and end.loading.weight)):
                 raise ModelError(
-                    f"{self.owner}: {self.parameters[i].name} does not act in the state; put a static step before"
+                    f"{self.parameters[i].name} does not act in the state",
+                    owner=self.owner,
+                    remedy="put a static step before",
                 )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from fem_mbs.errors import InputError, ModelError
 
 if TYPE_CHECKING:
+    from fem_mbs.analysis.run import Beginning
     from fem_mbs.modelfile.read import Entry
 
 __all__ = ["DESCRIBED", "count_tables", "explain", "inventory"]
@@ -39,9 +40,10 @@ def explain(path: str | Path) -> list[str]:
     file = read_model_file(path)
     model = build_model(file)
     try:
-        compiled, state, start = inspect(model)
+        begun = inspect(model)
     except InputError as error:
         raise locate_error(path, error) from None
+    compiled, state = begun.compiled, begun.state
     notes: list[str] = []
     out = [f"{path}: {model.title}" if model.title else f"{path}"]
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
@@ -52,7 +54,7 @@ def explain(path: str | Path) -> list[str]:
     notes += model.warnings
     out += [f'component "{c.name}": {", ".join(c.groups)}' for c in model.components.values()]
     out += _mobility(mobility(compiled, state), notes)
-    out += _start(model, state, start)
+    out += _start(model, begun)
     out += _steps(file, model, compiled, state, notes)
     out += _watched(model)
     notes += _unused(file)
@@ -206,8 +208,8 @@ def _size(compiled: Any) -> Iterator[str]:
     from fem_mbs.analysis.header import count_model
 
     counts = count_model(compiled)
-    elements = ", ".join(f"{n} {name}" for name, n in counts["elements"].items())
-    yield f"{_count(counts['nodes'], 'node')}; elements: {elements}"
+    elements = ", ".join(f"{n} {name}" for name, n in counts.elements.items())
+    yield f"{_count(counts.nodes, 'node')}; elements: {elements}"
 
 
 def _mobility(found: Any, notes: list[str]) -> Iterator[str]:
@@ -227,20 +229,21 @@ def _mobility(found: Any, notes: list[str]) -> Iterator[str]:
             yield f"it can move in {_count(found.strain_free, 'independent way')} without straining anything"
 
 
-def _start(model: Any, state: Any, start: dict[str, Any]) -> Iterator[str]:
-    if "assembly" in start:
+def _start(model: Any, begun: Beginning) -> Iterator[str]:
+    start = begun.start
+    if begun.assembly is not None:
         from fem_mbs.cli.report import assembly_sentences
 
-        yield from assembly_sentences(start["assembly"])
-    if not set(start) - {"assembly"}:
+        yield from assembly_sentences(begun.assembly)
+    if start.method is None:
         yield "start: at rest, the first step is none of motion"
         return
-    speed = float(np.abs(state.V[0]).max(initial=0.0))
+    speed = float(np.abs(begun.state.V[0]).max(initial=0.0))
     if speed == 0.0:
         yield "start: at rest"
         return
-    text = f"start: velocities and spins up to {speed:.4g} (m/s, rad/s), made consistent by {start['method']}"
-    change = start.get("largest_change", 0.0)
+    text = f"start: velocities and spins up to {speed:.4g} (m/s, rad/s), made consistent by {start.method}"
+    change = start.largest_change or 0.0
     if model.initial_velocities and change > 1e-9 * speed:
         text += f", which changed what was given by up to {change:.3g}"
     yield text
@@ -383,7 +386,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.meshes.formats.reader import MESH_FORMATS
     from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
     from fem_mbs.model.fields import FIELDS
-    from fem_mbs.model.sensors import sensor_kinds
+    from fem_mbs.model.sensors.kinds import sensor_kinds
     from fem_mbs.parts.formats import PART_FORMATS
     from fem_mbs.properties.sections import SECTION_SHAPES
     from fem_mbs.solvers.linear.libraries import cholmod_status
@@ -403,7 +406,7 @@ def inventory() -> Iterator[str]:
     for title, table in (
         ("sections and their dimensions", SECTION_SHAPES),
         ("functions of time and their parameters", FUNCTION_KINDS),
-        ("sensors and their options", sensor_kinds()),
+        ("sensors and their options", {name: kind.own_keys() for name, kind in sensor_kinds().items()}),
     ):
         yield f"{title}:"
         for name, keys in table.items():

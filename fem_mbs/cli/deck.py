@@ -9,19 +9,21 @@ from pathlib import Path
 import typer
 
 from fem_mbs.cli.progress import interruptible, kept, make_progress
-from fem_mbs.decks.run import Converted, convert, run_deck, strictly
+from fem_mbs.decks.notes import Accept
+from fem_mbs.decks.run import Converted, convert, run_deck
 from fem_mbs.errors import AnalysisError, DiskFullError, ModelError
+from fem_mbs.meshes.abaqus.deck import Effect
 from fem_mbs.meshes.abaqus.reader import read_deck
 
 __all__ = ["compare", "explain_file", "run_file"]
 
 
 def _note_lines(converted: Converted) -> list[str]:
-    return [f"{'warning' if n.changes else 'note'}: {n}" for n in converted.notes]
+    return [n.line for n in converted.notes]
 
 
 def run_file(
-    path: Path, folder: Path, console, restart: int | None, quiet: bool, strict: bool, overwrite: bool
+    path: Path, folder: Path, console, restart: int | None, quiet: bool, accept: Accept, overwrite: bool
 ) -> None:
     """Run a deck into a folder and report.
 
@@ -39,13 +41,13 @@ def run_file(
         model = converted.model
         console.print(f"{model.title}: {model.n_nodes} nodes", markup=False, soft_wrap=True)
         for note in converted.notes:  # the report names all of them
-            if note.changes:
-                console.print(f"warning: {note}", markup=False, soft_wrap=True)
+            if note.effect is not Effect.NONE:
+                console.print(note.line, markup=False, soft_wrap=True)
 
     progress = make_progress(console, quiet)
     try:
         with interruptible(progress) as report:
-            results = run_deck(path, folder, progress=report, strict=strict, told=told, overwrite=overwrite)
+            results = run_deck(path, folder, progress=report, accept=accept, told=told, overwrite=overwrite)
     except KeyboardInterrupt:
         print(f"fem-mbs: interrupted{kept(folder)}", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -68,7 +70,7 @@ def _count_prints(console, results, folder: Path) -> None:
         console.print(text, markup=False, soft_wrap=True)
 
 
-def explain_file(path: Path, strict: bool = False) -> list[str]:
+def explain_file(path: Path, accept: Accept) -> list[str]:
     """Describe the content of a deck and its model, line by line.
 
     Raises:
@@ -77,8 +79,7 @@ def explain_file(path: Path, strict: bool = False) -> list[str]:
     from fem_mbs.analysis.run import inspect
 
     deck = read_deck(path)
-    converted = convert(deck)
-    strictly(converted, strict)
+    converted = convert(deck, accept=accept)
     inspect(converted.model)
     conv = converted.conversion
     lines = [f"{converted.model.title}: {len(deck.node_ids)} nodes"]
@@ -106,7 +107,7 @@ def explain_file(path: Path, strict: bool = False) -> list[str]:
 
 def compare(folder: Path, decks: list[str], target: Path | None) -> int:
     """Print the table of `fem_mbs.decks.compare`; 1 if a difference is outside of its margin or a result missing."""
-    from fem_mbs.decks.compare import as_json, compare_folder, table
+    from fem_mbs.decks.compare import as_json, compare_folder, count_decks, table
 
     rows = compare_folder(folder, decks)
     for line in table(rows):
@@ -117,4 +118,5 @@ def compare(folder: Path, decks: list[str], target: Path | None) -> int:
     compared = sum(r.status == "ok" for r in rows) + sum(r.status == "outside" for r in rows)
     print(f"{compared} comparisons, {sum(r.status == 'outside' for r in rows)} outside of their margin, "
           f"{sum(r.status == 'missing' for r in rows)} missing")  # fmt: skip
+    print("decks: " + ", ".join(f"{n} {kind}" for kind, n in count_decks(rows).items()))
     return 1 if bad else 0

@@ -37,6 +37,9 @@ app = typer.Typer(
 
 _MODEL = typer.Argument(help="Model file (TOML), or a deck of Abaqus or CalculiX (.inp).", show_default=False)
 _STRICT = typer.Option("--strict", help="Refuse a deck of which anything is not used.")
+_ALLOW = typer.Option(
+    "--allow", help="Compute a deck without what is not supported of it: the results are not those of the deck."
+)
 _OVERWRITE = typer.Option(
     "--overwrite", help="Take a folder of another model, or with files of others; only what fem-mbs wrote is removed."
 )
@@ -131,12 +134,15 @@ def run(
     overwrite: Annotated[bool, _OVERWRITE] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
     strict: Annotated[bool, _STRICT] = False,
+    allow: Annotated[bool, _ALLOW] = False,
 ) -> None:
     """Simulate a model and write its results."""
     if model.suffix.lower() == ".inp":
         from fem_mbs.cli.deck import run_file
+        from fem_mbs.decks.notes import Accept
 
-        run_file(model, output or Path(f"{model.stem}-results"), _console(), restart, quiet, strict, overwrite)
+        accept = Accept.of(strict, allow)
+        run_file(model, output or Path(f"{model.stem}-results"), _console(), restart, quiet, accept, overwrite)
         return
     from fem_mbs.analysis.run import run as run_model
     from fem_mbs.cli.progress import interruptible, kept, make_progress
@@ -239,12 +245,17 @@ def compare_decks(
 
 
 @app.command()
-def check(model: Annotated[Path, _MODEL], strict: Annotated[bool, _STRICT] = False) -> None:
+def check(
+    model: Annotated[Path, _MODEL],
+    strict: Annotated[bool, _STRICT] = False,
+    allow: Annotated[bool, _ALLOW] = False,
+) -> None:
     """Read a model, try its start, and explain what it means."""
     if model.suffix.lower() == ".inp":
         from fem_mbs.cli.deck import explain_file
+        from fem_mbs.decks.notes import Accept
 
-        for line in explain_file(model, strict):
+        for line in explain_file(model, Accept.of(strict, allow)):
             print(line)
         return
     from fem_mbs.cli.check import explain
@@ -276,6 +287,17 @@ def new(
         print(f"to do before it runs: {error}")
     else:
         print(f"it can run as it is: fem-mbs run {target}; look for <-- in it first")
+
+
+@app.command()
+def schema(
+    summary: Annotated[bool, typer.Option("--summary", help="That of summary.json of results instead.")] = False,
+) -> None:
+    """Print the JSON schema of model files, by which editors complete and check them."""
+    from fem_mbs.modelfile.json_schema import schema_text
+    from fem_mbs.results.summary_schema import text
+
+    sys.stdout.write(text() if summary else schema_text())
 
 
 @app.command()
@@ -466,9 +488,11 @@ def reduce_(
     overwrite: Annotated[bool, _REPLACE] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
     strict: Annotated[bool, _STRICT] = False,
+    allow: Annotated[bool, _ALLOW] = False,
 ) -> None:
     """Reduce parts to their interfaces and a few modes, and write each to a file."""
     from fem_mbs.cli.reduce import reduce_files
+    from fem_mbs.decks.notes import Accept
 
     if stress and no_recovery:
         raise InputError("--stress and --no-recovery exclude each other; remove one")
@@ -476,7 +500,7 @@ def reduce_(
         raise InputError("--rigid and --average exclude each other; give NAME=rigid or NAME=average for single sets")
     reduce_files(
         part, interface, "average" if average else "rigid" if rigid else None, output, material, thickness, _console(),
-        quiet, strict, workers, scheduler, overwrite, method=method, modes=modes, cutoff=cutoff,
+        quiet, Accept.of(strict, allow), workers, scheduler, overwrite, method=method, modes=modes, cutoff=cutoff,
         participation=participation, damping=damping, orthonormal=orthonormal, check=check, accuracy=accuracy,
         state=state, release=release, recovery="stress" if stress else not no_recovery, stiffening=stiffening,
     )  # fmt: skip

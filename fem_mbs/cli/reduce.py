@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.decks.notes import Accept
 from fem_mbs.errors import FemMbsError, InputError
 from fem_mbs.modelfile.parts import find_interfaces, load_part
 from fem_mbs.parts.part import ReducedPart
@@ -26,7 +27,7 @@ _NAMES_2D, _NAMES_3D = ("x", "y", "rotation"), ("x", "y", "z", "rx", "ry", "rz")
 
 def reduce_files(
     paths: list[Path], interfaces: list[str], kind: str | None, output: Path | None, material: str | None,
-    thickness: float, console: Console, quiet: bool, strict: bool, workers: int | None, scheduler: str | None,
+    thickness: float, console: Console, quiet: bool, accept: Accept, workers: int | None, scheduler: str | None,
     overwrite: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Reduce the parts of files, several of them side by side, write them and print what they are.
@@ -42,11 +43,11 @@ def reduce_files(
         for target, path in zip(targets, paths, strict=True):
             check_new(target, _relative(path, target))
     if len(paths) == 1 and scheduler is None:
-        found = [_reduced(paths[0], interfaces, kind, material, thickness, strict, options)]
+        found = [_reduced(paths[0], interfaces, kind, material, thickness, accept, options)]
     else:
         from fem_mbs.cluster import run_tasks
 
-        tasks = [(path, interfaces, kind, material, thickness, strict, options) for path in paths]
+        tasks = [(path, interfaces, kind, material, thickness, accept, options) for path in paths]
         found = run_tasks(_reduced, tasks, workers=workers, scheduler=scheduler)
     for target, path, (part, notes) in zip(targets, paths, found, strict=True):
         _write(target, replace(part, info={**part.info, _SOURCE: _relative(path, target)}), notes, console, quiet)
@@ -86,14 +87,14 @@ def _targets(paths: list[Path], output: Path | None) -> list[Path]:
 
 
 def _reduced(
-    path: Path, interfaces: list[str], kind: str | None, material: str | None, thickness: float, strict: bool,
+    path: Path, interfaces: list[str], kind: str | None, material: str | None, thickness: float, accept: Accept,
     options: dict[str, Any],
 ) -> tuple[ReducedPart, list[str]]:  # fmt: skip
     """Return the reduced part of a file, and the notes of its reader."""
     from fem_mbs.analysis.reduction.reduce import reduce_part
     from fem_mbs.modelfile.read import load_model
 
-    model, sets, notes = load_part(path, material, thickness, strict, load_model)
+    model, sets, notes = load_part(path, material, thickness, accept, load_model)
     try:
         wanted = find_interfaces(model, interfaces, kind, sets)
         return reduce_part(model, wanted, name=model.title or path.stem, **options), notes

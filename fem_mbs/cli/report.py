@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.analysis.steps.buckling import BucklingReport
+from fem_mbs.analysis.steps.linear_static import LinearStaticReport
+from fem_mbs.analysis.steps.modes import ModesReport
+from fem_mbs.analysis.steps.static import StaticReport
 from fem_mbs.cli.report_stability import make_table
 from fem_mbs.declarations.steps import function_of, recorded_kind
 
@@ -16,7 +20,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from fem_mbs.results.mac import Mac
-    from fem_mbs.results.reader import Results
+    from fem_mbs.results.reader import Results, Step
+    from fem_mbs.results.report import CheckReport, ClosingReport, CountCheck, StepReport
 
 __all__ = [
     "assembly_sentences", "buckling_tables", "linear_static_tables", "modes_tables", "print_mac", "print_report",
@@ -31,43 +36,47 @@ _MAC_COLUMNS = 12  # of a matrix of the modal assurance criterion
 def print_report(console: Console, results: Results) -> None:
     """Print steps, sensors, checks and where the results are."""
     console.print()
-    if "assembly" in results.summary:
-        for sentence in assembly_sentences(results.summary["assembly"]):
+    summary = results.report
+    if summary is not None and summary.assembly is not None:
+        for sentence in assembly_sentences(summary.assembly):
             console.print(_plain(sentence), soft_wrap=True)
     console.print(_steps(results))
     for step in results.steps:
         for table in _findings(step):
             console.print(table)
     for step in results.steps:
-        happened = step.summary.get("events", [])
+        happened = getattr(step.report, "events", None) or []
         for event in happened[:_MAX_ROWS]:
-            console.print(f'event "{_plain(event["name"])}" at t = {event["time"]:.9g} s: {_plain(event["action"])}')
+            console.print(f'event "{_plain(event.name)}" at t = {event.time:.9g} s: {_plain(event.action)}')
         if len(happened) > _MAX_ROWS:
             console.print(f"and {len(happened) - _MAX_ROWS} more events, see summary.json")
     for step in results.steps:
-        counted = step.summary.get("count_check") or {}
-        if counted.get("expected") is not None:
+        counted = getattr(step.report, "count_check", None)
+        if counted is not None:
             console.print(_counted(_plain(step.name), counted), soft_wrap=True)
     for step in results.steps:
         entry = recorded_kind(step.type).sentences
         for sentence in function_of(entry)(step) if entry else ():
             console.print(f'step "{_plain(step.name)}": {sentence}', soft_wrap=True)
     for step in results.steps:
-        for sentence in step.summary.get("failures", []):
+        report = step.report
+        for sentence in (report and report.failures) or []:
             console.print(f'[bold red]step "{_plain(step.name)}":[/] {_plain(sentence)}', soft_wrap=True)
-        for sentence in step.summary.get("warnings", []):
+        for sentence in (report and report.warnings) or []:
             console.print(f'[yellow]step "{_plain(step.name)}":[/] {_plain(sentence)}', soft_wrap=True)
     recorded = {key for step in results.steps for key in step.series}
     sensors = [s for s in results.header["sensors"] if f"sensor/{s['name']}" in recorded]
     if sensors:
         console.print(_sensors(results, sensors))
-    checks = results.summary.get("checks", [])
-    if checks:
-        console.print(_checks(checks))
-    for sentence in results.summary.get("warnings", []):
-        console.print(f"[yellow]note:[/] {_plain(sentence)}", soft_wrap=True)
-    for sentence in results.summary.get("skipped", []):
-        console.print(f"not used: {sentence}", markup=False, soft_wrap=True)
+    if summary is not None:
+        if summary.checks:
+            console.print(_checks(summary.checks))
+        for sentence in summary.departures or []:
+            console.print(f"[bold red]not the deck's results:[/] {_plain(sentence)}", soft_wrap=True)
+        for sentence in summary.warnings or []:
+            console.print(f"[yellow]note:[/] {_plain(sentence)}", soft_wrap=True)
+        for sentence in summary.skipped or []:
+            console.print(f"not used: {sentence}", markup=False, soft_wrap=True)
     console.print(
         f"results in {results.directory} (summary.json, results.h5, results.xdmf, sensors-*.csv)", markup=False,
         soft_wrap=True,
@@ -78,112 +87,118 @@ def print_report(console: Console, results: Results) -> None:
     )  # fmt: skip
 
 
-def assembly_sentences(report: dict[str, Any]) -> Iterator[str]:
+def assembly_sentences(report: ClosingReport) -> Iterator[str]:
     """Yield sentences on the joints that closing has closed and the parts that it has moved."""
-    gaps = report["gaps"]
+    gaps = report.gaps
     shown = ", ".join(f"{name} ({gap:.3g})" for name, gap in list(gaps.items())[:8])
     more = f" and {len(gaps) - 8} more" if len(gaps) > 8 else ""
-    if not report["iterations"]:
+    if not report.iterations:
         yield "assembly: nothing to do, the joints are closed"
         return
     yield (
-        f"assembly: {report['iterations']} iterations; open were {shown or 'no joints'}{more}, "
-        f"now by at most {report['largest_gap']:.2g}"
+        f"assembly: {report.iterations} iterations; open were {shown or 'no joints'}{more}, "
+        f"now by at most {report.largest_gap:.2g}"
     )
-    for entry in report["moved"][:12]:
+    for entry in report.moved[:12]:
         yield (
-            f"  {entry['place']} moved by up to {entry['displacement']:.4g} m, turned by up to "
-            f"{np.rad2deg(entry['rotation']):.4g} degrees"
+            f"  {entry.place} moved by up to {entry.displacement:.4g} m, turned by up to "
+            f"{np.rad2deg(entry.rotation):.4g} degrees"
         )
-    if len(report["moved"]) > 12:
-        yield f"  and {len(report['moved']) - 12} more"
-    for sentence in report["warnings"]:
+    if len(report.moved) > 12:
+        yield f"  and {len(report.moved) - 12} more"
+    for sentence in report.warnings:
         yield f"  warning: {sentence}"
 
 
 def _steps(results: Results) -> Table:
     table = make_table("step", "rule", "time steps", "iterations per step", "energy closing error / range", "seconds")
     for step in results.steps:
-        s = step.summary
-        n = s.get("n_steps", s.get("increments", 0))
+        report = step.report
+        adaptive, iterations, rule, seconds = (
+            getattr(report, name, None) for name in ("adaptive", "iterations", "rule", "seconds")
+        )
+        n = getattr(report, "n_steps", None) or getattr(report, "increments", None) or 0
         # a step under control is computed whole and in halves, some of them again; rows are something else
-        per = s.get("adaptive", {}).get("computed", n)
+        per = n if adaptive is None else adaptive.computed
         kind = recorded_kind(step.type)
-        title = s.get("type", "")
+        title = report.type if report is not None else ""
         if kind.linear and title != step.type:
             title = step.type.replace("_", " ")
         table.add_row(
             step.name,
-            s.get("rule", title),
-            (_count_of_steps(s, n) if n else ""),
-            f"{s['iterations'] / per:.2f}" if per and "iterations" in s else "",
-            _closing(s),
-            f"{s['seconds']:.2f}" if "seconds" in s else "",
+            title if rule is None else rule,
+            (_count_of_steps(report, n) if n else ""),
+            f"{iterations / per:.2f}" if per and iterations is not None else "",
+            _closing(report),
+            f"{seconds:.2f}" if seconds is not None else "",
         )
     return table
 
 
-def _closing(summary: dict[str, Any]) -> Text:
+def _closing(report: StepReport | None) -> Text:
     """Return the closing error of the energy over its range; red where the step has failed."""
     from rich.text import Text
 
-    error = summary.get("energy", {}).get("closing_error_relative")
-    failed = bool(summary.get("failures"))
+    energy = getattr(report, "energy", None)
+    error = energy and energy.closing_error_relative
+    failed = bool(report and report.failures)
     words = ([] if error is None else [f"{error:.2e}"]) + ["FAILED"] * failed
     return Text(" ".join(words), style="bold red" if failed else "")
 
 
-def _count_of_steps(summary: dict[str, Any], n: int) -> str:
-    adaptive = summary.get("adaptive")
-    if adaptive:
-        again = f", {adaptive['rejected']} repeated" if adaptive["rejected"] else ""
-        return f"{adaptive['accepted']} adaptive ({n} rows{again})"
-    return str(n) + (f" ({summary['halved_steps']} halved)" if summary.get("halved_steps") else "")
+def _count_of_steps(report: StepReport | None, n: int) -> str:
+    adaptive, halved = getattr(report, "adaptive", None), getattr(report, "halved_steps", None)
+    if adaptive is not None:
+        again = f", {adaptive.rejected} repeated" if adaptive.rejected else ""
+        return f"{adaptive.accepted} adaptive ({n} rows{again})"
+    return str(n) + (f" ({halved} halved)" if halved else "")
 
 
-def _findings(step: Any) -> Iterator[Table]:
+def _findings(step: Step) -> Iterator[Table]:
     """Yield the tables of a step, as its kind has them."""
     for entry in recorded_kind(step.type).tables:
         yield from function_of(entry)(step)
 
 
-def modes_tables(step: Any) -> Iterator[Table]:
+def modes_tables(step: Step) -> Iterator[Table]:
     """Yield the table of frequencies of a modal step."""
-    if "frequencies_hz" in step.summary:
-        yield _modes(step.name, step.summary)
+    report = step.report_as(ModesReport)
+    if report is not None and report.frequencies_hz is not None:
+        yield _modes(step.name, report)
 
 
-def buckling_tables(step: Any) -> Iterator[Table]:
+def buckling_tables(step: Step) -> Iterator[Table]:
     """Yield the table of load factors of a buckling step."""
-    s = step.summary
-    if "load_factors" in s:
+    report = step.report_as(BucklingReport)
+    if report is not None and report.load_factors is not None:
         table = make_table(f"{step.name}: shape", "load factor", "residual")
-        residuals = s.get("residuals") or [None] * len(s["load_factors"])
-        for k, (factor, residual) in enumerate(zip(s["load_factors"], residuals, strict=True), 1):
+        residuals: Sequence[float | None] = report.residuals or [None] * len(report.load_factors)
+        for k, (factor, residual) in enumerate(zip(report.load_factors, residuals, strict=True), 1):
             table.add_row(str(k), f"{factor:.6g}", "" if residual is None else f"{residual:.1e}")
         yield table
 
 
-def linear_static_tables(step: Any) -> Iterator[Table]:
+def linear_static_tables(step: Step) -> Iterator[Table]:
     """Yield the largest displacement and the reactions of a linear static step."""
-    if "largest_displacement" in step.summary or "reactions" in step.summary:
-        yield _linear_static(step.name, step.summary)
+    report = step.report_as(LinearStaticReport)
+    if report is not None:
+        yield _linear_static(step.name, report)
 
 
-def static_tables(step: Any) -> Iterator[Table]:
+def static_tables(step: Step) -> Iterator[Table]:
     """Yield the critical points of a static step."""
-    s = step.summary
-    if s.get("critical_points"):
+    report = step.report_as(StaticReport)
+    if report is not None and report.critical_points:
         table = make_table(f"{step.name}: critical point", "load factor", "+-", "negative eigenvalues")
-        for point in s["critical_points"]:
-            count = f"{point['negative_before']} to {point['negative_after']}"
-            table.add_row(point["kind"], f"{point['load_factor']:.6g}", f"{point['error']:.1e}", count)
+        for point in report.critical_points:
+            count = f"{point.negative_before} to {point.negative_after}"
+            table.add_row(point.kind, f"{point.load_factor:.6g}", f"{point.error:.1e}", count)
         yield table
 
 
-def _counted(name: str, check: dict[str, Any]) -> str:
+def _counted(name: str, check: CountCheck) -> str:
     """Return a sentence that compares the count of eigenvalues with the modes found."""
-    expected, found = int(check["expected"]), int(check["found"])
+    expected, found = check.expected, check.found
     if expected == found:
         return f'step "{name}": the count of eigenvalues proves that no mode is missing ({found})'
     return (
@@ -191,18 +206,20 @@ def _counted(name: str, check: dict[str, Any]) -> str:
     )
 
 
-def _modes(name: str, s: dict[str, Any]) -> Table:
+def _modes(name: str, report: ModesReport) -> Table:
     """Return frequencies with residuals and, where they are known, effective masses in per cent of the whole.
 
     Directions without mass are left out; the last row sums over all modes, also over those not shown.
     """
-    frequencies, residuals = s["frequencies_hz"], s.get("residuals") or []
-    part = s.get("participation") or {}
-    total = np.asarray(part.get("total", []), float)
-    effective = np.asarray(part.get("effective_mass", []), float).reshape(len(frequencies), -1 if len(total) else 0)
+    frequencies, residuals = report.frequencies_hz, report.residuals or []
+    part = report.participation
+    directions = part.directions if part is not None else []
+    total = np.asarray(part.total if part is not None else [], float)
+    effective = np.asarray(part.effective_mass if part is not None else [], float)
+    effective = effective.reshape(len(frequencies), -1 if len(total) else 0)
     shown = np.flatnonzero(total > 0.0)
     share = 100.0 * effective[:, shown] / total[shown]
-    heads = [f"{part['directions'][k]} [%]" for k in shown]
+    heads = [f"{directions[k]} [%]" for k in shown]
     table = make_table(f"{name}: mode", "frequency [Hz]", "(rad/s)", "residual", *heads)
 
     def percent(values: np.ndarray) -> list[str]:
@@ -211,7 +228,7 @@ def _modes(name: str, s: dict[str, Any]) -> Table:
     def residual(part: list[float]) -> str:
         return f"{max(part):.1e}" if part else ""
 
-    rigid = s.get("rigid_body_modes", 0)
+    rigid = report.rigid_body_modes or 0
     if rigid:
         label = f"1 to {rigid}" if rigid > 1 else "1"
         table.add_row(label, "rigid-body", "", residual(residuals[:rigid]), *percent(share[:rigid].sum(axis=0)))
@@ -227,12 +244,12 @@ def _modes(name: str, s: dict[str, Any]) -> Table:
     return table
 
 
-def _linear_static(name: str, s: dict[str, Any]) -> Table:
+def _linear_static(name: str, report: LinearStaticReport) -> Table:
     table = make_table(name, "x", "y", "z", "largest")
-    if s.get("largest_displacement") is not None:
-        table.add_row("displacement [m]", "", "", "", f"{s['largest_displacement']:.6g}")
+    if report.largest_displacement is not None:
+        table.add_row("displacement [m]", "", "", "", f"{report.largest_displacement:.6g}")
     for key, label in (("force", "sum of reactions [N]"), ("moment", "their moment about the origin [N m]")):
-        values = (s.get("reactions") or {}).get(key)
+        values = getattr(report.reactions, key, None)
         if values is not None:
             least = 1e-10 * max(map(abs, values), default=0.0)  # below that is round-off
             shown = [v if abs(v) > least else 0.0 for v in [*values, *[0.0] * (3 - len(values))]]
@@ -281,21 +298,21 @@ def _sensors(results: Results, sensors: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _checks(checks: list[dict[str, Any]]) -> Table:
+def _checks(checks: list[CheckReport]) -> Table:
     from rich.text import Text
 
     table = make_table("check", "measured", "reference", "tolerance", "at [s]", "", "source")
     table.columns[-1].justify = "left"
     for check in checks:
-        measured, time = check["measured"], check["time"]
+        measured, time = check.measured, check.time
         table.add_row(
-            check["case"],
+            check.case,
             "none" if measured is None else f"{measured:.6g}",
-            f"{check['reference']:.6g}",
-            f"{check['tolerance']:.2g}",
+            f"{check.reference:.6g}",
+            f"{check.tolerance:.2g}",
             "" if time is None else f"{time:.5g}",
-            Text("pass", style="green") if check["pass"] else Text("FAILED", style="bold red"),
-            check["source"],
+            Text("pass", style="green") if check.passed else Text("FAILED", style="bold red"),
+            check.source,
         )
     return table
 

@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.analysis.steps.campbell import CampbellReport, CriticalSpeed
+from fem_mbs.analysis.steps.complex_modes import ComplexModesReport
+from fem_mbs.analysis.steps.harmonic import HarmonicReport
+from fem_mbs.analysis.steps.stability_map import StabilityMapReport
+from fem_mbs.analysis.steps.unbalance import UnbalanceReport
 from fem_mbs.results.eigenvalues import (
     Branches,
     as_complex,
@@ -19,6 +24,8 @@ from fem_mbs.results.eigenvalues import (
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from fem_mbs.results.reader import Step
 
 __all__ = [
     "campbell_sentences", "campbell_tables", "complex_modes_sentences", "complex_modes_tables", "harmonic_tables",
@@ -45,62 +52,76 @@ def make_table(*columns: str) -> Table:
     return table
 
 
-def complex_modes_tables(step: Any) -> Iterator[Table]:
+def complex_modes_tables(step: Step) -> Iterator[Table]:
     """Yield the table of eigenvalues of a step of complex modes."""
-    yield _complex_modes(step.name, step.summary)
+    report = step.report_as(ComplexModesReport)
+    if report is not None:
+        yield _complex_modes(step.name, report)
 
 
-def campbell_tables(step: Any) -> Iterator[Table]:
+def campbell_tables(step: Step) -> Iterator[Table]:
     """Yield the table of critical speeds."""
-    if step.summary.get("critical_speeds"):
-        yield _critical_speeds(step.name, step.summary)
+    report = step.report_as(CampbellReport)
+    if report is not None and report.critical_speeds:
+        yield _critical_speeds(step.name, report.critical_speeds)
 
 
-def unbalance_tables(step: Any) -> Iterator[Table]:
+def unbalance_tables(step: Step) -> Iterator[Table]:
     """Yield the table of largest responses to unbalance."""
-    yield _unbalance(step.name, step.summary)
+    report = step.report_as(UnbalanceReport)
+    if report is not None:
+        yield _unbalance(step.name, report)
 
 
-def harmonic_tables(step: Any) -> Iterator[Table]:
+def harmonic_tables(step: Step) -> Iterator[Table]:
     """Yield the table of peaks of a harmonic response."""
-    yield _harmonic(step.name, step.summary)
+    report = step.report_as(HarmonicReport)
+    if report is not None:
+        yield _harmonic(step.name, report)
 
 
-def map_tables(step: Any) -> Iterator[Table]:
+def map_tables(step: Step) -> Iterator[Table]:
     """Yield the tables of a stability map: its points, and over one parameter its branches."""
-    yield _map(step.name, step.summary)
-    if len(step.summary["parameters"]) == 1:
+    report = step.report_as(StabilityMapReport)
+    if report is None:
+        return
+    yield _map(step.name, report)
+    if len(report.parameters) == 1:
         yield from path_tables(step)
 
 
-def path_tables(step: Any) -> Iterator[Table]:
+def path_tables(step: Step) -> Iterator[Table]:
     """Yield the table of eigenvalues along a step, if there are any."""
     branches = eigenvalue_path(step)
     if branches is not None:
         yield _path(step.name, branches)
 
 
-def complex_modes_sentences(step: Any) -> Iterator[str]:
+def complex_modes_sentences(step: Step) -> Iterator[str]:
     """Yield sentences on growing modes with marks of `rich`; names keep their square brackets."""
     from rich.markup import escape
 
-    s = step.summary
-    grows = unstable(as_complex(s["eigenvalues"])) if s.get("eigenvalues") else np.zeros(0, bool)
-    where = f', rotor "{escape(s["rotor"])}" at {s["speed"]:.6g} rad/s' if s.get("rotor") else ""
-    seen = f", seen from the {s['frame']} frame" if s.get("rotor") and s.get("frame") else ""
-    if s.get("stable", not grows.any()):
+    report = step.report_as(ComplexModesReport)
+    if report is None:
+        return
+    grows = unstable(as_complex(report.eigenvalues)) if report.eigenvalues else np.zeros(0, bool)
+    where = f', rotor "{escape(report.rotor)}" at {report.speed:.6g} rad/s' if report.rotor else ""
+    seen = f", seen from the {report.frame} frame" if report.rotor and report.frame else ""
+    if report.stable if report.stable is not None else not grows.any():
         yield f"no mode grows{where}{seen}"
     else:
         count = int(grows.sum())
         yield f"[bold red]unstable[/]: {count} {'mode grows' if count == 1 else 'modes grow'}{where}{seen}"
 
 
-def campbell_sentences(step: Any) -> Iterator[str]:
+def campbell_sentences(step: Step) -> Iterator[str]:
     """Yield sentences on the speeds at which branches lose their stability, with marks of `rich`."""
-    yield from _onset_sentences(campbell_branches(step.summary)[0], "speed", "rad/s")
+    report = step.report_as(CampbellReport)
+    if report is not None:
+        yield from _onset_sentences(campbell_branches(report)[0], "speed", "rad/s")
 
 
-def path_sentences(step: Any) -> Iterator[str]:
+def path_sentences(step: Step) -> Iterator[str]:
     """Yield sentences on where branches along a step lose their stability, with marks of `rich`."""
     from rich.markup import escape
 
@@ -125,12 +146,12 @@ def _onset_sentences(branches: Branches, name: str, unit: str) -> Iterator[str]:
         yield f"stable over all {'speeds' if name == 'speed' else 'points'} looked at"
 
 
-def _complex_modes(name: str, s: dict[str, Any]) -> Table:
+def _complex_modes(name: str, report: ComplexModesReport) -> Table:
     """Return a table of frequencies, damping ratios, eigenvalues and residuals; growing modes in red."""
-    values = as_complex(s["eigenvalues"])
+    values = as_complex(report.eigenvalues)
     table = make_table(f"{name}: mode", "frequency [Hz]", "damping ratio [%]", "Re p [1/s]", "Im p [1/s]", "residual")
-    residuals = s.get("residuals") or []
-    rigid = int(s.get("rigid_body_modes", 0))
+    residuals = report.residuals or []
+    rigid = report.rigid_body_modes or 0
     if rigid:
         worst = f"{max(residuals[:rigid]):.1e}" if residuals else ""
         table.add_row(f"1 to {rigid}" if rigid > 1 else "1", "rigid-body", "", "", "", worst)
@@ -158,55 +179,53 @@ def _rounded(value: float, noise: float) -> str:
     return "0" if abs(value) <= noise else f"{value:.6g}"
 
 
-def _critical_speeds(name: str, s: dict[str, Any]) -> Table:
+def _critical_speeds(name: str, criticals: list[CriticalSpeed]) -> Table:
     table = make_table(f"{name}: critical speed", "rad/s", "1/min", "order", "whirl")
-    criticals = s["critical_speeds"]
     for k, found in enumerate(criticals[:_MAX_ROWS], 1):
-        speed = float(found["speed"])
+        speed, order = found.speed, 1.0 if found.order is None else found.order
         table.add_row(
-            str(k), f"{speed:.6g}", f"{speed * 30.0 / np.pi:.6g}", f"{float(found.get('order', 1)):g}",
-            found.get("whirl") or "",
+            str(k), f"{speed:.6g}", f"{speed * 30.0 / np.pi:.6g}", f"{order:g}", found.whirl or "",
         )  # fmt: skip
     if len(criticals) > _MAX_ROWS:
         table.add_row(f"and {len(criticals) - _MAX_ROWS} more")
     return table
 
 
-def _unbalance(name: str, s: dict[str, Any]) -> Table:
+def _unbalance(name: str, report: UnbalanceReport) -> Table:
     table = make_table(f"{name}: response", "largest amplitude", "at [rad/s]", "1/min", "phase there [°]")
-    speeds = np.asarray(s["speeds"], float)
-    for entry in s["response"][:_MAX_ROWS]:
-        amplitude = np.array(entry["amplitude"], float)
-        label = " ".join(str(word) for word in (entry.get("at", ""), entry.get("direction", "")) if word)
+    speeds = np.asarray(report.speeds, float)
+    for entry in report.response[:_MAX_ROWS]:
+        amplitude = np.array(entry.amplitude, float)
+        label = " ".join(word for word in (entry.at, entry.direction) if word)
         if not np.isfinite(amplitude).any():
             table.add_row(label)
             continue
         k = int(np.nanargmax(amplitude))
-        phase = f"{np.rad2deg(float(entry['phase'][k])):.1f}" if entry.get("phase") else ""
+        phase = f"{np.rad2deg(entry.phase[k]):.1f}" if entry.phase else ""
         speed = float(speeds[k])
         table.add_row(label, f"{amplitude[k]:.6g}", f"{speed:.6g}", f"{speed * 30.0 / np.pi:.6g}", phase)
-    if len(s["response"]) > _MAX_ROWS:
-        table.add_row(f"and {len(s['response']) - _MAX_ROWS} more")
+    if len(report.response) > _MAX_ROWS:
+        table.add_row(f"and {len(report.response) - _MAX_ROWS} more")
     return table
 
 
-def _harmonic(name: str, s: dict[str, Any]) -> Table:
+def _harmonic(name: str, report: HarmonicReport) -> Table:
     table = make_table(f"{name}: sensor", "unit", "largest amplitude", "at [Hz]", "phase there [°]")
-    for entry in s["peaks"][:_MAX_ROWS]:
-        row = (f"{entry['amplitude']:.6g}", f"{entry['frequency']:.6g}", f"{entry['phase']:.1f}")
-        table.add_row(entry["column"], entry["unit"], *row)
-    if len(s["peaks"]) > _MAX_ROWS:
-        table.add_row(f"and {len(s['peaks']) - _MAX_ROWS} more")
+    for entry in report.peaks[:_MAX_ROWS]:
+        row = (f"{entry.amplitude:.6g}", f"{entry.frequency:.6g}", f"{entry.phase:.1f}")
+        table.add_row(entry.column, entry.unit, *row)
+    if len(report.peaks) > _MAX_ROWS:
+        table.add_row(f"and {len(report.peaks) - _MAX_ROWS} more")
     return table
 
 
-def _map(name: str, s: dict[str, Any]) -> Table:
-    growth = np.array(s["growth"], float)
+def _map(name: str, report: StabilityMapReport) -> Table:
+    growth = np.array(report.growth, float)
     known = growth[np.isfinite(growth)]
     table = make_table(f"{name}: points", "stable", "unstable", "without a state", "largest growth rate [1/s]")
     size = float(np.abs(known).max(initial=0.0))
-    if s.get("frequency"):
-        size = max(size, 2.0 * np.pi * float(np.nanmax(np.abs(np.array(s["frequency"], float)), initial=0.0)))
+    if report.frequency:
+        size = max(size, 2.0 * np.pi * float(np.nanmax(np.abs(np.array(report.frequency, float)), initial=0.0)))
     grows = int((known > 1e-6 * size).sum())
     most = f"{known.max():.6g}" if known.size else ""
     table.add_row(str(growth.size), str(known.size - grows), str(grows), str(growth.size - known.size), most)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.decks.model import Conversion, Group, constants, density_of, material_of
-from fem_mbs.errors import ModelError
-from fem_mbs.meshes.abaqus.deck import BeamSection, Material
+from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.meshes.abaqus.deck import BeamSection, Effect, Material
 
 __all__ = ["beam_section", "directions", "make_lines"]
 
@@ -27,7 +27,7 @@ def make_lines(conv: Conversion) -> None:
 def _isotropic(conv: Conversion, material: Material, where: str) -> tuple[float, float]:
     assert material.elastic is not None  # `material_of` refuses such a material
     if material.elastic.kind != "isotropic":
-        raise ModelError(f"{where}: beams and trusses need an isotropic material; {material.name} is not")
+        raise ModelError("beams and trusses need an isotropic material", place=where, remedy=f"{material.name} is not")
     E, nu = constants(conv, material, material.elastic.constants, material.elastic.temperature, "the elasticity")
     return float(E), float(nu)
 
@@ -44,7 +44,9 @@ def _line_material(conv: Conversion, material: Material, where: str) -> str:
 def _trusses(conv: Conversion, group: Group, on: str) -> None:
     section = group.section
     if section.value is None or not section.value > 0.0:
-        raise ModelError(f"{section.where}: trusses need their area; give it in the line after *SOLID SECTION")
+        raise ModelError(
+            "trusses need their area", place=section.where, remedy="give it in the line after *SOLID SECTION"
+        )
     material = _line_material(conv, material_of(conv, section.material, section.where), section.where)
     conv.model.section(f"section of {group.name}", "general", A=section.value)
     conv.model.trusses(group.name, on, f"section of {group.name}", material, mass="consistent", strain="green")
@@ -53,7 +55,7 @@ def _trusses(conv: Conversion, group: Group, on: str) -> None:
 _SHAPES = {
     # width is along z (local 2), height along y (local 1)
     "RECT": lambda d: ("rectangle", {"height": d[0], "width": d[1]}),
-    "CIRC": lambda d: ("circle", {"diameter": 2.0 * d[0]}),
+    "CIRC": lambda d: ("circle", {"diameter": d[0]}),
     "PIPE": lambda d: ("tube", {"outer_diameter": 2.0 * d[0], "thickness": d[1]}),
 }
 
@@ -70,7 +72,9 @@ def beam_section(section: BeamSection) -> tuple[str, dict, np.ndarray]:
         E, G, _ = section.general
         A, I11, I12, I22, J = d[:5]
         if I12:
-            raise ModelError(f"{where}: a general section with I12 = {I12:g} is not supported; use principal axes")
+            raise UnsupportedError(
+                f"a general section with I12 = {I12:g} is not supported", place=where, remedy="use principal axes"
+            )
         rho = (section.density or 0.0) * A
         # I11 is for bending about the local direction 1, which is y here
         values = {"EA": E * A, "EIy": E * I11, "EIz": E * I22, "GJ": G * J, "rhoA": rho}
@@ -78,33 +82,41 @@ def beam_section(section: BeamSection) -> tuple[str, dict, np.ndarray]:
     if shape in ("RECT", "CIRC", "PIPE"):
         need = 1 if shape == "CIRC" else 2
         if len(d) < need or not (d[:need] > 0.0).all():
-            raise ModelError(f"{where}: a section {shape} needs {need} positive dimension{'s' * (need > 1)}")
+            raise ModelError(f"a section {shape} needs {need} positive dimension{'s' * (need > 1)}", place=where)
         if shape == "CIRC" and len(d) > 1 and d[1] and d[1] != d[0]:
-            raise ModelError(f"{where}: an elliptic section is not supported; give *BEAM SECTION, SECTION=GENERAL")
-        if shape == "CIRC" and len(d) > 1 and d[1]:
-            d = d / 2.0  # CalculiX gives both thicknesses
+            raise UnsupportedError(
+                "an elliptic section is not supported", place=where, remedy="give *BEAM SECTION, SECTION=GENERAL"
+            )
         kind, values = _SHAPES[shape](d)
-        thick = d[:2] if shape == "RECT" else np.full(2, 2.0 * d[0])
+        thick = d[:2] if shape == "RECT" else np.full(2, d[0] if shape == "CIRC" else 2.0 * d[0])
         return kind, values, thick
     if shape == "BOX" and len(d) >= 6:
         a, b, t1, t2, t3, t4 = d[:6]
         if t1 != t3 or t2 != t4:
-            raise ModelError(f"{where}: a box with different walls {t1:g}, {t3:g} or {t2:g}, {t4:g} is not supported")
+            raise UnsupportedError(
+                f"a box with different walls {t1:g}, {t3:g} or {t2:g}, {t4:g} is not supported", place=where
+            )
         # a along 1 (height), b along 2 (width); t1 and t3 are the walls at the ends of direction 1
         return "box", {"height": a, "width": b, "web_thickness": t2, "flange_thickness": t1}, np.array([a, b])
     if shape == "I" and len(d) >= 7:
         low, h, b1, b2, t1, t2, t3 = d[:7]
         if b1 != b2 or t1 != t2 or abs(low - 0.5 * h) > 1e-9 * h:
-            raise ModelError(f"{where}: an I section is supported with equal flanges and the axis at half its height")
+            raise ModelError(
+                "an I section is supported with equal flanges and the axis at half its height", place=where
+            )
         values = {"height": h, "width": b1, "flange_thickness": t1, "web_thickness": t3, "rotate": 90.0}
         return "I", values, np.array([b1, h])
     if shape == "GENERAL" and len(d) >= 4:
         A, I11, I12, I22 = d[:4]
         if I12:
-            raise ModelError(f"{where}: a general section with I12 = {I12:g} is not supported; use principal axes")
+            raise UnsupportedError(
+                f"a general section with I12 = {I12:g} is not supported", place=where, remedy="use principal axes"
+            )
         k = d[4] if len(d) > 4 and d[4] else 5.0 / 6.0
         return "general", {"A": A, "Iy": I11, "Iz": I22, "J": I11 + I22, "k": k}, np.zeros(2)
-    raise ModelError(f"{where}: the beam section {shape} is not supported; known are RECT, CIRC, PIPE, BOX, I, GENERAL")
+    raise UnsupportedError(
+        f"the beam section {shape} is not supported", place=where, remedy="known are RECT, CIRC, PIPE, BOX, I, GENERAL"
+    )
 
 
 def directions(conv: Conversion, group: Group) -> np.ndarray:
@@ -125,8 +137,9 @@ def directions(conv: Conversion, group: Group) -> np.ndarray:
         element = group.ids[int(np.argmin(size)) // (len(group.lines) // len(group.ids))]
         told = "the default (0, 0, -1)" if not given else str(tuple(n1.tolist()))
         raise ModelError(
-            f"{section.where}: direction 1 of beam {element}, {told}, lies along the beam; give another one in the "
-            "last line of *BEAM SECTION"
+            f"direction 1 of beam {element}, {told}, lies along the beam",
+            place=section.where,
+            remedy="give another one in the last line of *BEAM SECTION",
         )
     return across / size[:, None]
 
@@ -134,13 +147,23 @@ def directions(conv: Conversion, group: Group) -> np.ndarray:
 def _beams(conv: Conversion, group: Group, on: str) -> None:
     section, deck = group.section, conv.deck
     if section.nodal:
-        raise ModelError(f"{section.where}: NODAL THICKNESS of beams is not supported; give the section's dimensions")
+        raise UnsupportedError(
+            "NODAL THICKNESS of beams is not supported", place=section.where, remedy="give the section's dimensions"
+        )
     if section.orientation is not None:
-        raise ModelError(f"{section.where}: ORIENTATION of a beam section is not supported; give direction 1")
+        raise UnsupportedError(
+            "ORIENTATION of a beam section is not supported", place=section.where, remedy="give direction 1"
+        )
     hit = [n for n in deck.normals if np.isin(n.elements, group.ids).any()]
     if hit:
         conv.note(f"{hit[0].where}: *NORMAL is not used for beams; direction 1 of the section is")
     shape, values, thickness = beam_section(section)
+    if shape == "circle":
+        conv.note(
+            f"{section.where}: SECTION=CIRC with {values['diameter']:g} is a circle of this diameter, as in CalculiX "
+            "(Abaqus gives its radius)",
+            Effect.DIFFERS,
+        )
     name = f"section of {group.name}"
     conv.model.section(name, shape, **values)
     material = None

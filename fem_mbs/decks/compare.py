@@ -10,16 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs.elements.solids.mass import linear_images
-from fem_mbs.errors import FemMbsError, MeshError
+from fem_mbs.errors import FemMbsError, InputError, MeshError
 from fem_mbs.meshes.abaqus.calculix_dat import DatFile, Modes, Print, read_dat
-from fem_mbs.meshes.abaqus.reader import read_deck
+from fem_mbs.meshes.abaqus.deck import Effect
 
-__all__ = ["Row", "as_json", "compare_deck", "compare_folder", "table"]
+if TYPE_CHECKING:
+    from fem_mbs.analysis.steps.modes import Participation
+    from fem_mbs.results.report import PrintTable, StepReport
+
+__all__ = ["Row", "as_json", "compare_deck", "compare_folder", "count_decks", "table"]
 
 #: Largest difference where the element formulations are the same.
 SAME = 1e-3
@@ -33,7 +37,8 @@ _CLUSTER = 1e-4
 @dataclass(frozen=True)
 class Row:
     """One comparison: measured and reference value where the difference is largest, relative difference, margin and
-    the reason for it; status "ok", "outside", "missing", or "not compared" with the reason in ``why``."""
+    the reason for it; status "ok", "outside", "missing", "refused" (the deck), or "not compared", with the reason in
+    ``why``."""
 
     deck: str
     step: int
@@ -80,17 +85,21 @@ def compare_deck(path: str | Path) -> list[Row]:
     name = path.stem
     reference = next((p for p in (path.with_suffix(".dat.ref"), path.with_suffix(".dat")) if p.exists()), None)
     try:
-        deck = read_deck(path)
-        converted, solution = solve_deck(deck)
+        converted, solution = solve_deck(path)
+    except InputError as error:
+        return [_without(name, 0, "run", " ".join(str(error).split()), "refused")]
     except FemMbsError as error:
-        status = "not compared" if "not supported" in str(error) else "missing"
-        return [_without(name, 0, "run", " ".join(str(error).split()), status)]
+        return [_without(name, 0, "run", " ".join(str(error).split()), "missing")]
     types = {g.type for g in converted.conversion.groups} | _distorted(converted.conversion)
-    steps = solution.summary["steps"]
-    rows = [_without(name, 0, "note", str(n)) for n in converted.notes if n.changes]
+    summary = solution.report
+    steps = summary.steps if summary is not None else []
+    rows = [_without(name, 0, "note", str(n)) for n in converted.notes if n.effect is not Effect.NONE]
     if reference is None:
         return [*rows, _without(name, 0, "run", "it ran; there is no reference beside it")]
-    dat = read_dat(reference)
+    try:
+        dat = read_dat(reference)
+    except FemMbsError as error:
+        return [*rows, _without(name, 0, "reference", " ".join(str(error).split()), "missing")]
     if not dat.prints and not dat.modes:
         return [*rows, _without(name, 0, "run", "it ran; the reference is empty")]
     rows += _prints(name, dat, steps, types, _beam_axes(converted.conversion))
@@ -118,7 +127,7 @@ def _margin(types: set[str]) -> tuple[float, str]:
 _NAMES = {"EMASI": "moments of inertia", "COG": "centre of gravity", "EMASIC": "inertia about the centre"}
 
 
-def _prints(name: str, dat: DatFile, steps: list[dict[str, Any]], types: set[str], axes) -> list[Row]:
+def _prints(name: str, dat: DatFile, steps: list[StepReport], types: set[str], axes) -> list[Row]:
     rows: dict[tuple, list[tuple[Row, float]]] = {}
     for p in dat.prints:
         if not p.quantity:
@@ -126,12 +135,12 @@ def _prints(name: str, dat: DatFile, steps: list[dict[str, Any]], types: set[str
         total = p.quantity.endswith("T") and not len(p.ids)
         quantity = p.quantity[:-1] if total else p.quantity
         mine = [
-            t for s in steps if p.step in (0, s.get("deck_step")) for t in s.get("prints", ())
-            if t["quantity"] == quantity and (t["set"] or "").upper() == p.set_name.upper()
-            and bool(t.get("total")) == (total or quantity == "COG") and t.get("mode", 0) == p.mode
+            t for s in steps if p.step in (0, s.deck_step) for t in s.prints or ()
+            if t.quantity == quantity and (t.set or "").upper() == p.set_name.upper()
+            and bool(t.total) == (total or quantity == "COG") and (t.mode or 0) == p.mode
         ]  # fmt: skip
         if not p.mode and len(mine) > 1:
-            mine = [t for t in mine if abs(t["time"] - p.time) <= 1e-6 * max(abs(p.time), 1e-300)] or mine[-1:]
+            mine = [t for t in mine if abs(t.time - p.time) <= 1e-6 * max(abs(p.time), 1e-300)] or mine[-1:]
         label = _NAMES.get(quantity, quantity) + (" (sum)" if total else "")
         if not mine:
             rows.setdefault((p.step, label), []).append((_without(name, p.step, label, "not printed", "missing"), 0.0))
@@ -163,11 +172,9 @@ def _on_section(values: np.ndarray, t: np.ndarray) -> np.ndarray:
     return np.einsum("ijm,mj->mi", T, t)
 
 
-def _compare_table(
-    name: str, p: Print, t: dict[str, Any], label: str, types: set[str], axes, least: float = 0.0
-) -> Row:
-    mine = np.array(t["values"], float)
-    ours, points = np.array(t["ids"], int), np.array(t.get("points", ()), int)
+def _compare_table(name: str, p: Print, t: PrintTable, label: str, types: set[str], axes, least: float = 0.0) -> Row:
+    mine = np.array(t.values, float)
+    ours, points = np.array(t.ids, int), np.array(t.points or (), int)
     theirs, values = p.values, mine
     margin, why = _margin(types)
     beams = any(k.startswith(("B3", "PIPE")) for k in types)
@@ -220,21 +227,22 @@ def _beam_margin(quantity: str) -> tuple[float, str]:
 
 
 # --- modes -----------------------------------------------------------------------------------------------------------
-def _modes(name: str, modes: Modes, steps: list[dict[str, Any]], before: int, types: set[str]) -> list[Row]:
+def _modes(name: str, modes: Modes, steps: list[StepReport], before: int, types: set[str]) -> list[Row]:
     what, key = ("load factors", "load_factors") if modes.kind == "buckling" else ("frequencies", "frequencies_hz")
-    known = [s for s in steps if key in s]
-    step = next((s for s in known if s.get("deck_step") == modes.step), None)
+    known = [s for s in steps if hasattr(s, key)]
+    step = next((s for s in known if s.deck_step == modes.step), None)
     if not modes.step and before < len(known):
         step = known[before]
-    if step is None or key not in step:
+    if step is None:
         return [_without(name, modes.step, what, "the step was not computed", "missing")]
+    ours = np.array(getattr(step, key))
     if modes.kind == "buckling":
-        return [_worst(name, modes.step, what, np.array(step[key]), modes.factor, types)]
+        return [_worst(name, modes.step, what, ours, modes.factor, types)]
     if modes.kind == "complex":
-        return [_worst(name, modes.step, "complex frequencies", np.array(step[key]), modes.frequency, types)]
+        return [_worst(name, modes.step, "complex frequencies", ours, modes.frequency, types)]
     theirs = np.sign(modes.eigenvalue) * np.sqrt(np.abs(modes.eigenvalue)) / (2.0 * np.pi)
-    rows = [_worst(name, modes.step, what, np.array(step[key]), theirs, types)]
-    part = step.get("participation")
+    rows = [_worst(name, modes.step, what, ours, theirs, types)]
+    part = getattr(step, "participation", None)
     if part is not None and "C3D8I" in types:
         why = "CalculiX moves the incompatible modes of C3D8I along with the part, whose mass it then counts too high"
         rows.append(_without(name, modes.step, "effective masses", why))
@@ -252,9 +260,9 @@ def _worst(name: str, step: int, what: str, mine: np.ndarray, theirs: np.ndarray
     return _row(name, step, label, mine[i], theirs[i], off[i], *_margin(types))
 
 
-def _participation(name: str, modes: Modes, part: dict[str, Any], frequency: np.ndarray) -> list[Row]:
+def _participation(name: str, modes: Modes, part: Participation, frequency: np.ndarray) -> list[Row]:
     n = len(frequency)
-    mine, total = np.array(part["effective_mass"])[:n], np.array(part["total"])
+    mine, total = np.array(part.effective_mass)[:n], np.array(part.total)
     theirs = modes.effective_mass
     groups = np.concatenate(([0], np.cumsum(np.diff(frequency) > _CLUSTER * np.abs(frequency[1:]))))
     a, b = (np.array([v[groups == g].sum(axis=0) for g in range(groups[-1] + 1)]) for v in (mine, theirs))
@@ -298,6 +306,20 @@ def table(rows: list[Row]) -> list[str]:
     ]  # fmt: skip
     width = [max(len(c[i]) for c in cells) for i in range(len(head) - 1)]
     return ["  ".join([*(c[i].ljust(width[i]) for i in range(len(head) - 1)), c[-1]]).rstrip() for c in cells]
+
+
+def count_decks(rows: list[Row]) -> dict[str, int]:
+    """Return how many decks there are of each kind, by their worst row: "outside of a margin", "with results missing",
+    "refused", "within the margins", "not compared"."""
+    kinds = {
+        "outside": "outside of a margin", "missing": "with results missing", "refused": "refused",
+        "ok": "within the margins", "not compared": "not compared",
+    }  # fmt: skip
+    of: dict[str, set[str]] = {}
+    for row in rows:
+        of.setdefault(row.deck, set()).add(row.status)
+    worst = [next(kinds[status] for status in kinds if status in found) for found in of.values()]
+    return {kind: worst.count(kind) for kind in kinds.values() if kind in worst}
 
 
 def as_json(rows: list[Row]) -> list[dict[str, Any]]:

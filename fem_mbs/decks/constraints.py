@@ -19,9 +19,9 @@ from fem_mbs.decks.loads import surface_facets
 from fem_mbs.decks.model import Conversion, axes_at
 from fem_mbs.decks.solids import nodal_areas
 from fem_mbs.decks.time import Given, Timeline, courses, is_general
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
-from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, Mpc, RigidBody
+from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, Effect, Mpc, RigidBody
 from fem_mbs.model.connections.joint_parts import drive
 from fem_mbs.system.compile import GROUND
 
@@ -48,6 +48,38 @@ def nodes_of_constraints(conv: Conversion) -> None:
         ref = conv.node(coupling.ref_node)
         conv.used[ref] = True
         conv.rotational[ref] |= not _is_mean(conv, coupling)
+    _turn_masters(conv)
+
+
+def _turn_masters(conv: Conversion) -> None:
+    """Give rotations to the nodes that others follow by the MPC BEAM, if these make a body or moments act there.
+
+    Abaqus makes such nodes rigid bodies. CalculiX, which knows no rotation of a node without elements, keeps distances.
+    """
+    followers: dict[int, list[int]] = {}
+    for mpc in conv.deck.mpcs:
+        if mpc.kind == "BEAM":
+            a, b = conv.nodes(mpc.nodes)[:2].tolist()
+            followers.setdefault(b, []).append(a)
+    if not followers:
+        return
+    entries = [*conv.deck.boundaries, *(e for step in conv.deck.steps for e in (*step.boundaries, *step.cloads))]
+    given = [e.nodes for e in entries if max(np.atleast_1d(e.dofs if isinstance(e, Boundary) else e.dof)) > 3]
+    turned = conv.nodes(np.concatenate(given)) if given else np.empty(0, int)
+    meshed = np.unique(np.concatenate([g.nodes.ravel() for g in conv.groups]))
+    for b, nodes in followers.items():
+        if b in meshed or conv.rotational[b]:
+            continue
+        arms = conv.deck.x[nodes] - conv.deck.x[b]
+        size = np.linalg.svd(arms, compute_uv=False)
+        if b in turned or (len(size) > 1 and size[1] > _ON * size[0]):
+            conv.rotational[b] = True
+            where = next(m.where for m in conv.deck.mpcs if m.kind == "BEAM" and conv.nodes(m.nodes)[1] == b)
+            conv.note(
+                f"{where}: nodes follow node {conv.deck.node_ids[b]} of the MPC BEAM as a rigid body, as in Abaqus "
+                "(CalculiX keeps their distances only)",
+                Effect.DIFFERS,
+            )
 
 
 def tie_facets(conv: Conversion) -> None:
@@ -57,7 +89,7 @@ def tie_facets(conv: Conversion) -> None:
             if conv.deck.surfaces[name].kind == "element":
                 conv.facets[f"{name} (tie)"] = surface_facets(conv, name, tie.where)
             elif name == tie.master:
-                raise ModelError(f"{tie.where}: the master surface {name} of a tie must be one of element faces")
+                raise ModelError(f"the master surface {name} of a tie must be one of element faces", place=tie.where)
 
 
 class _Table:
@@ -79,8 +111,10 @@ class _Table:
         key = (node, component)
         if key in self.dependent:
             raise ModelError(
-                f"{where}: direction {component + 1} of node {self.conv.deck.node_ids[node]} is the dependent one "
-                f"already in {self.dependent[key]}; begin the equation with another node or direction"
+                f"direction {component + 1} of node {self.conv.deck.node_ids[node]} is the dependent one already "
+                f"in {self.dependent[key]}",
+                place=where,
+                remedy="begin the equation with another node or direction",
             )
         self.dependent[key] = where
 
@@ -130,7 +164,9 @@ def _equation(conv: Conversion, table: _Table, equation) -> None:
     nodes, dofs = conv.nodes(equation.nodes), np.asarray(equation.dofs) - 1
     coefficients = np.asarray(equation.coefficients, float)
     if not coefficients[0]:
-        raise ModelError(f"{equation.where}: the coefficient of the first, dependent, dof is zero; begin with another")
+        raise ModelError(
+            "the coefficient of the first, dependent, dof is zero", place=equation.where, remedy="begin with another"
+        )
     n, k, c = _expand(conv, nodes, dofs, coefficients, equation.where)
     first = (int(nodes[0]), int(dofs[0]))
     table.depend(*first, equation.where)
@@ -165,14 +201,14 @@ def _mpc(conv: Conversion, table: _Table, mpc: Mpc) -> None:
     where, kind = mpc.where, mpc.kind
     if kind in ("BEAM", "LINK"):
         a, b = nodes[:2]
-        if kind == "BEAM" and conv.rotational[a] and conv.rotational[b]:
+        if kind == "BEAM" and conv.rotational[b]:
             conv.model.coupling(f"MPC {len(table.dependent) + 1}", int(b), nodes[:1], kind="rigid")
-            for k in range(6):
+            for k in range(6 if conv.rotational[a] else 3):
                 table.depend(int(a), k, where)
             return
         d = x[a] - x[b]
         if not np.linalg.norm(d) > 0.0:
-            raise ModelError(f"{where}: both nodes of the MPC {kind} are at one place; use PIN or TIE")
+            raise ModelError(f"both nodes of the MPC {kind} are at one place", place=where, remedy="use PIN or TIE")
         table.depend(int(a), int(np.abs(d).argmax()), where)
         conv.model.joint(f"MPC {len(table.dependent)}", "distance", int(b), int(a))
     elif kind in ("PIN", "TIE"):
@@ -183,7 +219,9 @@ def _mpc(conv: Conversion, table: _Table, mpc: Mpc) -> None:
     elif kind in ("STRAIGHT", "PLANE"):
         _flat(conv, table, mpc, nodes)
     else:
-        raise ModelError(f"{where}: the MPC {kind} is not supported; known are BEAM, LINK, PIN, TIE, STRAIGHT, PLANE")
+        raise UnsupportedError(
+            f"the MPC {kind} is not supported", place=where, remedy="known are BEAM, LINK, PIN, TIE, STRAIGHT, PLANE"
+        )
 
 
 def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
@@ -191,21 +229,22 @@ def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
     x, where = conv.deck.x, mpc.where
     base = 2 if mpc.kind == "STRAIGHT" else 3
     if any(conv.is_nonlinear(s) and s.procedure in ("STATIC", "DYNAMIC") for s in conv.deck.steps):
-        conv.note(f"{where}: the MPC {mpc.kind} holds for small rotations only")
+        conv.note(f"{where}: the MPC {mpc.kind} holds for small rotations only", Effect.DIFFERS)
     origin = x[nodes[0]]
     arms = x[nodes[1:base]] - origin
     _, size, vt = np.linalg.svd(arms)
     if not size[-1] > _ON * size[0] or size[0] == 0.0:
         what = ("point", "line")[base - 2]
-        raise ModelError(f"{where}: the first {base} nodes of the MPC {mpc.kind} lie on one {what}")
+        raise ModelError(f"the first {base} nodes of the MPC {mpc.kind} lie on one {what}", place=where)
     across = vt[base - 1 :]
     for p in nodes[base:]:
         arm = x[p] - origin
         if np.abs(across @ arm).max() > _ON * max(size[0], np.linalg.norm(arm)):
             what = ("line", "plane")[base - 2]
             raise ModelError(
-                f"{where}: node {conv.deck.node_ids[p]} of the MPC {mpc.kind} does not lie on the {what} of the first "
-                f"{base} nodes"
+                f"node {conv.deck.node_ids[p]} of the MPC {mpc.kind} does not lie on the {what} of the first "
+                f"{base} nodes",
+                place=where,
             )
         share = np.linalg.lstsq(arms.T, arm, rcond=None)[0]
         others, weights = nodes[:base], np.concatenate(([1.0 - share.sum()], share))
@@ -243,7 +282,7 @@ def _rigid_body(conv: Conversion, table: _Table, body: RigidBody, number: int) -
     nodes = np.unique(conv.nodes(body.nodes))
     nodes = nodes[(nodes != ref) & conv.used[nodes]]
     if not len(nodes):
-        conv.note(f"{body.where}: the rigid body has no nodes of elements")
+        conv.note(f"{body.where}: the rigid body has no nodes of elements", Effect.NONE)
         return
     for node in nodes.tolist():
         for k in range(6 if conv.rotational[node] else 3):
@@ -258,8 +297,8 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
     if coupling.orientation is not None and (set(dofs) & {1, 2, 3}) not in ({1, 2, 3}, set()):
         axes = axes_at(conv.deck.orientations[coupling.orientation], conv.deck.x[[ref]])[0]
         if not np.allclose(axes, np.eye(3), atol=1e-12):
-            raise ModelError(
-                f"{coupling.where}: a coupling of some directions in the axes of an orientation is not supported"
+            raise UnsupportedError(
+                "a coupling of some directions in the axes of an orientation is not supported", place=coupling.where
             )
     if coupling.kind == "distributing" and _is_mean(conv, coupling):
         # CalculiX: the displacement of the node is the weighted mean, it has no rotation
@@ -289,7 +328,7 @@ def _areas(conv: Conversion, coupling: Coupling, nodes: np.ndarray) -> np.ndarra
             conv.note(
                 f"{coupling.where}: the surface {coupling.surface} has nodes and no faces: they have equal weights "
                 "(CalculiX refuses it)",
-                changes=False,
+                Effect.NONE,
             )
         return np.asarray(coupling.weights, float)
     total = np.zeros(len(conv.deck.x))
@@ -325,14 +364,14 @@ def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]
         conv.note(
             f"{boundary.where}: a support of node {conv.deck.node_ids[loose[0]]}"
             f"{f' and {loose.size - 1} more' if loose.size > 1 else ''}, which no element uses, is left out",
-            changes=False,
+            Effect.NONE,
         )
     stiff = np.unique(node[conv.used[node] & (dof >= 3) & ~conv.rotational[node]])
     if stiff.size:
         conv.note(
             f"{boundary.where}: directions 4 to 6 of {stiff.size} node{'s' * (stiff.size > 1)} without rotations are "
             "left out",
-            changes=False,
+            Effect.NONE,
         )
     return 6 * node + dof, exists
 
@@ -341,9 +380,13 @@ def _entries(conv: Conversion, boundaries: Sequence[Boundary], zero: bool = Fals
     out = []
     for b in boundaries:
         if b.kind != "DISPLACEMENT" and b.value:
-            raise ModelError(f"{b.where}: supports of TYPE={b.kind} are not supported; give displacements")
+            raise UnsupportedError(
+                f"supports of TYPE={b.kind} are not supported", place=b.where, remedy="give displacements"
+            )
         if b.fixed:
-            raise ModelError(f"{b.where}: FIXED supports, which hold what earlier steps did, are not supported")
+            raise UnsupportedError(
+                "FIXED supports, which hold what earlier steps did, are not supported", place=b.where
+            )
         keys, exists = _keys(conv, b)
         keys = np.unique(keys[exists])
         if len(keys):
@@ -362,7 +405,7 @@ def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
     start = [*lone, *before] if timeline.steps and not before else [*before, *(lone if not timeline.steps else ())]
     found, twice = courses(deck, timeline, given, ["BOUNDARY" in deck.steps[i].new for i in timeline.steps], start)
     for place in twice:
-        conv.note(f"{place}: a support is given a second time in one step; the last value counts")
+        conv.note(f"{place}: a support is given a second time in one step; the last value counts", Effect.DIFFERS)
     axes_all, has = conv.transform_of(np.arange(len(deck.node_ids)))
     local = _Table(conv)
     for number, course in enumerate(found, 1):
@@ -371,8 +414,10 @@ def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
         if free and not has[free[0][0]]:
             n, d = free[0]
             raise ModelError(
-                f"{course.where}: direction {d + 1} of node {deck.node_ids[n]} is held, but depends on others in "
-                f"{table.dependent[free[0]]}; hold another dof, or begin the equation with another one"
+                f"direction {d + 1} of node {deck.node_ids[n]} is held, but depends on others in "
+                f"{table.dependent[free[0]]}",
+                place=course.where,
+                remedy="hold another dof, or begin the equation with another one",
             )
         t = np.linspace(0.0, timeline.end[-1] if timeline.end else 1.0, 257)
         moves = bool(np.any(course.function(t)) or np.any(getattr(course.function, "value", 0.0)))
@@ -409,8 +454,9 @@ def _same_in_all_steps(conv: Conversion, before: list[Given], per_step: list[lis
             if other:
                 node, dof = divmod(other[0], 6)
                 raise ModelError(
-                    f"{more[other[0]]}: the support of node {conv.deck.node_ids[node]} in direction {dof + 1} {what} "
-                    f"step {step.number}; supports must be the same in all steps, give such steps decks of their own"
+                    f"the support of node {conv.deck.node_ids[node]} in direction {dof + 1} {what} step {step.number}",
+                    place=more[other[0]],
+                    remedy="supports must be the same in all steps, give such steps decks of their own",
                 )
 
 

@@ -20,9 +20,10 @@ from fem_mbs.decks.beams import beam_section
 from fem_mbs.decks.model import Conversion, Group, density_of, material_of
 from fem_mbs.decks.solids import nodal_volumes
 from fem_mbs.decks.time import Course, Given, Root, Timeline, courses, is_general
-from fem_mbs.errors import ModelError
-from fem_mbs.functions.kinds import TimeFunction, make_function
-from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, PointMass
+from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.functions.kinds import make_function
+from fem_mbs.functions.laws import TimeFunction
+from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Effect, PointMass
 
 __all__ = ["Plan", "make_loads", "plan_loads", "surface_facets"]
 
@@ -72,7 +73,10 @@ def _all_kinds(
         got, twice = courses(conv.deck, timeline, given, [kind in s.new for s in steps])
         for place in twice:
             what = "node and direction" if kind == "CLOAD" else "element and label"
-            conv.note(f"{place}: a load of the same {what} is given a second time in one step; the last value counts")
+            conv.note(
+                f"{place}: a load of the same {what} is given a second time in one step; the last value counts",
+                Effect.DIFFERS,
+            )
         for k, course in enumerate(got, 1):
             if not np.any(course.factors) or not np.any(_values(course.function)):
                 continue
@@ -111,12 +115,12 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
         if not exists.all():
             lost = conv.deck.node_ids[nodes[~exists][0]]
             why = "which no element uses" if not conv.used[nodes[~exists][0]] else "which has no rotation"
-            conv.note(f"{c.where}: the load on direction {c.dof} of node {lost}, {why}, is left out")
+            conv.note(f"{c.where}: the load on direction {c.dof} of node {lost}, {why}, is left out", Effect.DIFFERS)
         if c.follower:
             conv.note(f"{c.where}: FOLLOWER is not used; the load keeps its direction")
         keys = 6 * nodes[exists] + dof[exists]
         if len(keys) != len(np.unique(keys)):
-            conv.note(f"{c.where}: a node is named twice; its load counts once")
+            conv.note(f"{c.where}: a node is named twice; its load counts once", Effect.DIFFERS)
         keys = np.unique(keys)
         if len(keys):
             out.append(Given(keys, np.full(len(keys), c.value), c.amplitude, c.where))
@@ -176,7 +180,7 @@ class _Labels:
                 key = (d.kind, d.label)
             elements = np.unique(d.elements)
             if d.kind == "centrifugal" and self.conv.plane:
-                raise ModelError(f"{d.where}: CENTRIF of plane models is not supported")
+                raise UnsupportedError("CENTRIF of plane models is not supported", place=d.where)
             if d.kind == "centrifugal":
                 elements = np.zeros(1, int)
                 self._covers(d)
@@ -190,8 +194,9 @@ class _Labels:
             missing = ~np.isin(group.ids, d.elements)
             if missing.any():
                 raise ModelError(
-                    f"{d.where}: CENTRIF must act on all elements; {group.type} {group.ids[np.argmax(missing)]} is not "
-                    "among them"
+                    "CENTRIF must act on all elements",
+                    place=d.where,
+                    remedy=f"{group.type} {group.ids[np.argmax(missing)]} is not among them",
                 )
 
     def dsloads(self, entries: Iterable[Dsload]) -> list[Given]:
@@ -219,7 +224,9 @@ def _distributed(conv: Conversion, plan: Plan, names: list[str], name: str, cour
         elif load.kind == "centrifugal":
             axis = load.direction / np.linalg.norm(load.direction)
             if factors[0] < 0.0:
-                raise ModelError(f"{load.where}: the square of the speed is {factors[0]:g}; it cannot be negative")
+                raise ModelError(
+                    f"the square of the speed is {factors[0]:g}", place=load.where, remedy="it cannot be negative"
+                )
             speed = Root(_scaled(function, factors[0]))
             names.append(label)
             plan.make.append(lambda a=axis, p=load.point, s=speed, n=label: conv.model.centrifugal(n, s, a, p))
@@ -250,7 +257,9 @@ def _check_face(group: Group, face: int, load) -> None:
 
     count = len(FACES[group.cell])
     if not 0 <= face < count:
-        raise ModelError(f"{load.where}: {group.type} has no face {load.label}; its faces are 1 to {count}")
+        raise ModelError(
+            f"{group.type} has no face {load.label}", place=load.where, remedy=f"its faces are 1 to {count}"
+        )
 
 
 def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course: Course, function, table) -> None:
@@ -258,7 +267,9 @@ def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course:
         label, factor = f"{name}.{i} {load.surface}", float(factors[0])
         surface = conv.deck.surfaces[load.surface]
         if surface.kind != "element":
-            raise ModelError(f"{load.where}: {load.surface} is a surface of nodes; loads need one of element faces")
+            raise ModelError(
+                f"{load.surface} is a surface of nodes", place=load.where, remedy="loads need one of element faces"
+            )
         conv.facets[label] = surface_facets(conv, load.surface, load.where)
         own, on = _scaled(function, 1.0), f"deck:{label}"
         names.append(label)
@@ -285,12 +296,12 @@ def surface_facets(conv: Conversion, name: str, where: str) -> list[tuple[Group,
         for group, rows in conv.element_groups(elements[mine]):
             if group.kind != "solid" or not str(label)[1:].isdigit():
                 raise ModelError(
-                    f"{where}: surface {name}: face {label} of {group.type} cannot be loaded, tied or coupled"
+                    f"surface {name}: face {label} of {group.type} cannot be loaded, tied or coupled", place=where
                 )
             out.append((group, rows, np.full(len(rows), int(str(label)[1:]) - 1)))
             taken |= mine & np.isin(elements, group.ids)
     if not taken.all():
-        raise ModelError(f"{where}: surface {name}: element {elements[np.argmin(taken)]} is not in the model")
+        raise ModelError(f"surface {name}: element {elements[np.argmin(taken)]} is not in the model", place=where)
     return out
 
 
@@ -334,7 +345,7 @@ def _body(conv, plan, names, label, load: Dload, elements, vectors, function) ->
         if len(nodes):
             _act(conv, plan, names, f"{label} moments" if moment else label, nodes, values[nodes], function, moment)
     if not total.any():
-        conv.note(f"{load.where}: the load {load.label} acts on elements without mass or volume")
+        conv.note(f"{load.where}: the load {load.label} acts on elements without mass or volume", Effect.NONE)
 
 
 def _per_length(conv: Conversion, group: Group, load: Dload) -> float:
@@ -369,7 +380,7 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
     )
     place = entries[0].where
     if not expands:
-        conv.note(f"{place}: temperatures have no effect, no material has *EXPANSION", changes=False)
+        conv.note(f"{place}: temperatures have no effect, no material has *EXPANSION", Effect.NONE)
         return
     start = np.zeros(len(deck.node_ids))
     for c in deck.initial_conditions:
@@ -378,7 +389,7 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
     given = [[_change(conv, t, start) for t in deck.steps[i].temperatures] for i in timeline.steps]
     found, twice = courses(deck, timeline, given, ["TEMPERATURE" in deck.steps[i].new for i in timeline.steps])
     for again in twice:
-        conv.note(f"{again}: a node gets a second temperature in one step; the last one counts")
+        conv.note(f"{again}: a node gets a second temperature in one step; the last one counts", Effect.DIFFERS)
     for number, course in enumerate(found, 1):
         if not np.any(course.factors) or not np.any(_values(course.function)):
             continue
@@ -403,7 +414,9 @@ def _change(conv: Conversion, t, start: np.ndarray) -> Given:
     nodes = np.unique(conv.nodes(t.nodes))
     if t.amplitude is not None and np.any(start[nodes]):
         raise ModelError(
-            f"{t.where}: a temperature with AMPLITUDE needs the initial temperature 0; give the change instead"
+            "a temperature with AMPLITUDE needs the initial temperature 0",
+            place=t.where,
+            remedy="give the change instead",
         )
     return Given(nodes, t.value - start[nodes], t.amplitude, t.where)
 
@@ -422,7 +435,9 @@ def _initial(conv: Conversion) -> None:
             conv.note(f"{c.where}: an initial {c.kind.lower()} in direction {c.dof} is not used")
             continue
         if rested:
-            conv.note(f"{c.where}: the initial velocity is lost in the STATIC step before, as in CalculiX")
+            conv.note(
+                f"{c.where}: the initial velocity is lost in the STATIC step before, as in CalculiX", Effect.DIFFERS
+            )
             continue
         nodes = conv.nodes(c.nodes)
         axes, _ = conv.transform_of(nodes)

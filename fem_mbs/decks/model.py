@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fem_mbs.errors import ModelError
+from fem_mbs.decks.notes import Note
+from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
     Deck,
     DeckStep,
+    Effect,
     ElementBlock,
     Material,
     Orientation,
@@ -62,17 +64,6 @@ _POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling
 _POISSON = 0.3
 #: Of the largest coordinate: nodes nearer than this are one place.
 _SAME = 1e-12
-
-
-@dataclass(frozen=True)
-class Note:
-    """A feature of a deck that the model lacks: a sentence, and whether it changes the results."""
-
-    text: str
-    changes: bool
-
-    def __str__(self) -> str:
-        return self.text
 
 
 @dataclass
@@ -152,9 +143,10 @@ class Conversion:
         """Return whether a step is geometrically nonlinear."""
         return step.nlgeom or self.bent
 
-    def note(self, text: str, changes: bool = True) -> None:
+    def note(self, text: str, effect: Effect = Effect.DROPPED) -> None:
+        """Keep a sentence on what the model lacks, once."""
         if all(text != n.text for n in self.notes):
-            self.notes.append(Note(text, changes))
+            self.notes.append(Note(text, effect))
 
     def nodes(self, ids: ArrayLike) -> np.ndarray:
         """Return nodes (m,) of the model for node ids of the deck."""
@@ -194,7 +186,7 @@ def _axes(system: str, a, b, c, x: np.ndarray, where: str) -> np.ndarray:
     if system == "cylindrical":
         axis = b - a
         if not np.linalg.norm(axis) > 0.0:
-            raise ModelError(f"{where}: both points of the axis are the same; give two different ones")
+            raise ModelError("both points of the axis are the same", place=where, remedy="give two different ones")
         axis = axis / np.linalg.norm(axis)
         arm = x - a
         radial = arm - np.outer(arm @ axis, axis)
@@ -208,7 +200,9 @@ def _axes(system: str, a, b, c, x: np.ndarray, where: str) -> np.ndarray:
     first, second = a - c, b - c
     third = np.cross(first, second)
     if not np.linalg.norm(third) > 1e-12 * np.linalg.norm(first) * np.linalg.norm(second):
-        raise ModelError(f"{where}: the points of the axes lie on one line with their origin; give two directions")
+        raise ModelError(
+            "the points of the axes lie on one line with their origin", place=where, remedy="give two directions"
+        )
     e1, e3 = first / np.linalg.norm(first), third / np.linalg.norm(third)
     return np.broadcast_to(np.array([e1, np.cross(e3, e1), e3]), (len(x), 3, 3)).copy()
 
@@ -241,7 +235,7 @@ def _solid_kind(block: ElementBlock, conv: Conversion) -> tuple[str, str] | None
     letters = block.type[len(block.shape) :]
     for letter, what in _VARIANTS.items():
         if letter in letters:
-            conv.note(f"{block.type}: taken as {block.type.replace(letter, '', 1)}, without {what}")
+            conv.note(f"{block.type}: taken as {block.type.replace(letter, '', 1)}, without {what}", Effect.DIFFERS)
     rest = re.sub("[HMT]", "", letters)
     return (cell, elements[rest]) if rest in elements else None
 
@@ -281,15 +275,17 @@ def find_groups(conv: Conversion) -> None:
             if s < 0:
                 place = element_place(deck.source, int(block.ids[rows][0]))
                 raise ModelError(
-                    f"{place}: {rows.sum()} elements of type {block.type} have no section (the first is "
-                    f"{block.ids[rows][0]}); the deck is cut off, or lacks a *SECTION for their set"
+                    f"{rows.sum()} elements of type {block.type} have no section (the first is {block.ids[rows][0]})",
+                    place=place,
+                    remedy="the deck is cut off, or lacks a *SECTION for their set",
                 )
             section = deck.sections[s]
             expected = BeamSection if kind[0] == "beam" else SolidSection
             if not isinstance(section, expected):
                 raise ModelError(
-                    f"{section.where}: elements of type {block.type} cannot have this section; "
-                    f"give them *{'BEAM' if kind[0] == 'beam' else 'SOLID'} SECTION"
+                    f"elements of type {block.type} cannot have this section",
+                    place=section.where,
+                    remedy=f"give them *{'BEAM' if kind[0] == 'beam' else 'SOLID'} SECTION",
                 )
             name = section.elset
             if name in taken:
@@ -308,21 +304,22 @@ def find_groups(conv: Conversion) -> None:
             if kind[0] == "beam":
                 conv.rotational[nodes.ravel()] = True
     if unsupported:
-        raise ModelError(f"{place}: element types that are not supported: {'; '.join(unsupported)}")
+        raise UnsupportedError(f"element types that are not supported: {'; '.join(unsupported)}", place=place)
     plane = [g for g in conv.groups if g.state]
     if plane and len(plane) < len(conv.groups):
         other = next(g for g in conv.groups if not g.state)
-        raise ModelError(
-            f"{element_place(deck.source, int(plane[0].ids[0]))}: plane elements ({plane[0].type}) together with "
-            f"others ({other.type}) are not supported"
+        raise UnsupportedError(
+            f"plane elements ({plane[0].type}) together with others ({other.type}) are not supported",
+            place=element_place(deck.source, int(plane[0].ids[0])),
         )
     if plane and (deck.rigid_bodies or deck.couplings or deck.mpcs):
         what = (*deck.rigid_bodies, *deck.couplings, *deck.mpcs)[0]
-        raise ModelError(f"{what.where}: rigid bodies, couplings and MPCs of plane models are not supported")
+        raise UnsupportedError("rigid bodies, couplings and MPCs of plane models are not supported", place=what.where)
     if not conv.groups and not deck.sections:
         raise ModelError(
-            f"{deck.end}: the deck has no elements with properties; there is nothing to compute (the file may have "
-            "been cut off)"
+            "the deck has no elements with properties",
+            place=deck.end,
+            remedy="there is nothing to compute (the file may have been cut off)",
         )
 
 
@@ -359,7 +356,8 @@ def _free_ids(conv: Conversion, group: Group, n: int) -> np.ndarray:
     if n == len(group.ids):
         return group.ids
     largest = max(int(b.ids.max()) for b in conv.deck.blocks) + 1
-    before = sum(len(g.ids) for g in conv.groups[: conv.groups.index(group)] if len(g.lines) != len(g.ids))
+    halved = (g for g in conv.groups[: conv.groups.index(group)] if g.kind != "solid" and g.nodes.shape[1] == 3)
+    before = sum(len(g.ids) for g in halved)
     other = largest + before + np.arange(len(group.ids))
     return np.column_stack((group.ids, other)).ravel()
 
@@ -368,26 +366,28 @@ def _free_ids(conv: Conversion, group: Group, n: int) -> np.ndarray:
 def constants(
     conv: Conversion, material: Material, table: np.ndarray, temperature: np.ndarray, what: str
 ) -> np.ndarray:
-    """Return the row of a table over temperature that counts: that of the initial temperature, or the first."""
+    """Return the values (k,) of a table over temperature (m, k) at the initial temperature, by default zero."""
     if len(table) == 1:
         return table[0]
-    start = {c.value for c in conv.deck.initial_conditions if c.kind == "TEMPERATURE"}
-    conv.note(f"{material.where}: {what} of {material.name} depends on temperature; one value is taken")
-    if len(start) == 1 and np.isfinite(temperature).all():
-        at = start.pop()
-        order = np.argsort(temperature)
-        return np.array([np.interp(at, temperature[order], column[order]) for column in table.T])
-    return table[0]
+    start = sorted({c.value for c in conv.deck.initial_conditions if c.kind == "TEMPERATURE"}) or [0.0]
+    varied = len(start) > 1 or any(step.temperatures for step in conv.deck.steps)
+    conv.note(
+        f"{material.where}: {what} of {material.name} depends on temperature; its value at {start[0]:g} is taken",
+        Effect.DROPPED if varied else Effect.NONE,
+    )
+    order = np.argsort(temperature)
+    return np.array([np.interp(start[0], temperature[order], column[order]) for column in table.T])
 
 
 def material_of(conv: Conversion, name: str | None, where: str) -> Material:
     if name is None or name not in conv.deck.materials:
-        raise ModelError(f"{where}: the section names no material of the deck; give MATERIAL=...")
+        raise ModelError("the section names no material of the deck", place=where, remedy="give MATERIAL=...")
     material = conv.deck.materials[name]
     if material.elastic is None:
         raise ModelError(
-            f"{material.where}: the material {name} has no elastic constants, which the section of {where} needs; add "
-            "*ELASTIC"
+            f"the material {name} has no elastic constants, which the section of {where} needs",
+            place=material.where,
+            remedy="add *ELASTIC",
         )
     for keyword in material.others:
         conv.note(f"{material.where}: *{keyword} of the material {name} is not used")
@@ -418,7 +418,7 @@ def stiffness_matrix(conv: Conversion, material: Material) -> np.ndarray:
         if e.kind == "engineering constants":
             return orthotropic(tuple(c[:3]), tuple(c[3:6]), tuple(c[6:9]))
     except ValueError as error:
-        raise ModelError(f"{material.where}: material {material.name}: {error}") from None
+        raise ModelError(f"material {material.name}: {error}", place=material.where) from None
     order = (0, 1, 2, 3, 5, 4)  # the deck's 11, 22, 33, 12, 13, 23
     C = np.zeros((6, 6))
     if e.kind == "orthotropic":
@@ -431,12 +431,12 @@ def stiffness_matrix(conv: Conversion, material: Material) -> np.ndarray:
                 C[i, j] = c[k]
                 k += 1
     else:
-        raise ModelError(f"{material.where}: {e.kind} elasticity of {material.name} is for shells, not for solids")
+        raise ModelError(f"{e.kind} elasticity of {material.name} is for shells, not for solids", place=material.where)
     C = C + np.triu(C, 1).T
     C = C[np.ix_(order, order)]
     d = np.sqrt(np.abs(np.diag(C)))
     if not (np.diag(C) > 0.0).all() or not np.linalg.eigvalsh(C / np.outer(d, d))[0] > 0.0:
-        raise ModelError(f"{material.where}: the elastic constants of {material.name} are not positive definite")
+        raise ModelError(f"the elastic constants of {material.name} are not positive definite", place=material.where)
     return C
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.decks.model import Conversion, axes_at
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import Dashpot, PointMass, RotaryInertia, Spring
 from fem_mbs.model.connections.joint_parts import spring_on
 from fem_mbs.model.connections.spring_laws import spring_law
@@ -66,7 +66,7 @@ def _law(conv: Conversion, section: Spring | Dashpot) -> dict:
         conv.note(f"{section.where}: the law depends on temperature; that of the first temperature is taken")
         table = table[law[:, 2] == law[0, 2]]
     if (np.diff(table[:, 0]) <= 0.0).any():
-        raise ModelError(f"{section.where}: the abscissas of the law must rise from line to line")
+        raise ModelError("the abscissas of the law must rise from line to line", place=section.where)
     return {"table" if isinstance(section, Spring) else "damping_table": table.tolist()}
 
 
@@ -79,19 +79,23 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
             x = conv.deck.x[ends]
             if not np.linalg.norm(x[1] - x[0]) > 0.0:
                 raise ModelError(
-                    f"{section.where}: {what} {element} has no length, so no direction; use {what.upper()}2 with "
-                    "directions"
+                    f"{what} {element} has no length, so no direction",
+                    place=section.where,
+                    remedy=f"use {what.upper()}2 with directions",
                 )
             model.spring(name, ends[0], ends[1], **law)
             continue
         if len(section.dofs) == 2 and section.dofs[0] != section.dofs[1]:
-            raise ModelError(
-                f"{section.where}: a {what} between direction {section.dofs[0]} and {section.dofs[1]} is not "
-                "supported; give the same direction twice"
+            raise UnsupportedError(
+                f"a {what} between direction {section.dofs[0]} and {section.dofs[1]} is not supported",
+                place=section.where,
+                remedy="give the same direction twice",
             )
         if conv.plane:
-            raise ModelError(
-                f"{section.where}: {type_} elements of plane models are not supported; use {what.upper()}A"
+            raise UnsupportedError(
+                f"{type_} elements of plane models are not supported",
+                place=section.where,
+                remedy=f"use {what.upper()}A",
             )
         dof = section.dofs[0]
         axes = np.eye(3)
@@ -105,8 +109,8 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
             loose = [e for e in ends if not conv.rotational[e]]
             if loose:
                 raise ModelError(
-                    f"{section.where}: {what} {element} acts on the rotation of node "
-                    f"{conv.deck.node_ids[loose[0]]}, which has none"
+                    f"{what} {element} acts on the rotation of node {conv.deck.node_ids[loose[0]]}, which has none",
+                    place=section.where,
                 )
             spring_on(model.building, name, model.building.relative_angle(owner, (a, b), direction), found, 0.0)
             continue

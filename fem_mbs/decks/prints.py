@@ -18,6 +18,7 @@ CalculiX makes of them, if their section is RECT.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,8 +30,9 @@ from fem_mbs.decks.model import Conversion, Group, density_of, material_of, stif
 from fem_mbs.decks.solids import volumes
 from fem_mbs.decks.steps import StepPlan
 from fem_mbs.elements.solids import shapes
-from fem_mbs.meshes.abaqus.deck import OutputRequest
+from fem_mbs.meshes.abaqus.deck import Effect, OutputRequest
 from fem_mbs.results.recorder import Recorder, Relay
+from fem_mbs.results.report import PrintTable, StepReport
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
@@ -50,7 +52,7 @@ class Printer(Relay):
         super().__init__(recorder)
         self.conv, self.plan, self.job = conv, plan, job
         self.number = -1
-        self.tables: list[dict[str, Any]] = []
+        self.tables: list[PrintTable] = []
         self.count = 0
         self.last: Callable[[], None] | None = None
 
@@ -72,16 +74,15 @@ class Printer(Relay):
             self._take(step, series, frames)
         super().append(series, frames, restart)
 
-    def end_step(self, summary: dict[str, Any] | None = None) -> None:
-        """Enter the tables in the summary of the step."""
+    def end_step(self, report: StepReport | None = None) -> StepReport | None:
+        """Enter the number of the deck's step and the tables in the report."""
         if self.last is not None:
             self.last()
         step = self.plan[self.number]
-        if summary is not None:
-            summary["deck_step"] = self.conv.deck.steps[step.index].number
-            if self.tables:
-                summary["prints"] = self.tables
-        super().end_step(summary)
+        if report is not None:
+            number = self.conv.deck.steps[step.index].number
+            report = replace(report, deck_step=number, prints=self.tables or None)
+        return super().end_step(report)
 
     @property
     def _linear(self) -> Linearised:
@@ -139,20 +140,16 @@ class Printer(Relay):
     def _unknown(self, request: OutputRequest, name: str, what: str = "") -> None:
         if name not in _SILENT:
             self.conv.note(
-                f"{request.where}: {name} {what or 'is not known'}: it is not printed".replace("  ", " "), False
+                f"{request.where}: {name} {what or 'is not known'}: it is not printed".replace("  ", " "), Effect.NONE
             )
 
     # --- tables ----------------------------------------------------------------------------------------------------
     def _add(self, request, quantity, time, ids, values, points=None, mode=0, total=False) -> None:
-        table: dict[str, Any] = {"quantity": quantity, "set": request.set_name, "time": time}
-        if mode:
-            table["mode"] = mode
-        if total:
-            table["total"] = True
-        table["ids"] = np.asarray(ids).tolist()
-        if points is not None:
-            table["points"] = np.asarray(points).tolist()
-        table["values"] = np.asarray(values, float).tolist()
+        table = PrintTable(
+            quantity=quantity, set=request.set_name, time=time, mode=mode or None, total=total or None,
+            ids=np.asarray(ids).tolist(), points=None if points is None else np.asarray(points).tolist(),
+            values=np.asarray(values, float).tolist(),
+        )  # fmt: skip
         self.tables.append(table)
 
     def _print(self, step: StepPlan, request: OutputRequest, frame, time: float) -> None:

@@ -3,8 +3,8 @@
     converted = convert(read_deck(path))       Converted: model, steps, notes
     results = run_deck(path, folder)           a results folder, prints in its summary
 
-Exit codes of the command line: what the deck cannot mean is a ModelError with file and line; what the model does not
-hold of it is a note, which ``strict`` makes an error.
+What the deck cannot mean is a ModelError with file and line. What the model lacks of it is a note
+(`fem_mbs.decks.notes`): an error if the results would not be the deck's, unless it is to be computed all the same.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING
 from fem_mbs.decks.beams import make_lines
 from fem_mbs.decks.constraints import make_constraints, nodes_of_constraints, tie_facets
 from fem_mbs.decks.loads import make_loads, plan_loads
-from fem_mbs.decks.model import Conversion, Note, find_groups, make_mesh
+from fem_mbs.decks.model import Conversion, find_groups, make_mesh
+from fem_mbs.decks.notes import Accept, Note, check_notes
 from fem_mbs.decks.points import make_points
 from fem_mbs.decks.prints import Printer
 from fem_mbs.decks.solids import make_solids
 from fem_mbs.decks.steps import StepPlan, make_steps
 from fem_mbs.decks.time import Timeline
-from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.errors import AnalysisError, LooseError, ModelError
 from fem_mbs.input_files import inputs_of
-from fem_mbs.meshes.abaqus.deck import Deck
+from fem_mbs.meshes.abaqus.deck import Deck, Effect
 from fem_mbs.meshes.abaqus.reader import read_deck
 from fem_mbs.model.model import Model
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.results.recorder import Recorder
 
-__all__ = ["Converted", "convert", "is_deck", "run_deck", "solve_deck", "strictly"]
+__all__ = ["Converted", "convert", "is_deck", "run_deck", "solve_deck"]
 
 
 @dataclass
@@ -50,7 +51,7 @@ class Converted:
     def notes(self) -> list[Note]:
         """All that the reader and the conversion did not use."""
         known = "the procedure is not supported"  # of which the conversion says more
-        read = [Note(str(u), u.changes_answer) for u in self.deck.unused if u.reason != known]
+        read = [Note(str(u), u.effect) for u in self.deck.unused if u.reason != known]
         found = [n for n in self.conversion.notes if all(n.text != r.text for r in read)]
         return read + found
 
@@ -60,19 +61,24 @@ def is_deck(path: str | Path) -> bool:
     return Path(path).suffix.lower() == ".inp"
 
 
-def convert(deck: Deck, part: bool = False) -> Converted:
+def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> Converted:
     """Return the model of a deck, with its steps; the deck of a ``part`` may have none.
+
+    ``accept``: what is done where the model lacks something of the deck.
 
     Raises:
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
     try:
-        return _convert(deck, part)
+        converted = _convert(deck, part, accept)
     except ModelError as error:
         raise _with_place(deck, error) from None
+    check_notes(converted.notes, accept)
+    converted.model.departures = [n.text for n in converted.notes if n.effect is Effect.DROPPED]
+    return converted
 
 
-def _convert(deck: Deck, part: bool) -> Converted:
+def _convert(deck: Deck, part: bool, accept: Accept) -> Converted:
     title = " ".join(" ".join(deck.title).split()) or Path(deck.source).stem
     conv = Conversion(deck)
     find_groups(conv)
@@ -98,45 +104,31 @@ def _watch(converted: Converted) -> Callable[[RunContext, Recorder], Printer]:
     return watch
 
 
-def strictly(converted: Converted, strict: bool = True) -> None:
-    """Refuse a deck with unused entries.
-
-    Raises:
-        ModelError: naming what.
-    """
-    notes = converted.notes
-    if strict and notes:
-        first = "; ".join(str(n) for n in notes[:5])
-        more = f"; and {len(notes) - 5} more" if len(notes) > 5 else ""
-        raise ModelError(f"not used of the deck: {first}{more}")
-
-
 def _placed(converted: Converted, error: AnalysisError | ModelError) -> Exception:
     """Convert the error of an unconstrained model in a linear step to an input error with file and line."""
-    if isinstance(error, AnalysisError) and "loose" not in str(error):
+    if isinstance(error, LooseError):
+        return _with_place(converted.deck, ModelError(error.text, owner=error.owner))
+    return error if isinstance(error, AnalysisError) else _with_place(converted.deck, error)
+
+
+def _with_place(deck: Deck, error: ModelError) -> ModelError:
+    """Return the error with file and line of the step or material that it is about, or with the file."""
+    if error.where:
         return error
-    return _with_place(converted.deck, error)
-
-
-def _with_place(deck: Deck, error: Exception) -> ModelError:
-    """Return the error with file and line of the step or material that it names, or with the file."""
-    text = str(error)
-    if text.startswith(deck.files):
-        return error if isinstance(error, ModelError) else ModelError(text)
-    places = [(f'"step {step.number}"', step.where) for step in deck.steps]
-    places += [(f'aterial "{name}"', material.where) for name, material in deck.materials.items()]
-    return ModelError(f"{next((where for name, where in places if name in text), deck.files[0])}: {text}")
+    places = {("Step", f"step {step.number}"): step.where for step in deck.steps}
+    places |= {("Material", name): material.where for name, material in deck.materials.items()}
+    return error.at(places.get((error.owner.word, error.owner.name), deck.files[0]), inside=True)
 
 
 def run_deck(
-    path: str | Path, directory: str | Path, progress: Callable | None = None, strict: bool = False,
+    path: str | Path, directory: str | Path, progress: Callable | None = None, accept: Accept = Accept.NORMAL,
     told: Callable[[Converted], None] | None = None, overwrite: bool = False,
 ):  # fmt: skip
     """Run the steps of a deck into a results folder and return its `fem_mbs.results.reader.Results`.
 
     Args:
         overwrite: as `fem_mbs.analysis.run.run`.
-        strict: refuse a deck of which something is not used.
+        accept: what is done where the model lacks something of the deck.
         told: called with the converted deck before anything is computed.
 
     Raises:
@@ -145,10 +137,9 @@ def run_deck(
     """
     from fem_mbs.analysis.run import run
 
-    converted = convert(read_deck(path))
+    converted = convert(read_deck(path), accept=accept)
     if told is not None:
         told(converted)
-    strictly(converted, strict)
     try:
         results = run(
             converted.model, directory, progress=progress, skipped=lambda: [str(n) for n in converted.notes],
@@ -156,20 +147,22 @@ def run_deck(
         )  # fmt: skip
     except (AnalysisError, ModelError) as error:
         raise _placed(converted, error) from None
-    strictly(converted, strict)
+    check_notes(converted.notes, accept)
     return results
 
 
-def solve_deck(deck: Deck | str | Path, progress: Callable | None = None):
-    """Run the steps of a deck in memory: the converted deck and its `fem_mbs.analysis.solution.Solution`, with the
-    prints in the summaries of its steps.
+def solve_deck(deck: Deck | str | Path, progress: Callable | None = None, accept: Accept = Accept.NORMAL):
+    """Run the steps of a deck in memory.
+
+    Returns the converted deck and its `fem_mbs.analysis.solution.Solution`, with the prints in the summaries of its
+    steps; ``accept`` as `run_deck`.
 
     Raises:
         as `run_deck`.
     """
     from fem_mbs.analysis.run import solve
 
-    converted = convert(deck if isinstance(deck, Deck) else read_deck(deck))
+    converted = convert(deck if isinstance(deck, Deck) else read_deck(deck), accept=accept)
     try:
         return converted, solve(converted.model, progress=progress, watch=_watch(converted))
     except (AnalysisError, ModelError) as error:

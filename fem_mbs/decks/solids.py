@@ -79,12 +79,12 @@ def _check_cells(conv: Conversion, group: Group) -> None:
         shapes.check_cells(group.cell, X, group.type, group.ids, group.rule)
     except ModelError as error:
         worst = int(np.argmin(shapes.smallest_jacobian(group.cell, X, group.rule)))
-        ids = [k for k in group.ids.tolist() if f" {k} " in str(error)] or [int(group.ids[worst])]
+        number = int(group.ids[worst]) if error.key != "cell" else int(error.value)
         try:
-            place = element_place(conv.deck.source, ids[0])
+            place = element_place(conv.deck.source, number)
         except MeshError:
             place = group.section.where
-        raise ModelError(f"{place}: {error}") from None
+        raise ModelError(f"{error}", place=place) from None
 
 
 def volumes(group: Group, x: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ from fem_mbs.decks.model import Conversion
 from fem_mbs.decks.time import Timeline, is_general
 from fem_mbs.declarations.steps import StepKind, step_kind
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.abaqus.deck import DeckStep, OutputRequest
+from fem_mbs.meshes.abaqus.deck import DeckStep, Effect, OutputRequest
 
 __all__ = ["StepPlan", "make_steps"]
 
@@ -57,7 +57,9 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
     deck, model = conv.deck, conv.model
     if not deck.steps:
         raise ModelError(
-            f"{deck.end}: the deck has no steps; add *STEP, a procedure and *END STEP (the file may have been cut off)"
+            "the deck has no steps",
+            place=deck.end,
+            remedy="add *STEP, a procedure and *END STEP (the file may have been cut off)",
         )
     made: list[StepPlan] = []
     prints: dict[str, tuple[OutputRequest, ...]] = {}
@@ -82,7 +84,8 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         swung = bool(last) and not preload  # a linear transient, which leaves the state of the model where it was
         if swung and (step.perturbation or step.procedure in ("FREQUENCY", "BUCKLE")):
             conv.note(
-                f"{step.where}: the step is computed about the state before the linear DYNAMIC step, not about its end"
+                f"{step.where}: the step is computed about the state before the linear DYNAMIC step, not about its end",
+                Effect.DIFFERS,
             )
         if step.procedure == "STATIC" and step.perturbation:
             _own_loads(conv, step, plan.own[i])
@@ -93,7 +96,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         elif step.procedure == "STATIC" and not conv.is_nonlinear(step) and not _before_motion(conv, i):
             _linear_after(conv, step, moved)
             if step.increment < step.duration * (1.0 - 1e-9):
-                conv.note(f"{step.where}: only the end of the linear step is computed and printed", changes=False)
+                conv.note(f"{step.where}: only the end of the linear step is computed and printed", Effect.NONE)
             loads = "all" if not some else [*plan.general, *_motions(conv)]
             model.linear_static_step(name, loads=loads, duration=step.duration)
             preload, last = name, name
@@ -101,12 +104,11 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             if not conv.is_nonlinear(step):
                 conv.note(
                     f"{step.where}: the step is computed as one with NLGEOM, since the nonlinear DYNAMIC step after it "
-                    "begins where it ends"
+                    "begins where it ends",
+                    Effect.DIFFERS,
                 )
             elif not step.nlgeom:
-                conv.note(
-                    f"{step.where}: nonlinear constraints: the step is computed as one with NLGEOM", changes=False
-                )
+                conv.note(f"{step.where}: nonlinear constraints: the step is computed as one with NLGEOM", Effect.NONE)
             increments = max(1, round(step.duration / step.increment))
             model.static_step(increments, name, duration=step.duration)
             preload, last, moved = "", "", True
@@ -117,9 +119,12 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         elif step.procedure == "BUCKLE":
             own = plan.own[i]
             if not own:
-                raise ModelError(f"{step.where}: the BUCKLE step has no loads; give them in the step")
+                raise ModelError("the BUCKLE step has no loads", place=step.where, remedy="give them in the step")
             if not step.perturbation and moved:
-                conv.note(f"{step.where}: BUCKLE without PERTURBATION is computed about the state of the steps before")
+                conv.note(
+                    f"{step.where}: BUCKLE without PERTURBATION is computed about the state of the steps before",
+                    Effect.DIFFERS,
+                )
             about = preload if step.perturbation else ""
             model.buckling_step(step.n_modes, loads=own, name=name, sign="positive", preload=about)
         else:
@@ -132,7 +137,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
     if points and any(g.kind == "solid" for g in conv.groups):
         model.field_names = tuple(dict.fromkeys((*model.field_names, "points")))
     if not made:
-        raise ModelError(f"{deck.steps[0].where}: no step of the deck can be computed ({deck.steps[0].procedure})")
+        raise ModelError(f"no step of the deck can be computed ({deck.steps[0].procedure})", place=deck.steps[0].where)
     return made
 
 
@@ -158,11 +163,15 @@ def _masses(conv: Conversion, step: DeckStep) -> None:
     what = "the CENTRIF load" if turning else f"the {step.procedure} step"
     if bare and not massive:
         raise ModelError(
-            f"{bare[0].where}: the material {bare[0].name} has no density, and {what} of {step.where} needs masses; "
-            "add *DENSITY"
+            f"the material {bare[0].name} has no density, and {what} of {step.where} needs masses",
+            place=bare[0].where,
+            remedy="add *DENSITY",
         )
     for material in bare:
-        conv.note(f"{material.where}: the material {material.name} has no density, so that its elements have no mass")
+        conv.note(
+            f"{material.where}: the material {material.name} has no density, so that its elements have no mass",
+            Effect.DIFFERS,
+        )
 
 
 def _motions(conv: Conversion) -> list[str]:
@@ -174,17 +183,19 @@ def _files(conv: Conversion, step: DeckStep) -> None:
     """Note requests other than prints: the results folder holds all fields anyway."""
     for request in step.outputs:
         if request.kind not in ("node print", "el print", "node file", "el file", "node output", "element output"):
-            conv.note(f"{request.where}: *{request.kind.upper()} is not used", changes=False)
+            conv.note(f"{request.where}: *{request.kind.upper()} is not used", Effect.NONE)
 
 
 def _own_loads(conv: Conversion, step: DeckStep, names: list[str]) -> None:
     if not names:
-        raise ModelError(f"{step.where}: the perturbation step has no loads; give them in the step")
+        raise ModelError("the perturbation step has no loads", place=step.where, remedy="give them in the step")
 
 
 def _linear_after(conv: Conversion, step: DeckStep, moved: bool) -> None:
     if moved:
-        conv.note(f"{step.where}: the linear step after a nonlinear one is computed about its deformed state")
+        conv.note(
+            f"{step.where}: the linear step after a nonlinear one is computed about its deformed state", Effect.DIFFERS
+        )
 
 
 def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: bool) -> None:
@@ -192,12 +203,14 @@ def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: boo
     if moved and not step.perturbation:
         conv.note(
             f"{step.where}: FREQUENCY without PERTURBATION is computed about the state that the steps before have left",
-            changes=False,
+            Effect.NONE,
         )
     bounded = np.isfinite(step.upper) or np.isfinite(step.lower)
     if bounded and not step.n_modes:
         if not np.isfinite(step.upper):
-            raise ModelError(f"{step.where}: FREQUENCY with a lower bound needs an upper one, or the number of modes")
+            raise ModelError(
+                "FREQUENCY with a lower bound needs an upper one, or the number of modes", place=step.where
+            )
         band = (max(step.lower, 0.0) if np.isfinite(step.lower) else 0.0, step.upper)
         conv.model.modes_step(10, name, band=band, preload=about)
         return
@@ -210,9 +223,9 @@ def _complex_modes(conv: Conversion, step: DeckStep, name: str, preload: str, ma
     step."""
     basis = next((m.name for m in reversed(made) if "basis" in m.kind.carries), "")
     if not basis:
-        raise ModelError(f"{step.where}: COMPLEX FREQUENCY needs a FREQUENCY step before it, whose modes it takes")
+        raise ModelError("COMPLEX FREQUENCY needs a FREQUENCY step before it, whose modes it takes", place=step.where)
     if conv.model.building.rotating is None:
-        raise ModelError(f"{step.where}: CORIOLIS needs a CENTRIF load, which says how the frame turns")
+        raise ModelError("CORIOLIS needs a CENTRIF load, which says how the frame turns", place=step.where)
     about = preload if step.perturbation else ""
     conv.model.complex_modes_step(step.n_modes, name, coriolis=True, basis=basis, preload=about)
 
@@ -232,7 +245,8 @@ def _ended(conv: Conversion, step: DeckStep, index: int) -> None:
     if later is not None:
         conv.note(
             f"{later.where}: the step goes on from the last general step: loads and displacements of the PERTURBATION "
-            f"step {step.number} have ended with it (CalculiX keeps them)"
+            f"step {step.number} have ended with it (CalculiX keeps them)",
+            Effect.DIFFERS,
         )
 
 
@@ -241,7 +255,9 @@ def _dynamic(
 ) -> None:  # fmt: skip
     """Add a transient, linear or not."""
     if step.explicit:
-        conv.note(f"{step.where}: EXPLICIT is not used; the step is implicit", changes=False)
+        conv.note(f"{step.where}: EXPLICIT is not used; the step is implicit", Effect.NONE)
+        if step.min_increment > 0.0:
+            conv.note(f"{step.where}: masses are not scaled for the least explicit increment {step.min_increment:g}")
     h = step.increment
     if not step.direct:
         h = min(h, step.duration / _LEAST)
@@ -251,13 +267,14 @@ def _dynamic(
     if conv.is_nonlinear(step):
         if swung:
             raise ModelError(
-                f"{step.where}: a nonlinear DYNAMIC step cannot go on from a linear one; give NLGEOM to the DYNAMIC "
-                "steps before it, too"
+                "a nonlinear DYNAMIC step cannot go on from a linear one",
+                place=step.where,
+                remedy="give NLGEOM to the DYNAMIC steps before it, too",
             )
         if not step.direct and n > _MANY:
             conv.note(
                 f"{step.where}: the increments of DYNAMIC are adaptive, with a local error of {_TOLERANCE:g}",
-                changes=False,
+                Effect.NONE,
             )
             h = step.duration / 1000
             conv.model.transient_step(step.duration, h, name, rule="midpoint", adaptive=_TOLERANCE)

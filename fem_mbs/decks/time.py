@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.functions.kinds import TimeFunction
+from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.meshes.abaqus.deck import Amplitude, Deck, DeckStep
 
 __all__ = ["Course", "Given", "Line", "Root", "Timeline", "courses"]
@@ -246,8 +246,9 @@ def amplitude_points(amplitude: Amplitude, start: float, end: float) -> tuple[np
     """
     if amplitude.definition != "TABULAR":
         raise ModelError(
-            f"{amplitude.where}: the amplitude {amplitude.name} has DEFINITION={amplitude.definition}; "
-            "give it as a table of times and values"
+            f"the amplitude {amplitude.name} has DEFINITION={amplitude.definition}",
+            place=amplitude.where,
+            remedy="give it as a table of times and values",
         )
     t = amplitude.t + (0.0 if amplitude.total_time else start)
     inside = (t > start) & (t < end)

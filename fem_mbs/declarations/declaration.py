@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Mapping
+import inspect
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from types import FunctionType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from fem_mbs.declarations.kinds import Kind, shown
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 
-__all__ = ["Declaration", "Key", "key", "plain"]
+__all__ = ["Declaration", "Key", "arguments", "choose", "key", "plain"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -27,11 +30,11 @@ class Key:
     """One key of a declaration.
 
     ``kind`` checks its value; a subclass of `Declaration` stands for a table within the table.  ``text`` says in one
-    sentence what it means, with its ``unit`` in brackets where it has one.  ``default`` is MISSING where a value must
-    be given; ``shows`` is the default in words, where the value itself does not tell.  ``objects`` are types that
-    Python calls may give as they are (functions, meshes), which no file can hold.  ``choices`` are the texts that the
-    value must be one of; none: any.  ``file`` is the name of the key in model files, where it is another one, or None
-    for what only Python can give; ``needed``: model files must give it, though Python has a default.
+    sentence what it means, without its ``unit``.  ``default`` is MISSING where a value must be given; ``shows`` is the
+    default in words, where the value itself does not tell.  ``objects`` are types that Python calls may give as they
+    are (functions, meshes), which no file can hold.  ``choices`` are the texts that the value must be one of (a table
+    of kinds stands for its names); none: any.  ``file`` is the name of the key in model files, where it is another
+    one, or None for what only Python can give; ``needed``: model files must give it, though Python has a default.
     """
 
     kind: Kind | type[Declaration]
@@ -39,7 +42,7 @@ class Key:
     default: Any = MISSING
     shows: str = ""
     unit: str = ""
-    choices: tuple[str, ...] = ()
+    choices: Collection[str] = ()
     objects: tuple[type, ...] = ()
     file: str | None = ""
     needed: bool = False
@@ -52,6 +55,14 @@ class Key:
     def default_text(self) -> str:
         """The default as the reference shows it."""
         return self.shows or ("" if self.required or self.default is None else shown(self.default))
+
+    @property
+    def meaning(self) -> str:
+        """The text, with the unit in brackets and the choices that it does not explain."""
+        head, colon, rest = self.text.partition(";")
+        text = f"{head} [{self.unit}]{colon}{rest}".strip() if self.unit else self.text
+        words = [f'"{choice}"' for choice in self.choices]
+        return text if len(words) < 2 or all(word in text for word in words) else f"{text}: {', '.join(words)}"
 
     @property
     def label(self) -> str:
@@ -68,7 +79,7 @@ def key(
     *,
     shows: str = "",
     unit: str = "",
-    choices: tuple[str, ...] = (),
+    choices: Collection[str] = (),
     objects: tuple[type, ...] = (),
     file: str | None = "",
     needed: bool = False,
@@ -111,9 +122,22 @@ class Declaration:
     owner: ClassVar[str]
 
     def __post_init__(self) -> None:
-        """Keep copies of arrays and lists, so that what was said does not change with the caller's objects."""
-        for name in self.keys():
-            object.__setattr__(self, name, _kept(getattr(self, name)))
+        """Keep copies of arrays and lists, so that what was said does not change with the caller's objects.
+
+        Raises:
+            ModelError: a text that is none of the choices of its key.
+        """
+        for name, said in self.keys().items():
+            value = getattr(self, name)
+            if value is not None:
+                _check_choice(said, said.file or name, value, self.thing)
+            object.__setattr__(self, name, _kept(value))
+
+    @property
+    def thing(self) -> Owner:
+        """The owner of messages about it."""
+        name = getattr(self, "name", "")
+        return Owner(self.owner, name if isinstance(name, str) else "")
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -132,6 +156,11 @@ class Declaration:
         return not any(isinstance(value, Left) for value in self.__dict__.values())
 
     @classmethod
+    def purpose(cls) -> str:
+        """Return the first paragraph of the docstring."""
+        return " ".join((cls.__doc__ or "").split("\n\n")[0].split())
+
+    @classmethod
     def in_file(cls) -> dict[str, tuple[str, Key]]:
         """Return the keys of model files: name there -> name of the field, key."""
         return {said.file or name: (name, said) for name, said in cls.keys().items() if said.file is not None}
@@ -140,6 +169,15 @@ class Declaration:
     def keys(cls) -> dict[str, Key]:
         """Return the keys by their names, in the order of the Python call."""
         return {f.name: f.metadata["key"] for f in dataclasses.fields(cls) if "key" in f.metadata}  # type: ignore[arg-type]
+
+    @classmethod
+    def call(cls, args: Sequence[Any], options: Mapping[str, Any]) -> Self:
+        """Return the declaration of a call in Python.
+
+        Raises:
+            ModelError: an unknown argument, one that is missing or given twice, or one without its keyword.
+        """
+        return cls(**arguments(inspect.signature(cls), cls.owner, args, options))
 
     @classmethod
     def read(cls, given: Mapping[str, Any], owner: str, inside: str = "", **own: Any) -> Self:
@@ -161,7 +199,8 @@ class Declaration:
                 raise ModelError(f"unknown key {shown(inside + name)}", owner=owner, key=inside + name, remedy=remedy)
         for name, (_, said) in known.items():
             if said.required and name not in given:
-                raise ModelError(f'"{inside}{name}" is missing', owner=owner, key=inside + name)
+                text = f'"{inside}{name}" is missing'
+                raise ModelError(text, owner=owner, key=inside + name, remedy=f"add {inside}{name} = ...")
         return cls(
             **own,
             **{known[name][0]: _checked(known[name][1], inside + name, value, owner) for name, value in given.items()},
@@ -220,17 +259,72 @@ def _checked(said: Key, name: str, value: Any, owner: str) -> Any:
         found = said.kind.check(plain(value))
     except ValueError as error:
         raise ModelError(f"{name} = {shown(plain(value))} {error}", owner=owner, key=name, value=value) from None
-    if said.choices and found not in said.choices:
+    _check_choice(said, name, found, owner)
+    return found
+
+
+def _check_choice(said: Key, name: str, value: Any, owner: str) -> None:
+    """Refuse a text that is none of the choices of a key."""
+    if said.choices and value not in said.choices:
         words = ", ".join(f'"{c}"' for c in said.choices)
-        close = difflib.get_close_matches(str(found), said.choices, n=1)
+        close = difflib.get_close_matches(str(value), list(said.choices), n=1)
         raise ModelError(
-            f"{name} = {shown(found)} must be one of {words}",
+            f"{name} = {shown(value)} must be one of {words}",
             owner=owner,
             key=name,
             value=value,
             remedy=f'did you mean "{close[0]}"?' if close else "",
         )
-    return found
+
+
+def choose(kinds: Mapping[str, T], kind: Any, owner: Owner) -> T:
+    """Return the one of several kinds that a text names.
+
+    Raises:
+        ModelError: there is none of this name.
+    """
+    if kind not in kinds:
+        close = difflib.get_close_matches(str(kind), list(kinds), n=1)
+        remedy = f'did you mean "{close[0]}"?' if close else f"there are {', '.join(kinds)}"
+        raise ModelError(f"unknown kind {kind!r}", owner=owner, key="kind", value=kind, remedy=remedy)
+    return kinds[kind]
+
+
+def arguments(
+    signature: inspect.Signature, word: str, args: Sequence[Any], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of a call by their names.
+
+    Args:
+        signature: of the function that is called, without ``self``.
+        word: what the call adds, for messages.
+        args, options: what was given, by place and by name.
+
+    Raises:
+        ModelError: an unknown argument, one that is missing or given twice, or one without its keyword.
+    """
+    known = signature.parameters
+    places = [name for name, p in known.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    given = {**options, **dict(zip(places, args, strict=False))}
+    name = given.get("name")
+    owner = Owner(word, name if isinstance(name, str) else "")
+    for key_ in options:
+        if key_ not in known:
+            raise ModelError(f"unknown key {shown(key_)}", owner=owner, key=key_, remedy=_remedy(key_, [*known]))
+        if key_ in places[: len(args)]:
+            raise ModelError(f"{key_} is given twice", owner=owner, key=key_, remedy="remove one")
+    if len(args) > len(places):
+        rest = ", ".join(n for n in known if n not in places)
+        raise ModelError(
+            f"{args[len(places)]!r} comes without its keyword",
+            owner=owner,
+            value=args[len(places)],
+            remedy=f"say which argument it is{f': {rest}' if rest else ''}",
+        )
+    for key_, parameter in known.items():
+        if parameter.default is parameter.empty and key_ not in given:
+            raise ModelError(f'"{key_}" is missing', owner=owner, key=key_, remedy=f"add {key_} = ...")
+    return given
 
 
 def _remedy(name: str, known: list[str]) -> str:

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fem_mbs.declarations.declaration import Declaration, Key
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
@@ -73,9 +73,9 @@ class PlannedStep:
     given: frozenset[str]
 
     @property
-    def owner(self) -> str:
+    def owner(self) -> Owner:
         """The step in messages."""
-        return f'Step "{self.name}"'
+        return Owner("Step", self.name)
 
     @property
     def duration(self) -> float:
@@ -166,8 +166,8 @@ class StepKind:
             ModelError: naming what must be smaller.
         """
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
-        """Make the step, record its rows, and return its summary; ``resumed`` is the restart point it goes on from.
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> StepReport:
+        """Make the step, record its rows, and return its report; ``resumed`` is the restart point it goes on from.
 
         Raises:
             ModelError, AnalysisError: the step cannot be made, or not to its end.
@@ -182,8 +182,9 @@ class StepKind:
         """Return the step in words, for `fem-mbs check`."""
         return self.name.replace("_", " ")
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        """Yield names, values and units of what only this kind has, for the table of a sweep."""
+    def quantities(self, report: Any) -> Iterator[tuple[str, Any, str]]:
+        """Yield names, values and units of what only this kind has, for the table of a sweep; ``report`` is a
+        ``Report`` of the kind."""
         yield from ()
 
     def plan(self, number: int, name: str, given: dict[str, Any]) -> PlannedStep:
@@ -192,7 +193,7 @@ class StepKind:
         Raises:
             ModelError: an unknown option, a missing one, or a wrong value.
         """
-        return PlannedStep(number, name, self, self.Options.read(given, f'Step "{name}"'), frozenset(given))
+        return PlannedStep(number, name, self, self.Options.read(given, Owner("Step", name)), frozenset(given))
 
     def signature(self) -> inspect.Signature:
         """Return the signature of the builder's call."""
@@ -214,7 +215,7 @@ class StepKind:
     def docstring(self) -> str:
         """Return the docstring of the builder's call: what the step does, and its options."""
         lines = [
-            f"    {name}: {key.text}" + (f" (default {key.default_text})" if key.default_text else "")
+            f"    {name}: {key.meaning}" + (f" (default {key.default_text})" if key.default_text else "")
             for name, key in self.Options.keys().items()
         ]
         return f"{self.text}\n\nArgs:\n" + "\n".join(lines)
@@ -260,7 +261,7 @@ def register_step(kind: StepKind) -> None:
         ModelError: there is another kind of the same name.
     """
     if kind.name in _MODULES or _kinds.get(kind.name, kind) is not kind:
-        raise ModelError(f'Step: there is a kind "{kind.name}" already; choose another name')
+        raise ModelError(f'there is a kind "{kind.name}" already', owner=Owner("Step"), remedy="choose another name")
     _kinds[kind.name] = kind
     for hook in _hooks:
         hook(kind)

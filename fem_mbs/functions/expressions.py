@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 
 __all__ = ["FUNCTIONS", "MAX_DEPTH", "MAX_EXPONENT", "MAX_LENGTH", "Expression", "compile_expression", "libm"]
 
@@ -197,7 +197,9 @@ class Expression:
     def _prepare(self, values: tuple[Any, ...]) -> list[np.ndarray]:
         if len(values) != len(self.variables):
             names = ", ".join(self.variables)
-            raise ModelError(f'Expression "{self.text}": {len(values)} value(s) given for the variables {names}.')
+            raise ModelError(
+                f"{len(values)} value(s) given for the variables {names}.", owner=Owner("Expression", self.text)
+            )
         return list(np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in values)))
 
     def __call__(self, *values: Any) -> Any:
@@ -225,8 +227,9 @@ class Expression:
             where = ", ".join(f"{n} = {a.flat[k]:.6g}" for n, a in zip(self.variables, arrays, strict=True))
             value = np.ravel(self(*values))[k]
             raise ModelError(
-                f'Expression "{self.text}": its value is {value} at {where}; use it where it is defined, '
-                "or write a condition (a if c else b) around the undefined part."
+                f"its value is {value} at {where}",
+                owner=Owner("Expression", self.text),
+                remedy="use it where it is defined, or write a condition (a if c else b) around the undefined part.",
             )
 
 
@@ -246,13 +249,15 @@ def compile_expression(text: str, variables: Sequence[str] = ("t",)) -> Expressi
     MAX_EXPONENT.
     """
     if not isinstance(text, str):
-        raise ModelError(f'Expression: expected a text like "2*sin(pi*t)", got {text!r}.')
+        raise ModelError(f'expected a text like "2*sin(pi*t)", got {text!r}.', owner=Owner("Expression"))
     names = tuple(variables)
     for name in names:
         if not (isinstance(name, str) and name.isascii() and name.isidentifier()) or name in FUNCTIONS:
-            raise ModelError(f'Expression "{_shorten(text)}": {name!r} cannot be the name of a variable.')
+            raise ModelError(f"{name!r} cannot be the name of a variable.", owner=Owner("Expression", _shorten(text)))
     if not names or len(set(names)) != len(names):
-        raise ModelError(f'Expression "{_shorten(text)}": the variables {names!r} must be distinct, at least one.')
+        raise ModelError(
+            f"the variables {names!r} must be distinct, at least one.", owner=Owner("Expression", _shorten(text))
+        )
     return Expression(text, names, _Parser(text, names).parse())
 
 
@@ -267,8 +272,8 @@ class _Parser:
         self.variables = variables
 
     def error(self, what: str, position: int | None = None) -> ModelError:
-        at = "" if position is None else f" at position {position + 1}"
-        return ModelError(f'Expression "{_shorten(self.text)}"{at}: {what}')
+        at = "" if position is None else f"position {position + 1}"
+        return ModelError(what, owner=Owner("Expression", _shorten(self.text)).within(at))
 
     def parse(self) -> Any:
         if len(self.text) > MAX_LENGTH:

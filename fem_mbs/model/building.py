@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
-from fem_mbs.functions.kinds import TimeFunction, make_function
+from fem_mbs.errors import ModelError, Owner
+from fem_mbs.functions.kinds import make_function
+from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.checks import Check
 from fem_mbs.model.records import (
@@ -31,10 +32,6 @@ from fem_mbs.system.callbacks import Callback
 from fem_mbs.system.compile import GROUND, Block, make_block
 
 __all__ = ["Building"]
-
-
-#: Who may name a frame that is no point of a part: those that look at nodes, or move the part as a whole.
-_LOOK_ONLY = ("Sensor", "Initial", "Assembly", "Step", "Rotor", "Model", "Reduction")
 
 
 class _Names(Sequence):
@@ -94,7 +91,7 @@ class Building:
         self.blocks: list[Block] = []
         self.labels: set[str] = set()
         self.fixed: list[tuple[int, int]] = []
-        self.driven: list[tuple[int, int, int, str]] = []
+        self.driven: list[tuple[int, int, int, Owner]] = []
         self.used_functions: list[tuple[TimeFunction, bool]] = []
         self.callbacks: list[Callback] = []
         self.clock: TimeFunction | None = None
@@ -105,6 +102,7 @@ class Building:
         self.path_nodes: list[int] = []  # nodes that are coordinates along lines, not places
         self.components: dict[str, Component] = {}
         self.warnings: list[str] = []  # sentences on what of the model may not be meant so
+        self.departures: list[str] = []  # sentences on what the deck of the model asks for and the model lacks
         self.rotors: dict[str, Any] = {}
         self.reduced_parts: dict[str, Any] = {}
         self.rotating: Any = None
@@ -157,27 +155,31 @@ class Building:
 
     def new_name(self, kind: str, name: str, known: Any) -> str:
         if not isinstance(name, str) or not name.strip():
-            raise ModelError(f"{kind}: {name!r} is not a name; give a text")
+            raise ModelError(f"{name!r} is not a name", owner=Owner(kind), key="name", value=name, remedy="give a text")
         if name in known:
-            raise ModelError(f'{kind} "{name}": the name is already taken; choose another')
+            raise ModelError(
+                "the name is already taken", owner=Owner(kind, name), key="name", value=name, remedy="choose another"
+            )
         return name
 
     def new_place(self, kind: str, name: str) -> None:
         """Register a new name among those of places."""
         self.new_name(kind, name, ChainMap({"ground": None}, self.bodies, self.named_nodes, self.meshes))
         if ":" in name:
-            raise ModelError(f'{kind} "{name}": a name must not hold ":", which separates a mesh from its set')
+            raise ModelError(
+                'a name must not hold ":", which separates a mesh from its set',
+                owner=Owner(kind, name),
+                key="name",
+                value=name,
+            )
 
     def find(self, what: str, name: str, table: dict, owner: str) -> Any:
         if name in table:
             return table[name]
         close = difflib.get_close_matches(str(name), list(table), n=1)
-        hint = (
-            f'; did you mean "{close[0]}"?'
-            if close
-            else (f"; there are {', '.join(table)}" if table else "; none exists")
-        )
-        raise ModelError(f'{owner}: no {what} "{name}"{hint}')
+        known = f"there are {', '.join(table)}" if table else "none exists"
+        remedy = f'did you mean "{close[0]}"?' if close else known
+        raise ModelError(f'no {what} "{name}"', owner=owner, value=name, remedy=remedy)
 
     def vector(self, value: Any, owner: str, key: str) -> np.ndarray:
         try:
@@ -185,40 +187,47 @@ class Building:
         except (TypeError, ValueError):
             v = np.empty(0)
         if v.shape != (self.dimension,) or not np.isfinite(v).all():
-            raise ModelError(f"{owner}: {key} = {value!r} must be {self.dimension} finite numbers")
+            raise ModelError(
+                f"{key} = {value!r} must be {self.dimension} finite numbers", owner=owner, key=key, value=value
+            )
         return v
 
     def number(self, value: Any, owner: str, key: str, low: float | None = None, strict: bool = False) -> float:
         try:
             v = float(value)
         except (TypeError, ValueError):
-            raise ModelError(f"{owner}: {key} = {value!r} must be a number") from None
+            raise ModelError(f"{key} = {value!r} must be a number", owner=owner, key=key, value=value) from None
         if not np.isfinite(v) or (low is not None and (v < low or (strict and v == low))):
             bound = "" if low is None else f" {'greater than' if strict else 'of at least'} {low:g}"
-            raise ModelError(f"{owner}: {key} = {value!r} must be a finite number{bound}")
+            raise ModelError(f"{key} = {value!r} must be a finite number{bound}", owner=owner, key=key, value=value)
         return v
 
-    def nodes_of(self, place: Any, owner: str = "Model") -> np.ndarray:
+    def nodes_of(self, place: Any, owner: str = "Model", frames: bool = False) -> np.ndarray:
         """Return node indices (n,) of a place, a list of places or "all"; the index of a node stands for itself, so do
-        those of an array."""
+        those of an array.
+
+        With ``frames`` the name of a reduced part may stand for its mean frame, which is no point of the part: for
+        those that look at nodes, or move the part as a whole.
+        """
         if isinstance(place, np.ndarray):
             if place.dtype.kind in "iu" and place.ndim == 1 and (place >= 0).all() and (place < self.n_nodes).all():
                 return place.astype(np.int64)
-            raise ModelError(f"{owner}: an array of nodes must hold whole numbers from 0 to {self.n_nodes - 1}")
+            raise ModelError(f"an array of nodes must hold whole numbers from 0 to {self.n_nodes - 1}", owner=owner)
         if isinstance(place, (int, np.integer)) and not isinstance(place, bool) and 0 <= place < self.n_nodes:
             return np.array([place])
         if isinstance(place, (list, tuple)):
-            return np.concatenate([self.nodes_of(p, owner) for p in place]) if place else np.empty(0, np.int64)
+            return np.concatenate([self.nodes_of(p, owner, frames) for p in place]) if place else np.empty(0, np.int64)
         if place == "all":
             return np.arange(self.n_nodes)
         if place in self.bodies:
             return np.array([self.bodies[place].node])
         placed = self.reduced_parts
-        if place in placed and placed[place].reference == "mean" and not owner.startswith(_LOOK_ONLY):
+        if place in placed and placed[place].reference == "mean" and not frames:
             names = " or ".join(f'"{place}:{interface}"' for interface in placed[place].interfaces)
             raise ModelError(
-                f'{owner}: "{place}" is the mean frame of a reduced part, not a point of it; name {names}, or make one '
-                "of them the part's reference"
+                f'"{place}" is the mean frame of a reduced part, not a point of it',
+                owner=owner,
+                remedy=f"name {names}, or make one of them the part's reference",
             )
         if place in self.named_nodes:
             return np.array([self.named_nodes[place]])
@@ -229,20 +238,26 @@ class Building:
         table = {**self.bodies, **self.named_nodes, **self.meshes}
         if mesh in placed:
             names = ", ".join(f'"{mesh}:{interface}"' for interface in placed[mesh].interfaces)
-            raise ModelError(f'{owner}: reduced part "{mesh}" has no interface "{name}"; there are {names or "none"}')
+            raise ModelError(
+                f'reduced part "{mesh}" has no interface "{name}"', owner=owner, remedy=f"there are {names or 'none'}"
+            )
         if mesh in table:
-            raise ModelError(f'{owner}: "{mesh}" is a body or a node, it has no set "{name}"; write "{mesh}"')
+            raise ModelError(
+                f'"{mesh}" is a body or a node, it has no set "{name}"', owner=owner, remedy=f'write "{mesh}"'
+            )
         return self.find("body, node or mesh", mesh, table, owner)
 
-    def node_of(self, place: str | int, owner: str = "Model") -> int:
-        """Return the node of a body, of a named node or of a set of one node."""
+    def node_of(self, place: str | int, owner: str = "Model", frames: bool = False) -> int:
+        """Return the node of a body, of a named node or of a set of one node; ``frames`` as in `nodes_of`."""
         mesh, colon, name = str(place).partition(":")
         if mesh in self.meshes and colon:
             part, first = self.meshes[mesh]
             return first + part.node(name)
-        nodes = self.nodes_of(place, owner)
+        nodes = self.nodes_of(place, owner, frames)
         if len(nodes) != 1:
-            raise ModelError(f'{owner}: "{place}" has {len(nodes)} nodes where one is needed; name a set of one point')
+            raise ModelError(
+                f'"{place}" has {len(nodes)} nodes where one is needed', owner=owner, remedy="name a set of one point"
+            )
         return int(nodes[0])
 
     def rotation_matrix(self, node: int) -> np.ndarray:
@@ -252,13 +267,14 @@ class Building:
         c, s = np.cos(angle), np.sin(angle)
         return np.array([[c, -s], [s, c]])
 
-    def point(self, place: str | int, point: Any, owner: str) -> tuple[int, np.ndarray]:
-        """Return node and offset in its axes of a point given in global coordinates (None: the node itself)."""
+    def point(self, place: str | int, point: Any, owner: str, frames: bool = False) -> tuple[int, np.ndarray]:
+        """Return node and offset in its axes of a point given in global coordinates (None: the node itself);
+        ``frames`` as in `nodes_of`."""
         if place == "ground":
             if point is None:
-                raise ModelError(f'{owner}: a point of "ground" needs its coordinates; add point = [...]')
+                raise ModelError('a point of "ground" needs its coordinates', owner=owner, remedy="add point = [...]")
             return GROUND, self.vector(point, owner, "point")
-        node = self.node_of(place, owner)
+        node = self.node_of(place, owner, frames)
         if point is None:
             return node, np.zeros(self.dimension)
         offset = self.rotation_matrix(node).T @ (self.vector(point, owner, "point") - self.position(node))
@@ -300,9 +316,10 @@ class Building:
         self._x.append(np.ascontiguousarray(x[:, : self.dimension], float))
         return first
 
-    def label(self, kind: str, name: str) -> str:
+    def label(self, kind: str, name: str) -> Owner:
+        """Register a new name among those of elements and conditions, and return the owner of their messages."""
         self.labels.add(self.new_name(kind, name, self.labels))
-        return f'{kind} "{name}"'
+        return Owner(kind, name)
 
     def add_block(self, label: str, type_name: str, nodes: Any, table: Any = (), **columns: Any) -> Block:
         self.blocks.append(make_block(label, type_name, nodes, table, **columns))
@@ -311,28 +328,32 @@ class Building:
     def plain_material(self, owner: str, name: str) -> Material:
         """Return an isotropic material by its name, as beams and trusses need it."""
         if name in self.solid_materials:
-            raise ModelError(f'{owner}: material "{name}" is for solids; give a `material`, or a section "matrix"')
+            raise ModelError(
+                f'material "{name}" is for solids', owner=owner, remedy='give a `material`, or a section "matrix"'
+            )
         return self.find("material", name, self.materials, owner)
 
     def line_cells(self, owner: str, on: Any) -> np.ndarray:
         """Return line cells (n, 2) of "mesh", "mesh:set", or of a list [place, place]."""
         if isinstance(on, (list, tuple)):
             if len(on) != 2:
-                raise ModelError(f"{owner}: on = {on!r} must be a mesh's set or two nodes")
+                raise ModelError(f"on = {on!r} must be a mesh's set or two nodes", owner=owner, key="on", value=on)
             cells = np.array([[self.node_of(p, owner) for p in on]])
         else:
             mesh, _, name = str(on).partition(":")
             part, first = self.find("mesh", mesh, self.meshes, owner)
             cells = first + part.lines(name or None)
         if len(cells) == 0:
-            raise ModelError(f'{owner}: "{on}" has no line cells')
+            raise ModelError(f'"{on}" has no line cells', owner=owner)
         x = self.positions
         length = np.linalg.norm(x[cells[:, 1]] - x[cells[:, 0]], axis=1)
         if (length == 0.0).any():
             i = int(np.flatnonzero(length == 0.0)[0])
             a, b = (self.node_name(k) for k in cells[i])
             raise ModelError(
-                f'{owner}: element {i + 1} between nodes "{a}" and "{b}" has no length; move or merge its nodes'
+                f'element {i + 1} between nodes "{a}" and "{b}" has no length',
+                owner=owner,
+                remedy="move or merge its nodes",
             )
         return cells
 
@@ -343,11 +364,11 @@ class Building:
     def start_angle(self, node: int) -> float:
         return 0.0 if node == GROUND else self.rotations.get(node, 0.0)
 
-    def turning_node(self, place: str | int, owner: str) -> int:
-        """Return node of a place that must have a rotation; ground has one."""
+    def turning_node(self, place: str | int, owner: str, frames: bool = False) -> int:
+        """Return node of a place that must have a rotation; ground has one.  ``frames`` as in `nodes_of`."""
         if place == "ground":
             return GROUND
-        node = self.node_of(place, owner)
+        node = self.node_of(place, owner, frames)
         self.needs_rotation.append((owner, node))
         return node
 
@@ -361,11 +382,11 @@ class Building:
     def axis(self, axis: Any, owner: str, key: str = "axis") -> np.ndarray:
         if axis is None:
             where = "in space " if self.dimension == 3 else ""
-            raise ModelError(f"{owner}: {where}it needs its {key}; add {key} = [...]")
+            raise ModelError(f"{where}it needs its {key}", owner=owner, remedy=f"add {key} = [...]")
         v = self.vector(axis, owner, key)
         length = np.linalg.norm(v)
         if length == 0.0:
-            raise ModelError(f"{owner}: {key} {tuple(float(x) for x in v)} has no length")
+            raise ModelError(f"{key} {tuple(float(x) for x in v)} has no length", owner=owner)
         return v / length
 
     def relative_angle(

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from fem_mbs.declarations.declaration import Declaration
+from fem_mbs.declarations.declaration import Declaration, arguments
 
-__all__ = ["Built", "adds"]
+__all__ = ["Built", "adds", "named"]
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def adds(declaration: Callable[P, Declaration]) -> Callable[Concatenate[Any, P], None]:
-    """Return a method of a model that adds a declaration, with the signature and docstring of the declaration."""
+    """Return a method of a model that adds a declaration, with the signature and docstring of the declaration.
+
+    Its calls raise ModelError where an argument is unknown, missing or given twice.
+    """
 
     def call(model: Any, *args: P.args, **options: P.kwargs) -> None:
-        model.add(declaration(*args, **options))
+        model.add(declaration.call(args, options))  # type: ignore[attr-defined]
 
     call.__doc__ = declaration.__doc__
     signature = inspect.signature(declaration)
@@ -26,6 +31,25 @@ def adds(declaration: Callable[P, Declaration]) -> Callable[Concatenate[Any, P],
         parameters=[own, *signature.parameters.values()], return_annotation=None
     )
     return call
+
+
+def named(word: str) -> Callable[[Callable[Concatenate[Any, P], R]], Callable[Concatenate[Any, P], R]]:
+    """Return a decorator of methods whose calls raise ModelError, not TypeError, where an argument is unknown, missing
+    or given twice; ``word``: what the call is about, for messages."""
+
+    def decorate(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+        signature = inspect.signature(method)
+        _, *others = signature.parameters.values()
+        own = signature.replace(parameters=others)
+        inner: Callable[..., R] = method
+
+        @functools.wraps(method)
+        def call(self: Any, *args: P.args, **options: P.kwargs) -> R:
+            return inner(self, **arguments(own, word, args, options))
+
+        return call
+
+    return decorate
 
 
 class Built:

@@ -1,7 +1,7 @@
 """Expected values of a run, compared with its sensors at the end.
 
 check = Check("first maximum", "deflection", reference=0.00976, tolerance=2e-5, quantity="first maximum")
-outcome = check.evaluate(t, values)
+report = check.evaluate(t, values)
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
+from fem_mbs.records import Record, entry
 
-__all__ = ["QUANTITIES", "Check", "Outcome", "measure"]
+__all__ = ["QUANTITIES", "Check", "CheckReport", "find_column", "measure"]
 
 #: What can be taken from a series.
 QUANTITIES = ("first maximum", "first minimum", "maximum", "minimum", "extreme", "final", "at")
@@ -47,27 +48,39 @@ class Check:
     source: str = ""
 
     def __post_init__(self) -> None:
-        owner = f'Check "{self.name}"'
+        owner = Owner("Check", self.name)
         if self.quantity not in QUANTITIES:
             close = difflib.get_close_matches(str(self.quantity), QUANTITIES, n=1)
             hint = f'; did you mean "{close[0]}"?' if close else ""
-            raise ModelError(f"{owner}: quantity = {self.quantity!r} must be one of {', '.join(QUANTITIES)}{hint}")
+            raise ModelError(
+                f"quantity = {self.quantity!r} must be one of {', '.join(QUANTITIES)}{hint}",
+                owner=owner,
+                key="quantity",
+                value=self.quantity,
+            )
         if (self.quantity == "at") != (self.at is not None):
-            raise ModelError(f'{owner}: give either a quantity or "at", the time of the value')
+            raise ModelError('give either a quantity or "at", the time of the value', owner=owner)
         for key in ("reference", "tolerance") + (("at",) if self.at is not None else ()):
             value = getattr(self, key)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-                raise ModelError(f"{owner}: {key} = {value!r} must be a finite number")
+                raise ModelError(f"{key} = {value!r} must be a finite number", owner=owner, key=key, value=value)
         if not self.tolerance > 0.0:
-            raise ModelError(f"{owner}: tolerance = {self.tolerance!r} must be greater than 0")
+            raise ModelError(
+                f"tolerance = {self.tolerance!r} must be greater than 0",
+                owner=owner,
+                key="tolerance",
+                value=self.tolerance,
+            )
 
-    def evaluate(self, t: np.ndarray, values: np.ndarray) -> Outcome:
+    def evaluate(self, t: np.ndarray, values: np.ndarray) -> CheckReport:
         """Compare a series, t (n,) [s] and values (n,), with the reference."""
         measured, time = measure(t, values, self.quantity, self.at)
         good = measured is not None and abs(measured - self.reference) <= self.tolerance
         label = f"at {self.at:g} s" if self.quantity == "at" else self.quantity
-        expected = float(self.reference), float(self.tolerance)
-        return Outcome(self.name, self.sensor, label, measured, *expected, good, time, self.source)
+        return CheckReport(
+            case=self.name, sensor=self.sensor, quantity=label, measured=measured, reference=float(self.reference),
+            tolerance=float(self.tolerance), time=time, source=self.source, passed=good,
+        )  # fmt: skip
 
     def column(self, sensors: Sequence[Mapping[str, Any]]) -> tuple[str, int]:
         """Return the sensor's name and column number, given the sensors of a results header.
@@ -75,35 +88,40 @@ class Check:
         Raises:
             ModelError: there is no such column, or a sensor of several is named without one.
         """
-        for sensor in sensors:
-            if self.sensor in sensor["columns"]:
-                return sensor["name"], sensor["columns"].index(self.sensor)
-            if self.sensor == sensor["name"] and len(sensor["columns"]) == 1:
-                return sensor["name"], 0
-        related = [s["columns"] for s in sensors if self.sensor.startswith(s["name"])]
-        known = ", ".join(c for columns in related for c in columns)
-        raise ModelError(f'Check "{self.name}": sensor "{self.sensor}" is not one column; name one of {known}')
+        return find_column(self.sensor, sensors, Owner("Check", self.name))
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Outcome of a check; ``measured`` is None if the series has no such value."""
+def find_column(name: str, sensors: Sequence[Mapping[str, Any]], owner: Owner) -> tuple[str, int]:
+    """Return the sensor's name and column number of a column, given the sensors of a results header.
 
-    case: str
-    sensor: str
-    quantity: str
-    measured: float | None
-    reference: float
-    tolerance: float
-    passed: bool
-    time: float | None
-    source: str
+    Raises:
+        ModelError: there is no such column, or a sensor of several is named without one.
+    """
+    for sensor in sensors:
+        if name in sensor["columns"]:
+            return sensor["name"], sensor["columns"].index(name)
+        if name == sensor["name"] and len(sensor["columns"]) == 1:
+            return sensor["name"], 0
+    related = [s["columns"] for s in sensors if name == s["name"] or name.startswith(f"{s['name']}.")]
+    known = ", ".join(c for columns in related for c in columns)
+    raise ModelError(
+        f'sensor "{name}" is not one column', owner=owner, key="sensor", value=name, remedy=f"name one of {known}"
+    )
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return a dictionary for summary.json, with the key "pass" as in the reports of the validation."""
-        out = asdict(self)
-        out["pass"] = out.pop("passed")
-        return out
+
+@dataclass(frozen=True, kw_only=True)
+class CheckReport(Record):
+    """The outcome of a check of the model."""
+
+    case: str = entry("name of the check")
+    sensor: str = entry()
+    quantity: str = entry("what of the series is compared")
+    measured: float | None = entry("null: the series has no such value")
+    reference: float = entry()
+    tolerance: float = entry()
+    time: float | None = entry("of the measured value", unit="s")
+    source: str = entry("of the reference")
+    passed: bool = entry(key="pass")
 
 
 def measure(

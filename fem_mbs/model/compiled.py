@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.connections.couplings import coupling_blocks
 from fem_mbs.model.connections.friction import check_path_ends
 from fem_mbs.model.loads.frames import centrifugal_blocks, shake
 from fem_mbs.model.parts.solids import check_masses
-from fem_mbs.model.sensors import Sensor
+from fem_mbs.model.sensors.sensor import Sensor
 from fem_mbs.system.compile import Compiled, Nodes, compile_system, merge_blocks
 from fem_mbs.system.elimination import shared_coordinates
 
@@ -41,7 +41,7 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
     """
     b = model.building
     if not b.blocks:
-        raise ModelError("Model: it has no elements; add beams, trusses, bodies or masses")
+        raise ModelError("it has no elements", owner=Owner("Model"), remedy="add beams, trusses, bodies or masses")
     check_path_ends(b)
     check_masses(b, model.steps)
     blocks = merge_blocks(b.blocks + centrifugal_blocks(b, b.blocks) + coupling_blocks(b))
@@ -61,16 +61,18 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
         names = ", ".join(f'"{b.node_name(int(i))}"' for i in loose[:5])
         more = f" and {loose.size - 5} more" if loose.size > 5 else ""
         raise ModelError(
-            f"Model: no element, body or joint uses node {names}{more}; connect or remove them "
-            '(a mesh with unused = "drop" leaves them out)'
+            f"no element, body or joint uses node {names}{more}",
+            owner=Owner("Model"),
+            remedy='connect or remove them (a mesh with unused = "drop" leaves them out)',
         )
     rotational = np.zeros(n, bool)
     rotational[list(b.rotational)] = True
     for owner, node in b.needs_rotation:
         if not rotational[node]:
             raise ModelError(
-                f'{owner}: node "{b.node_name(node)}" has no rotation (only trusses or point masses end there); '
-                "use its position, or a beam or body"
+                f'node "{b.node_name(node)}" has no rotation (only trusses or point masses end there)',
+                owner=owner,
+                remedy="use its position, or a beam or body",
             )
     fixed = [(i, abs(k)) for i, k in b.fixed if k >= 0 or rotational[i]]
     fixed = [(i, k) for i, k in fixed if k < b.dimension or rotational[i]]

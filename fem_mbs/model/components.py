@@ -8,7 +8,7 @@ from typing import Any
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import NAME, NUMBER, WHOLE, WORDS
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import Truss
@@ -45,14 +45,16 @@ class Substructure(Declaration):
     name: str = key(NAME, "", shows='"component 1", ...')
     groups: Any = key(WORDS, "names of beams, trusses, solids, plane parts, bodies, masses, springs")
     modes: int | None = key(WHOLE, "number of elastic modes that are kept; or", None, shows="what the analysis says")
-    cutoff: float | None = key(NUMBER, "frequency up to which they are kept [Hz]", None, shows="what the analysis says")
+    cutoff: float | None = key(
+        NUMBER, "frequency up to which they are kept", None, shows="what the analysis says", unit="Hz"
+    )
 
     def build(self, building: Building) -> None:
         cutoff = self.cutoff
-        owner = f'Component "{building.new_name("Component", self.name, building.components)}"'
+        owner = Owner("Component", building.new_name("Component", self.name, building.components))
         names = (self.groups,) if isinstance(self.groups, str) else tuple(self.groups)
         if not names:
-            raise ModelError(f"{owner}: it has no groups; name some")
+            raise ModelError("it has no groups", owner=owner, remedy="name some")
         known = dict.fromkeys(
             label for block in building.blocks if not block.type.reads for label, _, _ in block.groups
         )
@@ -61,15 +63,22 @@ class Substructure(Declaration):
         for group in names:
             building.find("group of elements", group, known, owner)
             if group in taken:
-                raise ModelError(f'{owner}: group "{group}" belongs to component "{taken[group]}"; name it once')
+                raise ModelError(
+                    f'group "{group}" belongs to component "{taken[group]}"', owner=owner, remedy="name it once"
+                )
             if names.count(group) > 1:
-                raise ModelError(f'{owner}: group "{group}" is named twice; name it once')
+                raise ModelError(f'group "{group}" is named twice', owner=owner, remedy="name it once")
         if self.modes is not None and cutoff is not None:
-            raise ModelError(f"{owner}: modes and cutoff exclude each other; remove one")
+            raise ModelError("modes and cutoff exclude each other", owner=owner, remedy="remove one")
         if self.modes is not None and (
             isinstance(self.modes, bool) or not isinstance(self.modes, int) or self.modes < 0
         ):
-            raise ModelError(f"{owner}: modes = {self.modes!r} must be a whole number of at least 0")
+            raise ModelError(
+                f"modes = {self.modes!r} must be a whole number of at least 0",
+                owner=owner,
+                key="modes",
+                value=self.modes,
+            )
         if cutoff is not None:
             cutoff = building.number(cutoff, owner, "cutoff", 0.0, strict=True)
         building.components[self.name] = Component(self.name, names, self.modes, cutoff)

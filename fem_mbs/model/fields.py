@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 
 __all__ = ["FIELDS", "check_fields"]
 
@@ -26,5 +26,9 @@ def check_fields(names: Any) -> tuple[str, ...]:
     given = (names,) if isinstance(names, str) else tuple(names or ())
     for name in given:
         if name not in FIELDS:
-            raise ModelError(f"Fields: there is no field {name!r}; give some of {', '.join(FIELDS)}, or none")
+            raise ModelError(
+                f"there is no field {name!r}",
+                owner=Owner("Fields"),
+                remedy=f"give some of {', '.join(FIELDS)}, or none",
+            )
     return given

@@ -23,7 +23,8 @@ from fem_mbs.declarations.kinds import (
     VECTOR,
     shown,
 )  # fmt: skip
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
+from fem_mbs.meshes.formats.reader import MESH_FORMATS, read_mesh
 from fem_mbs.meshes.generate import arc, line, polyline
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.building import Building
@@ -37,8 +38,8 @@ class Line(Declaration):
 
     owner = "Line"
 
-    start: Any = key(VECTOR, "first end [m]")
-    end: Any = key(VECTOR, "second end [m]")
+    start: Any = key(VECTOR, "first end", unit="m")
+    end: Any = key(VECTOR, "second end", unit="m")
     n: Any = key(CELL_COUNT, "number of equal cells")
 
 
@@ -48,7 +49,7 @@ class Polyline(Declaration):
 
     owner = "Polyline"
 
-    points: Any = key(POINTS, "corners [m]; the last equal to the first: closed")
+    points: Any = key(POINTS, "corners; the last equal to the first: closed", unit="m")
     n: Any = key(COUNT_OR_COUNTS, "number of cells of each segment")
 
 
@@ -58,9 +59,9 @@ class Arc(Declaration):
 
     owner = "Arc"
 
-    center: Any = key(VECTOR, "centre of the circle [m]")
-    radius: Any = key(NUMBER, "[m]")
-    angles: Any = key(VECTOR, "first and last angle [deg]; 360 apart: a ring")
+    center: Any = key(VECTOR, "centre of the circle", unit="m")
+    radius: Any = key(NUMBER, "", unit="m")
+    angles: Any = key(VECTOR, "first and last angle; 360 apart: a ring", unit="deg")
     n: Any = key(CELL_COUNT, "number of equal chords")
     normal: Any = key(VECTOR, "axis of the circle", [0.0, 0.0, 1.0])
 
@@ -85,7 +86,7 @@ class PlacedMesh(Declaration):
     mesh: Mesh | str | Path | None = key(ANY, "a mesh, or the path of a mesh file", None, file=None)
     file: str | None = key(
         FILE,
-        "a Gmsh .msh (2.2 or 4.1), .vtu, .vtk, Exodus .e or .exo, MED .med or Medit .mesh file; a relative path "
+        f"a mesh file ({', '.join(f'{form.name} {form.suffixes[0]}' for form in MESH_FORMATS)}); a relative path "
         "starts at the model file",
         None,
         kw_only=True,
@@ -99,22 +100,21 @@ class PlacedMesh(Declaration):
     )
     arc: Arc | None = key(Arc, "instead of file: an arc or a ring; sets all, start, end", None, kw_only=True)
     scale: float = key(NUMBER, "factor on the coordinates (0.001 for a mesh in mm)", 1.0)
-    rotate: Any = key(NUMBER_OR_VECTOR, "angle, in space axis times angle [deg]", None, shows="none")
-    translate: Any = key(VECTOR, "shift, after scale and rotate [m]", None, shows="none")
-    unused: str = key(TEXT, '"error" or "drop": mesh nodes that nothing uses', "error")
+    rotate: Any = key(NUMBER_OR_VECTOR, "angle, in space axis times angle", None, shows="none", unit="deg")
+    translate: Any = key(VECTOR, "shift, after scale and rotate", None, shows="none", unit="m")
+    unused: str = key(TEXT, '"error" or "drop": mesh nodes that nothing uses', "error", choices=("error", "drop"))
     cells: str = key(
         TEXT,
         'of a file: "lines" or "all" (plane and solid cells too); "auto": all where a [[solid]] or [[plane]] names '
         "the mesh",
         "auto",
+        choices=("auto", "lines", "all"),
     )
 
     def build(self, building: Building) -> None:
         building.new_place("Mesh", self.name)
-        owner = f'Mesh "{self.name}"'
+        owner = Owner("Mesh", self.name)
         mesh = self._source(building, owner)
-        if self.unused not in ("error", "drop"):
-            raise ModelError(f'{owner}: unused = {self.unused!r} must be "error" or "drop"')
         rotation = None
         if self.rotate is not None:
             from scipy.spatial.transform import Rotation
@@ -128,8 +128,9 @@ class PlacedMesh(Declaration):
         if building.dimension == 2 and np.abs(mesh.points[:, 2]).max(initial=0.0) > 0.0:
             i = int(np.abs(mesh.points[:, 2]).argmax())
             raise ModelError(
-                f"{owner}: node {mesh.point_ids[i]} has z = {mesh.points[i, 2]:g}, but the model is plane; "
-                "use dimension = 3 or a mesh in the x-y plane"
+                f"node {mesh.point_ids[i]} has z = {mesh.points[i, 2]:g}, but the model is plane",
+                owner=owner,
+                remedy="use dimension = 3 or a mesh in the x-y plane",
             )
         first = building.add_nodes(mesh.points)
         building.names.add(self.name, mesh.point_ids, len(mesh.points))
@@ -142,7 +143,7 @@ class PlacedMesh(Declaration):
         sources = [k for k in ("mesh", "file", "line", "polyline", "arc") if getattr(self, k) is not None]
         if len(sources) != 1:
             both = f"not {' and '.join(sources)}" if sources else "one of them is missing"
-            raise ModelError(f"{owner}: give either file, line, polyline or arc; {both}")
+            raise ModelError("give either file, line, polyline or arc", owner=owner, remedy=f"{both}")
         if self.line is not None:
             return line(self.line.start, self.line.end, self.line.n)
         if self.polyline is not None:
@@ -152,14 +153,10 @@ class PlacedMesh(Declaration):
             return arc(a.center, a.radius, a.angles, a.n, a.normal)
         if isinstance(self.mesh, Mesh):
             return self.mesh
-        from fem_mbs.meshes.formats.reader import read_mesh
-
-        if self.cells not in ("auto", "lines", "all"):
-            raise ModelError(f'{owner}: cells = {shown(self.cells)} must be "auto", "lines" or "all"')
         path = self.file if self.mesh is None else self.mesh
         assert path is not None
         if "\0" in str(path):
-            raise ModelError(f"{owner}: file = {shown(str(path))} is not a path")
+            raise ModelError(f"file = {shown(str(path))} is not a path", owner=owner)
         mesh = read_mesh(path, "lines" if self.cells == "lines" else "all")
         if self.cells == "auto":
             building.spare_nodes.append((self.name, mesh.only_in_cells()))
@@ -173,10 +170,10 @@ class NamedNode(Declaration):
     owner = "Node"
 
     name: str = key(NAME, "by which other tables call it")
-    position: ArrayLike = key(VECTOR, "at the start [m]")
+    position: ArrayLike = key(VECTOR, "at the start", unit="m")
 
     def build(self, building: Building) -> None:
         building.new_place("Node", self.name)
-        x = building.vector(self.position, f'Node "{self.name}"', "position")
+        x = building.vector(self.position, Owner("Node", self.name), "position")
         building.named_nodes[self.name] = building.add_nodes(x[None, :])
         building.names.add(self.name, None, 1)

@@ -9,7 +9,7 @@ import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import NUMBER, PLACE, PLACES, SPIN, TEXT, VECTOR, VELOCITY
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import component_number
@@ -42,7 +42,7 @@ class Assembly(Declaration):
 
     def build(self, building: Building) -> None:
         if building.assembling is not None:
-            raise ModelError("Assembly: it has been asked for already; keep one")
+            raise ModelError("it has been asked for already", owner=Owner("Assembly"), remedy="keep one")
         places = (self.hold,) if isinstance(self.hold, str) else tuple(self.hold or ())
         building.assembling = Assembling(places)
 
@@ -67,26 +67,24 @@ class Initial(Declaration):
     owner = "Initial velocity"
 
     on: Any = key(PLACES, "nodes that get the velocity", "all")
-    velocity: Any = key(VELOCITY, "[m/s]; expressions of x, y, z of the start", None, shows="none")
-    spin: Any = key(SPIN, "angular velocity [rad/s]; plane: also an expression of x, y", None, shows="none")
-    centre: Any = key(VECTOR, "point about which the spin turns the nodes [m]", None, shows="nodes spin in place")
+    velocity: Any = key(VELOCITY, "expressions of x, y, z of the start", None, shows="none", unit="m/s")
+    spin: Any = key(SPIN, "angular velocity; plane: also an expression of x, y", None, shows="none", unit="rad/s")
+    centre: Any = key(VECTOR, "point about which the spin turns the nodes", None, shows="nodes spin in place", unit="m")
     method: str | None = key(
         TEXT,
         'how velocities are made to fit joints and motions: "strain-free", "projection", "given" or "auto"',
         None,
         shows='"auto"',
+        choices=("auto", "strain-free", "projection", "given"),
     )
 
     def build(self, building: Building) -> None:
-        owner = "Initial velocity"
+        owner = Owner("Initial velocity")
         if self.method is not None:
-            methods = ("auto", "strain-free", "projection", "given")
-            if self.method not in methods:
-                raise ModelError(f"{owner}: method = {self.method!r} must be one of {', '.join(methods)}")
             building.initial_method = self.method
         if self.velocity is None and self.spin is None:
             return
-        nodes = building.nodes_of(self.on, owner)
+        nodes = building.nodes_of(self.on, owner, frames=True)
         x = building.positions[nodes]
         columns = {c: x[:, i] for i, c in enumerate("xyz"[: building.dimension])}
 
@@ -96,7 +94,9 @@ class Initial(Declaration):
                 v = np.broadcast_to(np.asarray(v, float), len(nodes)).copy()
                 if not np.isfinite(v).all():
                     bad = building.node_name(int(nodes[np.flatnonzero(~np.isfinite(v))[0]]))
-                    raise ModelError(f'{owner}: {key} = {value!r} is not finite at node "{bad}"')
+                    raise ModelError(
+                        f'{key} = {value!r} is not finite at node "{bad}"', owner=owner, key=key, value=value
+                    )
                 return v
             return np.full(len(nodes), building.number(value, owner, key))
 
@@ -108,7 +108,10 @@ class Initial(Declaration):
                 or len(self.velocity) != building.dimension
             ):
                 raise ModelError(
-                    f"{owner}: velocity = {self.velocity!r} must be {building.dimension} numbers or expressions"
+                    f"velocity = {self.velocity!r} must be {building.dimension} numbers or expressions",
+                    owner=owner,
+                    key="velocity",
+                    value=self.velocity,
                 )
             v = np.column_stack([evaluate(c, "velocity") for c in self.velocity])
         if building.dimension == 2:
@@ -139,29 +142,33 @@ class StartSpeed(Declaration):
 
     on: str | int = key(PLACE, "node or body")
     component: str = key(TEXT, '"x", "y", "z" or "rotation"')
-    value: float = key(NUMBER, "speed [m/s], [rad/s]")
+    value: float = key(NUMBER, "speed", unit="m/s or rad/s")
     against: str = key(PLACE, "for a rotation: the part that it is counted from", "ground")
     axis: Any = key(VECTOR, "for a rotation in space: its axis", None, shows="required in space")
 
     def build(self, building: Building) -> None:
         value = self.value
-        owner = f'Initial speed of "{self.on}"'
+        owner = Owner("Initial speed", self.on, "of")
         value = building.number(value, owner, "value")
         if self.component != "rotation":
             k = component_number(building, owner, self.component)
             if self.against != "ground" or self.axis is not None:
-                raise ModelError(f'{owner}: against and axis belong to the component "rotation"; remove them')
+                raise ModelError(
+                    'against and axis belong to the component "rotation"', owner=owner, remedy="remove them"
+                )
             building.initial_speeds.append(
-                InitialSpeed(self.on, building.node_of(self.on, owner), k, None, GROUND, value)
+                InitialSpeed(self.on, building.node_of(self.on, owner, frames=True), k, None, GROUND, value)
             )
             return
-        node, other = building.turning_node(self.on, owner), building.turning_node(self.against, owner)
+        node, other = (building.turning_node(place, owner, frames=True) for place in (self.on, self.against))
         if node == other:
-            raise ModelError(f'{owner}: "{self.on}" does not turn against itself; name another place in against')
+            raise ModelError(
+                f'"{self.on}" does not turn against itself', owner=owner, remedy="name another place in against"
+            )
         if building.dimension == 2:
             direction = np.array([1.0])
         elif self.axis is None:
-            raise ModelError(f"{owner}: in space a rotation needs its axis; add axis = [...]")
+            raise ModelError("in space a rotation needs its axis", owner=owner, remedy="add axis = [...]")
         else:
             direction = building.axis(self.axis, owner)
         building.initial_speeds.append(InitialSpeed(self.on, node, None, direction, other, value))

@@ -23,7 +23,7 @@ from fem_mbs.declarations.kinds import (
     TEXT,
     VECTOR,
 )  # fmt: skip
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.building import Building
 from fem_mbs.properties.sections import SECTION_SHAPES, Material, make_section
@@ -48,9 +48,10 @@ class LinearMaterial(Declaration):
     name: str = key(NAME, "by which parts call it", file=None)
     E: Any = key(
         NUMBER_OR_SEVERAL,
-        "Young's modulus [N/m^2]; orthotropic, for solids: [E1, E2, E3]",
+        "Young's modulus; orthotropic, for solids: [E1, E2, E3]",
         None,
         shows="**required**, or stiffness",
+        unit="N/m^2",
     )
     nu: Any = key(
         NUMBER_OR_SEVERAL,
@@ -58,31 +59,33 @@ class LinearMaterial(Declaration):
         None,
         shows="from G, else 0.3",
     )
-    density: float | None = key(NUMBER, "density [kg/m^3]; 0: without mass", None, needed=True)
+    density: float | None = key(NUMBER, "density; 0: without mass", None, needed=True, unit="kg/m^3")
     G: Any = key(
-        NUMBER_OR_SEVERAL, "shear modulus [N/m^2]; orthotropic: [G12, G13, G23]", None, shows="E / (2 (1 + nu))"
+        NUMBER_OR_SEVERAL, "shear modulus; orthotropic: [G12, G13, G23]", None, shows="E / (2 (1 + nu))", unit="N/m^2"
     )
     expansion: Any = key(
         NUMBER_OR_SEVERAL,
-        "thermal expansion of solids [1/K]: a number, 3 along the material axes, or the 6 components of the tensor",
+        "thermal expansion of solids: a number, 3 along the material axes, or the 6 components of the tensor",
         0.0,
+        unit="1/K",
     )
     stiffness: Any = key(
         STIFFNESS,
-        "instead, for solids: 6x6 matrix or the 21 numbers of its upper triangle over xx, yy, zz, xy, yz, zx, with "
-        "engineering shear strains [N/m^2]",
+        "instead, for solids: 6x6 matrix or the 21 numbers of its upper triangle over xx, yy, "
+        "zz, xy, yz, zx, with engineering shear strains",
         None,
         shows="none",
         kw_only=True,
+        unit="N/m^2",
     )
-    solid: bool = key(FLAG, "of solids alone, as an anisotropic one always is", False, file=None, kw_only=True)
+    solid: bool = key(FLAG, "of solids alone, as an anisotropic one always is", False, kw_only=True)
 
     def build(self, building: Building) -> None:
         building.new_name("Material", self.name, ChainMap(building.materials, building.solid_materials))
         values = (self.E, self.nu, self.G, self.stiffness, self.expansion)
         if self.solid or self.E is None or any(isinstance(v, (list, tuple, np.ndarray)) for v in values):
             if not self.solid and self.E is None and self.stiffness is None:
-                raise ModelError(f'Material "{self.name}": "E" is missing')
+                raise ModelError('"E" is missing', owner=Owner("Material", self.name))
             building.solid_materials[self.name] = make_solid_material(
                 self.name,
                 E=self.E,
@@ -112,47 +115,49 @@ class CrossSection(Declaration):
     owner = "Section"
 
     name: str = key(NAME, "by which beams call it", file=None)
-    shape: str = key(TEXT, f"one of {', '.join(SECTION_SHAPES)}")
-    width: Any = key(NUMBER_OR_INF, "along z [m]", None, kw_only=True)
-    height: Any = key(NUMBER_OR_INF, "along y, the direction of bending in the plane [m]", None, kw_only=True)
-    diameter: Any = key(NUMBER_OR_INF, "[m]", None, kw_only=True)
-    outer_diameter: Any = key(NUMBER_OR_INF, "[m]", None, kw_only=True)
-    inner_diameter: Any = key(NUMBER_OR_INF, "[m], or thickness", None, kw_only=True)
-    thickness: Any = key(NUMBER_OR_INF, "of all walls [m]", None, kw_only=True)
-    web_thickness: Any = key(NUMBER_OR_INF, "of the walls along y [m]", None, kw_only=True)
-    flange_thickness: Any = key(NUMBER_OR_INF, "of the walls along z [m]", None, kw_only=True)
-    root_radius: Any = key(NUMBER_OR_INF, "of the fillets of an I [m]", None, kw_only=True)
-    A: Any = key(NUMBER_OR_INF, "area [m^2]", None, kw_only=True)
-    I: Any = key(NUMBER_OR_INF, "second moment of area for both axes [m^4]", None, kw_only=True)
-    Iy: Any = key(NUMBER_OR_INF, "integral of z^2 dA [m^4]", None, kw_only=True)
-    Iz: Any = key(NUMBER_OR_INF, "integral of y^2 dA, bending in the plane [m^4]", None, kw_only=True)
-    J: Any = key(NUMBER_OR_INF, "torsion constant [m^4]", None, kw_only=True)
+    shape: str = key(TEXT, "one of the shapes below", choices=SECTION_SHAPES)
+    width: Any = key(NUMBER_OR_INF, "along z", None, kw_only=True, unit="m")
+    height: Any = key(NUMBER_OR_INF, "along y, the direction of bending in the plane", None, kw_only=True, unit="m")
+    diameter: Any = key(NUMBER_OR_INF, "", None, kw_only=True, unit="m")
+    outer_diameter: Any = key(NUMBER_OR_INF, "", None, kw_only=True, unit="m")
+    inner_diameter: Any = key(NUMBER_OR_INF, "or thickness", None, kw_only=True, unit="m")
+    thickness: Any = key(NUMBER_OR_INF, "of all walls", None, kw_only=True, unit="m")
+    web_thickness: Any = key(NUMBER_OR_INF, "of the walls along y", None, kw_only=True, unit="m")
+    flange_thickness: Any = key(NUMBER_OR_INF, "of the walls along z", None, kw_only=True, unit="m")
+    root_radius: Any = key(NUMBER_OR_INF, "of the fillets of an I", None, kw_only=True, unit="m")
+    A: Any = key(NUMBER_OR_INF, "area", None, kw_only=True, unit="m^2")
+    I: Any = key(NUMBER_OR_INF, "second moment of area for both axes", None, kw_only=True, unit="m^4")
+    Iy: Any = key(NUMBER_OR_INF, "integral of z^2 dA", None, kw_only=True, unit="m^4")
+    Iz: Any = key(NUMBER_OR_INF, "integral of y^2 dA, bending in the plane", None, kw_only=True, unit="m^4")
+    J: Any = key(NUMBER_OR_INF, "torsion constant", None, kw_only=True, unit="m^4")
     k: Any = key(NUMBER_OR_INF, "shear coefficient of both directions; inf: no shear deformation", None, kw_only=True)
     ky: Any = key(NUMBER_OR_INF, "shear coefficient along y", None, kw_only=True)
     kz: Any = key(NUMBER_OR_INF, "shear coefficient along z", None, kw_only=True)
-    EA: Any = key(NUMBER_OR_INF, "axial stiffness [N]", None, kw_only=True)
-    EI: Any = key(NUMBER_OR_INF, "bending stiffness for both axes [N m^2]", None, kw_only=True)
-    EIy: Any = key(NUMBER_OR_INF, "bending stiffness in the x-z plane [N m^2]", None, kw_only=True)
-    EIz: Any = key(NUMBER_OR_INF, "bending stiffness in the x-y plane [N m^2]", None, kw_only=True)
+    EA: Any = key(NUMBER_OR_INF, "axial stiffness", None, kw_only=True, unit="N")
+    EI: Any = key(NUMBER_OR_INF, "bending stiffness for both axes", None, kw_only=True, unit="N m^2")
+    EIy: Any = key(NUMBER_OR_INF, "bending stiffness in the x-z plane", None, kw_only=True, unit="N m^2")
+    EIz: Any = key(NUMBER_OR_INF, "bending stiffness in the x-y plane", None, kw_only=True, unit="N m^2")
     GA: Any = key(
         NUMBER_OR_INF,
-        "shear stiffness of both directions, shear coefficient included [N]; inf: none",
+        "shear stiffness of both directions, shear coefficient included; inf: none",
         None,
         kw_only=True,
+        unit="N",
     )
-    GAy: Any = key(NUMBER_OR_INF, "shear stiffness along y [N]", None, kw_only=True)
-    GAz: Any = key(NUMBER_OR_INF, "shear stiffness along z [N]", None, kw_only=True)
-    GJ: Any = key(NUMBER_OR_INF, "torsional stiffness [N m^2]", None, kw_only=True)
-    rhoA: Any = key(NUMBER_OR_INF, "mass per length [kg/m]", None, kw_only=True)
-    rhoI: Any = key(NUMBER_OR_INF, "rotary inertia per length for both axes [kg m]", None, kw_only=True)
+    GAy: Any = key(NUMBER_OR_INF, "shear stiffness along y", None, kw_only=True, unit="N")
+    GAz: Any = key(NUMBER_OR_INF, "shear stiffness along z", None, kw_only=True, unit="N")
+    GJ: Any = key(NUMBER_OR_INF, "torsional stiffness", None, kw_only=True, unit="N m^2")
+    rhoA: Any = key(NUMBER_OR_INF, "mass per length", None, kw_only=True, unit="kg/m")
+    rhoI: Any = key(NUMBER_OR_INF, "rotary inertia per length for both axes", None, kw_only=True, unit="kg m")
     rhoIx: Any = key(
         NUMBER_OR_INF,
-        "rotary inertia per length about the beam [kg m]; the sum of the other two if not given",
+        "rotary inertia per length about the beam; the sum of the other two if not given",
         None,
         kw_only=True,
+        unit="kg m",
     )
-    rhoIy: Any = key(NUMBER_OR_INF, "rotary inertia per length about y [kg m]", None, kw_only=True)
-    rhoIz: Any = key(NUMBER_OR_INF, "rotary inertia per length about z [kg m]", None, kw_only=True)
+    rhoIy: Any = key(NUMBER_OR_INF, "rotary inertia per length about y", None, kw_only=True, unit="kg m")
+    rhoIz: Any = key(NUMBER_OR_INF, "rotary inertia per length about z", None, kw_only=True, unit="kg m")
     stiffness: Any = key(
         MATRIX,
         "over axial strain, shear y, shear z, twist rate, curvature y, curvature z of the line",
@@ -162,17 +167,18 @@ class CrossSection(Declaration):
     mass: Any = key(MATRIX, "inertia per length over velocity and angular velocity of the line", None, kw_only=True)
     centroid: Any = key(
         VECTOR,
-        "space: [y, z] where axial force and bending act, from the beam's line [m]",
+        "space: [y, z] where axial force and bending act, from the beam's line",
         None,
         shows="the line",
         kw_only=True,
+        unit="m",
     )
     shear_centre: Any = key(
-        VECTOR, "space: [y, z] where shear and torsion act [m]", None, shows="the centroid", kw_only=True
+        VECTOR, "space: [y, z] where shear and torsion act", None, shows="the centroid", kw_only=True, unit="m"
     )
-    mass_centre: Any = key(VECTOR, "space: [y, z] of the mass [m]", None, shows="the centroid", kw_only=True)
+    mass_centre: Any = key(VECTOR, "space: [y, z] of the mass", None, shows="the centroid", kw_only=True, unit="m")
     rotate: Any = key(
-        NUMBER, "space: angle of the shape's axes about the beam's line [deg]", None, shows="0", kw_only=True
+        NUMBER, "space: angle of the shape's axes about the beam's line", None, shows="0", kw_only=True, unit="deg"
     )
 
     def build(self, building: Building) -> None:

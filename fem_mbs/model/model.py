@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 
 from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.display import Shown
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
-from fem_mbs.model.calls import Built, adds
+from fem_mbs.model.calls import Built, adds, named
 from fem_mbs.model.compiled import CompiledModel, compile_model
 from fem_mbs.model.components import Substructure
 from fem_mbs.model.connections.couplings import Coupling
@@ -43,8 +43,9 @@ from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
 from fem_mbs.model.records import Body, InitialSpeed, InitialVelocity, JointCoordinate, Step
+from fem_mbs.model.sensors.kinds import sensor_docstring, sensor_kind
 from fem_mbs.model.steps import StepCalls
-from fem_mbs.model.watching import CheckRequest, EventRule, SensorRequest
+from fem_mbs.model.watching import CheckRequest, EventRule
 
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
 
@@ -66,6 +67,7 @@ class Model(StepCalls, Shown):
         ModelError: from every call, naming the thing, the value and the remedy.
     """
 
+    @named("Model")
     def __init__(
         self,
         dimension: int = 3,
@@ -75,7 +77,12 @@ class Model(StepCalls, Shown):
         fields: Sequence[str] = ("stress",),
     ) -> None:
         if dimension not in (2, 3):
-            raise ModelError(f"Model: dimension = {dimension!r} is neither 2 (plane) nor 3 (space)")
+            raise ModelError(
+                f"dimension = {dimension!r} is neither 2 (plane) nor 3 (space)",
+                owner=Owner("Model"),
+                key="dimension",
+                value=dimension,
+            )
         self.building = Building(dimension)
         self.specifications: list[Declaration] = []
         self.title, self.elimination = title, bool(elimination)
@@ -92,7 +99,8 @@ class Model(StepCalls, Shown):
     def __copy__(self) -> Model:
         """Return a model whose attributes, those of its building included, can be set without changing this one."""
         other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__, building=copy(self.building), specifications=list(self.specifications))
+        own = {"building": copy(self.building), "specifications": list(self.specifications), "steps": list(self.steps)}
+        other.__dict__.update(self.__dict__, **own)
         return other
 
     def add(self, declaration: Any, said: Declaration | None = None) -> None:
@@ -132,6 +140,7 @@ class Model(StepCalls, Shown):
     reduced_parts = Built()
     components = Built()
     warnings = Built()
+    departures = Built()
 
     # What can be said of a machine.
     assembly = adds(Assembly)
@@ -183,9 +192,11 @@ class Model(StepCalls, Shown):
     base_excitation = adds(BaseExcitation)
 
     def sensor(self, name: str, kind: str, **options: Any) -> None:
-        """Add a named quantity written at every step; see `fem_mbs.model.sensors` for the kinds and their options."""
-        self.add(SensorRequest.of(name, kind, options))
+        self.add(sensor_kind(kind, Owner("Sensor", name)).call((name,), options))
 
+    sensor.__doc__ = sensor_docstring()
+
+    @named("Material")
     def solid_material(
         self,
         name: str,
@@ -200,15 +211,18 @@ class Model(StepCalls, Shown):
         """Define a linear elastic material of solids; see `fem_mbs.model.materials.LinearMaterial`."""
         self.add(LinearMaterial(name, E, nu, density, G, expansion, stiffness=stiffness, solid=True))
 
+    @named("Mesh")
     def line(self, name: str, start: ArrayLike, end: ArrayLike, n: int) -> None:
         """Add a straight mesh of n line cells with the sets "all", "start" and "end"."""
         self.add(PlacedMesh(name, line=Line(start, end, n)))
 
+    @named("Mesh")
     def polyline(self, name: str, points: ArrayLike, n: int | Sequence[int]) -> None:
         """Add straight segments through points (k, dimension), n line cells each (a number or a list): sets "all",
         "segment_1" ..., "start", "end", and the points themselves, "corner_1" (the first) ..."""
         self.add(PlacedMesh(name, polyline=Polyline(points, n)))
 
+    @named("Mesh")
     def arc(
         self,
         name: str,
@@ -229,14 +243,14 @@ class Model(StepCalls, Shown):
         """Return the name of a node."""
         return self.building.node_name(node)
 
-    def nodes_of(self, place: Any, owner: str = "Model") -> np.ndarray:
+    def nodes_of(self, place: Any, owner: str = "Model", frames: bool = True) -> np.ndarray:
         """Return node indices (n,) of a place, a list of places or "all"; the index of a node stands for itself, so do
-        those of an array."""
-        return self.building.nodes_of(place, owner)
+        those of an array.  Without ``frames`` the mean frame of a reduced part is refused."""
+        return self.building.nodes_of(place, owner, frames)
 
     def node_of(self, place: str | int, owner: str = "Model") -> int:
         """Return the node of a body, of a named node or of a set of one node."""
-        return self.building.node_of(place, owner)
+        return self.building.node_of(place, owner, frames=True)
 
     def drivers(self) -> list[str]:
         """Return names of the motions and of the joints that functions drive, in the order in which they were made."""

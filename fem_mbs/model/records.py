@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.functions.kinds import TimeFunction
+from fem_mbs.functions.laws import TimeFunction
 
 __all__ = [
     "Assembling",

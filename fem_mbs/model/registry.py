@@ -5,7 +5,7 @@ The order is also that of the parts in the results.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fem_mbs.declarations.declaration import Declaration
@@ -28,7 +28,9 @@ from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpri
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
-from fem_mbs.model.watching import CheckRequest, EventRule, SensorRequest
+from fem_mbs.model.sensors.kinds import sensor_kinds
+from fem_mbs.model.sensors.sensor import SensorRequest
+from fem_mbs.model.watching import CheckRequest, EventRule
 
 __all__ = ["TABLES", "Table"]
 
@@ -38,7 +40,8 @@ class Table:
     """A table of model files: its name, the declaration that it makes, how it is written ("named": [material.steel],
     "list": [[joint]]), and the call of `fem_mbs.Model` that makes the same declaration.
 
-    ``single`` is the key whose value an entry is, where it is no table of keys.
+    ``single`` is the key whose value an entry is, where it is no table of keys.  ``kinds`` are the declarations, all
+    derived from ``declaration``, that the key "kind" of an entry chooses among.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Table:
     call: str = ""
     many: str = "list"
     single: str = ""
+    kinds: Callable[[], Mapping[str, type[Declaration]]] | None = None
 
     @property
     def method(self) -> str:
@@ -57,9 +61,14 @@ class Table:
         return self.declaration.owner
 
     @property
+    def declarations(self) -> Sequence[type[Declaration]]:
+        """What its entries make."""
+        return [self.declaration] if self.kinds is None else list(self.kinds().values())
+
+    @property
     def text(self) -> str:
         """What the table is for: the first paragraph of the declaration's docstring."""
-        return " ".join((self.declaration.__doc__ or "").split("\n\n")[0].split())
+        return self.declaration.purpose()
 
     def place(self, which: str | int | None) -> str:
         """Return the name of one of these tables in messages: by name, or counted from 1."""
@@ -112,7 +121,7 @@ TABLES: Sequence[Table] = (
     Table("rotor", RotorAxis),
     Table("initial", Initial),
     Table("initial_speed", StartSpeed),
-    Table("sensor", SensorRequest),
+    Table("sensor", SensorRequest, kinds=sensor_kinds),
     Table("event", EventRule),
     Table("check", CheckRequest),
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fem_mbs.declarations.steps import StepKind, on_registration
+from fem_mbs.errors import Owner
 from fem_mbs.model.records import Step
 
 __all__ = ["StepCalls"]
@@ -28,7 +29,7 @@ class StepCalls:
 def _add_call(kind: StepKind) -> None:
     def call(self: Any, *given: Any, **options: Any) -> None:
         name, found = kind.arguments(given, options)
-        self.steps.append(Step(kind.name, name, kind.prepare(self, found, f'Step "{name}"')))
+        self.steps.append(Step(kind.name, name, kind.prepare(self, found, Owner("Step", name))))
 
     call.__name__ = f"{kind.name}_step"
     call.__qualname__ = f"{StepCalls.__qualname__}.{call.__name__}"

@@ -1,4 +1,4 @@
-"""Declarations of sensors, events and checks of results."""
+"""Declarations of events and of checks of results."""
 
 from __future__ import annotations
 
@@ -8,66 +8,19 @@ from typing import Any
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import (
     ANY_TEXT,
-    FLAG,
     FUNCTION,
     NAME,
     NUMBER,
-    PLACE,
     PLACES,
     TEXT,
-    VECTOR,
-    WHOLE,
 )
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.building import Building
-from fem_mbs.model.checks import Check
+from fem_mbs.model.checks import QUANTITIES, Check
 from fem_mbs.model.records import Event
-from fem_mbs.model.sensors import check_options, make_sensor, sensor_kinds
 
-__all__ = ["CheckRequest", "EventRule", "SensorRequest"]
-
-
-@dataclass(frozen=True, eq=False)
-class SensorRequest(Declaration):
-    """Quantities written at every time step.
-
-    `fem_mbs.model.sensors` has the kinds and their keys.
-    """
-
-    owner = "Sensor"
-
-    name: str = key(NAME, "of its columns in the results")
-    kind: str = key(TEXT, f"one of {', '.join(sensor_kinds())}")
-    on: Any = key(PLACE, "what is looked at: a place; of elements and reactions their name", None, kw_only=True)
-    a: Any = key(PLACE, "first place", None, kw_only=True)
-    b: Any = key(PLACE, "second place", None, kw_only=True)
-    point: Any = key(VECTOR, "of a body, in global coordinates of the start [m]; else its node", None, kw_only=True)
-    point_a: Any = key(VECTOR, "of a [m]", None, kw_only=True)
-    point_b: Any = key(VECTOR, "of b [m]", None, kw_only=True)
-    element: Any = key(WHOLE, "number of the element in its group, from 0", None, kw_only=True)
-    quantity: Any = key(
-        TEXT,
-        "output of an element, coordinate or driver of a joint, or column of the energy ledger",
-        None,
-        kw_only=True,
-    )
-    relative: Any = key(FLAG, "divided by the distance of a and b at the start", None, kw_only=True)
-    mode: Any = key(WHOLE, "number of a shape of a reduced part, 1 is the lowest", None, kw_only=True)
-
-    @classmethod
-    def of(cls, name: str, kind: str, options: dict[str, Any]) -> SensorRequest:
-        """Return the sensor of a call.
-
-        Raises:
-            ModelError: a key that no sensor of this kind has.
-        """
-        check_options(name, kind, options)
-        return cls(name, kind, **options)
-
-    def build(self, building: Building) -> None:
-        building.new_name("Sensor", self.name, {s.name for s in building.sensors})
-        building.sensors.append(make_sensor(building, self.name, self.kind, self.given("name", "kind")))
+__all__ = ["CheckRequest", "EventRule"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +45,13 @@ class EventRule(Declaration):
     name: str = key(NAME, "for reports", shows='"event 1", ...')
     sensor: str = key(TEXT, 'a sensor, or one of its columns ("tip.y")')
     value: float = key(NUMBER, "that it passes", 0.0)
-    direction: str = key(TEXT, '"rising", "falling" or "both"', "both")
+    direction: str = key(TEXT, '"rising", "falling" or "both"', "both", choices=("rising", "falling", "both"))
     action: str = key(
         TEXT,
         '"stop" (ends the step), "on", "off" (loads; what is to be turned on does not act before) or "switch" '
         "(loads and drivers get another function)",
         "stop",
+        choices=("stop", "on", "off", "switch"),
     )
     target: Any = key(
         PLACES, 'names of loads and motors; of "switch" also motions, driven joints and equations', None, shows="none"
@@ -106,7 +60,7 @@ class EventRule(Declaration):
 
     def build(self, building: Building) -> None:
         value = self.value
-        owner = f'Event "{building.new_name("Event", self.name, {e.name for e in building.events})}"'
+        owner = Owner("Event", building.new_name("Event", self.name, {e.name for e in building.events}))
         found = next(
             (s for s in building.sensors if str(self.sensor) == s.name or str(self.sensor).startswith(f"{s.name}.")),
             None,
@@ -115,26 +69,21 @@ class EventRule(Declaration):
             building.find("sensor", self.sensor, {s.name: s for s in building.sensors}, owner)
         elif found.mid_step:
             raise ModelError(
-                f'{owner}: "{self.sensor}" belongs to the middle of time steps, where no step can end; look at a '
-                f"position, "
-                "velocity, joint coordinate or energy"
+                f'"{self.sensor}" belongs to the middle of time steps, where no step can end',
+                owner=owner,
+                remedy="look at a position, velocity, joint coordinate or energy",
             )
-        words = {
-            "direction": (self.direction, ("rising", "falling", "both")),
-            "action": (self.action, ("stop", "on", "off", "switch")),
-        }
-        for word, (given, allowed) in words.items():
-            if given not in allowed:
-                raise ModelError(f"{owner}: {word} = {given!r} must be one of {', '.join(allowed)}")
         targets = (self.target,) if isinstance(self.target, str) else tuple(self.target or ())
         if (self.action == "stop") == bool(targets):
             raise ModelError(
-                f'{owner}: "stop" has no target; remove it'
-                if targets
-                else f'{owner}: action = "{self.action}" needs a target'
+                f'action = "{self.action}" {"has no" if targets else "needs a"} target',
+                owner=owner,
+                key="target",
+                value=self.target,
+                remedy="remove it" if targets else "name loads, motors or driven joints",
             )
         if (self.action == "switch") != (self.function is not None):
-            raise ModelError(f'{owner}: function belongs to the action "switch", which needs one')
+            raise ModelError('function belongs to the action "switch", which needs one', owner=owner)
         law = None if self.function is None else make_function(self.function, owner=owner, functions=building.functions)
         value = building.number(value, owner, "value")
         building.events.append(Event(self.name, str(self.sensor), value, self.direction, self.action, targets, law))
@@ -156,11 +105,13 @@ class CheckRequest(Declaration):
     tolerance: float | None = key(NUMBER, "largest difference, in the unit of the sensor", None, shows="or:")
     quantity: str | None = key(
         TEXT,
-        '"first maximum", "first minimum", "maximum", "minimum", "extreme" (largest magnitude) or "final"; or give at',
+        '"first maximum", "first minimum", "maximum", "minimum", "extreme" (largest magnitude), "final" or "at" '
+        "(at the time `at`)",
         None,
         shows="none",
+        choices=QUANTITIES,
     )
-    at: float | None = key(NUMBER, "instead of quantity: the time of the value [s]", None, shows="none")
+    at: float | None = key(NUMBER, "instead of quantity: the time of the value", None, shows="none", unit="s")
     source: str = key(ANY_TEXT, "where the reference comes from", "")
     relative_tolerance: float | None = key(
         NUMBER, "largest difference over the reference", None, shows="or: tolerance", kw_only=True
@@ -168,13 +119,13 @@ class CheckRequest(Declaration):
 
     def build(self, building: Building) -> None:
         if (self.relative_tolerance is None) == (self.tolerance is None):
-            raise ModelError(f'Check "{self.name}": give either tolerance or relative_tolerance')
+            raise ModelError("give either tolerance or relative_tolerance", owner=Owner("Check", self.name))
         quantity: Any = self.quantity  # None is refused by `Check`
         building.new_name("Check", self.name, {c.name for c in building.checks})
         if quantity is None and self.at is not None:
             quantity = "at"
         if not any(str(self.sensor) == s.name or str(self.sensor).startswith(f"{s.name}.") for s in building.sensors):
-            building.find("sensor", self.sensor, {s.name: s for s in building.sensors}, f'Check "{self.name}"')
+            building.find("sensor", self.sensor, {s.name: s for s in building.sensors}, Owner("Check", self.name))
         tolerance: Any = self.tolerance
         if self.relative_tolerance is not None:
             tolerance = self.relative_tolerance * abs(self.reference)

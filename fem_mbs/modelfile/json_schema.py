@@ -12,12 +12,9 @@ from typing import Any
 from fem_mbs.declarations import kinds as K
 from fem_mbs.declarations.declaration import Declaration, Key, plain
 from fem_mbs.declarations.steps import step_kinds
-from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
-from fem_mbs.model.sensors import sensor_kinds
 from fem_mbs.modelfile.schema import TABLES, Document, Table
-from fem_mbs.properties.sections import SECTION_SHAPES
 
-__all__ = ["model_schema"]
+__all__ = ["model_schema", "schema_text"]
 
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
@@ -45,58 +42,68 @@ _KINDS: dict[K.Kind, dict[str, Any]] = {
     K.FUNCTION: {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "object"}]},
 }
 
-#: Table and key -> the texts that an editor offers.
-_CHOICES = {
-    ("joint", "type"): list(JOINT_KINDS),
-    ("sensor", "kind"): list(sensor_kinds()),
-    ("section", "shape"): list(SECTION_SHAPES),
-    ("step", "type"): list(step_kinds()),
-}
-
 
 def model_schema() -> dict[str, Any]:
     """Return the JSON Schema of model files."""
-    top = _object(Document, "")
+    top = _object(Document)
     for table in TABLES:
         top["properties"][table.name] = {"description": table.text, **_table(table)}
     return {"$schema": "http://json-schema.org/draft-07/schema#", "title": "Model file of fem-mbs", **top}
 
 
 def _table(table: Table) -> dict[str, Any]:
-    entry = _KINDS[K.FUNCTION] if table.single else _object(table.declaration, table.name)
+    entry = _KINDS[K.FUNCTION] if table.single else _object(table.declaration)
     if table.name == "step":  # the options depend on the type
+        entry["properties"]["type"]["enum"] = list(step_kinds())
         for kind in step_kinds().values():
             for name, said in kind.Options.keys().items():
-                entry["properties"].setdefault(name, {"description": said.text})
+                entry["properties"].setdefault(name, {"description": said.meaning})
+    if table.kinds is not None:  # the keys depend on the kind
+        kinds = table.kinds()
+        entry["properties"]["kind"] = {
+            "description": table.declaration.keys()["kind"].meaning,
+            "oneOf": [{"const": name, "description": said.purpose()} for name, said in kinds.items()],
+        }
+        entry["allOf"] = []
+        for name, declaration in kinds.items():
+            own = _object(declaration)
+            for key, value in own["properties"].items():
+                entry["properties"].setdefault(key, {"description": value["description"]})
+            entry["allOf"].append({"if": {"properties": {"kind": {"const": name}}}, "then": own})
     if table.many == "named":
         return {"type": "object", "additionalProperties": entry}
     many = {"type": "array", "items": entry}
     return {"anyOf": [entry, many]} if table.name in ("initial", "assembly") else many
 
 
-def _object(declaration: type[Declaration], table: str) -> dict[str, Any]:
+def _object(declaration: type[Declaration]) -> dict[str, Any]:
     known = declaration.in_file()
     needed = [name for name, (_, said) in known.items() if said.required and not said.shows]
     found = {
         "type": "object",
-        "properties": {name: _value(said, _CHOICES.get((table, name), [])) for name, (_, said) in known.items()},
+        "properties": {name: _value(said) for name, (_, said) in known.items()},
         "additionalProperties": False,
     }
     return found | ({"required": needed} if needed else {})
 
 
-def _value(said: Key, choices: list[str]) -> dict[str, Any]:
+def _value(said: Key) -> dict[str, Any]:
     kind = said.kind
-    found: dict[str, Any] = {"description": f"{said.text}{f' [{said.unit}]' if said.unit else ''}"}
+    found: dict[str, Any] = {"description": said.meaning}
     if not isinstance(kind, K.Kind):
-        return found | _object(kind, "")
+        return found | _object(kind)
     found |= _KINDS.get(kind, {})
-    if choices or said.choices:
-        found["enum"] = choices or list(said.choices)
+    if said.choices:
+        found["enum"] = list(said.choices)
     if not said.required and said.default is not None and not said.shows:
         found["default"] = plain(said.default)
     return found
 
 
+def schema_text() -> str:
+    """Return the schema as docs/model.schema.json has it."""
+    return json.dumps(model_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(model_schema(), indent=1, ensure_ascii=False) + "\n")
+    sys.stdout.write(schema_text())

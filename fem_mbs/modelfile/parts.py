@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.errors import FemMbsError, MeshError, ModelError
+from fem_mbs.decks.notes import Accept
+from fem_mbs.errors import FemMbsError, MeshError, ModelError, Owner
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
 
@@ -57,14 +58,14 @@ def _part_of(path: Path, reduce: dict[str, Any] | None, load_model: Callable[[Pa
     own = dict(reduce)
     if own.pop("stress", False):
         own["recovery"] = "stress"
-    model, sets, _ = load_part(path, own.pop("material", None), own.pop("thickness", 1.0), False, load_model)
+    model, sets, _ = load_part(path, own.pop("material", None), own.pop("thickness", 1.0), Accept.NORMAL, load_model)
     words = own.pop("interfaces")
     wanted = find_interfaces(model, [words] if isinstance(words, str) else list(words), own.pop("kind", None), sets)
     return reduce_part(model, wanted, name=model.title or path.stem, **own)
 
 
 def load_part(
-    path: Path, material: str | None, thickness: float, strict: bool, load_model: Callable[[Path], Model]
+    path: Path, material: str | None, thickness: float, accept: Accept, load_model: Callable[[Path], Model]
 ) -> tuple[Model, Callable[[], dict[str, np.ndarray]], list[str]]:
     """Return the model of a deck, a model file or a mesh (which needs a ``material`` "E,nu,density"); sets of nodes
     that have names beside those of the model; what the reader has to say.  ``load_model`` reads model files."""
@@ -75,19 +76,19 @@ def load_part(
         raise ModelError(f"{path}: a material belongs to meshes; this file says itself what its parts are made of")
     if suffix == ".toml":
         return load_model(path), dict, []
-    from fem_mbs.decks.run import convert, strictly
+    from fem_mbs.decks.run import convert
+    from fem_mbs.meshes.abaqus.deck import Effect
     from fem_mbs.meshes.abaqus.reader import read_deck
 
     deck = read_deck(path)
-    converted = convert(deck, part=True)
-    strictly(converted, strict)
+    converted = convert(deck, part=True, accept=accept)
 
     def sets() -> dict[str, np.ndarray]:
         found = {name: surface.nodes for name, surface in deck.surfaces.items()}
         found |= dict(deck.nsets)
         return {name: deck.nodes_in(np.asarray(ids)) for name, ids in found.items()}
 
-    return converted.model, sets, [f"warning: {note}" for note in converted.notes if note.changes]
+    return converted.model, sets, [note.line for note in converted.notes if note.effect is not Effect.NONE]
 
 
 def _of_mesh(path: Path, material: str | None, thickness: float):
@@ -130,13 +131,15 @@ def find_interfaces(
     """
     words = [word.strip() for text in wanted for word in text.split(",") if word.strip()]
     if not words:
-        raise ModelError("Reduction: no interface is named; name some, as in --interface left,right")
+        raise ModelError(
+            "no interface is named", owner=Owner("Reduction"), remedy="name some, as in --interface left,right"
+        )
     extra = sets()
     found: dict[str, dict[str, Any]] = {}
     for word in words:
         name, _, own = word.partition("=")
         if name in found:
-            raise ModelError(f'Interface "{name}": it is named twice; remove one')
+            raise ModelError("it is named twice", owner=Owner("Interface", name), remedy="remove one")
         nodes = _place(model, name, extra)
         spec: dict[str, Any] = {"on": nodes}
         many = np.unique(nodes).size > 1
@@ -147,21 +150,23 @@ def find_interfaces(
 
 
 def _place(model: Model, name: str, extra: dict[str, np.ndarray]) -> np.ndarray:
-    owner = f'Interface "{name}"'
+    owner = Owner("Interface", name)
     if name in extra:
         return np.asarray(extra[name], np.int64)
     upper = {key.upper(): key for key in extra}
     if name.upper() in upper:
         return np.asarray(extra[upper[name.upper()]], np.int64)
     if name in model.bodies or name in model.named_nodes or name.partition(":")[0] in model.meshes:
-        return model.nodes_of(name, owner)
+        return model.nodes_of(name, owner, frames=False)
     holders = [mesh for mesh, (data, _) in model.meshes.items() if name in data.set_names]
     if len(holders) == 1:
-        return model.nodes_of(f"{holders[0]}:{name}", owner)
+        return model.nodes_of(f"{holders[0]}:{name}", owner, frames=False)
     if holders:
-        raise ModelError(f'{owner}: meshes {", ".join(holders)} have this set; write "{holders[0]}:{name}"')
+        raise ModelError(
+            f"meshes {', '.join(holders)} have this set", owner=owner, remedy=f'write "{holders[0]}:{name}"'
+        )
     known = [*extra, *model.bodies, *model.named_nodes]
     known += [key for data, _ in model.meshes.values() for key in data.set_names]
     close = difflib.get_close_matches(name, known, n=1)
     hint = f'did you mean "{close[0]}"?' if close else f"there are {', '.join(dict.fromkeys(known)) or 'none'}"
-    raise ModelError(f"{owner}: there is no such node or set; {hint}")
+    raise ModelError("there is no such node or set", owner=owner, remedy=f"{hint}")

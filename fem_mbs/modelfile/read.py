@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.declarations.declaration import Declaration
+from fem_mbs.declarations.declaration import Declaration, choose
 from fem_mbs.declarations.kinds import FILE, FUNCTION, shown
 from fem_mbs.declarations.steps import step_kind
-from fem_mbs.errors import InputError, MeshError, ModelError
+from fem_mbs.errors import InputError, MeshError, ModelError, Owner
 from fem_mbs.model.geometry import PlacedMesh
 from fem_mbs.model.model import Model
 from fem_mbs.model.parts.reduced import MovingPart
@@ -63,8 +63,8 @@ class ModelFile:
     top: Document
     entries: dict[str, list[Entry]] = field(default_factory=dict)
 
-    def error(self, place: str, text: str, kind: type[InputError] = ModelError) -> InputError:
-        return kind(f"{self.path}, {place}: {text}" if place else f"{self.path}: {text}")
+    def error(self, place: str, text: str) -> ModelError:
+        return ModelError(text, place=place, file=str(self.path))
 
 
 def load_model(path: str | Path) -> Model:
@@ -112,7 +112,7 @@ def parse_model_file(path: Path) -> dict[str, Any]:
     """
 
     def error(text: str) -> ModelError:
-        return ModelError(f"{path}: {text}")
+        return ModelError(text, file=str(path))
 
     try:
         if path.is_dir():
@@ -180,12 +180,24 @@ def _listed_entries(file: ModelFile, table: Table, value: Any) -> list[Entry]:
             checked = _checked_step(file, place, table.declaration, keys)
         else:
             default = {"name": f"{table.name} {number}"} if _names_itself(table) else {}
-            checked = _checked(file.path, place, table.declaration, {**default, **keys})
+            declaration = table.declaration if table.kinds is None else _kind_of(file, place, table, keys)
+            checked = _checked(file.path, place, declaration, {**default, **keys})
         if named and name in names:
             raise file.error(place, "the name is already taken; choose another")
         names.add(name)
         entries.append(Entry(table, name or f"{table.name} {number}", checked, place))
     return entries
+
+
+def _kind_of(file: ModelFile, place: str, table: Table, given: Mapping[str, Any]) -> type[Declaration]:
+    """Return the declaration that the kind of an entry chooses."""
+    assert table.kinds is not None
+    own = table.declaration.in_file()
+    head: Any = _checked(file.path, place, table.declaration, {k: v for k, v in given.items() if k in own})
+    try:
+        return choose(table.kinds(), head.kind, head.thing)
+    except ModelError as error:
+        raise error.at(place, str(file.path)) from None
 
 
 def _names_itself(table: Table) -> bool:
@@ -200,11 +212,11 @@ def _checked(path: Path, place: str, declaration: type[Declaration], given: Mapp
     try:
         return _from_folder(declaration.read(given, declaration.owner, **own), path.parent)
     except ModelError as error:
-        where = f"{path}, {place}" if place else f"{path}"
         if error.key in given and error.key not in declaration.in_file():
             tables = list(_BY_NAME) if declaration is Document else []
-            raise ModelError(_unknown(error.key, error.key, [*declaration.in_file(), *tables]), place=where) from None
-        raise error.at(where) from None
+            text, remedy = _unknown(error.key, [*declaration.in_file(), *tables])
+            error = ModelError(text, owner=error.owner, key=error.key, remedy=remedy)
+        raise error.at(place, str(path)) from None
 
 
 def _from_folder(declaration: Declaration, folder: Path) -> Declaration:
@@ -231,15 +243,16 @@ def _function_from(spec: Any, folder: Path, depth: int = 0) -> Any:
     return own
 
 
-def _unknown(name: str, dotted: str, known: list[str]) -> str:
-    text = f"unknown key {shown(dotted)}"
+def _unknown(name: str, known: list[str]) -> tuple[str, str]:
+    """Return text and remedy of an unknown key."""
+    text = f"unknown key {shown(name)}"
     close = difflib.get_close_matches(name, known, n=1)
     top = Document.keys()
     if name in top and name not in known:
-        return f"{text} here; it belongs to the top of the file, before the first table"
+        return f"{text} here", "it belongs to the top of the file, before the first table"
     if close and close[0] in _BY_NAME and close[0] not in top and "name" not in known:
-        return f"{text}; did you mean {_BY_NAME[close[0]].place('NAME').split(' ')[0]}?"
-    return f'{text}; did you mean "{close[0]}"?' if close else f"{text}; there are {', '.join(known)}"
+        return text, f"did you mean {_BY_NAME[close[0]].place('NAME').split(' ')[0]}?"
+    return text, f'did you mean "{close[0]}"?' if close else f"there are {', '.join(known)}"
 
 
 def _checked_step(file: ModelFile, place: str, keys: type[Declaration], given: Mapping[str, Any]) -> Any:
@@ -248,13 +261,24 @@ def _checked_step(file: ModelFile, place: str, keys: type[Declaration], given: M
     try:
         kind = step_kind(checked.type)
     except ModelError as error:
-        raise error.at(f"{file.path}, {place}") from None
+        raise error.at(place, str(file.path)) from None
     options = {k: v for k, v in given.items() if k not in keys.in_file()}
     known = kind.Options.keys()
     for key in options:
         if key not in known:
-            raise file.error(place, _unknown(key, key, [*keys.in_file(), *known]))
-    kind.Options.read(options, f"{file.path}, {place}")
+            text, remedy = _unknown(key, [*keys.in_file(), *known])
+            raise ModelError(
+                text,
+                owner=Owner("Step", checked.name or kind.name),
+                key=key,
+                place=place,
+                file=str(file.path),
+                remedy=remedy,
+            )
+    try:
+        kind.Options.read(options, Owner("Step", checked.name or kind.name))
+    except ModelError as error:
+        raise error.at(place, str(file.path)) from None
     return kind.name, checked.name or kind.name, options
 
 
@@ -262,7 +286,8 @@ def _checked_step(file: ModelFile, place: str, keys: type[Declaration], given: M
 
 
 def build_model(file: ModelFile) -> Model:
-    """Make the calls of the builder, table by table in the order of `fem_mbs.modelfile.schema.TABLES`.
+    """Make the calls of the builder, table by table in the order of `fem_mbs.modelfile.schema.TABLES`, or in that which
+    the key ``order`` of the file says.
 
     Raises:
         ModelError, MeshError: a place, set, name or value that the model cannot use.
@@ -272,13 +297,39 @@ def build_model(file: ModelFile) -> Model:
     solid = {p.partition(":")[0] for on in parts for p in ([on] if isinstance(on, str) else on)}
     with np.errstate(all="ignore"):
         with _located(file, None):
-            model = Model(**{"dimension": 3, **file.top.given()})
-        for table in TABLES:
-            entries = file.entries.get(table.name, [])
-            for entry in _ordered_functions(file, entries) if table.name == "function" else entries:
-                with _located(file, entry):
-                    _add(model, entry, solid)
+            model = Model(**{"dimension": 3, **file.top.given("order")})
+        for entry in _in_order(file):
+            with _located(file, entry):
+                _add(model, entry, solid)
     return model
+
+
+def _in_order(file: ModelFile) -> list[Entry]:
+    """Return the entries in the order in which they are built: that of the tables, or what the file says of it."""
+    found: list[Entry] = []
+    for table in TABLES:
+        entries = file.entries.get(table.name, [])
+        found += _ordered_functions(file, entries) if table.name == "function" else entries
+    if file.top.order is None:
+        return found
+    order = [file.top.order] if isinstance(file.top.order, str) else file.top.order
+    places = {label: i for i, label in enumerate(order)}
+    steps = [e for e in found if e.type.name == "step"]
+    labels = {f"{e.type.name}.{e.name}": e for e in found if e.type.name != "step"}
+    missing = [label for label in labels if label not in places]
+    unknown = [label for label in order if label not in labels]
+    if missing or unknown or len(places) < len(order):
+        what = (
+            f"names {shown(unknown[0])}, which no table is"
+            if unknown
+            else f"lacks {shown(missing[0])}"
+            if missing
+            else f"names {shown(next(label for label in places if order.count(label) > 1))} twice"
+        )
+        raise ModelError(
+            f"order {what}", key="order", file=str(file.path), remedy="name all tables but steps once, or remove order"
+        )
+    return [*(labels[label] for label in order), *steps]
 
 
 @contextmanager
@@ -287,21 +338,18 @@ def _located(file: ModelFile, entry: Entry | None) -> Iterator[None]:
     try:
         yield
     except (ModelError, MeshError) as exc:
-        owner = entry.type.owner if entry else "Model"
-        text = re.sub(rf'^{owner}(?: on| of)?(?: "[^"]*")?: ', "", _one_line(str(exc)))
-        raise file.error(entry.place if entry else "", text, type(exc)) from None
+        word = entry.type.owner if entry else Document.owner
+        raise exc.at(entry.place if entry else "", str(file.path), inside=exc.owner.word != word) from None
 
 
 def locate_error(path: str | Path, error: InputError) -> InputError:
     """Return an error of a model that came from a file, with the file and the table in front (`Joint "hip": ...`)."""
-    text = _one_line(str(error))
-    if text.startswith(f"{path}"):
+    if error.where:
         return error
-    for table in TABLES:
-        found = re.match(rf'{table.owner} "([^"]*)": ', text)
-        if found:
-            return type(error)(f"{path}, {table.place(found[1])}: {text[found.end() :]}")
-    return type(error)(f"{path}: {text}")
+    table = next((t for t in TABLES if t.owner == error.owner.word), None)
+    if table is not None and error.owner.name:
+        return error.at(table.place(error.owner.name), str(path))
+    return error.at("", str(path), inside=True)
 
 
 def _ordered_functions(file: ModelFile, entries: list[Entry]) -> list[Entry]:

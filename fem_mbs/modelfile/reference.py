@@ -14,7 +14,7 @@ from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.functions.expressions import FUNCTIONS
 from fem_mbs.functions.kinds import FUNCTION_KINDS
 from fem_mbs.model.checks import QUANTITIES
-from fem_mbs.model.sensors import sensor_kinds
+from fem_mbs.model.sensors.kinds import sensor_kinds
 from fem_mbs.modelfile.schema import TABLES, Document, Table
 from fem_mbs.properties.sections import SECTION_SHAPES
 
@@ -30,8 +30,8 @@ new MESH` writes one to start from; the examples have two with comments.
 Keys before the first table belong to the whole model. A table `[material.steel]` is a thing called "steel"; tables in
 double brackets, `[[joint]]`, can be repeated. An unknown table or key, a value of the wrong type or one that is not
 finite ends in one line that names file, table and key, and exit code 2. Editors complete keys by
-[model.schema.json](model.schema.json): begin the file with `#:schema PATH/model.schema.json`. Numbers
-are in one consistent set of units; the units here are SI.
+[model.schema.json](model.schema.json), which `fem-mbs schema` prints: begin the file with
+`#:schema PATH/model.schema.json`. Numbers are in one consistent set of units; the units here are SI.
 
 **Places.** What another table calls a *place* is the name of a `[[body]]` or `[[node]]`, a set of nodes of a mesh
 (`"rod:left"` for the set `left` of `[mesh.rod]`; a line set stands for its nodes), a whole mesh (`"rod"`), or
@@ -67,36 +67,6 @@ _FUNCTION_TEXTS = {
     "sum": "sum of a list of functions",
     "product": "product of a list of functions",
     "scaled": "factor (1) times a function, later by `delay` (0)",
-}
-
-_SENSOR_TEXTS = {
-    "modal": "coordinates of a reduced part [m]: of one shape (`mode`, 1 is the lowest), or of all",
-    "position": "of a node, or of a point of a body [m]",
-    "displacement": "since the start [m]",
-    "velocity": "[m/s]",
-    "rotation": "since the start: angle, in space rotation vector [rad]",
-    "distance": "between two places [m]",
-    "deflection": "distance of a point from the chord between a and b, in the plane positive to its left [m]; "
-    "relative = true: over the length of the chord at the start",
-    "angle": "by which b has turned more than a [rad]",
-    "element": "an output of one element of a group, by name: of plane beams `N`, `Q`, `M_p`, `M_q`, `N_p`, `N_q`, "
-    "`Q_p`, `Q_q` (_p at the start, _q at the end, N, Q their means), `strain`; of beams in space `N`, `Vy`, `Vz`, "
-    "`T`, `My 1`, `My 2`, `Mz 1`, `Mz 2`, `N 1` ..., `strain`, `twist` (N pulls, M = EI theta', theory, "
-    "section 4); of a spring, motor or bushing: `force` or `moment`, of a bushing `force x`, `displacement x` "
-    "..., of a bearing `force u`, `force v` (along its two directions), `displacement u`, `displacement v`, "
-    "`speed`",
-    "strain": "axial strain of one element",
-    "force": "axial force of one element [N]",
-    "reaction": "force and moment [N], [N m] in global axes that supports or motions of a place exert on the model, or "
-    "what a joint, gear, coupling, tie or equation exerts (below)",
-    "joint": 'of the joint called so: a coordinate since the start, "angle" or "angle_b" [rad], "displacement" [m] '
-    '(the first, if there is no quantity), or what drives it, "drive moment" [N m], "drive force" [N]',
-    "drive": "what the motion or driven joint called so does on its coordinate [N], [N m]: positive where it does "
-    "positive work as the coordinate grows",
-    "work": "what the load, motor, driven joint or motion called so has given to the model since the start of the "
-    "step; a damper's is negative, an ideal joint's zero [J]",
-    "energy": '"total", "kinetic", "strain", "potential", "dissipated", "load work", "driver work" or "closing error" '
-    "[J]; works and losses since the start of the step",
 }
 
 _OUTPUTS = (
@@ -205,7 +175,7 @@ def _keys(declaration: type[Declaration]) -> Iterator[str]:
     rows = [("key", "value", "default", "meaning")]
     for name, (_, key) in declaration.in_file().items():
         needed = key.required and not key.shows
-        rows.append((f"`{name}`", key.label, "**required**" if needed else key.default_text, key.text))
+        rows.append((f"`{name}`", key.label, "**required**" if needed else key.default_text, key.meaning))
     yield from _rows(*rows)
 
 
@@ -240,10 +210,20 @@ def _inner_tables(table_name: str) -> Iterator[str]:
 
 
 def _sensors() -> Iterator[str]:
-    yield "The keys that belong to each kind:\n"
+    yield "The keys that belong to each kind, in brackets those that may be left out:\n"
     rows = [("kind", "keys", "what")]
-    rows += [(f"`{k}`", ", ".join(f"`{p}`" for p in keys), _SENSOR_TEXTS[k]) for k, keys in sensor_kinds().items()]
+    uses: dict[tuple[str, ...], list[str]] = {}
+    for name, kind in sensor_kinds().items():
+        keys = kind.keys()
+        own = ", ".join(f"`{k}`" if keys[k].required else f"[`{k}`]" for k in kind.own_keys())
+        rows.append((f"`{name}`", own, kind.purpose()))
+        for k in kind.own_keys():
+            said = keys[k]
+            default = "**required**" if said.required else said.default_text or "none"
+            uses.setdefault((f"`{k}`", said.label, default, said.meaning), []).append(name)
     yield from _rows(*rows)
+    of = {use: "all others" if len(names) > 4 else ", ".join(names) for use, names in uses.items()}
+    yield from _rows(("key", "value", "default", "meaning", "of"), *((*use, of[use]) for use in sorted(uses)))
     yield _MIDDLES
     yield from _rows(*_OUTPUTS)
     yield _REACTION_COLUMNS
@@ -257,7 +237,7 @@ def _steps() -> Iterator[str]:
         rows = [("key", "value", "default", "meaning")]
         for name, key in kind.Options.keys().items():
             default = "**required**" if key.required else key.default_text or "none"
-            rows.append((f"`{name}`", key.label, default, key.text))
+            rows.append((f"`{name}`", key.label, default, key.meaning))
         yield from _rows(*rows)
         if kind.notes:
             yield f"{kind.notes}\n"

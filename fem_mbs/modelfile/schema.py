@@ -26,7 +26,7 @@ class Document(Declaration):
 
     title: str = key(ANY_TEXT, "for reports and figures", "")
     dimension: int = key(DIMENSION, "2: x, y and one rotation; 3: space", 3)
-    gravity: list[float] | None = key(VECTOR, "acceleration of gravity [m/s^2]", None, shows="none")
+    gravity: list[float] | None = key(VECTOR, "acceleration of gravity", None, shows="none", unit="m/s^2")
     elimination: bool = key(FLAG, "nodes that a joint makes coincide share their unknowns where that is exact", True)
     fields: str | list[str] = key(
         WORDS,
@@ -34,6 +34,13 @@ class Document(Declaration):
         "see results.md",
         ["stress"],
         shows='"stress"',
+    )
+    order: str | list[str] | None = key(
+        WORDS,
+        'all tables but steps in the order in which they are made, as "TABLE.NAME" or "TABLE.TABLE NUMBER"; nodes and '
+        "elements are numbered in it. `write_model` gives it where calls in Python came in another order",
+        None,
+        shows="that of this page",
     )
 
 

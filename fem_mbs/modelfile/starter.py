@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.declarations.declaration import Declaration, choose
+from fem_mbs.declarations.steps import step_kind
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.meshes.formats.reader import read_mesh
 from fem_mbs.meshes.mesh import Mesh
+from fem_mbs.modelfile.schema import TABLES, Document, StepHead, Table
+from fem_mbs.modelfile.writer import toml_value
 
 __all__ = ["starter_text", "write_starter"]
+
+_WIDTH = 80  # of the meaning of a key; of longer ones the unit alone stands in the file
 
 
 def write_starter(mesh_path: str | Path, target: str | Path) -> Mesh:
@@ -56,106 +64,132 @@ def starter_text(mesh: Mesh, file: str) -> str:
     fixed = ends[0] if ends else None
     looked_at = ends[-1] if ends else None
     unused = len(np.setdiff1d(np.arange(len(mesh.points)), np.unique(lines))) > 0
-    diameter = float(f"{size / 50:.2g}")
+    sizes = {"diameter": float(f"{size / 50:.2g}")}
+    down = [0.0, -1.0] if plane else [0.0, 0.0, -1.0]
+    some = f"part:{looked_at or 'SET'}"
     out = [
         "# A model file of fem-mbs; docs/model-file.md describes all tables and keys.",
         "#   fem-mbs check FILE      read it and explain what it means",
         "#   fem-mbs run FILE        simulate",
+        "#   fem-mbs schema          for completion in an editor",
         "# Values marked with <-- are guesses: put yours there.  Units: SI, or any consistent ones.",
         "",
-        f"title = {_quoted(Path(file).stem)}",
-        f"dimension = {2 if plane else 3}" + ("" if plane else "   # 2 for mechanisms in the x-y plane"),
-        f"gravity = {'[0.0, -9.81]' if plane else '[0.0, 0.0, -9.81]'}   # [m/s^2]  <--",
+        *_keys(
+            Document,
+            {"title": Path(file).stem, "dimension": 2 if plane else 3, "gravity": [9.81 * x for x in down]},
+            guesses=("gravity",),
+        ),
         "",
         "# ---- the mesh: " + ", ".join(f"{n} {what}" for what, n in mesh.read.items()),
         *_set_comments(mesh, "part"),
         "",
-        "[mesh.part]",
-        f"file = {_quoted(file)}",
-        "# scale = 0.001                 # if the mesh is in mm",
-        *(['unused = "drop"                 # some nodes belong to no line cell'] if unused else []),
+        *_entry("mesh", {"file": file, **({"unused": "drop"} if unused else {})}, name="part"),
         "",
         "# ---- what it is made of",
         "",
-        "[material.steel]",
-        "E = 2.1e11                      # [N/m^2]  <--",
-        "nu = 0.3",
-        "density = 7850.0                # [kg/m^3]  <--",
+        *_entry("material", {"E": 2.1e11, "nu": 0.3, "density": 7850.0}, name="steel", guesses=("E", "density")),
         "",
-        "[section.round]",
-        'shape = "circle"                # or rectangle, tube, I, box, general, stiffness',
-        f"diameter = {diameter!r}".ljust(32) + "# [m]  <--",
+        *_entry("section", {"shape": "circle", **sizes}, name="round", guesses=("diameter",)),
         "",
     ]
     for number, on in enumerate([f"part:{g}" for g in groups] if not whole else ["part"]):
-        out += [
-            f"[[{kind}]]",
-            f"name = {_quoted(groups[number] if not whole else 'all')}",
-            f"on = {_quoted(on)}",
-            'material = "steel"',
-            'section = "round"',
-            "",
-        ]
+        name = groups[number] if not whole else "all"
+        out += [*_entry(kind, {"name": name, "on": on, "material": "steel", "section": "round"}), ""]
     out += ["# ---- how it is held", ""]
+    held = ["x", "y"] if plane else ["x", "y", "z"]
     if fixed:
-        out += [
-            "[[support]]",
-            f"on = {_quoted('part:' + fixed)}".ljust(32) + "# <--",
-            'components = ["x", "y"]         # without this line: all, also the rotation'
-            if plane
-            else 'components = ["x", "y", "z"]',
-            "",
-        ]
+        out += [*_entry("support", {"on": f"part:{fixed}", "components": held}, guesses=("on",)), ""]
     else:
         out += [
             "# The mesh has no set of points, so nothing is held: the part falls freely.",
-            "# [[support]]",
-            '# on = "part:SET"',
+            *_comment(_entry("support", {"on": "part:SET"})),
             "",
         ]
-    zero, down = ("[0.0, 0.0]", "[0.0, -100.0]") if plane else ("[0.0, 0.0, 0.0]", "[0.0, 0.0, -100.0]")
-    some = _quoted(f"part:{looked_at or 'SET'}")
+    zero = [0.0] * len(down)
+    inertia = 0.01 if plane else [0.01, 0.01, 0.01]
     out += [
         "# ---- more to take from: remove the # and change names and numbers",
         "",
-        "# [[motion]]                    # a driven node",
-        f"# on = {some}",
-        '# component = "y"',
-        '# function = "0.01*sin(20*t)"   # [m], an expression of t, zero at the start',
-        "",
-        "# [[force]]",
-        f"# on = {some}",
-        f"# vector = {down}",
-        '# function = {kind = "ramp", duration = 0.1}',
-        "",
-        "# [[body]]                      # a rigid body, and a joint to it",
-        '# name = "crank"',
-        f"# position = {zero}",
-        "# mass = 1.0",
-        f"# inertia = {'0.01' if plane else '[0.01, 0.01, 0.01]'}",
-        "#",
-        "# [[joint]]",
-        '# type = "pin"',
-        '# a = "crank"',
-        f"# b = {some}",
+        *_comment(
+            _entry("motion", {"name": "drive", "on": some, "component": "y", "function": "0.01*sin(20*t)"}),
+            [""],
+            _entry(
+                "force",
+                {
+                    "name": "load",
+                    "on": some,
+                    "vector": [100.0 * x for x in down],
+                    "function": {"kind": "ramp", "duration": 0.1},
+                },
+            ),
+            [""],
+            _entry("body", {"name": "crank", "position": zero, "mass": 1.0, "inertia": inertia}),
+            [""],
+            _entry("joint", {"name": "hinge", "type": "pin" if plane else "spherical", "a": "crank", "b": some}),
+        ),
         "",
         "# ---- what to look at and what to compute",
         "",
     ]
     if looked_at:
-        out += ["[[sensor]]", 'name = "end"', 'kind = "displacement"', f"on = {_quoted('part:' + looked_at)}", ""]
+        out += [*_entry("sensor", {"name": "end", "kind": "displacement", "on": f"part:{looked_at}"}), ""]
     out += [
-        "[[sensor]]",
-        'name = "energy"                 # kinetic, strain and gravity',
-        'kind = "energy"',
+        *_entry("sensor", {"name": "energy", "kind": "energy"}),
         "",
-        "[[step]]",
-        'type = "transient"',
-        "duration = 1.0                  # [s]  <--",
-        "h = 0.001                       # [s]  <--",
+        *_entry("step", {"type": "transient", "duration": 1.0, "h": 0.001}, guesses=("duration", "h")),
+        "",
+        "# ---- all tables",
+        "",
+        *(f"# {_head(table, 'NAME'):24} {_first_sentence(table.text)}" for table in TABLES),
         "",
     ]
     return "\n".join(out)
+
+
+def _head(table: Table, name: str) -> str:
+    return f"[{table.name}.{name}]" if table.many == "named" else f"[[{table.name}]]"
+
+
+def _first_sentence(text: str) -> str:
+    return f"{text.partition('. ')[0].rstrip('.')}."
+
+
+def _entry(table: str, given: Mapping[str, Any], name: str = "", guesses: Collection[str] = ()) -> list[str]:
+    """Return the lines of one table, each key with its meaning; the declaration of the table checks the keys.
+
+    Raises:
+        ModelError: a key or value that the table does not have.
+    """
+    found = next(t for t in TABLES if t.name == table)
+    declaration = found.declaration
+    if table == "step":
+        declaration = step_kind(given["type"]).Options
+        head = _keys(StepHead, {"type": given["type"]})
+        return ["[[step]]", *head, *_keys(declaration, {k: v for k, v in given.items() if k != "type"}, guesses)]
+    if found.kinds is not None:
+        declaration = choose(found.kinds(), given["kind"], Owner(found.owner, given["name"]))
+    return [_head(found, name), *_keys(declaration, given, guesses, **({"name": name} if name else {}))]
+
+
+def _keys(
+    declaration: type[Declaration], given: Mapping[str, Any], guesses: Collection[str] = (), **own: Any
+) -> list[str]:
+    """Return lines "key = value  # meaning"."""
+    declaration.read(given, declaration.owner, **own)
+    known = declaration.in_file()
+    lines = []
+    for key, value in given.items():
+        meaning = known[key][1].meaning
+        words = meaning if len(meaning) <= _WIDTH else known[key][1].unit and f"[{known[key][1].unit}]"
+        note = "  ".join(word for word in (words, "<--" if key in guesses else "") if word)
+        line = f"{key} = {toml_value(value)}"
+        lines.append(f"{line:31} # {note}" if note else line)
+    return lines
+
+
+def _comment(*tables: list[str]) -> list[str]:
+    """Return lines of tables as comments."""
+    return [f"# {line}".rstrip() for lines in tables for line in lines]
 
 
 def _groups(mesh: Mesh) -> tuple[list[str], bool]:

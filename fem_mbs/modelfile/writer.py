@@ -13,18 +13,17 @@ from typing import Any
 
 from fem_mbs.declarations.declaration import Declaration, plain
 from fem_mbs.declarations.kinds import FILE, FUNCTION
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.files import write_atomic
 from fem_mbs.model.building import Building
 from fem_mbs.model.geometry import PlacedMesh
-from fem_mbs.model.materials import LinearMaterial
 from fem_mbs.model.model import Model
 from fem_mbs.model.parts.reduced import MovingPart
 from fem_mbs.modelfile.parts import part_of
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.modelfile.schema import TABLES, Document
 
-__all__ = ["model_data", "model_text", "write_model"]
+__all__ = ["model_data", "model_text", "toml_value", "write_model"]
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -41,8 +40,8 @@ def write_model(model: Model, path: str | Path) -> None:
 def model_data(model: Model) -> dict[str, Any]:
     """Return the tables of a model file that describes a model, from its declarations.
 
-    Reading them back makes equal declarations.  A file is built table by table: where Python calls came in another
-    order, the numbers of nodes and elements may differ.
+    Reading them back makes equal declarations in the same order, and so the same arrays.  A file is built table by
+    table; where Python calls came in another order, its key ``order`` says which.
 
     Raises:
         ModelError: parts of the model that a file cannot hold, such as Python functions and elements without a table.
@@ -51,21 +50,36 @@ def model_data(model: Model) -> dict[str, Any]:
     data = top.as_table()
     if model.gravity.any():
         data["gravity"] = model.gravity.tolist()
-    tables = {table.declaration: table for table in TABLES}
+    tables = {declaration: table for table in TABLES for declaration in table.declarations}
+    numbers: dict[str, int] = {}
+    order, labels = [], []
     for said in model.specifications:
         table = tables.get(type(said))
         if table is None:
-            raise ModelError(f"{said.owner}: a {type(said).__name__} of Python has no table in a model file")
+            raise ModelError(f"a {type(said).__name__} of Python has no table in a model file", owner=said.owner)
         entry = _entry(said)
         if table.many == "named":
             named = data.setdefault(table.name, {})
             named[said.name] = entry[table.single] if table.single else entry  # type: ignore[attr-defined]
         else:
             data.setdefault(table.name, []).append(entry)
+        numbers[table.name] = numbers.get(table.name, 0) + 1
+        name = getattr(said, "name", None) or f"{table.name} {numbers[table.name]}"
+        labels.append(f"{table.name}.{name}")
+        order.append(TABLES.index(table))
+    if order != sorted(order):
+        data["order"] = labels
     _check_complete(model)
-    for step in model.steps:
+    for i, step in enumerate(model.steps):
         options = {k: plain(v) for k, v in step.options.items() if v is not None}
-        data.setdefault("step", []).append({"type": step.kind, "name": step.name, **options})
+        name = {} if step.name == step.kind else {"name": step.name}  # which a step without a name gets
+        if name and any(other.name == step.name for other in model.steps[:i]):
+            raise ModelError(
+                "two steps of this name cannot stand in one model file",
+                owner=Owner("Step", step.name),
+                remedy="give each a name of its own",
+            )
+        data.setdefault("step", []).append({"type": step.kind, **name, **options})
     return data
 
 
@@ -74,11 +88,11 @@ def _entry(said: Declaration) -> dict[str, Any]:
     if isinstance(said, PlacedMesh) and isinstance(said.mesh, (str, Path)):
         said = replace(said, mesh=None, file=str(said.mesh))
     for name, given in said.keys().items():
-        if given.file is None and name != "name" and not (name == "solid" and isinstance(said, LinearMaterial)):
+        if given.file is None and name != "name":
             value = getattr(said, name)
             if value is not given.default and value is not None:
                 owner = f'{said.owner} "{getattr(said, "name", "")}"'
-                raise ModelError(f"{owner}: {name} is a {type(value).__name__}, which a model file cannot hold")
+                raise ModelError(f"{name} is a {type(value).__name__}, which a model file cannot hold", owner=owner)
     entry = said.as_table()
     for name, (field, given) in said.in_file().items():
         if name in entry and (given.kind is FILE or given.kind is FUNCTION):
@@ -108,8 +122,9 @@ def _check_complete(model: Model) -> None:
     for mine, made in zip(_content(model.building), _content(again), strict=True):
         if mine != made:
             raise ModelError(
-                "Model: it holds elements or conditions that no declaration describes; a deck or calls of "
-                "its building made them, which a model file cannot hold"
+                "it holds elements or conditions that no declaration describes",
+                owner=Owner("Model"),
+                remedy="a deck or calls of its building made them, which a model file cannot hold",
             )
 
 
@@ -148,7 +163,7 @@ def _is_list_of_tables(value: Any) -> bool:
 
 
 def _lines(table: Mapping[str, Any]) -> str:
-    return "".join(f"{_key(k)} = {_value(v)}\n" for k, v in table.items())
+    return "".join(f"{_key(k)} = {toml_value(v)}\n" for k, v in table.items())
 
 
 def _key(name: str) -> str:
@@ -159,7 +174,12 @@ def _text(value: str) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _value(value: Any) -> str:
+def toml_value(value: Any) -> str:
+    """Return a value as it stands in a model file.
+
+    Raises:
+        ModelError: a value that no file can hold.
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -169,9 +189,9 @@ def _value(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
+        return "[" + ", ".join(map(toml_value, value)) + "]"
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }" if value else "{}"
+        return "{ " + ", ".join(f"{_key(k)} = {toml_value(v)}" for k, v in value.items()) + " }" if value else "{}"
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
     raise ModelError(f"a {type(value).__name__} cannot stand in a model file; give what it is made of")

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import null_space
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.files import write_atomic
 from fem_mbs.parts.bulk import Entry, bulk_entries
 from fem_mbs.parts.part import COMPONENTS, Interface, ReducedPart
@@ -60,15 +60,19 @@ def write_dmig(
     ids = [number[name] for name in names]
     if len(set(ids)) < len(ids) or min(ids, default=1) < 1 or set(number) != set(names):
         raise ModelError(
-            f'Part "{part.name}": grids = {dict(grids or {})!r} must be positive numbers, each used once, for '
-            f"{', '.join(names)}"
+            f"grids = {dict(grids or {})!r} must be positive numbers, each used once, for {', '.join(names)}",
+            owner=Owner("Part", part.name),
+            key="grids",
+            value=dict(grids or {}),
         )
     own = _physical(part)
     dofs = [(number[i.name], _NUMBER[c]) for i in part.interfaces for c in i.components]
     points = own.size - len(dofs)
     first = first_point or 1000 * (max(ids, default=0) // 1000 + 1) + 1
     if points and set(range(first, first + points)) & set(ids):
-        raise ModelError(f'Part "{part.name}": first_point = {first}: scalar points would take the numbers of grids')
+        raise ModelError(
+            f"first_point = {first}: scalar points would take the numbers of grids", owner=Owner("Part", part.name)
+        )
     dofs += [(first + k, 0) for k in range(points)]
     out = [f"{_FIRST}{_plain(part.name)}", _MARKED, f"$ dimension {part.dimension}", f"$ method {part.method}"]
     out.append("$ origin " + " ".join(repr(float(v)) for v in part.origin))
@@ -101,8 +105,9 @@ def _physical(part: ReducedPart) -> ReducedPart:
         return part
     if b > n or np.linalg.matrix_rank(B) < b:
         raise ModelError(
-            f'Part "{part.name}": the {b} motions of its interfaces depend on each other, or are more than its {n} '
-            "coordinates; keep more modes, or fewer interfaces"
+            f"the {b} motions of its interfaces depend on each other, or are more than its {n} coordinates",
+            owner=Owner("Part", part.name),
+            remedy="keep more modes, or fewer interfaces",
         )
     inner = null_space(B) if b else np.eye(n)
     M = inner.T @ part.mass @ inner

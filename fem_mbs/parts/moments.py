@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.parts.part import Moments, ReducedPart
 
 __all__ = ["moments_of_mass"]
@@ -34,7 +34,9 @@ def moments_of_mass(part: ReducedPart) -> Moments:
     masses = np.diag(rigid)[:dim]
     if not masses.min() > 0.0 or np.ptp(masses) > _SPREAD * masses.max():
         shown = ", ".join(f"{m:.6g}" for m in masses)
-        raise ModelError(f'Reduced part "{part.name}": its masses along the axes, {shown} kg, are not those of a body')
+        raise ModelError(
+            f"its masses along the axes, {shown} kg, are not those of a body", owner=Owner("Reduced part", part.name)
+        )
     # rigid-body shapes: constant t, and W c
     k = R.shape[1]
     t, W = np.zeros((dim, k)), np.zeros((dim, dim, k))

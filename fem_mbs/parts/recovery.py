@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fem_mbs.elements.solids.recovery import von_mises
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.parts.part import Recovery, ReducedPart
 
 __all__ = [
@@ -67,12 +67,15 @@ def need_recovery(part: ReducedPart, stress: bool = False) -> Recovery:
     """
     if part.recovery is None:
         raise ModelError(
-            f'Part "{part.name}": it holds no displacements of its nodes ({part.method}); reduce it from its model, '
-            "with recovery"
+            f"it holds no displacements of its nodes ({part.method})",
+            owner=Owner("Part", part.name),
+            remedy="reduce it from its model, with recovery",
         )
     if stress and (part.recovery.stress is None or part.recovery.stressed is None):
         raise ModelError(
-            f'Part "{part.name}": it holds no stresses; reduce it with recovery = "stress" (fem-mbs reduce --stress)'
+            "it holds no stresses",
+            owner=Owner("Part", part.name),
+            remedy='reduce it with recovery = "stress" (fem-mbs reduce --stress)',
         )
     return part.recovery
 
@@ -81,7 +84,9 @@ def _coordinates(part: ReducedPart, p: ArrayLike) -> np.ndarray:
     p = np.atleast_2d(np.asarray(p, float))
     if p.ndim != 2 or p.shape[1] != part.size:
         raise ModelError(
-            f'Part "{part.name}": p has the form {p.shape}; it has {part.size} coordinates: (m, {part.size})'
+            f"p has the form {p.shape}",
+            owner=Owner("Part", part.name),
+            remedy=f"it has {part.size} coordinates: (m, {part.size})",
         )
     return p
 
@@ -159,7 +164,9 @@ def hot_spots(
     """
     p, t = _coordinates(part, p), np.atleast_1d(np.asarray(t, float))
     if t.shape != (len(p),):
-        raise ModelError(f'Part "{part.name}": there are {len(p)} rows of coordinates, but times of the form {t.shape}')
+        raise ModelError(
+            f"there are {len(p)} rows of coordinates, but times of the form {t.shape}", owner=Owner("Part", part.name)
+        )
     recovery = need_recovery(part, True)
     x = recovery.x
     reach = 0.05 * float(np.linalg.norm(np.ptp(x, axis=0))) if apart is None else float(apart)

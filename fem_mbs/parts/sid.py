@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh, null_space
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.parts.part import COMPONENTS, Interface, Moments, ReducedPart
 
 __all__ = ["FlexibleBodyData", "FlexibleNode", "Taylor", "body_data", "body_frame", "part_of", "unpacked_moments"]
@@ -202,7 +202,7 @@ class FlexibleBodyData:
             if node.name == name:
                 return node
         names = ", ".join(node.name for node in self.nodes) or "none"
-        raise ModelError(f'Flexible body: it has no node "{name}"; it has {names}')
+        raise ModelError(f'it has no node "{name}"', owner=Owner("Flexible body"), remedy=f"it has {names}")
 
     def moments(self) -> Moments:
         """Return the moments that the invariants are made of.
@@ -213,8 +213,11 @@ class FlexibleBodyData:
         n = self.size
         if self.Gr.M1 is None or self.Gr.M1.shape[1] != n:
             raise ModelError(
-                "Flexible body: Gr is given as a constant (order 0); the products of shapes that a moving body needs "
-                "cannot be found; write the file with Gr of order 1"
+                "Gr is given as a constant (order 0)",
+                owner=Owner("Flexible body"),
+                remedy=(
+                    "the products of shapes that a moving body needs cannot be found; write the file with Gr of order 1"
+                ),
             )
         eye = np.eye(3)
         C4 = -0.5 * np.moveaxis(self.Gr.M0.reshape(3, n, 3), 1, 0)
@@ -312,16 +315,21 @@ def body_frame(part: ReducedPart, frame: str = "mean", modal: bool = True) -> tu
         except KeyError:
             names = ", ".join(i.name for i in part.interfaces) or "none"
             raise ModelError(
-                f'Part "{part.name}": frame = "{frame}" is no interface; there are {names}; or take "mean"'
+                f'frame = "{frame}" is no interface',
+                owner=Owner("Part", part.name),
+                remedy=f'there are {names}; or take "mean"',
             ) from None
         if np.linalg.matrix_rank(rows @ part.rigid) < r:
             raise ModelError(
-                f'Part "{part.name}": interface "{frame}" does not hold the part in all {r} rigid-body motions; take '
-                'another, one of several nodes with kind = "rigid", or frame = "mean"'
+                f'interface "{frame}" does not hold the part in all {r} rigid-body motions',
+                owner=Owner("Part", part.name),
+                remedy='take another, one of several nodes with kind = "rigid", or frame = "mean"',
             )
         S = null_space(rows)
     if S.shape[1] != n - r and frame == "mean":
-        raise ModelError(f'Part "{part.name}": its mass does not resist all rigid-body motions; give densities')
+        raise ModelError(
+            "its mass does not resist all rigid-body motions", owner=Owner("Part", part.name), remedy="give densities"
+        )
     if not modal:
         return S, np.zeros(0)
     K, M = S.T @ part.stiffness @ S, S.T @ part.mass @ S
@@ -348,15 +356,18 @@ def body_data(
     """
     if part.moments is None:
         raise ModelError(
-            f'Part "{part.name}": it has no moments of its mass ({part.method}), so nothing is known of it in motion; '
-            "reduce it from its model"
+            f"it has no moments of its mass ({part.method}), so nothing is known of it in motion",
+            owner=Owner("Part", part.name),
+            remedy="reduce it from its model",
         )
     made_for = {"free": "mean"}.get(part.info.get("stiffening_frame"), part.info.get("stiffening_frame"))
     frame = frame or made_for or "mean"
     S, frequencies = body_frame(part, frame, modal)
     if count is not None:
         if not modal or not frequencies.size:
-            raise ModelError(f'Part "{part.name}": count = {count} chooses modes; take modal = true')
+            raise ModelError(
+                f"count = {count} chooses modes", owner=Owner("Part", part.name), remedy="take modal = true"
+            )
         S, frequencies = S[:, :count], frequencies[:count]
     own = part.transformed(S, np.zeros((S.shape[1], 0)))
     names, stiffness = None, own.stiffness

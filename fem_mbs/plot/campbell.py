@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.analysis.steps.campbell import CampbellReport, CriticalSpeed
+from fem_mbs.analysis.steps.unbalance import UnbalanceReport, WhirlAmplitude
 from fem_mbs.declarations.steps import StepKind, recorded_kind, step_kinds
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
@@ -55,7 +57,7 @@ def find_step(results: Results, step: int, figures: str) -> Any:
         raise ResultsError(
             f'{where}: step {step} ("{item.name}") is of type {item.type}, not {wanted}; of that are {known}'
         )
-    if not item.summary:
+    if not item.ended:
         raise ResultsError(f'{where}: step {step} ("{item.name}") has not come to its end; run it again')
     return item
 
@@ -70,7 +72,9 @@ def plot_campbell(results: Results, step: int, path: str | Path) -> Path:
         ResultsError: the step is no Campbell diagram, or has no branches.
     """
     item = find_step(results, step, "campbell_figures")
-    branches, whirl = campbell_branches(item.summary)
+    report = item.report_as(CampbellReport)
+    assert report is not None  # of the kind, and ended: see find_step
+    branches, whirl = campbell_branches(report)
     if not np.isfinite(branches.values).any():
         raise ResultsError(f'Figure: step "{item.name}" has found no eigenvalues to draw')
     # whatever never oscillates is no frequency: overdamped or at rest
@@ -85,7 +89,7 @@ def plot_campbell(results: Results, step: int, path: str | Path) -> Path:
             axes, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.5, 1.0))
         else:
             axes, lower = figure.subplots(), None
-        top = _frequency_panel(axes, shown, whirl, item.summary)
+        top = _frequency_panel(axes, shown, whirl, report)
         if lower is not None:
             _damping_panel(lower, branches, whirl, moves)
         (axes if lower is None else lower).set_xlabel("Speed [rad/s]")
@@ -93,15 +97,14 @@ def plot_campbell(results: Results, step: int, path: str | Path) -> Path:
         rpm.set_xlabel("Speed [1/min]", labelpad=5.0)
         rpm.tick_params(colors="#555555")
         axes.set_ylim(0.0, top)
-        frame = item.summary.get("frame")
-        axes.set_ylabel("Frequency [Hz]" + (",\nseen from the rotor" if frame == "rotating" else ""))
+        axes.set_ylabel("Frequency [Hz]" + (",\nseen from the rotor" if report.frame == "rotating" else ""))
         axes.set_title(title_of(results, item), pad=10.0)
-        _campbell_legend(axes, shown, whirl, item.summary)
+        _campbell_legend(axes, shown, whirl, report)
         figure.align_ylabels()
         return save_figure(figure, path)
 
 
-def _frequency_panel(axes: Axes, branches: Branches, whirl: np.ndarray, summary: dict[str, Any]) -> float:
+def _frequency_panel(axes: Axes, branches: Branches, whirl: np.ndarray, report: CampbellReport) -> float:
     """Draw branches, orders and critical speeds; return the upper limit of the frequencies [Hz]."""
     x, f = branches.parameter, branches.frequencies
     low, high = float(x.min()), float(x.max())
@@ -111,15 +114,15 @@ def _frequency_panel(axes: Axes, branches: Branches, whirl: np.ndarray, summary:
         _whirl_line(axes, x, f[:, k], whirl[:, k], lw=1.7, zorder=4)
         halo = np.where(grows[:, k], f[:, k], np.nan)
         axes.plot(x, halo, color=UNSTABLE, lw=6.5, alpha=0.28, solid_capstyle="butt", zorder=2.5)
-    for order in _orders(summary):
+    for order in _orders(report):
         _order_line(axes, order, low, high, top)
     places: list[tuple[float, float, list[int]]] = []  # numbers of marks on each other share a label
-    for number, critical in enumerate(summary.get("critical_speeds") or [], 1):
-        at = float(critical["speed"])
-        y = float(critical.get("order", 1.0)) * at / (2.0 * np.pi)
+    for number, critical in enumerate(report.critical_speeds or [], 1):
+        at = critical.speed
+        y = _order_of(critical) * at / (2.0 * np.pi)
         if not low <= at <= high:
             continue
-        colour = _colour(critical.get("whirl"))
+        colour = _colour(critical.whirl)
         axes.plot(at, y, "o", ms=6.5, mfc="white", mec=colour, mew=1.6, zorder=6, clip_on=False)
         near = (p for p in places if np.hypot((p[0] - at) / (high - low), (p[1] - y) / top) < 0.025)
         place = next(near, None)
@@ -162,12 +165,16 @@ def _colour(whirl: str | None) -> str:
     return _WHIRL.get(whirl or "none", _WHIRL["none"])
 
 
-def _orders(summary: dict[str, Any]) -> list[float]:
+def _order_of(critical: CriticalSpeed) -> float:
+    return 1.0 if critical.order is None else critical.order
+
+
+def _orders(report: CampbellReport) -> list[float]:
     """Return the orders of excitation, as often per turn in the frame of the eigenvalues; without any, once per turn in
     the fixed frame (unbalance), which rests in the rotating one."""
-    found = {float(order) for order in summary.get("orders") or []}
-    found |= {float(c.get("order", 1.0)) for c in summary.get("critical_speeds") or []}
-    return sorted(found) or [0.0 if summary.get("frame") == "rotating" else 1.0]
+    found = {float(order) for order in report.orders or []}
+    found |= {_order_of(critical) for critical in report.critical_speeds or []}
+    return sorted(found) or [0.0 if report.frame == "rotating" else 1.0]
 
 
 def _order_line(axes: Axes, order: float, low: float, high: float, top: float) -> None:
@@ -210,23 +217,23 @@ def _damping_panel(axes: Axes, branches: Branches, whirl: np.ndarray, moves: np.
     axes.set_ylabel("Growth rate [1/s]" if rates else "Damping ratio [%]")
 
 
-def _campbell_legend(axes: Axes, branches: Branches, whirl: np.ndarray, summary: dict[str, Any]) -> None:
+def _campbell_legend(axes: Axes, branches: Branches, whirl: np.ndarray, report: CampbellReport) -> None:
     from matplotlib.lines import Line2D
 
     present = [word for word in _WHIRL if (whirl[np.isfinite(branches.values)] == word).any()]
     handles = [Line2D([], [], color=_WHIRL[word], lw=2.0, label=_NAMES[word]) for word in present]
     if unstable(branches.values).any():
         handles.append(Line2D([], [], color=UNSTABLE, lw=6.5, alpha=0.28, label="unstable"))
-    if max(_orders(summary)) > 0.0:
+    if max(_orders(report)) > 0.0:
         handles.append(Line2D([], [], color="#555555", lw=0.9, ls=(0, (5, 3)), label="order of excitation"))
-    criticals = summary.get("critical_speeds") or []
+    criticals = report.critical_speeds or []
     if criticals:
         handles += [Line2D([], [], ls="", label=text) for text in ("", "Critical speeds [rad/s]")]
-    several = len(_orders(summary)) > 1
+    several = len(_orders(report)) > 1
     for number, critical in enumerate(criticals[:_MOST_LISTED], 1):
-        order = f" ({float(critical.get('order', 1.0)):g}x)" if several else ""
-        colour = _colour(critical.get("whirl"))
-        text = f"{number}: {critical['speed']:.5g}{order}"
+        order = f" ({_order_of(critical):g}x)" if several else ""
+        colour = _colour(critical.whirl)
+        text = f"{number}: {critical.speed:.5g}{order}"
         handles.append(Line2D([], [], marker="o", ls="", ms=6.0, mfc="white", mec=colour, mew=1.5, label=text))
     if len(criticals) > _MOST_LISTED:
         handles.append(Line2D([], [], ls="", label=f"and {len(criticals) - _MOST_LISTED} more"))
@@ -243,15 +250,17 @@ def plot_unbalance(results: Results, step: int, path: str | Path) -> Path:
     Raises ResultsError if the step is none of unbalance, or has no response.
     """
     item = find_step(results, step, "unbalance_figures")
-    speeds = np.asarray(item.summary["speeds"], float)
-    entries = [entry for entry in item.summary.get("response") or [] if len(entry["amplitude"])]
+    report = item.report_as(UnbalanceReport)
+    assert report is not None  # of the kind, and ended: see find_step
+    speeds = np.asarray(report.speeds, float)
+    entries = [entry for entry in report.response or [] if len(entry.amplitude)]
     if not entries:
         raise ResultsError(f'Figure: step "{item.name}" has no response to draw: name nodes or sensors')
     chosen, left_out = _choose(entries)
-    places = list(dict.fromkeys(str(entry.get("at", "")) for entry in chosen))
-    directions = list(dict.fromkeys(str(entry.get("direction", "")) for entry in chosen))
+    places = list(dict.fromkeys(entry.at for entry in chosen))
+    directions = list(dict.fromkeys(entry.direction for entry in chosen))
     units = list(dict.fromkeys(_unit(entry) for entry in chosen))
-    angles = any(entry.get("phase") for entry in chosen)
+    angles = any(entry.phase for entry in chosen)
     with style():
         figure = make_figure(8.2, 1.2 + 2.2 * len(units) + (1.8 if angles else 0.0))
         all_axes = np.atleast_1d(
@@ -259,19 +268,19 @@ def plot_unbalance(results: Results, step: int, path: str | Path) -> Path:
         )
         panels, phases = all_axes[: len(units)], all_axes[-1] if angles else None
         for entry in chosen:
-            at, direction = str(entry.get("at", "")), str(entry.get("direction", ""))
+            at, direction = entry.at, entry.direction
             # one place: a colour per direction; else a colour per place, and lines by direction
             number = directions.index(direction) if len(places) == 1 else places.index(at)
             colour, ls = COLOURS[number % len(COLOURS)], _LINES[directions.index(direction) % len(_LINES)]
-            amplitude = np.array(entry["amplitude"], float)
+            amplitude = np.array(entry.amplitude, float)
             amplitude = np.where(amplitude > 0.0, amplitude, np.nan)
             label = f"{at}, {_DIRECTIONS.get(direction, direction)}" if direction else at
             panels[units.index(_unit(entry))].semilogy(speeds, amplitude, color=colour, ls=ls, label=label)
-            if entry.get("phase"):
-                phase = np.where(np.isnan(amplitude), np.nan, np.rad2deg(np.array(entry["phase"], float)))
+            if entry.phase:
+                phase = np.where(np.isnan(amplitude), np.nan, np.rad2deg(np.array(entry.phase, float)))
                 phases.plot(*_unwound(speeds, phase), color=colour, ls=ls)
         for unit, axes in zip(units, panels, strict=True):
-            _decades(axes, [np.array(e["amplitude"], float) for e in chosen if _unit(e) == unit])
+            _decades(axes, [np.array(e.amplitude, float) for e in chosen if _unit(e) == unit])
             axes.set_ylabel(f"Amplitude [{unit}]")
             more = f"and {left_out} smaller ones" if left_out and axes is panels[-1] else None
             axes.legend(
@@ -282,7 +291,7 @@ def plot_unbalance(results: Results, step: int, path: str | Path) -> Path:
             phases.set_ylim(-190.0, 190.0)
             phases.set_yticks([-180, -90, 0, 90, 180])
             phases.set_ylabel("Phase [°]")
-        _mark_criticals(results, item, list(all_axes))
+        _mark_criticals(results, report, list(all_axes))
         panels[0].set_title(title_of(results, item))
         all_axes[-1].set_xlabel("Speed [rad/s]")
         all_axes[-1].set_xlim(float(speeds.min()), float(speeds.max()) if np.ptp(speeds) else float(speeds.min()) + 1.0)
@@ -290,22 +299,19 @@ def plot_unbalance(results: Results, step: int, path: str | Path) -> Path:
         return save_figure(figure, path)
 
 
-def _choose(entries: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
+def _choose(entries: list[WhirlAmplitude]) -> tuple[list[WhirlAmplitude], int]:
     """Return the responses to draw and how many are left out: of many places the long half axes of the orbits only, and
     of these the largest; never what does not move."""
     if len(entries) > _MOST_CURVES:
-        entries = [entry for entry in entries if entry.get("direction") == "major"] or entries
-    peaks = [float(np.nanmax(np.array(entry["amplitude"], float), initial=0.0)) for entry in entries]
+        entries = [entry for entry in entries if entry.direction == "major"] or entries
+    peaks = [float(np.nanmax(np.array(entry.amplitude, float), initial=0.0)) for entry in entries]
     order = sorted(range(len(entries)), key=lambda k: -peaks[k])[:_MOST_CURVES]
     chosen = [entries[k] for k in sorted(order) if peaks[k] > 1e-9 * max(peaks)] or [entries[order[0]]]
     return chosen, len(entries) - len(chosen)
 
 
-def _unit(entry: dict[str, Any]) -> str:
-    given = entry.get("unit")
-    if given:
-        return str(given)
-    return "rad" if "rotation" in str(entry.get("direction", "")) or str(entry.get("direction", ""))[:1] == "r" else "m"
+def _unit(entry: WhirlAmplitude) -> str:
+    return "rad" if entry.direction.startswith("r") else "m"
 
 
 def _decades(axes: Axes, amplitudes: list[np.ndarray]) -> None:
@@ -324,13 +330,13 @@ def _unwound(x: np.ndarray, degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return np.insert(x, jumps, np.nan), np.insert(wrapped, jumps, np.nan)
 
 
-def _mark_criticals(results: Results, item: Any, panels: list[Axes]) -> None:
-    rotor = item.summary.get("rotor")
-    speeds = item.summary["speeds"]
+def _mark_criticals(results: Results, report: UnbalanceReport, panels: list[Axes]) -> None:
+    speeds = report.speeds
     for other in results.steps:
-        if not draws(other, "campbell_figures") or other.summary.get("rotor") != rotor:
+        diagram = other.report_as(CampbellReport)
+        if diagram is None or diagram.rotor != report.rotor:
             continue
-        for critical in other.summary.get("critical_speeds") or []:
-            if min(speeds) <= critical["speed"] <= max(speeds) and float(critical.get("order", 1.0)) == 1.0:
+        for critical in diagram.critical_speeds or []:
+            if min(speeds) <= critical.speed <= max(speeds) and _order_of(critical) == 1.0:
                 for axes in panels:
-                    axes.axvline(critical["speed"], color="#999999", lw=0.8, ls=(0, (2, 2)), zorder=1)
+                    axes.axvline(critical.speed, color="#999999", lw=0.8, ls=(0, (2, 2)), zorder=1)

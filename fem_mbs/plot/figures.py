@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.analysis.steps.campbell import CampbellReport
+from fem_mbs.analysis.steps.static import StaticReport
 from fem_mbs.declarations.steps import function_of, recorded_kind
 from fem_mbs.errors import DiskFullError, ResultsError
 from fem_mbs.plot.campbell import plot_campbell, plot_unbalance
@@ -220,6 +222,8 @@ def plot_path(results: Results, step: int, path: str | Path) -> Path:
         curves += [(c, v) for c, v in zip(columns, values.T, strict=True) if np.ptp(v) > 1e-6 * size]
     if not curves:
         raise ResultsError(f"{results.where}: step {step + 1} has no displacement sensor to draw")
+    report = item.report_as(StaticReport)
+    criticals = [] if report is None else report.critical_points or []
     load = item.series["load factor"]
     count = item.series["negative eigenvalues"] if "negative eigenvalues" in item.series else np.zeros(len(load))
     with style():
@@ -231,12 +235,12 @@ def plot_path(results: Results, step: int, path: str | Path) -> Path:
             for k in range(len(load) - 1):
                 stable = max(count[k], count[k + 1]) <= 0
                 axes.plot(values[k : k + 2], load[k : k + 2], color=line.get_color(), ls="-" if stable else (0, (2, 1)))
-            for point in item.summary.get("critical_points", []):
+            for point in criticals:
                 length = item.series["path length"]
-                x = np.interp(point["path_length"], length, values)
-                marker = _CRITICAL[point["kind"]]
-                axes.plot(x, point["load_factor"], marker, color=line.get_color(), ms=5.0, mfc="white")
-        kinds = {point["kind"] for point in item.summary.get("critical_points", [])}
+                x = np.interp(point.path_length, length, values)
+                marker = _CRITICAL[point.kind]
+                axes.plot(x, point.load_factor, marker, color=line.get_color(), ms=5.0, mfc="white")
+        kinds = {point.kind for point in criticals}
         for kind, marker in _CRITICAL.items():
             if kind in kinds:
                 label = "jump of the stiffness" if kind == "jump" else f"{kind} point"
@@ -346,7 +350,8 @@ def roots_figures(step: Step) -> Figures:
 def campbell_figures(step: Step) -> Figures:
     """Yield the Campbell diagram, and the eigenvalues in the complex plane where there is damping."""
     yield plot_campbell, "campbell"
-    if step.summary.get("branches") and is_damped(campbell_branches(step.summary)[0].values):
+    report = step.report_as(CampbellReport)
+    if report is not None and report.branches and is_damped(campbell_branches(report)[0].values):
         yield plot_roots, "roots"
 
 

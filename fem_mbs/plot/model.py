@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.analysis.steps.complex_modes import ComplexModesReport
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot.scene import find_quantity, time_label
@@ -33,7 +34,7 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
     """
     item = results.steps[step]
     count = len(item.frame_times)
-    first = item.summary.get("rigid_body_modes", 0)
+    first = _rigid(item)
     chosen = list(range(first, min(count, first + most))) or list(range(min(count, most)))
     columns, rows = min(len(chosen), 2), -(-len(chosen) // 2)
     with style():
@@ -258,11 +259,16 @@ def animate(
     return target
 
 
+def _rigid(step: Step) -> int:
+    """Return the number of rigid-body modes, which are the first shapes of a step."""
+    return getattr(step.report, "rigid_body_modes", None) or 0
+
+
 def _shape(results: Results, step: Step, mode: int | None) -> int:
     """Return the frame of a shape by its number, counted from 1."""
     count = len(step.frame_times)
     if mode is None:
-        return min(int(step.summary.get("rigid_body_modes", 0)), count - 1)
+        return min(_rigid(step), count - 1)
     if not 1 <= mode <= count:
         raise ResultsError(f'Animation of step "{step.name}": there is no mode {mode}; give 1 to {count}')
     return mode - 1
@@ -270,18 +276,19 @@ def _shape(results: Results, step: Step, mode: int | None) -> int:
 
 def _shape_title(step: Step, shape: int) -> str:
     """Return the number of a shape and its frequency, with the damping ratio of complex ones, or its load factor."""
-    summary = step.summary
+    report = step.report
     if recorded_kind(step.type).shapes == "vibration":
         return f"{shape + 1}: {step.frame_times[shape]:.5g} Hz"
-    if "frequencies_hz" not in summary:
-        factor = f": factor {summary['load_factors'][shape]:.5g}" if "load_factors" in summary else ""
-        return f"{shape + 1}{factor}" if factor else f"{step.name} {shape + 1}"
-    text = f"{shape + 1}: {summary['frequencies_hz'][shape]:.5g} Hz"
-    if "eigenvalues" not in summary:
+    frequencies = getattr(report, "frequencies_hz", None)
+    if frequencies is None:
+        factors = getattr(report, "load_factors", None)
+        return f"{step.name} {shape + 1}" if factors is None else f"{shape + 1}: factor {factors[shape]:.5g}"
+    text = f"{shape + 1}: {frequencies[shape]:.5g} Hz"
+    if not isinstance(report, ComplexModesReport):
         return text
-    if shape < summary.get("rigid_body_modes", 0):
+    if shape < _rigid(step):
         return f"{shape + 1}: rigid-body motion"
-    growth, circular = summary["eigenvalues"][shape]
+    growth, circular = report.eigenvalues[shape]
     size = float(np.hypot(growth, circular))
     if abs(circular) <= 1e-6 * size:
         return f"{shape + 1}: {'grows' if growth > 0.0 else 'decays'} with {abs(growth):.4g} 1/s"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.declarations.steps import recorded_kind
+from fem_mbs.analysis.steps.campbell import CampbellReport
+from fem_mbs.analysis.steps.complex_modes import ComplexModesReport
+from fem_mbs.analysis.steps.stability_map import MapParameter, StabilityMapReport
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot.campbell import UNSTABLE, draws, find_step, outlined, title_of
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
@@ -48,14 +51,12 @@ def plot_roots(results: Results, step: int, path: str | Path) -> Path:
     item = results.steps[step]
     if draws(item, "roots_figures"):
         find_step(results, step, "roots_figures")
-        values = upper_half(as_complex(item.summary["eigenvalues"]))
-        branches = None
+        modes = item.report_as(ComplexModesReport)
+        values = upper_half(as_complex(modes.eigenvalues if modes is not None else []))
+        branches, rigid = None, modes.rigid_body_modes or 0 if modes is not None else 0
     else:
-        branches = (
-            campbell_branches(item.summary)[0]
-            if recorded_kind(item.type).branches == "speed"
-            else eigenvalue_path(item)
-        )
+        diagram, rigid = item.report_as(CampbellReport), 0
+        branches = eigenvalue_path(item) if diagram is None else campbell_branches(diagram)[0]
         values = branches.values if branches is not None else np.empty(0, complex)
     if not np.isfinite(values).any():
         raise ResultsError(f'Figure: step "{item.name}" has no eigenvalues to draw')
@@ -64,7 +65,7 @@ def plot_roots(results: Results, step: int, path: str | Path) -> Path:
         axes = figure.subplots()
         _plane(axes, values[np.isfinite(values)])
         if branches is None:
-            _points(axes, values, item.summary.get("rigid_body_modes", 0))
+            _points(axes, values, rigid)
         else:
             _locus(figure, axes, branches)
         axes.set_title(title_of(results, item))
@@ -251,10 +252,11 @@ def plot_stability_map(results: Results, step: int, path: str | Path) -> Path:
     Raises ResultsError if the step is no stability map, or its table does not fit its parameters.
     """
     item = find_step(results, step, "map_figures")
-    if len(item.summary.get("parameters") or []) == 1:
+    report = item.report_as(StabilityMapReport)
+    if report is not None and len(report.parameters or []) == 1:
         return plot_eigenvalues(results, step, path)
-    (first, second), growth, frequency = _table(item)
-    x, y = first["values"], second["values"]
+    (first, second), growth, frequency = _table(item.name, report)
+    x, y = np.asarray(first.values), np.asarray(second.values)
     known = growth[np.isfinite(growth)]
     if not known.size:
         raise ResultsError(f'Figure: step "{item.name}" has found no eigenvalue at any point')
@@ -265,7 +267,7 @@ def plot_stability_map(results: Results, step: int, path: str | Path) -> Path:
         figure = make_figure(7.4, 4.8)
         axes = figure.subplots()
         axes.set_facecolor("#f4f4f4")  # points without a state
-        if item.summary.get("what") == "frequency" and np.isfinite(frequency).any():
+        if report is not None and report.what == "frequency" and np.isfinite(frequency).any():
             _map_frequencies(figure, axes, x, y, frequency)
         else:
             _map_colours(figure, axes, x, y, growth, field, bend)
@@ -274,7 +276,7 @@ def plot_stability_map(results: Results, step: int, path: str | Path) -> Path:
         if np.nanmin(field) < 0.0 < np.nanmax(field):
             axes.contour(x, y, field.T, levels=[0.0], colors="#111111", linewidths=1.8, zorder=4)
         _map_regions(axes, x, y, growth, frequency, field, size)
-        for place in item.summary.get("boundary") or []:
+        for place in (report and report.boundary) or []:
             axes.plot(*place, ".", ms=5.0, color="#111111", zorder=5)
         axes.set_title(title_of(results, item))
         axes.set_xlabel(parameter_label(first))
@@ -320,24 +322,24 @@ def _shifted(field: np.ndarray, by: int, axis: int) -> np.ndarray:
     return np.take(padded, np.arange(field.shape[axis]) + 2 + by, axis)
 
 
-def _table(item: Any) -> tuple[list[dict[str, Any]], np.ndarray, np.ndarray]:
+def _table(name: str, report: StabilityMapReport | None) -> tuple[list[MapParameter], np.ndarray, np.ndarray]:
     """Return parameters with their values ascending, and growth rates [1/s] and frequencies [Hz] (n of the first, n of
     the second)."""
-    given = item.summary.get("parameters") or []
-    growth = np.array(item.summary.get("growth") or [], float)
-    shape = tuple(len(p["values"]) for p in given)
+    given = (report and report.parameters) or []
+    growth = np.array((report and report.growth) or [], float)
+    shape = tuple(len(p.values) for p in given)
     if len(given) != 2 or growth.shape != shape or min(shape) < 2:
         raise ResultsError(
-            f'Figure: step "{item.name}" has growth rates of shape {growth.shape} for parameters of {shape} values: a '
+            f'Figure: step "{name}" has growth rates of shape {growth.shape} for parameters of {shape} values: a '
             "map needs two parameters of at least two values each"
         )
-    frequency = np.array(item.summary.get("frequency") or np.full(shape, np.nan), float)
+    frequency = np.array((report and report.frequency) or np.full(shape, np.nan), float)
     parameters = []
     for axis, parameter in enumerate(given):
-        values = np.asarray(parameter["values"], float)
+        values = np.asarray(parameter.values, float)
         order = np.argsort(values)
         growth, frequency = np.take(growth, order, axis), np.take(frequency, order, axis)
-        parameters.append({**parameter, "values": values[order]})
+        parameters.append(replace(parameter, values=values[order].tolist()))
     return parameters, growth, frequency
 
 

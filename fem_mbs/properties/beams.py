@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.properties.sections import Material, Section, SectionProperties, couple, make_section
 
 __all__ = [
@@ -94,8 +94,10 @@ class SectionLine:
         p, q = (x.properties(self.material) for x in (a, b))
         if not (np.isfinite(p.stiffness).all() and np.isfinite(q.stiffness).all()):
             raise ModelError(
-                f'Sections "{a.name}" and "{b.name}": between different shapes the stiffness is interpolated and must '
-                "be finite; give both the same shape, or finite shear stiffnesses"
+                f'between the shapes of this section and of "{b.name}" the stiffness is interpolated and must be '
+                "finite",
+                owner=Owner("Section", a.name),
+                remedy="give both the same shape, or finite shear stiffnesses",
             )
         C = _linear(p.stiffness, q.stiffness, s)
         rhoA = _linear(p.rhoA, q.rhoA, s)
@@ -115,8 +117,10 @@ class SectionLine:
             v = b.dimensions[key]
             if math.isinf(u) != math.isinf(v):
                 raise ModelError(
-                    f'Sections "{a.name}" and "{b.name}": {key} is infinite in one of them only; a taper needs it '
-                    "finite in both or infinite in both"
+                    f'{key} is infinite in this section or in "{b.name}" only',
+                    owner=Owner("Section", a.name),
+                    key=key,
+                    remedy="a taper needs it finite in both or infinite in both",
                 )
             dims[key] = u if math.isinf(u) else (1.0 - s) * u + s * v
         for key in ("centroid", "shear_centre", "mass_centre"):
@@ -352,8 +356,9 @@ def _inverse(F: np.ndarray, fixed: list[int], owner: str) -> np.ndarray:
             names = dict.fromkeys(_STRAINS[free[i]] for i in np.flatnonzero(share > 0.3 * share.max()))
             words = ", ".join(f'"{name}"' for name in names)
             raise ModelError(
-                f"{owner}: element {bad[0] + 1} is infinitely stiff in {' and '.join(names)}; hold it with "
-                f"fixed = [{words}], or give a finite stiffness"
+                f"element {bad[0] + 1} is infinitely stiff in {' and '.join(names)}",
+                owner=owner,
+                remedy=f"hold it with fixed = [{words}], or give a finite stiffness",
             )
         inner = np.linalg.inv(reduced)
         S[:, b[0], b[1]] = inner
@@ -452,8 +457,9 @@ def line_positions(
     first = np.flatnonzero((out == 1) & (into == 0))
     if out.max() > 1 or into.max() > 1 or len(first) != 1:
         raise ModelError(
-            f"{owner}: {why} needs cells that make one line, head to tail from its start to its end; "
-            "split the set, or turn round the cells that run backwards"
+            f"{why} needs cells that make one line, head to tail from its start to its end",
+            owner=owner,
+            remedy="split the set, or turn round the cells that run backwards",
         )
     # the cell before each one, then sums along the line by doubling the reach
     leaving = np.full(len(nodes), -1)
@@ -485,7 +491,9 @@ def smooth_tangents(cells: np.ndarray, chords: np.ndarray, owner: str) -> tuple[
     p, q = inverse.reshape(cells.shape).T
     out, into = np.bincount(p, minlength=len(nodes)), np.bincount(q, minlength=len(nodes))
     if ((out + into == 2) & (out != 1)).any():
-        raise ModelError(f"{owner}: curved beams need cells that run head to tail; turn round those that run backwards")
+        raise ModelError(
+            "curved beams need cells that run head to tail", owner=owner, remedy="turn round those that run backwards"
+        )
     smooth = (out == 1) & (into == 1)
     # the length of the neighbour at each end
     leaving, entering = np.zeros(len(nodes)), np.zeros(len(nodes))
@@ -495,7 +503,9 @@ def smooth_tangents(cells: np.ndarray, chords: np.ndarray, owner: str) -> tuple[
     np.add.at(tangent, q, direction * leaving[q, None])
     size = np.linalg.norm(tangent, axis=1)
     if (smooth & (size <= 1e-6 * (leaving + entering))).any():
-        raise ModelError(f"{owner}: curved beams fold back onto themselves; set the cells in order, or curved = false")
+        raise ModelError(
+            "curved beams fold back onto themselves", owner=owner, remedy="set the cells in order, or curved = false"
+        )
     tangent[smooth] /= size[smooth, None]
     tp, tq = tangent[p], tangent[q]
     free_p, free_q = ~smooth[p], ~smooth[q]
@@ -577,7 +587,9 @@ def _from_vector(ex: np.ndarray, vector: np.ndarray, owner: str) -> np.ndarray:
     size = np.linalg.norm(vector, axis=1)
     flat = np.flatnonzero(~(size > 0.0))
     if flat.size:
-        raise ModelError(f"{owner}: orientation of element {flat[0] + 1} has no length; give a vector across the beam")
+        raise ModelError(
+            f"orientation of element {flat[0] + 1} has no length", owner=owner, remedy="give a vector across the beam"
+        )
     v = vector / size[:, None]
     ey = v - np.einsum("ni,ni->n", v, ex)[:, None] * ex
     across = np.linalg.norm(ey, axis=1)
@@ -586,7 +598,9 @@ def _from_vector(ex: np.ndarray, vector: np.ndarray, owner: str) -> np.ndarray:
         k = parallel[0]
         text = ", ".join(f"{c:.4g}" for c in vector[k])
         raise ModelError(
-            f"{owner}: orientation ({text}) is parallel to element {k + 1}; give a vector that points across it"
+            f"orientation ({text}) is parallel to element {k + 1}",
+            owner=owner,
+            remedy="give a vector that points across it",
         )
     ey /= across[:, None]
     ey -= np.einsum("ni,ni->n", ey, ex)[:, None] * ex  # once more: orthogonal to round-off

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 
 __all__ = [
     "SECTION_PLACES",
@@ -48,19 +48,23 @@ _DEFAULT_NU = 0.3
 
 def _number(value: Any, thing: str, key: str, infinite: bool = False) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise ModelError(f"{thing}: {key} = {value!r} is not a number.")
+        raise ModelError(f"{key} = {value!r} is not a number.", owner=thing, key=key, value=value)
     try:
         result = float(value)
     except OverflowError:
         result = math.inf
     if math.isnan(result) or (math.isinf(result) and not (infinite and result > 0.0)):
-        raise ModelError(f"{thing}: {key} = {value!r} is not finite; give a finite number.")
+        raise ModelError(
+            f"{key} = {value!r} is not finite", owner=thing, key=key, value=value, remedy="give a finite number."
+        )
     return result
 
 
 def _check_sign(value: float, thing: str, key: str, zero: bool = False) -> float:
     if value < 0.0 or (value == 0.0 and not zero):
-        raise ModelError(f"{thing}: {key} = {value!r} must be {'0 or more' if zero else 'greater than 0'}.")
+        raise ModelError(
+            f"{key} = {value!r} must be {'0 or more' if zero else 'greater than 0'}.", owner=thing, key=key, value=value
+        )
     return value
 
 
@@ -89,9 +93,9 @@ class Material:
     expansion: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        thing = f'Material "{self.name}"'
+        thing = Owner("Material", self.name)
         if self.density is None:
-            raise ModelError(f'{thing}: "density" is missing; give it, 0 for a material without mass.')
+            raise ModelError('"density" is missing', owner=thing, remedy="give it, 0 for a material without mass.")
         young = _check_sign(_number(self.E, thing, "E"), thing, "E")
         density = _check_sign(_number(self.density, thing, "density"), thing, "density", zero=True)
         nu = None if self.nu is None else _number(self.nu, thing, "nu")
@@ -103,12 +107,15 @@ class Material:
             implied = young / (2.0 * shear) - 1.0
             origin = f"E = {young!r} and G = {shear!r} mean nu = {implied:.6g}, which"
             if nu is not None and abs(nu - implied) > 1e-3:
-                raise ModelError(f"{thing}: E, G and nu = {nu!r} contradict: {origin} is not that; leave out G or nu.")
+                raise ModelError(
+                    f"E, G and nu = {nu!r} contradict: {origin} is not that", owner=thing, remedy="leave out G or nu."
+                )
             nu = implied
         if not -1.0 < nu < 0.5:
             raise ModelError(
-                f"{thing}: {origin} must lie between -1 and 0.5 for a stable isotropic material "
-                '(nearly incompressible: 0.499; stiffnesses of another kind: section shape "stiffness").'
+                f"{origin} must lie between -1 and 0.5 for a stable isotropic material (nearly incompressible: 0.499",
+                owner=thing,
+                remedy='stiffnesses of another kind: section shape "stiffness").',
             )
         shear = young / (2.0 * (1.0 + nu)) if self.G is None else float(self.G)
         expansion = _number(self.expansion, thing, "expansion")
@@ -274,16 +281,20 @@ class Section:
         d = self.dimensions
         if self.shape == "matrix":
             raise ModelError(
-                f'Section "{self.name}": shape "matrix" is for beams in space alone; choose another shape.'
+                'shape "matrix" is for beams in space alone',
+                owner=Owner("Section", self.name),
+                remedy="choose another shape.",
             )
         if self.eccentric and needs not in (None, "beam"):
             raise ModelError(
-                f'Section "{self.name}": {", ".join(SECTION_PLACES)} are for beams in space; a {needs} has none.'
+                f"{', '.join(SECTION_PLACES)} are for beams in space",
+                owner=Owner("Section", self.name),
+                remedy=f"a {needs} has none.",
             )
         if self.shape == "stiffness":
             result = SectionStiffness(**{f.name: d[f.name] for f in fields(SectionStiffness)})
         elif material is None:
-            raise ModelError(f'Section "{self.name}": shape "{self.shape}" needs a material.')
+            raise ModelError(f'shape "{self.shape}" needs a material.', owner=Owner("Section", self.name))
         else:
             E, G, rho = material.E, material.G, material.density
             result = SectionStiffness(
@@ -307,19 +318,26 @@ class Section:
             own = self.shape == "stiffness"
             keys = dict.fromkeys(key if own else key.removeprefix("rho").lstrip("EG") for key in missing)
             raise ModelError(
-                f'Section "{self.name}": a {needs} needs {", ".join(keys)} of shape "{self.shape}"; '
-                f"give {'it' if len(keys) == 1 else 'them'}."
+                f'a {needs} needs {", ".join(keys)} of shape "{self.shape}"',
+                owner=Owner("Section", self.name),
+                remedy=f"give {'it' if len(keys) == 1 else 'them'}.",
             )
         for key in STIFFNESS_NEEDS[needs]:
             value = getattr(result, key)
             if math.isinf(value) and not key.startswith("GA") and self.shape == "stiffness":
                 if needs != "beam" or key.startswith("rho"):
-                    raise ModelError(f'Section "{self.name}": {key} is infinite; a {needs} needs a finite one.')
+                    raise ModelError(
+                        f"{key} is infinite", owner=Owner("Section", self.name), remedy=f"a {needs} needs a finite one."
+                    )
                 continue
             if math.isinf(value) and not key.startswith("GA"):
-                raise ModelError(f'Section "{self.name}": {key} overflows; check the units of section and material.')
+                raise ModelError(
+                    f"{key} overflows",
+                    owner=Owner("Section", self.name),
+                    remedy="check the units of section and material.",
+                )
             if value == 0.0 and not key.startswith("rho"):
-                raise ModelError(f'Section "{self.name}": {key} underflows to 0; check the units.')
+                raise ModelError(f"{key} underflows to 0", owner=Owner("Section", self.name), remedy="check the units.")
 
     def properties(self, material: Material | None) -> SectionProperties:
         """Return stiffness and inertia for beams in space, shapes (6, 6), (6, 6), (), (2,), (3, 3).
@@ -328,7 +346,7 @@ class Section:
         """
         if self.shape == "matrix":
             C, M = (np.array(self.dimensions[key]) for key in ("stiffness", "mass"))
-            rhoA, centre, euler = _inertia_of_matrix(M, f'Section "{self.name}"')
+            rhoA, centre, euler = _inertia_of_matrix(M, Owner("Section", self.name))
             return SectionProperties(C, np.linalg.inv(C), np.array(rhoA), centre, euler)
         s = self.stiffness(material, "beam")
         own = (
@@ -339,9 +357,10 @@ class Section:
         low = -1e-12 * max(s.rhoIx, s.rhoIy, s.rhoIz)
         if min(own) < low:
             raise ModelError(
-                f'Section "{self.name}": rotary inertias rhoIx = {s.rhoIx:g}, rhoIy = {s.rhoIy:g}, rhoIz = {s.rhoIz:g} '
-                "belong to no distribution of mass: each must be at most the sum of the other two "
-                "(rhoIx = rhoIy + rhoIz for a thin slice)."
+                f"rotary inertias rhoIx = {s.rhoIx:g}, rhoIy = {s.rhoIy:g}, rhoIz = {s.rhoIz:g} belong to no "
+                "distribution of mass: each must be at most the sum of the other two (rhoIx = rhoIy + rhoIz for "
+                "a thin slice).",
+                owner=Owner("Section", self.name),
             )
         angle = math.radians(self.rotate)
         diagonal = np.array([s.EA, s.GAy, s.GAz, s.GJ, s.EIy, s.EIz])
@@ -361,7 +380,9 @@ def _inertia_of_matrix(M: np.ndarray, thing: str) -> tuple[float, np.ndarray, np
     mass = M[0, 0]
     if mass == 0.0:
         if M.any():
-            raise ModelError(f"{thing}: mass has no translational part, mass[0][0] = 0; give it, or zeros alone.")
+            raise ModelError(
+                "mass has no translational part, mass[0][0] = 0", owner=thing, remedy="give it, or zeros alone."
+            )
         return 0.0, np.zeros(2), np.zeros((3, 3))
     y, z = M[2, 3] / mass, M[0, 4] / mass
     tilde = np.array([[0.0, -z, y], [z, 0.0, 0.0], [-y, 0.0, 0.0]])
@@ -373,16 +394,20 @@ def _inertia_of_matrix(M: np.ndarray, thing: str) -> tuple[float, np.ndarray, np
     if error.max() > 1e-9:
         i, j = np.unravel_index(int(error.argmax()), error.shape)
         raise ModelError(
-            f"{thing}: mass[{i}][{j}] = {M[i, j]:g} should be {whole[i, j]:g} for a mass {mass:g} per length with its "
-            f"centre at (y, z) = ({y:g}, {z:g}); the matrix is [[m I, -m c~], [m c~, J]] over (v, w), c = (0, y, z)."
+            f"mass[{i}][{j}] = {M[i, j]:g} should be {whole[i, j]:g} for a mass {mass:g} per length with its "
+            f"centre at (y, z) = ({y:g}, {z:g})",
+            owner=thing,
+            remedy="the matrix is [[m I, -m c~], [m c~, J]] over (v, w), c = (0, y, z).",
         )
     euler = 0.5 * np.trace(J) * np.eye(3) - J
     lowest = float(np.linalg.eigvalsh(euler)[0])
     if lowest < -1e-9 * mass * reach**2:
         a, b, c = np.linalg.eigvalsh(J)
         raise ModelError(
-            f"{thing}: principal moments of inertia ({a:g}, {b:g}, {c:g}) per length about the mass centre belong to "
-            "no distribution of mass; each must be at most the sum of the other two."
+            f"principal moments of inertia ({a:g}, {b:g}, {c:g}) per length about the mass centre belong to "
+            "no distribution of mass",
+            owner=thing,
+            remedy="each must be at most the sum of the other two.",
         )
     return float(mass), np.array([y, z]), euler
 
@@ -408,7 +433,7 @@ class _Reader:
         self.values: dict[str, float] = {}
 
     def error(self, what: str) -> ModelError:
-        return ModelError(f"{self.thing}: {what}")
+        return ModelError(what, owner=self.thing)
 
     def has(self, key: str) -> bool:
         return self.given.get(key) is not None
@@ -777,12 +802,12 @@ def _read_places(given: dict[str, Any], thing: str, shape: str) -> dict[str, Any
         if value is None:
             continue
         if shape == "matrix":
-            raise ModelError(f'{thing}: shape "matrix" has no {key}; its matrices hold it already.')
+            raise ModelError(f'shape "matrix" has no {key}', owner=thing, remedy="its matrices hold it already.")
         if key == "rotate":
             places[key] = _number(value, thing, key)
             continue
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 2:
-            raise ModelError(f"{thing}: {key} = {value!r} must be two numbers, [y, z].")
+            raise ModelError(f"{key} = {value!r} must be two numbers, [y, z].", owner=thing, key=key, value=value)
         places[key] = tuple(_number(v, thing, key) for v in value)
     centroid = places["centroid"] or (0.0, 0.0)
     return {
@@ -817,17 +842,20 @@ def make_section(name: str, shape: str, **dimensions: Any) -> Section:
 
     Raises ModelError, naming section, key, value and remedy.
     """
-    thing = f'Section "{name}"'
+    thing = Owner("Section", name)
     if not isinstance(shape, str) or shape not in _SHAPES:
-        raise ModelError(f"{thing}: unknown shape {shape!r}{_nearest(shape, _SHAPES)}; shapes: {', '.join(_SHAPES)}.")
+        raise ModelError(
+            f"unknown shape {shape!r}{_nearest(shape, _SHAPES)}", owner=thing, remedy=f"shapes: {', '.join(_SHAPES)}."
+        )
     entry = _SHAPES[shape]
     places = _read_places(dimensions, thing, shape)
     for key in dimensions:
         if key not in entry.keys:
             known = entry.keys if shape == "matrix" else (*entry.keys, *SECTION_PLACES)
             raise ModelError(
-                f'{thing}: unknown key "{key}" for shape "{shape}"{_nearest(key, known)}; '
-                f"its keys are {', '.join(known)}."
+                f'unknown key "{key}" for shape "{shape}"{_nearest(key, known)}',
+                owner=thing,
+                remedy=f"its keys are {', '.join(known)}.",
             )
     reader = _Reader(thing, shape, dimensions)
     entry.read(reader)
@@ -835,14 +863,17 @@ def make_section(name: str, shape: str, **dimensions: Any) -> Section:
         A, Iy, Iz, J, half_height, half_width = entry.constants(reader.values)
         shear = entry.shear(reader.values, _DEFAULT_NU)
     except (OverflowError, ZeroDivisionError, ValueError):
-        raise ModelError(f"{thing}: its constants leave the range of numbers; check the units.") from None
+        raise ModelError("its constants leave the range of numbers", owner=thing, remedy="check the units.") from None
     unknown = shape in ("general", "stiffness", "matrix")  # may be NaN
     for key, value in (("A", A), ("Iy", Iy), ("Iz", Iz), ("J", J), ("ky", shear[0]), ("kz", shear[1])):
         good = 0.0 < value < math.inf or (unknown and (math.isnan(value) or key in ("ky", "kz")))
         if not good:
             raise ModelError(
-                f"{thing}: {key} = {value!r} follows from these dimensions; check them and their units "
-                '(for walls too thick for these formulas use shape "general").'
+                f"{key} = {value!r} follows from these dimensions",
+                owner=thing,
+                key=key,
+                value=value,
+                remedy='check them and their units (for walls too thick for these formulas use shape "general").',
             )
     return Section(name, shape, A, Iy, Iz, J, MappingProxyType(reader.values), half_height, half_width, **places)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.elements.solids import material as solid_material
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.properties.sections import Material
 
 __all__ = ["SolidGroup", "SolidMaterial", "make_solid_material", "solid_material_of", "turned_strain"]
@@ -73,7 +73,7 @@ def _numbers(value, owner: str, key: str, shapes: tuple[tuple[int, ...], ...], h
     except (TypeError, ValueError):
         v = np.full(7, np.nan)
     if v.shape not in shapes or not np.isfinite(v).all():
-        raise ModelError(f"{owner}: {key} = {value!r} must be {hint}")
+        raise ModelError(f"{key} = {value!r} must be {hint}", owner=owner, key=key, value=value)
     return v
 
 
@@ -89,26 +89,28 @@ def make_solid_material(
     name: str, E: Any, nu: Any, G: Any, stiffness: Any, density: Any, expansion: Any
 ) -> SolidMaterial:
     """See `fem_mbs.model.materials.LinearMaterial`."""
-    owner = f'Material "{name}"'
+    owner = Owner("Material", name)
     if density is None:
-        raise ModelError(f'{owner}: "density" is missing; give it, 0 for a material without mass')
+        raise ModelError('"density" is missing', owner=owner, remedy="give it, 0 for a material without mass")
     rho = float(_numbers(density, owner, "density", ((),), "a finite number"))
     if rho < 0.0:
-        raise ModelError(f"{owner}: density = {density!r} must be 0 or more")
+        raise ModelError(f"density = {density!r} must be 0 or more", owner=owner, key="density", value=density)
     strain = _expansion(expansion, owner)
     if stiffness is not None:
         if E is not None or nu is not None or G is not None:
-            raise ModelError(f"{owner}: stiffness is the whole matrix; remove E, nu and G")
+            raise ModelError("stiffness is the whole matrix", owner=owner, remedy="remove E, nu and G")
         C = _numbers(stiffness, owner, "stiffness", ((6, 6), (21,)), "a 6x6 matrix or 21 numbers (upper triangle)")
         if C.shape == (21,):
             full = np.zeros((6, 6))
             full[np.triu_indices(6)] = C
             C = full + np.triu(full, 1).T
         if np.abs(C - C.T).max() > 1e-6 * np.abs(C).max():
-            raise ModelError(f"{owner}: stiffness is not symmetric; mend it (components {', '.join(COMPONENTS)})")
+            raise ModelError(
+                "stiffness is not symmetric", owner=owner, remedy=f"mend it (components {', '.join(COMPONENTS)})"
+            )
         C = 0.5 * (C + C.T)
     elif E is None:
-        raise ModelError(f"{owner}: no elasticity; give E and nu, or stiffness")
+        raise ModelError("no elasticity", owner=owner, remedy="give E and nu, or stiffness")
     elif np.ndim(E) == 0:
         plain = Material(name, E, nu, density=rho, G=G)
         C = solid_material.isotropic(plain.E, plain.nu)
@@ -119,14 +121,16 @@ def make_solid_material(
             for key, value, parts in (("E", E, "E1, E2, E3"), ("nu", nu, "nu12, nu13, nu23"), ("G", G, "G12, G13, G23"))
         )
         if (Es <= 0.0).any() or (Gs <= 0.0).any():
-            raise ModelError(f"{owner}: E = {E!r} and G = {G!r} must be greater than 0")
+            raise ModelError(f"E = {E!r} and G = {G!r} must be greater than 0", owner=owner, key="E", value=E)
         try:
             C = solid_material.orthotropic(Es, nus, Gs)
         except ValueError as error:
-            raise ModelError(f"{owner}: {error}; mend its constants") from error
+            raise ModelError(f"{error}", owner=owner, remedy="mend its constants") from error
     scale = 1.0 / np.sqrt(np.abs(np.diag(C)).clip(1e-300))
     if (np.diag(C) <= 0.0).any() or np.linalg.eigvalsh(C * np.outer(scale, scale))[0] <= 0.0:
-        raise ModelError(f"{owner}: its stiffness is not positive (some strain costs no energy); mend its constants")
+        raise ModelError(
+            "its stiffness is not positive (some strain costs no energy)", owner=owner, remedy="mend its constants"
+        )
     return SolidMaterial(name, C, rho, strain)
 
 

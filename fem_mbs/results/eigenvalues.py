@@ -7,11 +7,16 @@ with Im p >= 0 is kept here.  Summaries hold p as [re, im], and null where there
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs.declarations.steps import recorded_kind
+from fem_mbs.results.report import EigenvaluesAlong
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.steps.campbell import CampbellReport
+    from fem_mbs.analysis.steps.stability_map import MapParameter
 
 __all__ = [
     "Branches",
@@ -289,24 +294,24 @@ def _partner(values: np.ndarray, column: int) -> int:
     return best if distance[best] <= 1e-4 * abs(mirror) else -1
 
 
-def campbell_branches(summary: dict[str, Any]) -> tuple[Branches, np.ndarray]:
+def campbell_branches(report: CampbellReport) -> tuple[Branches, np.ndarray]:
     """Return the branches of a step `campbell`, and the whirl of each at each speed (n, k): "forward", "backward",
     "mixed" or "none".  At rest, where whirl has no sense, a branch takes that of the next speed."""
-    speeds = np.asarray(summary["speeds"], float)
-    columns = [as_complex(branch["eigenvalues"]) for branch in summary["branches"]]
+    speeds = np.asarray(report.speeds, float)
+    columns = [as_complex(branch.eigenvalues) for branch in report.branches]
     values = np.column_stack(columns) if columns else np.empty((len(speeds), 0), complex)
     whirl = np.full(values.shape, "none", object)
-    for k, branch in enumerate(summary["branches"]):
-        said = branch.get("whirl") or "none"
+    for k, branch in enumerate(report.branches):
+        said = branch.whirl or "none"
         whirl[:, k] = [word or "none" for word in ([said] * len(speeds) if isinstance(said, str) else said)]
     if len(speeds) > 1 and speeds[0] == 0.0:
         whirl[0] = np.where(whirl[0] == "none", whirl[1], whirl[0])
     return Branches(speeds, "Speed [rad/s]", upper_half(values)), whirl
 
 
-def parameter_label(parameter: dict[str, Any]) -> str:
+def parameter_label(parameter: MapParameter) -> str:
     """Return the name of a parameter of a stability map with its unit."""
-    name, unit = str(parameter["name"]), parameter.get("unit") or ""
+    name, unit = parameter.name, parameter.unit
     return f"{name[:1].upper()}{name[1:]}" + (f" [{unit}]" if unit else "")
 
 
@@ -324,10 +329,10 @@ def eigenvalue_path(step: Any) -> Branches | None:
     raw = upper_half(raw.reshape(len(raw), -1))
     rows = ~np.isnan(raw).all(axis=1)
     if kind.branches == "parameter":
-        parameters = step.summary.get("parameters") or []
-        if len(parameters) != 1 or len(parameters[0]["values"]) != len(raw):
+        parameters = getattr(step.report, "parameters", None) or []
+        if len(parameters) != 1 or len(parameters[0].values) != len(raw):
             return None
-        x, label = np.asarray(parameters[0]["values"], float), parameter_label(parameters[0])
+        x, label = np.asarray(parameters[0].values, float), parameter_label(parameters[0])
     else:
         x, label = np.asarray(step.series["time"], float), "Time [s]"
         load = np.asarray(step.series["load factor"], float) if "load factor" in step.series else x
@@ -335,5 +340,6 @@ def eigenvalue_path(step: Any) -> Branches | None:
             x, label = load, "Load factor [-]"
     if not rows.any():
         return None
-    followed = isinstance(step.summary.get("eigenvalues"), dict)  # columns are branches already, by their shapes
+    # columns that the run has followed by their shapes are branches already
+    followed = isinstance(getattr(step.report, "eigenvalues", None), EigenvaluesAlong)
     return Branches(x[rows], label, untangle(raw[rows] if followed else track(raw[rows])))

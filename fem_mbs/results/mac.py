@@ -63,16 +63,17 @@ def _shapes(results: Results, step: Step) -> np.ndarray:
     """Return shapes (n_nodes, 3, k) minus the displacements of the state that they oscillate about."""
     frames = np.asarray(step.frames["displacement"][:], float)
     before = [s for s in results.steps[: step.number] if not _is_real(s) and "displacement" in s.frames]
-    nonlinear = [s for s in before if not s.summary.get("linear")]  # linear steps leave the model where it is
+    nonlinear = [s for s in before if not s.linear]  # linear steps leave the model where it is
     if nonlinear and len(nonlinear[-1].frame_times):
         frames = frames - nonlinear[-1].frames["displacement"][-1]
     return np.moveaxis(frames, 0, 2)
 
 
 def _values(step: Step) -> tuple[np.ndarray, str]:
-    for key, quantity in (("frequencies_hz", "frequency [Hz]"), ("load_factors", "load factor")):
-        if key in step.summary:
-            return np.asarray(step.summary[key], float), quantity
+    for name, quantity in (("frequencies_hz", "frequency [Hz]"), ("load_factors", "load factor")):
+        found = getattr(step.report, name, None)
+        if found is not None:
+            return np.asarray(found, float), quantity
     return np.arange(1.0, len(step.frame_times) + 1.0), "number"
 
 

@@ -11,6 +11,7 @@ and after it was killed.
 
 from __future__ import annotations
 
+import builtins
 import csv
 import itertools
 import re
@@ -18,14 +19,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.display import Shown
 from fem_mbs.errors import ResultsError
-from fem_mbs.model.sensors import node_values
+from fem_mbs.model.sensors.sensor import node_values
 from fem_mbs.results import store
 from fem_mbs.results.folder import take
 from fem_mbs.results.report import StepReport, Summary, report_of
@@ -35,6 +36,7 @@ from fem_mbs.results.xdmf import write_xdmf
 
 __all__ = ["Column", "Columns", "FolderResults", "FolderStep", "Results", "ResultsWriter", "Step", "export"]
 _CSV_ROWS = 20_000  # rows held in memory while a table is written
+R = TypeVar("R", bound=StepReport)
 
 
 class Column:
@@ -153,10 +155,23 @@ class Step:
 
     @property
     def report(self) -> StepReport | None:
-        """What the step has found, as the report of its kind; None for a step that has not got to its end."""
-        if not self.ended or "name" not in self.summary:
+        """What the step has found, as the report of its kind; None for a step that has not got to its end.
+
+        Entries that the summary lacks are None.
+        """
+        if not self.ended:
             return None
-        return report_of(self.summary)
+        return report_of({"type": self.type, "name": self.name, **self.summary})
+
+    def report_as(self, kind: builtins.type[R]) -> R | None:
+        """Return the report if the step has got to its end and is of the kind with this report, else None."""
+        report = self.report
+        return report if isinstance(report, kind) else None
+
+    @property
+    def linear(self) -> bool:
+        """Whether the step is of small motions in rows of its own, which leave the state of the model as it is."""
+        return self.report is not None and self.report.linear
 
     @property
     def time(self) -> np.ndarray:
@@ -449,8 +464,9 @@ class Results(Shown):
     def drives(self, step: int | str | None = None) -> Drives:
         """Return what motions and driven joints do in a step, by default the last: (n, k) at times t (n,) [s].
 
-        Forces [N] and moments [N m] at the ends of time steps, of second order (`fem_mbs.model.sensors.node_values`),
-        which loads can take as tables of time; ``drives["name"]`` is the table of one sensor.
+        Forces [N] and moments [N m] at the ends of time steps, of second order
+        (`fem_mbs.model.sensors.sensor.node_values`), which loads can take as tables of time; ``drives["name"]`` is the
+        table of one sensor.
 
         Raises ResultsError for an unknown step.
         """

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fem_mbs.results.report import StepReport, Summary
+
 __all__ = ["Recorder", "Relay"]
 
 
@@ -31,10 +33,10 @@ class Recorder(Protocol):
     ) -> None:
         """Take rows of series, frames, and a restart point that stands behind them."""
 
-    def end_step(self, summary: dict[str, Any] | None = None) -> None:
-        """End the step with its summary."""
+    def end_step(self, report: StepReport | None = None) -> StepReport | None:
+        """End the step with its report; return the report as it is kept."""
 
-    def close(self, summary: dict[str, Any] | None = None) -> None:
+    def close(self, summary: Summary | None = None) -> None:
         """End the run with its summary."""
 
     def fail(self, message: str) -> None:
@@ -65,11 +67,11 @@ class Relay:
         """Take rows of series, frames, and a restart point that stands behind them."""
         self.recorder.append(series, frames, restart)
 
-    def end_step(self, summary: dict[str, Any] | None = None) -> None:
-        """End the step with its summary."""
-        self.recorder.end_step(summary)
+    def end_step(self, report: StepReport | None = None) -> StepReport | None:
+        """End the step with its report; return the report as it is kept."""
+        return self.recorder.end_step(report)
 
-    def close(self, summary: dict[str, Any] | None = None) -> None:
+    def close(self, summary: Summary | None = None) -> None:
         """End the run with its summary."""
         self.recorder.close(summary)
 

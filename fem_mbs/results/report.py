@@ -19,11 +19,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from fem_mbs.declarations.steps import step_kinds
+from fem_mbs.model.checks import CheckReport
 from fem_mbs.records import Record, Schema, entry
 
 __all__ = [
-    "CheckReport", "ClosingReport", "Moved", "ModelCounts", "PrintTable", "StepReport", "Summary",
-    "report_classes", "report_of",
+    "CheckReport", "ClosingReport", "CountCheck", "EigenvaluesAlong", "EnergyBalance", "EventReport", "ModelCounts",
+    "Moved", "PrintTable", "SpinReport", "StartReport", "StepReport", "Summary", "report_classes", "report_of",
 ]  # fmt: skip
 
 _known: dict[tuple[str, bool], type[StepReport]] = {}
@@ -91,6 +92,67 @@ class StepReport(Record):
         return {**found, "properties": {**kind, **found["properties"]}, "required": required}
 
 
+# --- parts that reports of several kinds have ------------------------------------------------------------------------
+@dataclass(frozen=True, kw_only=True)
+class EnergyBalance(Record):
+    """The energy of a step in time, and the error with which works account for its changes."""
+
+    range: float | None = entry("of the total energy", unit="J")
+    closing_error: float | None = entry("largest absolute value over the step", unit="J")
+    closing_error_relative: float | None = entry("over the range")
+    final: dict[str, float | None] = entry("columns of the energy ledger at the end", unit="J")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpinReport(Record):
+    """The steady rotation with which a step starts."""
+
+    speed: float = entry(unit="rad/s")
+    speed_of_the_steps: float = entry("at which time steps turn by the angle that this speed gives", unit="rad/s")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartReport(Record):
+    """How the velocities of the start were made consistent; empty where the step before has left them."""
+
+    method: str | None = entry(optional=True)
+    largest_change: float | None = entry("of a velocity", unit="m/s, rad/s", optional=True)
+    spin: SpinReport | None = entry(optional=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventReport(Record):
+    """Something that a sensor has set off."""
+
+    name: str = entry()
+    time: float = entry(unit="s")
+    action: str = entry(enum=["stop", "on", "off", "switch"])
+    velocity_change: float | None = entry("largest, where a driver changed its speed at once", optional=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EigenvaluesAlong(Record):
+    """Complex modes along a step, every few steps or points."""
+
+    time: list[float] = entry(unit="s")
+    load_factor: list[float] | None = entry("of static steps", optional=True)
+    path_length: list[float] | None = entry("of paths", unit="m", optional=True)
+    values: list[list[list[float] | None]] = entry(
+        "[instant][branch]: [real, imaginary] [1/s], null where a branch was not found"
+    )
+    stable: bool = entry("no damping ratio below -1e-6 among those found")
+    unstable_from: dict[str, float] | None = entry("the first instant with growth", optional=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountCheck(Record):
+    """The number of eigenvalues by a count of signs, beside the number of those found."""
+
+    expected: int = entry("up to the last one found")
+    found: int = entry()
+
+
+# --- the whole file --------------------------------------------------------------------------------------------------
 def report_classes() -> tuple[type[StepReport], ...]:
     """Return the report classes of all step kinds."""
     return tuple(kind.Report for kind in step_kinds().values())
@@ -137,21 +199,6 @@ class ClosingReport(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckReport(Record):
-    """The outcome of a check of the model."""
-
-    case: str = entry("name of the check")
-    sensor: str = entry()
-    quantity: str = entry("what of the series is compared")
-    measured: float | None = entry("null: the series has no such value")
-    reference: float = entry()
-    tolerance: float = entry()
-    time: float | None = entry("of the measured value", unit="s")
-    source: str = entry("of the reference")
-    passed: bool = entry(key="pass")
-
-
-@dataclass(frozen=True, kw_only=True)
 class Summary(Record):
     """Summary of a run, the contents of summary.json."""
 
@@ -162,6 +209,9 @@ class Summary(Record):
     steps: list[StepReport] = entry("in the order of the model")
     checks: list[CheckReport] | None = entry("of runs that have ended", optional=True)
     skipped: list[str] | None = entry("what input files held and was not used", optional=True)
+    departures: list[str] | None = entry(
+        "what the deck asks for and the model lacks: the results are not those of the deck", optional=True
+    )
     warnings: list[str] | None = entry("what of the model may not be meant so", optional=True)
     status: str = entry("of the run", default="done", pattern="^(done|failed: .*)$")
 

@@ -8,10 +8,12 @@ series.to_pandas()                                        # a table with the tim
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,28 +108,23 @@ class TupleSeries(Series):
 class ArraySeries(Series, NDArrayOperatorsMixin):
     """A series of a run in memory, which acts as the array that ``Solution.sensor`` once gave.
 
-    ``array`` returns that array: the rows of one step as they were computed, the first one of a mid-step quantity NaN.
+    ``array`` is that array: the rows of one step as they were computed, the first one of a mid-step quantity NaN.
     Where this differs from ``values``, use as an array gives a DeprecationWarning.
     """
 
-    array: Callable[[], np.ndarray] = field(default=lambda: np.empty(0))
+    array: np.ndarray = field(default_factory=lambda: np.empty(0))
 
     def _old(self) -> np.ndarray:
-        old = self._array
         if not self._same:
             _warn(
                 f'sensor("{self.name}") is no array: here it stands for the rows of one step as they were computed, '
                 "with NaN in the first row of a mid-step quantity; take .values of sensor(name, step, raw=True)"
             )
-        return old
-
-    @cached_property
-    def _array(self) -> np.ndarray:
-        return self.array()
+        return self.array
 
     @cached_property
     def _same(self) -> bool:
-        return np.array_equal(self._array, self.values, equal_nan=True)
+        return np.array_equal(self.array, self.values, equal_nan=True)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         old = self._old()
@@ -139,9 +136,6 @@ class ArraySeries(Series, NDArrayOperatorsMixin):
 
     def __getitem__(self, key: Any) -> Any:
         return self._old()[key]
-
-    def __len__(self) -> int:
-        return len(self._old())
 
     def __getattr__(self, name: str) -> Any:
         """Return a public attribute of the array: ``shape``, ``max``, ``ravel`` ..."""
@@ -180,7 +174,12 @@ class Drives(Series):
 
 
 def _warn(text: str) -> None:
-    warnings.warn(f"fem-mbs: {text}", DeprecationWarning, stacklevel=4)
+    """Warn of an old use, at the line of the caller outside of this module and of numpy."""
+    level, frame = 2, sys._getframe(1)
+    own = (__file__, str(Path(np.__file__).parent))
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(own):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"fem-mbs: {text}", DeprecationWarning, stacklevel=level)
 
 
 def tables(library: str) -> Any:

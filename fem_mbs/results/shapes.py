@@ -36,7 +36,7 @@ def state_of_shapes(results: Any, step: Any) -> tuple[np.ndarray, np.ndarray] | 
         has = "state rotation" in step.frames
         return u, np.asarray(step.frames["state rotation"][0], float) if has else np.zeros_like(u)
     before = [s for s in results.steps[: step.number] if not has_shapes(s) and "displacement" in s.frames]
-    nonlinear = [s for s in before if not s.summary.get("linear") and len(s.frame_times)]
+    nonlinear = [s for s in before if not s.linear and len(s.frame_times)]
     if is_complex(step) or not nonlinear:
         return None
     u = np.asarray(nonlinear[-1].frames["displacement"][-1], float)

@@ -78,10 +78,11 @@ class _Grid:
 
 
 def _shape_name(step: Step, frame: int) -> str:
-    summary = step.summary
-    for key, text in (("frequencies_hz", "mode {}: {:.6g} Hz"), ("load_factors", "shape {}: factor {:.6g}")):
-        if frame < len(summary.get(key, [])):
-            return text.format(frame + 1, summary[key][frame])
+    report = step.report
+    for name, text in (("frequencies_hz", "mode {}: {:.6g} Hz"), ("load_factors", "shape {}: factor {:.6g}")):
+        values = getattr(report, name, None) or []
+        if frame < len(values):
+            return text.format(frame + 1, values[frame])
     return f"shape {frame + 1}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,6 +17,7 @@ from fem_mbs.records import plain
 from fem_mbs.results import store
 from fem_mbs.results.fields import check_cell
 from fem_mbs.results.folder import Folder, adopt, claim
+from fem_mbs.results.report import Summary
 from fem_mbs.results.xdmf import write_xdmf
 
 __all__ = ["ResultsWriter", "check_header", "clear", "finish"]
@@ -423,13 +424,18 @@ class ResultsWriter:
         if self._bytes or self._points:
             self._flush()
 
-    def end_step(self, summary: dict[str, Any] | None = None) -> None:
-        """Close the step; `summary` (JSON types) is kept with it."""
-        self._need(step=True)
-        self._flush(plain(summary or {}))
-        self._entry = None
+    def end_step(self, report: Any = None) -> Any:
+        """Close the step and return its report, which is kept with it as JSON.
 
-    def close(self, summary: dict[str, Any] | None = None) -> None:
+        Args:
+            report: a `fem_mbs.results.report.StepReport`, or the JSON object of one whose step is copied.
+        """
+        self._need(step=True)
+        self._flush(plain(report or {}))
+        self._entry = None
+        return report
+
+    def close(self, summary: Summary | Mapping[str, Any] | None = None) -> None:
         """End the run: one file results.h5, results.xdmf for ParaView, and `summary` as summary.json.
 
         The summary gets the entry "status", "done". Raises ResultsError if a step is open, or if the system cannot

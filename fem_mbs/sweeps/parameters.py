@@ -111,13 +111,15 @@ def _range(found: re.Match, where: str) -> list[float | int]:
     # in decimals: 0:1:0.1 gives the numbers that one would write
     start, stop, step = (Decimal(group) for group in found.groups())
     if step == 0 or (stop - start) * step < 0:
-        raise ModelError(f"{where}: the range {found[0]} has no values; its step must lead from {start} to {stop}")
+        raise ModelError(
+            f"the range {found[0]} has no values", owner=where, remedy=f"its step must lead from {start} to {stop}"
+        )
     try:
         count = (stop - start) / step + Decimal("1e-9")
     except ArithmeticError:
         count = Decimal(MAX_VARIANTS)
     if count >= MAX_VARIANTS:
-        raise ModelError(f"{where}: the range {found[0]} has more than {MAX_VARIANTS} values")
+        raise ModelError(f"the range {found[0]} has more than {MAX_VARIANTS} values", owner=where)
     values = [start + k * step for k in range(int(count) + 1)]
     if abs(values[-1] - stop) <= abs(step) * Decimal("1e-6"):
         values[-1] = stop
@@ -136,7 +138,7 @@ def _value(word: str, where: str) -> Any:
         try:
             return tomllib.loads(f"value = {word}")["value"]
         except tomllib.TOMLDecodeError as error:
-            raise ModelError(f"{where}: {word} is not a value of TOML ({error})") from None
+            raise ModelError(f"{word} is not a value of TOML ({error})", owner=where) from None
     return word
 
 

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.declarations.steps import recorded_kind
+from fem_mbs.declarations.steps import step_kinds
+from fem_mbs.records import Record, entries
 from fem_mbs.results.series import sensor_columns, sensor_units
 
 if TYPE_CHECKING:
     from fem_mbs.results.reader import Results
+    from fem_mbs.results.report import StepReport
 
 __all__ = ["Quantity", "collect"]
 
@@ -26,33 +28,23 @@ Quantity = tuple[str, float, str]
 
 _MOST = 200  # members of one list
 
-# Of a step: list -> name of its members, unit.
-_LISTS = {
-    "frequencies_hz": ("frequency", "Hz"),
-    "damping_ratios": ("damping_ratio", ""),
-    "load_factors": ("load_factor", ""),
-}
-# What a step was told or how it was computed, rather than what came of it.
-_GIVEN = {
-    "h", "n_steps", "t_start", "t_end", "time", "deck_step", "equations", "constraints", "factorisations", "solves",
-    "zeros", "speed", "asymmetry", "biorthogonality", "largest_residual", "dynamic", "linear",
-}  # fmt: skip
 _TABLES = ("energy", "adaptive")  # nested tables of single numbers
-_UNITS = {
-    "seconds": "s", "strain_energy": "J", "largest_displacement": "m", "energy.range": "J", "energy.closing_error": "J",
-}  # fmt: skip
 
 
 def collect(results: Results) -> list[Quantity]:
     """Return all quantities of a finished run, in the order of its steps."""
-    out: list[Quantity] = []
+    out: list[tuple[str, Any, str]] = []
     for name, step in zip(_step_names(step.name for step in results.steps), results.steps):
-        pairs = [*_singles(step.summary), *_lists(step.summary), *_own(step), *_sensors(results, step)]
+        report = step.report
+        found = [] if report is None else [*_singles(report), *_lists(report), *_own(report)]
+        pairs = [*found, *_sensors(results, step)]
         out += [(f"{name}.{key}", value, unit) for key, value, unit in pairs]
-    for check in results.summary.get("checks", []):
-        out.append((f"check.{check['case']}", check["measured"], ""))
-        out.append((f"check.{check['case']}.pass", float(check["pass"]), ""))
-    out.append(("model.unknowns", results.summary["model"]["unknowns"], ""))
+    summary = results.report
+    if summary is not None:
+        for check in summary.checks or []:
+            out.append((f"check.{check.case}", check.measured, ""))
+            out.append((f"check.{check.case}.pass", float(check.passed), ""))
+        out.append(("model.unknowns", summary.model.unknowns, ""))
     return [(name, float(value), unit) for name, value, unit in out if _is_number(value) and math.isfinite(value)]
 
 
@@ -68,27 +60,34 @@ def _step_names(names: Iterable[str]) -> Iterator[str]:
         yield name if seen[name] == 1 else f"{name} {seen[name]}"
 
 
-def _singles(summary: dict[str, Any]) -> Iterator[Quantity]:
-    for key, value in summary.items():
-        if _is_number(value) and key not in _GIVEN:
-            yield key, value, _UNITS.get(key, "")
-        elif key in _TABLES and isinstance(value, dict):
-            for inner, number in value.items():
-                if _is_number(number):
-                    yield f"{key}.{inner}", number, _UNITS.get(f"{key}.{inner}", "")
-    for inner, number in (summary.get("energy") or {}).get("final", {}).items():
+def _singles(report: StepReport) -> Iterator[Quantity]:
+    """Yield the single numbers of a report, but for those that it was given."""
+    for item in entries(type(report)):
+        value = getattr(report, item.name)
+        if _is_number(value) and not item.given:
+            yield item.key, value, item.unit
+        elif item.key in _TABLES and isinstance(value, Record):
+            for inner in entries(type(value)):
+                if _is_number(getattr(value, inner.name)):
+                    yield f"{item.key}.{inner.key}", getattr(value, inner.name), inner.unit
+    energy = getattr(report, "energy", None)
+    for inner, number in ((energy and energy.final) or {}).items():
         yield f"energy.final.{inner}", number, "J"
 
 
-def _lists(summary: dict[str, Any]) -> Iterator[Quantity]:
-    for key, (name, unit) in _LISTS.items():
-        for k, value in enumerate((summary.get(key) or [])[:_MOST], 1):
-            yield f"{name}_{k}", value, unit
+def _lists(report: StepReport) -> Iterator[Quantity]:
+    """Yield the members of those lists of a report whose members have a name."""
+    for item in entries(type(report)):
+        if item.member:
+            for k, value in enumerate((getattr(report, item.name) or [])[:_MOST], 1):
+                yield f"{item.member}_{k}", value, item.unit
 
 
-def _own(step: Any) -> Iterator[Quantity]:
-    """Yield what only steps of this kind have."""
-    yield from recorded_kind(step.type).quantities(step.summary)
+def _own(report: StepReport) -> Iterator[Quantity]:
+    """Yield what only steps of the kind with this report have."""
+    for kind in step_kinds().values():
+        if kind.Report is type(report):
+            yield from kind.quantities(report)
 
 
 def _sensors(results: Results, step: Any) -> Iterator[Quantity]:

@@ -327,16 +327,15 @@ def run_variant(folder: str, text: str, record: dict[str, Any], token: str, mark
     quantities: list[Any] = []
     reason = ""
     try:
-        try:
-            model = load_model(file)
-            skipped = [f'mesh "{name}": {text}' for name, (mesh, _) in model.meshes.items() for text in mesh.skipped]
-            results = run(model, target, progress=_Watch(Path(token), mark), skipped=skipped, source=file)
-            quantities = collect(results)
-            reason = "; ".join(results.failures)
-        except InputError as error:
-            raise locate_error(file, error) from None
+        model = load_model(file)
+        skipped = [f'mesh "{name}": {text}' for name, (mesh, _) in model.meshes.items() for text in mesh.skipped]
+        results = run(model, target, progress=_Watch(Path(token), mark), skipped=skipped, source=file)
+        quantities = collect(results)
+        reason = "; ".join(results.failures)
+    except InputError as error:
+        reason = locate_error(file, error).in_file
     except FemMbsError as error:
-        reason = str(error).removeprefix(f"{file}").removeprefix(",").removeprefix(":").strip()
+        reason = str(error)
     except MemoryError:
         reason = "out of memory"
     except Exception as error:

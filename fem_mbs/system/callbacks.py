@@ -57,7 +57,9 @@ class Callback:
             answer = function(*arguments, t)
         except Exception as error:
             raise ModelError(
-                f"{self.owner}: its {what} failed {place}: {type(error).__name__}: {error}; mend the {what}"
+                f"its {what} failed {place}: {type(error).__name__}: {error}",
+                owner=self.owner,
+                remedy=f"mend the {what}",
             ) from error
         answers = (answer,) if len(shapes) == 1 else answer
         try:
@@ -71,10 +73,12 @@ class Callback:
             good, values = False, []
         if not good:
             wanted = " and ".join(f"an array {s}" if s else "a number" for s in shapes)
-            raise ModelError(f"{self.owner}: its {what} returned {_short(answer)} {place}; it must return {wanted}")
+            raise ModelError(
+                f"its {what} returned {_short(answer)} {place}", owner=self.owner, remedy=f"it must return {wanted}"
+            )
         if not all(np.isfinite(a).all() for a in values):
             raise ModelError(
-                f"{self.owner}: its {what} returned {_short(answer)} {place}; it must be finite everywhere"
+                f"its {what} returned {_short(answer)} {place}", owner=self.owner, remedy="it must be finite everywhere"
             )
         return values
 

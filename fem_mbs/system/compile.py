@@ -1,10 +1,10 @@
 """From a model's blocks to the frozen arrays that the compiled step works on.
 
 Numbering: each node has its position dofs and, where an element, body or joint needs it, rotation dofs; coordinates
-that belong to no node (modal ones) follow, which count as positions, then multipliers; the last entry is the sink, to
-which missing and ground dofs point.  The sparsity pattern is built once: every element matrix entry knows its place in
-the value array, whether that is a band (narrow models, factored in compiled code) or compressed columns (wide models,
-factored by CHOLMOD or SuperLU).
+that belong to no node (modal ones) follow, which count as positions, then multipliers; the last one is the dummy entry,
+to which missing and ground dofs point.  The sparsity pattern is built once: every element matrix entry knows its place
+in the value array, whether that is a band (narrow models, factored in compiled code) or compressed columns (wide
+models, factored by CHOLMOD or SuperLU).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 
 from fem_mbs import contract as C
 from fem_mbs.elements.registry import ElementType, element_type
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.solvers.stepping.pattern import element_slots, matrix_pattern
 from fem_mbs.system.callbacks import Callback, serve
@@ -135,11 +135,11 @@ class Driven:
 
     dofs: np.ndarray
     functions: np.ndarray
-    owners: list[str]
+    owners: list[Owner]
 
     @property
     def names(self) -> list[str]:
-        return [owner.partition('"')[2].removesuffix('"') for owner in self.owners]
+        return [owner.name for owner in self.owners]
 
 
 @dataclass
@@ -169,7 +169,8 @@ class Compiled:
     assembler: Callable | None = field(default=None, repr=False)
 
     @property
-    def sink(self) -> int:
+    def dummy(self) -> int:
+        """Index of the last entry of dof vectors, which is no unknown: missing dofs and the ground point at it."""
         return self.n_dof - 1
 
     @property
@@ -204,7 +205,7 @@ class Compiled:
                 found = np.flatnonzero((block.dof[:, block.type.node_dofs :] == dof).any(axis=1))
                 if found.size:
                     return f'constraint of "{block.row_label(int(found[0]))}"'
-            return "the sink"
+            return "the dummy entry"
         if dof >= self.first_scalar:
             return self.nodes.scalars[dof - self.first_scalar]
         node = int(np.searchsorted(self.offset, dof, side="right") - 1)
@@ -214,7 +215,7 @@ class Compiled:
         )
         return f'node "{self.nodes.names[node]}", {component}'
 
-    def function_owner(self, index: int) -> str:
+    def function_owner(self, index: int) -> Owner:
         """Return what a time function moves or loads, for a message."""
         for name, function in zip(self.driven.owners, self.driven.functions, strict=True):
             if function == index:
@@ -226,8 +227,8 @@ class Compiled:
                     kind = "Joint" if block.type.multipliers else block.type.name.rstrip("23").capitalize()
                     kind = next((k for k in ("Motor", "Friction") if kind.startswith(k)), kind)
                     kind = "Equation" if block.type.name.startswith("equation") else kind
-                    return f'{kind} "{block.label(int(rows[0]))}"'
-        return f"Function {index + 1}"
+                    return Owner(kind, block.label(int(rows[0])))
+        return Owner(f"Function {index + 1}")
 
     def driven_lengths(self) -> list[tuple[int, float, str]]:
         """Return time functions that change distances, the least length [m] that each adds to, and the joint's name."""
@@ -483,11 +484,11 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
     first_scalar, count = count, count + len(nodes.scalars)
     multipliers = sum(b.n_multipliers for b in blocks)
     N = count + multipliers + 1
-    sink = N - 1
+    dummy = N - 1
     first_element = first_output = 0
     for block in blocks:
         t = block.type
-        dof = np.full((block.size, t.local_dofs), sink, np.int32)
+        dof = np.full((block.size, t.local_dofs), dummy, np.int32)
         rot = np.full((block.size, t.ends), int(nodes.rotational.sum()), np.int32)
         for a in range(t.ends):
             node = block.nodes[:, a]
@@ -538,8 +539,9 @@ def _link(block: Block, blocks: list[Block]) -> None:
             found += [(number, i, d) for i in rows for d in joint.dof[i, t.node_dofs :]]
         if name and not 0 < len(found) <= block.type.reads:
             raise ModelError(
-                f'Friction "{block.label(element)}": joint "{name}" has {len(found)} constraint forces where 1 to '
-                f"{block.type.reads} are expected; use a joint that guides a point"
+                f'joint "{name}" has {len(found)} constraint forces where 1 to {block.type.reads} are expected',
+                owner=Owner("Friction", block.label(element)),
+                remedy="use a joint that guides a point",
             )
         for k, (number, i, d) in enumerate(found):
             block.dof[element, first + k] = d
@@ -562,7 +564,7 @@ def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):
 
 
 def compile_system(
-    dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, str]],
+    dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, Owner]],
     shared: np.ndarray | None = None, stepping: bool = True,
 ) -> Compiled:  # fmt: skip
     """Return number the dofs and build pattern, slots and tables.
@@ -652,7 +654,7 @@ def _kinds(dimension: int, nodes: Nodes, offset: np.ndarray, N: int) -> tuple[np
 
 
 def _prescribed(
-    nodes: Nodes, offset: np.ndarray, fixed: np.ndarray, driven: list[tuple[int, int, int, str]]
+    nodes: Nodes, offset: np.ndarray, fixed: np.ndarray, driven: list[tuple[int, int, int, Owner]]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the dofs that are fixed, ascending, and those that are driven, in the order given.
 
@@ -661,18 +663,20 @@ def _prescribed(
     """
     fixed_dofs = np.unique(offset[fixed[:, 0]] + fixed[:, 1]) if len(fixed) else np.empty(0, np.int64)
     driven_dofs = np.array([offset[d[0]] + d[1] for d in driven], np.int32)
-    for name, dof in zip([d[3] for d in driven], driven_dofs, strict=True):
+    for owner, dof in zip([d[3] for d in driven], driven_dofs, strict=True):
         if dof in fixed_dofs:
             node = int(np.searchsorted(offset, dof, side="right") - 1)
             raise ModelError(
-                f'{name}: node "{nodes.names[node]}" is already held in this direction; '
-                "remove the support or the motion"
+                f'node "{nodes.names[node]}" is already held in this direction',
+                owner=owner,
+                remedy="remove the support or the motion",
             )
         if np.count_nonzero(driven_dofs == dof) > 1:
             node = int(np.searchsorted(offset, dof, side="right") - 1)
             raise ModelError(
-                f'{name}: node "{nodes.names[node]}" is already driven in this direction by another motion; '
-                "keep one of them"
+                f'node "{nodes.names[node]}" is already driven in this direction by another motion',
+                owner=owner,
+                remedy="keep one of them",
             )
     return fixed_dofs, driven_dofs
 
@@ -686,12 +690,14 @@ def _equations(
         ModelError: nothing is free to move.
     """
     free = np.ones(N, bool)
-    free[-1] = False  # the sink
+    free[-1] = False  # the dummy entry
     for dofs in (*prescribed, followers[:, 0]):
         free[dofs] = False
     n_eq = int(free.sum())
     if n_eq == 0 and len(prescribed[1]) == 0:
-        raise ModelError("Model: every degree of freedom is held, nothing can move; remove a support")
+        raise ModelError(
+            "every degree of freedom is held, nothing can move", owner=Owner("Model"), remedy="remove a support"
+        )
     equation = np.full(N, -1, np.int32)
     equation[free] = np.arange(n_eq)
     equation[followers[:, 0]] = equation[followers[:, 1]]
@@ -732,7 +738,9 @@ def _places(
         slots = [slot]
     if entries >= 2**31 - 1:
         raise ModelError(
-            f"Model: its matrix has {entries} entries, more than 32-bit indices can count; split the model"
+            f"its matrix has {entries} entries, more than 32-bit indices can count",
+            owner=Owner("Model"),
+            remedy="split the model",
         )
     return pattern, _flat(slots, np.int32), diagonal
 
@@ -807,7 +815,7 @@ def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:
 def _holding(blocks: list[Block], equation: np.ndarray) -> np.ndarray:
     """Return ranges (n, 3) of elements that act on prescribed dofs: block, first, last (exclusive)."""
     prescribed = equation < 0
-    prescribed[-1] = False  # the sink
+    prescribed[-1] = False  # the dummy entry
     ranges = [np.empty((0, 3), np.int64)]
     for b, block in enumerate(blocks):
         acts = prescribed[block.dof].any(axis=1).astype(np.int8)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.elements.joints.hermite import mass_matrix
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.system.compile import GROUND, Block
 
 __all__ = ["constant_mass"]
@@ -22,13 +22,15 @@ def constant_mass(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray] | N
         return None
     if name.startswith("nodal_mass"):
         raise ModelError(
-            f'Nodal mass "{block.label(0)}": centrifugal loads act on masses with a centre only; describe it by a body '
-            "or a point mass with offset"
+            "centrifugal loads act on masses with a centre only",
+            owner=Owner("Nodal mass", block.label(0)),
+            remedy="describe it by a body or a point mass with offset",
         )
     if name.startswith("flexible_body"):
         raise ModelError(
-            f'Reduced part "{block.label(0)}": its mass is no matrix over two nodes, as centrifugal loads, Coriolis '
-            "matrices and reductions need it; describe the part by its elements there"
+            "its mass is no matrix over two nodes, as centrifugal loads, Coriolis matrices and reductions need it",
+            owner=Owner("Reduced part", block.label(0)),
+            remedy="describe the part by its elements there",
         )
     nodes = block.nodes if block.type.ends == 2 else np.column_stack((block.nodes[:, 0], np.full(n, GROUND)))
     size = 8 if block.type.dimension == 3 else 4

@@ -49,7 +49,7 @@ def rate_stiffness(at: Tangent, blocks: list[Block]) -> csr_matrix:
         rows = np.repeat(block.dof, m, axis=1).ravel()
         columns = np.tile(block.dof, (1, m)).ravel()
         total += csr_matrix((change.ravel(), (rows, columns)), shape=(N, N))
-    return _without_sink(at.compiled, total)
+    return _without_dummy(at.compiled, total)
 
 
 def _random_velocities(at: Tangent) -> S.State:
@@ -61,9 +61,9 @@ def _random_velocities(at: Tangent) -> S.State:
     return state
 
 
-def _without_sink(system: Compiled, A: csr_matrix) -> csr_matrix:
+def _without_dummy(system: Compiled, A: csr_matrix) -> csr_matrix:
     keep = np.ones(system.n_dof)
-    keep[system.sink] = 0.0
+    keep[system.dummy] = 0.0
     A = A.tocsr()
     A.data *= np.repeat(keep, np.diff(A.indptr)) * keep[A.indices]
     A.eliminate_zeros()

@@ -126,7 +126,7 @@ class ElementSet:
     def __init__(
         self, compiled: Compiled, picks: Sequence[tuple[int, np.ndarray]], par: dict[int, np.ndarray] | None = None
     ):
-        self.n_dof, self.sink, self.callbacks = compiled.n_dof, compiled.sink, compiled.callbacks
+        self.n_dof, self.dummy, self.callbacks = compiled.n_dof, compiled.dummy, compiled.callbacks
         self.blocks: list[Block] = []
         self._histories = {}
         for number, (i, elements) in enumerate(picks):
@@ -145,14 +145,14 @@ class ElementSet:
 class Matrices:
     """Assembles forces (N,) and tangents (N, N) over all dofs of a model, prescribed ones and multipliers included.
 
-    The last row and column are those of the sink, and empty.  ``ctl`` (N_CTL,) are control values (`control`), ``fun``
-    (n_fun, 3) values of the time functions (`function_table`).
+    The last row and column are those of the dummy entry, and empty.  ``ctl`` (N_CTL,) are control values (`control`),
+    ``fun`` (n_fun, 3) values of the time functions (`function_table`).
     """
 
     def __init__(self, compiled: Compiled | ElementSet):
         self.compiled = compiled
         n = compiled.n_dof
-        tables = [np.where(block.dof == compiled.sink, -1, block.dof) for block in compiled.blocks]
+        tables = [np.where(block.dof == compiled.dummy, -1, block.dof) for block in compiled.blocks]
         self._indptr, self._indices = matrix_pattern(n, tables)
         self._slot, _ = element_slots(self._indptr, self._indices, tables)
         sizes = [block.size * block.type.local_dofs**2 for block in compiled.blocks]
@@ -204,7 +204,7 @@ class Matrices:
             m = block.type.local_dofs
             at = self._first[index[id(block)]] + first * m * m
             skew = max(skew, add_entries(ke, self._slot[at : at + (last - first) * m * m], values))
-        r[self.compiled.sink] = 0.0
+        r[self.compiled.dummy] = 0.0
         largest = max(values.max(initial=0.0), -values.min(initial=0.0))  # (no copy: there are many)
         self.skewed = skew > _ROUND_OFF * largest
         if self.skewed:
@@ -241,7 +241,7 @@ class Matrices:
         r = np.zeros(self.compiled.n_dof)
         for block, first, last, fe, _ in self.tiles(C.FORCE, ctl, fun, state, blocks):
             r += np.bincount(block.dof[first:last].ravel(), fe.ravel(), r.size)
-        r[self.compiled.sink] = 0.0
+        r[self.compiled.dummy] = 0.0
         return r
 
 

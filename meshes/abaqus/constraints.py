@@ -10,6 +10,7 @@ import numpy as np
 from fem_mbs.meshes.abaqus.deck import (
     Amplitude,
     Coupling,
+    Effect,
     Equation,
     InitialCondition,
     Mpc,
@@ -272,7 +273,7 @@ def amplitude(deck: Reading, card: Card) -> None:
             card.fail(f"time must increase; {t[k + 1]:g} follows {t[k]:g}")
     else:
         deck.log.add(
-            "entry", f"AMPLITUDE, DEFINITION={definition}", card, reason="only tables of time and value are read"
+            "entry", f"AMPLITUDE, DEFINITION={definition}", card, Effect.NONE, "only tables of time and value are read"
         )
     deck.amplitudes[name] = Amplitude(name, definition, t, value, total, data, where(card))
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TypeVar
 
 import numpy as np
@@ -494,18 +495,25 @@ class DeckStep(_Frozen):
     where: str
 
 
+class Effect(StrEnum):
+    """What an entry that is not used does to the answer."""
+
+    NONE = "note"  #: it concerns output, or the conduct of the other program
+    DIFFERS = "warning"  #: the model has another form of it, whose difference its text states
+    DROPPED = "not supported"  #: the answer is not that of the deck
+
+
 @dataclass(frozen=True)
 class Unused:
     """An entry of the deck that the description does not hold: kind "keyword", "parameter", "element type", "set
-    member", "section", "entry"; name; where (file and line of the first, how many); changes_answer is False for what
-    only concerns output or the conduct of the other program."""
+    member", "section", "entry"; name; where (file and line of the first, how many); effect on the answer."""
 
     kind: str
     name: str
     file: str
     line: int
     count: int
-    changes_answer: bool
+    effect: Effect
     reason: str = ""
 
     def __str__(self) -> str:

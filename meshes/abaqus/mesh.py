@@ -11,7 +11,7 @@ from typing import NoReturn
 import numpy as np
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes.abaqus.deck import ElementBlock, Normal, Surface, Unused
+from fem_mbs.meshes.abaqus.deck import Effect, ElementBlock, Normal, Surface, Unused
 from fem_mbs.meshes.abaqus.elements import MECHANICAL, AbaqusElement, element_type, faces
 from fem_mbs.meshes.abaqus.text import MAX_ID, Card, Row, label, short
 
@@ -20,17 +20,22 @@ __all__ = ["DeckMesh", "Log"]
 _NAMES = re.compile(rb'[A-CF-Za-cf-z_"$]')  # what stands in names and not in numbers
 
 
+_ORDER = list(Effect)
+
+
 class Log:
     """Record of unused entries, one per kind and name."""
 
     def __init__(self) -> None:
         self._entries: dict[tuple[str, str], list] = {}
 
-    def add(self, kind: str, name: str, at: Card | Row, changes: bool = True, reason: str = "", count: int = 1) -> None:
+    def add(
+        self, kind: str, name: str, at: Card | Row, effect: Effect = Effect.DROPPED, reason: str = "", count: int = 1
+    ) -> None:  # fmt: skip
         """Note it, or count it if it was noted before."""
-        entry = self._entries.setdefault((kind, name), [at.file, at.line, 0, changes, reason])
+        entry = self._entries.setdefault((kind, name), [at.file, at.line, 0, effect, reason])
         entry[2] += count
-        entry[3] = entry[3] or changes
+        entry[3] = max(entry[3], effect, key=_ORDER.index)
 
     def entries(self) -> tuple[Unused, ...]:
         """Return all notes in the order of their first place."""
@@ -329,7 +334,7 @@ class DeckMesh:
                 out.append(nodes)
             elif isinstance(part, str):
                 if part == name:  # both programs pass over it
-                    self.log.add("set member", f"{name}: the set itself", at, changes=False, reason="is passed over")
+                    self.log.add("set member", f"{name}: the set itself", at, Effect.NONE, "is passed over")
                     continue
                 if part in above:
                     at.fail(f"the set {part} contains itself")
@@ -346,6 +351,7 @@ class DeckMesh:
                         "set member",
                         f"{name}: {what} {', '.join(map(str, gone[:5].tolist()))}{' ...' if len(gone) > 5 else ''}",
                         at,
+                        Effect.DIFFERS,
                         reason="is not defined and was left out of the set",
                         count=len(gone),
                     )

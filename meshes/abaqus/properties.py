@@ -13,6 +13,7 @@ import numpy as np
 from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
     Dashpot,
+    Effect,
     Elastic,
     Expansion,
     Layer,
@@ -113,7 +114,6 @@ def elastic(deck: Reading, card: Card) -> None:
             deck.material(card).elastic = Elastic(name, *_temperature_table(card, n, "elastic constants"))
             return
     deck.material(card).others.append(f"ELASTIC, TYPE={kind}")
-    deck.log.add("keyword", f"ELASTIC, TYPE={kind}", card, reason="this kind of elasticity is not read")
 
 
 def density(deck: Reading, card: Card) -> None:
@@ -138,10 +138,15 @@ def damping(deck: Reading, card: Card) -> None:
 
 
 def other_of_material(deck: Reading, card: Card) -> None:
-    """Record the name of an unused law with its material."""
+    """Record the name of a law that is not supported with its material: it counts where the material is used."""
     deck.material(card).others.append(card.keyword)
     card.taken.update(card.params)
-    deck.log.add("keyword", card.keyword, card, reason=f"of the material {deck.material(card).name}, is not used")
+
+
+def other_field_of_material(deck: Reading, card: Card) -> None:
+    card.taken.update(card.params)
+    reason = f"of the material {deck.material(card).name}, is not used"
+    deck.log.add("keyword", card.keyword, card, Effect.NONE, reason)
 
 
 # ---- orientations ----------------------------------------------------------------------------------------------------
@@ -191,7 +196,7 @@ def _members(deck, card: Card, families: tuple[str, ...]) -> tuple[str, np.ndarr
             wrong = ids[np.isin(ids, block.ids)] if len(ids) else ids
             if len(wrong) and block.family in _LUMPED:
                 # a set of everything may hold these too; they have keywords of their own
-                deck.log.add("entry", f"{card.keyword} of {block.type}", card, changes=False, count=len(wrong))
+                deck.log.add("entry", f"{card.keyword} of {block.type}", card, Effect.NONE, count=len(wrong))
                 ids = ids[~np.isin(ids, wrong)]
             elif len(wrong):
                 card.fail(f"element {wrong[0]} of the set {name} is of type {block.type} ({block.family})")
@@ -246,7 +251,7 @@ def beam_section(deck: Reading, card: Card) -> None:
     offsets = (card.number("OFFSET1", 0.0), card.number("OFFSET2", 0.0))
     nodal = card.flag("NODAL THICKNESS")
     if card.get("TEMPERATURE") is not None:
-        deck.log.add("parameter", f"{card.keyword}, TEMPERATURE", card, changes=False)
+        deck.log.add("parameter", f"{card.keyword}, TEMPERATURE", card, Effect.NONE)
     orient = _orientation_of(deck, card)
     density_ = card.number("DENSITY", np.nan) if general else np.nan
     if density_ < 0.0:
@@ -286,7 +291,7 @@ def beam_section(deck: Reading, card: Card) -> None:
         card.fail("the line with E and G is missing")
     for row, fields in rows:
         if any(fields):
-            deck.log.add("entry", f"{card.keyword}, further data", row, changes=False, reason="integration points")
+            deck.log.add("entry", f"{card.keyword}, further data", row, Effect.NONE, "integration points")
     deck.sections.append(
         BeamSection(
             name,
@@ -327,13 +332,13 @@ def shell_section(deck: Reading, card: Card) -> None:
             elif local is not None:
                 deck.refer(row, "orientation", local)
             if fields[1]:
-                deck.log.add("entry", f"{card.keyword}, integration points", row, changes=False)
-            deck.surplus(row, fields, 4, changes=False)
+                deck.log.add("entry", f"{card.keyword}, integration points", row, Effect.NONE)
+            deck.surplus(row, fields, 4, Effect.NONE)
             layers.append(Layer(t, deck.refer(row, "material", label(fields[2])), local, angle))
         material_name, t = None, sum(layer.thickness for layer in layers)
     else:
         material_name, t = _material_of(deck, card), _thickness(*rows[0])
-        deck.surplus(*rows[0], 1, changes=False)  # the number of points through the thickness
+        deck.surplus(*rows[0], 1, Effect.NONE)  # the number of points through the thickness
         for row, _ in rows[1:]:
             row.fail("a shell section that is not COMPOSITE has one line")
     deck.sections.append(ShellSection(name, ids, material_name, t, shift, orient, tuple(layers), nodal, where(card)))
@@ -486,13 +491,17 @@ def nodal_thickness(deck: Reading, card: Card) -> None:
 # Laws of materials that are not used; they belong to the material before them.
 _LAWS = (
     "PLASTIC", "HYPERELASTIC", "HYPERFOAM", "CREEP", "CYCLIC HARDENING", "DEFORMATION PLASTICITY", "DEPVAR",
-    "VISCOELASTIC", "USER MATERIAL", "CONDUCTIVITY", "SPECIFIC HEAT", "ELECTRICAL CONDUCTIVITY",
-    "MAGNETIC PERMEABILITY", "MOHR COULOMB",
-    "MOHR COULOMB HARDENING", "FLUID CONSTANTS", "SPECIFIC GAS CONSTANT", "RATE DEPENDENT", "POTENTIAL", "LATENT HEAT",
-    "CONCRETE", "BRITTLE CRACKING", "NO COMPRESSION", "NO TENSION", "FAIL STRAIN", "FAIL STRESS", "MULLINS EFFECT",
+    "VISCOELASTIC", "USER MATERIAL", "MOHR COULOMB", "MOHR COULOMB HARDENING", "RATE DEPENDENT", "POTENTIAL",
+    "CONCRETE",
+    "BRITTLE CRACKING", "NO COMPRESSION", "NO TENSION", "FAIL STRAIN", "FAIL STRESS", "MULLINS EFFECT",
     "DAMAGE INITIATION", "DAMAGE EVOLUTION", "CONCRETE DAMAGED PLASTICITY", "DRUCKER PRAGER", "POROUS ELASTIC",
     "SWELLING",
-    "HYSTERESIS", "ANISOTROPIC HYPERELASTIC", "ACOUSTIC MEDIUM",
+    "HYSTERESIS", "ANISOTROPIC HYPERELASTIC",
+)  # fmt: skip
+# Of other fields than displacements.
+_OTHER_FIELDS = (
+    "CONDUCTIVITY", "SPECIFIC HEAT", "ELECTRICAL CONDUCTIVITY", "MAGNETIC PERMEABILITY", "FLUID CONSTANTS",
+    "SPECIFIC GAS CONSTANT", "LATENT HEAT", "ACOUSTIC MEDIUM",
 )  # fmt: skip
 
 MATERIAL_KEYWORDS = {
@@ -501,6 +510,7 @@ MATERIAL_KEYWORDS = {
     "EXPANSION": expansion,
     "DAMPING": damping,
     **dict.fromkeys(_LAWS, other_of_material),
+    **dict.fromkeys(_OTHER_FIELDS, other_field_of_material),
 }
 PROPERTY_KEYWORDS = {
     "MATERIAL": material,

@@ -19,7 +19,7 @@ import numpy as np
 
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.abaqus.constraints import CONSTRAINT_KEYWORDS
-from fem_mbs.meshes.abaqus.deck import Deck, DeckStep
+from fem_mbs.meshes.abaqus.deck import Deck, DeckStep, Effect
 from fem_mbs.meshes.abaqus.elements import SECTIONED
 from fem_mbs.meshes.abaqus.files import read_cards
 from fem_mbs.meshes.abaqus.mesh import DeckMesh, Log
@@ -38,17 +38,21 @@ _HARMLESS = (
     "MODAL PRINT", "MODAL FILE", "MODAL OUTPUT", "SECTION FILE", "EL FILE FORMAT", "WAVEFRONT MINIMIZATION",
     "VALUES AT INFINITY", "CONTROLS", "DIAGNOSTICS", "INCREMENTATION OUTPUT", "NODE RESPONSE", "SECTION POINTS",
 )  # fmt: skip
-# Not used, and the answer will differ where they act.
+# Not used, without effect on the answer by themselves: properties of contact, constants of radiation and of gravity
+# between masses.  What asks for them is not used either, and says so.
+_DEFINITIONS = (
+    "SURFACE INTERACTION", "SURFACE BEHAVIOR", "SURFACE SMOOTHING", "FRICTION", "CONTACT DAMPING", "GAP CONDUCTANCE",
+    "GAP HEAT GENERATION", "PHYSICAL CONSTANTS", "DISTRIBUTION", "DISTRIBUTION TABLE",
+)  # fmt: skip
+# Not used, and the answer differs.
 _NOT_USED = (
-    "CONTACT PAIR", "CONTACT", "CONTACT INCLUSIONS", "CONTACT PROPERTY ASSIGNMENT", "CONTACT DAMPING", "FRICTION",
-    "SURFACE INTERACTION", "SURFACE BEHAVIOR", "SURFACE SMOOTHING", "CLEARANCE", "CHANGE FRICTION",
-    "PHYSICAL CONSTANTS",
+    "CONTACT PAIR", "CONTACT", "CONTACT INCLUSIONS", "CONTACT PROPERTY ASSIGNMENT", "CLEARANCE", "CHANGE FRICTION",
     "CHANGE CONTACT TYPE", "CHANGE SURFACE BEHAVIOR", "CHANGE MATERIAL", "CHANGE PLASTIC", "CHANGE SOLID SECTION",
-    "CHANGE CONTACT DAMPING", "GAP CONDUCTANCE", "GAP HEAT GENERATION", "PRE-TENSION SECTION", "CYCLIC SYMMETRY MODEL",
+    "CHANGE CONTACT DAMPING", "PRE-TENSION SECTION", "CYCLIC SYMMETRY MODEL",
     "SELECT CYCLIC SYMMETRY MODES", "MODEL CHANGE", "MODAL DAMPING", "BASE MOTION", "CFLUX", "DFLUX", "FILM", "RADIATE",
     "VIEWFACTOR", "SUBMODEL", "MASS FLOW", "MASS FLOW RATE", "DESIGN VARIABLES", "DESIGN RESPONSE", "OBJECTIVE",
     "CONSTRAINT", "FILTER", "GEOMETRIC TOLERANCES", "CORRELATION LENGTH", "COUPLED THERMAL", "NETWORK MPC",
-    "HYDROSTATIC FLUID", "FLUID BEHAVIOR", "FLUID CAVITY", "IMPERFECTION", "DISTRIBUTION", "DISTRIBUTION TABLE",
+    "HYDROSTATIC FLUID", "FLUID BEHAVIOR", "FLUID CAVITY", "IMPERFECTION",
     "FIELD", "DAMPING CONTROLS", "GLOBAL DAMPING", "COMPOSITE MODAL DAMPING", "TRANSVERSE SHEAR STIFFNESS",
     "BEAM SECTION OFFSET", "SECTION CONTROLS", "HOURGLASS STIFFNESS", "CONNECTOR BEHAVIOR", "CONNECTOR MOTION",
     "CONNECTOR LOAD", "CONNECTOR ELASTICITY", "CONNECTOR DAMPING", "CONNECTOR STOP", "RELEASE", "INERTIA RELIEF",
@@ -73,7 +77,8 @@ _REFUSED = {
 }
 
 _HANDLERS = {**PROPERTY_KEYWORDS, **MATERIAL_KEYWORDS, **CONSTRAINT_KEYWORDS, **STEP_KEYWORDS}
-_KNOWN = {name.replace(" ", ""): name for name in (*_HANDLERS, *_MESH_KEYWORDS, *_HARMLESS, *_NOT_USED, *_REFUSED)}
+_ALL = (*_HANDLERS, *_MESH_KEYWORDS, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_REFUSED)
+_KNOWN = {name.replace(" ", ""): name for name in _ALL}
 _KNOWN |= {"PRE-TENSIONSECTION": "PRE-TENSION SECTION", "ELPRINT": "EL PRINT", "ELEMENTPRINT": "EL PRINT"}
 _KNOWN |= {"ELEMENTFILE": "EL FILE", "ELFILE": "EL FILE", "ELOUTPUT": "ELEMENT OUTPUT", "RIGIDBODY": "RIGID BODY"}
 
@@ -129,10 +134,10 @@ class Reading:
         """Note which elements a section keyword gives properties to."""
         self._cover.setdefault(keyword, []).append(ids)
 
-    def surplus(self, row: Row, fields: list[str], n: int, changes: bool = True) -> None:
+    def surplus(self, row: Row, fields: list[str], n: int, effect: Effect = Effect.DROPPED) -> None:
         """Note entries after the n-th of a line, which are not used."""
         if any(fields[n:]):
-            self.log.add("entry", f"{row.card.keyword}, entries after the first {n}", row, changes)
+            self.log.add("entry", f"{row.card.keyword}, entries after the first {n}", row, effect)
 
     def only_line(self, card: Card, what: str) -> tuple[Row, list[str]]:
         """Return the first data line; an error if there is none, a note if there are more."""
@@ -179,8 +184,8 @@ def _twice(reading: Reading) -> None:
         place = Row(reading.section_cards[k], file, int(line))
         same = type(first) is type(last) and _properties(first) == _properties(last)
         reading.log.add(
-            "section", f"a second one of element {ids[mine[0]]}", place, changes=not same, count=len(mine),
-            reason=f"the last counts, another stands in {first.where}",
+            "section", f"a second one of element {ids[mine[0]]}", place, Effect.NONE if same else Effect.DIFFERS,
+            count=len(mine), reason=f"the last counts, another stands in {first.where}",
         )  # fmt: skip
 
 
@@ -228,13 +233,15 @@ def read_deck(path: str | Path) -> Deck:
             _HANDLERS[card.keyword](reading, card)
             reading.section_cards += [card] * (len(reading.sections) - before)
         elif card.keyword not in _MESH_KEYWORDS:
-            known = card.keyword in _NOT_USED or card.keyword in _HARMLESS
+            known = card.keyword in (*_NOT_USED, *_HARMLESS, *_DEFINITIONS)
             reason = "" if known else "the keyword is not known"
-            reading.log.add("keyword", card.keyword, card, changes=card.keyword not in _HARMLESS, reason=reason)
+            effect = Effect.NONE if card.keyword in (*_HARMLESS, *_DEFINITIONS) else Effect.DROPPED
+            reading.log.add("keyword", card.keyword, card, effect, reason)
             continue
         for name in card.params:
             if name not in card.taken:
-                reading.log.add("parameter", f"{card.keyword}, {name}", card, changes=name not in _HARMLESS_PARAMETERS)
+                effect = Effect.NONE if name in _HARMLESS_PARAMETERS else Effect.DROPPED
+                reading.log.add("parameter", f"{card.keyword}, {name}", card, effect)
     if reading.coupling is not None:
         reading.coupling[0].fail("no *KINEMATIC or *DISTRIBUTING follows")
     if reading.step is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.meshes.abaqus.constraints import dof_of
-from fem_mbs.meshes.abaqus.deck import Boundary, Cload, DeckStep, Dload, Dsload, OutputRequest, Temperature
+from fem_mbs.meshes.abaqus.deck import Boundary, Cload, DeckStep, Dload, Dsload, Effect, OutputRequest, Temperature
 from fem_mbs.meshes.abaqus.properties import where
 from fem_mbs.meshes.abaqus.text import Card, Row, label, short
 
@@ -106,14 +106,17 @@ def procedure(deck: Reading, card: Card) -> None:
         for extra, _ in rows[1:]:
             extra.fail("the procedure has one data line")
         _READ[card.keyword](card, row, fields, values)
-        deck.surplus(
-            row, fields, {"FREQUENCY": 3, "BUCKLE": 2, "COMPLEX FREQUENCY": 1}.get(card.keyword, 4), changes=False
-        )
+        deck.surplus(row, fields, *_SURPLUS.get(card.keyword, (4, Effect.NONE)))
     values["options"] = {k: v or "" for k, v in card.params.items() if k not in card.taken}
     for name in values["options"]:
         harmless = name in ("SOLVER", "STORAGE", "EIGENSOLVER", "NORMALIZATION", "HAFTOL", "NOHAF", "GLOBAL")
-        deck.log.add("parameter", f"{card.keyword}, {name}", card, changes=not harmless)
+        deck.log.add("parameter", f"{card.keyword}, {name}", card, Effect.NONE if harmless else Effect.DROPPED)
     card.taken.update(card.params)
+
+
+# Entries of a procedure's line that are read, and what the others do: a shift (Abaqus) or a time that scales masses
+# (CalculiX) in FREQUENCY, the conduct of the solver in the others.
+_SURPLUS = {"FREQUENCY": (3, Effect.DROPPED), "BUCKLE": (2, Effect.NONE), "COMPLEX FREQUENCY": (1, Effect.NONE)}
 
 
 def _times(card: Card, row: Row, fields: list[str], values: dict) -> None:
@@ -405,7 +408,7 @@ def output(deck: Reading, card: Card) -> None:
     if deck.step is not None:
         deck.step.lists["outputs"].append(request)
     else:
-        deck.log.add("keyword", card.keyword, card, changes=False, reason="it stands outside of a step")
+        deck.log.add("keyword", card.keyword, card, Effect.NONE, "it stands outside of a step")
 
 
 STEP_KEYWORDS = {

@@ -34,7 +34,7 @@ from fem_mbs.meshes.formats.gmsh_index import CELL_TYPES, GmshIndex, read_index
 from fem_mbs.meshes.formats.meshio_formats import read_med, read_medit, read_vtk
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
-__all__ = ["MESH_FORMATS", "MeshFormat", "read_mesh"]
+__all__ = ["MESH_FORMATS", "MeshFormat", "read_mesh", "register_format"]
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ def _read_vtu(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
 
 
 #: All formats that `read_mesh` reads.
-MESH_FORMATS = (
+MESH_FORMATS = [
     MeshFormat((".msh",), "Gmsh", "2.2 and 4.1, text and binary; physical groups become sets", _read_msh),
     MeshFormat((".vtu",), "VTK XML", "unstructured grid; whole-number arrays become sets", _read_vtu),
     MeshFormat((".vtk",), "legacy VTK", "unstructured grid; whole-number arrays become sets", read_vtk),
@@ -222,4 +222,17 @@ MESH_FORMATS = (
     ),
     MeshFormat((".med",), "MED", "Salome, Code_Aster; groups become sets", read_med),
     MeshFormat((".mesh", ".meshb"), "Medit", "text and binary; references become sets", read_medit),
-)
+]
+
+
+def register_format(form: MeshFormat) -> None:
+    """Add a format: `read_mesh`, model files and `fem-mbs list` know it from then on.
+
+    Raises:
+        MeshError: another format has one of its suffixes.
+    """
+    taken = {suffix: other.name for other in MESH_FORMATS for suffix in other.suffixes}
+    for suffix in form.suffixes:
+        if suffix in taken:
+            raise MeshError(f'format "{form.name}": {suffix} belongs to {taken[suffix]}; choose another suffix')
+    MESH_FORMATS.append(form)

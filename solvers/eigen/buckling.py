@@ -19,7 +19,7 @@ import scipy.linalg
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
-from fem_mbs.errors import AnalysisError
+from fem_mbs.errors import AnalysisError, LooseError
 from fem_mbs.solvers.eigen.divergence import SIGNS, unsymmetric_buckling
 from fem_mbs.solvers.linear.factors import Pencil
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
@@ -105,7 +105,7 @@ def linear_buckling(
             what = "loose; hold it, so that every motion strains something"
             if preload is not None:
                 what = f"{what}, or unstable already under its preload"
-            raise AnalysisError(f"Buckling: the part is {what} ({error})") from None
+            raise LooseError(f"Buckling: the part is {what} ({error})") from None
         except LinearSolveError as error:
             raise AnalysisError(f"Buckling: the stiffness cannot be factored: {error}") from None
         start = factors.solve(Kg @ np.random.default_rng(_SEED).standard_normal(n))
@@ -144,7 +144,7 @@ def _constrained(K, Kg, G, count: int, sign: str, check: bool) -> LinearBuckling
             steps = min(n - 1, max(3 * wanted, 30))
             inverted, vectors = _lanczos(K, Kg, lambda b: saddle.solve(b)[0], start, wanted, steps, sign)
     except (LinearSolveError, np.linalg.LinAlgError):
-        raise AnalysisError("Buckling: the model is loose; hold it, so that every motion strains something") from None
+        raise LooseError("Buckling: the model is loose; hold it, so that every motion strains something") from None
     factors, x = _wanted(inverted, vectors, count, sign, 1e-12)
     Kx = K @ x
     size = np.linalg.norm(Kx, axis=0)

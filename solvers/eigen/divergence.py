@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse import csr_matrix
 
-from fem_mbs.errors import AnalysisError
+from fem_mbs.errors import AnalysisError, LooseError
 from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.linear.redundancy import independent_rows
@@ -93,7 +93,7 @@ def _dense_divergence(K, Kg, G) -> tuple[np.ndarray, np.ndarray]:
     Kz, Gz = Kz * np.outer(d, d), Gz * np.outer(d, d)
     sizes = np.linalg.svd(Kz, compute_uv=False)
     if not sizes[-1] > 1e-13 * sizes[0]:
-        raise AnalysisError("Buckling: the model is loose; hold it, so that every motion strains something")
+        raise LooseError("Buckling: the model is loose; hold it, so that every motion strains something")
     if np.linalg.slogdet(Kz)[0] < 0.0:
         raise AnalysisError("Buckling: the state is unstable already; the determinant of its stiffness is negative")
     (a, b), z = scipy.linalg.eig(Kz, -Gz, right=True, homogeneous_eigvals=True)
@@ -113,9 +113,7 @@ class _Inverse:
         try:
             self.factors = factor(K, G[np.flatnonzero(keep)], "general")
         except SingularShift:
-            raise AnalysisError(
-                "Buckling: the model is loose; hold it, so that every motion strains something"
-            ) from None
+            raise LooseError("Buckling: the model is loose; hold it, so that every motion strains something") from None
 
     def right(self, v: np.ndarray) -> np.ndarray:
         return -self.factors.solve(self.Kg @ v)[0]

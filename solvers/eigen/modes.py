@@ -29,7 +29,7 @@ import scipy.linalg
 from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
-from fem_mbs.errors import AnalysisError
+from fem_mbs.errors import AnalysisError, LooseError
 from fem_mbs.solvers.linear.factors import IndefiniteFactors, Pencil, PositiveFactors
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
 from fem_mbs.solvers.linear.saddle import DENSE, negative_count, null_space, without_reactions
@@ -200,7 +200,7 @@ class _RealProblem:
                 shift *= 10.0
             except LinearSolveError as error:
                 raise AnalysisError(f"Modes: the shifted stiffness cannot be factored: {error}") from None
-        raise AnalysisError("Modes: K - s M is not positive for any shift; a massless part of the model is loose")
+        raise LooseError("Modes: K - s M is not positive for any shift; a massless part of the model is loose")
 
     # --- interior --------------------------------------------------------------------------------------------------
     def nearest(self, count: int, near: float, check: str) -> RealModes:
@@ -457,7 +457,7 @@ def _dense_modes(K, M, G, count):
             shift, closer = -near, False  # values far from the shift lose digits
             continue
         return _normalised(values[:count], Z @ z[:, keep[:count]], K, M)
-    raise AnalysisError("Modes: K - s M is not positive for any shift; a massless part of the model is unstable")
+    raise LooseError("Modes: K - s M is not positive for any shift; a massless part of the model is unstable")
 
 
 def _sparse_modes(K, M, G, count, shifts: list[float], effort: Effort):

@@ -1,7 +1,7 @@
 """Pattern of a sparse matrix from the equations of elements, and the place of every element matrix entry in it.
 
 Columns are made one after the other from the elements that touch them, in time and memory linear in the element
-matrices: nothing is sorted but the rows of one column.
+matrices.  Nothing is sorted.
 """
 
 from __future__ import annotations
@@ -51,22 +51,22 @@ def _pattern(n_eq, equations, starts, begin, element):
                     mark[r] = c
                     count += 1
         indptr[c + 1] = indptr[c] + count
+    # the pattern is symmetric: the rows of column c are the columns with a row c, and those come in order
     indices = np.empty(indptr[-1], np.int32)
+    at = indptr[:-1].copy()
     mark[:] = -1
     for c in range(n_eq):
         mark[c] = c
-        k = indptr[c]
-        indices[k] = c
-        k += 1
+        indices[at[c]] = c
+        at[c] += 1
         for t in range(begin[c], begin[c + 1]):
             e = element[t]
             for f in range(starts[e], starts[e + 1]):
                 r = equations[f]
                 if r >= 0 and mark[r] != c:
                     mark[r] = c
-                    indices[k] = r
-                    k += 1
-        indices[indptr[c] : k].sort()
+                    indices[at[r]] = c
+                    at[r] += 1
     return indptr, indices
 
 

@@ -4,6 +4,9 @@ Increments of positions extrapolated along straight lines strain a part that tur
 for a stiff part is a stress far from that of the solution: Newton-Raphson then begins in a bad place.  Here the best
 rigid motion of each connected part over the last two steps is extrapolated instead and its shape is kept, where
 that strain is larger than the change of its shape in the last step.
+
+All is written in loops over numbers: array expressions and `np.linalg` take longer to compile, mostly for the texts of
+their errors.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.contract import inner
+from fem_mbs.solvers.stepping.banded import band_factor, band_solve
 
 __all__ = ["turn_parts"]
 
@@ -24,9 +28,10 @@ def fit(dofs, dim, Q, past, before, R, a, b):
     The step is the last one, or with ``before`` the one before it.
     """
     n = dofs.size
-    R[:, :] = np.eye(3)
-    a[:] = 0.0
-    b[:] = 0.0
+    for i in range(3):
+        a[i], b[i] = 0.0, 0.0
+        for j in range(3):
+            R[i, j] = 1.0 if i == j else 0.0
     for k in dofs:
         for j in range(dim):
             end = Q[0, k + j] - (past[0, k + j] if before else 0.0)
@@ -34,10 +39,13 @@ def fit(dofs, dim, Q, past, before, R, a, b):
             a[j] += (end - past[1 if before else 0, k + j]) / n
     J, r = np.empty((3, 3)), np.empty(3)
     x, y = np.zeros(3), np.zeros(3)
+    full, pivot = np.empty((3, 7)), np.empty(3, np.int64)
     for _ in range(_SWEEPS):
         # small rotation d from R (x - a) to y - b: sum of (|x|^2 I - x x^T) d = sum of x cross y
-        J[:, :] = 0.0
-        r[:] = 0.0
+        for i in range(3):
+            r[i] = 0.0
+            for j in range(3):
+                J[i, j] = 0.0
         for k in dofs:
             for j in range(dim):
                 end = Q[0, k + j] - (past[0, k + j] if before else 0.0)
@@ -60,9 +68,15 @@ def fit(dofs, dim, Q, past, before, R, a, b):
             return
         for i in range(3):
             J[i, i] += 1e-12 * trace  # nodes in a line turn about it freely
-        d = np.linalg.solve(J, r)
-        turn(0.5 * d, R)
-        if d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < 1e-26:
+            for j in range(3):
+                full[j, 4 + i - j] = J[i, j]  # two bands on either side
+        if band_factor(3, 2, 2, full, pivot) >= 0:
+            return
+        band_solve(3, 2, 2, full, pivot, r)
+        for i in range(3):
+            r[i] *= 0.5
+        turn(r, R)
+        if r[0] * r[0] + r[1] * r[1] + r[2] * r[2] < 2.5e-27:
             break
 
 
@@ -70,12 +84,11 @@ def fit(dofs, dim, Q, past, before, R, a, b):
 def turn(d, R):
     """Replace R by cay(2 d) R."""
     s = 2.0 / (1.0 + d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
-    x = np.empty(3)
     for j in range(3):
-        x[:] = R[:, j]
-        u0 = x[0] + d[1] * x[2] - d[2] * x[1]
-        u1 = x[1] + d[2] * x[0] - d[0] * x[2]
-        u2 = x[2] + d[0] * x[1] - d[1] * x[0]
+        x, y, z = R[0, j], R[1, j], R[2, j]
+        u0 = x + d[1] * z - d[2] * y
+        u1 = y + d[2] * x - d[0] * z
+        u2 = z + d[0] * y - d[1] * x
         R[0, j] += s * (d[1] * u2 - d[2] * u1)
         R[1, j] += s * (d[2] * u0 - d[0] * u2)
         R[2, j] += s * (d[0] * u1 - d[1] * u0)
@@ -85,7 +98,7 @@ def turn(d, R):
 def turn_parts(system, Q, past, U):
     """Replace the first guess U of the positions of parts that turn."""
     dim = 2 if system.rotations.shape[1] == 1 else 3
-    R1, R2 = np.empty((3, 3)), np.empty((3, 3))
+    R1, R2, R = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     a1, b1, a2, b2 = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
     for p in range(system.part.size - 1):
         dofs = system.part_dofs[system.part[p] : system.part[p + 1]]
@@ -105,7 +118,12 @@ def turn_parts(system, Q, past, U):
         if not phi * size > change:
             continue
         fit(dofs, dim, Q, past, True, R2, a2, b2)
-        R = R1 @ R2.T @ R1
+        for i in range(3):
+            for j in range(3):
+                R[i, j] = 0.0
+                for k in range(3):
+                    for m in range(3):
+                        R[i, j] += R1[i, k] * R2[m, k] * R1[m, j]
         for k in dofs:
             for i in range(dim):
                 if system.equation[k + i] >= 0:

@@ -214,7 +214,7 @@ def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
         r[a] = 0.0
 
 
-@kernel
+@inner
 def prescribed_rows(kernels, system, ctl, fun, Q, D, V, DD, U, state):
     """Assemble the residual of the prescribed dofs alone, from the elements that act on them."""
     r = state.residual
@@ -247,7 +247,7 @@ def share(system, U):
         U[system.shared[i, 0]] = U[system.shared[i, 1]]
 
 
-@kernel
+@inner
 def along(kernels, system, ctl, fun, Q, D, V, DD, U, state, keep):
     """Put the forces of line loads, inertia and weight along beams on the beams' node dofs into ``state.along``.
 

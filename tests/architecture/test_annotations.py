@@ -10,9 +10,9 @@ from places import ROOT, syntax
 #: Package -> public functions that lack annotations.  The numbers may fall, and never rise.
 BUDGET = {
     "fem_mbs": 7,
-    "fem_mbs.analysis": 24,
+    "fem_mbs.analysis": 5,
     "fem_mbs.cli": 1,
-    "fem_mbs.decks": 4,
+    "fem_mbs.decks": 2,
     "fem_mbs.model": 17,
 }
 

@@ -22,6 +22,7 @@ PEERS = ("fem_mbs.elements", "fem_mbs.solvers", "fem_mbs.meshes")
 ORDER = (
     "fem_mbs.errors",
     "fem_mbs.declarations",
+    "fem_mbs.linking",
     "fem_mbs.contract",
     "fem_mbs.cluster",
     "fem_mbs.files",
@@ -67,7 +68,6 @@ ORDER = (
     "fem_mbs.analysis.rows",
     "fem_mbs.analysis.context",
     "fem_mbs.analysis.steps.common",
-    "fem_mbs.analysis.steps.reported",
     "fem_mbs.analysis.small_motions",
     "fem_mbs.analysis.eigenvalue_paths",
     "fem_mbs.analysis.march",
@@ -334,6 +334,35 @@ def test_private_names_stay_where_they_are():
         "_x",
     ]
     assert foreign_private_names("class A:\n    def _f(self):\n        return self._y\nA()._f()") == []
+
+
+# Files that may look into the JSON of summaries: they make reports of it, or copy it.
+SUMMARY_READERS = r"fem_mbs/results/(reader|store|writer)\.py|fem_mbs/analysis/(solution|part_results)\.py"
+
+
+def summary_reads(text: str) -> list[str]:
+    """Reads of the JSON of a summary: `step.summary`, and keys of what is called summary; no calls of summary()."""
+    found = []
+    tree = ast.parse(text)
+    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    for node in ast.walk(tree):
+        read = isinstance(node, ast.Attribute) and node.attr == "summary" and isinstance(node.ctx, ast.Load)
+        read = read and node not in called
+        key = isinstance(node, ast.Subscript) and ast.unparse(node.value) == "summary"
+        if read or key or (isinstance(node, ast.Call) and ast.unparse(node.func) == "summary.get"):
+            found.append(ast.unparse(node))
+    return found
+
+
+def test_summaries_are_read_as_reports():
+    """Whoever reads results asks the typed report (`Step.report`, `Results.report`), not keys of its JSON."""
+    for module, path in SOURCES.items():
+        relative = path.relative_to(ROOT).as_posix()
+        if relative.startswith("fem_mbs/") and not re.fullmatch(SUMMARY_READERS, relative):
+            assert summary_reads(path.read_text(encoding="utf-8")) == [], module
+    assert summary_reads("a = step.summary['x']\nself.summary = {}") == ["step.summary"]
+    assert summary_reads("a.summary()") == []
+    assert summary_reads("b = summary['x'] + summary.get('y')") == ["summary['x']", "summary.get('y')"]
 
 
 def test_every_folder_is_a_package():

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import pkgutil
 import re
 from functools import cache
 from pathlib import Path
 
 import pytest
 from places import ROOT, syntax
+
+from fem_mbs import load_model
 
 FOLDERS = ("fem_mbs", "elements", "solvers", "meshes", "validation", "benchmarks", "tests", "examples")
 DOCUMENTS = sorted(
@@ -134,3 +137,20 @@ def test_links_lead_somewhere(path):
 )
 def test_wrong_names_are_found(text, expected):
     assert wrong(text, ROOT) == expected
+
+
+def test_the_page_that_follows_a_run_names_what_exists(tmp_path):
+    """Every function and method of docs/transient-run.md is there, and the model of the page can be read."""
+    text = (ROOT / "docs" / "transient-run.md").read_text(encoding="utf-8")
+    named = [name for name in _QUOTED.findall(text) if _DOTTED.fullmatch(name)]
+    assert len(named) > 30
+    lost = []
+    for name in dict.fromkeys(named):
+        try:
+            pkgutil.resolve_name(name)
+        except (ImportError, AttributeError):
+            lost.append(name)
+    assert lost == []
+    file = tmp_path / "model.toml"
+    file.write_text(text.partition("```toml\n")[2].partition("```")[0], encoding="utf-8")
+    assert load_model(file).steps[0].kind == "transient"

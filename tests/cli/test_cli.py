@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,7 +27,7 @@ from fem_mbs.errors import MeshError
 from fem_mbs.meshes.formats.reader import MESH_FORMATS
 from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
 from fem_mbs.model.model import Model
-from fem_mbs.modelfile.read import Entry, load_model
+from fem_mbs.modelfile.read import Entry, check_model_data, load_model
 from fem_mbs.modelfile.schema import TABLES
 from fem_mbs.modelfile.starter import starter_text, write_starter
 from fem_mbs.results.reader import Results, ResultsWriter
@@ -72,7 +73,7 @@ def test_help_is_quick_and_version(fem_mbs):
     started = time.monotonic()
     done = call("--help")
     assert done.returncode == 0
-    for command in ("run", "sweep", "check", "new", "plot", "animate", "validate", "list", "export"):
+    for command in ("run", "sweep", "check", "new", "schema", "plot", "animate", "validate", "list", "export"):
         assert re.search(rf"\b{command}\b", done.stdout)
     assert time.monotonic() - started < 5.0
     code, out, _ = fem_mbs("--version")
@@ -349,7 +350,7 @@ def test_list_names_what_the_registries_have():
 def test_joints_and_meshes_of_the_reference_are_those_of_the_registries():
     """The keys of `Model.joint` and of a mesh in the model file are described with every kind that there is."""
     keys = {table.name: table.declaration.in_file() for table in TABLES}
-    for described in (Model.joint.__doc__, keys["joint"]["type"][1].text):
+    for described in (Model.joint.__doc__, keys["joint"]["type"][1].meaning):
         assert {name for name in JOINT_KINDS if f'"{name}"' in described} == set(JOINT_KINDS)
     file = keys["mesh"]["file"][1].text
     assert all(form.suffixes[0] in file for form in MESH_FORMATS)
@@ -458,6 +459,25 @@ def test_new_for_every_test_mesh(checkout, tmp_path, mesh):
     model.compile()
 
 
+def test_what_the_starter_offers_as_comments_can_be_read(checkout, tmp_path):
+    """Tables behind a # pass the check too, once the # is taken away: the keys come from the declarations."""
+    target = tmp_path / "new.toml"
+    write_starter(checkout / "tests" / "data" / "frame_41_asc_1.msh", target)
+    text = target.read_text(encoding="utf-8")
+    begin, end = text.index("# ---- more to take from"), text.index("# ---- what to look at")
+    extra = "\n".join(line.removeprefix("# ") for line in text[begin:end].splitlines()[1:])
+    file = check_model_data(target, tomllib.loads(extra))
+    assert set(file.entries) == {"motion", "force", "body", "joint"}
+    assert all(f"{table.place('NAME').split(' ')[0]} " in text for table in TABLES)
+
+
+def test_schemas_are_printed(checkout, fem_mbs):
+    for options, name in ((), "model.schema.json"), (("--summary",), "summary.schema.json"):
+        code, out, err = fem_mbs("schema", *options)
+        assert (code, err) == (0, "")
+        assert out == (checkout / "docs" / name).read_text(encoding="utf-8")
+
+
 def test_starter_for_odd_names():
     """Names of sets that TOML or the builder cannot hold as they are."""
     from fem_mbs.meshes.mesh import CellBlock, Mesh
@@ -469,8 +489,6 @@ def test_starter_for_odd_names():
         cell_sets={"tip": [(0, [0, 1])], "half": [(0, [1])]},
         skipped=["sentences\nof two lines"],
     )
-    import tomllib
-
     data = tomllib.loads(starter_text(mesh, 'odd "name".msh'))
     assert data["dimension"] == 3
     assert [t["on"] for t in data["truss"]] == ["part"]

@@ -6,6 +6,10 @@ import os
 import subprocess
 import sys
 
+import numba
+import numpy as np
+from numba.core import event
+
 from fem_mbs import contract
 from fem_mbs.elements.beams import beam3d
 from fem_mbs.elements.joints import equation
@@ -63,3 +67,32 @@ assert kernels.twice(1.5) == 3.0
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     assert list((tmp_path / "__pycache__").glob("kernels.twice*.nbc"))
+
+
+def test_what_kernels_call_is_compiled_once():
+    """Whoever calls it, with constants or not; callers give the right values and hold the machine code."""
+
+    @contract.inner
+    def shifted(x, k):
+        return x[k] + 10.0 * k
+
+    @contract.inline
+    def doubled(x, k):
+        return 2.0 * shifted(x, k) + shifted(x, 1)
+
+    @numba.njit(error_model="numpy")
+    def first(x, k):
+        return doubled(x, 0) + shifted(x, k)
+
+    @numba.njit(error_model="numpy", no_cpython_wrapper=False, nogil=True)
+    def second(x):
+        return doubled(x, 1)
+
+    x = np.array([3.0, 5.0])
+    with event.install_recorder("numba:compile") as recorder:
+        assert first(x, 1) == 2.0 * 3.0 + 15.0 + 15.0
+        assert second(x) == 2.0 * 15.0 + 15.0
+    begun = [e.data["dispatcher"].py_func for _, e in recorder.buffer if e.is_start]
+    assert [begun.count(f) for f in (first.py_func, second.py_func)] == [1, 1]
+    assert [begun.count(f) for f in (shifted, doubled)] == [1, 1]
+    assert shifted([3.0, 5.0], 1) == 15.0

@@ -48,7 +48,7 @@ from fem_mbs.contract import (
     H,
 )
 from fem_mbs.elements.registry import ElementType, element_type, element_types
-from fem_mbs.model.sensors import make_sensor
+from fem_mbs.model.sensors.kinds import make_sensor
 from fem_mbs.solvers.stepping.stepper import REC_OUT
 
 GRAVITY = (0.7, -9.81, 2.1)
@@ -720,7 +720,7 @@ def test_contract_block(subject):
 
 
 def test_contract_ground(subject):
-    """An end on the sink and the identity row is an end that does not move, at the origin."""
+    """An end on the dummy entry and the identity row is an end that does not move, at the origin."""
     s = make_state(*subject, np.random.default_rng(8))
     if s.type.ends < 2:
         pytest.skip("one end")

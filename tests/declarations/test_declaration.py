@@ -56,7 +56,7 @@ def test_python_gives_arrays_and_objects():
     ("given", "message"),
     [
         ({"mass": 1.0, "mas": 1.0}, 'Thing "a": unknown key "mas"; did you mean "mass"?'),
-        ({}, 'Thing "a": "mass" is missing'),
+        ({}, 'Thing "a": "mass" is missing; add mass = ...'),
         ({"mass": "heavy"}, 'Thing "a": mass = "heavy" must be a number'),
         ({"mass": 1.0, "rule": "sof"}, 'Thing "a": rule = "sof" must be one of "soft", "hard"; did you mean "soft"?'),
         ({"mass": 1.0, "inner": 3}, 'Thing "a": inner = 3 must be a table with the keys n'),

@@ -341,7 +341,7 @@ def test_a_model_file_and_what_it_leaves(tmp_path):
     [
         ({"frequencies": []}, "frequencies = .* must be a list"),
         ({"frequencies": [-1.0]}, "none negative"),
-        ({"frequencies": [2.0, 1.0]}, "frequencies must increase, but 1 comes after 2"),
+        ({"frequencies": [2.0, 1.0]}, "frequencies must increase, but 1 Hz comes after 2 Hz"),
         (
             {"frequencies": {"start": 0, "end": 1, "n": 2, "spacing": "log"}},
             "frequencies.start = 0 must be positive with logarithmic",

@@ -448,14 +448,20 @@ def test_conflicting_equations_are_named():
         solve(m)
 
 
+RANGE = r"a list of two numbers \[low, high\] with 0 <= low < high"
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda m: m.modes_step(3, preload="nothing"), 'preload = "nothing" must be the name of a linear static step'),
         (lambda m: m.modes_step(3, near=-1.0), "near = -1.0 must be a frequency"),
-        (lambda m: m.modes_step(3, band=(5.0, 2.0)), "band = .* must be a list of two numbers"),
+        (lambda m: m.modes_step(3, band=(5.0, 2.0)), rf"band = .* must be {RANGE}"),
         (lambda m: m.modes_step(3, near=1.0, band=(1.0, 2.0)), "near and band exclude each other"),
-        (lambda m: m.modes_step(3, within=(5.0, 2.0)), "within = .* must be a list of two numbers"),
+        (
+            lambda m: m.modes_step(3, within=(5.0, 2.0)),
+            r"within = .* must be a list of two numbers \[low, high\] with low < high",
+        ),
         (lambda m: m.modes_step(3, within=(1.0, 2.0), band=(1.0, 2.0)), "within and band exclude each other"),
         (lambda m: m.linear_static_step(duration=-1.0), "duration = -1.0 must be a number of at least 0"),
         (lambda m: m.linear_static_step(duration=1.0, time=0.5), "time and duration exclude each other"),

@@ -125,7 +125,7 @@ def test_taper_between_shapes():
     np.testing.assert_allclose(m.stiffness[1], 0.75 * p.stiffness + 0.25 * q.stiffness, rtol=1e-13)
     with pytest.raises(ModelError, match="must be finite; give both the same shape"):
         SectionLine(stiff(GAy=np.inf), b, STEEL).at(np.array([0.5]))
-    with pytest.raises(ModelError, match="GAy is infinite in one of them only"):
+    with pytest.raises(ModelError, match="GAy is infinite in this section or in"):
         SectionLine(stiff(GAy=np.inf), stiff(), None).at(np.array([0.5]))
     both = SectionLine(stiff(GAy=np.inf, EIz=100.0), stiff(GAy=np.inf, EIz=300.0), None).at(np.array([0.5]))
     assert both.flexibility[0, 1, 1] == 0.0

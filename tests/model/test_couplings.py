@@ -254,7 +254,7 @@ def test_preferred_dofs_of_couplings():
 
 
 BAD = {
-    "kind": ({"kind": "soft"}, 'kind = \'soft\' must be "rigid" or "distributing"'),
+    "kind": ({"kind": "soft"}, 'kind = "soft" must be one of "rigid", "distributing"'),
     "weights": ({"weights": np.ones(6)}, "a rigid coupling has no weights"),
     "size": ({"kind": "distributing", "weights": np.ones(5)}, "weights must be finite, of shape (6,)"),
     "negative": ({"kind": "distributing", "weights": -np.ones(6)}, "the sum of the weights must be positive, not -6"),

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from fem_mbs import Model, ModelError, solve
-from fem_mbs.functions.kinds import DoubleIntegral, make_function
+from fem_mbs.functions.kinds import make_function
+from fem_mbs.functions.laws import DoubleIntegral
 from fem_mbs.validation.case import energy_error
 
 

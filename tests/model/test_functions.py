@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline
 
 from fem_mbs.errors import ModelError
-from fem_mbs.functions.kinds import FUNCTION_KINDS, TimeFunction, make_function
+from fem_mbs.functions.kinds import FUNCTION_KINDS, make_function
+from fem_mbs.functions.laws import TimeFunction
 
 TIMES = [0.0, 0.5, 1.25, 2.0, 3.0]
 VALUES = [0.0, 2.0, -1.0, 0.5, 0.0]
@@ -388,8 +389,8 @@ ERRORS = [
     (spline(times=[0, 1e-320, 1]), 'Function "f"'),
     ({"kind": "sum", "functions": []}, "at least one function"),
     ({"kind": "sum", "functions": "t"}, "at least one function"),
-    ({"kind": "sum", "functions": [1, {"kind": "ramp"}]}, 'Function "f", functions[1]: kind "ramp" needs "duration"'),
-    ({"kind": "product", "functions": ["t", "q"]}, 'Function "f", functions[1]: expression "q"'),
+    ({"kind": "sum", "functions": [1, {"kind": "ramp"}]}, 'Function "f": functions[1]: kind "ramp" needs "duration"'),
+    ({"kind": "product", "functions": ["t", "q"]}, 'Function "f": functions[1]: expression "q"'),
     ({"kind": "scaled"}, 'needs "function"'),
     ({"kind": "scaled", "function": "t", "factor": None}, "factor = None is not a number"),
     (itself, "nested deeper"),

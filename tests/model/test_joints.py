@@ -617,3 +617,13 @@ def test_speed_where_it_makes_no_sense():
         m.joint("b", "weld", "ground", "crank", point=(0.0, 0.0), speed=1.0)
     with pytest.raises(ModelError, match="speed"):
         m.joint("c", "revolute", "ground", "crank", point=(0.0, 0.0), speed="fast")
+
+
+def test_axes_of_a_body_are_turned_by_the_key_of_its_dimension():
+    """The other key was left aside without a word."""
+    with pytest.raises(ModelError, match='Body "a": rotation is for space; give angle'):
+        Model(2).body("a", (0.0, 0.0), 1.0, 1.0, rotation=0.3)
+    with pytest.raises(ModelError, match='Body "a": angle is for the plane; give rotation'):
+        Model(3).body("a", (0.0, 0.0, 0.0), 1.0, (1.0, 1.0, 1.0), angle=0.3)
+    Model(2).body("a", (0.0, 0.0), 1.0, 1.0, angle=0.3)
+    Model(3).body("a", (0.0, 0.0, 0.0), 1.0, (1.0, 1.0, 1.0), rotation=(0.0, 0.0, 0.3))

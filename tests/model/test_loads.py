@@ -124,7 +124,8 @@ def skew_part(kind: str) -> np.ndarray:
     model.body("body", (0.0, 0.0, 0.0), mass=1.0, inertia=(1.0, 1.0, 1.0))
     model.moment("load", "body", (1.0, 0.0, 0.0), kind=kind)
     model.static_step()
-    compiled, state, _ = inspect(model)
+    begun = inspect(model)
+    compiled, state = begun.compiled, begun.state
     loading = Loading(compiled)
     loading.all_on()
     K = Linearised(compiled, state, 0.0, loading).tangent.toarray()[3:6, 3:6]

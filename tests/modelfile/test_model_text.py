@@ -1,6 +1,7 @@
 """A model is written as a model file from its declarations, and read back as the same model."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from fem_mbs.modelfile.json_schema import model_schema
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.modelfile.writer import model_data, model_text, write_model
 
-FILES = sorted(p.relative_to(ROOT) for p in (ROOT / "examples").rglob("*.toml") if "sweep" not in p.stem)
+#: Examples whose mesh a script beside them makes; tests/cli runs them.
+PREPARED = {Path("examples/slider_crank/solid.toml")}
+FILES = sorted({p.relative_to(ROOT) for p in (ROOT / "examples").rglob("*.toml") if "sweep" not in p.stem} - PREPARED)
 
 
 def arrays(compiled):
@@ -21,20 +24,9 @@ def arrays(compiled):
     return blocks, [f(t).tolist() for f in compiled.functions], sensors
 
 
-def loaded(path):
-    try:
-        return load_model(path)
-    except ModelError as error:
-        pytest.fail(str(error))
-    except Exception as error:
-        if "there is no such file" in str(error):  # an example that a script of its own prepares
-            pytest.skip(str(error))
-        raise
-
-
 @pytest.mark.parametrize("path", FILES, ids=str)
 def test_a_model_file_is_written_and_read_back(path, tmp_path):
-    model = loaded(ROOT / path)
+    model = load_model(ROOT / path)
     write_model(model, tmp_path / "again.toml")
     again = load_model(tmp_path / "again.toml")
     assert again.specifications == model.specifications
@@ -43,9 +35,9 @@ def test_a_model_file_is_written_and_read_back(path, tmp_path):
     assert arrays(again.compile()) == arrays(model.compile())
 
 
-@pytest.mark.parametrize("path", FILES[:3], ids=str)
+@pytest.mark.parametrize("path", FILES, ids=str)
 def test_compiling_changes_nothing(path):
-    model = loaded(ROOT / path)
+    model = load_model(ROOT / path)
     text = model_text(model_data(model))
     first = arrays(model.compile())
     assert arrays(model.compile()) == first

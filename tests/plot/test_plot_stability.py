@@ -10,6 +10,8 @@ import stability_results as made
 from rich.console import Console
 
 from fem_mbs.analysis.solution import Solution, StepResult
+from fem_mbs.analysis.steps.campbell import CampbellReport
+from fem_mbs.analysis.steps.unbalance import WhirlAmplitude
 from fem_mbs.cli.report import print_report
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot import figures as plot
@@ -190,7 +192,7 @@ def test_what_grows_without_oscillating_is_shown_by_its_rate(tmp_path):
     lower = picture[int(0.7 * picture.shape[0]) :]
     rows = np.flatnonzero((np.abs(lower - [0xC2, 0x18, 0x5B]).max(axis=2) <= 12).any(axis=1))
     assert np.ptp(rows) > 80  # a hump as high as the panel
-    start, end = onsets(campbell_branches(results.steps[0].summary)[0])
+    start, end = onsets(campbell_branches(results.steps[0].report)[0])
     assert (start.ends, end.ends) == (False, True)
     assert (start.at, end.at) == pytest.approx((9.0, 11.0), abs=0.03)  # rows are 0.25 apart
     assert "divergence from speed" in report(results)
@@ -203,19 +205,19 @@ def test_a_branch_at_rest_has_the_whirl_of_the_next_speed(tmp_path):
         (["none", "none", "backward"], ["none", "none", "backward"]),
     ]
     branches = [{"eigenvalues": still, "whirl": given} for given, _ in rows]
-    _, whirl = campbell_branches({"speeds": speeds, "branches": branches})
+    _, whirl = campbell_branches(CampbellReport.from_json({"speeds": speeds, "branches": branches}))
     assert whirl.T.tolist() == [wanted for _, wanted in rows]
 
 
 def test_many_responses_are_drawn_by_their_long_half_axes():
     rows = [
-        {"at": f"n{k}", "direction": d, "amplitude": [0.0, k * size], "phase": None if d == "major" else [0.0, 1.0]}
+        WhirlAmplitude(at=f"n{k}", direction=d, amplitude=[0.0, k * size], phase=None if d == "major" else [0.0, 1.0])
         for k in range(12)
         for d, size in (("y", 1.0), ("z", 0.5), ("major", 1.1))
     ]
     chosen, left_out = _choose(rows)
-    assert [row["at"] for row in chosen] == [f"n{k}" for k in range(4, 12)] and left_out == 4
-    assert {row["direction"] for row in chosen} == {"major"}
+    assert [row.at for row in chosen] == [f"n{k}" for k in range(4, 12)] and left_out == 4
+    assert {row.direction for row in chosen} == {"major"}
     assert _choose(rows[:6]) == (rows[3:6], 3)  # the first place does not move
 
 
@@ -239,7 +241,7 @@ def test_figures_of_a_solution_in_memory(tmp_path):
     results = made.write_campbell(tmp_path / "a", made.Overhung(60.0, 90.0))
     solution = Solution()
     solution.header = {"title": "Overhung rotor"}
-    solution.steps = [StepResult(s.name, s.type, dict(s.series), summary=s.summary) for s in results.steps]
+    solution.steps = [StepResult(s.name, s.type, dict(s.series), summary=s.summary, ended=True) for s in results.steps]
     for draw, number in ((plot.plot_campbell, 0), (plot.plot_unbalance, 1), (plot.plot_roots, 0)):
         one = draw(results, number, tmp_path / "one.png").read_bytes()
         assert draw(solution, number, tmp_path / "two.png").read_bytes() == one

@@ -10,6 +10,7 @@ from fem_mbs import Model, ResultsError, mac, run
 from fem_mbs.cli.main import app
 from fem_mbs.cli.report import _counted, _findings, _steps
 from fem_mbs.results.reader import Results, ResultsWriter
+from fem_mbs.results.report import CountCheck
 
 X = np.column_stack((np.linspace(0.0, 1.0, 21), np.zeros(21), np.zeros(21)))
 
@@ -166,9 +167,8 @@ def test_report_of_buckling_linear_statics_and_counts(tmp_path):
     assert "displacement [m]" in text(table) and "0.00123" in text(table) and "-12.5" in text(table)
     assert "linear static" in text(_steps(results))
     for energy, said in (({}, "FAILED"), ({"closing_error_relative": 0.25}, "2.50e-01 FAILED")):
-        failed = write(
-            tmp_path, summary=summary | {"failures": ["it ends short"], "energy": energy}, kind="linear_static"
-        )
+        summary = {"type": "transient", "failures": ["it ends short"], "energy": energy}
+        failed = write(tmp_path, summary=summary, kind="transient")
         assert said in text(_steps(failed)) and "[" not in text(_steps(failed)).splitlines()[-2]
-    assert "no mode is missing (4)" in _counted("m", {"expected": 4, "found": 4})
-    assert "5 modes lie up to the highest one, 4 were found" in _counted("m", {"expected": 5, "found": 4})
+    assert "no mode is missing (4)" in _counted("m", CountCheck(expected=4, found=4))
+    assert "5 modes lie up to the highest one, 4 were found" in _counted("m", CountCheck(expected=5, found=4))

@@ -266,7 +266,7 @@ def test_model_file(tmp_path):
     ("call", "said"),
     [
         (lambda m: m.campbell_step("motor", [1.0, 2.0]), 'no rotor "motor"; did you mean "rotor"'),
-        (lambda m: m.campbell_step("rotor", [2.0, 1.0]), "1 comes after 2"),
+        (lambda m: m.campbell_step("rotor", [2.0, 1.0]), "1 rad/s comes after 2 rad/s"),
         (lambda m: m.campbell_step("rotor", []), "speeds"),
         (lambda m: m.campbell_step("rotor", {"start": 1.0, "end": 2.0}), "start, end and n"),
         (lambda m: m.campbell_step("rotor", [1.0], frame="turning"), 'frame = "turning"'),
@@ -325,7 +325,8 @@ def test_equal_frequencies_at_all_speeds():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"speeds": [0.0, 1.0]}, '"rotor" is missing'),
+        ({"speeds": [0.0, 1.0]}, '"rotor" is missing; add rotor'),
+        ({"rotor": "rotor"}, '"speeds" is missing; add speeds'),
         ({"rotor": "rotor", "speeds": [10.0]}, "at least two"),
     ],
 )

@@ -270,7 +270,7 @@ near = [0.0, 90.0]
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"near": "low"}, 'near = "low" must be a number, or a list of two'),
+        ({"near": "low"}, r'near = "low" must be a frequency \[Hz\], or a list of two'),
         ({"shift": [1.0, 2.0, 3.0]}, "shift = .* must be a number"),
         ({"which": "lowest"}, 'which = "lowest" must be one of "nearest", "rightmost"'),
         ({"check": "inertia"}, 'check = "inertia" must be one of'),

@@ -193,7 +193,7 @@ eigenvalues = {every = 1, count = 1}
         ({"every": 0}, "every = 0 must be a whole number"),
         ({"count": 1.5}, "count = 1.5 must be a whole number"),
         ({"which": "all"}, 'which = "all" must be one of'),
-        ({"near": "x"}, 'near = "x" must be a number, or a list of two'),
+        ({"near": "x"}, r'near = "x" must be a frequency \[Hz\], or a list of two'),
     ],
 )
 def test_wrong_options(given, message):

@@ -18,8 +18,8 @@ from fem_mbs.analysis.run import check_beginning, inspect
 
 def closed(m: Model):
     """Compiled model, state and report of a model after its assembly."""
-    compiled, state, report = inspect(m)
-    return compiled, state, report["assembly"]
+    begun = inspect(m)
+    return begun.compiled, begun.state, begun.assembly
 
 
 BODIES = {
@@ -77,10 +77,10 @@ def test_least_change_is_that_of_an_optimiser():
     assert np.abs(gaps(q)).max() < 1e-14
     assert change(q) == pytest.approx(best.fun, rel=1e-10)
     assert np.abs(q - best.x).max() < 1e-7
-    assert report["gaps"] == pytest.approx({"B": 0.07, "C": 0.1, "D": 0.02})
-    moved = {entry["place"]: entry for entry in report["moved"]}
-    assert moved["rocker"]["rotation"] == pytest.approx(abs(q[8]))
-    assert moved["coupler"]["displacement"] == pytest.approx(np.hypot(*(q[3:5] - start[1, :2])))
+    assert report.gaps == pytest.approx({"B": 0.07, "C": 0.1, "D": 0.02})
+    moved = {entry.place: entry for entry in report.moved}
+    assert moved["rocker"].rotation == pytest.approx(abs(q[8]))
+    assert moved["coupler"].displacement == pytest.approx(np.hypot(*(q[3:5] - start[1, :2])))
 
 
 def test_driven_coordinates_start_where_their_functions_do():
@@ -115,7 +115,7 @@ def test_flexible_parts_keep_their_shape(angle):
     straight = np.linspace(rod[0], rod[-1], 9)
     assert np.abs(rod - straight).max() < 1e-12
     assert np.linalg.norm(rod[-1] - rod[0]) == pytest.approx(1.0, abs=1e-12)
-    assert report["strain_energy"] < 1e-18 and not report["warnings"]
+    assert report.strain_energy < 1e-18 and not report.warnings
 
 
 def spatial(skew: float, distance: float) -> Model:
@@ -144,7 +144,7 @@ def spatial(skew: float, distance: float) -> Model:
 @pytest.mark.parametrize(("skew", "distance"), [(0.2, 0.05), (1.0, 0.5)])
 def test_redundant_joints_in_space(skew, distance):
     compiled, state, report = closed(spatial(skew, distance))
-    assert report["largest_gap"] < 1e-13
+    assert report.largest_gap < 1e-13
     z = state.Q[0][compiled.system.offset[:3] + 2]
     assert np.abs(z).max() < 1e-12  # a plane mechanism again
     axes = state.D[0, :3].reshape(-1, 3, 3) @ Rotation.from_rotvec(np.zeros(3)).as_matrix()
@@ -160,7 +160,7 @@ def test_turns_of_driven_angles_count_in_space():
     m.joint("A", "revolute", "ground", "a", point=(0, 0, 0), axis=(0, 0, 1), function="7 + t")
     m.sensor("angle", "joint", on="A", quantity="angle")
     m.transient_step(0.1, 0.01)
-    assert solve(m).sensor("angle")[1:, 0] == pytest.approx(7.0 + np.linspace(0.01, 0.1, 10), abs=1e-12)
+    assert solve(m).sensor("angle").values[:, 0] == pytest.approx(7.0 + np.linspace(0.0, 0.1, 11), abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_prismatic_joint_with_a_part_askew():
     m.static_step()
     _, state, report = closed(m)
     assert state.Q[0, :3] == pytest.approx([0.5, 0.0, -np.arctan(0.5)], abs=1e-13)
-    assert report["moved"][0]["rotation"] == pytest.approx(np.arctan(0.5))
+    assert report.moved[0].rotation == pytest.approx(np.arctan(0.5))
 
 
 def test_what_is_held_does_not_move():
@@ -259,7 +259,7 @@ def test_an_assembled_model_is_left_alone():
     m.joint("A", "revolute", "a", point=(0.0, 0.0))
     m.static_step()
     _, state, report = closed(m)
-    assert report["iterations"] == 0 and not report["moved"] and not report["gaps"]
+    assert report.iterations == 0 and not report.moved and not report.gaps
     assert list(state.Q[0, :3]) == [0.3, 0.1, 0.0]
 
 
@@ -274,8 +274,8 @@ def test_strained_parts_are_named():
     m.joint("B", "pin", "bar:end", "ground", point=(1, 0), point_b=(1.2, 0))
     m.static_step()
     _, _, report = closed(m)
-    assert report["strain_energy"] == pytest.approx(0.5 * 100.0 * 0.2**2, rel=1e-6)
-    assert '"bar"' in report["warnings"][0] and "strained" in report["warnings"][0]
+    assert report.strain_energy == pytest.approx(0.5 * 100.0 * 0.2**2, rel=1e-6)
+    assert '"bar"' in report.warnings[0] and "strained" in report.warnings[0]
 
 
 def rigid_link(**pins) -> Model:
@@ -353,9 +353,9 @@ def test_a_nearly_straight_chain_that_must_fold():
     assert np.abs(x - np.linspace(x[:, 0], x[:, -1], 5, axis=1)).max() < 1e-9  # straight links
     assert np.abs(x[:-1, -1] - x[1:, 0]).max() < 1e-13
     assert x[3, -1] == pytest.approx([3.8, 0.5, 0.2], abs=1e-13)
-    assert report["strain_energy"] < 1e-12
-    assert report["iterations"] < 250
-    assert max(entry["rotation"] for entry in report["moved"]) < 0.3
+    assert report.strain_energy < 1e-12
+    assert report.iterations < 250
+    assert max(entry.rotation for entry in report.moved) < 0.3
 
 
 @pytest.mark.parametrize("kind", ["revolute", "cylindrical", "prismatic", "planar"])
@@ -408,3 +408,54 @@ def test_a_joint_that_closes_backwards_only_is_refused():
     m.static_step()
     with pytest.raises(ModelError, match=r'Assembly: "hinge" can be closed .* turned'):
         closed(m)
+
+
+# ---- full turns, and the row of the start ----------------------------------------------------------------------------
+def driven(angle: str | float, kind: str = "revolute") -> Model:
+    """A body whose joint with the ground an assembly brings to the drive's value."""
+    m = Model(3)
+    m.assembly()
+    m.body("a", mass=1, inertia=(0.1, 0.1, 0.1), position=(1, 0, 0))
+    m.joint("A", kind, "ground", "a", point=(0, 0, 0), axis=(0, 0, 1), function=angle)
+    return m
+
+
+def test_friction_counts_the_turns_of_an_assembly():
+    m = driven("7 + t")
+    m.friction("F", "A", coefficient=0.1, smoothing=1e-3, radius=0.02)
+    m.sensor("q", "element", on="F", quantity="angle")
+    m.transient_step(0.1, 0.01)
+    q = solve(m).sensor("q", raw=True).values[:, 0]
+    assert q == pytest.approx(7.0 + 0.01 * np.arange(1, 11), abs=1e-10)
+
+
+@pytest.mark.parametrize("ratio", [-2.0, 0.5, 3.0])
+def test_gears_count_the_turns_of_an_assembly(ratio):
+    m = driven("7 + t")
+    m.body("b", mass=1, inertia=(0.1, 0.1, 0.1), position=(3, 0, 0))
+    m.joint("B", "revolute", "ground", "b", point=(3, 0, 0), axis=(0, 0, 1))
+    m.gear("G", "A", "B", ratio)
+    m.sensor("b", "joint", on="B")
+    m.transient_step(0.1, 0.01)
+    assert solve(m).sensor("b").values[:, 0] == pytest.approx(ratio * (7.0 + 0.01 * np.arange(11)), abs=1e-9)
+
+
+@pytest.mark.parametrize("frame", ["first", "mean"])
+@pytest.mark.parametrize("angle", [4.0, -4.0])  # beyond pi, below the limit of 4.7 rad
+def test_bushings_count_the_turns_of_an_assembly(frame, angle):
+    m = driven(angle)
+    m.bushing("M", "ground", "a", stiffness=[0, 0, 0, 5.0, 5.0, 5.0], point=(0, 0, 0), frame=frame)
+    m.sensor("phi", "element", on="M", quantity="rotation z")
+    m.sensor("moment", "element", on="M", quantity="moment z")
+    m.static_step()
+    s = solve(m)
+    assert s.sensor("phi").values[-1, 0] == pytest.approx(angle, abs=1e-10)
+    assert s.sensor("moment").values[-1, 0] == pytest.approx(5.0 * angle, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_the_row_of_the_start_has_the_assembled_coordinate(kind):
+    m = driven("2 + t", kind)
+    m.sensor("a", "joint", on="A")
+    m.transient_step(0.03, 0.01)
+    assert solve(m).sensor("a").values[:, 0] == pytest.approx([2.0, 2.01, 2.02, 2.03], abs=1e-12)

@@ -19,7 +19,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from fem_mbs import Model, solve
-from fem_mbs.model.sensors import node_values
+from fem_mbs.model.sensors.sensor import node_values
 
 TIME = 0.4
 H = 0.005

@@ -212,8 +212,8 @@ def test_flexible_model_between_chunks():
 WRONG = [
     ({"sensor": "plaze.y"}, 'no sensor "plaze.y"'),
     ({"sensor": "force"}, '"force" belongs to the middle of time steps'),
-    ({"direction": "up"}, "direction = 'up' must be one of rising, falling, both"),
-    ({"action": "explode"}, "action = 'explode' must be one of stop, on, off, switch"),
+    ({"direction": "up"}, 'direction = "up" must be one of "rising", "falling", "both"'),
+    ({"action": "explode"}, 'action = "explode" must be one of "stop", "on", "off", "switch"'),
     ({"action": "off"}, 'action = "off" needs a target'),
     ({"target": "push"}, '"stop" has no target; remove it'),
     ({"action": "switch", "target": "push"}, 'function belongs to the action "switch"'),

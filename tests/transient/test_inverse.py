@@ -10,7 +10,7 @@ import pytest
 from places import SCHEMA
 
 from fem_mbs import Model, ModelError, run, solve
-from fem_mbs.model.sensors import node_values
+from fem_mbs.model.sensors.sensor import node_values
 from fem_mbs.modelfile.read import load_model
 
 G = 9.81

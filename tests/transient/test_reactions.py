@@ -11,7 +11,7 @@ from solid_meshes import box_mesh
 from fem_mbs.analysis.run import solve
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import Model
-from fem_mbs.model.sensors import node_values
+from fem_mbs.model.sensors.sensor import node_values
 
 MASS, GRAVITY = 1.3, np.array([1.1, -2.3, -9.81])
 INERTIA = np.array([[0.02, 0.003, -0.002], [0.003, 0.03, 0.004], [-0.002, 0.004, 0.025]])

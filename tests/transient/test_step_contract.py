@@ -117,7 +117,7 @@ def test_words_tables_quantities_figures(kind, made):
         assert own
     names = [name for name, _, _ in collect(results)]
     assert any(name.startswith("last.") for name in names) or kind == "linearise"  # which writes matrices alone
-    for name, _value, _unit in found.quantities(step.summary):
+    for name, _value, _unit in found.quantities(step.report):
         assert f"last.{name}" in names
     wanted = [name for entry in recorded_kind(step.type).figures for _, name in function_of(entry)(step)]
     drawn = {path.name.partition("-")[0] for path in plot_all(results)}

@@ -42,7 +42,7 @@ class Weigh(StepKind):
     linear = stands = True
     tables = ("toy_step:weigh_tables",)
 
-    def run(self, step: PlannedStep, context: Any, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: Any, resumed: dict[str, Any] | None) -> WeighReport:
         linear = context.linear.at(context)
         system, axis = context.system, AXES.index(step.options.along)
         motion = np.zeros(system.n_dof)
@@ -50,13 +50,13 @@ class Weigh(StepKind):
         motion = motion[: linear.mass_matrix.shape[0]]
         mass = float(motion @ (linear.mass_matrix @ motion))
         context.recorder.append({"time": np.array([context.time]), "mass": np.array([mass])})
-        return WeighReport(name=step.name, mass=mass).to_json()
+        return WeighReport(name=step.name, mass=mass)
 
     def sentence(self, options: Any) -> str:
         return f"mass along {options.along}"
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        yield "weight", 9.81 * summary["mass"], "N"
+    def quantities(self, report: WeighReport) -> Iterator[tuple[str, Any, str]]:
+        yield "weight", 9.81 * report.mass, "N"
 
 
 def weigh_tables(step: Any) -> Iterator[Any]:
@@ -64,7 +64,7 @@ def weigh_tables(step: Any) -> Iterator[Any]:
     from fem_mbs.cli.report_stability import make_table
 
     table = make_table(f"{step.name}: mass", "kg")
-    table.add_row("", f"{step.summary['mass']:.6g}")
+    table.add_row("", f"{step.report.mass:.6g}")
     yield table
 
 

@@ -33,7 +33,7 @@ from scipy.sparse import csr_matrix
 from fem_mbs.analysis.components.changes import Changes
 from fem_mbs.analysis.components.parameters import ModelParameter, read_parameter
 from fem_mbs.analysis.components.synthesis import Assembly
-from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.reduction.substructures import Reduced, Substructure, couple
 
@@ -101,7 +101,7 @@ class Modification:
         names = [p.name for p in self.parameters]
         for name in names:
             if names.count(name) > 1:
-                raise ModelError(f'Parameter "{name}": it is named twice; name it once')
+                raise ModelError("it is named twice", owner=Owner("Parameter", name), remedy="name it once")
         self.values = assembly.coupled.values
         self._changes = Changes(assembly, self.parameters)
         self._tried: dict[int, list[tuple[float, np.ndarray | None]]] = {}
@@ -126,8 +126,8 @@ class Modification:
             found = np.asarray(alphas, float)
         if found.shape != (len(self.parameters),) or not np.isfinite(found).all() or (found <= -1.0).any():
             raise ModelError(
-                f"Modification: changes {found.tolist()} must be {len(self.parameters)} numbers greater than -1, one "
-                "per parameter"
+                f"changes {found.tolist()} must be {len(self.parameters)} numbers greater than -1, one per parameter",
+                owner=Owner("Modification"),
             )
         return found
 
@@ -240,7 +240,7 @@ class Modification:
         targets = np.array([self.eigenvalue_of(f) for f in required.values()])
         m = len(self.parameters)
         if not 1 <= modes.size <= m:
-            raise ModelError(f"Modification: {modes.size} required frequencies need 1 to {m} parameters")
+            raise ModelError(f"{modes.size} required frequencies need 1 to {m} parameters", owner=Owner("Modification"))
         alphas = np.zeros(m)
         values, vectors = self.values, np.eye(self.values.size)
         at, before = modes.copy(), np.eye(self.values.size)[:, modes]
@@ -358,9 +358,18 @@ class Modification:
         """
         n = self.values.size
         if isinstance(mode, bool) or not isinstance(mode, (int, np.integer)) or not 1 <= mode <= n:
-            raise ModelError(f"Modification: mode = {mode!r} must be a whole number from 1 to {n}, the modes there are")
+            raise ModelError(
+                f"mode = {mode!r} must be a whole number from 1 to {n}, the modes there are",
+                owner=Owner("Modification"),
+                key="mode",
+                value=mode,
+            )
         if self.assembly.coupled.rigid[mode - 1]:
-            raise ModelError(f"Modification: mode {mode} is a rigid-body mode, which no parameter moves; take another")
+            raise ModelError(
+                f"mode {mode} is a rigid-body mode, which no parameter moves",
+                owner=Owner("Modification"),
+                remedy="take another",
+            )
         return int(mode) - 1
 
     @staticmethod
@@ -375,7 +384,12 @@ class Modification:
         except (TypeError, ValueError):
             f = -1.0
         if not (f > 0.0 and np.isfinite(f)):
-            raise ModelError(f"Modification: frequency = {frequency!r} must be a positive number [Hz]")
+            raise ModelError(
+                f"frequency = {frequency!r} must be a positive number [Hz]",
+                owner=Owner("Modification"),
+                key="frequency",
+                value=frequency,
+            )
         return (2.0 * np.pi * f) ** 2
 
     # --- anew ------------------------------------------------------------------------------------------------------

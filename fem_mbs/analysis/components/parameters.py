@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.components import group_call, made_again, part_name
 from fem_mbs.model.model import Model
 from fem_mbs.properties.sections import Section, make_section
@@ -122,9 +122,9 @@ def read_parameter(model: Model, text: str) -> ModelParameter:
         ModelError: an unknown kind or target, or a target that has no such parameter.
     """
     kind, colon, target = str(text).partition(":")
-    owner = f'Parameter "{text}"'
+    owner = Owner("Parameter", text)
     if not colon or not kind or not target:
-        raise ModelError(f"{owner}: it must be KIND:TARGET, as density:{next(iter(model.components), 'arm')}")
+        raise ModelError(f"it must be KIND:TARGET, as density:{next(iter(model.components), 'arm')}", owner=owner)
     labels = list(dict.fromkeys(part_name(model, label) for b in model.building.blocks for label, _, _ in b.groups))
     if target in model.components:
         groups = model.components[target].groups
@@ -142,7 +142,9 @@ def read_parameter(model: Model, text: str) -> ModelParameter:
         having = [g for g in groups if any(_own_keys(s, kind) for s in _sections(model, g))]
     if not having:
         known = sorted({k for g in groups for k in _kinds(model, g)})
-        raise ModelError(f'{owner}: "{target}" has no {kind}; it has {", ".join(known) or "no parameter"}')
+        raise ModelError(
+            f'"{target}" has no {kind}', owner=owner, remedy=f"it has {', '.join(known) or 'no parameter'}"
+        )
     linear = kind in KINDS and (kind != "thickness" or bool(_planes(model, having[0])))
     section = next((u for begin, u in _UNITS.items() if kind.startswith(begin)), "m")
     unit, stiffness, mass = KINDS[kind] if linear else (section, 0.0, 0.0)
@@ -151,7 +153,7 @@ def read_parameter(model: Model, text: str) -> ModelParameter:
     values = [v for g in having for v in _values(model, g, kind)]
     same = len(values) > 0 and None not in values and np.ptp(values) <= 1e-12 * max(map(abs, values))
     if same and values[0] == 0.0:
-        raise ModelError(f"{owner}: it is zero; changes are relative, give it a value first")
+        raise ModelError("it is zero", owner=owner, remedy="changes are relative, give it a value first")
     return ModelParameter(
         str(text), kind, tuple(having), float(values[0]) if same else None, unit, _elements(model, having),
         stiffness, mass, linear,
@@ -249,8 +251,9 @@ def _no_prestress(model: Model, groups: Sequence[str], owner: str) -> None:
             names = [entry.split(" [")[0] for entry in block.type.par]
             if "prestress" in names and np.any(block.par[first:last, names.index("prestress")]):
                 raise ModelError(
-                    f'{owner}: "{group}" is prestressed, its stiffness is not proportional to its modulus; take a key '
-                    "of its section, or remove the prestress"
+                    f'"{group}" is prestressed, its stiffness is not proportional to its modulus',
+                    owner=owner,
+                    remedy="take a key of its section, or remove the prestress",
                 )
 
 

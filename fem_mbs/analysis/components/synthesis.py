@@ -21,7 +21,7 @@ from scipy.sparse import coo_matrix, csr_matrix, identity
 
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading
-from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.components import part_name
 from fem_mbs.model.model import Model
 from fem_mbs.solvers.eigen.modes import RealModes, as_modes
@@ -190,11 +190,21 @@ def _setting(model: Model, name: str, cutoff, modes) -> dict:
                 model.building.find("component", key, model.components, f"Components: {what}")
     at = [given.get(name) if isinstance(given, Mapping) else given for given in (cutoff, modes)]
     if (at[0] is None) == (at[1] is None):
-        raise ModelError(f'Component "{name}": give a cut-off frequency or a number of modes')
+        raise ModelError("give a cut-off frequency or a number of modes", owner=Owner("Component", name))
     if at[0] is not None and not (np.isfinite(at[0]) and at[0] > 0.0):
-        raise ModelError(f'Component "{name}": cutoff = {at[0]!r} must be a positive frequency [Hz]')
+        raise ModelError(
+            f"cutoff = {at[0]!r} must be a positive frequency [Hz]",
+            owner=Owner("Component", name),
+            key="cutoff",
+            value=at[0],
+        )
     if at[1] is not None and (isinstance(at[1], bool) or not isinstance(at[1], (int, np.integer)) or at[1] < 0):
-        raise ModelError(f'Component "{name}": modes = {at[1]!r} must be a whole number of at least 0')
+        raise ModelError(
+            f"modes = {at[1]!r} must be a whole number of at least 0",
+            owner=Owner("Component", name),
+            key="modes",
+            value=at[1],
+        )
     return {"cutoff": at[0], "count": at[1]}
 
 
@@ -203,7 +213,9 @@ class _Split:
 
     def __init__(self, model: Model, linear: Linearised | None = None):
         if not model.components:
-            raise ModelError("Components: the model has none; name sets of its groups with [[component]]")
+            raise ModelError(
+                "the model has none", owner=Owner("Components"), remedy="name sets of its groups with [[component]]"
+            )
         if linear is None:
             compiled = model.compile(stepping=False)
             linear = Linearised(compiled, compiled.system.initial_state(), 0.0, Loading(compiled))
@@ -279,8 +291,9 @@ class _Split:
                 for e in elements[(self.system.blocks[i].dof[elements] == lost[0]).any(axis=1)]
             ]
             raise ModelError(
-                f'Components: {self.system.name_of(int(lost[0]))}, to which "{labels[0]}" is joined, belongs to no '
-                f'component; add "{labels[0]}", or what is there, to the groups of one'
+                f'{self.system.name_of(int(lost[0]))}, to which "{labels[0]}" is joined, belongs to no component',
+                owner=Owner("Components"),
+                remedy=f'add "{labels[0]}", or what is there, to the groups of one',
             )
         self.link_matrices = tuple(A[self.ends][:, self.ends].toarray() for A in (K, M))
 
@@ -310,7 +323,9 @@ class _Split:
         for c, name in enumerate(self.names):
             own = np.flatnonzero(uses[c])
             if not own.size:
-                raise ModelError(f'Component "{name}": supports hold all of it; remove the component')
+                raise ModelError(
+                    "supports hold all of it", owner=Owner("Component", name), remedy="remove the component"
+                )
             mine = component == c
             R = coo_matrix((values[mine], (rows[mine], dofs[mine])), shape=(b, self.first)).tocsr()[:, own]
             T = self._inner(name, own, A, np.flatnonzero(inner == c))

@@ -8,7 +8,7 @@ from scipy.sparse import coo_matrix, csr_matrix
 
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import mass as solid_mass
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.solvers.stepping.stepper import State
 from fem_mbs.system.compile import Compiled
 from fem_mbs.system.inertia_coordinates import constant_mass
@@ -40,7 +40,12 @@ def coriolis_matrix(system: Compiled, omega: ArrayLike, state: State | None = No
     dim = system.dimension
     w = np.atleast_1d(np.asarray(omega, float))
     if w.shape != ((1,) if dim == 2 else (3,)) or not np.isfinite(w).all():
-        raise ModelError(f"Coriolis matrix: omega = {omega!r} must be {'a number' if dim == 2 else '3 numbers'}")
+        raise ModelError(
+            f"omega = {omega!r} must be {'a number' if dim == 2 else '3 numbers'}",
+            owner=Owner("Coriolis matrix"),
+            key="omega",
+            value=omega,
+        )
     turn = w[0] * np.array([[0.0, -1.0], [1.0, 0.0]]) if dim == 2 else _cross(w)
     D = (system.initial_state() if state is None else state).D[0]
     rows, columns, values = [], [], []
@@ -62,7 +67,7 @@ def coriolis_matrix(system: Compiled, omega: ArrayLike, state: State | None = No
     entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
     G = coo_matrix(entries, shape=(N, N)).tocsr()
     keep = np.ones(N)
-    keep[system.sink] = 0.0
+    keep[system.dummy] = 0.0
     held = csr_matrix((keep, (np.arange(N), np.arange(N))), shape=(N, N))
     return held @ G @ held
 
@@ -82,7 +87,7 @@ def _with_directors(system: Compiled, block, turn: np.ndarray, D: np.ndarray) ->
     dim, n = system.dimension, len(nodes)
     nrot = system.rotation_dofs
     size = dim + nrot
-    dof = np.full((n, 2 * size), system.sink, np.int64)
+    dof = np.full((n, 2 * size), system.dummy, np.int64)
     per = M.shape[1] // 2  # coordinates of an end
     J = np.zeros((n, 2, per, dim, size))
     for a in range(2):

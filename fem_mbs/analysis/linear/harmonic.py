@@ -60,7 +60,9 @@ def shakers(
         for name in table:
             if not everything and name not in names:
                 raise ModelError(
-                    f'{owner}: {key}: "{name}" is not among the loads {", ".join(names) or "(none)"}; add it'
+                    f'{key}: "{name}" is not among the loads {", ".join(names) or "(none)"}',
+                    owner=owner,
+                    remedy="add it",
                 )
     rest = np.zeros(len(compiled.loads), bool)
     if everything:
@@ -71,7 +73,7 @@ def shakers(
     found, silent = [], []
     for name in names:
         key = "loads" if not everything else "amplitudes" if name in amplitudes else "phases"
-        mask, weight = chosen(compiled, [_full_name(compiled, name)], owner, key, motions=True)
+        mask, weight = chosen(compiled, [name], owner, key, motions=True)
         rest &= ~mask
         values = np.where(mask, at, 0.0)
         if name in amplitudes:
@@ -92,24 +94,19 @@ def shakers(
         what = f"{', '.join(silent)} {'has' if len(silent) == 1 else 'have'} the" if silent else "the loads have the"
         why = f"{what} value 0 at t = {t:g} s" if silent or rest.any() else "there is no load"
         raise ModelError(
-            f"{owner}: nothing shakes the model: {why}; add a load, name a motion in loads, or give amplitudes "
-            "(or time, at which functions are taken)"
+            f"nothing shakes the model: {why}",
+            owner=owner,
+            remedy="add a load, name a motion in loads, or give amplitudes (or time, at which functions are taken)",
         )
     said = [f'"{name}" has the value 0 at t = {t:g} s and does not shake; give amplitudes or time' for name in silent]
     return found, said
-
-
-def _full_name(compiled, name: str) -> str:
-    """Return the name by which a driven support is known: base excitations are called with their word in front."""
-    whole = f'Base excitation "{name}"'
-    return whole if whole in compiled.system.driven.names else name
 
 
 def _directions(compiled, name: str) -> np.ndarray:
     """Return factors (n_fun,) of functions on what a load or motion shakes with: components of a base excitation."""
     out = np.ones(len(compiled.loads))
     for base in compiled.model.building.shakings:
-        if name in (base.name, f'Base excitation "{base.name}"'):
+        if name == base.name:
             for index in base.functions.values():
                 out[index] = compiled.functions[index].factor
     return out
@@ -211,7 +208,7 @@ class Harmonic:
         cutoff = 2.0 * np.pi * float(options.cutoff) if options.cutoff is not None else 2.0 * w
         if cutoff <= 0.0:
             raise ModelError(
-                f'{self.owner}: modes up to 0 Hz are none; give cutoff or modes, or take method = "direct"'
+                "modes up to 0 Hz are none", owner=self.owner, remedy='give cutoff or modes, or take method = "direct"'
             )
         ratios = np.atleast_1d(np.asarray(options.damping if options.damping is not None else [], float))
         moved = [A @ self.ways for A in (self.K, self.C, self.M)]
@@ -222,7 +219,7 @@ class Harmonic:
                 0.5 * (K + K.T), C1, M, B, self.structural, ratios, cutoff, options.modes,
             )  # fmt: skip
         except AnalysisError as error:
-            raise AnalysisError(f"{self.owner}: {error}") from None
+            raise type(error)(str(error), owner=self.owner) from None
         self.solver = self.modal
         if self.modal.frequencies.size and self.modal.frequencies[-1] < w and options.modes is not None:
             self.warnings.append(

@@ -25,7 +25,7 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
-from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.errors import AnalysisError, LooseError, ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, Elimination, eliminate
 from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
@@ -232,7 +232,7 @@ class Linearised:
                 strict=True, scale=size,
             )  # fmt: skip
         except ConstraintConflict as conflict:
-            raise ModelError(f"Model: {self._conflict(conflict)}") from None
+            raise ModelError(f"{self._conflict(conflict)}", owner=Owner("Model")) from None
 
     def preferred(self) -> np.ndarray:
         """Return the dof (m,) of each constraint that an elimination is to make dependent, -1 for any."""
@@ -350,7 +350,7 @@ class Linearised:
             try:
                 u[self.owned], y = factor(self.stiffness, self.rows, "saddle").solve(f[self.owned])
             except LinearSolveError:
-                raise AnalysisError(f"{owner}: {_LOOSE}") from None
+                raise LooseError(_LOOSE, owner=owner) from None
         return Response(u, y[: self.multipliers.size], mask, self.values.copy(), weight, forces)
 
     def _held(self, values: np.ndarray) -> np.ndarray:
@@ -391,7 +391,7 @@ class Linearised:
             try:
                 self._lu = factor(K, G[np.flatnonzero(keep)], "general")
             except SingularShift:
-                raise AnalysisError(f"{owner}: {_LOOSE}") from None
+                raise LooseError(_LOOSE, owner=owner) from None
         q, some = self._lu.solve(f)
         y = np.zeros(keep.size)
         y[keep] = some
@@ -403,16 +403,16 @@ class Linearised:
             try:
                 self._positive = factor(pencil, kind="positive")
             except NotPositiveDefinite:
-                raise AnalysisError(f"{owner}: {self._instability()}") from None
+                raise self._instability(owner) from None
             except LinearSolveError as error:
                 raise AnalysisError(f"{owner}: the stiffness cannot be factored: {error}") from None
         return self._positive
 
-    def _instability(self) -> str:
-        """Return what an indefinite or singular stiffness means: a free motion, or an unstable state."""
+    def _instability(self, owner: str) -> AnalysisError:
+        """Return the error of an indefinite or singular stiffness: a free motion, or an unstable state."""
         K = self.stiffness
         if K.shape[0] == 0:
-            return _LOOSE
+            return LooseError(_LOOSE, owner=owner)
         D = diags(np.where(K.diagonal() > 0.0, K.diagonal(), 1.0))
         pencil = Pencil(K, D)
         x = np.random.default_rng(7).standard_normal(K.shape[0])
@@ -429,9 +429,10 @@ class Linearised:
             size[self.system.system.kind[: self.first] != S.POSITION] *= 1e-3 * self.system.length
             name = self.system.name_of(int(size.argmax()))
             if value < -1e-9:
-                return f"the state is unstable already (most of all {name} moves away); lower the loads before"
-            return f"{_LOOSE}; what moves freely shows at {name}"
-        return _LOOSE
+                why = f"the state is unstable already (most of all {name} moves away); lower the loads before"
+                return AnalysisError(why, owner=owner)
+            return LooseError(f"{_LOOSE}; what moves freely shows at {name}", owner=owner)
+        return LooseError(_LOOSE, owner=owner)
 
     def moved(self, u: np.ndarray) -> S.State:
         """Return the state moved by increments u (N,): positions, and rotations by their Cayley vectors."""

@@ -214,11 +214,13 @@ def check_outputs(compiled: CompiledModel, names: str | Sequence[str], owner: st
         sensor = sensors.get(plain)
         if sensor is None:
             there = f"there are {', '.join(sensors)}" if sensors else "there are none"
-            raise ModelError(f'{owner}: sensors: there is no sensor "{name}"; {there}')
+            raise ModelError(f'sensors: there is no sensor "{name}"', owner=owner, remedy=f"{there}")
         if sensor.kind in ("work", "energy"):
-            raise ModelError(f'{owner}: sensors: "{plain}": {sensor.kind} is not linear in small motions; remove it')
+            raise ModelError(
+                f'sensors: "{plain}": {sensor.kind} is not linear in small motions', owner=owner, remedy="remove it"
+            )
         if primes > 2:
-            raise ModelError(f"{owner}: sensors: {name!r} is derived {primes} times; take at most two")
+            raise ModelError(f"sensors: {name!r} is derived {primes} times", owner=owner, remedy="take at most two")
         found.append((sensor, primes))
     return found
 
@@ -249,9 +251,10 @@ def outputs_of(
         derivative, value, vanishes = slope(sensor, here, record[own], length)
         if vanishes and not vectors:
             raise ModelError(
-                f'{owner}: sensors: "{sensor.name}" ({sensor.kind}) is the length of a vector that is zero in this '
-                "state, where it has no derivative; take sensors of components (displacement, rotation), or harmonic "
-                "response"
+                f'sensors: "{sensor.name}" ({sensor.kind}) is the length of a vector that is zero in this state, '
+                "where it has no derivative",
+                owner=owner,
+                remedy="take sensors of components (displacement, rotation), or harmonic response",
             )
         if vanishes:
             sizes.append(slice(row, row + len(derivative)))
@@ -320,7 +323,7 @@ def _records(lin: SmallMotions, record: np.ndarray, given: Inputs) -> tuple[np.n
 
 
 def _element_records(lin: SmallMotions, kind, index, given: Inputs, values: np.ndarray, by: list) -> None:
-    """Outputs of single elements and their derivatives, by differences of what each of them depends on."""
+    """Return outputs of single elements and their derivatives, by differences of what each of them depends on."""
     system, N = lin.system, lin.system.n_dof
     length = system.length
     positions = np.zeros(N, bool)
@@ -336,7 +339,7 @@ def _element_records(lin: SmallMotions, kind, index, given: Inputs, values: np.n
 
         values[i] = value()
         for dof in np.unique(block.dof[e]):
-            if dof == system.sink:
+            if dof == system.dummy:
                 continue
             if dof >= lin.first:
 

@@ -26,7 +26,8 @@ class LinearRows:
         self.context, self.linear = context, linear
 
     def record(self, values: dict[str, np.ndarray]) -> np.ndarray:
-        """Recorded values (1, k) of what `Linearised.base` or `Linearised.change` gives; works are not booked."""
+        """Return recorded values (1, k) of what `Linearised.base` or `Linearised.change` gives; works are not
+        booked."""
         sources = {
             S.REC_Q: values["Q"], S.REC_V: values["V"] if "V" in values else np.zeros_like(values["Q"]),
             S.REC_D: values["D"].ravel(), S.REC_OUT: values["out"], S.REC_REACTION: values["reaction"],
@@ -57,8 +58,8 @@ class LinearRows:
         self, change: dict[str, np.ndarray], u: np.ndarray, time: np.ndarray, increments: bool,
         v: np.ndarray | None = None,
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Columns of a frame: `Linearised.base` with a change of it by displacements u and velocities v (N,), or the
-        change alone; small displacements turn nothing."""
+        """Return columns of a frame: `Linearised.base` with a change of it by displacements u and velocities v (N,), or
+        the change alone; small displacements turn nothing."""
         context, linear, rows = self.context, self.linear, self.context.rows
         base = linear.base
         start = context.system.initial_state()
@@ -89,7 +90,7 @@ class LinearRows:
         return frames
 
     def with_totals(self, response: Response, change: dict[str, np.ndarray], record: np.ndarray) -> Response:
-        """The response with what is reported at its end, which steps about it add to."""
+        """Return the response with what is reported at its end, which steps about it add to."""
         base, sensors = self.linear.base, self.sensors()
         keys = ("rotation", "out", "energy", "reaction")
         totals = {key: base[key] + change[key] for key in keys}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.model.sensors import Sensor
+from fem_mbs.model.sensors.sensor import Sensor
 from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["LinearSensors", "slope"]

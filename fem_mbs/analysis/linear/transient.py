@@ -26,7 +26,7 @@ from fem_mbs.analysis.linear.linearised import UNSYMMETRIC, Linearised
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.transient.rules import Weights
-from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.solvers.linear.libraries import LinearSolveError
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
 from fem_mbs.solvers.linear.service import factor
@@ -52,7 +52,7 @@ class LinearTransient:
         velocity: np.ndarray, start: np.ndarray | None,
     ):  # fmt: skip
         self.linear, self.name, self.h, self.weights = linear, name, h, weights
-        self.owner = f'Step "{name}"'
+        self.owner = Owner("Step", name)
         if not linear.eliminated:
             raise AnalysisError(f"{self.owner}: the mechanism is too large for a linear transient; take a transient")
         first = self.first = linear.first
@@ -89,8 +89,8 @@ class LinearTransient:
 
     # --- what is prescribed ----------------------------------------------------------------------------------------
     def _ways(self) -> None:
-        """Displacements (first, k) that a unit of each of k time functions of motions and equations prescribes, and
-        those (first,) that are prescribed where all these functions are zero."""
+        """Find displacements (first, k) that a unit of each of k time functions of motions and equations prescribes,
+        and those (first,) that are prescribed where all these functions are zero."""
         linear = self.linear
         arrays = linear.system.system
         users = set(np.unique(arrays.driver).tolist()) if len(arrays.driven) else set()
@@ -225,11 +225,11 @@ class LinearTransient:
             try:
                 q[massive] = factor(Mq[massive][:, massive], kind="positive").solve(right[massive])
             except LinearSolveError as error:
-                raise ModelError(f"{self.owner}: the masses are not positive: {error}") from None
+                raise ModelError(f"the masses are not positive: {error}", owner=self.owner) from None
         return self.T @ q + at
 
     def _store(self) -> None:
-        """Energies at the state of what stores them, gradients and second derivatives there."""
+        """Keep energies at the state of what stores them, gradients and second derivatives there."""
         linear, first = self.linear, self.first
         with_weight = linear.potential(self.weight)
         elastic = linear.strain_energy()

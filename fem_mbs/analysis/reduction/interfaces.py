@@ -27,7 +27,7 @@ import scipy.linalg
 from scipy.sparse import block_diag, bmat, csc_matrix, csr_matrix, vstack
 
 from fem_mbs.analysis.linear.linearised import Linearised
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.parts.part import COMPONENTS, Interface
 from fem_mbs.solvers.reduction.fixed_interface import inner
 from fem_mbs.solvers.reduction.sparse_complement import sparse_complement
@@ -141,7 +141,7 @@ def make_boundary(linear: Linearised, interfaces: Mapping[str, Any]) -> Boundary
         ModelError: naming the interface, what is wrong, and the remedy.
     """
     if not isinstance(interfaces, Mapping) or not interfaces:
-        raise ModelError('Reduction: interfaces must name at least one, such as {"left": "part:left"}')
+        raise ModelError('interfaces must name at least one, such as {"left": "part:left"}', owner=Owner("Reduction"))
     pieces = [_piece(linear, name, spec) for name, spec in interfaces.items()]
     owner: dict[int, str] = {}
     for piece in pieces:
@@ -167,25 +167,25 @@ def make_boundary(linear: Linearised, interfaces: Mapping[str, Any]) -> Boundary
 
 
 def _piece(linear: Linearised, name: str, spec: Any) -> _Piece:
-    owner = f'Interface "{name}"'
+    owner = Owner("Interface", name)
     model, system = linear.compiled.model, linear.system
     given = dict(spec) if isinstance(spec, Mapping) else {"on": spec}
     unknown = [key for key in given if key not in _KEYS]
     if unknown or "on" not in given:
         what = f"unknown key {unknown[0]!r}; it has" if unknown else "it needs a place, on = ...; its keys are"
-        raise ModelError(f"{owner}: {what} {', '.join(_KEYS)}")
+        raise ModelError(f"{what} {', '.join(_KEYS)}", owner=owner)
     on = given["on"]
-    found = np.asarray(model.nodes_of(on, owner))
+    found = np.asarray(model.nodes_of(on, owner, frames=False))
     if not found.size:
-        raise ModelError(f"{owner}: {on!r} has no nodes")
+        raise ModelError(f"{on!r} has no nodes", owner=owner)
     nodes, place = np.unique(found, return_inverse=True)
     kind = given.get("kind") or ("node" if nodes.size == 1 else "rigid")
     if kind not in KINDS:
-        raise ModelError(f"{owner}: kind = {kind!r} must be one of {', '.join(KINDS)}")
+        raise ModelError(f"kind = {kind!r} must be one of {', '.join(KINDS)}", owner=owner, key="kind", value=kind)
     if kind == "node" and nodes.size > 1:
-        raise ModelError(f'{owner}: it has {nodes.size} nodes; tie them by kind = "rigid" or "average"')
+        raise ModelError(f"it has {nodes.size} nodes", owner=owner, remedy='tie them by kind = "rigid" or "average"')
     if kind != "node" and nodes.size == 1:
-        raise ModelError(f'{owner}: it has one node, which is no set to tie; take kind = "node"')
+        raise ModelError("it has one node, which is no set to tie", owner=owner, remedy='take kind = "node"')
     weights = _weights(owner, given.get("weights"), kind, found.size, place.ravel())
     known = COMPONENTS[system.dimension]
     components = given.get("components")
@@ -193,18 +193,22 @@ def _piece(linear: Linearised, name: str, spec: Any) -> _Piece:
         components = [components] if isinstance(components, str) else list(components)
         for c in components:
             if c not in known:
-                raise ModelError(f"{owner}: component {c!r} must be one of {', '.join(known)}")
+                raise ModelError(f"component {c!r} must be one of {', '.join(known)}", owner=owner)
         components = [c for c in known if c in components]
         if not components:
-            raise ModelError(f"{owner}: components = [] joins nothing; name some, or remove the key for all")
+            raise ModelError(
+                "components = [] joins nothing", owner=owner, remedy="name some, or remove the key for all"
+            )
         if kind == "rigid" and len(components) < len(known):
-            raise ModelError(f'{owner}: nodes that are tied rigidly have all components; take kind = "average"')
+            raise ModelError(
+                "nodes that are tied rigidly have all components", owner=owner, remedy='take kind = "average"'
+            )
     x = linear.state.Q[0][system.offset[nodes][:, None] + np.arange(system.dimension)]
     point = given.get("point")
     if point is None:
         point = weights @ x
     elif kind == "node":
-        raise ModelError(f"{owner}: a node stands where it is; remove point")
+        raise ModelError("a node stands where it is", owner=owner, remedy="remove point")
     else:
         point = np.asarray(model.building.vector(point, owner, "point"))
     if kind == "node":
@@ -226,13 +230,13 @@ def _weights(owner: str, given, kind: str, n: int, place: np.ndarray) -> np.ndar
         w = np.ones(place.max() + 1)
     else:
         if kind != "average":
-            raise ModelError(f'{owner}: weights belong to kind = "average"; remove them')
+            raise ModelError('weights belong to kind = "average"', owner=owner, remedy="remove them")
         w = np.asarray(given, float)
         if w.shape != (n,) or not np.isfinite(w).all():
-            raise ModelError(f"{owner}: weights must be {n} numbers, one per node")
+            raise ModelError(f"weights must be {n} numbers, one per node", owner=owner)
         w = np.bincount(place, weights=w)
     if not w.sum() > 0.0:
-        raise ModelError(f"{owner}: the sum of the weights must be positive, not {w.sum():g}")
+        raise ModelError(f"the sum of the weights must be positive, not {w.sum():g}", owner=owner)
     return w / w.sum()
 
 
@@ -250,14 +254,16 @@ def _of_node(linear: Linearised, owner: str, node: int, components):
     wanted = [known.index(c) for c in components] if components else list(range(dofs.size))
     if max(wanted) >= dofs.size:
         raise ModelError(
-            f'{owner}: node "{name}" has no rotation; leave it out, or tie several nodes by kind = "rigid" or "average"'
+            f'node "{name}" has no rotation',
+            owner=owner,
+            remedy='leave it out, or tie several nodes by kind = "rigid" or "average"',
         )
     free = linear.elimination.T[dofs].getnnz(axis=1) > 0
     numbers = [k for k in wanted if free[k]]
     if not numbers or (components and len(numbers) < len(wanted)):
         held = next(k for k in wanted if not free[k])
         raise ModelError(
-            f'{owner}: "{known[held]}" of node "{name}" is held by a support; leave it out, or remove that'
+            f'"{known[held]}" of node "{name}" is held by a support', owner=owner, remedy="leave it out, or remove that"
         )
     return numbers, *_of_means(
         linear, owner, csr_matrix(linear.elimination.T[dofs[numbers]]), [known[k] for k in numbers]
@@ -279,14 +285,17 @@ def _of_rigid(linear: Linearised, owner: str, nodes: np.ndarray, r: np.ndarray):
         held = counts.min() == 0
         what = "is held by a support or motion" if held else "depends on others by a constraint"
         raise ModelError(
-            f"{owner}: {system.name_of(int(bad))} {what}, so that the nodes cannot move as a rigid whole; leave that "
-            'node out, remove that (release = True takes supports away), or take kind = "average"'
+            f"{system.name_of(int(bad))} {what}, so that the nodes cannot move as a rigid whole",
+            owner=owner,
+            remedy='leave that node out, remove that (release = True takes supports away), or take kind = "average"',
         )
     columns, first, back = np.unique(T.indices, return_index=True, return_inverse=True)
     R = R / T.data[:, None]
     if np.abs(R - R[first][back]).max() > 1e-9 * np.abs(R).max():
         raise ModelError(
-            f"{owner}: a joint makes nodes of it move alike that a rigid whole does not; leave one of them out"
+            "a joint makes nodes of it move alike that a rigid whole does not",
+            owner=owner,
+            remedy="leave one of them out",
         )
     _check_rank(owner, R[first].T, COMPONENTS[dim])
     return columns.astype(np.int64), R[first]
@@ -311,8 +320,9 @@ def _of_average(linear: Linearised, owner: str, nodes: np.ndarray, w: np.ndarray
     if bad or (lost.size and np.abs(mean).max() > 1e-9 * np.abs(r).max()):
         rest = [COMPONENTS[dim][k] for k in numbers if k not in bad]
         raise ModelError(
-            f"{owner}: its nodes stand in a line, which defines no rotation about it; name nodes beside it, or leave "
-            f"that rotation out (components = {rest}), at the mean of the nodes"
+            "its nodes stand in a line, which defines no rotation about it",
+            owner=owner,
+            remedy=f"name nodes beside it, or leave that rotation out (components = {rest}), at the mean of the nodes",
         )
     inverse = (axes[:, good] / values[good]) @ axes[:, good].T
     rows[dim:] = np.einsum("ij,n,jnk->ink", inverse, w, arms)
@@ -327,7 +337,7 @@ def _of_average(linear: Linearised, owner: str, nodes: np.ndarray, w: np.ndarray
     T = csr_matrix(linear.elimination.T[dofs])
     held = np.flatnonzero(T.getnnz(axis=1) == 0)
     if held.size == dofs.size:
-        raise ModelError(f"{owner}: all of its nodes are held by supports; it cannot move")
+        raise ModelError("all of its nodes are held by supports", owner=owner, remedy="it cannot move")
     return _of_means(linear, owner, csr_matrix(rows @ csc_matrix(T)), [COMPONENTS[dim][k] for k in numbers])
 
 
@@ -358,6 +368,8 @@ def _check_rank(owner: str, rows: np.ndarray, components) -> None:
         lost |= rows.shape[0] > rows.shape[1]
     if lost.any():
         raise ModelError(
-            f'{owner}: its nodes define no "{components[int(lost.argmax())]}" of its own: they stand in a line, or a '
-            'constraint ties them; name more nodes, or fewer components (of kind = "average")'
+            f'its nodes define no "{components[int(lost.argmax())]}" of its own: they stand in a line, or a '
+            "constraint ties them",
+            owner=owner,
+            remedy='name more nodes, or fewer components (of kind = "average")',
         )

@@ -24,7 +24,7 @@ from scipy.sparse import coo_matrix, csr_matrix
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import mass as solid_mass
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.parts.part import Moments
 from fem_mbs.system.compile import Block, Compiled
 from fem_mbs.system.inertia_coordinates import constant_mass
@@ -63,7 +63,11 @@ def moments(linear: Linearised, T: np.ndarray, origin: np.ndarray | None = None)
     T = np.asarray(T, float)
     first = linear.first
     if T.ndim != 2 or T.shape[0] < first:
-        raise ModelError(f"Moments: shapes have the form {T.shape}; they need a row for each of the {first} dofs")
+        raise ModelError(
+            f"shapes have the form {T.shape}",
+            owner=Owner("Moments"),
+            remedy=f"they need a row for each of the {first} dofs",
+        )
     start = np.zeros(dim) if origin is None else np.asarray(origin, float)
     place = y.place - y.one[:, None] * start
     rigid = np.column_stack((y.one, place))
@@ -97,8 +101,10 @@ def inertia_coordinates(linear: Linearised) -> InertiaCoordinates:
     for block in system.blocks:
         if block.type.name.startswith("axisymmetric") and block.type.prestress is not None:
             raise ModelError(
-                f'Moments: "{block.label(0)}" is axisymmetric; its nodes are rings, which do not turn with a plane '
-                "body; make the part of plane or solid cells"
+                f'"{block.label(0)}" is axisymmetric',
+                owner=Owner("Moments"),
+                remedy="its nodes are rings, which do not turn with a plane body; make the part of plane or "
+                "solid cells",
             )
     directors = int(system.nodes.rotational.sum()) * dim
     entries, inner = [], []
@@ -161,8 +167,9 @@ def _with_directors(system: Compiled, block: Block, nodes: int) -> tuple[np.ndar
     """Return places (e, k) and masses (e, k, k) of beams, bodies and points."""
     if block.type.name.startswith("nodal_mass"):
         raise ModelError(
-            f'Moments: nodal mass "{block.label(0)}" is a matrix without a centre, which no distribution of mass has; '
-            "describe it by a body or a point mass with offset"
+            f'nodal mass "{block.label(0)}" is a matrix without a centre, which no distribution of mass has',
+            owner=Owner("Moments"),
+            remedy="describe it by a body or a point mass with offset",
         )
     ends, M, axes = constant_mass(block)
     place = [

@@ -7,7 +7,7 @@ from typing import Any
 
 from fem_mbs.analysis.reduction.reduce import reduce_part
 from fem_mbs.cluster import TaskProgress, run_tasks
-from fem_mbs.errors import FemMbsError, ModelError
+from fem_mbs.errors import FemMbsError, ModelError, Owner
 from fem_mbs.parts.part import ReducedPart
 
 __all__ = ["reduce_parts"]
@@ -38,7 +38,9 @@ def reduce_parts(
     for name, given in parts.items():
         for key in ("model", "interfaces"):
             if key not in given:
-                raise ModelError(f'Part "{name}": "{key}" is missing; give the arguments of reduce_part')
+                raise ModelError(
+                    f'"{key}" is missing', owner=Owner("Part", name), remedy="give the arguments of reduce_part"
+                )
     found = run_tasks(_reduce, list(parts.items()), workers=workers, scheduler=scheduler, progress=progress)
     return dict(zip(parts, found, strict=True))
 
@@ -49,4 +51,4 @@ def _reduce(name: str, given: Mapping[str, Any]) -> ReducedPart:
     except FemMbsError as error:
         raise type(error)(f'Part "{name}": {error}') from None
     except TypeError as error:
-        raise ModelError(f'Part "{name}": {error}') from None
+        raise ModelError(f"{error}", owner=Owner("Part", name)) from None

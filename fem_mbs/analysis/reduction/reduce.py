@@ -42,7 +42,7 @@ from fem_mbs.analysis.reduction.projection import (
 from fem_mbs.analysis.reduction.quality import accuracy_of, effective_shares, free_modes_of, mass_properties
 from fem_mbs.analysis.reduction.rigid import check_held, rigid_motions
 from fem_mbs.analysis.run import run_to_end
-from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
 from fem_mbs.solvers.eigen.modes import CHECKS
@@ -148,8 +148,9 @@ def reduce_part(
     linear = model if isinstance(model, Linearised) else _linearised(model, state, interfaces if release else {})
     if not linear.eliminated:
         raise ModelError(
-            "Reduction: too many of its unknowns are tied by joints for a part; reduce the flexible parts of the "
-            "mechanism one by one"
+            "too many of its unknowns are tied by joints for a part",
+            owner=Owner("Reduction"),
+            remedy="reduce the flexible parts of the mechanism one by one",
         )
     start = np.zeros(linear.system.dimension) if origin is None else linear.compiled.model.building.vector(
         origin, "Reduction", "origin"
@@ -217,33 +218,61 @@ def reduce_part(
 # --- what is asked for -----------------------------------------------------------------------------------------------
 def _check_options(method, modes, cutoff, participation, accuracy, check, state, recovery) -> None:
     if method not in METHODS:
-        raise ModelError(f"Reduction: method = {method!r} must be one of {', '.join(METHODS)}")
+        raise ModelError(
+            f"method = {method!r} must be one of {', '.join(METHODS)}",
+            owner=Owner("Reduction"),
+            key="method",
+            value=method,
+        )
     for key, value in (("modes", modes), ("accuracy", accuracy)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
-            raise ModelError(f"Reduction: {key} = {value!r} must be a whole number of at least 0")
+            raise ModelError(
+                f"{key} = {value!r} must be a whole number of at least 0",
+                owner=Owner("Reduction"),
+                key=key,
+                value=value,
+            )
     if method == "guyan" and (modes or cutoff is not None or participation is not None):
-        raise ModelError('Reduction: "guyan" has no modes; remove modes, cutoff and participation, or take another')
+        raise ModelError(
+            '"guyan" has no modes',
+            owner=Owner("Reduction"),
+            remedy="remove modes, cutoff and participation, or take another",
+        )
     for key, value, most in (("cutoff", cutoff, np.inf), ("participation", participation, 1.0)):
         good = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
         if value is not None and not (good and 0.0 < value < np.inf and value <= most):
             bound = "a positive frequency [Hz]" if key == "cutoff" else "a share between 0 and 1"
-            raise ModelError(f"Reduction: {key} = {value!r} must be {bound}")
+            raise ModelError(f"{key} = {value!r} must be {bound}", owner=Owner("Reduction"), key=key, value=value)
     if check is not None and check not in CHECKS:
-        raise ModelError(f"Reduction: check = {check!r} must be one of {', '.join(CHECKS)}")
+        raise ModelError(
+            f"check = {check!r} must be one of {', '.join(CHECKS)}", owner=Owner("Reduction"), key="check", value=check
+        )
     if isinstance(recovery, str) and recovery != "stress":
-        raise ModelError(f'Reduction: recovery = {recovery!r} must be true, false or "stress"')
+        raise ModelError(
+            f'recovery = {recovery!r} must be true, false or "stress"',
+            owner=Owner("Reduction"),
+            key="recovery",
+            value=recovery,
+        )
     if state not in ("start", "end"):
-        raise ModelError(f'Reduction: state = {state!r} must be "start" or "end" (of the model\'s steps)')
+        raise ModelError(
+            f'state = {state!r} must be "start" or "end" (of the model\'s steps)',
+            owner=Owner("Reduction"),
+            key="state",
+            value=state,
+        )
 
 
 def _linearised(model: Model, state: str, released: Mapping[str, Any]) -> Linearised:
     """Return the model at its start without loads, or as its steps leave it; without supports at ``released``
     interfaces."""
     if not isinstance(model, Model):
-        raise ModelError(f"Reduction: {type(model).__name__} is no Model")
+        raise ModelError(f"{type(model).__name__} is no Model", owner=Owner("Reduction"))
     if released:
         if state == "end":
-            raise ModelError('Reduction: release goes with state = "start"; its steps need their supports')
+            raise ModelError(
+                'release goes with state = "start"', owner=Owner("Reduction"), remedy="its steps need their supports"
+            )
         places = [spec.get("on") if isinstance(spec, Mapping) else spec for spec in released.values()]
         nodes = set(np.concatenate([model.nodes_of(place, "Reduction") for place in places]).tolist())
         model = copy(model)
@@ -394,11 +423,21 @@ def _damping(linear, damping, basis: _Basis, Q: np.ndarray, rigid: np.ndarray) -
     if isinstance(damping, Mapping):
         unknown = [key for key in damping if key not in ("alpha", "beta")]
         if unknown or not all(np.isfinite(float(v)) and float(v) >= 0.0 for v in damping.values()):
-            raise ModelError(f"Reduction: damping = {dict(damping)!r} must be alpha [1/s] and beta [s], not negative")
+            raise ModelError(
+                f"damping = {dict(damping)!r} must be alpha [1/s] and beta [s], not negative",
+                owner=Owner("Reduction"),
+                key="damping",
+                value=dict(damping),
+            )
         return float(damping.get("alpha", 0.0)) * M + float(damping.get("beta", 0.0)) * K
     ratios = np.atleast_1d(np.asarray(damping, float))
     if ratios.ndim != 1 or not ratios.size or not np.isfinite(ratios).all() or ratios.min() < 0.0:
-        raise ModelError(f"Reduction: damping = {damping!r} must be ratios of critical damping, not negative")
+        raise ModelError(
+            f"damping = {damping!r} must be ratios of critical damping, not negative",
+            owner=Owner("Reduction"),
+            key="damping",
+            value=damping,
+        )
     try:
         values, P = free_modes_of(K, M, rigid)
     except np.linalg.LinAlgError:

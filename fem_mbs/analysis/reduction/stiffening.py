@@ -33,7 +33,7 @@ from scipy.sparse import bmat, csr_matrix, diags
 from fem_mbs.analysis.linear.linearised import Linearised, Response
 from fem_mbs.analysis.reduction.interfaces import Boundary
 from fem_mbs.analysis.reduction.invariants import InertiaCoordinates, inertia_coordinates
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.solvers.reduction.free_interface import InertiaRelief
 
 __all__ = ["FREE", "stiffening"]
@@ -137,7 +137,9 @@ def _loads(
     known = [interface.name for interface in boundary.interfaces]
     if not isinstance(forces, bool) and set(forces) - set(known):
         unknown = sorted(set(forces) - set(known))[0]
-        raise ModelError(f'Stiffening: "{unknown}" is no interface of the part; it has {", ".join(known)}')
+        raise ModelError(
+            f'"{unknown}" is no interface of the part', owner=Owner("Stiffening"), remedy=f"it has {', '.join(known)}"
+        )
     for interface in boundary.interfaces:
         asked = forces is True or (forces and interface.name in forces)
         if asked and interface.name != frame:  # (what acts on the frame's own interface goes into its support)
@@ -166,14 +168,17 @@ def _held(boundary: Boundary, frame: str, rigid: np.ndarray, loads: np.ndarray) 
             break
     else:
         names = ", ".join(interface.name for interface in boundary.interfaces)
-        raise ModelError(f'Stiffening: frame = "{frame}" is no interface; take one of {names}, or "{FREE}"')
+        raise ModelError(
+            f'frame = "{frame}" is no interface', owner=Owner("Stiffening"), remedy=f'take one of {names}, or "{FREE}"'
+        )
     arms = rigid[rows].T  # generalised forces on rigid-body motions
     r = arms.shape[0]
     values = np.linalg.svd(arms, compute_uv=False) if r else np.ones(1)
     if r > rows.size or values[-1] <= 1e-9 * values[0]:
         raise ModelError(
-            f'Stiffening: interface "{frame}" does not hold the part in all its {r} rigid-body motions; take another, '
-            f'one of several nodes with kind = "rigid", or frame = "{FREE}"'
+            f'interface "{frame}" does not hold the part in all its {r} rigid-body motions',
+            owner=Owner("Stiffening"),
+            remedy=f'take another, one of several nodes with kind = "rigid", or frame = "{FREE}"',
         )
     held = np.zeros_like(loads)
     held[rows] = -np.linalg.lstsq(arms, rigid.T @ loads, rcond=None)[0]

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import brentq, linear_sum_assignment
@@ -33,6 +34,9 @@ from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.eigen.complex_pairs import beside, both_residuals, improved
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
 from fem_mbs.system.tangent import matrices_of
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.steps.campbell import Whirl
 
 __all__ = [
     "Branches", "Critical", "Pair", "Spectrum", "Spinning", "critical_speeds", "direct_speeds", "follow",
@@ -129,7 +133,7 @@ class Spectrum:
         """Return right vectors (n, m) of all eigenvalues as good as equal to one."""
         return self.right[:, np.abs(self.values - value) <= _SAME * abs(value)]
 
-    def whirl(self, pair: Pair) -> str:
+    def whirl(self, pair: Pair) -> Whirl:
         """Return sense of a mode of this spectrum, where its eigenvalue determines one."""
         return whirl(self.lin, pair, self.same(pair.value))
 
@@ -259,7 +263,8 @@ def _step(
 
 
 def _share(known: Pair, to: Spectrum, members: np.ndarray, pair: Pair) -> Pair:
-    """Of equal eigenvalues the vectors next to known ones: their own are arbitrary, and whirl would be random."""
+    """Return the vectors next to known ones where eigenvalues are equal: their own are arbitrary, and whirl would be
+    random."""
     X, W = to.right[:, members], to.left[:, members]
     A = (pair.value + known.value) * to.lin.M + to.lin.C
     x, w = X @ (W.conj().T @ (A @ known.right)), W @ (X.conj().T @ (A.conj().T @ known.left))
@@ -320,7 +325,7 @@ def _normal(p: complex, right: np.ndarray, left: np.ndarray) -> Pair:
 
 
 # --- whirl -----------------------------------------------------------------------------------------------------------
-def whirl(lin: Linearisation, pair: Pair, same: np.ndarray | None = None) -> str:
+def whirl(lin: Linearisation, pair: Pair, same: np.ndarray | None = None) -> Whirl:
     """Return sense in which the nodes of a rotor run in a mode: "forward" (as it turns), "backward", "mixed" (some so,
     some so), or "none": along lines, not across the axis (torsion, axial modes), or not determined.
 
@@ -380,7 +385,7 @@ class Critical:
     speed: float
     order: float
     branch: int | None
-    whirl: str
+    whirl: Whirl
     value: complex
     direct: complex | None = None
 

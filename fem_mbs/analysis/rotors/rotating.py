@@ -18,7 +18,7 @@ from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.rotation import Rotation
-from fem_mbs.errors import AnalysisError, ModelError
+from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.parts.rotors import Rotor
 from fem_mbs.solvers.linear.redundancy import independent_rows
@@ -46,7 +46,8 @@ _NOISE = 1e-7  # of absolute values: what cancels may have rounding of 1e-9 of i
 def steady_rotation(
     compiled: CompiledModel, state: S.State, rotation: Rotation, t: float = 0.0, loading: Loading | None = None
 ) -> Linearisation:
-    """The model about the state in which it turns steadily, nearest to a given one; increments in the fixed frame.
+    """Return the model about the state in which it turns steadily, nearest to a given one; increments in the fixed
+    frame.
 
     Raises:
         ModelError: joints or motions do not let it turn so.
@@ -201,8 +202,9 @@ def _check_velocities(lin: Linearisation) -> None:
     off &= ~np.isin(held, driven)
     if off.any():
         raise ModelError(
-            f"{rotation.owner}: {system.name_of(int(held[off][0]))} is held, but would move by the rotation; leave it "
-            "out of the nodes that turn, or free it"
+            f"{system.name_of(int(held[off][0]))} is held, but would move by the rotation",
+            owner=rotation.owner,
+            remedy="leave it out of the nodes that turn, or free it",
         )
     rate = lin.constraints @ v
     unit = np.where(system.system.kind == S.POSITION, system.length, 1.0)
@@ -211,8 +213,9 @@ def _check_velocities(lin: Linearisation) -> None:
     bad = [i for i in bad if i not in names]
     if bad:
         raise ModelError(
-            f"{rotation.owner}: {lin.row_name(int(bad[0]))} does not let the nodes turn about this axis; choose which "
-            "nodes turn (on), or join them by a joint that turns about the axis"
+            f"{lin.row_name(int(bad[0]))} does not let the nodes turn about this axis",
+            owner=rotation.owner,
+            remedy="choose which nodes turn (on), or join them by a joint that turns about the axis",
         )
 
 
@@ -267,11 +270,16 @@ def choose_frame(lin: Linearisation, frame: str = "auto") -> Linearisation:
             and what holds it have different properties in two directions.
     """
     if frame not in FRAMES:
-        raise ModelError(f"Linearisation: frame = {frame!r} must be one of {', '.join(FRAMES)}")
+        raise ModelError(
+            f"frame = {frame!r} must be one of {', '.join(FRAMES)}",
+            owner=Owner("Linearisation"),
+            key="frame",
+            value=frame,
+        )
     rotation = lin.steady
     if rotation is None:
         if frame == "rotating":
-            raise ModelError('Linearisation: frame = "rotating" needs a rotor')
+            raise ModelError('frame = "rotating" needs a rotor', owner=Owner("Linearisation"))
         return lin
     if rotation.speed == 0.0:
         return lin.seen_from("rotating" if frame == "rotating" else "fixed")
@@ -279,18 +287,21 @@ def choose_frame(lin: Linearisation, frame: str = "auto") -> Linearisation:
     if frame != "auto":
         if found[frame] > CONSTANT:
             raise ModelError(
-                f"{rotation.owner}: the coefficients are not constant in the {frame} frame (they change by "
-                f'{found[frame]:.1e} as it turns); take frame = "auto"'
+                f"the coefficients are not constant in the {frame} frame (they change by {found[frame]:.1e} as it "
+                "turns)",
+                owner=rotation.owner,
+                remedy='take frame = "auto"',
             )
         return lin.seen_from(frame)
     for name in ("fixed", "rotating"):
         if found[name] <= CONSTANT:
             return lin.seen_from(name)
     raise ModelError(
-        f"{rotation.owner}: what turns and what does not both have different properties in two directions across the "
-        f"axis (the coefficients change by {found['fixed']:.1e} in the fixed frame, {found['rotating']:.1e} in the "
-        "rotating one), so that they are periodic in every frame and there are no modes; make the rotor axisymmetric, "
-        "or its supports isotropic, or compute a transient"
+        "what turns and what does not both have different properties in two directions across the axis "
+        f"(the coefficients change by {found['fixed']:.1e} in the fixed frame, {found['rotating']:.1e} in "
+        "the rotating one), so that they are periodic in every frame and there are no modes",
+        owner=rotation.owner,
+        remedy="make the rotor axisymmetric, or its supports isotropic, or compute a transient",
     )
 
 
@@ -325,9 +336,10 @@ def _check_steady(lin: Linearisation, there: Linearisation) -> None:
     worst = int((off - noise).argmax())
     if off[worst] > noise[worst] and off[worst] > 1e-6 * lin.tangent.largest_force:
         raise ModelError(
-            f"{lin.steady.owner}: its state does not turn with it: {lin.names[worst]} is out of balance by "
-            f"{off[worst]:.3g} when it has turned by {np.rad2deg(_ANGLE):.0f} degrees; leave out loads that stand in "
-            "space (weight across the axis), or centre what turns"
+            f"its state does not turn with it: {lin.names[worst]} is out of balance by {off[worst]:.3g} when "
+            f"it has turned by {np.rad2deg(_ANGLE):.0f} degrees",
+            owner=lin.steady.owner,
+            remedy="leave out loads that stand in space (weight across the axis), or centre what turns",
         )
 
 

@@ -64,7 +64,9 @@ def steady_response(
     for u in unbalances:
         if u.node not in turning:
             name = spinning.end.compiled.model.node_name(u.node)
-            raise ModelError(f'{owner}: the unbalance at "{name}" is on no part of {spinning.rotor.owner}; move it')
+            raise ModelError(
+                f'the unbalance at "{name}" is on no part of {spinning.rotor.owner}', owner=owner, remedy="move it"
+            )
     out = np.zeros((len(speeds), len(nodes), 3), complex)
     for k, speed in enumerate(speeds):
         if speed == 0.0:  # no force; a rotor that nothing holds would leave a singular matrix

@@ -31,7 +31,7 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.stability.rotation import Rotation, transport, turn_steadily
 from fem_mbs.analysis.start.initial import function_jets, initial_accelerations, multipliers_of
 from fem_mbs.analysis.start.redundancy import constraint_labels
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
 from fem_mbs.solvers.linear.redundancy import independent_rows
@@ -78,9 +78,14 @@ class Linearisation:
     ):  # fmt: skip
         self.compiled, self.system, self.t, self.rotation, self.frame = compiled, compiled.system, t, rotation, frame
         if frame not in ("fixed", "rotating"):
-            raise ModelError(f'Linearisation: frame = {frame!r} must be "fixed" or "rotating"')
+            raise ModelError(
+                f'frame = {frame!r} must be "fixed" or "rotating"',
+                owner=Owner("Linearisation"),
+                key="frame",
+                value=frame,
+            )
         if frame == "rotating" and rotation is None:
-            raise ModelError('Linearisation: frame = "rotating" needs a rotation')
+            raise ModelError('frame = "rotating" needs a rotation', owner=Owner("Linearisation"))
         if loading is None:
             loading = Loading(compiled)
             loading.all_on()
@@ -105,7 +110,7 @@ class Linearisation:
         self.multipliers = self.state.U[self.first : -1].copy()
 
     def _balance(self) -> None:
-        """Multipliers that leave the least out of balance; where forces depend on them, by Newton's method."""
+        """Set the multipliers that leave the least out of balance; where forces depend on them, by Newton's method."""
         y = self.state.U[self.first : -1]
         pressing = [block for block in self.system.blocks if block.type.reads]
         for _ in range(_BALANCED):
@@ -119,8 +124,9 @@ class Linearisation:
             if not pressing or np.abs(change).max() <= 1e-13 * np.abs(y).max():
                 return
         raise ModelError(
-            "Linearisation: no forces of joints balance the friction that they cause; a joint may jam by its own "
-            "friction: take a smaller coefficient"
+            "no forces of joints balance the friction that they cause",
+            owner=Owner("Linearisation"),
+            remedy="a joint may jam by its own friction: take a smaller coefficient",
         )
 
     # --- the state -------------------------------------------------------------------------------------------------
@@ -183,7 +189,7 @@ class Linearisation:
             ModelError: it has none.
         """
         if self.rotation is None:
-            raise ModelError("Linearisation: this state has no steady rotation; name a rotor")
+            raise ModelError("this state has no steady rotation", owner=Owner("Linearisation"), remedy="name a rotor")
         return self.rotation
 
     def transport(self, nodes: np.ndarray) -> csr_matrix:

@@ -140,8 +140,9 @@ def state_space(
     n_states = 2 * found.free.size
     if n_states > _DENSE:
         raise ModelError(
-            f"{owner}: {n_states} states are too many for dense matrices (at most {_DENSE}); take the descriptor form, "
-            "or reduce the model"
+            f"{n_states} states are too many for dense matrices (at most {_DENSE})",
+            owner=owner,
+            remedy="take the descriptor form, or reduce the model",
         )
     M, C1, K = lin.whole()
     if lin.pressed:
@@ -196,7 +197,7 @@ def _minimal(lin: Linearisation, given: Inputs, owner: str):
             try:
                 Q[:first, j] = solved(given.gap[:, j], given.place[held, j]).u0
             except Exception as error:
-                raise ModelError(f'{owner}: the constraints do not allow the input "{name}" ({error})') from None
+                raise ModelError(f'the constraints do not allow the input "{name}" ({error})', owner=owner) from None
     return solved(None, None), Q
 
 
@@ -240,7 +241,9 @@ def _with_mass(system, bases, shares, given: Inputs, names: list[str], owner: st
     if singular or acting > 1e-9 * size > 0.0 or (given.order == 1).any():
         at = int(np.abs(Z0).sum(axis=1).argmax())
         why = "nor stiffness" if singular else "but a damper, or a rate of an input, acts there"
-        raise ModelError(f"{owner}: {names[at]} has no mass {why}; give it a mass, or take the descriptor form")
+        raise ModelError(
+            f"{names[at]} has no mass {why}", owner=owner, remedy="give it a mass, or take the descriptor form"
+        )
     # (coordinates of inputs by their values alone: their rates and accelerations do not act on what has no mass)
     by_input = Z0 @ np.linalg.solve(K0, Z0.T @ T.T @ (given.force - K @ Q - C1 @ Q1 - M @ Q2))
     right = Z1 - Z0 @ np.linalg.solve(K0, Z0.T @ Kr @ Z1)
@@ -271,8 +274,10 @@ def _derived(out: Outputs, given: Inputs, A, B, Cx, D, owner: str) -> tuple[np.n
             for j in np.flatnonzero(np.abs(D[i]) > 1e-13 * size):
                 if j + 1 >= D.shape[1] or given.order[j + 1] != given.order[j] + 1:
                     raise ModelError(
-                        f"{owner}: sensors: {out.names[i]!r} would need a derivative of the input "
-                        f'"{given.names[j]}", on which it depends at once; take the sensor without \''
+                        f'sensors: {out.names[i]!r} would need a derivative of the input "{given.names[j]}", on which '
+                        "it depends at once",
+                        owner=owner,
+                        remedy="take the sensor without '",
                     )
                 shifted[j + 1] = D[i, j]
             D[i] = Cx[i] @ B + shifted
@@ -293,7 +298,9 @@ def descriptor(
     out = outputs_of(lin, sensors, given, owner)
     if out.derivatives.any():
         name = out.names[int(np.flatnonzero(out.derivatives)[0])]
-        raise ModelError(f"{owner}: sensors: {name!r}: derivatives by time belong to the state space; remove the '")
+        raise ModelError(
+            f"sensors: {name!r}: derivatives by time belong to the state space", owner=owner, remedy="remove the '"
+        )
     d, G = lin.dofs, lin.G
     n, m, nu = d.size, G.shape[0], len(given.names)
     M, C1, K = lin.whole()

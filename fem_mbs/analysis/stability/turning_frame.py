@@ -33,7 +33,9 @@ def frame_speed(linear: Linearised, owner: str) -> float:
     frame = linear.compiled.model.building.rotating
     square = float(linear.values_now()[frame.function])
     if square <= 0.0:
-        raise ModelError(f'{owner}: centrifugal load "{frame.name}" does not act yet; bring it on by a step before')
+        raise ModelError(
+            f'centrifugal load "{frame.name}" does not act yet', owner=owner, remedy="bring it on by a step before"
+        )
     return float(np.sqrt(square))
 
 

@@ -17,7 +17,6 @@ Theory: docs/theory.md, section 3, "Assembly".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags
@@ -26,8 +25,9 @@ from scipy.spatial.transform import Rotation
 from fem_mbs import contract as C
 from fem_mbs.analysis.start.initial import constrained, function_jets, started
 from fem_mbs.analysis.start.roots import Roots
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.results.report import ClosingReport, Moved
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.tangent import Level, Tangent, control, function_table
@@ -162,7 +162,7 @@ class _Assembler:
         return out
 
     def move(self, d: np.ndarray) -> None:
-        """Displacements and rotation vectors (first,) on top of the present positions."""
+        """Add displacements and rotation vectors (first,) to the present positions."""
         state, rows = self.state, self.system.system.rotations
         n = len(rows)
         if self.system.dimension == 2:
@@ -233,7 +233,7 @@ class _Assembler:
         return count
 
     def polish(self) -> None:
-        """The last digits of the constraints."""
+        """Iterate for the last digits of the constraints."""
         for _ in range(4):
             g = self.gap()
             if self.sizes(g).max(initial=0.0) <= 1e-15:
@@ -308,7 +308,7 @@ class _Assembler:
                     most, name = energy, label
         return total, name
 
-    def moved(self) -> list[dict[str, Any]]:
+    def moved(self) -> list[Moved]:
         """Return largest displacement [m] and rotation [rad] of every body, node and mesh that moved."""
         system, model = self.system, self.compiled.model
         change = self.change()
@@ -324,15 +324,15 @@ class _Assembler:
         for name, nodes in places.items():
             a, b = float(shift[nodes].max(initial=0.0)), float(turn[nodes].max(initial=0.0))
             if a > 1e-12 * system.length or b > 1e-12:
-                out.append({"place": name, "displacement": a, "rotation": b})
-        return sorted(out, key=lambda entry: -entry["displacement"])
+                out.append(Moved(place=name, displacement=a, rotation=b))
+        return sorted(out, key=lambda entry: -entry.displacement)
 
 
-def assemble(compiled: CompiledModel, state: S.State, t: float, varied: np.ndarray | None = None) -> dict[str, Any]:
+def assemble(compiled: CompiledModel, state: S.State, t: float, varied: np.ndarray | None = None) -> ClosingReport:
     """Move Q and D of ``state`` (both rows) to where joints are closed and driven coordinates at their values at ``t``;
     ``varied`` (n_fun,) bool: functions that count as zero, as `check_start` has it.
 
-    Returns what was done, for the summary: gaps at first and at last, what moved by how much, the strain energy left.
+    Returns what was done: gaps at first and at last, what moved by how much, the strain energy left.
 
     Raises:
         ModelError: joints or motions contradict each other, or no position near the given one closes them; it names
@@ -351,31 +351,32 @@ def assemble(compiled: CompiledModel, state: S.State, t: float, varied: np.ndarr
             more = f" and {len(left) - 3} more" if len(left) > 3 else ""
             plural = "s" if len(left) > 1 else ""
             raise ModelError(
-                f"Assembly: {len(left)} joint{plural} cannot be closed near the given positions: {names}{more} "
-                "stay open; their parts are too short or held, motions contradict each other, or the mechanism must be "
-                "given nearer to its place"
+                f"{len(left)} joint{plural} cannot be closed near the given positions: {names}{more} stay open",
+                owner=Owner("Assembly"),
+                remedy=(
+                    "their parts are too short or held, motions contradict each other, or the mechanism must be "
+                    "given nearer to its place"
+                ),
             )
         found = Roots(compiled.system).turned(state.D[0], job.values)
         if found:
             turned = list(dict.fromkeys(f'"{joint.name}"' for joint in found))
             names = ", ".join(turned[:3]) + (f" and {len(turned) - 3} more" if len(turned) > 3 else "")
             raise ModelError(
-                f"Assembly: {names} can be closed from the given positions only turned by half a turn or so, where the "
-                "equations hold too; give the parts nearer to their places, within a quarter of a turn"
+                f"{names} can be closed from the given positions only turned by half a turn or so, where the "
+                "equations hold too",
+                owner=Owner("Assembly"),
+                remedy="give the parts nearer to their places, within a quarter of a turn",
             )
     energy, part = job.strain_energy()
-    out: dict[str, Any] = {
-        "iterations": iterations,
-        "gaps": start,
-        "largest_gap": float(np.abs(job.gap()).max(initial=0.0)),
-        "moved": job.moved(),
-        "strain_energy": energy,
-        "warnings": [],
-    }
+    warnings = []
     if iterations and energy > _STRAINED * max(job.scale, 1e-300):
-        out["warnings"].append(
+        warnings.append(
             f'"{part}" and others had to be strained to close the joints, {energy:.4g} J in all: elements keep the '
             "shape that the model gives them"
         )
     state.U[:] = 0.0
-    return out
+    return ClosingReport(
+        iterations=iterations, gaps=start, largest_gap=float(np.abs(job.gap()).max(initial=0.0)), moved=job.moved(),
+        strain_energy=energy, warnings=warnings,
+    )  # fmt: skip

@@ -14,9 +14,10 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags, hstack, lil_matrix, vstack
 
 from fem_mbs.analysis.start.redundancy import constraint_labels
-from fem_mbs.errors import ModelError
-from fem_mbs.functions.kinds import TimeFunction
+from fem_mbs.errors import ModelError, Owner
+from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.results.report import SpinReport, StartReport
 from fem_mbs.solvers.linear.libraries import ExactlySingular
 from fem_mbs.solvers.linear.redundancy import dependencies
 from fem_mbs.solvers.linear.saddle import Saddle
@@ -81,8 +82,10 @@ def function_jets(compiled: CompiledModel, t: float) -> np.ndarray:
         if not np.isfinite(out[i]).all():
             what = ("value", "first derivative", "second derivative")[int(np.flatnonzero(~np.isfinite(out[i]))[0])]
             raise ModelError(
-                f"{compiled.system.function_owner(i)}: the {what} of its function is not finite at t = {t:g} s; use "
-                "one that is defined there"
+                f"the {what} of its function is not finite at t = {t:g} s",
+                owner=compiled.system.function_owner(i),
+                key="function",
+                remedy="use one that is defined there",
             )
     return out
 
@@ -96,7 +99,7 @@ def started(compiled: CompiledModel, state: S.State, values: np.ndarray | None =
 
 
 def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.ndarray | None = None) -> None:
-    """Joints must be assembled and motions must start where the model stands; functions of ``varied`` (n_fun,) bool,
+    """Refuse open joints, and motions that do not start where the model stands; functions of ``varied`` (n_fun,) bool,
     which a static step brings in by its load factor, count as zero.
 
     Raises:
@@ -111,8 +114,10 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
     gap = system.system.driven_reference + jets[driven.functions, 0] - state.Q[0, driven.dofs]
     for i in np.flatnonzero(np.abs(gap) > tolerance * max(1.0, system.length)):
         raise ModelError(
-            f"{driven.owners[i]}: it asks for {gap[i]:g} at t = {t:g} s, but the model stands at 0 there; "
-            "use a function that is zero at the start, or let an assembly move the model there"
+            f"it asks for {gap[i]:g} at t = {t:g} s, but the model stands at 0 there",
+            owner=driven.owners[i],
+            key="function",
+            remedy="use a function that is zero at the start, or let an assembly move the model there",
         )
     gaps = started(compiled, state, jets[:, 0]).gaps
     for block in system.blocks:
@@ -126,12 +131,14 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
             what = "rad" if block.type.angular else "m"
             if block.type.name.startswith("equation"):
                 raise ModelError(
-                    f'Equation "{block.row_label(k)}": its left side is {error[k]:g} off its right side at the start; '
-                    "let its function start at zero, or vary it in a static step"
+                    f"its left side is {error[k]:g} off its right side at the start",
+                    owner=Owner("Equation", block.row_label(k)),
+                    remedy="let its function start at zero, or vary it in a static step",
                 )
             raise ModelError(
-                f'Joint "{block.label(k)}": it is open by {error[k]:g} {what} at the start; move its parts together, '
-                "let its function start at zero, or ask for an assembly"
+                f"it is open by {error[k]:g} {what} at the start",
+                owner=Owner("Joint", block.label(k)),
+                remedy="move its parts together, let its function start at zero, or ask for an assembly",
             )
 
 
@@ -165,7 +172,9 @@ def constrained(W: csr_matrix, G: csr_matrix, columns: csr_matrix | None = None)
         return factor(W, G, "saddle", columns=columns, least=_LEAST, judged=False)
     except ExactlySingular:
         raise ModelError(
-            "Initial velocity: the start is singular; a node has neither mass nor stiffness, or constraints contradict"
+            "the start is singular",
+            owner=Owner("Initial velocity"),
+            remedy="a node has neither mass nor stiffness, or constraints contradict",
         ) from None
 
 
@@ -256,8 +265,8 @@ def _speed_rows(compiled: CompiledModel, first: int):
 
 def consistent_velocities(
     compiled: CompiledModel, state: S.State, t: float, spin: Spin | None = None, current: bool = False
-) -> dict[str, object]:
-    """Fill V[0] and DD[0] with velocities that satisfy joints and motions; returns what was done, for the summary.
+) -> StartReport:
+    """Fill V[0] and DD[0] with velocities that satisfy joints and motions; return what was done.
 
     ``spin``: a steady rotation on top of the given velocities; ``current``: those of the state are projected, not those
     that the model gives for its start.
@@ -309,18 +318,17 @@ def consistent_velocities(
     if spin is not None and change > 1e-6 * max(float(np.abs(wanted).max()), 1e-300):
         dof = int(changed.argmax())
         raise ModelError(
-            f"{spin.owner}: the model cannot turn as a whole: {system.name_of(dof)} would have the velocity "
-            f"{wanted[dof]:.6g}, but joints, supports and motions allow {v[dof]:.6g}; hold it by joints that turn "
-            "about the axis, free or driven with its speed"
+            f"the model cannot turn as a whole: {system.name_of(dof)} would have the velocity "
+            f"{wanted[dof]:.6g}, but joints, supports and motions allow {v[dof]:.6g}",
+            owner=spin.owner,
+            remedy="hold it by joints that turn about the axis, free or driven with its speed",
         )
     state.V[0, :first] = v
     state.V[1:] = 0.0
     state.V[0] = body_axes(system, state, state.V[0])
     director_velocities(system, state)
-    report: dict[str, object] = {"method": method, "largest_change": change}
-    if spin is not None:
-        report["spin"] = {"speed": spin.speed, "speed_of_the_steps": float(spin.of_step(spin.speed))}
-    return report
+    turning = spin and SpinReport(speed=spin.speed, speed_of_the_steps=float(spin.of_step(spin.speed)))
+    return StartReport(method=method, largest_change=change, spin=turning)
 
 
 def _solved(
@@ -350,8 +358,10 @@ def _solved(
             method = "projection"
         else:
             raise ModelError(
-                'Initial velocity: method = "strain-free" finds no least strain rates, since a part under load at '
-                'the start has negative stiffness; use "projection"'
+                'method = "strain-free" finds no least strain rates, since a part under load at the start has '
+                "negative stiffness",
+                owner=Owner("Initial velocity"),
+                remedy='use "projection"',
             )
     # the projection also takes the last digits out of the least strain rates
     W = M + (1e-12 * (scale / stiff if stiff else 1.0)) * K
@@ -377,14 +387,16 @@ def _check_velocities(
         row = int(np.nanargmax(defect)) if defect.size else 0
         names = _contradiction(compiled, G[:, np.flatnonzero(~held)], c, row)
         raise ModelError(
-            f"Initial velocity: {names} contradict each other by {defect[row]:g}; the mechanism cannot move as driven"
+            f"{names} contradict each other by {defect[row]:g}",
+            owner=Owner("Initial velocity"),
+            remedy="the mechanism cannot move as driven",
         )
     off = np.abs(v[held] - rates[held])
     if np.any(off > 1e-9 * size):
         dof = int(np.flatnonzero(held)[int(off.argmax())])
         raise ModelError(
-            f"Initial velocity: {system.name_of(dof)} is held or driven with {rates[dof]:g}, but {v[dof]:g} is "
-            "given there"
+            f"{system.name_of(dof)} is held or driven with {rates[dof]:g}, but {v[dof]:g} is given there",
+            owner=Owner("Initial velocity"),
         )
 
 
@@ -497,8 +509,9 @@ def _pressed(
             state.Q[0, first:-1] = y[:n] / scale  # one-state rules book works from both ends of their first step
             return a
     raise ModelError(
-        "Friction: no accelerations balance it at the start; a joint may jam by its own friction there: take a smaller "
-        "coefficient, or begin beside this position"
+        "no accelerations balance it at the start",
+        owner=Owner("Friction"),
+        remedy=("a joint may jam by its own friction there: take a smaller coefficient, or begin beside this position"),
     )
 
 

@@ -287,7 +287,7 @@ class Redundancy:
         self.find_null(solver.solve)
 
     def find_null(self, solve: Callable[[np.ndarray], np.ndarray]) -> None:
-        """Null vectors by the factors of the regular matrix."""
+        """Find null vectors by the factors of the regular matrix."""
         rank = self.rank
         for c in range(len(rank.null)):
             gauge.set_null(rank, c, solve(np.where(rank.dependent == c, rank.weight, 0.0)))

@@ -66,7 +66,7 @@ class Roots:
         self.pairs.append(_Pairs(names, block.rot[list(elements)], A, B, compared, function))
 
     def _axes(self, block) -> None:
-        """Two directions of b across the same one of a: its axis, and b's is across both."""
+        """Set two directions of b across the same one of a: its axis, and b's is across both."""
         t = block.type
         a, b = (block.par[:, [t.column(f"{end}{c}") for c in "xyz"]] for end in "ab")
         across = block.par[:, t.column("cosine")] == 0.0

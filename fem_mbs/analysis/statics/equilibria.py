@@ -56,7 +56,9 @@ def check_levels(loading: Loading, mask: np.ndarray, weight: bool, owner: str) -
     """
     levels = set(loading.factors[mask].tolist()) | ({loading.weight} if weight else set())
     if len(levels) > 1 and not np.isnan(list(levels)).any():
-        raise ModelError(f"{owner}: vary: the loads stand at different factors {sorted(levels)}; vary them one by one")
+        raise ModelError(
+            f"vary: the loads stand at different factors {sorted(levels)}", owner=owner, remedy="vary them one by one"
+        )
     return levels
 
 
@@ -71,12 +73,14 @@ def controlled(model: Model, system: Compiled, options: Any, owner: str) -> tupl
     dof = int(system.offset[node]) + "xyz".index(component)
     equation = int(system.system.equation[dof])
     if equation < 0:
-        raise ModelError(f'{owner}: "{on}" is held or driven along {component}; choose a displacement that is free')
+        raise ModelError(
+            f'"{on}" is held or driven along {component}', owner=owner, remedy="choose a displacement that is free"
+        )
     return node, dof, equation
 
 
 def run_static(step: PlannedStep, context: RunContext) -> dict[str, Any]:
-    """Make a static step of a run; return its summary.
+    """Make a static step of a run; return the entries of its report.
 
     Raises:
         ModelError, ConvergenceError, AnalysisError: the step cannot be made, or not to its end.
@@ -107,12 +111,12 @@ def run_static(step: PlannedStep, context: RunContext) -> dict[str, Any]:
     stepping.begin()
     job = _Static(context, step, stepping, loading, mask, weight, start, motions)
     t0 = context.time
-    summary = job.path() if path else job.increments()
+    found = job.path() if path else job.increments()
     return {
-        "type": step.kind.name, "name": step.name, "t_start": t0, "t_end": context.time, **summary,
+        "name": step.name, "t_start": t0, "t_end": context.time, **found,
         "load_factor": float(job.factor),
-        **(job.eigenvalues.summary() if job.eigenvalues is not None else {}),
-        "warnings": [*stepping.redundancy.warnings, *summary.get("warnings", []), *stepping.watcher.warnings],
+        "eigenvalues": None if job.eigenvalues is None else job.eigenvalues.report(),
+        "warnings": [*stepping.redundancy.warnings, *found.get("warnings", []), *stepping.watcher.warnings],
     }  # fmt: skip
 
 
@@ -414,7 +418,7 @@ class _Static:
             "arc": arc,
         }[o.control]
         if first == 0.0:
-            raise ModelError(f"{self.step.owner}: its end is where it starts; change until or displacement")
+            raise ModelError("its end is where it starts", owner=self.step.owner, remedy="change until or displacement")
         settings = PathSettings(
             control=o.control, size=first, smallest=first * _SMALLEST,
             largest=(o.largest or 10.0 * arc) if o.control == "arc" else first,

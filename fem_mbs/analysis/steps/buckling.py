@@ -17,13 +17,12 @@ from fem_mbs.analysis.steps.common import (
     check_stiffening,
     counted,
 )
-from fem_mbs.analysis.steps.reported import CountCheck
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import entry
-from fem_mbs.results.report import StepReport
+from fem_mbs.results.report import CountCheck, StepReport
 from fem_mbs.solvers.eigen.divergence import SIGNS
 
 if TYPE_CHECKING:
@@ -88,16 +87,16 @@ class Buckling(StepKind):
         mask, weight = chosen(context.compiled, step.options.loads, step.owner, "loads")
         values = ahead.values(context.compiled)
         if not weight and not (mask if values is None else values[mask] != 0.0).any():
-            raise ModelError(f"{step.owner}: no load acts at its time; add a force, moment or gravity")
+            raise ModelError("no load acts at its time", owner=step.owner, remedy="add a force, moment or gravity")
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> BucklingReport:
         from fem_mbs.analysis.linear.rows import record_shapes
 
         linear = context.linear.at(context, step.options.preload)
-        summary, series, vectors = _found(linear, step.options, step.owner)
+        report, series, vectors = _found(linear, step)
         context.linear.below = 0
         record_shapes(context, linear, vectors, series)
-        return {"type": self.name, "name": step.name, **summary}
+        return report
 
     def sentence(self, options: Any) -> str:
         return f"linear buckling, {counted(options.count, 'load factor')}"
@@ -106,14 +105,15 @@ class Buckling(StepKind):
 KIND = Buckling()
 
 
-def _found(linear: Linearised, options: Options, owner: str) -> tuple[dict, dict, np.ndarray]:
-    """Return summary, series and vectors (N, k) of a buckling step."""
+def _found(linear: Linearised, step: PlannedStep) -> tuple[BucklingReport, dict[str, np.ndarray], np.ndarray]:
+    """Return report, series and vectors (N, k) of a buckling step."""
     from fem_mbs.analysis.loading import chosen
     from fem_mbs.solvers.eigen.buckling import linear_buckling
 
+    options, owner = step.options, step.owner
     mask, weight = chosen(linear.compiled, options.loads, owner, "loads")
     if not weight and not np.any(linear.values[mask]):
-        raise ModelError(f"{owner}: no load acts at its time; add a force, moment or gravity")
+        raise ModelError("no load acts at its time", owner=owner, remedy="add a force, moment or gravity")
     K = linear.stiffness
     unsymmetric = linear.unsymmetric
     Kg = linear.reduce(linear.geometric_stiffness(linear.respond(mask, weight, owner=owner)))
@@ -127,26 +127,20 @@ def _found(linear: Linearised, options: Options, owner: str) -> tuple[dict, dict
             f"the {what} is unsymmetric: loads without a potential; the factors are loads of divergence, flutter may "
             "come first, which complex_modes about loaded states tells"
         )
-    extra: dict[str, Any] = {}
     K = linear.whole_stiffness if unpotential else K
     found = linear_buckling(
         K, Kg, options.count, sign=options.sign, check=options.check, G=linear.rows, symmetric=not unpotential
     )
-    if found.complex:
-        extra["complex_factors"] = found.complex
+    counted = None
     if found.expected is not None:
-        extra["count_check"] = {"expected": int(found.expected), "found": len(found.factors)}
+        counted = CountCheck(expected=int(found.expected), found=len(found.factors))
         if found.expected > len(found.factors):
             warnings.append(
                 f"{found.expected} factors lie up to the last one found, but only {len(found.factors)} were asked "
                 "for or found; ask for more"
             )
-    summary = {
-        "load_factors": found.factors.tolist(),
-        "residuals": found.residuals.tolist(),
-        "asymmetry": asymmetry,
-        "equations": K.shape[0],
-        **extra,
-        "warnings": warnings,
-    }
-    return summary, {"load factor": found.factors, "residual": found.residuals}, linear.expand(found.vectors)
+    report = BucklingReport(
+        name=step.name, load_factors=found.factors.tolist(), residuals=found.residuals.tolist(), asymmetry=asymmetry,
+        equations=K.shape[0], complex_factors=found.complex or None, count_check=counted, warnings=warnings,
+    )  # fmt: skip
+    return report, {"load factor": found.factors, "residual": found.residuals}, linear.expand(found.vectors)

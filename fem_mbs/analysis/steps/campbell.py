@@ -109,7 +109,9 @@ eigenproblem in the speed, gives for them (`direct`)."""
     branches = "speed"
 
     def prepare(self, model: Model, given: dict[str, Any], owner: str) -> dict[str, Any]:
-        found = {**given, "speeds": spread(given.get("speeds", ()), owner, "speeds", 100_000)}
+        found = dict(given)
+        if "speeds" in given:
+            found["speeds"] = spread(given["speeds"], owner, "speeds", "rad/s", 100_000)
         if found.get("orders") is not None:
             found["orders"] = listed(found["orders"], owner, "orders")
         return found
@@ -117,12 +119,14 @@ eigenproblem in the speed, gives for them (`direct`)."""
     def check(self, step: PlannedStep, context: RunContext) -> None:
         if len(step.options.speeds) < 2:
             raise ModelError(
-                f"{step.owner}: speeds = {list(step.options.speeds)} must be at least two, since branches are followed "
-                "from one to the next; for one speed take a step of complex modes"
+                f"speeds = {list(step.options.speeds)} must be at least two, since branches are followed from one "
+                "to the next",
+                owner=step.owner,
+                remedy="for one speed take a step of complex modes",
             )
         check_turning(step, context)
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> CampbellReport:
         from time import perf_counter
 
         from fem_mbs.analysis.rotors.campbell import critical_speeds, follow, spinning_at
@@ -142,39 +146,39 @@ eigenproblem in the speed, gives for them (`direct`)."""
         context.recorder.append(
             {"time": speeds, "frequency": p.imag.T / (2.0 * np.pi), "growth rate": p.real.T.copy()}, None
         )
-        return {
-            "type": self.name, "name": step.name, "rotor": options.rotor, "frame": frame,
-            "speeds": speeds.tolist(), "orders": [float(k) for k in orders],
-            "branches": [
-                {"eigenvalues": [[float(v.real), float(v.imag)] for v in row], "whirl": sense}
+        return CampbellReport(
+            name=step.name, rotor=options.rotor, frame=frame,
+            speeds=speeds.tolist(), orders=[float(k) for k in orders],
+            branches=[
+                WhirlBranch(eigenvalues=[[float(v.real), float(v.imag)] for v in row], whirl=sense)
                 for row, sense in zip(p, senses, strict=True)
             ],
-            "critical_speeds": [_critical_entry(c) for c in critical],
-            "stable": [s.stable for s in found.spectra],
-            "largest_residual": max(float(s.residuals.max(initial=0.0)) for s in found.spectra),
-            "biorthogonality": max(s.biorthogonality for s in found.spectra),
-            "seconds": round(perf_counter() - began, 4),
-            "warnings": _warnings(found.lost, critical, frame) + outside_tables(context.compiled, speeds),
-        }  # fmt: skip
+            critical_speeds=[_critical_entry(c) for c in critical],
+            stable=[s.stable for s in found.spectra],
+            largest_residual=max(float(s.residuals.max(initial=0.0)) for s in found.spectra),
+            biorthogonality=max(s.biorthogonality for s in found.spectra),
+            seconds=round(perf_counter() - began, 4),
+            warnings=_warnings(found.lost, critical, frame) + outside_tables(context.compiled, speeds),
+        )  # fmt: skip
 
     def sentence(self, options: Any) -> str:
         return f'Campbell diagram of rotor "{options.rotor}" at {counted(len(options.speeds), "speed")}'
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        for k, found in enumerate(summary.get("critical_speeds") or [], 1):
-            yield f"critical_speed_{k}", found["speed"], "rad/s"
-        yield "stable", all(summary.get("stable") or [True]), ""
+    def quantities(self, report: CampbellReport) -> Iterator[tuple[str, Any, str]]:
+        for k, found in enumerate(report.critical_speeds or [], 1):
+            yield f"critical_speed_{k}", found.speed, "rad/s"
+        yield "stable", all(report.stable or [True]), ""
 
 
 KIND = Campbell()
 
 
-def _critical_entry(c: Critical) -> dict[str, Any]:
-    return {
-        "speed": c.speed, "branch": c.branch, "whirl": c.whirl, "order": float(c.order),
-        "eigenvalue": [float(c.value.real), float(c.value.imag)],
-        "direct": None if c.direct is None else [float(c.direct.real), float(c.direct.imag)],
-    }  # fmt: skip
+def _critical_entry(c: Critical) -> CriticalSpeed:
+    return CriticalSpeed(
+        speed=c.speed, branch=c.branch, whirl=c.whirl, order=float(c.order),
+        eigenvalue=[float(c.value.real), float(c.value.imag)],
+        direct=None if c.direct is None else [float(c.direct.real), float(c.direct.imag)],
+    )  # fmt: skip
 
 
 def _warnings(lost: list[tuple[int, float]], critical: list[Critical], frame: str) -> list[str]:

@@ -19,14 +19,16 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.model.model import CompiledModel, Model
     from fem_mbs.model.parts.rotors import Rotor
+    from fem_mbs.results.report import EigenvaluesAlong
     from fem_mbs.system.compile import Compiled
 
 __all__ = [
-    "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FREQUENCY", "INCREMENT", "LOADS_TEXT", "NAMES",
-    "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "REPORTS", "REPORT_TEXT", "RISING", "RuleWeights", "Sought",
+    "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FREQUENCY_OR_ROOT", "FREQUENCY", "INCREMENT", "LOADS_TEXT",
+    "NAMES", "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "REPORTS", "REPORT_TEXT", "RISING", "RuleWeights",
+    "Sought",
     "Speeds", "TIME_TEXT", "TOTAL", "TimeSteps", "Turning", "along_quantities", "check_friction", "check_named",
     "check_preload", "check_rotor", "check_sought", "check_spin", "check_stiffening", "check_turning", "check_weight",
-    "count_steps", "counted", "limited", "listed", "number", "outside_tables", "reactions", "rising", "rotor_of",
+    "count_steps", "counted", "limited", "listed", "number", "outside_tables", "rising", "rotor_of",
     "sought", "spread", "steps_in_words", "valued", "whole",
 ]  # fmt: skip
 
@@ -92,11 +94,15 @@ NAMES = valued(
     "text or list", "a name or a list of names",
     lambda v: isinstance(v, str) or (isinstance(v, list) and all(isinstance(n, str) for n in v)),
 )  # fmt: skip
-NUMBER_OR_ROOT = valued(
-    "number or list of two",
-    "a number, or a list of two: real and imaginary part [1/s]",
-    lambda v: number(v) or _pair(v),
-)
+
+
+def _number_or_root(what: str) -> Kind:
+    said = f"{what}, or a list of two: real and imaginary part [1/s]"
+    return valued("number or list of two", said, lambda v: number(v) or _pair(v))
+
+
+FREQUENCY_OR_ROOT = _number_or_root("a frequency [Hz]")
+NUMBER_OR_ROOT = _number_or_root("a number [1/s]")
 RISING = valued(
     "list of two numbers", "a list of two numbers [low, high] with 0 <= low < high [Hz]",
     lambda v: _rising(v, 0.0, _LARGEST),
@@ -161,8 +167,8 @@ class RuleWeights(StepOptions):
 class TimeSteps(StepOptions):
     """The time that passes, in equal steps."""
 
-    duration: float = key(POSITIVE, "[s]")
-    h: float = key(POSITIVE, "time step [s]; the duration is a whole number of them")
+    duration: float = key(POSITIVE, "", unit="s")
+    h: float = key(POSITIVE, "time step; the duration is a whole number of them", unit="s")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +188,7 @@ class Turning(StepOptions):
     """The steady rotation that small motions are about, and the frame in which they are seen."""
 
     rotor: str = key(ANY_TEXT, "name of the rotor that turns", "")
-    speed: float | None = key(NUMBER, "of the rotor [rad/s], else the one that it has in the state", None)
+    speed: float | None = key(NUMBER, "of the rotor, else the one that it has in the state", None, unit="rad/s")
     frame: str = key(
         ANY_TEXT,
         'in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there; "auto" '
@@ -198,7 +204,7 @@ class Sought(StepOptions):
 
     count: int = key(COUNT, "of modes; a conjugate pair is one, rigid-body motions come in addition", 6)
     near: Any = key(
-        NUMBER_OR_ROOT,
+        FREQUENCY_OR_ROOT,
         "frequency that they are to be nearest to [Hz], 0: the lowest; or [real, imaginary], the eigenvalue p of "
         "exp(p t) [1/s]",
         0.0,
@@ -208,11 +214,12 @@ class Sought(StepOptions):
     )
     reach: float | None = key(
         FREQUENCY,
-        'frequency up to which those of `which = "rightmost"` are sought [Hz], else those of the 2 count + 10 lowest',
+        'frequency up to which those of `which = "rightmost"` are sought, else those of the 2 count + 10 lowest',
         None,
+        unit="Hz",
     )
     shift: Any = key(
-        NUMBER_OR_ROOT, "where the matrices are factored [1/s], or [real, imaginary]; else near `near`", None
+        NUMBER_OR_ROOT, "where the matrices are factored, or [real, imaginary]; else near `near`", None, unit="1/s"
     )
     check: str = key(
         ANY_TEXT, '"probe" (look from another start for copies of multiple eigenvalues) or "none"', "probe",
@@ -228,9 +235,9 @@ class Along(Declaration):
 
     every: int = key(COUNT, "steps, increments or points from one computation to the next", 10)
     count: int = key(COUNT, "of modes; a conjugate pair is one", 5)
-    near: Any = key(NUMBER_OR_ROOT, "as of `complex_modes`", 0.0)
+    near: Any = key(FREQUENCY_OR_ROOT, "as of `complex_modes`", 0.0)
     which: str = key(ANY_TEXT, "as of `complex_modes`", "nearest", choices=("nearest", "rightmost"))
-    reach: float | None = key(FREQUENCY, "as of `complex_modes` [Hz]", None)
+    reach: float | None = key(FREQUENCY, "as of `complex_modes`", None, unit="Hz")
     check: str = key(ANY_TEXT, "as of `complex_modes`", "probe", choices=("none", "probe"))
 
     @property
@@ -263,7 +270,9 @@ def check_sought(owner: str, options: Sought | Along) -> None:
     """
     if options.reach is not None and options.which != "rightmost":
         raise ModelError(
-            f'{owner}: reach = {options.reach:g} belongs to which = "rightmost"; remove it, or ask for those'
+            f'reach = {options.reach:g} belongs to which = "rightmost"',
+            owner=owner,
+            remedy="remove it, or ask for those",
         )
 
 
@@ -276,9 +285,15 @@ def check_rotor(owner: str, options: Turning, model: Model) -> None:
     if options.rotor:
         rotor_of(model, options.rotor, owner)
     elif options.speed is not None:
-        raise ModelError(f"{owner}: speed = {options.speed!r} needs a rotor; name it in rotor")
+        raise ModelError(
+            f"speed = {options.speed!r} needs a rotor",
+            owner=owner,
+            key="speed",
+            value=options.speed,
+            remedy="name it in rotor",
+        )
     elif options.frame == "rotating":
-        raise ModelError(f'{owner}: frame = "rotating" needs a rotor; name it in rotor')
+        raise ModelError('frame = "rotating" needs a rotor', owner=owner, remedy="name it in rotor")
 
 
 def rotor_of(model: Model, name: str, owner: str) -> Rotor:
@@ -318,13 +333,15 @@ def check_named(step: PlannedStep, model: Model, option: str) -> str:
             option, "linear static step"
         )
         raise ModelError(
-            f'{step.owner}: {option} = "{wanted}" must be the name of a {what} before it; there are '
-            f"{', '.join(earlier) or 'none'}"
+            f'{option} = "{wanted}" must be the name of a {what} before it',
+            owner=step.owner,
+            remedy=f"there are {', '.join(earlier) or 'none'}",
         )
     if moved and option != "basis":
         raise ModelError(
-            f'{step.owner}: {option} = "{wanted}": step "{moved}" has moved the model since; put the linear static '
-            "step behind it"
+            f'{option} = "{wanted}": step "{moved}" has moved the model since',
+            owner=step.owner,
+            remedy="put the linear static step behind it",
         )
     return earlier[wanted]
 
@@ -341,8 +358,9 @@ def check_preload(step: PlannedStep, model: Model) -> None:
     about = check_named(step, model, "preload")
     if about:
         raise ModelError(
-            f'{step.owner}: preload = "{preload}" is itself about the preload "{about}"; bring all loads on in one '
-            "linear static step"
+            f'preload = "{preload}" is itself about the preload "{about}"',
+            owner=step.owner,
+            remedy="bring all loads on in one linear static step",
         )
     check_stiffening(step.owner, f'preload = "{preload}"', model)
 
@@ -355,8 +373,10 @@ def check_stiffening(owner: str, what: str, model: Model) -> None:
     """
     if model.reduced_parts:
         raise ModelError(
-            f'{owner}: {what} asks for what stresses stiffen, which reduced part "{next(iter(model.reduced_parts))}" '
-            'does not know; describe it by its elements, or reduce it at the end of a static step (state = "end")'
+            f'{what} asks for what stresses stiffen, which reduced part "{next(iter(model.reduced_parts))}" '
+            "does not know",
+            owner=owner,
+            remedy='describe it by its elements, or reduce it at the end of a static step (state = "end")',
         )
 
 
@@ -373,8 +393,10 @@ def check_friction(owner: str, system: Compiled) -> None:
         first = next((i for i, joint in enumerate(block.reads or ()) if joint and running[i]), None)
         if first is not None:
             raise ModelError(
-                f'{owner}: friction "{block.label(first)}" on a running surface depends on the force of its joint, '
-                "which symmetric matrices do not know; take complex_modes, or a static or transient step"
+                f'friction "{block.label(first)}" on a running surface depends on the force of its joint, which '
+                "symmetric matrices do not know",
+                owner=owner,
+                remedy="take complex_modes, or a static or transient step",
             )
 
 
@@ -393,8 +415,9 @@ def check_weight(owner: str, context: RunContext) -> None:
     if falls.any():
         axes = ", ".join("xyz"[i] for i in np.flatnonzero(falls))
         raise ModelError(
-            f"{owner}: nothing holds the model along {axes}, so nothing can bear its weight; add a support or a joint "
-            "to the ground, or take gravity away"
+            f"nothing holds the model along {axes}, so nothing can bear its weight",
+            owner=owner,
+            remedy="add a support or a joint to the ground, or take gravity away",
         )
 
 
@@ -407,15 +430,17 @@ def count_steps(owner: str, options: TimeSteps) -> int:
     ratio = options.duration / options.h
     if not ratio <= _MOST_STEPS:
         raise ModelError(
-            f"{owner}: duration = {options.duration:g} s in steps of h = {options.h:g} s makes {ratio:.3g} steps; at "
-            f"most {_MOST_STEPS:g} can be made: take a larger h"
+            f"duration = {options.duration:g} s in steps of h = {options.h:g} s makes {ratio:.3g} steps",
+            owner=owner,
+            remedy=f"at most {_MOST_STEPS:g} can be made: take a larger h",
         )
     n = round(ratio)
     if n < 1 or abs(ratio - n) > 1e-6 * max(1.0, ratio):
         whole_steps = max(1, math.ceil(ratio))
         raise ModelError(
-            f"{owner}: duration = {options.duration:g} s is not a whole number of steps h = {options.h:g} s; take "
-            f"h = {options.duration / whole_steps:.9g}"
+            f"duration = {options.duration:g} s is not a whole number of steps h = {options.h:g} s",
+            owner=owner,
+            remedy=f"take h = {options.duration / whole_steps:.9g}",
         )
     return n
 
@@ -428,9 +453,12 @@ def check_spin(owner: str, context: RunContext) -> None:
     """
     if context.turning is not None and not context.turning.spin:
         raise ModelError(
-            f"{owner}: centrifugal loads belong to static, modal and buckling steps; in a transient the model itself "
-            "turns (a driven joint, or initial velocities with spin): with spin = true of the load it starts from the "
-            "trimmed state"
+            "centrifugal loads belong to static, modal and buckling steps",
+            owner=owner,
+            remedy=(
+                "in a transient the model itself turns (a driven joint, or initial velocities with spin): with "
+                "spin = true of the load it starts from the trimmed state"
+            ),
         )
 
 
@@ -458,24 +486,14 @@ def sought(options: Sought) -> str:
     )
 
 
-def reactions(summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """Yield the sums of reactions of a summary, as quantities of a sweep."""
-    found = summary.get("reactions") or {}
-    for name, unit in (("force", "N"), ("moment", "N m")):
-        values = found.get(name) or []
-        axes = ["z"] if len(values) == 1 else "xyz"
-        for axis, value in zip(axes, values, strict=False):
-            yield f"reaction_{name}.{axis}", value, unit
-
-
-def along_quantities(summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
+def along_quantities(along: EigenvaluesAlong | None) -> Iterator[tuple[str, Any, str]]:
     """Yield whether a step with eigenvalues along it was stable, and from where it was not."""
-    along = summary.get("eigenvalues")
-    if along:
-        yield "stable", along["stable"], ""
+    if along is not None:
+        yield "stable", along.stable, ""
+        first = along.unstable_from or {}
         for name, unit in (("load_factor", ""), ("time", "s")):
-            if name in along.get("unstable_from", {}):
-                yield f"unstable_from.{name}", along["unstable_from"][name], unit
+            if name in first:
+                yield f"unstable_from.{name}", first[name], unit
 
 
 # --- rotors ----------------------------------------------------------------------------------------------------------
@@ -489,7 +507,8 @@ class Speeds(StepOptions):
     )
     speeds: Any = key(
         valued("list or table", "a list, or a table", lambda v: isinstance(v, (list, dict))),
-        "[rad/s]: an increasing list, or {start, end, n}, n equal intervals",
+        "an increasing list, or {start, end, n}, n equal intervals",
+        unit="rad/s",
     )
 
 
@@ -502,12 +521,14 @@ def listed(values: Any, owner: str, name: str) -> list[float]:
     found = plain(values)
     found = [found] if isinstance(found, (int, float)) else found
     if not isinstance(found, list) or not found or not all(number(v) and v >= 0.0 for v in found):
-        raise ModelError(f"{owner}: {name} = {values!r} must be a list of finite numbers, none negative")
+        raise ModelError(
+            f"{name} = {values!r} must be a list of finite numbers, none negative", owner=owner, key=name, value=values
+        )
     return [float(v) for v in found]
 
 
-def rising(values: Any, owner: str, name: str) -> list[float]:
-    """Return numbers, none negative, that rise.
+def rising(values: Any, owner: str, name: str, unit: str) -> list[float]:
+    """Return numbers of a ``unit``, none negative, that rise.
 
     Raises:
         ModelError: they do not.
@@ -515,19 +536,19 @@ def rising(values: Any, owner: str, name: str) -> list[float]:
     found = listed(values, owner, name)
     for before, after in pairwise(found):
         if not after > before:
-            raise ModelError(f"{owner}: {name} must increase, but {after:g} comes after {before:g}")
+            raise ModelError(f"{name} must increase, but {after:g} {unit} comes after {before:g} {unit}", owner=owner)
     return found
 
 
-def spread(given: Any, owner: str, name: str, most: int, spaced: bool = False) -> list[float]:
-    """Return rising numbers of a list, or of a table {start, end, n}, n intervals; where they may be ``spaced``, the
-    table may have the spacing "linear" or "log".
+def spread(given: Any, owner: str, name: str, unit: str, most: int, spaced: bool = False) -> list[float]:
+    """Return rising numbers of a ``unit``: of a list, or of a table {start, end, n}, n intervals; where they may be
+    ``spaced``, the table may have the spacing "linear" or "log".
 
     Raises:
         ModelError: the numbers or the table make no sense.
     """
     if not isinstance(given, dict):
-        return rising(given, owner, name)
+        return rising(given, owner, name, unit)
     import numpy as np
 
     n, spacing = given.get("n"), given.get("spacing", "linear")
@@ -535,16 +556,21 @@ def spread(given: Any, owner: str, name: str, most: int, spaced: bool = False) -
     good = keys <= set(given) <= keys | ({"spacing"} if spaced else set())
     if not good or isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= most:
         more = ', and may have spacing, "linear" or "log"' if spaced else ""
-        raise ModelError(f"{owner}: {name} = {given!r} must have start, end and n, a whole number of intervals{more}")
+        raise ModelError(
+            f"{name} = {given!r} must have start, end and n, a whole number of intervals{more}",
+            owner=owner,
+            key=name,
+            value=given,
+        )
     if spacing not in ("linear", "log"):
-        raise ModelError(f'{owner}: {name}.spacing = {spacing!r} must be "linear" or "log"')
+        raise ModelError(f'{name}.spacing = {spacing!r} must be "linear" or "log"', owner=owner)
     for limit in ("start", "end"):
         if not number(given[limit]) or given[limit] < 0.0:
-            raise ModelError(f"{owner}: {name}.{limit} = {given[limit]!r} must be a finite number of at least 0")
+            raise ModelError(f"{name}.{limit} = {given[limit]!r} must be a finite number of at least 0", owner=owner)
     start, end = float(given["start"]), float(given["end"])
     if spacing == "log" and not start > 0.0:
-        raise ModelError(f"{owner}: {name}.start = {start:g} must be positive with logarithmic spacing")
-    return rising((np.linspace if spacing == "linear" else np.geomspace)(start, end, n + 1), owner, name)
+        raise ModelError(f"{name}.start = {start:g} must be positive with logarithmic spacing", owner=owner)
+    return rising((np.linspace if spacing == "linear" else np.geomspace)(start, end, n + 1), owner, name, unit)
 
 
 def check_turning(step: PlannedStep, context: RunContext) -> None:
@@ -559,14 +585,16 @@ def check_turning(step: PlannedStep, context: RunContext) -> None:
         first = next((i for i, joint in enumerate(block.reads or ()) if joint), None)
         if first is not None:
             raise ModelError(
-                f'{owner}: friction "{block.label(first)}" depends on the force of its joint, which '
-                f"{step.kind.name} steps do not know; map the stability over the rotor's speed (stability_map), or "
-                "take the friction between points"
+                f'friction "{block.label(first)}" depends on the force of its joint, which {step.kind.name} steps '
+                "do not know",
+                owner=owner,
+                remedy="map the stability over the rotor's speed (stability_map), or take the friction between points",
             )
     if context.turning is not None:
         raise ModelError(
-            f'{owner}: centrifugal load "{context.turning.name}" would count twice, since the rotor turns here; remove '
-            "the load"
+            f'centrifugal load "{context.turning.name}" would count twice, since the rotor turns here',
+            owner=owner,
+            remedy="remove the load",
         )
 
 

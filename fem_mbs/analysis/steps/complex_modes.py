@@ -121,16 +121,18 @@ has brought in do not act."""
         check_rotor(owner, options, context.model)
         if options.coriolis and context.turning is None:
             raise ModelError(
-                f"{owner}: coriolis belongs to the frame of a centrifugal load, which the model does not have"
+                "coriolis belongs to the frame of a centrifugal load, which the model does not have", owner=owner
             )
         if (options.coriolis or options.basis) and options.rotor:
             raise ModelError(
-                f"{owner}: a rotor turns by itself, with all its modes; remove coriolis and basis, or the rotor"
+                "a rotor turns by itself, with all its modes",
+                owner=owner,
+                remedy="remove coriolis and basis, or the rotor",
             )
         if options.basis:
             check_named(step, context.model, "basis")
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> ComplexModesReport:
         options = step.options
         if options.coriolis or options.basis or options.preload:
             return _at_rest(step, context)
@@ -140,16 +142,16 @@ has brought in do not act."""
         about = f" of {options.rotor} turning" if options.rotor else ""
         return f"{counted(options.count, 'complex mode')}{about}, {sought(options)}"
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        for k, (growth, _) in enumerate(summary["eigenvalues"][:_MOST], 1):
+    def quantities(self, report: ComplexModesReport) -> Iterator[tuple[str, Any, str]]:
+        for k, (growth, _) in enumerate((report.eigenvalues or [])[:_MOST], 1):
             yield f"growth_rate_{k}", growth, "1/s"
 
 
 KIND = ComplexModesStep()
 
 
-def _moving(step: PlannedStep, context: RunContext) -> dict[str, Any]:
-    """Make the step about a state that may move: its rows, one frame per mode, and its summary."""
+def _moving(step: PlannedStep, context: RunContext) -> ComplexModesReport:
+    """Make the step about a state that may move: its rows, one frame per mode, and its report."""
     from fem_mbs.analysis.small_motions import NEUTRAL, find_modes, linearised
     from fem_mbs.results.eigenvalues import growth_rates
 
@@ -169,9 +171,9 @@ def _moving(step: PlannedStep, context: RunContext) -> dict[str, Any]:
     return _finished(step, context, modes, rows, lin, X, about, warnings)
 
 
-def _at_rest(step: PlannedStep, context: RunContext) -> dict[str, Any]:
+def _at_rest(step: PlannedStep, context: RunContext) -> ComplexModesReport:
     """Make the step about a state at rest, perhaps seen from the frame of a centrifugal load, perhaps in the span of
-    shapes of a modal step: its rows, one frame per mode, and its summary."""
+    shapes of a modal step: its rows, one frame per mode, and its report."""
     from fem_mbs.analysis.small_motions import NEUTRAL, selection, upper_rows
     from fem_mbs.analysis.stability.turning_frame import turning_modes
 
@@ -203,8 +205,9 @@ def _damping_ratios(p: np.ndarray) -> np.ndarray:
 def _finished(
     step: PlannedStep, context: RunContext, modes: ComplexModes, rows: np.ndarray, lin: Linearisation | Linearised,
     X: np.ndarray, about: dict[str, Any], warnings: list[str],
-) -> dict[str, Any]:  # fmt: skip
-    """Record the modes in ``rows`` with their shapes X (N, k), and summarise them with what they are ``about``."""
+) -> ComplexModesReport:  # fmt: skip
+    """Record the modes in ``rows`` with their shapes X (N, k), and report on them; ``about`` are the entries of the
+    report on the state and the equations."""
     from fem_mbs.analysis.small_motions import scaled_frames
 
     p = modes.values[rows]
@@ -224,20 +227,20 @@ def _finished(
     }  # fmt: skip
     context.recorder.append(series, scaled_frames(context, lin, X, number) if rows.size else None)
     effort = modes.effort
-    return {
-        "type": step.kind.name, "name": step.name,
-        "eigenvalues": np.column_stack((p.real, p.imag)).tolist(),
-        "frequencies_hz": series["frequency"].tolist(),
-        "damping_ratios": series["damping ratio"].tolist(),
-        "residuals": modes.residuals[rows].tolist(),
-        "backward_errors": modes.backward[rows].tolist(),
-        "biorthogonality": modes.biorthogonality,
-        "rigid_body_modes": modes.rigid, "zeros": modes.zeros,
+    return ComplexModesReport(
+        name=step.name,
+        eigenvalues=np.column_stack((p.real, p.imag)).tolist(),
+        frequencies_hz=series["frequency"].tolist(),
+        damping_ratios=series["damping ratio"].tolist(),
+        residuals=modes.residuals[rows].tolist(),
+        backward_errors=modes.backward[rows].tolist(),
+        biorthogonality=modes.biorthogonality,
+        rigid_body_modes=modes.rigid, zeros=modes.zeros,
         **about,
-        "shifts": [[s.real, s.imag] for s in modes.shifts],
-        "effort": {
-            "factorisations": effort.factorisations, "solves": effort.solves, "steps": effort.steps,
-            "breakdowns": effort.breakdowns, "corrections": effort.corrections,
-        },
-        "warnings": warnings,
-    }  # fmt: skip
+        shifts=[[s.real, s.imag] for s in modes.shifts],
+        effort=EigenvalueEffort(
+            factorisations=effort.factorisations, solves=effort.solves, steps=effort.steps,
+            breakdowns=effort.breakdowns, corrections=effort.corrections,
+        ),
+        warnings=warnings,
+    )  # fmt: skip

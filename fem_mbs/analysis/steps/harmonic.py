@@ -31,7 +31,7 @@ from fem_mbs.results.report import StepReport
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
     from fem_mbs.model.model import Model
-    from fem_mbs.model.sensors import Sensor
+    from fem_mbs.model.sensors.sensor import Sensor
 
 __all__ = ["HarmonicLoad", "HarmonicReport", "HarmonicResponse", "KIND", "Options", "Peak"]
 
@@ -97,7 +97,8 @@ class Options(About):
 
     frequencies: Any = key(
         _LISTED,
-        '[Hz]: a rising list, or {start, end, n, spacing}, n intervals, equal ("linear") or of equal ratio ("log")',
+        'a rising list, or {start, end, n, spacing}, n intervals, equal ("linear") or of equal ratio ("log")',
+        unit="Hz",
     )
     loads: Any = key(
         _NAMED,
@@ -113,8 +114,9 @@ class Options(About):
     )
     phases: Any = key(
         _table("angles [degrees]"),
-        "table of phases by the names of loads [degrees]: amplitude cos(2 pi f t + phase); others have none",
+        "table of phases by the names of loads: amplitude cos(2 pi f t + phase); others have none",
         None,
+        unit="degrees",
     )
     method: str = key(
         ANY_TEXT,
@@ -126,9 +128,10 @@ class Options(About):
     modes: int | None = key(COUNT, "so many of the lowest, instead of `cutoff`", None)
     cutoff: float | None = key(
         FREQUENCY,
-        "all modes up to this frequency are taken, beyond it the static deflections of the loads [Hz]; none: twice the "
-        "highest frequency",
+        "all modes up to this frequency are taken, beyond it the static deflections of the "
+        "loads; none: twice the highest frequency",
         None,
+        unit="Hz",
     )
     damping: Any = key(
         valued(
@@ -169,22 +172,24 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
     figures = ("fem_mbs.plot.figures:shapes_figures",)
 
     def prepare(self, model: Model, given: dict[str, Any], owner: str) -> dict[str, Any]:
-        return {
-            **given,
-            "frequencies": spread(given.get("frequencies", ()), owner, "frequencies", 1_000_000, spaced=True),
-        }
+        found = dict(given)
+        if "frequencies" in given:
+            found["frequencies"] = spread(given["frequencies"], owner, "frequencies", "Hz", 1_000_000, spaced=True)
+        return found
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
         owner, options = step.owner, step.options
         check_preload(step, context.model)
         check_friction(owner, context.system)
         if options.modes is not None and options.cutoff is not None:
-            raise ModelError(f"{owner}: modes and cutoff exclude each other; remove one")
+            raise ModelError("modes and cutoff exclude each other", owner=owner, remedy="remove one")
         if options.method == "direct":
             for name in ("modes", "cutoff", "damping"):
                 if getattr(options, name) is not None:
                     raise ModelError(
-                        f'{owner}: {name} belongs to modes, which method = "direct" does not take; remove it, or method'
+                        f'{name} belongs to modes, which method = "direct" does not take',
+                        owner=owner,
+                        remedy="remove it, or method",
                     )
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
@@ -197,7 +202,7 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
         t = ahead.time if options.time is None else float(options.time)
         shakers(compiled, known, t or 0.0, options, step.owner)
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> HarmonicReport:
         from time import monotonic, perf_counter
 
         from fem_mbs.analysis.linear.harmonic import Harmonic, shakers
@@ -238,45 +243,43 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
         frames = complex_frames(context, linear, np.column_stack(kept), frequencies[sorted(framed)]) if kept else None
         context.recorder.append(series, frames)
         context.linear.harmonic = job
-        modal: dict[str, Any] = {}
-        if job.modal is not None:
-            modal["modes"] = int(job.modal.frequencies.size)
-            modal["natural_frequencies"] = (job.modal.frequencies / (2.0 * np.pi)).tolist()
-            modal["residual_vectors"] = job.modal.residual
-        return {
-            "type": self.name, "name": step.name, "time": linear.t, "method": job.method,
-            "frequencies": frequencies.tolist(),
-            "loads": [
-                {
-                    "name": s.name, "amplitude": float(abs(s.amplitude)),
-                    "phase": float(np.rad2deg(np.angle(s.amplitude))),
-                }
+        modal = job.modal
+        return HarmonicReport(
+            name=step.name, time=linear.t, method=job.method,
+            frequencies=frequencies.tolist(),
+            loads=[
+                HarmonicLoad(
+                    name=s.name, amplitude=float(abs(s.amplitude)), phase=float(np.rad2deg(np.angle(s.amplitude)))
+                )
                 for s in shaking
             ],
-            **modal, "structural": job.structural, "peaks": peaks,
-            "equations": job.n_equations, "seconds": round(perf_counter() - began, 4), "warnings": warnings,
-        }  # fmt: skip
+            modes=None if modal is None else int(modal.frequencies.size),
+            natural_frequencies=None if modal is None else (modal.frequencies / (2.0 * np.pi)).tolist(),
+            residual_vectors=None if modal is None else modal.residual,
+            structural=job.structural, peaks=peaks,
+            equations=job.n_equations, seconds=round(perf_counter() - began, 4), warnings=warnings,
+        )  # fmt: skip
 
     def sentence(self, options: Any) -> str:
         f = options.frequencies
         return f"harmonic response at {len(f)} frequenc{'y' if len(f) == 1 else 'ies'} from {f[0]:g} to {f[-1]:g} Hz"
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        for peak in summary.get("peaks") or []:
-            yield f"{peak['column']}.amplitude_max", peak["amplitude"], peak["unit"]
-            yield f"{peak['column']}.frequency_of_max", peak["frequency"], "Hz"
+    def quantities(self, report: HarmonicReport) -> Iterator[tuple[str, Any, str]]:
+        for peak in report.peaks or []:
+            yield f"{peak.column}.amplitude_max", peak.amplitude, peak.unit
+            yield f"{peak.column}.frequency_of_max", peak.frequency, "Hz"
 
 
 KIND = HarmonicResponse()
 
 
-def _peak(sensor: Sensor, number: int, frequencies: np.ndarray, a: np.ndarray) -> dict[str, Any]:
+def _peak(sensor: Sensor, number: int, frequencies: np.ndarray, a: np.ndarray) -> Peak:
     """Return the peak of a column."""
     unit = sensor.unit or ""
     most = int(np.abs(a).argmax())
-    return {
-        "sensor": sensor.name, "column": sensor.columns[number],
-        "unit": unit if isinstance(unit, str) else unit[number],
-        "amplitude": float(np.abs(a[most])), "frequency": float(frequencies[most]),
-        "phase": float(np.rad2deg(np.angle(a[most]))),
-    }  # fmt: skip
+    return Peak(
+        sensor=sensor.name, column=sensor.columns[number],
+        unit=unit if isinstance(unit, str) else unit[number],
+        amplitude=float(np.abs(a[most])), frequency=float(frequencies[most]),
+        phase=float(np.rad2deg(np.angle(a[most]))),
+    )  # fmt: skip

@@ -18,14 +18,13 @@ from fem_mbs.analysis.steps.common import (
     steps_in_words,
     whole,
 )
-from fem_mbs.analysis.steps.reported import EigenvaluesAlong, EnergyBalance, StartReport
 from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import FLAG
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import entry
-from fem_mbs.results.report import StepReport
+from fem_mbs.results.report import EigenvaluesAlong, EnergyBalance, StartReport, StepReport
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
@@ -118,7 +117,7 @@ read (`interpolation = "spline"`), so that forces and moments of another model f
         if not ahead.moved:
             check_drivers(context.compiled, context.state, step.name)
         elif not context.model.drivers():
-            raise ModelError(f"{step.owner}: nothing is driven; add motions, or functions to joints")
+            raise ModelError("nothing is driven", owner=step.owner, remedy="add motions, or functions to joints")
 
     def info(self, options: Any) -> dict[str, Any]:
         rule = "midpoint" if options.dynamic else "static"
@@ -130,20 +129,20 @@ read (`interpolation = "spline"`), so that forces and moments of another model f
         if step.options.dynamic:
             begin(step, context)
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> InverseReport:
         from fem_mbs.analysis.march import march
         from fem_mbs.analysis.transient.inverse import check_drivers
 
         counts = check_drivers(context.compiled, context.state, step.name)
-        summary = march(step, context, self.info(step.options)["rule"], resumed)
-        return {**summary, **counts, "dynamic": step.options.dynamic}
+        found = march(step, context, self.info(step.options)["rule"], resumed)
+        return InverseReport(**found, **counts, dynamic=step.options.dynamic)
 
     def sentence(self, options: Any) -> str:
         how = "with inertia" if options.dynamic else "quasi-static"
         return f"{self.name}, {how}, {steps_in_words(options)}"
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        yield from along_quantities(summary)
+    def quantities(self, report: InverseReport) -> Iterator[tuple[str, Any, str]]:
+        yield from along_quantities(report.eigenvalues)
 
 
 KIND = Inverse()

@@ -22,7 +22,6 @@ from fem_mbs.analysis.steps.common import (
     check_preload,
     check_weight,
     limited,
-    reactions,
 )
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
@@ -67,8 +66,9 @@ class Options(About):
     time: float | None = key(NUMBER, TIME_TEXT, None)
     duration: float = key(
         limited("a number of at least 0 [s]", 0.0),
-        "that passes [s]: functions are taken at its end, where the next step begins; 0: none",
+        "that passes: functions are taken at its end, where the next step begins; 0: none",
         0.0,
+        unit="s",
     )
     report: str = key(ANY_TEXT, REPORT_TEXT, TOTAL, choices=REPORTS)
 
@@ -93,7 +93,7 @@ class LinearStatic(StepKind):
         check_preload(step, context.model)
         check_friction(step.owner, context.system)
         if step.options.duration and step.options.time is not None:
-            raise ModelError(f"{step.owner}: time and duration exclude each other; remove one")
+            raise ModelError("time and duration exclude each other", owner=step.owner, remedy="remove one")
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
         from fem_mbs.analysis.loading import chosen
@@ -101,7 +101,7 @@ class LinearStatic(StepKind):
         if chosen(context.compiled, step.options.loads, step.owner, "loads", motions=True)[1]:
             check_weight(step.owner, context)
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> LinearStaticReport:
         from fem_mbs.analysis.linear.rows import LinearRows
 
         options = step.options
@@ -123,20 +123,24 @@ class LinearStatic(StepKind):
         time, record = np.array([linear.t]), rows.record(change)
         context.linear.responses[step.name] = rows.with_totals(response, change, record)
         context.linear.ends[step.name] = (response.u, None)
-        summary = _summary(linear, response, increments, float(ledger[0, C.STRAIN]))
-        summary["warnings"] += rows.no_works()
         frames = rows.frames(change, response.u, time, increments)
         series = context.rows.series(
             time, ledger, np.zeros(1), np.zeros(1), record, sensors=rows.sensors(increments)
         )  # fmt: skip
         context.recorder.append(series, frames)
-        return {"type": "static", "name": step.name, "time": linear.t, **summary}
+        return _report(step, linear, response, float(ledger[0, C.STRAIN]), rows.no_works())
 
     def sentence(self, options: Any) -> str:
         return "linear statics"
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        yield from reactions(summary)
+    def quantities(self, report: LinearStaticReport) -> Iterator[tuple[str, Any, str]]:
+        found = report.reactions
+        if found is None:
+            return
+        for name, unit, values in (("force", "N", found.force), ("moment", "N m", found.moment)):
+            axes = ["z"] if len(values or []) == 1 else "xyz"
+            for axis, value in zip(axes, values or [], strict=False):
+                yield f"reaction_{name}.{axis}", value, unit
 
 
 KIND = LinearStatic()
@@ -152,15 +156,17 @@ def _respond(linear: Linearised, options: Options, owner: str) -> Response:
     return linear.respond(mask, weight, whole=True, owner=owner)
 
 
-def _summary(linear: Linearised, response: Response, increments: bool, energy: float) -> dict[str, Any]:
-    """Return summary of a linear static step with a strain ``energy`` [J]; totals, or ``increments`` alone."""
+def _report(
+    step: PlannedStep, linear: Linearised, response: Response, energy: float, notes: list[str]
+) -> LinearStaticReport:
+    """Return the report of a linear static step with a strain ``energy`` [J]; totals, or increments alone."""
     from fem_mbs.analysis.linear.linearised import UNSYMMETRIC
 
     system = linear.system
     displacement = linear.system.nodal(response.u)
     turned = float(np.abs(displacement[:, 3:]).max(initial=0.0))
     forces = response.forces
-    if not increments:
+    if step.options.report != INCREMENT:
         displacement += linear.displacements
         forces = forces + linear.base["reaction"]
     size = np.linalg.norm(displacement[:, :3], axis=1)
@@ -175,17 +181,15 @@ def _summary(linear: Linearised, response: Response, increments: bool, energy: f
         )
     if linear.unsymmetric:
         warnings.append(UNSYMMETRIC)
-    return {
-        "linear": True,
-        "largest_displacement": float(size[most]),
-        "largest_displacement_at": system.nodes.names[most],
-        "reactions": {
-            "force": forces[:, :3].sum(axis=0).tolist(),
-            "moment": (np.cross(x, forces[:, :3]) + forces[:, 3:]).sum(axis=0).tolist(),
-        },
-        "strain_energy": energy,
-        "warnings": warnings,
-    }
+    return LinearStaticReport(
+        name=step.name, time=linear.t,
+        largest_displacement=float(size[most]), largest_displacement_at=system.nodes.names[most],
+        reactions=Reactions(
+            force=forces[:, :3].sum(axis=0).tolist(),
+            moment=(np.cross(x, forces[:, :3]) + forces[:, 3:]).sum(axis=0).tolist(),
+        ),
+        strain_energy=energy, warnings=[*warnings, *notes],
+    )  # fmt: skip
 
 
 def _repeated(linear: Linearised) -> list[str]:

@@ -24,14 +24,13 @@ from fem_mbs.analysis.steps.common import (
     count_steps,
     whole,
 )
-from fem_mbs.analysis.steps.reported import EnergyBalance, StartReport
-from fem_mbs.analysis.transient.rules import DEFAULTS, LINEAR_DEFAULTS, RULES, check_rule, weights
+from fem_mbs.analysis.transient.rules import DEFAULTS, LINEAR_DEFAULTS, RULE_TEXT, check_rule, rule_notes, weights
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import entry
-from fem_mbs.results.report import StepReport
+from fem_mbs.results.report import EnergyBalance, StartReport, StepReport
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
@@ -64,9 +63,11 @@ class LinearTransientReport(StepReport, type="transient", linear=True):
 class Options(RuleWeights, About, TimeSteps):
     """Options of a linear transient."""
 
-    rule: str = key(ANY_TEXT, "; ".join(f'"{name}" ({RULES[name].text})' for name in _RULES), _RULES[0], choices=_RULES)
+    rule: str = key(ANY_TEXT, RULE_TEXT, _RULES[0], choices=_RULES)
     loads: Any = key(NAMES, LOADS_TEXT, "all")
-    time: float | None = key(NUMBER, "at which it starts and functions are taken [s], else the present time", None)
+    time: float | None = key(
+        NUMBER, "at which it starts and functions are taken, else the present time", None, unit="s"
+    )
     start: str = key(
         ANY_TEXT,
         "name of a linear static step or linear transient before, from whose end it goes on: displacements, of a "
@@ -94,6 +95,7 @@ class LinearTransient(StepKind):
         "Add a linear transient: small motions about the state that the steps before have left, which stays as it is;\n"
         "time goes on."
     )
+    notes = rule_notes(_RULES)
     noun = "linear transient"
     linear = motion = True
     recorded = "transient"
@@ -109,8 +111,9 @@ class LinearTransient(StepKind):
             about = check_named(step, context.model, "start")
             if about != options.preload:
                 raise ModelError(
-                    f'{owner}: start = "{options.start}" is about preload = "{about}", and so must this step be, not '
-                    f'about "{options.preload}"'
+                    f'start = "{options.start}" is about preload = "{about}", and so must this step be, not about "'
+                    f'{options.preload}"',
+                    owner=owner,
                 )
         check_friction(owner, context.system)
 
@@ -122,7 +125,7 @@ class LinearTransient(StepKind):
     def info(self, options: Any) -> dict[str, Any]:
         return {"rule": options.rule, "mid_step": False, "linear": True}
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> LinearTransientReport:
         from time import monotonic, perf_counter
 
         from fem_mbs.analysis.linear.rows import LinearRows
@@ -138,7 +141,7 @@ class LinearTransient(StepKind):
         increments = options.report == INCREMENT
         state = linear.moved(np.zeros(context.system.n_dof))
         place, velocity = context.linear.ends[options.start] if options.start else (None, None)
-        start: dict[str, object] = {"method": "given", "largest_change": 0.0}
+        start = StartReport(method="given", largest_change=0.0)
         if velocity is None and (place is not None or context.model.initial_method == "given"):
             # of what is prescribed they follow from its functions
             velocity = linear.spatial(given_velocities(context.compiled))
@@ -181,17 +184,17 @@ class LinearTransient(StepKind):
         job.run(linear.t, n_steps, take)
         context.linear.ends[step.name] = (job.u, job.v)
         context.now.time = linear.t + options.duration
-        return {
-            "type": self.recorded, "linear": True, "name": step.name, "rule": options.rule, "n_steps": n_steps, "h": h,
-            "t_start": linear.t, "t_end": context.time, "equations": job.n_equations, "factorisations": 1,
-            "iterations": n_steps, "seconds": round(perf_counter() - started, 4), "start": start,
-            "warnings": [*linear.redundancy, *job.warnings, *rows.no_works()],
-            "energy": {
-                "range": energy_range(totals), "closing_error": totals["error"],
-                "closing_error_relative": relative_error(totals),
-                "final": {c: float(v) for c, v in zip(ENERGY_COLUMNS, [*last[:6], last[-1]], strict=True)},
-            },
-        }  # fmt: skip
+        return LinearTransientReport(
+            name=step.name, rule=options.rule, n_steps=n_steps, h=h,
+            t_start=linear.t, t_end=context.time, equations=job.n_equations, factorisations=1,
+            iterations=n_steps, seconds=round(perf_counter() - started, 4), start=start,
+            warnings=[*linear.redundancy, *job.warnings, *rows.no_works()],
+            energy=EnergyBalance(
+                range=energy_range(totals), closing_error=totals["error"],
+                closing_error_relative=relative_error(totals),
+                final={c: float(v) for c, v in zip(ENERGY_COLUMNS, [*last[:6], last[-1]], strict=True)},
+            ),
+        )  # fmt: skip
 
     def sentence(self, options: Any) -> str:
         return f"linear transient of {options.duration:g} s in steps of {options.h:g} s, rule {options.rule}"

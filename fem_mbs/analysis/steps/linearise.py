@@ -88,7 +88,7 @@ have left, and with inputs or sensors `state_space_NAME.npz` (docs/results.md)."
             chosen(context.compiled, [name], step.owner, "inputs", motions=True)
         check_outputs(context.compiled, [sensors] if isinstance(sensors, str) else sensors, step.owner)
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> LineariseReport:
         from pathlib import Path
 
         from fem_mbs.analysis.small_motions import linearised
@@ -115,14 +115,15 @@ have left, and with inputs or sensors `state_space_NAME.npz` (docs/results.md)."
                 with replacing(Path(directory) / name) as part, part.open("wb") as stream:
                     np.savez_compressed(stream, **table)
         context.recorder.append({"time": np.array([context.time])})
-        found = {} if model is None else {"states": len(model.states), "inputs": model.inputs, "outputs": model.outputs}
-        return {
-            "type": self.name, "name": step.name, "time": float(context.time), "equations": int(lin.dofs.size),
-            "constraints": int(lin.G.shape[0]), "frame": lin.frame, "rotor": options.rotor,
-            "speed": lin.rotation.speed if lin.rotation is not None else None,
-            "asymmetry": {name: _skew(A) for name, A in (("C", lin.C), ("K", lin.K))},
-            **found, "files": list(tables) if directory is not None else [], "warnings": warnings,
-        }  # fmt: skip
+        return LineariseReport(
+            name=step.name, time=float(context.time), equations=int(lin.dofs.size),
+            constraints=int(lin.G.shape[0]), frame=lin.frame, rotor=options.rotor,
+            speed=lin.rotation.speed if lin.rotation is not None else None,
+            asymmetry={name: _skew(A) for name, A in (("C", lin.C), ("K", lin.K))},
+            states=None if model is None else len(model.states), inputs=None if model is None else model.inputs,
+            outputs=None if model is None else model.outputs,
+            files=list(tables) if directory is not None else [], warnings=warnings,
+        )  # fmt: skip
 
     def sentence(self, options: Any) -> str:
         return "matrices of small motions" + (f", {options.form} model" if options.sensors else "")

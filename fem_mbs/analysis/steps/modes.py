@@ -18,13 +18,12 @@ from fem_mbs.analysis.steps.common import (
     counted,
     limited,
 )
-from fem_mbs.analysis.steps.reported import CountCheck
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.records import Record, entry
-from fem_mbs.results.report import StepReport
+from fem_mbs.results.report import CountCheck, StepReport
 from fem_mbs.solvers.eigen.modes import CHECKS
 
 if TYPE_CHECKING:
@@ -93,15 +92,18 @@ class Options(About):
     count: int = key(COUNT, "of modes", 10)
     near: float | None = key(
         limited("a frequency of at least 0 [Hz]", 0.0),
-        "frequency that the modes are to be nearest to [Hz], else the lowest",
+        "frequency that the modes are to be nearest to, else the lowest",
         None,
+        unit="Hz",
     )
-    band: Any = key(RISING, "[low, high] [Hz]: all modes between them, proved to be all, whatever `count` says", None)
+    band: Any = key(
+        RISING, "[low, high]: all modes between them, proved to be all, whatever `count` says", None, unit="Hz"
+    )
     within: Any = key(
         RATE_RANGE,
-        "[low, high] [Hz]: of the modes found only those between them are kept; `left_out` of the summary counts the "
-        "others",
+        "[low, high]: of the modes found only those between them are kept; `left_out` of the summary counts the others",
         None,
+        unit="Hz",
     )
     check: str = key(
         ANY_TEXT,
@@ -111,9 +113,10 @@ class Options(About):
     )
     component_cutoff: float | None = key(
         FREQUENCY,
-        "by synthesis of the `[[component]]`s, whose elastic modes up to this frequency [Hz] are kept (where they say "
-        "nothing else); about the start, without loads; none: of the whole model",
+        "by synthesis of the `[[component]]`s, whose elastic modes up to this frequency are kept "
+        "(where they say nothing else); about the start, without loads; none: of the whole model",
         None,
+        unit="Hz",
     )
 
 
@@ -142,24 +145,26 @@ class Modes(StepKind):
         check_friction(owner, context.system)
         for a, b in (("within", "band"), ("near", "band")):
             if getattr(options, a) is not None and getattr(options, b) is not None:
-                raise ModelError(f"{owner}: {a} and {b} exclude each other; remove one")
+                raise ModelError(f"{a} and {b} exclude each other", owner=owner, remedy="remove one")
         if options.component_cutoff is None:
             return
         for name in ("near", "band", "preload"):
             if getattr(options, name) not in (None, ""):
-                raise ModelError(f"{owner}: component_cutoff and {name} exclude each other; remove one")
+                raise ModelError(f"component_cutoff and {name} exclude each other", owner=owner, remedy="remove one")
         if not context.model.components:
-            raise ModelError(f"{owner}: component_cutoff needs components; name sets of groups with [[component]]")
+            raise ModelError(
+                "component_cutoff needs components", owner=owner, remedy="name sets of groups with [[component]]"
+            )
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> ModesReport:
         from fem_mbs.analysis.linear.rows import record_shapes
 
         linear = context.linear.at(context, step.options.preload)
-        summary, series, vectors = _found(linear, step.options, step.owner)
-        context.linear.below = summary.get("left_out", {}).get("below", 0)
+        report, series, vectors = _found(linear, step)
+        context.linear.below = 0 if report.left_out is None else report.left_out.below
         context.linear.shapes_of[step.name] = vectors
         record_shapes(context, linear, vectors, series)
-        return {"type": self.name, "name": step.name, **summary}
+        return report
 
     def sentence(self, options: Any) -> str:
         if options.component_cutoff is not None:
@@ -175,11 +180,12 @@ class Modes(StepKind):
 KIND = Modes()
 
 
-def _found(linear: Linearised, options: Options, owner: str) -> tuple[dict, dict, np.ndarray]:
-    """Return summary, series and vectors (N, k) of a modal step, of unit modal mass."""
+def _found(linear: Linearised, step: PlannedStep) -> tuple[ModesReport, dict[str, np.ndarray], np.ndarray]:
+    """Return report, series and vectors (N, k) of a modal step, of unit modal mass."""
     from fem_mbs.analysis.linear.inside import unknowns_inside
     from fem_mbs.solvers.eigen.modes import real_modes, translates
 
+    options, owner = step.options, step.owner
     K, M, G = linear.stiffness, linear.mass, linear.rows
     linear.release()
     n, free = K.shape[0], None
@@ -188,7 +194,7 @@ def _found(linear: Linearised, options: Options, owner: str) -> tuple[dict, dict
         free = translates(K)
         K, M = inside.problem(linear, K, M)
     w2 = [None if f is None else (2.0 * np.pi * np.asarray(f, float)) ** 2 for f in (options.near, options.band)]
-    extra: dict[str, Any] = {}
+    components = left_out = proof = None
     if G.shape[0]:
         if options.near is not None or options.band is not None:
             raise AnalysisError(
@@ -200,7 +206,8 @@ def _found(linear: Linearised, options: Options, owner: str) -> tuple[dict, dict
     elif options.component_cutoff is not None:
         from fem_mbs.analysis.components.synthesis import component_modes
 
-        found, extra["components"] = component_modes(linear, float(options.component_cutoff), options.count, owner)
+        found, kept_modes = component_modes(linear, float(options.component_cutoff), options.count, owner)
+        components = Components(**kept_modes)
     elif w2[1] is not None:
         found = real_modes(K, M, band=tuple(w2[1]))
     else:
@@ -227,21 +234,17 @@ def _found(linear: Linearised, options: Options, owner: str) -> tuple[dict, dict
             "around it"
         )
     if found.expected is not None:
-        extra["count_check"] = {"expected": int(found.expected), "found": len(f)}
+        proof = CountCheck(expected=int(found.expected), found=len(f))
         if found.expected > len(f):
             warnings.append(
                 f"{found.expected} modes lie below the highest found, but only {len(f)} were found; ask for more"
             )
-    if not G.shape[0]:
-        extra["backward_errors"] = found.backward.tolist()
-        extra["shifts"] = [float(s) for s in found.shifts]
-        extra["factorisations"], extra["solves"] = found.effort.factorisations, found.effort.solves
-    rigid = found.rigid
+    rigid, backward = found.rigid, found.backward
     if options.within is not None:
         low, high = (float(v) for v in options.within)
         kept = (f >= low) & (f <= high)
         below, above = int((f < low).sum()), int((f > high).sum())
-        extra["left_out"] = {"below": below, "above": above}
+        left_out = LeftOut(below=below, above=above)
         if below + above:
             warnings.append(
                 f"of the {count} modes computed {below} below {low:g} Hz and {above} above {high:g} Hz are left out"
@@ -250,24 +253,21 @@ def _found(linear: Linearised, options: Options, owner: str) -> tuple[dict, dict
             warnings.append(f"no mode above {high:g} Hz was reached: there may be more below it; ask for more")
         f, vectors, others, residuals = f[kept], vectors[:, kept], others[:, kept], residuals[kept]
         rigid = int(kept[:rigid].sum())
-        if "backward_errors" in extra:
-            extra["backward_errors"] = np.array(extra["backward_errors"])[kept].tolist()
-    summary = {
-        "frequencies_hz": f.tolist(),
-        "rigid_body_modes": rigid,
-        "residuals": residuals.tolist(),
-        "asymmetry": linear.asymmetry,
-        "equations": K.shape[0],
-        **extra,
-        "participation": _participation(linear, vectors, inside, others),
-        "warnings": warnings,
-    }
-    return summary, {"frequency": f, "residual": residuals}, vectors
+        backward = backward[kept]
+    factored = not G.shape[0]  # with joints nothing is said of the effort
+    report = ModesReport(
+        name=step.name, frequencies_hz=f.tolist(), rigid_body_modes=rigid, residuals=residuals.tolist(),
+        asymmetry=linear.asymmetry, equations=K.shape[0], components=components, count_check=proof,
+        backward_errors=backward.tolist() if factored else None,
+        shifts=[float(s) for s in found.shifts] if factored else None,
+        factorisations=found.effort.factorisations if factored else None,
+        solves=found.effort.solves if factored else None, left_out=left_out,
+        participation=_participation(linear, vectors, inside, others), warnings=warnings,
+    )  # fmt: skip
+    return report, {"frequency": f, "residual": residuals}, vectors
 
 
-def _participation(
-    linear: Linearised, vectors: np.ndarray, inside: Inside | None, others: np.ndarray
-) -> dict[str, Any]:
+def _participation(linear: Linearised, vectors: np.ndarray, inside: Inside | None, others: np.ndarray) -> Participation:
     """Return factors and effective masses in translations and rotations about the axes of coordinates; ``others`` (m,
     k) are the modes' values of the unknowns ``inside`` elements, which are at rest in motions of the whole."""
     from fem_mbs.solvers.eigen.modal_quantities import participation, rigid_body_motions
@@ -296,10 +296,10 @@ def _participation(
         found = participation(linear.mass, vectors[free], directions[free])
     else:
         found = participation(linear.mass_matrix, vectors, directions)
-    return {
-        "directions": [names[i] for i in wanted],
-        "factors": found.factors.tolist(),
-        "effective_mass": found.effective.tolist(),
-        "total": found.total.tolist(),
-        "sums": found.sum_of_shares[-1].tolist() if len(found.share) else [0.0] * len(wanted),
-    }
+    return Participation(
+        directions=[names[i] for i in wanted],
+        factors=found.factors.tolist(),
+        effective_mass=found.effective.tolist(),
+        total=found.total.tolist(),
+        sums=found.sum_of_shares[-1].tolist() if len(found.share) else [0.0] * len(wanted),
+    )

@@ -92,13 +92,15 @@ growth rate (real part) and the frequency of that mode at every point."""
         owner, options = step.owner, step.options
         found = read_parameters(owner, options.parameters, context)
         if len(found) == 2 and found[0].name == found[1].name:
-            raise ModelError(f"{owner}: both parameters are the {found[0].name}; vary two different ones")
+            raise ModelError(f"both parameters are the {found[0].name}", owner=owner, remedy="vary two different ones")
         check_sought(owner, options)
         rotors = [p for p in found if p.kind == "rotor"]
         if not rotors:
             check_rotor(owner, options, context.model)
         elif options.rotor not in ("", rotors[0].target) or options.speed is not None:
-            raise ModelError(f'{owner}: the speed of "{rotors[0].target}" is varied; remove rotor and speed')
+            raise ModelError(
+                f'the speed of "{rotors[0].target}" is varied', owner=owner, remedy="remove rotor and speed"
+            )
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
         from fem_mbs.analysis.loading import chosen
@@ -108,7 +110,7 @@ growth rate (real part) and the frequency of that mode at every point."""
             if p.kind == "load":
                 chosen(context.compiled, p.target, step.owner, "load")
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> StabilityMapReport:
         from fem_mbs.analysis.stability_points import Points, boundary_of, largest, read_parameters
 
         owner, options = step.owner, step.options
@@ -148,23 +150,23 @@ growth rate (real part) and the frequency of that mode at every point."""
                 f"the boundary of stability is left out in {counted(lost, 'interval')}, where points between have no "
                 f"state or modes; the last: {points.failed[-1]}"
             )
-        return {
-            "type": self.name, "name": step.name, "what": options.what,
-            "parameters": [{"name": p.name, "unit": p.unit, "values": p.values.tolist()} for p in parameters],
-            "growth": _plain(growth.reshape(rows)), "frequency": _plain(frequency.reshape(rows)),
-            "stable": stable.reshape(rows).tolist(),
-            "boundary": boundary,
-            "time": float(context.time),
-            "warnings": warnings,
-        }  # fmt: skip
+        return StabilityMapReport(
+            name=step.name, what=options.what,
+            parameters=[MapParameter(name=p.name, unit=p.unit, values=p.values.tolist()) for p in parameters],
+            growth=_plain(growth.reshape(rows)), frequency=_plain(frequency.reshape(rows)),
+            stable=stable.reshape(rows).tolist(),
+            boundary=boundary,
+            time=float(context.time),
+            warnings=warnings,
+        )  # fmt: skip
 
     def sentence(self, options: Any) -> str:
         many = 1 if isinstance(options.parameters, dict) else len(options.parameters)
         return f"stability over {counted(many, 'parameter')}, {sought(options)}"
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        growth = [g for row in summary["growth"] for g in row if g is not None]
-        stable = [s for row in summary["stable"] for s in row]
+    def quantities(self, report: StabilityMapReport) -> Iterator[tuple[str, Any, str]]:
+        growth = [g for row in report.growth or [] for g in row if g is not None]
+        stable = [s for row in report.stable or [] for s in row]
         if growth:
             yield "growth_rate_max", max(growth), "1/s"
         if stable:

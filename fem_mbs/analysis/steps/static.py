@@ -18,13 +18,12 @@ from fem_mbs.analysis.steps.common import (
     limited,
     whole,
 )
-from fem_mbs.analysis.steps.reported import EigenvaluesAlong
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import ABSENT, Absent, Record, entry
-from fem_mbs.results.report import StepReport
+from fem_mbs.results.report import EigenvaluesAlong, StepReport
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import Ahead, RunContext
@@ -80,9 +79,10 @@ class Options(Newton):
     )
     duration: float = key(
         limited("a number of at least 0 [s]", 0.0),
-        "that passes over the increments [s]: all that `vary` does not name follows its function of time (loads act in "
-        "full), and the next step goes on from its end; 0: none",
+        "that passes over the increments: all that `vary` does not name follows its function of "
+        "time (loads act in full), and the next step goes on from its end; 0: none",
         0.0,
+        unit="s",
     )
     ramp: bool = key(FLAG, "false: the loads act at once", True)
     vary: Any = key(
@@ -95,7 +95,7 @@ class Options(Newton):
     control: str = key(ANY_TEXT, '"load", "displacement" or "arc" (arc length)', CONTROLS[0], choices=CONTROLS)
     on: str = key(ANY_TEXT, "place of the displacement that is controlled, or that ends the path", "")
     component: str = key(ANY_TEXT, '"x", "y" or "z" of it', "")
-    displacement: float = key(NUMBER, "its value at the end [m]", 0.0)
+    displacement: float = key(NUMBER, "its value at the end", 0.0, unit="m")
     size: float = key(
         _NOT_NEGATIVE,
         "first arc length: displacements over the model's size and rotations, root of the sum of squares; 0: 1/50",
@@ -164,21 +164,29 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
             check_sought(f"{owner}: eigenvalues", o.eigenvalues)
         if o.duration and (o.control != "load" or o.stability or o.line_search):
             raise ModelError(
-                f"{owner}: duration = {o.duration:g}: time passes under load control only; remove control, stability "
-                "and line_search, or the duration"
+                f"duration = {o.duration:g}: time passes under load control only",
+                owner=owner,
+                remedy="remove control, stability and line_search, or the duration",
             )
         given = bool(o.on) or bool(o.component) or o.displacement != 0.0
         if o.control == "displacement" and not (o.on and o.component and o.displacement != 0.0):
-            raise ModelError(f'{owner}: control = "displacement" needs on, component and displacement')
+            raise ModelError('control = "displacement" needs on, component and displacement', owner=owner)
         if given and not (o.on and o.component):
-            raise ModelError(f"{owner}: on, component and displacement belong together; give all of them or none")
+            raise ModelError(
+                "on, component and displacement belong together", owner=owner, remedy="give all of them or none"
+            )
         axes = "xyz"[: context.model.dimension]
         if given and o.component not in axes:
-            raise ModelError(f"{owner}: component = {o.component!r} must be one of {', '.join(axes)}")
+            raise ModelError(
+                f"component = {o.component!r} must be one of {', '.join(axes)}",
+                owner=owner,
+                key="component",
+                value=o.component,
+            )
         if o.branch and o.control == "load":
-            raise ModelError(f'{owner}: branch = {o.branch} needs control = "arc" or "displacement"')
+            raise ModelError(f'branch = {o.branch} needs control = "arc" or "displacement"', owner=owner)
         if o.branch and not o.branch_size:
-            raise ModelError(f"{owner}: branch_size = 0 does not lead anywhere; give a small number")
+            raise ModelError("branch_size = 0 does not lead anywhere", owner=owner, remedy="give a small number")
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
         from fem_mbs.analysis.loading import chosen
@@ -201,10 +209,13 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
 
         return chosen(context.compiled, varied(step), step.owner, "vary", motions=True)[0]
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> StaticReport:
         from fem_mbs.analysis.statics.equilibria import run_static
 
-        return run_static(step, context)
+        found = run_static(step, context)
+        points = found.pop("critical_points", None)
+        criticals = None if points is None else [CriticalPoint(**point) for point in points]
+        return StaticReport(**found, critical_points=criticals)
 
     def sentence(self, options: Any) -> str:
         if options.control == "arc":
@@ -212,10 +223,10 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
         what = "increment" if options.control == "load" else f"increment of the displacement of {options.on}"
         return f"static, {counted(options.increments, what)}"
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        for k, point in enumerate(summary.get("critical_points") or [], 1):
-            yield f"critical_load_{k}", point["load_factor"], ""
-        yield from along_quantities(summary)
+    def quantities(self, report: StaticReport) -> Iterator[tuple[str, Any, str]]:
+        for k, point in enumerate(report.critical_points or [], 1):
+            yield f"critical_load_{k}", point.load_factor, ""
+        yield from along_quantities(report.eigenvalues)
 
 
 KIND = Static()

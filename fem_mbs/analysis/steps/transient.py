@@ -21,14 +21,21 @@ from fem_mbs.analysis.steps.common import (
     valued,
     whole,
 )
-from fem_mbs.analysis.steps.reported import EigenvaluesAlong, EnergyBalance, Event, StartReport
-from fem_mbs.analysis.transient.rules import COARSEST, DEFAULTS, RULES, check_explicit, check_rule
+from fem_mbs.analysis.transient.rules import (
+    COARSEST,
+    DEFAULTS,
+    RULE_TEXT,
+    RULES,
+    check_explicit,
+    check_rule,
+    rule_notes,
+)
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import Record, entry
-from fem_mbs.results.report import StepReport
+from fem_mbs.results.report import EigenvaluesAlong, EnergyBalance, EventReport, StartReport, StepReport
 from fem_mbs.solvers.stepping.stepper import EXPLICIT
 
 if TYPE_CHECKING:
@@ -68,7 +75,7 @@ class TransientReport(StepReport, type="transient"):
     halved_steps: int = entry("time steps that were divided to converge")
     seconds: float = entry("wall time of the steps", unit="s")
     start: StartReport = entry()
-    events: list[Event] | None = entry(
+    events: list[EventReport] | None = entry(
         "in the order in which they happened; only where the model has events", optional=True
     )
     constraint_error: float = entry(
@@ -84,10 +91,7 @@ class TransientReport(StepReport, type="transient"):
 class Options(RuleWeights, Newton, TimeSteps):
     """Options of a transient."""
 
-    rule: str = key(
-        ANY_TEXT, "; ".join(f'"{name}" ({rule.text})' for name, rule in RULES.items()), "midpoint",
-        choices=tuple(RULES),
-    )  # fmt: skip
+    rule: str = key(ANY_TEXT, RULE_TEXT, "midpoint", choices=tuple(RULES))
     frames: int = key(whole(0), "states kept for pictures and ParaView, evenly spread; 0: none", 100)
     restarts: int = key(whole(0), "points from which `fem-mbs run --restart` can continue, evenly spread", 0)
     adaptive: float = key(
@@ -113,7 +117,8 @@ class Transient(StepKind):
     Report = TransientReport
     positional = ("duration", "h", "name")
     text = "Add a transient of ``duration`` [s] in steps of h."
-    notes = """\
+    notes = f"""\
+{rule_notes(RULES)}
 It starts where the step before has left the model: from the static equilibrium, if that was a static step, with
 velocities made consistent at the first transient; with a centrifugal load of `spin = true`, in steady rotation. All
 rules but "decaying" and "explicit" are of second order: a step that is half as long has a fourth of the error, whatever
@@ -148,11 +153,14 @@ whose energies are not finite, stops with an error."""
         check_spin(owner, context)
         if context.model.events and options.restarts:
             raise ModelError(
-                f"{owner}: restarts = {options.restarts}: a transient with events has no restart points; take "
-                "restarts = 0"
+                f"restarts = {options.restarts}: a transient with events has no restart points",
+                owner=owner,
+                remedy="take restarts = 0",
             )
         if context.model.events and options.adaptive:
-            raise ModelError(f"{owner}: events are located within equal steps; remove adaptive, or the events")
+            raise ModelError(
+                "events are located within equal steps", owner=owner, remedy="remove adaptive, or the events"
+            )
 
     def fit_loads(self, step: PlannedStep, context: RunContext) -> None:
         from fem_mbs.analysis.march import fit_turning_load
@@ -177,26 +185,29 @@ whose energies are not finite, stops with an error."""
         h = options.duration / count_steps(step.owner, options)
         if h * highest > 2.0:
             raise ModelError(
-                f'{step.owner}: h = {h:g} s: rule = "{options.rule}" is stable only for h below 2/w = '
-                f"{2.0 / highest:.4g} s, with the highest frequency w of the model at its start; take a smaller h, or "
-                'rule = "midpoint"'
+                f'h = {h:g} s: rule = "{options.rule}" is stable only for h below 2/w = {2.0 / highest:.4g} s, '
+                "with the highest frequency w of the model at its start",
+                owner=step.owner,
+                remedy='take a smaller h, or rule = "midpoint"',
             )
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> TransientReport:
         from fem_mbs.analysis.march import march
 
-        return march(step, context, step.options.rule, resumed)
+        found = march(step, context, step.options.rule, resumed)
+        adaptive = found.pop("adaptive", None)
+        return TransientReport(**found, adaptive=None if adaptive is None else AdaptiveSteps(**adaptive))
 
     def sentence(self, options: Any) -> str:
         return f"{self.name}, rule {options.rule}, {steps_in_words(options, options.adaptive)}"
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        yield from along_quantities(summary)
+    def quantities(self, report: TransientReport) -> Iterator[tuple[str, Any, str]]:
+        yield from along_quantities(report.eigenvalues)
         seen = set()
-        for event in summary.get("events") or []:
-            if event["name"] not in seen:
-                seen.add(event["name"])
-                yield f"event.{event['name']}.time", event["time"], "s"
+        for event in report.events or []:
+            if event.name not in seen:
+                seen.add(event.name)
+                yield f"event.{event.name}.time", event.time, "s"
 
 
 KIND = Transient()

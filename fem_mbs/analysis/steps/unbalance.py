@@ -86,8 +86,12 @@ class UnbalanceResponse(StepKind):
     figures = ("fem_mbs.plot.figures:unbalance_figures",)
 
     def prepare(self, model: Model, given: dict[str, Any], owner: str) -> dict[str, Any]:
-        _unbalances(model, given.get("unbalances", ()), owner)
-        return {**given, "speeds": spread(given.get("speeds", ()), owner, "speeds", 100_000)}
+        found = dict(given)
+        if "unbalances" in given:
+            _unbalances(model, given["unbalances"], owner)
+        if "speeds" in given:
+            found["speeds"] = spread(given["speeds"], owner, "speeds", "rad/s", 100_000)
+        return found
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
         check_turning(step, context)
@@ -95,11 +99,11 @@ class UnbalanceResponse(StepKind):
         if at is None:
             return
         if at == []:
-            raise ModelError(f"{step.owner}: at names no place; leave it out, or name some")
+            raise ModelError("at names no place", owner=step.owner, remedy="leave it out, or name some")
         for place in at if isinstance(at, list) else [at]:
             context.model.nodes_of(place, step.owner)
 
-    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> dict[str, Any]:
+    def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> UnbalanceReport:
         from time import perf_counter
 
         from fem_mbs.analysis.rotors.campbell import spinning_at
@@ -122,31 +126,31 @@ class UnbalanceResponse(StepKind):
             for direction, values in rows:
                 if direction != "major" and not np.abs(values[:, k]).max() > 1e-9 * np.abs(X[:, k]).max():
                     continue  # along the axis nothing moves
-                response.append({
-                    "at": model.node_name(int(node)), "direction": direction,
-                    "amplitude": np.abs(values[:, k]).tolist(),
-                    "phase": None if direction == "major" else np.angle(values[:, k]).tolist(),
-                })  # fmt: skip
+                response.append(WhirlAmplitude(
+                    at=model.node_name(int(node)), direction=direction,
+                    amplitude=np.abs(values[:, k]).tolist(),
+                    phase=None if direction == "major" else np.angle(values[:, k]).tolist(),
+                ))  # fmt: skip
         context.recorder.append(
             {"time": speeds, "displacement": np.abs(X), "phase": np.angle(X), "major": found.major()}, None
         )
-        return {
-            "type": self.name, "name": step.name, "rotor": options.rotor, "frame": spinning.settled or "fixed",
-            "speeds": speeds.tolist(), "response": response, "seconds": round(perf_counter() - began, 4),
-            "warnings": outside_tables(context.compiled, speeds),
-        }  # fmt: skip
+        return UnbalanceReport(
+            name=step.name, rotor=options.rotor, frame=spinning.settled or "fixed",
+            speeds=speeds.tolist(), response=response, seconds=round(perf_counter() - began, 4),
+            warnings=outside_tables(context.compiled, speeds),
+        )  # fmt: skip
 
     def sentence(self, options: Any) -> str:
         return f'response to unbalance of rotor "{options.rotor}" at {counted(len(options.speeds), "speed")}'
 
-    def quantities(self, summary: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
-        for found in summary.get("response") or []:
-            amplitude = np.asarray(found["amplitude"], float)
+    def quantities(self, report: UnbalanceReport) -> Iterator[tuple[str, Any, str]]:
+        for found in report.response or []:
+            amplitude = np.asarray(found.amplitude, float)
             if len(amplitude):
                 largest = int(np.argmax(amplitude))
-                where = f"{found['at']}.{found['direction']}"
+                where = f"{found.at}.{found.direction}"
                 yield f"{where}.amplitude_max", amplitude[largest], "m"
-                yield f"{where}.speed_of_max", summary["speeds"][largest], "rad/s"
+                yield f"{where}.speed_of_max", report.speeds[largest], "rad/s"
 
 
 KIND = UnbalanceResponse()
@@ -161,7 +165,12 @@ def _unbalances(model: Model, given: Any, owner: str) -> list[Unbalance]:
     from fem_mbs.model.parts.rotors import Unbalance
 
     if not isinstance(given, (list, tuple)) or not given or not all(isinstance(u, dict) for u in given):
-        raise ModelError(f"{owner}: unbalances = {given!r} must be a list of tables with at, amount and phase")
+        raise ModelError(
+            f"unbalances = {given!r} must be a list of tables with at, amount and phase",
+            owner=owner,
+            key="unbalances",
+            value=given,
+        )
     found = []
     for k, u in enumerate(given, 1):
         here = f"{owner}: unbalances {k}"
@@ -169,12 +178,14 @@ def _unbalances(model: Model, given: Any, owner: str) -> list[Unbalance]:
             raise ModelError(f"{here} has the keys {', '.join(u) or 'none'}; it takes at, amount and phase")
         node = model.node_of(u["at"], here) if isinstance(u["at"], str) else model.nodes_of(u["at"], here)
         if np.size(node) != 1:
-            raise ModelError(f"{here}: at = {u['at']!r} must be one node")
+            raise ModelError(f"at = {u['at']!r} must be one node", owner=here, key="at", value=u["at"])
         amount, phase = u["amount"], u.get("phase", 0.0)
         if not _real(amount) or amount < 0.0:
-            raise ModelError(f"{here}: amount = {amount!r} must be a finite number of at least 0")
+            raise ModelError(
+                f"amount = {amount!r} must be a finite number of at least 0", owner=here, key="amount", value=amount
+            )
         if not _real(phase):
-            raise ModelError(f"{here}: phase = {phase!r} must be a finite number")
+            raise ModelError(f"phase = {phase!r} must be a finite number", owner=here, key="phase", value=phase)
         found.append(Unbalance(int(np.ravel(node)[0]), float(amount), float(phase)))
     return found
 

@@ -22,11 +22,12 @@ from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.start.initial import consistent_velocities, start_rule
 from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.analysis.transient.stepping import Chunk, Stepping
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
-from fem_mbs.model.checks import Check
+from fem_mbs.model.checks import find_column
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.records import Event
+from fem_mbs.results.report import EventReport, StartReport
 from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = ["Events", "run_events"]
@@ -78,22 +79,19 @@ class Events:
     def __init__(self, compiled: CompiledModel):
         self.compiled = compiled
         self.acting = np.ones(len(compiled.functions), bool)
-        self.happened: list[dict[str, Any]] = []
+        self.happened: list[EventReport] = []
         self.watched: list[_Watched] = []
         loads = np.asarray(compiled.loads, bool)
         sensors = compiled.sensors
         for event in compiled.model.events:
-            owner = f'Event "{event.name}"'
-            try:
-                name, column = Check(event.name, event.sensor, 0.0, 1.0, "final").column([s.header for s in sensors])
-            except ModelError as error:
-                raise ModelError(str(error).replace("Check", "Event", 1)) from None
+            owner = Owner("Event", event.name)
+            name, column = find_column(event.sensor, [s.header for s in sensors], owner)
             i = next(i for i, s in enumerate(sensors) if s.name == name)
             mask = np.zeros(loads.size, bool)
             if event.action != "stop":
                 mask, weight = chosen(compiled, event.target, owner, "target", motions=event.action == "switch")
                 if weight:
-                    raise ModelError(f"{owner}: target: gravity cannot be switched; name loads")
+                    raise ModelError("target: gravity cannot be switched", owner=owner, remedy="name loads")
             if event.action == "on":
                 self.acting &= ~mask
             self.watched.append(_Watched(event, sensors[i], column, mask))
@@ -134,7 +132,7 @@ class Events:
         loads = np.asarray(self.compiled.loads, bool)
         for w in hits:
             event = w.event
-            self.happened.append({"name": event.name, "time": t, "action": event.action})
+            self.happened.append(EventReport(name=event.name, time=t, action=event.action))
             stop |= event.action == "stop"
             if event.action in ("on", "off"):
                 self.acting[w.mask] = event.action == "on"
@@ -269,7 +267,7 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
     that have changed."""
     work = new.state.work.copy()
     energy = float(old.energies(old.evaluate(*[np.array([new.t0])] * 3)[0])[:3].sum())
-    report = None
+    report = StartReport()
     if moved.any():
         report = consistent_velocities(events.compiled, new.state, new.t0, current=True)
     new.state.past[:] = 0.0
@@ -282,7 +280,7 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
         new.works[2] += new.initial_energy - energy
         of = _entries(new, moved)
         new.state.work[of] += (new.initial_energy - energy) / max(len(of), 1)
-        events.happened[-1]["velocity_change"] = report["largest_change"]
+        events.happened[-1] = replace(events.happened[-1], velocity_change=report.largest_change)
     new.initial_energy = old.initial_energy
     new.watcher, new.halved_steps, new.turned_steps = old.watcher, old.halved_steps, old.turned_steps
     new.real[S.TURN] = old.real[S.TURN]

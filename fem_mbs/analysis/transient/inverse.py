@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from fem_mbs.analysis.start.mobility import mobility
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import stepper as S
 
@@ -25,15 +25,16 @@ def check_drivers(compiled: CompiledModel, state: S.State, name: str) -> dict[st
     Raises:
         ModelError: nothing is driven, or the model can move in other ways than its drivers say without strain.
     """
-    owner = f'Step "{name}"'
+    owner = Owner("Step", name)
     drivers = compiled.model.drivers()
     if not drivers:
-        raise ModelError(f"{owner}: nothing is driven; add motions, or functions to joints")
+        raise ModelError("nothing is driven", owner=owner, remedy="add motions, or functions to joints")
     found = mobility(compiled, state)
     if found.strain_free:
         ways = f"{found.strain_free} way" + ("s" if found.strain_free > 1 else "")
         raise ModelError(
-            f"{owner}: beside what is driven ({', '.join(drivers)}) the model can move in {ways} without strain; "
-            "drive these too, or take a transient step"
+            f"beside what is driven ({', '.join(drivers)}) the model can move in {ways} without strain",
+            owner=owner,
+            remedy="drive these too, or take a transient step",
         )
     return {"drivers": drivers, "redundant_constraints": found.redundant}

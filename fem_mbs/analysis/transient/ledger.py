@@ -14,7 +14,7 @@ __all__ = ["check_growth", "new_totals", "update_totals"]
 
 
 def new_totals(stepping: Stepping, late: float) -> dict[str, Any]:
-    """Account of energies at the start; a gain that is there at all times from ``late`` [s] on lasts."""
+    """Return account of energies at the start; a gain that is there at all times from ``late`` [s] on lasts."""
     totals = {"low": stepping.initial_energy, "high": stepping.initial_energy, "error": 0.0, "iterations": 0}
     totals["kinetic"] = float(stepping.first_row[0])
     totals["magnitude"] = float(np.abs(stepping.first_row[:3]).max())

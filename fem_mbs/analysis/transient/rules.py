@@ -29,8 +29,19 @@ from fem_mbs.errors import ModelError
 from fem_mbs.solvers.stepping import stepper as S
 
 __all__ = [
-    "OPTIONS", "RULES", "Promise", "Rule", "Weights", "check_explicit", "check_rule", "promise", "verdict", "weights",
-]  # fmt: skip
+    "OPTIONS",
+    "Promise",
+    "RULES",
+    "RULE_TEXT",
+    "Rule",
+    "Weights",
+    "check_explicit",
+    "check_rule",
+    "promise",
+    "rule_notes",
+    "verdict",
+    "weights",
+]
 
 
 @dataclass(frozen=True)
@@ -69,13 +80,21 @@ _ROUND_OFF = 1e-9
 
 @dataclass(frozen=True)
 class Rule:
-    """An integration rule: its kind in the stepper, its own options, and its purpose."""
+    """An integration rule: its kind in the stepper, its own options, and what it is good for.
+
+    ``text`` is one phrase for lists; ``conserves``, ``order`` (with which the error falls with h), ``damping`` and
+    ``use`` (when to take it) are for the reference.
+    """
 
     name: str
     kind: int
     options: tuple[str, ...]
     text: str
     promise: Promise
+    conserves: str
+    order: str
+    damping: str
+    use: str
 
     @property
     def overshoots(self) -> bool:
@@ -101,20 +120,65 @@ class Weights(NamedTuple):
 RULES: dict[str, Rule] = {
     r.name: r
     for r in (
-        Rule("midpoint", S.MIDPOINT, (), "energy and momenta exact (default)", EXACT),
-        Rule("decaying", S.MIDPOINT, ("decay",), "momenta exact, elastic energy decays; first order", EXACT),
-        Rule("generalised-alpha", S.NEWMARK, ("rho_inf",), "second order, damps what steps do not resolve", DAMPING),
-        Rule("hht", S.NEWMARK, ("alpha",), "Hilber, Hughes & Taylor: likewise", DAMPING),
-        Rule("newmark", S.NEWMARK, ("beta", "gamma"), "average acceleration, to compare with", BOUNDED),
         Rule(
-            "explicit",
-            S.EXPLICIT,
-            (),
-            "Newton-Euler with incremental rotations, first order, free bodies without joints",
-            BOUNDED,
+            "midpoint", S.MIDPOINT, (), "energy and momenta exact (default)", EXACT,
+            conserves="energy, momentum and angular momentum, to round-off",
+            order="second order",
+            damping="none",
+            use="the default; long runs, free motion, and whenever the energy must hold",
+        ),
+        Rule(
+            "decaying", S.MIDPOINT, ("decay",), "momenta exact, elastic energy decays; first order", EXACT,
+            conserves="momentum and angular momentum, to round-off; the ledger books what is lost",
+            order="first order",
+            damping="elastic energy of what the steps do not resolve, by `decay`",
+            use="stiff parts whose fast vibrations disturb the mid-point rule",
+        ),
+        Rule(
+            "generalised-alpha", S.NEWMARK, ("rho_inf",), "second order, damps what steps do not resolve", DAMPING,
+            conserves="energy as far as the steps resolve the motion",
+            order="second order",
+            damping="high frequencies, by the spectral radius `rho_inf`; the least of low ones among damping rules",
+            use="stiff models and those with impacts, where only slow motion counts",
+        ),
+        Rule(
+            "hht", S.NEWMARK, ("alpha",), "Hilber, Hughes & Taylor: likewise", DAMPING,
+            conserves="energy as far as the steps resolve the motion",
+            order="second order",
+            damping="high frequencies, by `alpha`",
+            use="comparisons with programs that have this rule",
+        ),
+        Rule(
+            "newmark", S.NEWMARK, ("beta", "gamma"), "average acceleration, to compare with", BOUNDED,
+            conserves="energy as far as the steps resolve the motion",
+            order="second order with `gamma` = 1/2, else first",
+            damping="none with `gamma` = 1/2, above it high frequencies and some of the low ones",
+            use="comparisons with programs that have this rule",
+        ),
+        Rule(
+            "explicit", S.EXPLICIT, (),
+            "Newton-Euler with incremental rotations, first order, free bodies without joints", BOUNDED,
+            conserves="linear momentum; energy as far as the steps resolve the motion",
+            order="first order",
+            damping="none",
+            use="free bodies without joints; steps below 2/w of the highest frequency w",
         ),
     )
-}
+}  # fmt: skip
+
+#: The text of the key `rule`; `rule_notes` says the rest.
+RULE_TEXT = "how a step is made; the list below tells the rules apart"
+
+
+def rule_notes(names: Collection[str]) -> str:
+    """Return a list of rules for the reference: what each conserves, its order, its damping, and when to use it."""
+    lines = []
+    for name in names:
+        rule = RULES[name]
+        words = (f"{rule.order}", f"conserves {rule.conserves}", f"damping: {rule.damping}", f"use: {rule.use}")
+        lines.append(f'- `"{name}"`: {". ".join(w[0].upper() + w[1:] for w in words)}.')
+    return "Rules:\n\n" + "\n".join(lines) + "\n"
+
 
 #: Options of rules: (lowest, highest) allowed value, default.  Newmark's rule gains energy for gamma below 1/2; beta =
 #: 1/12 is that of Fox & Goodwin, and below it steps are nearly explicit; from gamma = beta = 1 on nothing is left that
@@ -197,8 +261,9 @@ def check_rule(owner: str, options: Any, given: Collection[str]) -> None:
     rule = RULES[options.rule]
     if getattr(options, "adaptive", 0.0) and not rule.two_state:
         raise ModelError(
-            f'{owner}: adaptive steps belong to rule = "midpoint" or "decaying"; "{rule.name}" remembers accelerations '
-            "that change with the step"
+            'adaptive steps belong to rule = "midpoint" or "decaying"',
+            owner=owner,
+            remedy=f'"{rule.name}" remembers accelerations that change with the step',
         )
     for key, (low, high, _default) in OPTIONS.items():
         if key not in given:
@@ -206,12 +271,14 @@ def check_rule(owner: str, options: Any, given: Collection[str]) -> None:
         if key not in rule.options:
             owners = " or ".join(f'"{r.name}"' for r in RULES.values() if key in r.options)
             raise ModelError(
-                f'{owner}: {key} belongs to rule = {owners}, not to "{rule.name}"; leave it out or change the rule'
+                f'{key} belongs to rule = {owners}, not to "{rule.name}"',
+                owner=owner,
+                remedy="leave it out or change the rule",
             )
         v = getattr(options, key)
         if not low <= v <= high:
             more = " (0 is the mid-point rule)" if key == "decay" else ""
-            raise ModelError(f"{owner}: {key} = {v!r} must be {low:.6g} to {high:.6g}{more}")
+            raise ModelError(f"{key} = {v!r} must be {low:.6g} to {high:.6g}{more}", owner=owner, key=key, value=v)
 
 
 def check_explicit(owner: str, system: Any) -> None:
@@ -224,11 +291,15 @@ def check_explicit(owner: str, system: Any) -> None:
     for block in system.blocks:
         if block.type.multipliers:
             raise ModelError(
-                f'{owner}: rule = "explicit" is for free bodies and knows no constraints with multipliers, but '
-                f'"{block.label(0)}" ({block.type.name}) has them; {other}'
+                'rule = "explicit" is for free bodies and knows no constraints with multipliers, but "'
+                f'{block.label(0)}" ({block.type.name}) has them',
+                owner=owner,
+                remedy=f"{other}",
             )
     if system.driven.dofs.size:
-        raise ModelError(f'{owner}: rule = "explicit" does not know driven motions; {system.driven.owners[0]}: {other}')
+        raise ModelError(
+            'rule = "explicit" does not know driven motions', owner=owner, remedy=f"{system.driven.owners[0]}: {other}"
+        )
     massive = np.zeros(system.n_dof, bool)
     for block in system.blocks:
         if block.type.inertia:
@@ -236,6 +307,7 @@ def check_explicit(owner: str, system: Any) -> None:
     lost = np.flatnonzero((system.system.equation >= 0) & ~massive)
     if lost.size:
         raise ModelError(
-            f'{owner}: rule = "explicit" needs a mass everywhere; {system.name_of(int(lost[0]))} has none; give it a '
-            f"mass or inertia, hold it, or {other}"
+            'rule = "explicit" needs a mass everywhere',
+            owner=owner,
+            remedy=f"{system.name_of(int(lost[0]))} has none; give it a mass or inertia, hold it, or {other}",
         )

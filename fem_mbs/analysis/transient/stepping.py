@@ -18,7 +18,7 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.start.redundancy import Redundancy
 from fem_mbs.analysis.transient.rules import DEFAULTS, RULES, Weights, weights
 from fem_mbs.analysis.transient.watch import Watcher
-from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
+from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
 from fem_mbs.solvers.linear.solver import LinearSolver, SingularMatrixError, make_solver
 from fem_mbs.solvers.stepping import explicit, gauge
 from fem_mbs.solvers.stepping import stepper as S
@@ -204,16 +204,20 @@ class Stepping:
             if bad.size:
                 step, column = bad[0]
                 raise ModelError(
-                    f"{self.compiled.function_owner(i)}: its function is {funs[step, i, column]:g} at t = "
-                    f"{(t0, tm, t1)[column][step]:g} s; use one that is defined over the whole step"
+                    f"its function is {funs[step, i, column]:g} at t = {(t0, tm, t1)[column][step]:g} s",
+                    owner=self.compiled.function_owner(i),
+                    key="function",
+                    remedy="use one that is defined over the whole step",
                 )
         for i, length, name in self._lengths:
             bad = np.argwhere(length + funs[:, i] <= 0.0)
             if bad.size:
                 step, column = bad[0]
                 raise ModelError(
-                    f'Joint "{name}": at t = {(t0, tm, t1)[column][step]:g} s its distance would be '
-                    f"{length + funs[step, i, column]:g} m, but a distance is greater than zero; change its function"
+                    f"at t = {(t0, tm, t1)[column][step]:g} s its distance would be {length + funs[step, i, column]:g}"
+                    " m, but a distance is greater than zero",
+                    owner=Owner("Joint", name),
+                    remedy="change its function",
                 )
         return funs
 
@@ -235,6 +239,20 @@ class Stepping:
         row = self.energies(self.evaluate(now, now, now)[0])  # energies that follow time count at the start
         self.initial_energy = float(row[_ENERGIES].sum())
         self.first_row = self.pack(row[None, :], np.zeros((1, 3)))[0]
+        self._start_coordinates()
+
+    def _start_coordinates(self) -> None:
+        """Evaluate the outputs that belong to an end of a step, such as coordinates of joints, for the row of the
+        start."""
+        record, now = self.compiled.system.record, np.array([self.t0])
+        watched = record[self.compiled.at_end & (record[:, 0] == S.REC_OUT), 1]
+        if not watched.size:
+            return
+        fun = self.evaluate(now, now, now)[0]
+        for i, block in enumerate(self.compiled.blocks):
+            outputs = slice(block.first_output, block.first_output + block.size * len(block.type.outputs))
+            if ((watched >= outputs.start) & (watched < outputs.stop)).any():
+                self.state.out[outputs] = self.compiled.outputs(i, self.ctl, fun, self.state).ravel()
 
     def round_off(self) -> float:
         """Return energy [J] that round-off of the coordinates amounts to, in strains and, over a step, in speeds."""
@@ -365,7 +383,7 @@ class Stepping:
         return [a.copy() for a in self._changed()]
 
     def _back(self, copies: list[np.ndarray]) -> None:
-        """Return to `_copies`."""
+        """Go back to `_copies`."""
         for a, b in zip(self._changed(), copies, strict=True):
             a[:] = b
 
@@ -603,8 +621,10 @@ class Stepping:
             bad = np.flatnonzero(~np.isfinite(values))
             if bad.size:
                 raise ModelError(
-                    f"{self.compiled.function_owner(i)}: its function is {values[bad[0]]} at t = {t[bad[0]]:.6g} s; "
-                    "use one that is defined there, or end the step before"
+                    f"its function is {values[bad[0]]} at t = {t[bad[0]]:.6g} s",
+                    owner=self.compiled.function_owner(i),
+                    key="function",
+                    remedy="use one that is defined there, or end the step before",
                 )
 
     def _fail(self, problem: int, fighting: str | None = None):

@@ -9,7 +9,7 @@ import numpy as np
 
 from fem_mbs.analysis.start.initial import consistent_velocities
 from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import Model
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.system.tangent import Matrices
@@ -40,7 +40,9 @@ def tangent_check(model: Model, h: float, size: float = 0.3, seed: int = 1, deca
     system = compiled.system
     if system.n_dof > _LARGEST:
         raise ModelError(
-            f"Tangent check: {system.n_dof} unknowns are too many for dense differences; take at most {_LARGEST}"
+            f"{system.n_dof} unknowns are too many for dense differences",
+            owner=Owner("Tangent check"),
+            remedy=f"take at most {_LARGEST}",
         )
     state = system.initial_state()
     functions, settings = list(compiled.functions), Settings(decay=decay)

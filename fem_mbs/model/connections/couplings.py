@@ -46,7 +46,7 @@ def _coupled(building: Building, owner: str, components) -> tuple[list[int], lis
     translations, rotations = set(), set()
     for c in names:
         if c not in known:
-            raise ModelError(f"{owner}: component {c!r} must be one of {', '.join(known)}")
+            raise ModelError(f"component {c!r} must be one of {', '.join(known)}", owner=owner)
         if c in "xyz":
             translations.add("xyz".index(c))
         elif c == "rotation":
@@ -54,7 +54,7 @@ def _coupled(building: Building, owner: str, components) -> tuple[list[int], lis
         else:
             rotations.add(_ROTATIONS[c])
     if not translations and not rotations:
-        raise ModelError(f"{owner}: components = [] couples nothing; name some, or remove the key for all")
+        raise ModelError("components = [] couples nothing", owner=owner, remedy="name some, or remove the key for all")
     return sorted(translations), sorted(rotations)
 
 
@@ -96,7 +96,9 @@ def _rigid(building: Building, c: _Coupling) -> list[Block]:
     if c.rotations and turning.any():
         blocks += _rigid_rotations(building, c, ends[turning], c.nodes[turning], R)
     elif c.given and c.rotations and not c.translations:
-        raise ModelError(f"{c.owner}: none of its nodes has a rotation; couple their positions, or remove it")
+        raise ModelError(
+            "none of its nodes has a rotation", owner=c.owner, remedy="couple their positions, or remove it"
+        )
     return blocks
 
 
@@ -141,8 +143,10 @@ def _distributing(building: Building, c: _Coupling) -> list[Block]:
         turns = c.reference in building.rotational
         if not turns and np.abs(mean).max() > 1e-9 * size:
             raise ModelError(
-                f'{c.owner}: "{building.node_name(c.reference)}" stands {np.linalg.norm(mean):g} m off the mean of the '
-                "nodes, so that it moves with their rotation; couple rotations too, or move it there"
+                f'"{building.node_name(c.reference)}" stands {np.linalg.norm(mean):g} m off the mean of the '
+                "nodes, so that it moves with their rotation",
+                owner=c.owner,
+                remedy="couple rotations too, or move it there",
             )
         m = len(c.translations)
         unit = np.eye(dim)[c.translations]  # one row per constraint, n nodes and the reference each
@@ -173,8 +177,9 @@ def _mean_rotation(building: Building, c: _Coupling, r, s, R) -> Block:
         moment = float(w @ (s * s).sum(axis=1))
         if moment <= _LINE * float((r * r).sum(axis=1).max()):
             raise ModelError(
-                f"{c.owner}: its nodes stand at one place, which defines no rotation; name more, or couple "
-                'components = ["x", "y"]'
+                "its nodes stand at one place, which defines no rotation",
+                owner=c.owner,
+                remedy='name more, or couple components = ["x", "y"]',
             )
         p = (w / moment)[None, :, None] * np.column_stack((-s[:, 1], s[:, 0]))[None]
     else:
@@ -188,8 +193,9 @@ def _mean_rotation(building: Building, c: _Coupling, r, s, R) -> Block:
             keys = ", ".join(f'"{key}"' for key in (*(("x", "y", "z")[k] for k in c.translations), *rest))
             where = "at one place" if lost.all() else f"in a line along {np.round(axis[:, 0], 6).tolist()}"
             raise ModelError(
-                f"{c.owner}: its nodes stand {where}, which defines no rotation about it; name nodes beside it, or "
-                f"leave that rotation out (components = [{keys}]) and hold it"
+                f"its nodes stand {where}, which defines no rotation about it",
+                owner=c.owner,
+                remedy=f"name nodes beside it, or leave that rotation out (components = [{keys}]) and hold it",
             )
         inverse = (axes[:, ~lost] / values[~lost]) @ axes[:, ~lost].T
         p = w[None, :, None] * np.cross(inverse[c.rotations][:, None, :], s[None])
@@ -242,28 +248,27 @@ class Coupling(Declaration):
         '"rigid" (one rigid body) or "distributing" (the reference follows the weighted mean of the nodes and the '
         "rotation that fits them best, and adds no stiffness)",
         "rigid",
+        choices=("rigid", "distributing"),
     )
     components: Any = key(WORDS, "of x, y, z, rx, ry, rz, rotation, what is coupled", None, shows="all")
     weights: Any = key(VECTOR_ANY, "of a distributing coupling, one per node", None, shows="equal")
 
     def build(self, building: Building) -> None:
         owner = building.label("Coupling", self.name)
-        if self.kind not in ("rigid", "distributing"):
-            raise ModelError(f'{owner}: kind = {self.kind!r} must be "rigid" or "distributing"')
         a = int(building.nodes_of(self.reference, owner)[0]) if isinstance(self.reference, (int, np.integer)) else -1
         a = a if a >= 0 else building.node_of(self.reference, owner)
         found = self.nodes if isinstance(self.nodes, np.ndarray) else building.nodes_of(self.nodes, owner)
         found = node_indices(building, owner, found)
         w = np.ones(len(found)) if self.weights is None else _floats(owner, "weights", self.weights, (len(found),))
         if self.weights is not None and self.kind == "rigid":
-            raise ModelError(f"{owner}: a rigid coupling has no weights; remove them")
+            raise ModelError("a rigid coupling has no weights", owner=owner, remedy="remove them")
         if not w.sum() > 0.0:
-            raise ModelError(f"{owner}: the sum of the weights must be positive, not {w.sum():g}")
+            raise ModelError(f"the sum of the weights must be positive, not {w.sum():g}", owner=owner)
         keep = (found != a) & (w != 0.0)
         # a node named twice counts with both weights
         picked, place = np.unique(found[keep], return_inverse=True)
         if not picked.size:
-            raise ModelError(f"{owner}: it has no nodes beside its reference; name some")
+            raise ModelError("it has no nodes beside its reference", owner=owner, remedy="name some")
         total = np.bincount(place.ravel(), weights=w[keep])
         translations, rotations = _coupled(building, owner, self.components)
         if self.kind == "rigid" or rotations:

@@ -35,17 +35,20 @@ def add_rows(
     c = _floats(owner, "coefficients", coefficients)
     if not len(r) == len(n) == len(k) == len(c):
         raise ModelError(
-            f"{owner}: rows, nodes, components and coefficients have {len(r)}, {len(n)}, {len(k)} and {len(c)} "
-            "entries; give one of each per term"
+            f"rows, nodes, components and coefficients have {len(r)}, {len(n)}, {len(k)} and {len(c)} entries",
+            owner=owner,
+            remedy="give one of each per term",
         )
     if not len(r):
-        raise ModelError(f"{owner}: it has no terms; add some, or remove it")
+        raise ModelError("it has no terms", owner=owner, remedy="add some, or remove it")
     m = int(r.max()) + 1
     _check_terms(building, owner, r, n, k, m)
     v = _floats(owner, "value", value, () if np.ndim(value) == 0 else (m,))
     v = np.broadcast_to(v, m)
     if function is not None and not v.any():
-        raise ModelError(f"{owner}: its function multiplies value = 0; give the value, or remove the function")
+        raise ModelError(
+            "its function multiplies value = 0", owner=owner, remedy="give the value, or remove the function"
+        )
     dim = building.dimension
     turning = k >= 3 if dim == 3 else k == 5
     building.needs_rotation += [(owner, int(i)) for i in np.unique(n[turning])]
@@ -59,7 +62,7 @@ def add_rows(
     length = float(np.ptp(x, axis=0).max()) or 1.0
     np.maximum.at(size, r, np.abs(c) / np.where(turning, length, 1.0))
     if not size.all():
-        raise ModelError(f"{owner}: row {int(np.flatnonzero(size == 0.0)[0])}: all its coefficients are zero")
+        raise ModelError(f"row {int(np.flatnonzero(size == 0.0)[0])}: all its coefficients are zero", owner=owner)
     # one element per equation and node
     key, term = np.unique(r * building.n_nodes + n, return_inverse=True)
     joint, node = key // building.n_nodes, key % building.n_nodes
@@ -83,14 +86,14 @@ def _check_terms(building: Building, owner: str, r: np.ndarray, n: np.ndarray, k
     missing = np.flatnonzero(np.bincount(r, minlength=m) == 0) if r.min() >= 0 else np.array([int(r.min())])
     if missing.size:
         what = "is no number of a row" if missing[0] < 0 else "has no terms"
-        raise ModelError(f"{owner}: row {int(missing[0])} {what}; rows count from 0 without gaps")
+        raise ModelError(f"row {int(missing[0])} {what}", owner=owner, remedy="rows count from 0 without gaps")
     node_indices(building, owner, n)
     allowed = (0, 1, 5) if building.dimension == 2 else range(6)
     bad = np.flatnonzero(~np.isin(k, list(allowed)))
     if bad.size:
         i = int(bad[0])
         raise ModelError(
-            f"{owner}: row {int(r[i])}: component {int(k[i])} must be one of {', '.join(map(str, allowed))}"
+            f"row {int(r[i])}: component {int(k[i])} must be one of {', '.join(map(str, allowed))}", owner=owner
         )
 
 
@@ -100,7 +103,9 @@ def node_indices(building: Building, owner: str, nodes) -> np.ndarray:
     bad = np.flatnonzero((n < 0) | (n >= building.n_nodes))
     if bad.size:
         raise ModelError(
-            f"{owner}: node {int(n[bad[0]])} does not exist, there are {building.n_nodes}; take indices from nodes_of"
+            f"node {int(n[bad[0]])} does not exist, there are {building.n_nodes}",
+            owner=owner,
+            remedy="take indices from nodes_of",
         )
     return n
 
@@ -111,9 +116,9 @@ def _whole(owner: str, key: str, values) -> np.ndarray:
         a = np.atleast_1d(np.asarray(values))
         b = a.astype(np.int64)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{owner}: {key} must be whole numbers, one per term") from None
+        raise ModelError(f"{key} must be whole numbers, one per term", owner=owner) from None
     if a.ndim != 1 or a.dtype.kind not in "iuf" or (a.dtype.kind == "f" and not (a == b).all()):
-        raise ModelError(f"{owner}: {key} must be whole numbers, one per term")
+        raise ModelError(f"{key} must be whole numbers, one per term", owner=owner)
     return b
 
 
@@ -235,7 +240,7 @@ class Equation(Declaration):
         "rotation; places of several nodes give as many equations, node by node; linear analyses make the first "
         "term the dependent one",
     )
-    value: float = key(NUMBER, "right side [m] or [rad]", 0.0)
+    value: float = key(NUMBER, "right side", 0.0, unit="m or rad")
     function: Any = key(FUNCTION, "factor on it", None, shows="1")
 
     def build(self, building: Building) -> None:
@@ -249,9 +254,16 @@ class Equation(Declaration):
                 keys = ("on", "component", "coefficient")
                 place, component, c = (term[k] for k in keys) if isinstance(term, dict) else term
             except (KeyError, TypeError, ValueError):
-                raise ModelError(f"{owner}: term {i} must be (place, component, coefficient), not {term!r}") from None
+                raise ModelError(
+                    f"term {i} must be (place, component, coefficient), not {term!r}", owner=owner
+                ) from None
             if component not in known:
-                raise ModelError(f"{owner}: component {component!r} must be one of {', '.join(known)}")
+                raise ModelError(
+                    f"component {component!r} must be one of {', '.join(known)}",
+                    owner=owner,
+                    key="component",
+                    value=component,
+                )
             nodes.append(building.nodes_of(place, owner))
             components.append(known[component])
             coefficients.append(building.number(c, owner, "coefficient"))
@@ -260,8 +272,9 @@ class Equation(Declaration):
             if len(n) not in (1, count):
                 place = term["on"] if isinstance(term, dict) else term[0]
                 raise ModelError(
-                    f'{owner}: "{place}" has {len(n)} nodes and another place {count}; give places of one node, or all '
-                    "of as many"
+                    f'"{place}" has {len(n)} nodes and another place {count}',
+                    owner=owner,
+                    remedy="give places of one node, or all of as many",
                 )
         k = len(nodes)
         table = np.array([np.broadcast_to(n, count) for n in nodes]).reshape(k, count).T
@@ -283,9 +296,9 @@ def _floats(owner: str, key: str, values, shape: tuple[int, ...] | None = None) 
     try:
         a = np.asarray(values, float)
     except (TypeError, ValueError):
-        raise ModelError(f"{owner}: {key} must be numbers") from None
+        raise ModelError(f"{key} must be numbers", owner=owner) from None
     a = np.atleast_1d(a) if shape is None else a
     if (a.ndim != 1 if shape is None else a.shape != shape) or not np.isfinite(a).all():
         wanted = "finite numbers, one per term" if shape is None else f"finite, of shape {shape}"
-        raise ModelError(f"{owner}: {key} must be {wanted}")
+        raise ModelError(f"{key} must be {wanted}", owner=owner)
     return a

@@ -25,7 +25,8 @@ from fem_mbs.declarations.kinds import (
 )
 from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET
 from fem_mbs.errors import ModelError
-from fem_mbs.functions.kinds import Derivative, Integral, TimeFunction, make_function
+from fem_mbs.functions.kinds import make_function
+from fem_mbs.functions.laws import Derivative, Integral, TimeFunction
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import drive, joint_coordinate
 from fem_mbs.model.parts.bodies import add_eccentric
@@ -41,16 +42,24 @@ def worked_on(building: Building, owner: str, joint, coordinate, a, b, point_a, 
     """Return kind, nodes, columns and start of the coordinate of a joint, or of the distance of two points; its
     name."""
     if (joint is None) == (a is None):
-        raise ModelError(f"{owner}: give either joint, or a and b, the ends of a distance")
+        raise ModelError("give either joint, or a and b, the ends of a distance", owner=owner)
     if joint is not None:
         if any(v is not None for v in (b, point_a, point_b)):
-            raise ModelError(f"{owner}: b, point_a and point_b belong to a distance; with joint remove them")
+            raise ModelError(
+                "b, point_a and point_b belong to a distance", owner=owner, remedy="with joint remove them"
+            )
         key, c = joint_coordinate(building, joint, coordinate, owner)
         return ANGLE if c.angular else OFFSET, c, key
     if b is None:
-        raise ModelError(f"{owner}: a distance needs its other end; add b")
+        raise ModelError("a distance needs its other end", owner=owner, remedy="add b")
     if coordinate is not None:
-        raise ModelError(f"{owner}: coordinate = {coordinate!r} belongs to a joint; between two points remove it")
+        raise ModelError(
+            f"coordinate = {coordinate!r} belongs to a joint",
+            owner=owner,
+            key="coordinate",
+            value=coordinate,
+            remedy="between two points remove it",
+        )
     nodes, columns = [], {}
     for end, place, point in (("a", a, point_a), ("b", b, point_b)):
         node, offset = building.point(place, point, owner)
@@ -63,7 +72,9 @@ def worked_on(building: Building, owner: str, joint, coordinate, a, b, point_a, 
     ]
     length = float(np.linalg.norm(ends[1] - ends[0]))
     if length == 0.0:
-        raise ModelError(f"{owner}: its two points coincide, so that their distance has no direction; move one")
+        raise ModelError(
+            "its two points coincide, so that their distance has no direction", owner=owner, remedy="move one"
+        )
     return LENGTH, JointCoordinate(False, tuple(nodes), columns, length), "length"
 
 
@@ -89,7 +100,7 @@ def _numbers(building: Building, value, n: int, owner: str, key: str) -> np.ndar
     except (TypeError, ValueError):
         v = np.empty(0)
     if v.shape != (n,) or not np.isfinite(v).all():
-        raise ModelError(f"{owner}: {key} = {value!r} must be {n} finite numbers")
+        raise ModelError(f"{key} = {value!r} must be {n} finite numbers", owner=owner, key=key, value=value)
     return v
 
 
@@ -104,7 +115,7 @@ def _definite(building: Building, value, owner: str, key: str, positive: bool = 
         M = np.empty(0)
     M = np.diag(M) if M.shape == (n,) else M
     if M.shape != (n, n) or not np.isfinite(M).all():
-        raise ModelError(f"{owner}: {key} must be {n} numbers, a diagonal, or {n}x{n} finite numbers")
+        raise ModelError(f"{key} must be {n} numbers, a diagonal, or {n}x{n} finite numbers", owner=owner)
     # rows have different units: judged after scaling to a unit diagonal
     d = np.sqrt(np.abs(np.diag(M)))
     scaled = M / np.where(d > 0.0, d, 1.0)[:, None] / np.where(d > 0.0, d, 1.0)
@@ -112,15 +123,17 @@ def _definite(building: Building, value, owner: str, key: str, positive: bool = 
     if skew.max() > 1e-9:
         i, j = np.unravel_index(int(skew.argmax()), skew.shape)
         raise ModelError(
-            f"{owner}: {key} is not symmetric: entry ({i + 1}, {j + 1}) is {M[i, j]:g}, its mirror {M[j, i]:g}; "
-            "make them equal"
+            f"{key} is not symmetric: entry ({i + 1}, {j + 1}) is {M[i, j]:g}, its mirror {M[j, i]:g}",
+            owner=owner,
+            remedy="make them equal",
         )
     lowest = float(np.linalg.eigvalsh(0.5 * (scaled + scaled.T))[0])
     if lowest < -1e-9 or (positive and lowest < 1e-12):
         what = "positive definite" if positive else "positive semidefinite"
         raise ModelError(
-            f"{owner}: {key} has the eigenvalue {lowest:.3g} (scaled to a unit diagonal), it must be {what}; check "
-            "signs and coupling entries"
+            f"{key} has the eigenvalue {lowest:.3g} (scaled to a unit diagonal), it must be {what}",
+            owner=owner,
+            remedy="check signs and coupling entries",
         )
     return 0.5 * (M + M.T)
 
@@ -163,29 +176,31 @@ class Motor(Declaration):
     )
     speed: Any = key(
         FUNCTION,
-        "instead: rate of the coordinate [m/s] or [rad/s], whatever force that takes",
+        "instead: rate of the coordinate, whatever force that takes",
         None,
         shows="none",
         kw_only=True,
+        unit="m/s or rad/s",
     )
     position: Any = key(
         FUNCTION,
-        "a controller's reference r of the coordinate since the start [m], [rad]",
+        "a controller's reference r of the coordinate since the start",
         None,
         shows="0",
         kw_only=True,
+        unit="m or rad",
     )
-    kp: float = key(NUMBER, "gain of r - q [N/m] or [N m/rad]", 0.0, kw_only=True)
-    kd: float = key(NUMBER, "gain of r' - q' [N s/m] or [N m s/rad]", 0.0, kw_only=True)
+    kp: float = key(NUMBER, "gain of r - q", 0.0, kw_only=True, unit="N/m or N m/rad")
+    kd: float = key(NUMBER, "gain of r' - q'", 0.0, kw_only=True, unit="N s/m or N m s/rad")
     limit: float | None = key(
         NUMBER_OR_INF, "largest magnitude of force and controller together", None, shows="none", kw_only=True
     )
     a: Any = key(PLACE, "instead of joint: one end of a distance", None, shows="none", kw_only=True)
     b: Any = key(PLACE, "its other end", None, shows="none", kw_only=True)
     point_a: Any = key(
-        VECTOR, "where on a, in global coordinates of the start [m]", None, shows="its node", kw_only=True
+        VECTOR, "where on a, in global coordinates of the start", None, shows="its node", kw_only=True, unit="m"
     )
-    point_b: Any = key(VECTOR, "where on b [m]", None, shows="its node", kw_only=True)
+    point_b: Any = key(VECTOR, "where on b", None, shows="its node", kw_only=True, unit="m")
 
     def build(self, building: Building) -> None:
         kp = self.kp
@@ -198,26 +213,34 @@ class Motor(Declaration):
         kp, kd = building.number(kp, owner, "kp", 0.0), building.number(kd, owner, "kd", 0.0)
         if self.speed is not None:
             if self.force is not None or self.position is not None or kp or kd or limit is not None:
-                raise ModelError(f"{owner}: a motor with a given speed takes any force; remove force, position, gains")
+                raise ModelError(
+                    "a motor with a given speed takes any force", owner=owner, remedy="remove force, position, gains"
+                )
             if kind == LENGTH:
                 raise ModelError(
-                    f"{owner}: speed is for the coordinate of a joint; between points give position and gains"
+                    "speed is for the coordinate of a joint",
+                    owner=owner,
+                    remedy="between points give position and gains",
                 )
             if key in building.joints[self.joint].driven:
                 raise ModelError(
-                    f'{owner}: the {key} of joint "{self.joint}" is driven already; remove one of the drives'
+                    f'the {key} of joint "{self.joint}" is driven already',
+                    owner=owner,
+                    remedy="remove one of the drives",
                 )
             building.joints[self.joint].driven[key] = self.name
             law = Integral(law_of_time(building, self.speed, owner))
             drive(building, self.name, c, building.function_index(law, owner, load=False))
             return
         if self.position is not None and not (kp or kd):
-            raise ModelError(f"{owner}: position is a controller's reference; add its gain kp (and kd)")
+            raise ModelError("position is a controller's reference", owner=owner, remedy="add its gain kp (and kd)")
         if self.force is None and not (kp or kd):
-            raise ModelError(f"{owner}: it does nothing; give force, speed, or position with the gains kp and kd")
+            raise ModelError(
+                "it does nothing", owner=owner, remedy="give force, speed, or position with the gains kp and kd"
+            )
         limit = np.inf if limit is None else limit
         if isinstance(limit, str) or not limit > 0.0:
-            raise ModelError(f"{owner}: limit = {limit!r} must be a positive number")
+            raise ModelError(f"limit = {limit!r} must be a positive number", owner=owner, key="limit", value=limit)
         indices = {"function": -1, "reference": -1, "reference rate": -1}
         if self.force is not None:
             indices["function"] = building.function_index(law_of_time(building, self.force, owner), owner, load=True)
@@ -274,21 +297,23 @@ class UserForce(Declaration):
     at: Any = key(
         ANY, "place or list of places; ``point`` of a body, in global coordinates of the start", None, kw_only=True
     )
-    point: Any = key(ANY, "where, in global coordinates of the start [m]", None, kw_only=True)
+    point: Any = key(ANY, "where, in global coordinates of the start", None, kw_only=True, unit="m")
     a: Any = key(ANY, "instead of joint: one end", None, kw_only=True)
     b: Any = key(ANY, "its other end", None, kw_only=True)
-    point_a: Any = key(ANY, "where on a [m]", None, kw_only=True)
-    point_b: Any = key(ANY, "where on b [m]", None, kw_only=True)
+    point_a: Any = key(ANY, "where on a", None, kw_only=True, unit="m")
+    point_b: Any = key(ANY, "where on b", None, kw_only=True, unit="m")
 
     def build(self, building: Building) -> None:
         owner = building.label("User force", self.name)
         for word, value in (("function", self.function), ("tangent", self.tangent)):
             if not callable(value) and not (word == "tangent" and value is None):
-                raise ModelError(f"{owner}: {word} = {value!r} cannot be called; give a Python function")
+                raise ModelError(f"{word} = {value!r} cannot be called", owner=owner, remedy="give a Python function")
         columns: dict[str, float] = {"callback": len(building.callbacks), "clock": clock_index(building, owner)}
         if self.at is None:
             if self.point is not None:
-                raise ModelError(f"{owner}: point belongs to at, a place; use point_a, point_b for a distance")
+                raise ModelError(
+                    "point belongs to at, a place", owner=owner, remedy="use point_a, point_b for a distance"
+                )
             kind, c, _ = worked_on(
                 building, owner, self.joint, self.coordinate, self.a, self.b, self.point_a, self.point_b
             )
@@ -298,7 +323,7 @@ class UserForce(Declaration):
             return
         if any(v is not None for v in (self.joint, self.coordinate, self.a, self.b, self.point_a, self.point_b)):
             raise ModelError(
-                f"{owner}: at is for forces on points; remove joint, coordinate, a, b, point_a and point_b"
+                "at is for forces on points", owner=owner, remedy="remove joint, coordinate, a, b, point_a and point_b"
             )
         nodes = building.nodes_of(self.at, owner)
         if self.point is not None:
@@ -306,7 +331,7 @@ class UserForce(Declaration):
             nodes = np.array([node])
             columns |= {f"a{c}": float(v) for c, v in zip("xyz"[: building.dimension], offset, strict=True)}
         if len(nodes) == 0:
-            raise ModelError(f"{owner}: at = {self.at!r} has no nodes")
+            raise ModelError(f"at = {self.at!r} has no nodes", owner=owner, key="at", value=self.at)
         building.add_block(self.name, f"user_point{building.dimension}", nodes, **columns)
         building.callbacks.append(Callback(owner, self.function, self.tangent, building.dimension))
 
@@ -344,19 +369,29 @@ class Bushing(Declaration):
     )
     damping: Any = key(SQUARE, "likewise, over their rates", None, shows="none")
     point: Any = key(
-        VECTOR, "where both frames are, in global coordinates of the start [m]", None, shows="the nodes", kw_only=True
+        VECTOR,
+        "where both frames are, in global coordinates of the start",
+        None,
+        shows="the nodes",
+        kw_only=True,
+        unit="m",
     )
-    point_a: Any = key(VECTOR, "where on a [m]", None, shows="point", kw_only=True)
-    point_b: Any = key(VECTOR, "where on b [m]", None, shows="point", kw_only=True)
+    point_a: Any = key(VECTOR, "where on a", None, shows="point", kw_only=True, unit="m")
+    point_b: Any = key(VECTOR, "where on b", None, shows="point", kw_only=True, unit="m")
     rotation: Any = key(
         NUMBER_OR_VECTOR,
-        "of the axes at the start: angle; space: axis times angle [rad]",
+        "of the axes at the start: angle; space: axis times angle",
         None,
         shows="global axes",
         kw_only=True,
+        unit="rad",
     )
     frame: str = key(
-        TEXT, 'of the displacements: "first" (moves with a) or "mean" (half-way between both)', "first", kw_only=True
+        TEXT,
+        'of the displacements: "first" (moves with a) or "mean" (half-way between both)',
+        "first",
+        kw_only=True,
+        choices=("first", "mean"),
     )
     preload: Any = key(
         VECTOR_ANY, "forces and moments at the start, in the frame [N, N m]", None, shows="none", kw_only=True
@@ -370,14 +405,12 @@ class Bushing(Declaration):
             _definite(building, self.damping, owner, "damping"),
         )
         if not S.any() and not C.any():
-            raise ModelError(f"{owner}: it has no force; give stiffness or damping")
-        if self.frame not in ("first", "mean"):
-            raise ModelError(f'{owner}: frame = {self.frame!r} must be "first" or "mean"')
+            raise ModelError("it has no force", owner=owner, remedy="give stiffness or damping")
         if self.point is not None and (self.point_a is not None or self.point_b is not None):
-            raise ModelError(f"{owner}: give either point, or point_a and point_b")
+            raise ModelError("give either point, or point_a and point_b", owner=owner)
         nodes = [building.turning_node(p, owner) for p in (self.a, self.b)]
         if nodes[0] == nodes[1]:
-            raise ModelError(f'{owner}: both ends are "{self.a}"; take two different places')
+            raise ModelError(f'both ends are "{self.a}"', owner=owner, remedy="take two different places")
         places = [p if p is not None else self.point for p in (self.point_a, self.point_b)]
         for i, (node, other) in enumerate((nodes, nodes[::-1])):
             if places[i] is None and node < 0:  # ground: where the other end is

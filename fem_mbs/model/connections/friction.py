@@ -9,7 +9,7 @@ import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FUNCTION, NAME, NUMBER, PLACE, TEXT, VECTOR
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.forces import law_of_time
 from fem_mbs.model.connections.joint_parts import joint_coordinate
@@ -35,24 +35,26 @@ def _rub_joint(building: Building, owner: str, name: str, law, joint: str, radiu
     found = building.find("joint", joint, building.joints, owner)
     if found.kind not in _KINDS or (found.kind == "pin" and building.dimension == 3):
         raise ModelError(
-            f'{owner}: joint "{joint}" is a "{found.kind}" joint, whose friction is not known; there are '
-            f"{', '.join(k for k in _KINDS if k != 'pin')} (in the plane pin)"
+            f'joint "{joint}" is a "{found.kind}" joint, whose friction is not known',
+            owner=owner,
+            remedy=f"there are {', '.join(k for k in _KINDS if k != 'pin')} (in the plane pin)",
         )
     if any(joint in (block.reads or ()) for block in building.blocks):
-        raise ModelError(f'{owner}: joint "{joint}" has friction already; keep one')
+        raise ModelError(f'joint "{joint}" has friction already', owner=owner, remedy="keep one")
     turning = found.kind in ("pin", "revolute")
     if turning != (radius is not None):
         what = "needs the radius of its bearing; add radius" if turning else "has no radius; remove it"
-        raise ModelError(f'{owner}: a "{found.kind}" joint {what}')
+        raise ModelError(f'a "{found.kind}" joint {what}', owner=owner)
     if turning:
         law["radius"] = building.number(radius, owner, "radius", 0.0, strict=True)
     if found.kind == "along_beam":
         if normal is not None:
-            raise ModelError(f"{owner}: along a beam the joint's own force presses; remove normal")
+            raise ModelError("along a beam the joint's own force presses", owner=owner, remedy="remove normal")
         if found.driven:
             raise ModelError(
-                f'{owner}: joint "{joint}" is driven along its line, by forces that would count as pressing; '
-                "remove the driver or the friction"
+                f'joint "{joint}" is driven along its line, by forces that would count as pressing',
+                owner=owner,
+                remedy="remove the driver or the friction",
             )
         law["along"] = 1.0
     guides = _guides(building, joint)
@@ -60,7 +62,7 @@ def _rub_joint(building: Building, owner: str, name: str, law, joint: str, radiu
         _rub_plane(building, owner, name, law, guides[0], direction, joint)
         return
     if direction is not None:
-        raise ModelError(f'{owner}: joint "{joint}" slides one way only; remove direction')
+        raise ModelError(f'joint "{joint}" slides one way only', owner=owner, remedy="remove direction")
     if found.coordinates:
         coordinate = joint_coordinate(building, joint, None, owner)[1]
     else:
@@ -109,11 +111,11 @@ def _point_columns(building: Building, e: np.ndarray, offsets) -> dict[str, floa
 
 def _rub_points(building: Building, owner: str, name: str, law, a, b, point, axis, direction) -> None:
     if a is None or b is None:
-        raise ModelError(f"{owner}: give either joint, or a and b, the surface and the point that slides on it")
+        raise ModelError("give either joint, or a and b, the surface and the point that slides on it", owner=owner)
     node, offset = building.point(b, point, owner)
     surface = building.turning_node(a, owner)
     if node == surface:
-        raise ModelError(f'{owner}: both ends are "{a}"; take two different places')
+        raise ModelError(f'both ends are "{a}"', owner=owner, remedy="take two different places")
     normal = building.axis(axis, owner)
     R = np.eye(building.dimension) if surface == GROUND else building.rotation_matrix(surface)
     at = building.global_point(node, offset)
@@ -123,7 +125,9 @@ def _rub_points(building: Building, owner: str, name: str, law, a, b, point, axi
         _rub_plane(building, owner, name, law, guide, direction, "")
         return
     if direction is not None:
-        raise ModelError(f"{owner}: in the plane the surface runs along its only direction; remove direction")
+        raise ModelError(
+            "in the plane the surface runs along its only direction", owner=owner, remedy="remove direction"
+        )
     _rub(building, name, law, _along_guides(building, [guide]), "")
 
 
@@ -135,11 +139,11 @@ def _rub_plane(building: Building, owner: str, name: str, law, guide: _Guide, di
         u = R.T @ building.axis(direction, owner, "direction")
         u = u - (u @ n) * n
         if np.linalg.norm(u) < 1e-6:
-            raise ModelError(f"{owner}: direction stands on the surface; give one along it")
+            raise ModelError("direction stands on the surface", owner=owner, remedy="give one along it")
         u /= np.linalg.norm(u)
         v = np.cross(n, u)
     elif law["reference rate"] >= 0.0:
-        raise ModelError(f"{owner}: a surface that runs needs to know where to; add direction")
+        raise ModelError("a surface that runs needs to know where to", owner=owner, remedy="add direction")
     columns = {}
     for e, letter, second in ((u, "u", ""), (v, "v", "2")):
         points = _point_columns(building, e, guide.offsets)
@@ -169,8 +173,9 @@ def check_path_ends(building: Building) -> None:
                 continue
             if not _idle(other):
                 raise ModelError(
-                    f'Friction "{block.groups[0][0]}": "{other.groups[0][0]}" works along the same line, and its '
-                    "force would count as pressing; remove one of them"
+                    f'"{other.groups[0][0]}" works along the same line, and its force would count as pressing',
+                    owner=Owner("Friction", block.groups[0][0]),
+                    remedy="remove one of them",
                 )
 
 
@@ -217,22 +222,31 @@ class Friction(Declaration):
     )
     coefficient: float = key(NUMBER, "mu", kw_only=True)
     smoothing: float = key(
-        NUMBER, "sliding speed up to which the force rises, like tanh(w/smoothing) [m/s]", kw_only=True
+        NUMBER, "sliding speed up to which the force rises, like tanh(w/smoothing)", kw_only=True, unit="m/s"
     )
     radius: float | None = key(
-        NUMBER, "of the bearing, of pin and revolute joints [m]", None, shows="none", kw_only=True
+        NUMBER, "of the bearing, of pin and revolute joints", None, shows="none", kw_only=True, unit="m"
     )
     static: float | None = key(NUMBER, "coefficient at small speeds", None, shows="coefficient", kw_only=True)
     stribeck: float | None = key(
-        NUMBER, "with static: speed w_0 of its decay, exp(-(w/w_0)^2) [m/s]", None, shows="none", kw_only=True
+        NUMBER, "with static: speed w_0 of its decay, exp(-(w/w_0)^2)", None, shows="none", kw_only=True, unit="m/s"
     )
     normal: Any = key(
-        FUNCTION, "normal force, with a joint in addition to its own; a load [N]", None, shows="none", kw_only=True
+        FUNCTION,
+        "normal force, with a joint in addition to its own; a load",
+        None,
+        shows="none",
+        kw_only=True,
+        unit="N",
     )
-    speed: Any = key(FUNCTION, "of a running surface of a along the coordinate [m/s]", None, shows="0", kw_only=True)
+    speed: Any = key(
+        FUNCTION, "of a running surface of a along the coordinate", None, shows="0", kw_only=True, unit="m/s"
+    )
     a: str | int | None = key(PLACE, "instead of joint: the part with the surface", None, shows="none", kw_only=True)
     b: str | int | None = key(PLACE, "the part whose point slides on it", None, shows="none", kw_only=True)
-    point: Any = key(VECTOR, "where on b, in global coordinates of the start [m]", None, shows="its node", kw_only=True)
+    point: Any = key(
+        VECTOR, "where on b, in global coordinates of the start", None, shows="its node", kw_only=True, unit="m"
+    )
     axis: Any = key(VECTOR, "normal of the surface", None, shows="none", kw_only=True)
     direction: Any = key(VECTOR, "space: where a running surface runs to", None, shows="none", kw_only=True)
 
@@ -245,26 +259,34 @@ class Friction(Declaration):
             **{f"scale {k}": 1.0 for k in (1, 2, 3)},
         }  # fmt: skip
         if (self.static is None) != (self.stribeck is None):
-            raise ModelError(f"{owner}: static and stribeck belong together; give both or none")
+            raise ModelError("static and stribeck belong together", owner=owner, remedy="give both or none")
         if self.static is not None:
             law["static coefficient"] = building.number(self.static, owner, "static", 0.0)
             law["Stribeck speed"] = building.number(self.stribeck, owner, "stribeck", 0.0, strict=True)
         if self.normal is not None:
             if isinstance(self.normal, (int, float)) and not isinstance(self.normal, bool) and not self.normal >= 0.0:
                 raise ModelError(
-                    f"{owner}: normal = {self.normal!r} must not be negative; surfaces press, they do not pull"
+                    f"normal = {self.normal!r} must not be negative",
+                    owner=owner,
+                    key="normal",
+                    value=self.normal,
+                    remedy="surfaces press, they do not pull",
                 )
             law["function"] = building.function_index(law_of_time(building, self.normal, owner), owner, load=True)
         if self.speed is not None:
             law["reference rate"] = building.function_index(law_of_time(building, self.speed, owner), owner, load=False)
         elif self.direction is not None:
-            raise ModelError(f"{owner}: direction is that of a running surface; add its speed, or remove it")
+            raise ModelError(
+                "direction is that of a running surface", owner=owner, remedy="add its speed, or remove it"
+            )
         if self.joint is None:
             _rub_points(building, owner, self.name, law, self.a, self.b, self.point, self.axis, self.direction)
             if self.radius is not None or self.normal is None:
                 what = "has no radius; remove it" if self.radius is not None else "needs its normal force; add normal"
-                raise ModelError(f"{owner}: friction between points {what}")
+                raise ModelError(f"friction between points {what}", owner=owner)
             return
         if any(v is not None for v in (self.a, self.b, self.point, self.axis)):
-            raise ModelError(f"{owner}: a, b, point and axis belong to friction between points; with joint remove them")
+            raise ModelError(
+                "a, b, point and axis belong to friction between points", owner=owner, remedy="with joint remove them"
+            )
         _rub_joint(building, owner, self.name, law, self.joint, self.radius, self.normal, self.direction)

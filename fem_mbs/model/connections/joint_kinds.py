@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import (
     JointRequest,
@@ -29,7 +29,7 @@ from fem_mbs.model.connections.joint_parts import (
 )
 from fem_mbs.model.connections.sliding import along_beam
 
-__all__ = ["JOINT_KINDS", "JointKind"]
+__all__ = ["JOINT_KINDS", "JointKind", "register_joint"]
 
 
 def pin(building: Building, j: JointRequest) -> None:
@@ -59,7 +59,9 @@ def universal(building: Building, j: JointRequest) -> None:
     a, b = building.axis(j.axis, j.owner), building.axis(j.axis_b, j.owner, "axis_b")
     if np.linalg.norm(np.cross(a, b)) < 1e-6:
         raise ModelError(
-            f"{j.owner}: axis and axis_b are parallel; give the axes of both yokes, which lie across each other"
+            "axis and axis_b are parallel",
+            owner=j.owner,
+            remedy="give the axes of both yokes, which lie across each other",
         )
     pin(building, j)
     nodes = turning_ends(building, j)
@@ -113,14 +115,16 @@ def slider(building: Building, j: JointRequest) -> None:
 
 def driven_position(building: Building, j: JointRequest) -> None:
     if j.function is None:
-        raise ModelError(f'{j.owner}: a "position" joint needs the function of its displacement; add function = ...')
+        raise ModelError(
+            'a "position" joint needs the function of its displacement', owner=j.owner, remedy="add function = ..."
+        )
     node, offset, n, x = point_along(building, j)
     hold(building, j.name, node, offset, n, x, building.function_index(j.function, j.owner, load=False))
 
 
 def driven_angle(building: Building, j: JointRequest) -> None:
     if j.function is None:
-        raise ModelError(f'{j.owner}: an "angle" joint needs the function of its angle; add function = ...')
+        raise ModelError('an "angle" joint needs the function of its angle', owner=j.owner, remedy="add function = ...")
     nodes = relative_rotation(building, j, j.axis, building.function_index(j.function, j.owner, load=False))
     add_coordinate(building, j, "angle", building.relative_angle(j.owner, nodes, j.axis))
     building.joints[j.name].driven["angle"] = j.name
@@ -156,7 +160,7 @@ def constant_velocity(building: Building, j: JointRequest) -> None:
     n, other = triad[:, 2], building.axis(j.axis if j.axis_b is None else j.axis_b, j.owner, "axis_b")
     bend = float(n @ other)
     if bend < -1.0 + 1e-6:
-        raise ModelError(f"{j.owner}: axis and axis_b point against each other; turn one of them round")
+        raise ModelError("axis and axis_b point against each other", owner=j.owner, remedy="turn one of them round")
     # the triad of b is that of a, turned from axis to axis_b about what is across both
     w = np.cross(n, other)
     skew = np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
@@ -176,8 +180,12 @@ def distance(building: Building, j: JointRequest) -> None:
     length = float(np.linalg.norm(building.global_point(node_b, off_b) - building.global_point(node_a, off_a)))
     if length <= 1e-9 * max(1.0, float(np.abs(building.positions).max())):
         raise ModelError(
-            f"{j.owner}: its points are {length:g} m apart; a link needs a length: give point and point_b, or "
-            f'use a "{"pin" if building.dimension == 2 else "spherical"}" joint'
+            f"its points are {length:g} m apart",
+            owner=j.owner,
+            remedy=(
+                'a link needs a length: give point and point_b, or use a "'
+                f'{"pin" if building.dimension == 2 else "spherical"}" joint'
+            ),
         )
     names = "xyz"[: building.dimension]
     columns = {f"a{c}_a": float(v) for c, v in zip(names, off_a, strict=True)}
@@ -189,10 +197,10 @@ def distance(building: Building, j: JointRequest) -> None:
 
 def screw(building: Building, j: JointRequest) -> None:
     if j.lead is None:
-        raise ModelError(f"{j.owner}: a screw needs its lead, the slide per turn [m]; add lead = ...")
+        raise ModelError("a screw needs its lead, the slide per turn [m]", owner=j.owner, remedy="add lead = ...")
     lead = building.number(j.lead, j.owner, "lead")
     if lead == 0.0:
-        raise ModelError(f"{j.owner}: lead = 0 lets it turn without sliding; use a revolute joint")
+        raise ModelError("lead = 0 lets it turn without sliding", owner=j.owner, remedy="use a revolute joint")
     cylindrical(building, j)
     c = building.joints[j.name].coordinates
     couple(building, j.name, c["angle"], c["displacement"], lead / (2.0 * math.pi))
@@ -271,3 +279,14 @@ JOINT_KINDS: dict[str, JointKind] = {
     ),
     "angle": _kind("a relative angle is a function of time", driven_angle, "axis function"),
 }  # fmt: skip
+
+
+def register_joint(name: str, kind: JointKind) -> None:
+    """Add a kind of joint: the builder, model files, their reference and schema, and `fem-mbs list` know it then.
+
+    Raises:
+        ModelError: there is another kind of the same name.
+    """
+    if JOINT_KINDS.get(name, kind) is not kind:
+        raise ModelError(f'there is a kind "{name}" already', owner=Owner("Joint"), remedy="choose another name")
+    JOINT_KINDS[name] = kind

@@ -77,13 +77,15 @@ def _least_rotation(b: np.ndarray, a: np.ndarray) -> np.ndarray:
 def component_number(building: Building, owner: str, component: str) -> int:
     names = ("x", "y", "rotation") if building.dimension == 2 else ("x", "y", "z")
     if component not in names:
-        raise ModelError(f"{owner}: component {component!r} must be one of {', '.join(names)}")
+        raise ModelError(
+            f"component {component!r} must be one of {', '.join(names)}", owner=owner, key="component", value=component
+        )
     return names.index(component)
 
 
 def drivers(building: Building) -> list[str]:
     """Return names of the motions and of the joints that functions drive, in the order in which they were made."""
-    names = [owner.partition('"')[2].removesuffix('"') for _, _, _, owner in building.driven]
+    names = [owner.name for _, _, _, owner in building.driven]
     for block in building.blocks:
         t = block.type
         if t.multipliers and "function" in t.par and (block.par[:, t.column("function")] >= 0.0).any():
@@ -97,13 +99,16 @@ def _meeting_point(building: Building, owner: str, a: str | int, b: str | int, p
         return building.vector(point, owner, "point")
     found = _own_places(building, a, b, owner)
     if not found:
-        raise ModelError(f"{owner}: rigid bodies have many points; say where the joint is with point = [...]")
+        raise ModelError(
+            "rigid bodies have many points", owner=owner, remedy="say where the joint is with point = [...]"
+        )
     if len(found) == 2 and building.assembling is None:
         gap = float(np.linalg.norm(found[1] - found[0]))
         if gap > 1e-9 * max(1.0, float(np.abs(found[0]).max())):
             raise ModelError(
-                f'{owner}: "{a}" and "{b}" are {gap:g} m apart; move one, give the point of the joint, or ask for '
-                "an assembly before it"
+                f'"{a}" and "{b}" are {gap:g} m apart',
+                owner=owner,
+                remedy="move one, give the point of the joint, or ask for an assembly before it",
             )
     return found[0]
 
@@ -122,7 +127,7 @@ def turn_of(building: Building, j: JointRequest):
         return float(np.arctan2(b[0] * a[1] - b[1] * a[0], a @ b))
     if np.linalg.norm(np.cross(b, a)) < 1e-12:
         if float(a @ b) < 0.0:
-            raise ModelError(f"{j.owner}: axis_b is opposite to axis; turn one of them round")
+            raise ModelError("axis_b is opposite to axis", owner=j.owner, remedy="turn one of them round")
         return None
     if float(a @ b) > 0.0:
         return _least_rotation(b, a)
@@ -146,7 +151,7 @@ def ends_of(building: Building, j: JointRequest) -> JointEnds:
 
 def check_different(building: Building, j: JointRequest, node_a: int, node_b: int) -> None:
     if node_a == node_b:
-        raise ModelError(f'{j.owner}: both ends are "{j.a}"; join two different places')
+        raise ModelError(f'both ends are "{j.a}"', owner=j.owner, remedy="join two different places")
 
 
 def turning_ends(building: Building, j: JointRequest) -> tuple[int, int]:
@@ -242,9 +247,9 @@ def drive(building: Building, label: str, c: JointCoordinate, index: int) -> Non
 
 def point_along(building: Building, j: JointRequest):
     if j.b != "ground":
-        raise ModelError(f'{j.owner}: this type works against "ground" only, not "{j.b}"')
+        raise ModelError(f'this type works against "ground" only, not "{j.b}"', owner=j.owner)
     if j.axis is None:
-        raise ModelError(f"{j.owner}: it needs its direction; add axis = [...]")
+        raise ModelError("it needs its direction", owner=j.owner, remedy="add axis = [...]")
     node, offset = building.point(j.a, j.point, j.owner)
     check_different(building, j, node, GROUND)
     place = building.global_point(node, offset) if j.point_b is None else building.vector(j.point_b, j.owner, "point_b")
@@ -273,10 +278,16 @@ def joint_coordinate(building: Building, joint: str, coordinate: str | None, own
     found = building.find("joint", joint, building.joints, owner)
     names = ", ".join(found.coordinates)
     if not found.coordinates:
-        raise ModelError(f'{owner}: a "{found.kind}" joint like "{joint}" has no coordinate to work on')
+        raise ModelError(f'a "{found.kind}" joint like "{joint}" has no coordinate to work on', owner=owner)
     key = next(iter(found.coordinates)) if coordinate is None else coordinate
     if key not in found.coordinates:
-        raise ModelError(f'{owner}: coordinate = {coordinate!r}; "{joint}" has {names}')
+        raise ModelError(
+            f"coordinate = {coordinate!r}",
+            owner=owner,
+            key="coordinate",
+            value=coordinate,
+            remedy=f'"{joint}" has {names}',
+        )
     c = found.coordinates[key]
     if c.angular:
         building.needs_rotation += [(owner, node) for node in c.nodes if node != GROUND]

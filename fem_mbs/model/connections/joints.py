@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,12 +19,12 @@ from fem_mbs.declarations.kinds import (
     TEXT,
     VECTOR,
 )
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
 from fem_mbs.model.connections.joint_parts import JointRequest, component_number, couple, joint_coordinate, spring_on
-from fem_mbs.model.connections.spring_laws import spring_law
+from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, spring_law
 from fem_mbs.model.records import JointData
 
 __all__ = ["Gear", "Joint", "JointSpring", "Motion", "Support"]
@@ -51,7 +50,7 @@ class Support(Declaration):
 
     def build(self, building: Building) -> None:
         components = self.components
-        owner = f'Support on "{self.on}"'
+        owner = Owner("Support", self.on, "on")
         nodes = building.nodes_of(self.on, owner)
         if isinstance(components, str):
             components = [components]
@@ -133,15 +132,16 @@ class Joint(Declaration):
     owner = "Joint"
 
     name: str = key(NAME, "", shows='"joint 1", ...')
-    kind: str = key(TEXT, ", ".join(f'"{kind}"' for kind in JOINT_KINDS), file="type")
+    kind: str = key(TEXT, "what it leaves free", file="type", choices=JOINT_KINDS)
     a: str | int = key(PLACE, "one part (along_beam: the name of a beam or truss)")
     b: str | int = key(PLACE, "other part", "ground")
     point: Any = key(
         VECTOR,
-        "where, in global coordinates of the start [m]; required between bodies, or a body and the ground, which "
-        "have many points",
+        "where, in global coordinates of the start; required between bodies, or a body and the "
+        "ground, which have many points",
         None,
         shows="the node of a or b",
+        unit="m",
     )
     axis: Any = key(
         VECTOR,
@@ -155,7 +155,7 @@ class Joint(Declaration):
         "position, point_on_line) or the distance [m], since the start",
         None,
     )
-    displacement: Any = key(FUNCTION, "drives the displacement of a cylindrical joint [m], since the start", None)
+    displacement: Any = key(FUNCTION, "drives the displacement of a cylindrical joint, since the start", None, unit="m")
     axis_b: Any = key(
         VECTOR,
         "the axis in b: of a universal or constant-velocity joint, or where parts stand askew and are to be assembled",
@@ -163,31 +163,32 @@ class Joint(Declaration):
     )
     point_b: Any = key(
         VECTOR,
-        "the point in b: of a distance, or where parts stand apart and are to be assembled [m]",
+        "the point in b: of a distance, or where parts stand apart and are to be assembled",
         None,
         shows="point; of a distance: the node of b",
+        unit="m",
     )
-    lead: Any = key(NUMBER, "of a screw: slide per turn [m]", None)
-    speed: Any = key(NUMBER, "of a driven joint that moves steadily, instead of its function [rad/s] or [m/s]", None)
+    lead: Any = key(NUMBER, "of a screw: slide per turn", None, unit="m")
+    speed: Any = key(
+        NUMBER, "of a driven joint that moves steadily, instead of its function", None, unit="rad/s or m/s"
+    )
 
     def build(self, building: Building) -> None:
         name = self.name
         function = self.function
         owner = building.label("Joint", name)
-        if self.kind not in JOINT_KINDS:
-            close = difflib.get_close_matches(str(self.kind), list(JOINT_KINDS), n=1)
-            hint = f'; did you mean "{close[0]}"?' if close else ""
-            raise ModelError(f"{owner}: unknown type {self.kind!r}{hint}; there are {', '.join(JOINT_KINDS)}")
         found = JOINT_KINDS[self.kind]
         known = found.keys if building.dimension == 3 else found.plane_keys
         if known is None:
             plane = ", ".join(name for name, other in JOINT_KINDS.items() if other.plane_keys is not None)
-            raise ModelError(f'{owner}: a "{self.kind}" joint is one of space; in the plane there are {plane}')
+            raise ModelError(
+                f'a "{self.kind}" joint is one of space', owner=owner, remedy=f"in the plane there are {plane}"
+            )
         if self.speed is not None:
             if function is not None:
-                raise ModelError(f"{owner}: function and speed both say how it moves; remove one")
+                raise ModelError("function and speed both say how it moves", owner=owner, remedy="remove one")
             if "function" not in known:
-                raise ModelError(f'{owner}: a "{self.kind}" joint has no speed; remove it')
+                raise ModelError(f'a "{self.kind}" joint has no speed', owner=owner, remedy="remove it")
             function = make_function(
                 {"kind": "constant_speed", "rate": building.number(self.speed, owner, "speed")}, owner=owner
             )
@@ -202,7 +203,7 @@ class Joint(Declaration):
         }
         for word, value in given.items():
             if value is not None and word not in known:
-                raise ModelError(f'{owner}: a "{self.kind}" joint has no {word}; remove it')
+                raise ModelError(f'a "{self.kind}" joint has no {word}', owner=owner, remedy="remove it")
         building.joints[name] = JointData(self.kind)
         found.build(building, JointRequest(owner, name, self.a, self.b, **given))
 
@@ -225,8 +226,8 @@ class JointSpring(Declaration):
     name: str = key(NAME, "", shows='"joint_spring 1", ...')
     joint: str = key(TEXT, "name of a joint")
     stiffness: float | None = key(NUMBER, "[N m/rad] on an angle, [N/m] on a displacement", None, shows="0")
-    damping: float = key(NUMBER, "[N m s/rad] or [N s/m]", 0.0)
-    free: float = key(NUMBER, "coordinate since the start at which it is free [rad] or [m]", 0.0)
+    damping: float = key(NUMBER, "", 0.0, unit="N m s/rad or N s/m")
+    free: float = key(NUMBER, "coordinate since the start at which it is free", 0.0, unit="rad or m")
     coordinate: str | None = key(
         TEXT,
         '"angle", "displacement"; of a universal joint "angle" (about its axis in a), "angle_b"',
@@ -235,24 +236,29 @@ class JointSpring(Declaration):
     )
     cubic: float = key(
         NUMBER,
-        "k of a force k x^3 [N/m^3], x the coordinate less its free value (on an angle: N m, rad)",
+        "k of a force k x^3, x the coordinate less its free value (on an angle: N m, rad)",
         0.0,
         kw_only=True,
+        unit="N/m^3",
     )
-    preload: float = key(NUMBER, "force at x = 0 [N]", 0.0, kw_only=True)
+    preload: float = key(NUMBER, "force at x = 0", 0.0, kw_only=True, unit="N")
     table: Any = key(
-        TABLE_POINTS, "[x, force] [m], [N]; goes on along its last slopes", None, shows="none", kw_only=True
+        TABLE_POINTS, "[x, force]; goes on along its last slopes", None, shows="none", kw_only=True, unit="m, N"
     )
-    interpolation: str = key(TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear", kw_only=True)
+    interpolation: str = key(
+        TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear", kw_only=True, choices=INTERPOLATIONS
+    )
     damping_table: Any = key(
-        TABLE_POINTS, "[rate, force] [m/s], [N], linear in between", None, shows="none", kw_only=True
+        TABLE_POINTS, "[rate, force], linear in between", None, shows="none", kw_only=True, unit="m/s, N"
     )
     stops: Any = key(
-        STOPS, "least and largest coordinate since the start, inf for none [m]", None, shows="none", kw_only=True
+        STOPS, "least and largest coordinate since the start, inf for none", None, shows="none", kw_only=True, unit="m"
     )
-    stop_stiffness: float | None = key(NUMBER, "of the stops [N/m]", None, shows="required by stops", kw_only=True)
+    stop_stiffness: float | None = key(
+        NUMBER, "of the stops", None, shows="required by stops", kw_only=True, unit="N/m"
+    )
     stop_damping: float = key(
-        NUMBER, "b of the stops' force k y (1 + b y') with the overlap y [s/m]", 0.0, kw_only=True
+        NUMBER, "b of the stops' force k y (1 + b y') with the overlap y", 0.0, kw_only=True, unit="s/m"
     )
 
     def build(self, building: Building) -> None:
@@ -310,9 +316,13 @@ class Gear(Declaration):
         key_a, of_a = joint_coordinate(building, self.a, self.coordinate_a, owner)
         key_b, of_b = joint_coordinate(building, self.b, self.coordinate_b, owner)
         if (self.a, key_a) == (self.b, key_b):
-            raise ModelError(f'{owner}: both coordinates are the {key_a} of "{self.a}"; couple two different ones')
+            raise ModelError(
+                f'both coordinates are the {key_a} of "{self.a}"', owner=owner, remedy="couple two different ones"
+            )
         ratio = building.number(ratio, owner, "ratio")
         if ratio == 0.0:
-            raise ModelError(f"{owner}: ratio = 0 would hold b's coordinate; drive it by a constant function instead")
+            raise ModelError(
+                "ratio = 0 would hold b's coordinate", owner=owner, remedy="drive it by a constant function instead"
+            )
         building.joints[self.name] = JointData("gear")
         couple(building, self.name, of_a, of_b, ratio)

@@ -22,12 +22,19 @@ def _spring_direction(building: Building, owner: str, key: str, component) -> np
     if isinstance(component, str):
         if component not in tuple(names):
             more = ", rotation" if building.dimension == 2 else ", rotation x, rotation y, rotation z"
-            raise ModelError(f"{owner}: {key} = {component!r} must be one of {', '.join(names)}{more}, or a direction")
+            raise ModelError(
+                f"{key} = {component!r} must be one of {', '.join(names)}{more}, or a direction",
+                owner=owner,
+                key=key,
+                value=component,
+            )
         return np.eye(building.dimension)[names.index(component)]
     v = building.vector(component, owner, key)
     length = float(np.linalg.norm(v))
     if length == 0.0:
-        raise ModelError(f"{owner}: {key} = {component!r} has no length; give a direction")
+        raise ModelError(
+            f"{key} = {component!r} has no length", owner=owner, key=key, value=component, remedy="give a direction"
+        )
     return v / length
 
 
@@ -35,7 +42,7 @@ def _rotation_springs(building: Building, name, owner, nodes, ends, component, o
     """Add torsional springs about global axes of the start (`fem_mbs.elements.springs.linear`)."""
     known = ("rotation",) if building.dimension == 2 else ("rotation x", "rotation y", "rotation z")
     if component not in known or other not in (None, component):
-        raise ModelError(f"{owner}: rotations of both ends must be the same of {', '.join(known)}")
+        raise ModelError(f"rotations of both ends must be the same of {', '.join(known)}", owner=owner)
     axis = None if building.dimension == 2 else np.eye(3)["xyz".index(component[-1])]
     kind = f"torsion{building.dimension}"
     for node, end in zip(nodes.tolist(), ends.tolist(), strict=True):
@@ -71,7 +78,7 @@ class NodalSpring(Declaration):
         '"rotation z"',
     )
     stiffness: float = key(NUMBER, "[N/m], of rotations [N m/rad]", 0.0)
-    damping: float = key(NUMBER, "[N s/m], [N m s/rad]", 0.0)
+    damping: float = key(NUMBER, "", 0.0, unit="N s/m or N m s/rad")
     against: Any = key(PLACES, "as many nodes, or one", "ground", kw_only=True)
     other: Any = key(COMPONENT, "component of the nodes of against", None, shows="the same", kw_only=True)
 
@@ -80,29 +87,35 @@ class NodalSpring(Declaration):
         k = building.number(self.stiffness, owner, "stiffness", 0.0)
         c = building.number(self.damping, owner, "damping", 0.0)
         if k == 0.0 and c == 0.0:
-            raise ModelError(f"{owner}: it has no force; give stiffness or damping")
+            raise ModelError("it has no force", owner=owner, remedy="give stiffness or damping")
         nodes = building.nodes_of(self.on, owner)
         if not len(nodes):
-            raise ModelError(f'{owner}: "{self.on}" has no nodes; name another place')
+            raise ModelError(f'"{self.on}" has no nodes', owner=owner, remedy="name another place")
         if self.against == "ground":
             if self.other is not None:
-                raise ModelError(f"{owner}: the ground has no displacement; remove other")
+                raise ModelError("the ground has no displacement", owner=owner, remedy="remove other")
             ends = np.full(len(nodes), GROUND)
         else:
             ends = building.nodes_of(self.against, owner)
             ends = np.full(len(nodes), ends[0]) if len(ends) == 1 else ends
             if len(ends) != len(nodes):
                 raise ModelError(
-                    f"{owner}: on has {len(nodes)} nodes and against {len(ends)}; they must be as many, or one"
+                    f"on has {len(nodes)} nodes and against {len(ends)}",
+                    owner=owner,
+                    remedy="they must be as many, or one",
                 )
             if (ends == nodes).any():
-                raise ModelError(f'{owner}: node "{building.node_name(int(nodes[ends == nodes][0]))}" is at both ends')
+                raise ModelError(
+                    f'node "{building.node_name(int(nodes[ends == nodes][0]))}" is at both ends', owner=owner
+                )
         turns = [
             isinstance(v, str) and v.startswith("rotation")
             for v in (self.component, self.component if self.other is None else self.other)
         ]
         if turns[0] != turns[1]:
-            raise ModelError(f"{owner}: a spring joins two displacements or two rotations; mend component or other")
+            raise ModelError(
+                "a spring joins two displacements or two rotations", owner=owner, remedy="mend component or other"
+            )
         if turns[0]:
             _rotation_springs(building, self.name, owner, nodes, ends, self.component, self.other, k, c)
             return

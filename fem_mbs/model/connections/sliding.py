@@ -35,9 +35,9 @@ def along_beam(building: Building, j: JointRequest) -> None:
     line = _path_line(building, j)
     node, offset = building.point(j.b, j.point, j.owner)
     if node == GROUND and j.point is None:
-        raise ModelError(f'{j.owner}: a point of "ground" needs its coordinates; add point = [...]')
+        raise ModelError('a point of "ground" needs its coordinates', owner=j.owner, remedy="add point = [...]")
     if (line.nodes == node).any():
-        raise ModelError(f'{j.owner}: "{j.b}" is a node of the line itself; join another part')
+        raise ModelError(f'"{j.b}" is a node of the line itself', owner=j.owner, remedy="join another part")
     start = np.concatenate(([0.0], np.cumsum(line.length)))
     s = _find_place(building, j, line, start, building.global_point(node, offset))
     at = np.zeros(building.dimension)
@@ -70,7 +70,7 @@ def _path_line(building: Building, j: JointRequest) -> _Line:
     """Return the elements of the beam or truss a, from one end to the other."""
     if j.a not in building.groups:
         known = ", ".join(building.groups) or "none"
-        raise ModelError(f'{j.owner}: a = "{j.a}" is no beam or truss; there are {known}')
+        raise ModelError(f'a = "{j.a}" is no beam or truss', owner=j.owner, remedy=f"there are {known}")
     block = next(b for b in building.blocks if b.groups[0][0] == j.a and b.type.outputs and "length" in _columns(b))
     cells = block.nodes
     order, forward = _path(building, j, cells)
@@ -101,12 +101,12 @@ def _path(building: Building, j: JointRequest, cells: np.ndarray) -> tuple[np.nd
     degree = np.bincount(local.ravel(), minlength=len(nodes))
     ends = np.flatnonzero(degree == 1)
     if len(ends) != 2 or degree.max() > 2:
-        raise ModelError(f'{j.owner}: the elements of "{j.a}" are not one open line; give a beam that is')
+        raise ModelError(f'the elements of "{j.a}" are not one open line', owner=j.owner, remedy="give a beam that is")
     start = local[0, 0] if degree[local[0, 0]] == 1 else int(ends[0])
     graph = coo_matrix((np.ones(len(cells)), local.T), shape=(len(nodes), len(nodes)))
     along = breadth_first_order(graph, start, directed=False, return_predecessors=False)
     if len(along) != len(nodes):
-        raise ModelError(f'{j.owner}: the elements of "{j.a}" are not one open line; give a beam that is')
+        raise ModelError(f'the elements of "{j.a}" are not one open line', owner=j.owner, remedy="give a beam that is")
     place = np.empty(len(nodes), np.int64)
     place[along] = np.arange(len(nodes))
     begin, end = place[local[:, 0]], place[local[:, 1]]
@@ -135,7 +135,9 @@ def _find_place(building: Building, j: JointRequest, line: _Line, start: np.ndar
     gap = float(np.linalg.norm(np.einsum("jk,jd->d", _shapes(np.array([x])), y[e]) - point))
     if gap > 1e-9 * max(float(start[-1]), float(np.abs(point).max())):
         raise ModelError(
-            f'{j.owner}: its point is {gap:g} m off the line of "{j.a}"; move it, or give the point that slides'
+            f'its point is {gap:g} m off the line of "{j.a}"',
+            owner=j.owner,
+            remedy="move it, or give the point that slides",
         )
     return float(start[e] + x * line.length[e])
 

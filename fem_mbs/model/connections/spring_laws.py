@@ -9,7 +9,9 @@ import numpy as np
 from fem_mbs.elements.laws import ROW, piecewise
 from fem_mbs.errors import ModelError
 
-__all__ = ["SpringLaw", "spring_law"]
+__all__ = ["INTERPOLATIONS", "SpringLaw", "spring_law"]
+
+INTERPOLATIONS = ("linear", "spline")
 
 
 class SpringLaw:
@@ -29,12 +31,13 @@ def _points(value, owner: str, key: str) -> np.ndarray:
     except (TypeError, ValueError):
         points = np.empty(0)
     if points.ndim != 2 or points.shape[1:] != (2,) or len(points) < 2 or not np.isfinite(points).all():
-        raise ModelError(f"{owner}: {key} must be a list of at least two points [x, force], all finite numbers")
+        raise ModelError(f"{key} must be a list of at least two points [x, force], all finite numbers", owner=owner)
     bad = np.flatnonzero(np.diff(points[:, 0]) <= 0.0)
     if bad.size:
         raise ModelError(
-            f"{owner}: {key}: x must rise from point to point, but {points[bad[0] + 1, 0]:g} follows "
-            f"{points[bad[0], 0]:g}; sort the points and leave out doubles"
+            f"{key}: x must rise from point to point, but {points[bad[0] + 1, 0]:g} follows {points[bad[0], 0]:g}",
+            owner=owner,
+            remedy="sort the points and leave out doubles",
         )
     return points
 
@@ -45,19 +48,23 @@ def _damper(points: np.ndarray, owner: str) -> np.ndarray:
     wrong = np.flatnonzero(rate * force < 0.0)
     if wrong.size:
         raise ModelError(
-            f"{owner}: damping_table: force {force[wrong[0]]:g} at the rate {rate[wrong[0]]:g} drives instead of "
-            "damping; force and rate must have the same sign"
+            f"damping_table: force {force[wrong[0]]:g} at the rate {rate[wrong[0]]:g} drives instead of damping",
+            owner=owner,
+            remedy="force and rate must have the same sign",
         )
     at_rest = _interpolate(points, 0.0)
     if abs(at_rest) > 1e-12 * np.abs(force).max():
         raise ModelError(
-            f"{owner}: damping_table gives the force {at_rest:g} at rest; put the point [0, 0] between its points"
+            f"damping_table gives the force {at_rest:g} at rest",
+            owner=owner,
+            remedy="put the point [0, 0] between its points",
         )
     slopes = np.diff(force) / np.diff(rate)
     if min(slopes[0], slopes[-1]) < 0.0:
         raise ModelError(
-            f"{owner}: damping_table falls at its ends, so that it would drive far beyond them; end it with points of "
-            "equal or growing force"
+            "damping_table falls at its ends, so that it would drive far beyond them",
+            owner=owner,
+            remedy="end it with points of equal or growing force",
         )
     return piecewise(points)
 
@@ -96,17 +103,19 @@ def spring_law(
         and all(v is None for v in (table, damping_table, stops))
         and not (cubic or preload or damping)
     ):
-        raise ModelError(f"{owner}: it has no force; give stiffness, table, cubic, preload, damping or stops")
+        raise ModelError(
+            "it has no force", owner=owner, remedy="give stiffness, table, cubic, preload, damping or stops"
+        )
     law = SpringLaw(
         0.0 if stiffness is None else number(stiffness, owner, "stiffness", 0.0),
         number(damping, owner, "damping", 0.0),
     )
     cubic, preload = number(cubic, owner, "cubic"), number(preload, owner, "preload")
-    if interpolation not in ("linear", "spline"):
-        raise ModelError(f'{owner}: interpolation = {interpolation!r} must be "linear" or "spline"')
     stop_damping = number(stop_damping, owner, "stop_damping", 0.0)
     if stops is None and (stop_stiffness is not None or stop_damping):
-        raise ModelError(f"{owner}: stop_stiffness and stop_damping belong to stops; add stops = [lower, upper]")
+        raise ModelError(
+            "stop_stiffness and stop_damping belong to stops", owner=owner, remedy="add stops = [lower, upper]"
+        )
     law.linear = table is None and damping_table is None and stops is None and not cubic and not preload
     lower, upper = -np.inf, np.inf
     if stops is not None:
@@ -114,12 +123,17 @@ def spring_law(
             lower, upper = (float(v) for v in stops)
         except (TypeError, ValueError):
             raise ModelError(
-                f"{owner}: stops = {stops!r} must be two numbers, -inf or inf where there is none"
+                f"stops = {stops!r} must be two numbers, -inf or inf where there is none",
+                owner=owner,
+                key="stops",
+                value=stops,
             ) from None
         if not lower < upper:
-            raise ModelError(f"{owner}: stops = [{lower:g}, {upper:g}]: the lower one must be less than the upper one")
+            raise ModelError(
+                f"stops = [{lower:g}, {upper:g}]: the lower one must be less than the upper one", owner=owner
+            )
         if stop_stiffness is None:
-            raise ModelError(f"{owner}: stops need their stiffness; add stop_stiffness")
+            raise ModelError("stops need their stiffness", owner=owner, remedy="add stop_stiffness")
         stop_stiffness = number(stop_stiffness, owner, "stop_stiffness", 0.0, strict=True)
     points = np.zeros((0, 2)) if table is None else _points(table, owner, "table")
     force = piecewise(points, interpolation, law.stiffness, cubic)

@@ -45,7 +45,9 @@ def surface_of(building: Building, owner: str, master) -> list[tuple[str, np.nda
             found = _outside(building, owner, place, part, name or None)
         facets += [(kind, start + nodes) for kind, nodes in found if len(nodes)]
     if not facets:
-        raise ModelError(f'{owner}: "{master}" holds no facets; name a facet set, lines, plane cells or solids')
+        raise ModelError(
+            f'"{master}" holds no facets', owner=owner, remedy="name a facet set, lines, plane cells or solids"
+        )
     return facets
 
 
@@ -58,7 +60,7 @@ def _outside(building: Building, owner: str, place, part, name: str | None) -> l
         cells = list(part.cell_sets.get(name.removesuffix("@1"), ()))
     most = max((DIMENSION[part.blocks[b].kind] for b, _ in cells), default=0)
     if most == 0:
-        raise ModelError(f'{owner}: "{place}" is a set of points; name a facet set or a set of cells')
+        raise ModelError(f'"{place}" is a set of points', owner=owner, remedy="name a facet set or a set of cells")
     if most < building.dimension:
         return [
             (part.blocks[b].kind, part.blocks[b].cells[c]) for b, c in cells if DIMENSION[part.blocks[b].kind] == most
@@ -87,7 +89,9 @@ def _adjust(building: Building, owner: str, nodes: np.ndarray, x: np.ndarray) ->
     if used[nodes].any():
         first = building.node_name(int(nodes[used[nodes]][0]))
         raise ModelError(
-            f'{owner}: adjust would move node "{first}", which elements already use; make the tie before the part'
+            f'adjust would move node "{first}", which elements already use',
+            owner=owner,
+            remedy="make the tie before the part",
         )
     building.move_nodes(nodes, x)
 
@@ -119,7 +123,9 @@ class Tie(Declaration):
     name: str = key(NAME, "", shows='"tie 1", ...')
     slave: Any = key(PLACES, "whose nodes stay on the surface")
     master: Any = key(PLACES, "the surface: a facet set, or lines, plane cells (in the plane their outline) or solids")
-    tolerance: float | None = key(NUMBER, "nodes farther away stay free [m]", None, shows="1/20 of the nearest facet")
+    tolerance: float | None = key(
+        NUMBER, "nodes farther away stay free", None, shows="1/20 of the nearest facet", unit="m"
+    )
     adjust: bool = key(FLAG, "move the nodes onto the surface first", False)
 
     def build(self, building: Building) -> None:
@@ -133,7 +139,9 @@ class Tie(Declaration):
         )
         nodes = np.setdiff1d(found, np.concatenate([table.ravel() for _, table in facets]))
         if not nodes.size:
-            raise ModelError(f"{owner}: all its nodes belong to the surface itself; name those of the other part")
+            raise ModelError(
+                "all its nodes belong to the surface itself", owner=owner, remedy="name those of the other part"
+            )
         x = building.positions
         foot = closest_points(x[nodes], [(kind, x[table]) for kind, table in facets])
         limit = tolerance
@@ -143,10 +151,13 @@ class Tie(Declaration):
         if not held.any():
             i = int(foot.distance.argmin())
             raise ModelError(
-                f"{owner}: none of its {len(nodes)} nodes is within {np.broadcast_to(limit, held.shape)[i]:g} m of "
-                f'"{self.master}"; the nearest, "{building.node_name(int(nodes[i]))}", is {foot.distance[i]:g} m '
-                f"away; move the "
-                "parts or raise tolerance"
+                f'none of its {len(nodes)} nodes is within {np.broadcast_to(limit, held.shape)[i]:g} m of "'
+                f'{self.master}"',
+                owner=owner,
+                remedy=(
+                    f'the nearest, "{building.node_name(int(nodes[i]))}", is {foot.distance[i]:g} m away; move the '
+                    "parts or raise tolerance"
+                ),
             )
         _left_free(building, owner, nodes[~held], foot.distance[~held])
         width = foot.weights.shape[1]

@@ -28,8 +28,11 @@ def _vectors(building: Building, value, owner: str, key: str, on, point=None) ->
     v = np.asarray(value, float)
     if point is not None or v.shape != (n, building.dimension) or not np.isfinite(v).all():
         raise ModelError(
-            f"{owner}: {key} has the shape {v.shape}; {building.dimension} finite numbers are needed, or {n} rows of "
-            "them, one per node, without a point"
+            f"{key} has the shape {v.shape}",
+            owner=owner,
+            remedy=(
+                f"{building.dimension} finite numbers are needed, or {n} rows of them, one per node, without a point"
+            ),
         )
     return v
 
@@ -46,7 +49,12 @@ def _turned_back(building: Building, nodes, vector: np.ndarray) -> np.ndarray:
 def _line_values(building: Building, vector, cells, owner: str) -> np.ndarray:
     """Return the load per length (n, 2, dimension) at both ends of the cells."""
     if isinstance(vector, str) or np.ndim(vector) != 1 or len(vector) != building.dimension:
-        raise ModelError(f"{owner}: vector = {vector!r} must be {building.dimension} numbers or expressions")
+        raise ModelError(
+            f"vector = {vector!r} must be {building.dimension} numbers or expressions",
+            owner=owner,
+            key="vector",
+            value=vector,
+        )
     x = building.positions[cells]
     named = {c: x[..., i] for i, c in enumerate("xyz"[: building.dimension])}
     values = np.empty(x.shape)
@@ -56,7 +64,9 @@ def _line_values(building: Building, vector, cells, owner: str) -> np.ndarray:
         else:
             values[..., i] = building.number(part, owner, "vector")
     if not np.isfinite(values).all():
-        raise ModelError(f"{owner}: vector = {vector!r} is not finite everywhere on the line")
+        raise ModelError(
+            f"vector = {vector!r} is not finite everywhere on the line", owner=owner, key="vector", value=vector
+        )
     return values
 
 
@@ -101,9 +111,9 @@ class Force(Declaration):
 
     name: str = key(NAME, "", shows='"force 1", ...')
     on: str | int = key(PLACES, "on each node of it")
-    vector: Any = key(VECTOR, "[N], in global axes")
+    vector: Any = key(VECTOR, "in global axes", unit="N")
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
-    point: Any = key(VECTOR, "of a body, in global coordinates of the start [m]", None, shows="its node")
+    point: Any = key(VECTOR, "of a body, in global coordinates of the start", None, shows="its node", unit="m")
     follower: bool = key(FLAG, "turns with its node; vector is that of the start", False)
 
     def build(self, building: Building) -> None:
@@ -147,20 +157,19 @@ class Moment(Declaration):
 
     name: str = key(NAME, "", shows='"moment 1", ...')
     on: str | int = key(PLACES, "on each node of it")
-    value: Any = key(NUMBER_OR_VECTOR, "[N m]; in space the vector of the start")
+    value: Any = key(NUMBER_OR_VECTOR, "in space the vector of the start", unit="N m")
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
     kind: str = key(
         TEXT,
         'space: "axial" (fixed in direction), "follower" (turns with the body), "semitangential" (half each)',
         "axial",
+        choices=MOMENT_KINDS,
     )
 
     def build(self, building: Building) -> None:
         owner = building.label("Moment", self.name)
-        if self.kind not in MOMENT_KINDS:
-            raise ModelError(f"{owner}: kind = {self.kind!r} must be one of {', '.join(MOMENT_KINDS)}")
         if self.kind != "axial" and building.dimension == 2:
-            raise ModelError(f"{owner}: in the plane all moments are alike; remove kind")
+            raise ModelError("in the plane all moments are alike", owner=owner, remedy="remove kind")
         nodes = building.nodes_of(self.on, owner)
         building.needs_rotation += [(owner, int(n)) for n in nodes]
         index = building.function_index(self.function, owner, load=True)
@@ -193,14 +202,17 @@ class LineLoad(Declaration):
 
     name: str = key(NAME, "", shows='"line load 1", ...')
     on: str = key(TEXT, "name of a group of beams or trusses")
-    vector: Any = key(VELOCITY, "[N/m] per undeformed length; expressions of x, y, z of the nodes")
+    vector: Any = key(VELOCITY, "per undeformed length; expressions of x, y, z of the nodes", unit="N/m")
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
-    axes: str = key(TEXT, '"global" (fixed in direction) or "local" (turns with the sections of beams)', "global")
+    axes: str = key(
+        TEXT,
+        '"global" (fixed in direction) or "local" (turns with the sections of beams)',
+        "global",
+        choices=("global", "local"),
+    )
 
     def build(self, building: Building) -> None:
         owner = building.label("Line load", self.name)
-        if self.axes not in ("global", "local"):
-            raise ModelError(f'{owner}: axes = {self.axes!r} must be "global" or "local"')
         building.find(
             "group of beams or trusses", self.on, {k: v for k, v in building.groups.items() if v.shape[1] == 2}, owner
         )
@@ -211,7 +223,9 @@ class LineLoad(Declaration):
         cells = block.nodes
         beams = block.type.rotational
         if self.axes == "local" and not beams:
-            raise ModelError(f'{owner}: trusses like "{self.on}" have no section axes; use axes = "global"')
+            raise ModelError(
+                f'trusses like "{self.on}" have no section axes', owner=owner, remedy='use axes = "global"'
+            )
         q = _line_values(building, self.vector, cells, owner)
         index = float(building.function_index(self.function, owner, load=True))
         length = _column(block, "length")[:, None]

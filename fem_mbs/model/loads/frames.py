@@ -13,8 +13,9 @@ from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import mass as solid_mass
 from fem_mbs.elements.solids.centrifugal import centrifugal_parameters
-from fem_mbs.errors import ModelError
-from fem_mbs.functions.kinds import DoubleIntegral, TimeFunction, make_function
+from fem_mbs.errors import ModelError, Owner
+from fem_mbs.functions.kinds import make_function
+from fem_mbs.functions.laws import DoubleIntegral, TimeFunction
 from fem_mbs.model.building import Building
 from fem_mbs.system.compile import GROUND, Block, make_block
 from fem_mbs.system.inertia_coordinates import constant_mass
@@ -68,8 +69,9 @@ def centrifugal_blocks(building: Building, blocks: list[Block]) -> list[Block]:
             continue
         if dim == 2 and len(frame.axis) and block.type.inertia:
             raise ModelError(
-                f'Centrifugal load "{frame.name}": it is about the axis of the axisymmetric parts, which cannot '
-                f'turn the mass of "{block.label(0)}"; remove that'
+                f'it is about the axis of the axisymmetric parts, which cannot turn the mass of "{block.label(0)}"',
+                owner=Owner("Centrifugal load", frame.name),
+                remedy="remove that",
             )
         found = constant_mass(block)
         if found is None:
@@ -83,30 +85,35 @@ def centrifugal_blocks(building: Building, blocks: list[Block]) -> list[Block]:
         made[-1].along = block.along
     if not made:
         raise ModelError(
-            f'Centrifugal load "{frame.name}": the model has no mass for it to act on; give densities or masses'
+            "the model has no mass for it to act on",
+            owner=Owner("Centrifugal load", frame.name),
+            remedy="give densities or masses",
         )
     return made
 
 
 def shake(
     building: Building, fixed: list[tuple[int, int]]
-) -> tuple[list[tuple[int, int]], list[tuple[int, int, int, str]]]:
+) -> tuple[list[tuple[int, int]], list[tuple[int, int, int, Owner]]]:
     """Return the fixed dofs without those of base excitations, and the driven dofs that replace them."""
-    driven: list[tuple[int, int, int, str]] = []
+    driven: list[tuple[int, int, int, Owner]] = []
     moved_by: dict[tuple[int, int], str] = {}
     for base in building.shakings:
-        owner = f'Base excitation "{base.name}"'
+        owner = Owner("Base excitation", base.name)
         if base.nodes is None:
             _refuse_grounded(building, owner)
         among = None if base.nodes is None else set(base.nodes.tolist())
         moved = [(i, k) for i, k in dict.fromkeys(fixed) if k in base.functions and (among is None or i in among)]
         if not moved:
-            raise ModelError(f"{owner}: no support holds a position in this direction; add one, or change direction")
+            raise ModelError(
+                "no support holds a position in this direction", owner=owner, remedy="add one, or change direction"
+            )
         for i, k in moved:
             if (i, k) in moved_by:
                 raise ModelError(
-                    f'{owner}: node "{building.node_name(i)}" is moved in {"xyz"[k]} by "{moved_by[i, k]}" already; '
-                    "keep one of them, with the sum of both"
+                    f'node "{building.node_name(i)}" is moved in {"xyz"[k]} by "{moved_by[i, k]}" already',
+                    owner=owner,
+                    remedy="keep one of them, with the sum of both",
                 )
             moved_by[i, k] = base.name
             driven.append((i, k, base.functions[k], owner))
@@ -121,8 +128,9 @@ def _refuse_grounded(building: Building, owner: str) -> None:
         grounded = (block.nodes == GROUND).any(axis=1) | (block.type.ends == 1)
         if grounded.any():
             raise ModelError(
-                f'{owner}: "{block.label(int(np.argmax(grounded)))}" ends at the ground, which does not move '
-                "along; let it end at a node that a support holds, or name the places that move (on)"
+                f'"{block.label(int(np.argmax(grounded)))}" ends at the ground, which does not move along',
+                owner=owner,
+                remedy="let it end at a node that a support holds, or name the places that move (on)",
             )
 
 
@@ -149,17 +157,18 @@ class Centrifugal(Declaration):
     owner = "Centrifugal load"
 
     name: str = key(NAME, "", shows='"centrifugal 1", ...')
-    speed: Any = key(FUNCTION, "of the turning frame [rad/s]; the load factor multiplies its square")
+    speed: Any = key(FUNCTION, "of the turning frame; the load factor multiplies its square", unit="rad/s")
     axis: Any = key(VECTOR, "space: direction of the axis", None)
-    point: Any = key(VECTOR, "of the axis [m]", None, shows="origin")
+    point: Any = key(VECTOR, "of the axis", None, shows="origin", unit="m")
     spin: bool = key(FLAG, "a transient after a static step starts with this rotation, which goes on steadily", False)
 
     def build(self, building: Building) -> None:
         owner = building.label("Centrifugal load", self.name)
         if building.rotating is not None:
             raise ModelError(
-                f'{owner}: the frame turns by "{building.rotating.name}" already; '
-                "a model has one speed and axis, remove one"
+                f'the frame turns by "{building.rotating.name}" already',
+                owner=owner,
+                remedy="a model has one speed and axis, remove one",
             )
         if building.dimension == 2:
             direction = np.zeros(0)
@@ -167,15 +176,25 @@ class Centrifugal(Declaration):
             if rings == {True}:
                 direction = np.array([0.0, 1.0])
                 if self.axis is not None and not np.array_equal(np.abs(self.axis), direction):
-                    raise ModelError(f"{owner}: axis = {self.axis!r}: axisymmetric parts turn about y; remove axis")
+                    raise ModelError(
+                        f"axis = {self.axis!r}: axisymmetric parts turn about y",
+                        owner=owner,
+                        key="axis",
+                        value=self.axis,
+                        remedy="remove axis",
+                    )
                 if self.spin:
-                    raise ModelError(f"{owner}: axisymmetric parts do not turn in transients; remove spin")
+                    raise ModelError("axisymmetric parts do not turn in transients", owner=owner, remedy="remove spin")
                 if self.point is not None:
-                    raise ModelError(f"{owner}: axisymmetric parts turn about their axis, x = 0; remove point")
+                    raise ModelError(
+                        "axisymmetric parts turn about their axis, x = 0", owner=owner, remedy="remove point"
+                    )
             elif True in rings:
-                raise ModelError(f"{owner}: axisymmetric and other parts turn about different axes; remove one of them")
+                raise ModelError(
+                    "axisymmetric and other parts turn about different axes", owner=owner, remedy="remove one of them"
+                )
             elif self.axis is not None:
-                raise ModelError(f"{owner}: in the plane the axis is across it; remove axis")
+                raise ModelError("in the plane the axis is across it", owner=owner, remedy="remove axis")
         else:
             direction = building.axis(self.axis, owner)
         place = np.zeros(building.dimension) if self.point is None else building.vector(self.point, owner, "point")
@@ -203,8 +222,8 @@ class BaseExcitation(Declaration):
 
     name: str = key(NAME, "", shows='"base excitation 1", ...')
     direction: Any = key(VECTOR, "factors on the movement, by axis")
-    displacement: Any = key(FUNCTION, "[m], starts at zero", None)
-    acceleration: Any = key(FUNCTION, "[m/s^2], instead of displacement; starts at rest", None)
+    displacement: Any = key(FUNCTION, "starts at zero", None, unit="m")
+    acceleration: Any = key(FUNCTION, "instead of displacement; starts at rest", None, unit="m/s^2")
     on: Any = key(PLACES, "whose held positions move", None, shows="all supports")
 
     def build(self, building: Building) -> None:
@@ -212,9 +231,9 @@ class BaseExcitation(Declaration):
         owner = building.label("Base excitation", self.name)
         direction = building.vector(direction, owner, "direction")
         if not direction.any():
-            raise ModelError(f"{owner}: direction {tuple(direction.tolist())} has no length")
+            raise ModelError(f"direction {tuple(direction.tolist())} has no length", owner=owner)
         if (self.displacement is None) == (self.acceleration is None):
-            raise ModelError(f"{owner}: give either displacement or acceleration")
+            raise ModelError("give either displacement or acceleration", owner=owner)
         spec = self.displacement if self.acceleration is None else self.acceleration
         law = make_function(spec, owner=owner, functions=building.functions)
         if self.acceleration is not None:

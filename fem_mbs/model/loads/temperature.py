@@ -43,7 +43,9 @@ def _heated(building: Building, owner: str, on) -> tuple[np.ndarray, list[tuple[
         found = [(g, np.flatnonzero(chosen[g.nodes].any(axis=1))) for g in building.solid_groups.values()]
     found = [(group, elements) for group, elements in found if len(elements)]
     if not found:
-        raise ModelError(f'{owner}: no solid or plane part stands on "{on}"; give the part before its temperature')
+        raise ModelError(
+            f'no solid or plane part stands on "{on}"', owner=owner, remedy="give the part before its temperature"
+        )
     return nodes, found
 
 
@@ -61,7 +63,7 @@ def _node_values(building: Building, owner: str, value, nodes: np.ndarray) -> np
         good = np.isfinite(v) | (np.isnan(v) & (v.ndim == 1))
     if v.shape not in ((), (len(nodes),)) or not good.all():
         raise ModelError(
-            f"{owner}: value must be a finite number, an expression, or one number per node ({len(nodes)})"
+            f"value must be a finite number, an expression, or one number per node ({len(nodes)})", owner=owner
         )
     return np.broadcast_to(v, (len(nodes),))
 
@@ -71,15 +73,16 @@ def _heat(
 ) -> None:
     """Add nodal changes theta (m, k) to the thermal strains of elements."""
     if not group.material.expansion.any():
-        raise ModelError(f'{owner}: material "{group.material.name}" has no expansion; give it one')
+        raise ModelError(f'material "{group.material.name}" has no expansion', owner=owner, remedy="give it one")
     t = solid_plane if group.state else solid
     block = next(b for b in building.blocks if b.groups[0][0] == group.name and b.type.name == group.type)
     other = block.par[elements, t.FUNCTION]
     if ((other >= 0) & (other != index)).any():
         number = group.ids[elements[np.argmax((other >= 0) & (other != index))]]
         raise ModelError(
-            f'{owner}: element {number} of "{group.part}" follows another function of time already; name one '
-            "function for all its temperatures"
+            f'element {number} of "{group.part}" follows another function of time already',
+            owner=owner,
+            remedy="name one function for all its temperatures",
         )
     points, _ = shapes.rule(group.kind, group.rule)
     first = t.NODES + block.type.dimension * block.type.ends
@@ -121,8 +124,8 @@ class Temperature(Declaration):
         "solid or plane part, or cells of a mesh: these elements; or a set of nodes: elements take what follows "
         "between them and the others, which keep the reference",
     )
-    value: Any = key(NUMBER_OR_EXPRESSION, "[K]; expressions of x, y, z of the nodes")
-    reference: float = key(NUMBER, "temperature without strain [K]", 0.0)
+    value: Any = key(NUMBER_OR_EXPRESSION, "expressions of x, y, z of the nodes", unit="K")
+    reference: float = key(NUMBER, "temperature without strain", 0.0, unit="K")
     function: Any = key(FUNCTION, "factor on the change", None, shows="1.0")
 
     def build(self, building: Building) -> None:

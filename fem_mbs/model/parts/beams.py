@@ -88,7 +88,9 @@ def _held_strains(building: Building, owner: str, fixed, inextensible: bool) -> 
         if word not in known:
             close = difflib.get_close_matches(str(word), known, n=1)
             hint = f'; did you mean "{close[0]}"?' if close else ""
-            raise ModelError(f"{owner}: fixed = {word!r} must be of {', '.join(known)}{hint}")
+            raise ModelError(
+                f"fixed = {word!r} must be of {', '.join(known)}{hint}", owner=owner, key="fixed", value=word
+            )
     if inextensible:
         words.append("extension")
     return sorted({i for word in words for i in known[word]})
@@ -101,7 +103,10 @@ def _released(building: Building, owner: str, releases) -> dict[str, list[int]]:
         return result
     if not isinstance(releases, dict) or not set(releases) <= {"start", "end"}:
         raise ModelError(
-            f'{owner}: releases = {releases!r} must be a table of start and end, as {{"end": ["rotation z"]}}'
+            f'releases = {releases!r} must be a table of start and end, as {{"end": ["rotation z"]}}',
+            owner=owner,
+            key="releases",
+            value=releases,
         )
     for end, words in releases.items():
         words = [words] if isinstance(words, str) else words
@@ -113,7 +118,7 @@ def _released(building: Building, owner: str, releases) -> dict[str, list[int]]:
             elif word in known:
                 axes.add(RELEASES.index(word))
             else:
-                raise ModelError(f"{owner}: releases, {end}: {word!r} must be of rotation, {', '.join(known)}")
+                raise ModelError(f"releases, {end}: {word!r} must be of rotation, {', '.join(known)}", owner=owner)
         if axes:
             result[end] = sorted(axes)
     return result
@@ -154,20 +159,27 @@ def _release(building: Building, beam: _Beam, first: int, last: int, triads=None
 def _plane_beams(building: Building, beam: _Beam, section, material: str | None, shear: bool) -> None:
     owner, name, length = beam.owner, beam.name, beam.length
     if not isinstance(section, str):
-        raise ModelError(f"{owner}: section = {section!r}: tapered beams are for space; in the plane name one section")
+        raise ModelError(
+            f"section = {section!r}: tapered beams are for space",
+            owner=owner,
+            key="section",
+            value=section,
+            remedy="in the plane name one section",
+        )
     strains = BEAM_STRAINS[2][beam.strains]
     natural = strains == BEAM_STRAINS[2]["natural"]
     if beam.rule != "exact" and (beam.fixed or not natural):
         what = "inextensible beams" if beam.fixed else f"beams with {beam.strains} strains"
-        raise ModelError(f'{owner}: {what} have the rule "exact" only, not {beam.rule!r}')
+        raise ModelError(f'{what} have the rule "exact" only, not {beam.rule!r}', owner=owner)
     s = line_stiffness(building, owner, material, section, "plane beam")
     for node in np.unique(beam.cells).tolist():
         angle = building.start_angle(node)
         if angle != 0.0:  # the rotation of beams counts from where they are straight
             place = building.node_name(node)
             raise ModelError(
-                f'{owner}: body "{place}" has an angle of {angle:g} rad, but a beam in the plane ends at nodes '
-                "without; add a node at its place and hold it to the body by a weld joint"
+                f'body "{place}" has an angle of {angle:g} rad, but a beam in the plane ends at nodes without',
+                owner=owner,
+                remedy="add a node at its place and hold it to the body by a weld joint",
             )
     if beam.released:
         _, _, first, last = B.line_positions(beam.cells, length, owner, "a release")
@@ -223,7 +235,9 @@ def line_mass(building: Building, name: str, cells, mass, rotary, kind: str, alp
 def _section_line(building: Building, owner: str, section, material: str | None, shear: bool) -> B.SectionLine:
     names = [section] if isinstance(section, str) else list(section)
     if len(names) not in (1, 2):
-        raise ModelError(f"{owner}: section = {section!r} must be a name or [start, end]")
+        raise ModelError(
+            f"section = {section!r} must be a name or [start, end]", owner=owner, key="section", value=section
+        )
     found = [building.find("section", n, building.sections, owner) for n in names]
     material_data = building.plain_material(owner, material) if material is not None else None
     return B.SectionLine(found[0], found[-1], material_data, bool(shear))
@@ -233,11 +247,13 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: d
     owner, cells = beam.owner, beam.cells
     n = len(cells)
     if beam.rule != "exact":
-        raise ModelError(f'{owner}: rules are for natural strains in the plane; beams in space have "exact" only')
+        raise ModelError(
+            "rules are for natural strains in the plane", owner=owner, remedy='beams in space have "exact" only'
+        )
     curved = bool(places["curved"])
     ends = [_vector_or_none(building, places[k], owner, k) for k in ("offset", "offset_start", "offset_end")]
     if ends[0] is not None and (ends[1] is not None or ends[2] is not None):
-        raise ModelError(f"{owner}: give offset, or offset_start and offset_end, not both")
+        raise ModelError("give offset, or offset_start and offset_end, not both", owner=owner)
     turns = _twist(building, owner, places["twist"])
     along = [
         ("a taper", not line.prismatic),
@@ -265,7 +281,9 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: d
         chord = chord + arms[1] - arms[0]
         flat = np.flatnonzero(np.linalg.norm(chord, axis=1) <= 1e-9 * beam.length)
         if flat.size:
-            raise ModelError(f"{owner}: with its offsets element {flat[0] + 1} has no length; make them smaller")
+            raise ModelError(
+                f"with its offsets element {flat[0] + 1} has no length", owner=owner, remedy="make them smaller"
+            )
         A = _axes(building, beam, chord, towards, curved)
     length = np.linalg.norm(chord, axis=1)
     if curved:
@@ -334,7 +352,12 @@ def _twist(building: Building, owner: str, value):
     if value is None or not np.ndim(value):
         return None if value is None else building.number(value, owner, "twist")
     if len(value) != 2:
-        raise ModelError(f"{owner}: twist = {value!r} must be a rate [rad/m] or two angles, [start, end] [rad]")
+        raise ModelError(
+            f"twist = {value!r} must be a rate [rad/m] or two angles, [start, end] [rad]",
+            owner=owner,
+            key="twist",
+            value=value,
+        )
     return tuple(building.number(v, owner, "twist") for v in value)
 
 
@@ -366,12 +389,15 @@ def _orientation(building: Building, owner: str, value, cells: np.ndarray):
         v = np.empty(0)
     if v.shape != x.shape:
         raise ModelError(
-            f"{owner}: orientation = {value!r} must be 3 numbers or expressions of x, y, z, "
-            "or a function of positions (n, 3) that returns vectors (n, 3)"
+            f"orientation = {value!r} must be 3 numbers or expressions of x, y, z, or a function of positions "
+            "(n, 3) that returns vectors (n, 3)",
+            owner=owner,
+            key="orientation",
+            value=value,
         )
     if not np.isfinite(v).all():
         bad = building.node_name(int(nodes[np.flatnonzero(~np.isfinite(v).all(axis=1))[0]]))
-        raise ModelError(f'{owner}: orientation is not finite at node "{bad}"')
+        raise ModelError(f'orientation is not finite at node "{bad}"', owner=owner)
     v = v[inverse.reshape(cells.shape)]
     return v[:, 0], v[:, 1]
 
@@ -462,7 +488,7 @@ class Beam(Declaration):
     material: str | None = key(
         TEXT, 'name of a material; not needed by sections of shape "stiffness" or "matrix"', None
     )
-    mass: str = key(TEXT, '"hermite", "consistent" (linear) or "lumped"', "hermite")
+    mass: str = key(TEXT, '"hermite", "consistent" (linear) or "lumped"', "hermite", choices=MASSES)
     strains: str | None = key(
         TEXT,
         '"exact" (the geometrically exact beam: Reissner, Simo), "generalised" (Besseling, Meijaard), "natural" or '
@@ -470,12 +496,17 @@ class Beam(Declaration):
         None,
         shows='"exact"; "natural" with a `rule` of theirs',
     )
-    rule: str = key(TEXT, 'of natural strains: "exact", "accumulated", "geometric", "secant", "gradient"', "exact")
+    rule: str = key(
+        TEXT,
+        'of natural strains: "exact", "accumulated", "geometric", "secant", "gradient"',
+        "exact",
+        choices=BEAM_RULES,
+    )
     second_order: bool = key(FLAG, "second-order terms of the strains", True)
     shear: bool = key(FLAG, "shear deformation (Timoshenko), else Kirchhoff", True)
     inextensible: bool = key(FLAG, 'constant length, by a multiplier; short for fixed = "extension"', False)
-    damping: float = key(NUMBER, "proportional to the stiffness, beta [s]", 0.0)
-    mass_damping: float = key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0)
+    damping: float = key(NUMBER, "proportional to the stiffness, beta", 0.0, unit="s")
+    mass_damping: float = key(NUMBER, "proportional to the mass, alpha", 0.0, unit="1/s")
     orientation: Any = key(
         ORIENTATION,
         "space: vector in the plane of the axes ex (along) and ey (height); may depend on the place",
@@ -483,12 +514,16 @@ class Beam(Declaration):
         shows="ez near global z; of beams along z: ey is y",
     )
     offset: Any = key(
-        VECTOR, "space: [x, y, z] of the line from the nodes, in the section's axes, rigid [m]", None, shows="none"
+        VECTOR,
+        "space: [x, y, z] of the line from the nodes, in the section's axes, rigid",
+        None,
+        shows="none",
+        unit="m",
     )
     offset_start: Any = key(
-        VECTOR, "space: the same at the start of the line; linear in between [m]", None, shows="none"
+        VECTOR, "space: the same at the start of the line; linear in between", None, shows="none", unit="m"
     )
-    offset_end: Any = key(VECTOR, "space: at the end of the line [m]", None, shows="none")
+    offset_end: Any = key(VECTOR, "space: at the end of the line", None, shows="none", unit="m")
     releases: Any = key(
         RELEASE_WORDS,
         'hinges at the ends of the line: {start = [...], end = [...]} of "rotation x", "rotation y", "rotation z" '
@@ -515,13 +550,12 @@ class Beam(Declaration):
         owner = building.label("Beam", self.name)
         if strains is None:
             strains = "natural" if building.dimension == 2 and self.rule != "exact" else "exact"
-        if self.mass not in MASSES:
-            raise ModelError(f"{owner}: mass = {self.mass!r} must be one of {', '.join(MASSES)}")
-        if self.rule not in BEAM_RULES:
-            raise ModelError(f"{owner}: rule = {self.rule!r} must be one of {', '.join(BEAM_RULES)}")
         if strains not in BEAM_STRAINS[building.dimension]:
             raise ModelError(
-                f"{owner}: strains = {strains!r} must be one of {', '.join(BEAM_STRAINS[building.dimension])}"
+                f"strains = {strains!r} must be one of {', '.join(BEAM_STRAINS[building.dimension])}",
+                owner=owner,
+                key="strains",
+                value=strains,
             )
         places = {
             "orientation": self.orientation,
@@ -533,7 +567,7 @@ class Beam(Declaration):
         }
         for word, value in places.items():
             if building.dimension == 2 and value is not None:
-                raise ModelError(f"{owner}: {word} is for beams in space; remove it, or use dimension = 3")
+                raise ModelError(f"{word} is for beams in space", owner=owner, remedy="remove it, or use dimension = 3")
         cells = building.line_cells(owner, self.on)
         x = building.positions
         chord = x[cells[:, 1]] - x[cells[:, 0]]

@@ -24,7 +24,7 @@ from fem_mbs.declarations.kinds import (
 from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import spring_on
-from fem_mbs.model.connections.spring_laws import spring_law
+from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, spring_law
 from fem_mbs.model.parts.beams import director_columns, line_mass, line_stiffness
 from fem_mbs.model.records import Body
 from fem_mbs.system.compile import GROUND
@@ -45,12 +45,18 @@ def _inertia_matrix(building: Building, inertia, owner: str) -> np.ndarray:
         J = np.empty(0)
     J = np.diag(J) if J.shape == (3,) else J
     if J.shape != (3, 3) or not np.isfinite(J).all() or not np.allclose(J, J.T):
-        raise ModelError(f"{owner}: inertia = {inertia!r} must be 3 numbers or a symmetric 3x3 matrix")
+        raise ModelError(
+            f"inertia = {inertia!r} must be 3 numbers or a symmetric 3x3 matrix",
+            owner=owner,
+            key="inertia",
+            value=inertia,
+        )
     a, b, c = np.linalg.eigvalsh(J)
     if a < 0.0 or c > (a + b) * (1.0 + 1e-9):
         raise ModelError(
-            f"{owner}: principal moments of inertia ({a:g}, {b:g}, {c:g}) belong to no mass distribution; each "
-            "must be positive and at most the sum of the other two"
+            f"principal moments of inertia ({a:g}, {b:g}, {c:g}) belong to no mass distribution",
+            owner=owner,
+            remedy="each must be positive and at most the sum of the other two",
         )
     return J
 
@@ -88,19 +94,20 @@ class Truss(Declaration):
     on: Any = key(CELLS, "line cells of the trusses or cables")
     section: str = key(TEXT, "name of a section")
     material: str | None = key(TEXT, 'name of a material; not needed by sections of shape "stiffness"', None)
-    strain: str = key(TEXT, '"corotational", "green" (total-Lagrangian) or "average" (to compare)', "corotational")
+    strain: str = key(
+        TEXT,
+        '"corotational", "green" (total-Lagrangian) or "average" (to compare)',
+        "corotational",
+        choices=TRUSS_STRAINS,
+    )
     tension_only: bool = key(FLAG, "a cable: no force in compression", False)
-    prestress: float = key(NUMBER, "axial force at the start [N]", 0.0)
-    damping: float = key(NUMBER, "of the rate of length [N s/m]", 0.0)
-    mass_damping: float = key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0)
-    mass: str = key(TEXT, '"lumped" or "consistent" (linear)', "lumped")
+    prestress: float = key(NUMBER, "axial force at the start", 0.0, unit="N")
+    damping: float = key(NUMBER, "of the rate of length", 0.0, unit="N s/m")
+    mass_damping: float = key(NUMBER, "proportional to the mass, alpha", 0.0, unit="1/s")
+    mass: str = key(TEXT, '"lumped" or "consistent" (linear)', "lumped", choices=("lumped", "consistent"))
 
     def build(self, building: Building) -> None:
         owner = building.label("Truss", self.name)
-        if self.strain not in TRUSS_STRAINS:
-            raise ModelError(f"{owner}: strain = {self.strain!r} must be one of {', '.join(TRUSS_STRAINS)}")
-        if self.mass not in ("lumped", "consistent"):
-            raise ModelError(f'{owner}: mass = {self.mass!r} must be "lumped" or "consistent"')
         s = line_stiffness(building, owner, self.material, self.section, "truss")
         cells = building.line_cells(owner, self.on)
         x = building.positions
@@ -137,11 +144,13 @@ class RigidBody(Declaration):
     owner = "Body"
 
     name: str = key(NAME, "by which other tables call it")
-    position: Any = key(VECTOR, "of the mass centre at the start [m]")
-    mass: float = key(NUMBER, "[kg]")
-    inertia: Any = key(INERTIA, "about the mass centre; in space 3 principal or 3x3 moments in body axes [kg m^2]")
-    angle: float = key(NUMBER, "plane: rotation of the body axes at the start [rad]", 0.0)
-    rotation: Any = key(VECTOR, "space: axis times angle of the body axes at the start [rad]", None, shows="none")
+    position: Any = key(VECTOR, "of the mass centre at the start", unit="m")
+    mass: float = key(NUMBER, "", unit="kg")
+    inertia: Any = key(
+        INERTIA, "about the mass centre; in space 3 principal or 3x3 moments in body axes", unit="kg m^2"
+    )
+    angle: float = key(NUMBER, "plane: rotation of the body axes at the start", 0.0, unit="rad")
+    rotation: Any = key(VECTOR, "space: axis times angle of the body axes at the start", None, shows="none", unit="rad")
 
     def build(self, building: Building) -> None:
         mass = self.mass
@@ -154,6 +163,15 @@ class RigidBody(Declaration):
         building.names.add(self.name, None, 1)
         building.bodies[self.name] = Body(self.name, node)
         building.rotational.add(node)
+        for word, where, other in (("rotation", 3, "angle"), ("angle", 2, "rotation")):
+            if np.any(getattr(self, word)) and building.dimension != where:
+                raise ModelError(
+                    f"{word} is for {'space' if where == 3 else 'the plane'}",
+                    owner=owner,
+                    key=word,
+                    value=getattr(self, word),
+                    remedy=f"give {other}",
+                )
         if building.dimension == 2:
             building.rotations[node] = building.number(self.angle, owner, "angle")
             inertia = building.number(inertia, owner, "inertia", 0.0)
@@ -185,18 +203,20 @@ class PointMass(Declaration):
 
     name: str = key(NAME, "", shows='"point_mass 1", ...')
     at: Any = key(PLACES, "on each node of it")
-    mass: float = key(NUMBER, "[kg]")
+    mass: float = key(NUMBER, "", unit="kg")
     inertia: Any = key(
         INERTIA,
-        "about the mass centre: plane a number; space 3 principal or 3x3, in the node's axes: the global ones at "
-        "the start, of a body its own [kg m^2]",
+        "about the mass centre: plane a number; space 3 principal or 3x3, in the node's axes: "
+        "the global ones at the start, of a body its own",
         0.0,
+        unit="kg m^2",
     )
     offset: Any = key(
         VECTOR,
-        "space: of the mass centre from the node, in global axes at the start, turning with it [m]",
+        "space: of the mass centre from the node, in global axes at the start, turning with it",
         None,
         shows="none",
+        unit="m",
     )
 
     def build(self, building: Building) -> None:
@@ -206,7 +226,9 @@ class PointMass(Declaration):
         mass = building.number(mass, owner, "mass", 0.0)
         if building.dimension == 2:
             if self.offset is not None:
-                raise ModelError(f"{owner}: an offset is for space; in the plane use a body joined by a weld")
+                raise ModelError(
+                    "an offset is for space", owner=owner, remedy="in the plane use a body joined by a weld"
+                )
             building.add_block(
                 self.name, "mass2", nodes, mass=mass, inertia=building.number(self.inertia, owner, "inertia", 0.0)
             )
@@ -214,7 +236,11 @@ class PointMass(Declaration):
         if np.ndim(self.inertia) == 0:
             if building.number(self.inertia, owner, "inertia") != 0.0:
                 raise ModelError(
-                    f"{owner}: inertia = {self.inertia!r} is for the plane; in space give 3 numbers or 3x3"
+                    f"inertia = {self.inertia!r} is for the plane",
+                    owner=owner,
+                    key="inertia",
+                    value=self.inertia,
+                    remedy="in space give 3 numbers or 3x3",
                 )
             J = np.zeros((3, 3))
         else:
@@ -260,24 +286,28 @@ class Spring(Declaration):
     name: str = key(NAME, "", shows='"spring 1", ...')
     a: str | int = key(PLACE, "one end")
     b: str | int = key(PLACE, "other end")
-    stiffness: float | None = key(NUMBER, "[N/m]", None, shows="0")
-    damping: float = key(NUMBER, "[N s/m]", 0.0)
-    length: float | None = key(NUMBER, "free length [m]", None, shows="that of the start")
-    point_a: Any = key(VECTOR, "where on a, in global coordinates of the start [m]", None, shows="its node")
-    point_b: Any = key(VECTOR, "where on b [m]", None, shows="its node")
-    cubic: float = key(NUMBER, "k of a force k x^3 [N/m^3], x the length less the free length", 0.0, kw_only=True)
-    preload: float = key(NUMBER, "force at x = 0 [N]", 0.0, kw_only=True)
+    stiffness: float | None = key(NUMBER, "", None, shows="0", unit="N/m")
+    damping: float = key(NUMBER, "", 0.0, unit="N s/m")
+    length: float | None = key(NUMBER, "free length", None, shows="that of the start", unit="m")
+    point_a: Any = key(VECTOR, "where on a, in global coordinates of the start", None, shows="its node", unit="m")
+    point_b: Any = key(VECTOR, "where on b", None, shows="its node", unit="m")
+    cubic: float = key(NUMBER, "k of a force k x^3, x the length less the free length", 0.0, kw_only=True, unit="N/m^3")
+    preload: float = key(NUMBER, "force at x = 0", 0.0, kw_only=True, unit="N")
     table: Any = key(
-        TABLE_POINTS, "[x, force] [m], [N]; goes on along its last slopes", None, shows="none", kw_only=True
+        TABLE_POINTS, "[x, force]; goes on along its last slopes", None, shows="none", kw_only=True, unit="m, N"
     )
-    interpolation: str = key(TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear", kw_only=True)
+    interpolation: str = key(
+        TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear", kw_only=True, choices=INTERPOLATIONS
+    )
     damping_table: Any = key(
-        TABLE_POINTS, "[rate, force] [m/s], [N], linear in between", None, shows="none", kw_only=True
+        TABLE_POINTS, "[rate, force], linear in between", None, shows="none", kw_only=True, unit="m/s, N"
     )
-    stops: Any = key(STOPS, "least and largest length, inf for none [m]", None, shows="none", kw_only=True)
-    stop_stiffness: float | None = key(NUMBER, "of the stops [N/m]", None, shows="required by stops", kw_only=True)
+    stops: Any = key(STOPS, "least and largest length, inf for none", None, shows="none", kw_only=True, unit="m")
+    stop_stiffness: float | None = key(
+        NUMBER, "of the stops", None, shows="required by stops", kw_only=True, unit="N/m"
+    )
     stop_damping: float = key(
-        NUMBER, "b of the stops' force k y (1 + b y') with the overlap y [s/m]", 0.0, kw_only=True
+        NUMBER, "b of the stops' force k y (1 + b y') with the overlap y", 0.0, kw_only=True, unit="s/m"
     )
 
     def build(self, building: Building) -> None:
@@ -286,7 +316,7 @@ class Spring(Declaration):
         node_a, off_a = building.point(self.a, self.point_a, owner)
         node_b, off_b = building.point(self.b, self.point_b, owner)
         if node_a == node_b and np.allclose(off_a, off_b):
-            raise ModelError(f'{owner}: both ends are the same point of "{self.a}"')
+            raise ModelError(f'both ends are the same point of "{self.a}"', owner=owner)
         if length is None:
             length = float(np.linalg.norm(building.global_point(node_b, off_b) - building.global_point(node_a, off_a)))
         length = building.number(length, owner, "length", 0.0)
@@ -337,32 +367,38 @@ class TorsionSpring(Declaration):
     name: str = key(NAME, "", shows='"torsion_spring 1", ...')
     a: str | int = key(PLACE, "one end")
     b: str | int = key(PLACE, "other end, whose angle against a counts")
-    stiffness: float | None = key(NUMBER, "[N m/rad]", None, shows="0")
-    damping: float = key(NUMBER, "[N m s/rad]", 0.0)
-    angle: float = key(NUMBER, "relative angle since the start at which it is free [rad]", 0.0)
+    stiffness: float | None = key(NUMBER, "", None, shows="0", unit="N m/rad")
+    damping: float = key(NUMBER, "", 0.0, unit="N m s/rad")
+    angle: float = key(NUMBER, "relative angle since the start at which it is free", 0.0, unit="rad")
     axis: Any = key(VECTOR, "space: its axis at the start", None, shows="required in space")
-    cubic: float = key(NUMBER, "k of a force k x^3 [N m/rad^3], x the angle less the free angle", 0.0, kw_only=True)
-    preload: float = key(NUMBER, "force at x = 0 [N m]", 0.0, kw_only=True)
-    table: Any = key(
-        TABLE_POINTS, "[x, force] [rad], [N m]; goes on along its last slopes", None, shows="none", kw_only=True
+    cubic: float = key(
+        NUMBER, "k of a force k x^3, x the angle less the free angle", 0.0, kw_only=True, unit="N m/rad^3"
     )
-    interpolation: str = key(TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear", kw_only=True)
+    preload: float = key(NUMBER, "force at x = 0", 0.0, kw_only=True, unit="N m")
+    table: Any = key(
+        TABLE_POINTS, "[x, force]; goes on along its last slopes", None, shows="none", kw_only=True, unit="rad, N m"
+    )
+    interpolation: str = key(
+        TEXT, 'of the table: "linear" or "spline" (natural, cubic)', "linear", kw_only=True, choices=INTERPOLATIONS
+    )
     damping_table: Any = key(
-        TABLE_POINTS, "[rate, force] [rad/s], [N m], linear in between", None, shows="none", kw_only=True
+        TABLE_POINTS, "[rate, force], linear in between", None, shows="none", kw_only=True, unit="rad/s, N m"
     )
     stops: Any = key(
-        STOPS, "least and largest angle since the start, inf for none [rad]", None, shows="none", kw_only=True
+        STOPS, "least and largest angle since the start, inf for none", None, shows="none", kw_only=True, unit="rad"
     )
-    stop_stiffness: float | None = key(NUMBER, "of the stops [N m/rad]", None, shows="required by stops", kw_only=True)
+    stop_stiffness: float | None = key(
+        NUMBER, "of the stops", None, shows="required by stops", kw_only=True, unit="N m/rad"
+    )
     stop_damping: float = key(
-        NUMBER, "b of the stops' force k y (1 + b y') with the overlap y [s/rad]", 0.0, kw_only=True
+        NUMBER, "b of the stops' force k y (1 + b y') with the overlap y", 0.0, kw_only=True, unit="s/rad"
     )
 
     def build(self, building: Building) -> None:
         owner = building.label("Torsion spring", self.name)
         nodes = [building.turning_node(p, owner) for p in (self.a, self.b)]
         if nodes[0] == nodes[1]:
-            raise ModelError(f'{owner}: both ends are "{self.a}"; join two different places')
+            raise ModelError(f'both ends are "{self.a}"', owner=owner, remedy="join two different places")
         turn = building.relative_angle(owner, nodes, self.axis)
         found = spring_law(
             building,

@@ -74,39 +74,50 @@ def _own_load(owner: str, name: str, part: ReducedPart, load: str) -> LoadMoment
         return known[load]
     if load in part.loads:
         raise ModelError(
-            f'{owner}: of the load "{load}" of part "{name}" only the forces at rest are known; reduce the part '
-            "again with this version"
+            f'of the load "{load}" of part "{name}" only the forces at rest are known',
+            owner=owner,
+            remedy="reduce the part again with this version",
         )
     for word in known:
         if load in word.split(" + "):
             raise ModelError(
-                f'{owner}: "{load}" shares its function with others in the model of part "{name}", and they act '
-                f'together; name "{word}", or give it a function of its own there'
+                f'"{load}" shares its function with others in the model of part "{name}", and they act together',
+                owner=owner,
+                remedy=f'name "{word}", or give it a function of its own there',
             )
     there = f"it has {', '.join(known)}" if known else "it has none; reduce it from a model or deck with loads"
-    raise ModelError(f'{owner}: part "{name}" has no load "{load}"; {there}')
+    raise ModelError(f'part "{name}" has no load "{load}"', owner=owner, remedy=f"{there}")
 
 
 def _check_part(building: Building, owner: str, part: ReducedPart) -> None:
     if not isinstance(part, ReducedPart):
-        raise ModelError(f"{owner}: part = {part!r} is no ReducedPart; make one with `fem_mbs.reduce_part`")
+        raise ModelError(
+            f"part = {part!r} is no ReducedPart",
+            owner=owner,
+            key="part",
+            value=part,
+            remedy="make one with `fem_mbs.reduce_part`",
+        )
     if part.dimension != building.dimension:
         raise ModelError(
-            f"{owner}: the part has {part.dimension} dimensions, the model {building.dimension}; reduce it in the "
-            "dimension of the model"
+            f"the part has {part.dimension} dimensions, the model {building.dimension}",
+            owner=owner,
+            remedy="reduce it in the dimension of the model",
         )
     full = 3 * (part.dimension - 1)
     if part.rigid.shape[1] != full:
         raise ModelError(
-            f"{owner}: the part has {part.rigid.shape[1]} rigid-body motions where a free one has {full}; reduce "
-            "it without its supports, and support its interfaces in this model"
+            f"the part has {part.rigid.shape[1]} rigid-body motions where a free one has {full}",
+            owner=owner,
+            remedy="reduce it without its supports, and support its interfaces in this model",
         )
     for interface in part.interfaces:
         axes = COMPONENTS[part.dimension][: part.dimension]
         if interface.components[: part.dimension] != axes:
             raise ModelError(
-                f'{owner}: interface "{interface.name}" has the components {", ".join(interface.components)}; a '
-                f"place where parts meet needs {', '.join(axes)} at least"
+                f'interface "{interface.name}" has the components {", ".join(interface.components)}',
+                owner=owner,
+                remedy=f"a place where parts meet needs {', '.join(axes)} at least",
             )
 
 
@@ -118,13 +129,18 @@ def _chosen_shapes(building: Building, owner: str, part: ReducedPart, reference:
         names = [interface.name for interface in part.interfaces]
         if reference not in names:
             raise ModelError(
-                f'{owner}: reference = {reference!r} must be "mean" or one of its interfaces, '
-                f"{', '.join(names) or 'of which it has none'}"
+                f'reference = {reference!r} must be "mean" or one of its interfaces, '
+                f"{', '.join(names) or 'of which it has none'}",
+                owner=owner,
+                key="reference",
+                value=reference,
             )
         away = part.boundary[part.interface_rows(reference)]
         if away.shape[0] != part.rigid.shape[1]:
             raise ModelError(
-                f'{owner}: reference = "{reference}" has no rotations; take "mean", or tie a set of nodes there'
+                f'reference = "{reference}" has no rotations',
+                owner=owner,
+                remedy='take "mean", or tie a set of nodes there',
             )
     scale = np.sqrt(np.maximum(part.stiffness.diagonal(), part.mass.diagonal()))
     scale = np.where(scale > 0.0, scale, 1.0)
@@ -135,8 +151,9 @@ def _chosen_shapes(building: Building, owner: str, part: ReducedPart, reference:
         values, vectors = eigh(0.5 * (M + M.T), 0.5 * (K + K.T))
     except LinAlgError:
         raise ModelError(
-            f"{owner}: its stiffness is not positive for all motions but those of a rigid body; its coordinates "
-            "depend on each other, or it is loose inside"
+            "its stiffness is not positive for all motions but those of a rigid body",
+            owner=owner,
+            remedy="its coordinates depend on each other, or it is loose inside",
         ) from None
     order = np.argsort(-values)
     values, shapes = values[order], free @ vectors[:, order]
@@ -155,8 +172,9 @@ def _chosen(building: Building, owner, shapes, squares, modes, cutoff) -> tuple[
     whole = shapes.shape[1]
     if not whole:
         raise ModelError(
-            f"{owner}: the part was reduced to rigid-body motions alone, nothing of it deforms; reduce it with "
-            "more modes or interfaces, or make it a rigid body"
+            "the part was reduced to rigid-body motions alone, nothing of it deforms",
+            owner=owner,
+            remedy="reduce it with more modes or interfaces, or make it a rigid body",
         )
     kept = np.arange(whole)
     if modes is not None:
@@ -165,7 +183,10 @@ def _chosen(building: Building, owner, shapes, squares, modes, cutoff) -> tuple[
         right = all(isinstance(k, (int, np.integer)) and not isinstance(k, bool) and 1 <= k <= whole for k in given)
         if not right or not given or len(set(given)) < len(given):
             raise ModelError(
-                f"{owner}: modes = {modes!r} must be a whole number from 1 to {whole}, or a list of different ones"
+                f"modes = {modes!r} must be a whole number from 1 to {whole}, or a list of different ones",
+                owner=owner,
+                key="modes",
+                value=modes,
             )
         kept = kept[: int(given[0])] if single else np.sort(np.array(given, int)) - 1
     if cutoff is not None:
@@ -174,7 +195,9 @@ def _chosen(building: Building, owner, shapes, squares, modes, cutoff) -> tuple[
     if kept.size == 0:
         lowest = np.sqrt(squares.min(initial=np.inf)) / (2.0 * np.pi)
         raise ModelError(
-            f"{owner}: no shape is left (the lowest has {lowest:g} Hz); raise the cutoff, or make it a rigid body"
+            f"no shape is left (the lowest has {lowest:g} Hz)",
+            owner=owner,
+            remedy="raise the cutoff, or make it a rigid body",
         )
     return shapes[:, kept], squares[kept]
 
@@ -202,22 +225,25 @@ def _damping(building: Building, owner: str, body: ReducedPart, damping) -> np.n
     except (TypeError, ValueError):
         ratios = np.empty(0)
     if ratios.shape not in ((), (n,)) or not np.isfinite(ratios).all() or (ratios < 0.0).any():
-        raise ModelError(f"{owner}: damping = {damping!r} must be a ratio of at least 0, or one for each of {n} modes")
+        raise ModelError(
+            f"damping = {damping!r} must be a ratio of at least 0, or one for each of {n} modes",
+            owner=owner,
+            key="damping",
+            value=damping,
+        )
     return np.diag(2.0 * ratios * np.sqrt(body.stiffness.diagonal() * np.maximum(body.mass.diagonal(), 0.0)))
 
 
 def _stiffening(building: Building, owner: str, body: ReducedPart, kind: str, arm: np.ndarray) -> dict[str, np.ndarray]:
     """Return geometric stiffness by loads of the frame, which stands at ``arm`` (dim,) from the part's origin."""
-    kinds = ("none", "interfaces", "centrifugal", "inertia", "all")
-    if kind not in kinds:
-        raise ModelError(f"{owner}: stiffening = {kind!r} must be one of {', '.join(kinds)}")
     if kind == "none":
         return {}
     loads = {name: K for name, K in body.stiffening.items() if name in flexible_body.LOADS}
     if not loads:
         raise ModelError(
-            f"{owner}: the part has no geometric stiffness; reduce it with stiffening = the name of the interface "
-            "that carries it"
+            "the part has no geometric stiffness",
+            owner=owner,
+            remedy="reduce it with stiffening = the name of the interface that carries it",
         )
     if kind == "interfaces":
         return {}
@@ -230,7 +256,9 @@ def _check_mass(building: Building, owner: str, body: ReducedPart, moments: Mome
     off = np.abs(whole - body.mass).max(initial=0.0) / np.abs(body.mass).max(initial=1e-300)
     if off > _AGREE:
         raise ModelError(
-            f"{owner}: its moments and its mass matrix differ by {off:.2g}; they come from different reductions"
+            f"its moments and its mass matrix differ by {off:.2g}",
+            owner=owner,
+            remedy="they come from different reductions",
         )
 
 
@@ -286,14 +314,14 @@ class Reduction(Declaration):
     kind: Any = key(TEXT, 'of sets of several nodes: "rigid" or "average"', None, shows='"rigid"')
     method: Any = key(TEXT, '"guyan", "craig_bampton", "macneal", "rubin", "craig_chang" or "herting"', "craig_bampton")
     modes: Any = key(WHOLE, "number of component modes, the lowest", None, shows="20, without a cutoff")
-    cutoff: Any = key(NUMBER, "component modes up to it [Hz]", None, shows="none")
+    cutoff: Any = key(NUMBER, "component modes up to it", None, shows="none", unit="Hz")
     participation: Any = key(NUMBER, "least share of a mode at the interfaces", None, shows="none")
     stiffening: Any = key(TEXT, "interface that carries the part, for the stiffening by inertia", None, shows="none")
     stress: Any = key(FLAG, "keep the stresses at the nodes of solid and plane parts, for fem-mbs stresses", False)
     state: Any = key(TEXT, '"start", or "end": about what the steps of the part\'s model leave', "start")
     release: Any = key(FLAG, "take supports and motions of the interfaces away", False)
     material: Any = key(TEXT, 'of a mesh: "E,nu,density"', None, shows="none")
-    thickness: Any = key(NUMBER, "of a plane mesh [m]", 1.0)
+    thickness: Any = key(NUMBER, "of a plane mesh", 1.0, unit="m")
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,8 +373,10 @@ class MovingPart(Declaration):
     reduce: Reduction | None = key(
         Reduction, "how to reduce the part of a model file, a deck or a mesh", None, kw_only=True
     )
-    position: Any = key(VECTOR, "of the origin of the part's own axes at the start [m]", None, shows="none")
-    rotation: Any = key(NUMBER_OR_VECTOR, "of these axes: angle, in space axis times angle [rad]", None, shows="none")
+    position: Any = key(VECTOR, "of the origin of the part's own axes at the start", None, shows="none", unit="m")
+    rotation: Any = key(
+        NUMBER_OR_VECTOR, "of these axes: angle, in space axis times angle", None, shows="none", unit="rad"
+    )
     modes: int | Sequence[int] | None = key(
         COUNT_OR_COUNTS,
         "how many shapes to keep, or the numbers of those (1 is the lowest)",
@@ -354,7 +384,7 @@ class MovingPart(Declaration):
         shows="all",
         kw_only=True,
     )
-    cutoff: float | None = key(NUMBER, "keep shapes up to this frequency [Hz]", None, shows="none", kw_only=True)
+    cutoff: float | None = key(NUMBER, "keep shapes up to this frequency", None, shows="none", kw_only=True, unit="Hz")
     reference: str = key(TEXT, '"mean" (mean axes), or the interface that moves with the frame', "mean", kw_only=True)
     damping: Any = key(
         RATIOS, "ratio of critical damping of all shapes, or one for each", None, shows="that of the part", kw_only=True
@@ -364,6 +394,7 @@ class MovingPart(Declaration):
         '"none", "interfaces", "centrifugal", "inertia" or "all": what stresses stiffen; see reduction.md',
         "none",
         kw_only=True,
+        choices=("none", "interfaces", "centrifugal", "inertia", "all"),
     )
 
     def build(self, building: Building) -> None:
@@ -371,7 +402,9 @@ class MovingPart(Declaration):
         owner = building.label("Reduced part", self.name)
         part = self.part
         if part is None:
-            raise ModelError(f"{owner}: it has no part; give one (`fem_mbs.read_part`, `fem_mbs.reduce_part`)")
+            raise ModelError(
+                "it has no part", owner=owner, remedy="give one (`fem_mbs.read_part`, `fem_mbs.reduce_part`)"
+            )
         dim = building.dimension
         _check_part(building, owner, part)
         approximate = part.moments is None or part.method == "macneal"
@@ -456,14 +489,20 @@ class PartLoad(Declaration):
         owner = building.label("Part load", self.name)
         building.find("reduced part", self.part, building.reduced_parts, owner)
         if not isinstance(self.follower, (bool, np.bool_)):
-            raise ModelError(f"{owner}: follower = {self.follower!r} must be true or false")
+            raise ModelError(
+                f"follower = {self.follower!r} must be true or false", owner=owner, key="follower", value=self.follower
+            )
         placed = building.reduced_parts[self.part]
         scale = building.number(self.factor, owner, "factor")
         keys = [self.load] if isinstance(self.load, str) else self.load
         if not isinstance(keys, (list, tuple)) or not all(isinstance(key, str) for key in keys):
-            raise ModelError(f"{owner}: load = {self.load!r} must be the name of a load, or several")
+            raise ModelError(
+                f"load = {self.load!r} must be the name of a load, or several", owner=owner, key="load", value=self.load
+            )
         if not keys:
-            raise ModelError(f"{owner}: load = {self.load!r} names no load of the part")
+            raise ModelError(
+                f"load = {self.load!r} names no load of the part", owner=owner, key="load", value=self.load
+            )
         chosen = [_own_load(owner, self.part, placed.part, key) for key in keys]
         chosen = [moments.shifted(placed.centre - placed.part.origin) for moments in chosen]
         row = flexible_load.parameters(

@@ -10,7 +10,7 @@ import numpy as np
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import NAME, NUMBER, NUMBERS_NESTED, PLACE, PLACES, VECTOR, VECTOR_ANY
 from fem_mbs.elements.registry import element_type
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.bodies import inertia_columns
 from fem_mbs.system.compile import GROUND
@@ -40,7 +40,7 @@ class Rotor:
     @property
     def owner(self) -> str:
         """Name in messages."""
-        return f'Rotor "{self.name}"'
+        return Owner("Rotor", self.name)
 
     @property
     def across(self) -> tuple[np.ndarray, np.ndarray]:
@@ -63,7 +63,9 @@ def _rising(building: Building, values, owner: str) -> list[float]:
     except (TypeError, ValueError):
         found = np.empty(0)
     if found.ndim != 1 or found.size == 0 or not np.isfinite(found).all() or (np.diff(found) <= 0.0).any():
-        raise ModelError(f"{owner}: speeds = {values!r} must be a list of increasing numbers [rad/s]")
+        raise ModelError(
+            f"speeds = {values!r} must be a list of increasing numbers [rad/s]", owner=owner, key="speeds", value=values
+        )
     return found.tolist()
 
 
@@ -82,7 +84,7 @@ def _matrices(building: Building, value, k: int, table: bool, owner: str, key: s
     shape = M.shape[1:]
     if M.shape[0] != k or shape not in ((), (2,), (4,), (2, 2)) or not np.isfinite(M).all():
         what = f"a list of {k}, one per speed, of numbers, 2 numbers, 4 or 2x2" if table else "1, 2, 4 or 2x2 numbers"
-        raise ModelError(f"{owner}: {key} = {value!r} must be {what}, all finite")
+        raise ModelError(f"{key} = {value!r} must be {what}, all finite", owner=owner, key=key, value=value)
     if shape == ():
         return M[:, None, None] * np.eye(2)
     return M[:, :, None] * np.eye(2) if shape == (2,) else M.reshape(k, 2, 2)
@@ -109,22 +111,28 @@ class RotorAxis(Declaration):
 
     name: str = key(NAME, "by which steps call it", shows='"rotor 1", ...')
     axis: Any = key(VECTOR, "space: direction about which positive speeds turn", None)
-    point: Any = key(VECTOR, "of the axis [m]", None, shows="origin")
+    point: Any = key(VECTOR, "of the axis", None, shows="origin", unit="m")
     on: Any = key(PLACES, "what turns", "all")
 
     def build(self, building: Building) -> None:
-        owner = f'Rotor "{building.new_name("Rotor", self.name, building.rotors)}"'
+        owner = Owner("Rotor", building.new_name("Rotor", self.name, building.rotors))
         if building.dimension == 2:
             if self.axis is not None:
-                raise ModelError(f"{owner}: in the plane the axis is across it; remove axis")
+                raise ModelError("in the plane the axis is across it", owner=owner, remedy="remove axis")
             direction = np.array([0.0, 0.0, 1.0])
         else:
             direction = building.axis(self.axis, owner)
         place = np.zeros(building.dimension) if self.point is None else building.vector(self.point, owner, "point")
-        nodes = np.unique(building.nodes_of(self.on, owner))
+        nodes = np.unique(building.nodes_of(self.on, owner, frames=True))
         nodes = nodes[~np.isin(nodes, building.path_nodes)]
         if nodes.size == 0:
-            raise ModelError(f"{owner}: on = {self.on!r} has no nodes that could turn; name parts of the rotor")
+            raise ModelError(
+                f"on = {self.on!r} has no nodes that could turn",
+                owner=owner,
+                key="on",
+                value=self.on,
+                remedy="name parts of the rotor",
+            )
         building.rotors[self.name] = Rotor(self.name, direction, place, nodes)
 
 
@@ -147,9 +155,9 @@ class Disc(Declaration):
 
     name: str = key(NAME, "", shows='"disc 1", ...')
     at: Any = key(PLACES, "on each node of it")
-    mass: float = key(NUMBER, "[kg]")
-    polar: float = key(NUMBER, "moment of inertia about its axis [kg m^2]")
-    diametral: float | None = key(NUMBER, "space: about any axis across [kg m^2]", None, shows="half of polar")
+    mass: float = key(NUMBER, "", unit="kg")
+    polar: float = key(NUMBER, "moment of inertia about its axis", unit="kg m^2")
+    diametral: float | None = key(NUMBER, "space: about any axis across", None, shows="half of polar", unit="kg m^2")
     axis: Any = key(VECTOR, "space: its direction at the start", None)
 
     def build(self, building: Building) -> None:
@@ -159,12 +167,12 @@ class Disc(Declaration):
         owner = building.label("Disc", self.name)
         nodes = building.nodes_of(self.at, owner)
         if len(nodes) == 0:
-            raise ModelError(f"{owner}: at = {self.at!r} has no nodes")
+            raise ModelError(f"at = {self.at!r} has no nodes", owner=owner, key="at", value=self.at)
         mass, polar = building.number(mass, owner, "mass", 0.0), building.number(polar, owner, "polar", 0.0)
         if building.dimension == 2:
             for key, value in (("diametral", diametral), ("axis", self.axis)):
                 if value is not None:
-                    raise ModelError(f"{owner}: {key} is for space; in the plane remove it")
+                    raise ModelError(f"{key} is for space", owner=owner, remedy="in the plane remove it")
             building.rotational.update(nodes.tolist())
             building.add_block(self.name, "mass2", nodes, mass=mass, inertia=polar)
             return
@@ -172,8 +180,9 @@ class Disc(Declaration):
         n = building.axis(self.axis, owner)
         if polar > 2.0 * diametral * (1.0 + 1e-9):
             raise ModelError(
-                f"{owner}: polar = {polar:g} is more than twice diametral = {diametral:g}, which belongs to no body; a "
-                "thin disc has polar = 2 diametral"
+                f"polar = {polar:g} is more than twice diametral = {diametral:g}, which belongs to no body",
+                owner=owner,
+                remedy="a thin disc has polar = 2 diametral",
             )
         J = diametral * np.eye(3) + (polar - diametral) * np.outer(n, n)
         building.rotational.update(nodes.tolist())
@@ -213,46 +222,49 @@ class Bearing(Declaration):
     b: str | int = key(PLACE, "node of the housing, which does not turn", "ground")
     stiffness: Any = key(
         NUMBERS_NESTED,
-        "number, 2 (both directions), 4 (row by row) or 2x2, which may be unsymmetric; with speeds a list of these "
-        "[N/m]",
+        "number, 2 (both directions), 4 (row by row) or 2x2, which may be unsymmetric; with speeds a list of these",
         None,
         shows="none",
+        unit="N/m",
     )
-    damping: Any = key(NUMBERS_NESTED, "likewise [N s/m]", None, shows="none")
+    damping: Any = key(NUMBERS_NESTED, "likewise", None, shows="none", unit="N s/m")
     axis: Any = key(VECTOR, "space: about which the speed counts", None)
     direction: Any = key(
         VECTOR, "space: first direction across; the second is axis x first", None, shows="y for x, z for y, x for z"
     )
     speeds: Any = key(
         VECTOR_ANY,
-        "of a less b [rad/s], increasing: where the tables stand; linear between, constant beyond",
+        "of a less b, increasing: where the tables stand; linear between, constant beyond",
         None,
         shows="none",
+        unit="rad/s",
     )
 
     def build(self, building: Building) -> None:
         owner = building.label("Bearing", self.name)
         if self.a == self.b:
-            raise ModelError(f'{owner}: both ends are "{self.a}"; take two different places')
+            raise ModelError(f'both ends are "{self.a}"', owner=owner, remedy="take two different places")
         turning = self.speeds is not None
         nodes = [
             GROUND if p == "ground" else building.turning_node(p, owner) if turning else building.node_of(p, owner)
             for p in (self.a, self.b)
         ]
         if nodes[0] == nodes[1]:
-            raise ModelError(f'{owner}: "{self.a}" and "{self.b}" are the same node; take two different ones')
+            raise ModelError(
+                f'"{self.a}" and "{self.b}" are the same node', owner=owner, remedy="take two different ones"
+            )
         at = [0.0] if self.speeds is None else _rising(building, self.speeds, owner)
         K, C = (
             _matrices(building, value, len(at), turning, owner, key)
             for key, value in (("stiffness", self.stiffness), ("damping", self.damping))
         )
         if not K.any() and not C.any():
-            raise ModelError(f"{owner}: it has no force; give stiffness or damping")
+            raise ModelError("it has no force", owner=owner, remedy="give stiffness or damping")
         columns: dict[str, float] = {}
         if building.dimension == 2:
             for key, value in (("axis", self.axis), ("direction", self.direction)):
                 if value is not None:
-                    raise ModelError(f"{owner}: {key} is for space; in the plane remove it")
+                    raise ModelError(f"{key} is for space", owner=owner, remedy="in the plane remove it")
             e, f = np.eye(2)
         else:
             n = building.axis(self.axis, owner)
@@ -261,7 +273,13 @@ class Bearing(Declaration):
                 given = building.axis(self.direction, owner, "direction")
                 e = given - (given @ n) * n
                 if np.linalg.norm(e) < 1e-6:
-                    raise ModelError(f"{owner}: direction {self.direction!r} lies along the axis; take one across it")
+                    raise ModelError(
+                        f"direction {self.direction!r} lies along the axis",
+                        owner=owner,
+                        key="direction",
+                        value=self.direction,
+                        remedy="take one across it",
+                    )
                 e /= np.linalg.norm(e)
                 f = np.cross(n, e)
             columns = {f"{k}{c}": float(v) for k, w in zip("nef", (n, e, f), strict=True) for c, v in zip("xyz", w)}

@@ -36,7 +36,7 @@ from fem_mbs.elements.solids import material as solid_material
 from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids import space as solid
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.meshes.cells import facets_of
 from fem_mbs.model.building import Building
@@ -48,6 +48,7 @@ __all__ = ["Plane", "Pressure", "Solid", "Traction", "check_masses"]
 FORMULATIONS = ("standard", "incompatible", "reduced")
 MASSES = ("consistent", "lumped", "reduced", "incompatible")
 STATES = ("stress", "strain", "axisymmetric")
+KINEMATICS = ("nonlinear", "linear")
 _PLANE = [0, 1, 2, 3]  # xx, yy, zz, xy among the six components
 _FACES = {"line2": "line"}  # facet of a mesh -> cell of the load's element type
 
@@ -75,17 +76,11 @@ def _add_part(
     state,
     thickness=1.0,
 ) -> None:
-    for word, given, known in (
-        ("element", element, FORMULATIONS),
-        ("kinematics", kinematics, ("nonlinear", "linear")),
-        ("mass", mass, MASSES),
-    ):
-        if given not in known:
-            raise ModelError(f"{owner}: {word} = {given!r} must be one of {', '.join(known)}")
     if mass == "incompatible" and element != "incompatible":
         raise ModelError(
-            f'{owner}: mass = "incompatible" is that of incompatible modes; use element = "incompatible", or '
-            'mass = "consistent"'
+            'mass = "incompatible" is that of incompatible modes',
+            owner=owner,
+            remedy='use element = "incompatible", or mass = "consistent"',
         )
     chosen = solid_material_of(
         building.find("material", material, {**building.materials, **building.solid_materials}, owner)
@@ -103,7 +98,9 @@ def _add_part(
     thick = _per_element(building, owner, "thickness", thickness, count)
     kinds = list(dict.fromkeys(kind for _, _, kind, _ in runs))
     if not any(_variant(family, kind, element) for kind in kinds):
-        raise ModelError(f'{owner}: no {element} elements for {", ".join(kinds)}; use element = "standard"')
+        raise ModelError(
+            f"no {element} elements for {', '.join(kinds)}", owner=owner, remedy='use element = "standard"'
+        )
     first = np.concatenate(([0], np.cumsum([len(cells) for *_, cells in runs])))
     for kind in kinds:
         label = name if len(kinds) == 1 else f"{name} {kind}"
@@ -143,7 +140,7 @@ def _add_group(
         try:
             C = solid_material.plane(C, group.state)
         except ValueError as error:
-            raise ModelError(f"{owner}: {error}") from error
+            raise ModelError(f"{error}", owner=owner) from error
         par = solid_plane.parameters(X, C, group.thickness, float(nonlinear), beta)
     else:
         par = solid.parameters(X, C, float(nonlinear), beta)
@@ -174,8 +171,10 @@ def check_masses(building: Building, steps: Any) -> None:
     block = next((b for b in building.blocks if b.type.name in solid_condensed.TYPES), None)
     if moving is not None and block is not None:
         raise ModelError(
-            f'Solid "{block.label(0)}": mass = "incompatible" does not turn with the part, so step "{moving.name}" '
-            'would not keep the angular momentum; use mass = "consistent", or a linear transient step'
+            f'mass = "incompatible" does not turn with the part, so step "{moving.name}" would not keep the '
+            "angular momentum",
+            owner=Owner("Solid", block.label(0)),
+            remedy='use mass = "consistent", or a linear transient step',
         )
 
 
@@ -193,7 +192,9 @@ def _runs(building: Building, owner: str, on, dimension: int) -> list[tuple[str,
         found = part.cells_of(name or None, dimension)
         if not sum(len(cells) for _, cells in found):
             what = {2: "triangles or quadrilaterals", 3: "tetrahedra, hexahedra or wedges"}[dimension]
-            raise ModelError(f'{owner}: "{place}" has no {what}; read the mesh with cells = "all", or mesh the body')
+            raise ModelError(
+                f'"{place}" has no {what}', owner=owner, remedy='read the mesh with cells = "all", or mesh the body'
+            )
         runs += [(mesh, block, part.blocks[block].kind, np.asarray(cells)) for block, cells in found if len(cells)]
     for mesh, block, _, cells in runs:
         taken = _owners(building, mesh, block)
@@ -201,13 +202,17 @@ def _runs(building: Building, owner: str, on, dimension: int) -> list[tuple[str,
             i = int(cells[np.argmax(taken[cells] >= 0)])
             number = building.meshes[mesh][0].blocks[block].ids[i]
             other = [*building.solid_groups.values()][taken[i]].part
-            raise ModelError(f'{owner}: cell {number} of mesh "{mesh}" already belongs to "{other}"; keep one')
+            raise ModelError(
+                f'cell {number} of mesh "{mesh}" already belongs to "{other}"', owner=owner, remedy="keep one"
+            )
     for mesh, block in {(m, b) for m, b, _, _ in runs}:
         cells = np.concatenate([c for m, b, _, c in runs if (m, b) == (mesh, block)])
         values, counts = np.unique(cells, return_counts=True)
         if (counts > 1).any():
             number = building.meshes[mesh][0].blocks[block].ids[values[np.argmax(counts > 1)]]
-            raise ModelError(f'{owner}: cell {number} of mesh "{mesh}" is named twice in on; keep one of the sets')
+            raise ModelError(
+                f'cell {number} of mesh "{mesh}" is named twice in on', owner=owner, remedy="keep one of the sets"
+            )
     return runs
 
 
@@ -228,24 +233,32 @@ def _material_axes(building: Building, owner: str, orientation, count: int) -> n
         axes = np.empty(0)
     if axes.shape not in ((3, 3), (count, 3, 3)):
         raise ModelError(
-            f"{owner}: orientation must be 3x3, material axes in rows, or one such matrix per element ({count}), "
-            f"not of shape {axes.shape}"
+            f"orientation must be 3x3, material axes in rows, or one such matrix per element ({count}), not "
+            f"of shape {axes.shape}",
+            owner=owner,
         )
     error = np.abs(axes @ np.swapaxes(axes, -1, -2) - np.eye(3)).max(axis=(-1, -2))
     if not (error < 1e-6).all() or (np.linalg.det(axes) < 0.0).any():
-        raise ModelError(f"{owner}: orientation must hold right-handed unit vectors at right angles in its rows")
+        raise ModelError("orientation must hold right-handed unit vectors at right angles in its rows", owner=owner)
     return axes
 
 
 def _cylindrical_axes(building: Building, owner: str, given: dict, runs) -> np.ndarray:
     """Return radial, tangential and axial directions (n, 3, 3) at the middles of cells."""
     if "axis" not in given or not set(given) <= {"axis", "point"}:
-        raise ModelError(f'{owner}: orientation = {given!r} must have the keys "axis" and "point"')
+        raise ModelError(
+            f'orientation = {given!r} must have the keys "axis" and "point"',
+            owner=owner,
+            key="orientation",
+            value=given,
+        )
     line = []
     for word, value in (("axis", given["axis"]), ("point", given.get("point", (0.0, 0.0, 0.0)))):
         v = np.asarray(value, float) if np.ndim(value) == 1 else np.empty(0)
         if v.shape != (3,) or not np.isfinite(v).all() or (word == "axis" and not v.any()):
-            raise ModelError(f"{owner}: orientation: {word} = {value!r} must be 3 finite numbers, of an axis not all 0")
+            raise ModelError(
+                f"orientation: {word} = {value!r} must be 3 finite numbers, of an axis not all 0", owner=owner
+            )
         line.append(v)
     axis, point = line[0] / np.linalg.norm(line[0]), line[1]
     middles = [
@@ -255,7 +268,9 @@ def _cylindrical_axes(building: Building, owner: str, given: dict, runs) -> np.n
     radial = radial - (radial @ axis)[:, None] * axis
     length = np.linalg.norm(radial, axis=1)
     if (length <= 1e-9 * length.max()).any():
-        raise ModelError(f"{owner}: orientation: the middle of an element lies on the axis; move it or the axis")
+        raise ModelError(
+            "orientation: the middle of an element lies on the axis", owner=owner, remedy="move it or the axis"
+        )
     radial /= length[:, None]
     return np.stack((radial, np.cross(axis, radial), np.broadcast_to(axis, radial.shape)), axis=1)
 
@@ -266,7 +281,7 @@ def _per_element(building: Building, owner: str, key: str, value, count: int) ->
     except (TypeError, ValueError):
         v = np.empty((0, 0))
     if v.shape not in ((), (count,)) or not np.isfinite(v).all() or (v <= 0.0).any():
-        raise ModelError(f"{owner}: {key} must be a number greater than 0, or one per element ({count})")
+        raise ModelError(f"{key} must be a number greater than 0, or one per element ({count})", owner=owner)
     return np.broadcast_to(v, (count,)).copy()
 
 
@@ -283,7 +298,12 @@ def _face_values(building: Building, owner: str, key: str, value, x: np.ndarray,
             v = np.full(2, np.nan)
         v = v[at] if v.ndim == 1 and len(v) > at.max() and at.size else v
     if v.shape not in ((), (len(x),)) or not np.isfinite(v).all():
-        raise ModelError(f"{owner}: {key} = {value!r} must be a finite number, an expression, or one per face")
+        raise ModelError(
+            f"{key} = {value!r} must be a finite number, an expression, or one per face",
+            owner=owner,
+            key=key,
+            value=value,
+        )
     return np.broadcast_to(v, (len(x),))
 
 
@@ -296,14 +316,17 @@ def _facets(building: Building, owner: str, on):
         part, start = building.find("mesh", mesh, building.meshes, owner)
         if not colon:
             known = ", ".join(f"{mesh}:{k}" for k in part.facet_sets) or "none"
-            raise ModelError(f'{owner}: on = "{place}" must name a set of faces ("mesh:set"); there are {known}')
+            raise ModelError(
+                f'on = "{place}" must name a set of faces ("mesh:set")', owner=owner, remedy=f"there are {known}"
+            )
         for block, cells, facets in part.facets(name):
             taken = _owners(building, mesh, block)[cells]
             if (taken < 0).any():
                 number = part.blocks[block].ids[cells[np.argmax(taken < 0)]]
                 raise ModelError(
-                    f'{owner}: "{place}" holds faces of cell {number}, which no solid or plane part uses; give the '
-                    "part before its loads"
+                    f'"{place}" holds faces of cell {number}, which no solid or plane part uses',
+                    owner=owner,
+                    remedy="give the part before its loads",
                 )
             kind = part.blocks[block].kind
             for g in np.unique(taken):
@@ -361,6 +384,7 @@ class Solid(Declaration):
         "quad8, wedge)",
         "standard",
         kw_only=True,
+        choices=FORMULATIONS,
     )
     orientation: Any = key(
         MATERIAL_AXES,
@@ -370,7 +394,11 @@ class Solid(Declaration):
         kw_only=True,
     )
     kinematics: str = key(
-        TEXT, '"nonlinear" (large displacements, total-Lagrangian) or "linear"', "nonlinear", kw_only=True
+        TEXT,
+        '"nonlinear" (large displacements, total-Lagrangian) or "linear"',
+        "nonlinear",
+        kw_only=True,
+        choices=KINEMATICS,
     )
     mass: str = key(
         TEXT,
@@ -378,14 +406,15 @@ class Solid(Declaration):
         '"incompatible" also "incompatible" (with that of the modes within elements; for linear steps)',
         "consistent",
         kw_only=True,
+        choices=MASSES,
     )
-    damping: float = key(NUMBER, "proportional to the stiffness, beta [s]", 0.0, kw_only=True)
-    mass_damping: float = key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0, kw_only=True)
+    damping: float = key(NUMBER, "proportional to the stiffness, beta", 0.0, kw_only=True, unit="s")
+    mass_damping: float = key(NUMBER, "proportional to the mass, alpha", 0.0, kw_only=True, unit="1/s")
 
     def build(self, building: Building) -> None:
         owner = building.label("Solid", self.name)
         if building.dimension != 3:
-            raise ModelError(f"{owner}: solids are for dimension = 3; in the plane use planes")
+            raise ModelError("solids are for dimension = 3", owner=owner, remedy="in the plane use planes")
         _add_part(
             building,
             self.name,
@@ -428,14 +457,16 @@ class Plane(Declaration):
         '"stress", "strain" or "axisymmetric" (about the y axis; forces of the whole ring)',
         "stress",
         kw_only=True,
+        choices=STATES,
     )
-    thickness: Any = key(NUMBER, "[m]; not of axisymmetric parts", 1.0, kw_only=True)
+    thickness: Any = key(NUMBER, "not of axisymmetric parts", 1.0, kw_only=True, unit="m")
     element: str = key(
         TEXT,
         '"standard" (full integration), "incompatible" (hexahedra: incompatible modes) or "reduced" (hexahedron20, '
         "quad8, wedge)",
         "standard",
         kw_only=True,
+        choices=FORMULATIONS,
     )
     orientation: Any = key(
         MATERIAL_AXES,
@@ -445,7 +476,11 @@ class Plane(Declaration):
         kw_only=True,
     )
     kinematics: str = key(
-        TEXT, '"nonlinear" (large displacements, total-Lagrangian) or "linear"', "nonlinear", kw_only=True
+        TEXT,
+        '"nonlinear" (large displacements, total-Lagrangian) or "linear"',
+        "nonlinear",
+        kw_only=True,
+        choices=KINEMATICS,
     )
     mass: str = key(
         TEXT,
@@ -453,19 +488,18 @@ class Plane(Declaration):
         '"incompatible" also "incompatible" (with that of the modes within elements; for linear steps)',
         "consistent",
         kw_only=True,
+        choices=MASSES,
     )
-    damping: float = key(NUMBER, "proportional to the stiffness, beta [s]", 0.0, kw_only=True)
-    mass_damping: float = key(NUMBER, "proportional to the mass, alpha [1/s]", 0.0, kw_only=True)
+    damping: float = key(NUMBER, "proportional to the stiffness, beta", 0.0, kw_only=True, unit="s")
+    mass_damping: float = key(NUMBER, "proportional to the mass, alpha", 0.0, kw_only=True, unit="1/s")
 
     def build(self, building: Building) -> None:
         owner = building.label("Plane part", self.name)
         if building.dimension != 2:
-            raise ModelError(f"{owner}: plane elements are for dimension = 2; in space use solids")
-        if self.state not in STATES:
-            raise ModelError(f"{owner}: state = {self.state!r} must be one of {', '.join(STATES)}")
+            raise ModelError("plane elements are for dimension = 2", owner=owner, remedy="in space use solids")
         ring = self.state == "axisymmetric"
         if ring and not (np.ndim(self.thickness) == 0 and self.thickness == 1.0):
-            raise ModelError(f"{owner}: an axisymmetric part is a whole ring; remove thickness")
+            raise ModelError("an axisymmetric part is a whole ring", owner=owner, remedy="remove thickness")
         family = "axisymmetric" if ring else "plane"
         _add_part(
             building,
@@ -509,17 +543,19 @@ class Pressure(Declaration):
     on: Any = key(PLACES, "mesh:set of faces of solids or edges of plane parts, or a list of them")
     value: Any = key(
         NUMBER_OR_EXPRESSION,
-        "[Pa] against the outward normal, which it follows; expressions of x, y, z of the middle of a face",
+        "against the outward normal, which it follows; expressions of x, y, z of the middle of a face",
+        unit="Pa",
     )
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
     integration: str = key(
-        TEXT, '"exact", or "reduced": on faces of solids with the few points that CalculiX takes', "exact"
+        TEXT,
+        '"exact", or "reduced": on faces of solids with the few points that CalculiX takes',
+        "exact",
+        choices=("exact", "reduced"),
     )
 
     def build(self, building: Building) -> None:
         owner = building.label("Pressure", self.name)
-        if self.integration not in ("exact", "reduced"):
-            raise ModelError(f"{owner}: integration = {self.integration!r} must be one of exact, reduced")
         index = float(building.function_index(self.function, owner, load=True))
         for facet, nodes, at, thickness, group in _facets(building, owner, self.on):
             p = _face_values(building, owner, "value", self.value, building.positions[nodes].mean(axis=1), at)
@@ -549,14 +585,19 @@ class Traction(Declaration):
     name: str = key(NAME, "", shows='"traction 1", ...')
     on: Any = key(PLACES, "mesh:set of faces of solids or edges of plane parts, or a list of them")
     vector: Any = key(
-        VELOCITY, "[Pa] per undeformed area, fixed in direction; expressions of x, y, z of the middle of a face"
+        VELOCITY, "per undeformed area, fixed in direction; expressions of x, y, z of the middle of a face", unit="Pa"
     )
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
 
     def build(self, building: Building) -> None:
         owner = building.label("Traction", self.name)
         if isinstance(self.vector, str) or np.ndim(self.vector) < 1 or len(self.vector) != building.dimension:
-            raise ModelError(f"{owner}: vector = {self.vector!r} must be {building.dimension} numbers or expressions")
+            raise ModelError(
+                f"vector = {self.vector!r} must be {building.dimension} numbers or expressions",
+                owner=owner,
+                key="vector",
+                value=self.vector,
+            )
         index = float(building.function_index(self.function, owner, load=True))
         for facet, nodes, at, thickness, group in _facets(building, owner, self.on):
             ring = group.state == "axisymmetric"

@@ -1,0 +1,101 @@
+"""Functions that compiled code calls and Python does not: compiled once, optimised and made machine code in callers.
+
+numba optimises every function that a compiled one calls on its own, makes machine code of it, and does both again for
+the copy in each caller; it also infers and lowers it anew for every set of compiler options of its callers.  For
+functions that nobody calls by their address all that is waste, and the greater part of the time that a kernel takes to
+compile.  Here a function has one dispatcher, whose library hands its intermediate code to the libraries of its callers.
+They optimise it with their own code.
+
+Linked code has no environment, the table of the Python objects that a function uses: it may print nothing and raise no
+exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import config, njit, types, version_info
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.typing.templates import infer_global
+from numba.extending import models, register_jitable, register_model
+
+__all__ = ["linked"]
+
+# Versions of numba, from the first to before the second, whose compiler has the hooks that are used here.
+_KNOWN = ((0, 68), (0, 69))
+
+
+class _Environments:
+    """Where code without machine code registers its Python objects: nowhere, as nothing of it runs."""
+
+    @staticmethod
+    def set_env(name: str, environment: object) -> None:
+        """Drop the environment of a function."""
+
+
+class _LinkedLibrary(JITCodeLibrary):
+    """A library for other libraries: its code has passed the optimisation of functions, and is not loaded."""
+
+    @property
+    def codegen(self):
+        return _Environments
+
+    def _optimize_final_module(self):
+        """Leave the optimisation of the whole to the library that links this one."""
+
+    def _finalize_final_module(self):
+        """Take no place in memory."""
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name):
+        """Return 0, numba's sign of a function without machine code."""
+        self._ensure_finalized()
+        return 0
+
+
+class _LinkedCompiler(Compiler):
+    """The usual passes, which end in a `_LinkedLibrary`."""
+
+    def define_pipelines(self):
+        state = self.state
+        state.library = _LinkedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        return super().define_pipelines()
+
+
+class _LinkedType(types.Dispatcher):
+    """Type of a linked function in compiled code.
+
+    Constants are arguments like any other: one compiled function serves for all values.
+    """
+
+    def __init__(self, dispatcher):
+        super().__init__(dispatcher)
+        self._kept = dispatcher  # the base class refers to it weakly
+
+    def get_call_type(self, context, args, kws):
+        plain = tuple(types.unliteral(kind) for kind in args)
+        return super().get_call_type(context, plain, {name: types.unliteral(kind) for name, kind in kws.items()})
+
+
+register_model(_LinkedType)(models.OpaqueModel)
+
+
+def linked(function: Callable, **options: Any) -> Callable:
+    """Make a function callable from compiled code, and return it.
+
+    Other versions of numba than those that this module was tried with compile as they do by themselves, only slower.
+
+    Args:
+        options: those of `numba.njit`.
+    """
+    if vars(config)["DISABLE_JIT"]:
+        return function
+    if not _KNOWN[0] <= version_info.short < _KNOWN[1]:
+        return register_jitable(no_cfunc_wrapper=True, **options)(function)
+    compiler: Any = njit  # numba's types know neither option
+    compiled = compiler(pipeline_class=_LinkedCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    infer_global(function, _LinkedType(compiled(function)))
+    return function

@@ -1,0 +1,1 @@
+"""Sensors: named quantities over time, computed from values that the compiled step records."""

@@ -1,0 +1,148 @@
+"""Sensors of what elements put out, and of the work that things give to a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fem_mbs.declarations.declaration import key
+from fem_mbs.declarations.kinds import NAME, TEXT, WHOLE
+from fem_mbs.errors import ModelError
+from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
+from fem_mbs.solvers.stepping.stepper import REC_OUT, REC_WORK
+
+__all__ = ["Element", "Force", "Strain", "Work"]
+
+
+class _Element(Sensor):
+    mid_step = True
+
+    def prepare(self, on, element, quantity):
+        singles = self.model.single_elements
+        if on not in self.model.groups and on not in singles:
+            self.model.find("group of elements", on, {**self.model.groups, **singles}, self.owner)
+        count = len(self.model.groups.get(on, [0]))
+        if isinstance(element, bool) or not isinstance(element, int) or not 0 <= element < count:
+            raise ModelError(
+                f"element = {element!r}",
+                owner=self.owner,
+                key="element",
+                value=element,
+                remedy=f'"{on}" has elements 0 to {count - 1}',
+            )
+        self.group, self.element, self.count = on, element, count
+        self.quantity = quantity
+
+    def bind(self, compiled):
+        found = []
+        for block in compiled.system.blocks:
+            for name, first, last in block.groups:
+                if name == self.group and block.type.outputs and last - first == self.count:
+                    found.append((block, first))
+        block, first = found[0]
+        names = [o.split(" [")[0] for o in block.type.outputs]
+        if self.quantity not in names:
+            raise ModelError(
+                f"quantity = {self.quantity!r}",
+                owner=self.owner,
+                key="quantity",
+                value=self.quantity,
+                remedy=f"its elements have {', '.join(names)}",
+            )
+        column = names.index(self.quantity)
+        self.unit = block.type.outputs[column].partition(" [")[2].rstrip("]") or "-"
+        compiled.system.watch(block)
+        return [(REC_OUT, block.first_output + (first + self.element) * len(names) + column)]
+
+    def evaluate(self, values, ledger):
+        return values
+
+
+class _Strain(_Element):
+    unit = "-"
+
+    def prepare(self, on, element):
+        super().prepare(on, element, "strain")
+
+
+class _Force(_Element):
+    unit = "N"
+
+    def prepare(self, on, element):
+        super().prepare(on, element, "N")
+
+
+class _Work(Sensor):
+    unit = "J"
+
+    def prepare(self, on):
+        self.on = on
+        if on not in self.model.labels:
+            raise ModelError(f'"{on}" is no load, motor, spring, motion or joint', owner=self.owner, remedy="name one")
+
+    def bind(self, compiled):
+        system = compiled.system
+        records = []
+        for block in system.blocks:
+            for name, first, last in block.groups:
+                if name == self.on:
+                    records += [(REC_WORK, block.first_element + e) for e in range(first, last)]
+        elements = sum(block.size for block in system.blocks)
+        records += [(REC_WORK, elements + i) for i, name in enumerate(system.driven.names) if name == self.on]
+        return records
+
+    def evaluate(self, values, ledger):
+        return values.sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Element(SensorRequest):
+    """An output of one element of a group, by name: of plane beams `N`, `Q`, `M_p`, `M_q`, `N_p`, `N_q`, `Q_p`, `Q_q`
+    (_p at the start, _q at the end, N, Q their means), `strain`; of beams in space `N`, `Vy`, `Vz`, `T`, `My 1`,
+    `My 2`, `Mz 1`, `Mz 2`, `N 1` ..., `strain`, `twist` (N pulls, M = EI theta', theory, section 4); of a spring, motor
+    or bushing: `force` or `moment`, of a bushing `force x`, `displacement x` ..., of a bearing `force u`, `force v`
+    (along its two directions), `displacement u`, `displacement v`, `speed`."""
+
+    sensor = _Element
+
+    kind: str = kind_key("element")
+    on: Any = key(NAME, "group of elements, or spring, motor or bushing", kw_only=True)
+    element: int = key(WHOLE, "number of the element in its group, from 0", 0, kw_only=True)
+    quantity: str | None = key(TEXT, "output of the element", None, kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Axial(SensorRequest):
+    """Of one element."""
+
+    on: Any = key(NAME, "group of elements", kw_only=True)
+    element: int = key(WHOLE, "number of the element in its group, from 0", 0, kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Strain(_Axial):
+    """Axial strain of one element."""
+
+    sensor = _Strain
+
+    kind: str = kind_key("strain")
+
+
+@dataclass(frozen=True, eq=False)
+class Force(_Axial):
+    """Axial force of one element [N]."""
+
+    sensor = _Force
+
+    kind: str = kind_key("force")
+
+
+@dataclass(frozen=True, eq=False)
+class Work(SensorRequest):
+    """What the load, motor, driven joint or motion called so has given to the model since the start of the step; a
+    damper's is negative, an ideal joint's zero [J]."""
+
+    sensor = _Work
+
+    kind: str = kind_key("work")
+    on: Any = key(NAME, "load, motor, spring, motion or joint", kw_only=True)

@@ -1,0 +1,88 @@
+"""The registry of sensors: one line per kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fem_mbs.declarations.declaration import choose
+from fem_mbs.errors import ModelError, Owner
+from fem_mbs.model.sensors.drives import Drive, JointCoordinate
+from fem_mbs.model.sensors.elements import Element, Force, Strain, Work
+from fem_mbs.model.sensors.motion import Angle, Deflection, Displacement, Distance, Position, Rotation, Velocity
+from fem_mbs.model.sensors.reactions import Reaction
+from fem_mbs.model.sensors.sensor import Sensor, SensorRequest
+from fem_mbs.model.sensors.system import Energy, Modal
+
+__all__ = ["make_sensor", "register_sensor", "registry", "sensor_docstring", "sensor_kind", "sensor_kinds"]
+
+_KINDS: dict[str, type[SensorRequest]] = {}
+
+
+def register_sensor(declaration: type[SensorRequest]) -> None:
+    """Add a kind of sensor: the builder, model files, their reference and schema, and `fem-mbs list` know it then.
+
+    Raises:
+        ModelError: there is another kind of the same name.
+    """
+    name = declaration.keys()["kind"].default
+    if _KINDS.get(name, declaration) is not declaration:
+        raise ModelError(f'there is a kind "{name}" already', owner=Owner("Sensor"), remedy="choose another name")
+    _KINDS[name] = declaration
+
+
+def registry() -> dict[str, type[SensorRequest]]:
+    """Return the registry itself."""
+    return _KINDS
+
+
+def sensor_kinds() -> dict[str, type[SensorRequest]]:
+    """Return the declarations of all kinds by their names."""
+    return dict(_KINDS)
+
+
+def sensor_kind(name: Any, owner: Owner) -> type[SensorRequest]:
+    """Return the declaration of a kind.
+
+    Raises:
+        ModelError: there is none of this name.
+    """
+    return choose(_KINDS, name, owner)
+
+
+def make_sensor(building: Any, name: str, kind: str, options: Mapping[str, Any]) -> Sensor:
+    """Return a sensor of a model.
+
+    Raises:
+        ModelError: unknown kind, key or place.
+    """
+    declaration = sensor_kind(kind, Owner("Sensor", name))
+    return declaration.sensor(building, declaration.call((name,), options))
+
+
+def sensor_docstring() -> str:
+    """Return the docstring of `Model.sensor`: the kinds with their keys."""
+    lines = ["Add a named quantity written at every step.", "", "Kinds and their keys:"]
+    for name, kind in _KINDS.items():
+        keys = kind.keys()
+        words = ", ".join(k if keys[k].required else f"{k} (optional)" for k in kind.own_keys())
+        lines.append(f"    {name}: {words}. {kind.purpose()}")
+    return "\n".join(lines)
+
+
+register_sensor(Position)
+register_sensor(Displacement)
+register_sensor(Velocity)
+register_sensor(Rotation)
+register_sensor(Distance)
+register_sensor(Deflection)
+register_sensor(Angle)
+register_sensor(Element)
+register_sensor(Strain)
+register_sensor(Force)
+register_sensor(Reaction)
+register_sensor(JointCoordinate)
+register_sensor(Drive)
+register_sensor(Work)
+register_sensor(Modal)
+register_sensor(Energy)

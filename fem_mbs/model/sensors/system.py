@@ -1,0 +1,74 @@
+"""Sensors of a model as a whole and of reduced parts: energies, coordinates of shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fem_mbs.declarations.declaration import key
+from fem_mbs.declarations.kinds import NAME, TEXT, WHOLE
+from fem_mbs.errors import ModelError
+from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
+from fem_mbs.solvers.stepping.stepper import REC_Q
+
+__all__ = ["Energy", "Modal"]
+
+#: Columns of the energy ledger, and their sum.
+_ENERGIES = ("kinetic", "strain", "potential", "dissipated", "load work", "driver work", "closing error", "total")
+
+
+class _Modal(Sensor):
+    def prepare(self, on, mode):
+        placed = self.model.find("reduced part", on, self.model.reduced_parts, self.owner)
+        count = len(placed.scalars)
+        if mode is not None and (isinstance(mode, bool) or not isinstance(mode, int) or not 1 <= mode <= count):
+            raise ModelError(
+                f'mode = {mode!r} must be a whole number from 1 to {count}, as "{on}" has',
+                owner=self.owner,
+                key="mode",
+                value=mode,
+            )
+        self.scalars = placed.scalars if mode is None else placed.scalars[[mode - 1]]
+        self.columns = [f"{self.name}.{k + 1}" for k in range(count)] if mode is None else [self.name]
+
+    def bind(self, compiled):
+        return [(REC_Q, compiled.system.first_scalar + int(k)) for k in self.scalars]
+
+    def evaluate(self, values, ledger):
+        return values
+
+
+class _Energy(Sensor):
+    unit = "J"
+
+    def prepare(self, quantity):
+        self.quantity = quantity
+        self.index = _ENERGIES.index(quantity)
+
+    def bind(self, compiled):
+        return []
+
+    def evaluate(self, values, ledger):
+        return (ledger[:, :3].sum(axis=1) if self.quantity == "total" else ledger[:, self.index])[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class Modal(SensorRequest):
+    """Coordinates of a reduced part [m]: of one shape (`mode`, 1 is the lowest), or of all."""
+
+    sensor = _Modal
+
+    kind: str = kind_key("modal")
+    on: Any = key(NAME, "reduced part", kw_only=True)
+    mode: int | None = key(WHOLE, "number of a shape, 1 is the lowest", None, kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Energy(SensorRequest):
+    """ "total" (kinetic, strain and potential), or a column of the energy ledger [J]; works and losses since the start
+    of the step."""
+
+    sensor = _Energy
+
+    kind: str = kind_key("energy")
+    quantity: str = key(TEXT, "one of", "total", choices=_ENERGIES, kw_only=True)

@@ -1,0 +1,182 @@
+"""What a deck holds and the model lacks: refused, or computed all the same and marked in every output."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from deck_text import at, block, brick, line_of, mesh_text, nset, prints, refused, run, steel, step
+
+from fem_mbs.decks.notes import Accept
+from fem_mbs.decks.run import run_deck, solve_deck
+from fem_mbs.errors import ModelError
+from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.results.reader import Results
+
+PULL = "*STATIC\n*CLOAD\nTIP, 1, 1.\n"
+STATIC = step(PULL)
+SURFACES = "*SURFACE, NAME=A\nEALL, S1\n*SURFACE, NAME=B\nEALL, S2\n"
+HOT = (
+    "*MATERIAL, NAME=STEEL\n*ELASTIC\n2., 0., 0.\n1., 0., 100.\n*EXPANSION\n1e-5\n"
+    "*SOLID SECTION, ELSET=EALL, MATERIAL=STEEL\n"
+)
+TRACTION = "*MATERIAL, NAME=STEEL\n*ELASTIC, TYPE=TRACTION\n1., 2., 3.\n*ELASTIC\n2.1e11, 0.\n"
+DROPPED = {
+    "elasticity of tractions": (
+        block(material=TRACTION + "*SOLID SECTION, ELSET=EALL, MATERIAL=STEEL\n"), "*MATERIAL",
+        "*ELASTIC, TYPE=TRACTION of the material STEEL is not used",
+    ),
+    "contact": (block(SURFACES + "*CONTACT PAIR, INTERACTION=I\nA, B\n"), "*CONTACT PAIR", "keyword CONTACT PAIR"),
+    "plasticity": (
+        block(material=steel().replace("*DENSITY", "*PLASTIC\n1e8, 0.\n*DENSITY")), "*MATERIAL",
+        "*PLASTIC of the material STEEL is not used",
+    ),
+    "cyclic symmetry": (
+        block(SURFACES + "*TIE, NAME=T, CYCLIC SYMMETRY\nA, B\n"), "*TIE", "keyword TIE, CYCLIC SYMMETRY",
+    ),
+    "pre-tension": (
+        block(SURFACES + "*PRE-TENSION SECTION, SURFACE=A, NODE=1\n1., 0., 0.\n"), "*PRE-TENSION", "PRE-TENSION",
+    ),
+    "model change": (
+        block(steps=step(PULL + "*MODEL CHANGE, TYPE=ELEMENT, REMOVE\nEALL\n")), "*MODEL CHANGE", "MODEL CHANGE",
+    ),
+    "initial stress": (
+        block("*INITIAL CONDITIONS, TYPE=STRESS\n1, 1., 0., 0., 0., 0., 0.\n"), "*INITIAL", "TYPE=STRESS",
+    ),
+    "mass scaling": (
+        block(steps=step("*DYNAMIC, EXPLICIT\n1e-6, 1e-5, 1e-7\n")), "*STEP", "masses are not scaled",
+    ),
+    "a shift": (block(steps=step("*FREQUENCY\n2, , , 1e4\n")), "2, , , 1e4", "FREQUENCY, entries after the first 3"),
+    "a law over temperature": (
+        block(material=HOT, steps=step("*STATIC\n*TEMPERATURE\nNALL, 50.\n")), "*MATERIAL",
+        "the elasticity of STEEL depends on temperature; its value at 0 is taken",
+    ),
+    "a step": (block(steps=STATIC + step("*MODAL DYNAMIC\n1., 2.\n")), "*STEP\n*MODAL", "MODAL DYNAMIC is not"),
+    "an unknown keyword": (block("*FROBNICATE\n1, 2\n"), "*FROBNICATE", "keyword FROBNICATE: the keyword is not known"),
+    "an unknown parameter": (
+        block().replace("*CLOAD", "*CLOAD, SECTOR=2"), "*CLOAD, SECTOR", "parameter CLOAD, SECTOR",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DROPPED)
+def test_what_changes_the_answer_is_refused(tmp_path, name):
+    text, place, sentence = DROPPED[name]
+    path = tmp_path / "d.inp"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ModelError) as caught:
+        solve_deck(path)
+    message = str(caught.value)
+    assert f"d.inp, line {line_of(text, place)}: " in message
+    assert sentence in message
+    assert "not supported" in message
+    assert "--allow" in message
+
+
+UNCHANGED = {
+    "properties of contact without contact": block(
+        "*SURFACE INTERACTION, NAME=I\n*SURFACE BEHAVIOR, PRESSURE-OVERCLOSURE=HARD\n*FRICTION\n.2\n"
+    ),
+    "constants of radiation": block("*PHYSICAL CONSTANTS, ABSOLUTE ZERO=0., STEFAN BOLTZMANN=5.67e-8\n"),
+    "a law of a material that no section has": block("*MATERIAL, NAME=OTHER\n*ELASTIC\n1., 0.\n*PLASTIC\n1e8, 0.\n"),
+    "conductivity": block(material=steel().replace("*DENSITY", "*CONDUCTIVITY\n50.\n*DENSITY")),
+    "a table over temperature at the initial temperature": block(
+        "*INITIAL CONDITIONS, TYPE=TEMPERATURE\nNALL, 50.\n",
+        material=HOT.replace("2., 0., 0.\n1.", "3.2e11, 0., 0.\n1e11"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNCHANGED)
+def test_what_does_not_change_the_answer_is_a_note(tmp_path, name):
+    path = tmp_path / "d.inp"
+    path.write_text(UNCHANGED[name].replace("\n210000000000.0, 0.3\n", "\n210000000000.0, 0.0\n"), encoding="utf-8")
+    converted, solution = solve_deck(path)
+    assert all(n.effect is Effect.NONE for n in converted.notes), [n.line for n in converted.notes]
+    assert "departures" not in solution.summary
+    _, u = prints(solution.summary["steps"][0], "U")
+    assert u[:, 0] == pytest.approx(4.0 * 2.0 / 2.1e11, rel=1e-9)
+
+
+def test_a_deck_that_is_computed_all_the_same(call, tmp_path):
+    """Every output says that it is not the deck's."""
+    text, _, sentence = DROPPED["contact"]
+    (tmp_path / "d.inp").write_text(text, encoding="utf-8")
+    assert sentence in refused(call("run", "d.inp", cwd=tmp_path))
+    assert sentence in refused(call("check", "d.inp", cwd=tmp_path))
+    assert not (tmp_path / "d-results").exists()
+    done = call("run", "d.inp", "--allow", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "not the deck's results: d.inp, line" in done.stdout
+    assert "not supported: d.inp, line" in call("check", "d.inp", "--allow", cwd=tmp_path).stdout
+    summary = json.loads((tmp_path / "d-results" / "summary.json").read_text(encoding="utf-8"))
+    assert [sentence in s for s in summary["departures"]] == [True]
+    results = Results.open(tmp_path / "d-results")
+    assert results.report.departures == summary["departures"]
+    assert "exclude each other" in refused(call("run", "d.inp", "--allow", "--strict", cwd=tmp_path))
+
+
+def test_results_in_memory_are_marked(tmp_path):
+    (tmp_path / "d.inp").write_text(DROPPED["contact"][0], encoding="utf-8")
+    _, solution = solve_deck(tmp_path / "d.inp", accept=Accept.ALLOW)
+    assert len(solution.summary["departures"]) == 1
+    assert len(run_deck(tmp_path / "d.inp", tmp_path / "out", accept=Accept.ALLOW).summary["departures"]) == 1
+
+
+# ---- meanings that are easily missed ---------------------------------------------------------------------------------
+def test_a_circle_is_given_by_its_diameter(tmp_path):
+    """Deflection of a cantilever, F L^3/(3 E I)."""
+    n, length, d = 4, 10.0, 0.5
+    nodes = {i + 1: np.array([length * i / n, 0.0, 0.0]) for i in range(n + 1)}
+    text = mesh_text(nodes, {i: [i, i + 1] for i in range(1, n + 1)}, "B31")
+    text += nset("TIP", [n + 1]) + "*MATERIAL, NAME=M\n*ELASTIC\n2e11, .3\n"
+    text += f"*BEAM SECTION, ELSET=EALL, MATERIAL=M, SECTION=CIRC\n{d}\n0., 1., 0.\n*BOUNDARY\n1, 1, 6\n"
+    converted, steps = run(tmp_path / "d.inp", text, step("*STATIC\n*CLOAD\nTIP, 2, 1000.\n*NODE PRINT, NSET=TIP\nU\n"))
+    bending = 1000.0 * length**3 / (3.0 * 2e11 * np.pi * d**4 / 64.0)
+    assert prints(steps[0], "U")[1][0, 1] == pytest.approx(bending, rel=5e-3)  # the rest is shear
+    (note,) = [n for n in converted.notes if "CIRC" in n.text]
+    assert note.effect is Effect.DIFFERS
+    assert "a circle of this diameter" in note.text
+
+
+def test_a_moment_on_the_reference_node_of_beams(tmp_path):
+    """MPC BEAM from the nodes of a free end to a node without elements: rotation M L/(E I) of pure bending."""
+    length, E = 10.0, 2.1e11
+    nodes, elements = brick((10, 1, 1), (length, 1.0, 1.0), "C3D8I")
+    tip = at(nodes, 0, length)
+    nodes[1000] = np.array([length, 0.5, 0.5])
+    text = mesh_text(nodes, elements, "C3D8I") + nset("FIX", at(nodes, 0, 0.0)) + nset("TIP", tip) + steel(E=E, nu=0.0)
+    text += "*BOUNDARY\nFIX, 1, 3\n*MPC\n" + "".join(f"BEAM, {i}, 1000\n" for i in tip)
+    moment = 1e5
+    load = f"*STATIC\n*CLOAD\n1000, 5, {moment}\n*NODE PRINT, NSET=NALL\nU\n"
+    converted, steps = run(tmp_path / "d.inp", text, step(load))
+    angle = moment * length / (E / 12.0)
+    ids, u = prints(steps[0], "U")
+    assert u[ids == 1000][0, 2] == pytest.approx(-0.5 * angle * length, rel=1e-3)
+    assert any("as a rigid body, as in Abaqus" in n.text and n.effect is Effect.DIFFERS for n in converted.notes)
+
+
+def test_solids_before_beams_of_three_nodes(tmp_path):
+    """The groups of a deck may come in any order."""
+    nodes, elements = brick((1, 1, 1), (1.0, 1.0, 1.0))
+    nodes |= {9: np.array([0.5, 0.5, 2.0]), 10: np.array([0.5, 0.5, 3.0]), 11: np.array([0.5, 0.5, 4.0])}
+    text = mesh_text(nodes, elements) + "*ELEMENT, TYPE=B32, ELSET=BEAM\n2, 9, 10, 11\n" + steel(nu=0.0)
+    text += "*BEAM SECTION, ELSET=BEAM, MATERIAL=STEEL, SECTION=RECT\n.1, .1\n1., 0., 0.\n"
+    text += nset("FIX", at(nodes, 2, 0.0)) + nset("TOP", at(nodes, 2, 1.0)) + "*BOUNDARY\nFIX, 1, 3\n9, 1, 6\n"
+    load = "*STATIC\n*CLOAD\nTOP, 3, 1.\n11, 3, 1.\n*NODE PRINT, NSET=NALL\nU\n"
+    _, steps = run(tmp_path / "d.inp", text, step(load))
+    ids, u = prints(steps[0], "U")
+    assert u[ids == 11][0, 2] == pytest.approx(2.0 / (2.1e11 * 0.01), rel=1e-9)
+    assert u[ids == 5][0, 2] == pytest.approx(4.0 / 2.1e11, rel=1e-9)
+
+
+def test_comparing_goes_on_after_bad_files(call, tmp_path):
+    (tmp_path / "a.inp").write_bytes(bytes(range(256)) * 4)
+    (tmp_path / "b.inp").write_text(DROPPED["contact"][0], encoding="utf-8")
+    (tmp_path / "c.inp").write_text(block(), encoding="utf-8")
+    (tmp_path / "c.dat").write_bytes(b"\xff\xfe displacements (vx,vy,vz) for set TIP and time  x\n")
+    done = call("compare-decks", tmp_path)
+    assert "Traceback" not in done.stderr
+    assert all(name in done.stdout for name in ("a  ", "b  ", "c  ")), done.stdout
+    assert "refused" in done.stdout
