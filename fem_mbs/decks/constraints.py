@@ -152,7 +152,39 @@ def make_constraints(conv: Conversion, timeline: Timeline) -> None:
         slave = f"deck:{tie.slave} (tie)" if f"{tie.slave} (tie)" in conv.facets else _surface_nodes(conv, tie.slave)
         conv.model.tie(f"tie {tie.name}", slave, f"deck:{tie.master} (tie)", tie.tolerance, tie.adjust)
     table.finish("equations")
+    _hold_unused(conv, table)
     _supports(conv, table, timeline)
+
+
+def _hold_unused(conv: Conversion, table: _Table) -> None:
+    """Hold directions of nodes that only equations use, and none of them names: they are no unknowns of the deck."""
+    if not table.terms:
+        return
+    deck = conv.deck
+    alone = np.zeros(len(deck.node_ids), bool)
+    alone[np.concatenate([nodes for _, nodes, _, _ in table.terms])] = True
+    for group in conv.groups:
+        alone[group.nodes] = False
+    for block in deck.blocks:
+        alone[conv.nodes(block.nodes.ravel())] = False
+    for entry in (*deck.rigid_bodies, *deck.couplings):
+        alone[conv.nodes(entry.nodes)] = False
+        alone[conv.node(entry.ref_node)] = False
+    for mpc in deck.mpcs:
+        alone[conv.nodes(mpc.nodes)] = False
+    dim = 2 if conv.plane else 3
+    named = np.zeros((len(alone), 6), bool)
+    for _, nodes, components, _ in table.terms:
+        named[nodes, components] = True
+    for b in (*deck.boundaries, *(b for step in deck.steps for b in step.boundaries)):
+        for dof in b.dofs:
+            named[conv.nodes(b.nodes), dof - 1] = True
+    for load in (load for step in deck.steps for load in step.cloads):
+        named[conv.nodes(load.nodes), load.dof - 1] = True
+    for k in range(dim):
+        idle = np.flatnonzero(alone & ~named[:, k])
+        if idle.size:
+            conv.model.fix(idle, [_NAMES[k]])
 
 
 def _surface_nodes(conv: Conversion, name: str) -> np.ndarray:

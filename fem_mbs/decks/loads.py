@@ -23,7 +23,7 @@ from fem_mbs.decks.time import Course, Given, Root, Timeline, courses, is_genera
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import TimeFunction
-from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Effect, PointMass
+from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Effect, Material, PointMass
 
 __all__ = ["Plan", "make_loads", "plan_loads", "surface_facets"]
 
@@ -375,9 +375,7 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
     entries = [t for i in timeline.steps for t in deck.steps[i].temperatures]
     if not entries:
         return
-    expands = any(
-        m.expansion is not None for g in conv.groups if (m := deck.materials.get(g.section.material or "")) is not None
-    )
+    expands = any(_expands(m) for g in conv.groups if (m := deck.materials.get(g.section.material or "")) is not None)
     place = entries[0].where
     if not expands:
         conv.note(f"{place}: temperatures have no effect, no material has *EXPANSION", Effect.NONE)
@@ -399,7 +397,7 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
         for group in conv.groups:
             material = deck.materials.get(getattr(group.section, "material", None) or "")
             values = change[np.unique(group.nodes)]
-            if material is None or material.expansion is None or not np.nan_to_num(values).any():
+            if material is None or not _expands(material) or not np.nan_to_num(values).any():
                 continue
             if group.kind != "solid":
                 conv.note(f"{course.where}: temperatures of {group.type} are not used")
@@ -407,6 +405,10 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
             label = f"TEMPERATURE {number} {group.name}"
             plan.general.append(label)
             plan.make.append(lambda n=label, o=group.name, v=values, f=own: conv.model.temperature(n, o, v, function=f))
+
+
+def _expands(material: Material) -> bool:
+    return material.expansion is not None and bool(np.any(material.expansion.coefficients))
 
 
 def _change(conv: Conversion, t, start: np.ndarray) -> Given:

@@ -68,6 +68,19 @@ class _Elements:
         return Row(self.card, self.names[self.files[i]], int(self.lines[i]))
 
 
+def _whole_lines(counts: np.ndarray, width: int) -> np.ndarray | None:
+    """Return the places (n * width,) of the values of n elements that all take the same number of lines, the last with
+    more values than they have; None if the lines are not so."""
+    per = int(np.searchsorted(np.cumsum(counts), width)) + 1
+    if len(counts) % per:
+        return None
+    reached = np.cumsum(counts.reshape(-1, per), axis=1)
+    if (reached[:, -1] < width).any() or (per > 1 and (reached[:, -2] >= width).any()):
+        return None
+    first = np.concatenate([[0], np.cumsum(reached[:, -1])[:-1]])
+    return (first[:, None] + np.arange(width)).ravel()
+
+
 class DeckMesh:
     """Reads *NODE, *ELEMENT, *NSET, *ELSET, *USER ELEMENT and *SURFACE of all cards; then the look-ups work."""
 
@@ -117,9 +130,6 @@ class DeckMesh:
             self.log.add("entry", "NODE, direction of the normal", place, count=int((table.counts > 4).sum()))
         values = table.padded(4)
         ids = self._ids(values[:, 0], card, table, "node")
-        if (table.counts < 2).any():
-            k = int(np.argmax(table.counts < 2))
-            table.at(card, k).fail("1 entry; a node is its number and 3 coordinates")
         x = values[:, 1:]
         system = card.get("SYSTEM", "R")
         if system == "C":  # radius, angle [deg], z
@@ -192,13 +202,20 @@ class DeckMesh:
             full = np.arange(1, len(values) // width + 1) * width
             at = np.searchsorted(ends, full)
             broken = (at >= len(ends)) | (ends[np.minimum(at, len(ends) - 1)] != full)
-            if broken.any() or len(values) % width:
+            whole = _whole_lines(table.counts, width) if broken.any() or len(values) % width else None
+            if whole is not None:
+                values, starts = values[whole], np.searchsorted(ends, whole[::width], side="right")
+                place = table.at(card, int(starts[0]))
+                reason = f"{name} has {kind.n_nodes} nodes"
+                self.log.add("entry", "ELEMENT, surplus node numbers", place, Effect.DIFFERS, reason, len(starts))
+            elif broken.any() or len(values) % width:
                 k = int(np.argmax(broken)) if broken.any() else len(full)
                 first = int(np.searchsorted(ends, k * width, side="right"))
                 table.at(card, min(first, len(ends) - 1)).fail(
                     f"wrong number of entries for element {values[k * width]:.17g}: {name} has {kind.n_nodes} nodes"
                 )
-            starts = np.concatenate([[0], at[:-1] + 1])
+            else:
+                starts = np.concatenate([[0], at[:-1] + 1])
         rows = values.reshape(-1, width)
         files, lines = table.files[starts], table.lines[starts]
         wrong = (rows < 0) | (rows > MAX_ID) | (rows != np.floor(rows)) | ((rows == 0) & (np.arange(width) == 0))

@@ -180,3 +180,24 @@ def test_comparing_goes_on_after_bad_files(call, tmp_path):
     assert "Traceback" not in done.stderr
     assert all(name in done.stdout for name in ("a  ", "b  ", "c  ")), done.stdout
     assert "refused" in done.stdout
+
+
+def test_a_node_of_an_equation_alone_is_not_loose(tmp_path):
+    """The mean motion of an end, and a force on it: directions that no equation names are no unknowns."""
+    nodes, elements = brick((2, 1, 1), (2.0, 1.0, 1.0))
+    tip = at(nodes, 0, 2.0)
+    nodes[100] = np.array([5.0, 0.0, 0.0])
+    text = mesh_text(nodes, elements) + nset("FIX", at(nodes, 0, 0.0)) + steel(nu=0.0)
+    terms = ", ".join(f"{i}, 1, -0.25" for i in tip[:3])
+    text += f"*BOUNDARY\nFIX, 1, 3\n*EQUATION\n5\n100, 1, 1., {terms},\n{tip[3]}, 1, -0.25\n"
+    _, steps = run(tmp_path / "d.inp", text, step("*STATIC\n*CLOAD\n100, 1, 4.\n*NODE PRINT, NSET=NALL\nU\n"))
+    ids, u = prints(steps[0], "U")
+    assert u[ids == 100][0] == pytest.approx([4.0 * 2.0 / 2.1e11, 0.0, 0.0], rel=1e-9)
+
+
+def test_an_expansion_of_zero_is_none(tmp_path):
+    material = steel(nu=0.0).replace("*DENSITY", "*EXPANSION\n0.\n*DENSITY")
+    text = block(material=material, steps=step("*STATIC\n*TEMPERATURE\nNALL, 50.\n*NODE PRINT, NSET=TIP\nU\n"))
+    converted, steps = run(tmp_path / "d.inp", text)
+    assert np.abs(prints(steps[0], "U")[1]).max() == 0.0
+    assert [n.effect for n in converted.notes] == [Effect.NONE]

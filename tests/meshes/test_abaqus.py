@@ -575,3 +575,24 @@ def test_comments_keep_the_line_numbers(tmp_path):
     )
     with pytest.raises(MeshError, match=r"^deck\.inp, line 10: "):
         read_deck(write(tmp_path, text))
+
+
+def test_surplus_node_numbers_and_missing_coordinates(tmp_path):
+    """As CalculiX: an element takes the numbers that it needs of its lines, a coordinate that is missing is zero."""
+    text = TRUSS.replace("1, 1, 2\n2, 2, 3\n", "1, 1, 2, 3\n2, 2, 3, 1\n", 1).replace("1, 0., 0., 0.\n", "1\n", 1)
+    assert text.count("\n1\n") == 1
+    deck = read_deck(write(tmp_path, text))
+    (block,) = deck.blocks
+    assert block.nodes.tolist() == [[1, 2], [2, 3]]
+    assert_array_equal(deck.x[0], np.zeros(3))
+    (note,) = [u for u in deck.unused if "surplus" in u.name]
+    assert (note.effect, note.count, note.reason) == (Effect.DIFFERS, 2, "T3D2 has 2 nodes")
+
+
+@pytest.mark.parametrize("lines", ["1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10\n", "1, 1, 2, 3, 4, 5,\n6, 7, 8, 9, 10\n"])
+def test_surplus_node_numbers_of_solids(tmp_path, lines):
+    nodes = "".join(f"{i}, {i % 2}., {i // 2 % 2}., {i // 4}.\n" for i in range(1, 25))
+    second = lines.replace("1, 1,", "2, 11,", 1)
+    text = f"*NODE\n{nodes}*ELEMENT, TYPE=C3D8I\n{lines}{second}"
+    (block,) = read_deck(write(tmp_path, text)).blocks
+    assert block.nodes.tolist() == [[1, *range(2, 9)], [11, *range(2, 9)]]
