@@ -61,7 +61,6 @@ _BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
 _TRUSSES = {"T3D2": 2, "T3D3": 3}
 #: Families without elements of their own in the model: their sections, or constraints, say what they are.
 _POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling", "rigid")
-_POISSON = 0.3
 #: Of the largest coordinate: nodes nearer than this are one place.
 _SAME = 1e-12
 

@@ -31,8 +31,13 @@ class Note:
 
 
 class Accept(StrEnum):
-    """Decks that are computed: ``STRICT``, those of which everything is used; ``NORMAL``, those whose results are the
-    deck's, or differ from it in a way that a warning states; ``ALLOW``, all."""
+    """Which decks are computed.
+
+    Attributes:
+        STRICT: decks without notes: the model holds all of their content.
+        NORMAL: decks without dropped content (`Effect.DROPPED`).
+        ALLOW: all decks; dropped content is left out.
+    """
 
     STRICT = "strict"
     NORMAL = "normal"
@@ -40,7 +45,7 @@ class Accept(StrEnum):
 
     @classmethod
     def of(cls, strict: bool, allow: bool) -> Accept:
-        """Return the choice of two options.
+        """Return the member for the options --strict and --allow.
 
         Raises:
             ModelError: both are given.
@@ -51,10 +56,11 @@ class Accept(StrEnum):
 
 
 def check_notes(notes: Iterable[Note], accept: Accept) -> None:
-    """Refuse a deck of which something is not used.
+    """Refuse a deck whose notes ``accept`` excludes.
 
     Raises:
-        ModelError: naming what, with file and line, and the remedy.
+        ModelError: STRICT, and there are notes.
+        UnsupportedError: NORMAL, and there is dropped content.
     """
     if accept is Accept.ALLOW:
         return
@@ -67,5 +73,5 @@ def check_notes(notes: Iterable[Note], accept: Accept) -> None:
         raise ModelError(f"{what}: not used", remedy="remove it from the deck, or leave out --strict")
     raise UnsupportedError(
         f"{what}: not supported, and the results would not be the deck's",
-        remedy="remove it from the deck, or compute without it by --allow (allow = True in Python)",
+        remedy="remove it from the deck, or compute without it by --allow (accept=Accept.ALLOW in Python)",
     )

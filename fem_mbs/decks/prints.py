@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 __all__ = ["Printer"]
 
 _ORDER = [0, 1, 2, 3, 5, 4]  # xx, yy, zz, xy, xz, yz of xx, yy, zz, xy, yz, zx
-_NODAL = ("U", "V", "RF")
 _SILENT = {"NOE", ""}
 
 

@@ -3,8 +3,8 @@
     converted = convert(read_deck(path))       Converted: model, steps, notes
     results = run_deck(path, folder)           a results folder, prints in its summary
 
-What the deck cannot mean is a ModelError with file and line. What the model lacks of it is a note
-(`fem_mbs.decks.notes`): an error if the results would not be the deck's, unless it is to be computed all the same.
+Contradictions in a deck raise a ModelError with file and line. Content that the model lacks is a note
+(`fem_mbs.decks.notes`). Notes of dropped content raise an UnsupportedError, unless ``accept`` is ALLOW.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.results.recorder import Recorder
 
-__all__ = ["Converted", "convert", "is_deck", "run_deck", "solve_deck"]
+__all__ = ["Converted", "convert", "run_deck", "solve_deck"]
 
 
 @dataclass
@@ -56,11 +56,6 @@ class Converted:
         return read + found
 
 
-def is_deck(path: str | Path) -> bool:
-    """Return whether a file is a deck, by its name."""
-    return Path(path).suffix.lower() == ".inp"
-
-
 def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> Converted:
     """Return the model of a deck, with its steps; the deck of a ``part`` may have none.
 
@@ -74,7 +69,10 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     except ModelError as error:
         raise _with_place(deck, error) from None
     check_notes(converted.notes, accept)
-    converted.model.departures = [n.text for n in converted.notes if n.effect is Effect.DROPPED]
+    model = converted.model
+    model.departures = [n.text for n in converted.notes if n.effect is Effect.DROPPED]
+    if model.departures:  # figures, tables and results.h5 show the title
+        model.title += f" (not the deck's results: {len(model.departures)} not supported)"
     return converted
 
 

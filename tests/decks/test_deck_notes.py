@@ -114,6 +114,8 @@ def test_a_deck_that_is_computed_all_the_same(call, tmp_path):
     assert [sentence in s for s in summary["departures"]] == [True]
     results = Results.open(tmp_path / "d-results")
     assert results.report.departures == summary["departures"]
+    for title in (summary["title"], results.header["title"]):  # figures and the notebook show it
+        assert title.endswith("(not the deck's results: 1 not supported)")
     assert "exclude each other" in refused(call("run", "d.inp", "--allow", "--strict", cwd=tmp_path))
 
 
