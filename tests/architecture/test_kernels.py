@@ -126,3 +126,31 @@ def test_columns_of_parameters_have_names(path: Path):
 )
 def test_numbered_columns_are_found(line, bad):
     assert bool(numbered_columns(f"def f(par, e):\n    {line}\n")) == bad
+
+
+# --- linked functions -------------------------------------------------------------------------------------------------
+def forbidden(text: str) -> list[str]:
+    """Return what functions that are linked into kernels do with Python objects: they raise, check, print or call
+    `np.linalg`, whose errors are exceptions."""
+    found = []
+    for function in syntax(text):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        if not {ast.unparse(d).rpartition(".")[2] for d in function.decorator_list} & {"inner", "inline"}:
+            continue
+        for node in ast.walk(function):
+            call = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if isinstance(node, (ast.Raise, ast.Assert)) or call == "print" or call.startswith("np.linalg."):
+                found.append(f"{function.name}: {ast.unparse(node)[:60]}")
+    return found
+
+
+def test_linked_functions_raise_nothing():
+    """Linked code has no table of Python objects (`fem_mbs.linking`): an exception in it would end the process."""
+    for folder in ("elements", "solvers"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            assert forbidden(path.read_text(encoding="utf-8")) == [], path
+    text = (
+        "@C.inner\ndef f(x):\n    assert x\n    print(x)\n    return np.linalg.inv(x)\n@inline\ndef g():\n    raise E\n"
+    )
+    assert len(forbidden(text)) == 4

@@ -368,7 +368,7 @@ def subject(request):
     return request.param
 
 
-def seeds(n=2):
+def seeds(n=4):
     return pytest.mark.parametrize("seed", range(n))
 
 
@@ -460,7 +460,7 @@ def test_contract_momentum(subject, seed):
     small(moment - change[LX : LX + 3], scale, 1e-13)
 
 
-@seeds()
+@seeds(2)
 def test_contract_rigid_step(subject, seed):
     """A rigid motion over the step dissipates nothing and leaves the strain energy."""
     if not subject[1].isolated:
@@ -486,7 +486,7 @@ def test_contract_rigid_step(subject, seed):
         small(fe[s.nodes] @ U[s.dof[0, s.nodes]], np.abs(fe[s.nodes] * U[s.dof[0, s.nodes]]).sum(), 1e-12)
 
 
-@seeds()
+@seeds(2)
 def test_contract_frame(subject, seed):
     """Seen in a turned and shifted frame: the same energies, turned forces."""
     if not subject[1].isolated:
@@ -567,7 +567,7 @@ def test_contract_tangent_one_state(subject, seed):
     compare_blocks(ke, differences(lambda d: s.moved(d).force()[0], s), s, tolerance)
 
 
-@seeds()
+@seeds(2)
 def test_contract_statics(subject, seed):
     """At rest f = d(energy - work of loads + multipliers . constraints)/dq, and the tangent is a second derivative."""
     s = make_state(*subject, np.random.default_rng(seed)).one_state(rule_h=None)
@@ -596,7 +596,7 @@ def test_contract_statics(subject, seed):
 
 
 # --- limits ----------------------------------------------------------------------------------------------------------
-@seeds()
+@seeds(2)
 def test_contract_vanishing_step(subject, seed):
     """Between two states 1e-9 apart the force is that of one state to 1e-7: no quotient cancels."""
     rng = np.random.default_rng(seed)
@@ -618,7 +618,7 @@ def test_contract_vanishing_step(subject, seed):
     small(out - ref, np.abs(ref).max(initial=1e-300), 1e-7)
 
 
-@seeds()
+@seeds(2)
 def test_contract_short_step(subject, seed):
     """A step of 1 ms is the one-state force at its middle but for O(h^2), also of inertia; works likewise."""
     rng = np.random.default_rng(seed)
@@ -656,7 +656,7 @@ def test_contract_short_step(subject, seed):
 
 
 # --- inertia ---------------------------------------------------------------------------------------------------------
-@seeds()
+@seeds(2)
 def test_contract_rigid_velocity(subject, seed):
     """In rigid motion T = (v.P + w.L)/2, and P, L follow from mass, centre and inertia tensor (symmetric, positive)."""
     rng = np.random.default_rng(seed)
@@ -747,7 +747,7 @@ def test_contract_ground(subject):
         assert np.array_equal(a, b)
 
 
-@seeds()
+@seeds(2)
 def test_contract_history(subject, seed):
     """COMMIT carries on: the next step starts with the energy at which this one ended, and steps stay exact."""
     rng = np.random.default_rng(seed)
