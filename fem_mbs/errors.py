@@ -32,7 +32,7 @@ class Owner(str):
     Args:
         word: what it is ("Joint").
         name: its name, or the nodes that it is on; "": it has none.
-        link: what stands between the two ("of").
+        link: the preposition between word and name ("of").
         part: the part of it that is meant ("function").
     """
 

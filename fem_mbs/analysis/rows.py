@@ -31,7 +31,10 @@ class Rows:
     def series(
         self, time, ledger, iterations, residual, record, mid_step_valid=True, sensors: LinearSensors | None = None
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Return columns of rows; of linear steps ``record`` has changes, of which ``sensors`` make readings."""
+        """Return columns of rows.
+
+        In linear steps ``record`` holds changes; ``sensors`` turn them into readings.
+        """
         dim = self.compiled.model.dimension
         rows = {
             "time": time,

@@ -567,7 +567,7 @@ def compile_system(
     dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, Owner]],
     shared: np.ndarray | None = None, stepping: bool = True,
 ) -> Compiled:  # fmt: skip
-    """Return number the dofs and build pattern, slots and tables.
+    """Number the dofs, and build pattern, slots and tables.
 
     Args:
         fixed: (n, 2) pairs (node, component) held where they are.

@@ -619,7 +619,7 @@ class CholmodSolver(_Refined):
         return self._lu.solve(b, tolerance)
 
     def _corrected(self, b: np.ndarray, tolerance: float) -> np.ndarray | None:
-        """Return refinement, then GMRES; None where neither gets there in good time."""
+        """Solve by iterative refinement, then by GMRES; return None where neither converges."""
         x = self._apply(b)
         if self._grown(x, b) is not None:
             return None

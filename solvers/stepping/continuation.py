@@ -637,7 +637,10 @@ def _step(problem, walk: _Walk, s: PathSettings, size: float, search: bool, give
 
 
 def _searched(problem, factor: float, x: np.ndarray, df: float, r: np.ndarray):
-    """Return line search: stretch or shorten an increment whose residual still works along it (Crisfield 1982)."""
+    """Search along an increment for the length at which the residual does no work on it (Crisfield 1982).
+
+    Returns the increment and the change of the load factor.
+    """
     s0 = x @ r
     if s0 == 0.0:
         return x, df
@@ -838,7 +841,7 @@ def _branch_step(problem, walk: _Walk, s: PathSettings, found: Critical, token, 
 
 
 def _switch(problem, walk: _Walk, s: PathSettings, state, vector, found: Critical, way, on_point) -> int:
-    """Return first point of the other branch; returns the count of negative eigenvalues there.
+    """Go to the first point of the other branch; return the count of negative eigenvalues there.
 
     ``way`` is the increment of the path's step over the critical point: on the path itself, x.W du stays zero if x has
     no part along it.

@@ -185,8 +185,10 @@ class _Assembler:
 
     # --- the search ------------------------------------------------------------------------------------------------
     def step(self, pull: np.ndarray) -> tuple[float, float]:
-        """Return one iteration; ``pull`` (first,) is the gradient of the changes.  Largest increment and the share
-        made."""
+        """Make one iteration against the gradient ``pull`` (first,) of the changes.
+
+        Returns the largest increment, and the share of it that was made.
+        """
         force, K = self._stiffness()
         A = (K + diags((self.w + self.near) * self.W)).tocsr()
         G = started(self.compiled, self.state, self.values).gradients[:, : self.first]
@@ -214,7 +216,7 @@ class _Assembler:
         return float(np.abs(unit * d).max(initial=0.0)) / max(rest, 1e-3), rest * share
 
     def search(self) -> int:
-        """Return least change first, then (from where that leads) no strain that can be avoided; iterations made."""
+        """Close the joints by the least change, then remove strains that can be avoided; return the iterations."""
         best, stale = np.inf, 0
         count = 0
         while count < _ITERATIONS:

@@ -254,7 +254,7 @@ def _found(linear: Linearised, step: PlannedStep) -> tuple[ModesReport, dict[str
         f, vectors, others, residuals = f[kept], vectors[:, kept], others[:, kept], residuals[kept]
         rigid = int(kept[:rigid].sum())
         backward = backward[kept]
-    factored = not G.shape[0]  # with joints nothing is said of the effort
+    factored = not G.shape[0]  # the report of models with joints leaves out shifts and factorisations
     report = ModesReport(
         name=step.name, frequencies_hz=f.tolist(), rigid_body_modes=rigid, residuals=residuals.tolist(),
         asymmetry=linear.asymmetry, equations=K.shape[0], components=components, count_check=proof,

@@ -180,7 +180,7 @@ def check_path_ends(building: Building) -> None:
 
 
 def _idle(block: Block) -> bool:
-    """Return a spring without stiffness, as sensors have it."""
+    """Return whether a block holds a spring without stiffness, as sensors add it."""
     t = block.type
     known = [t.column(key) for key in ("stiffness", "damping") if any(p.startswith(key) for p in t.par)]
     return t.name[:-1] == "slide" and not block.par[:, known].any()

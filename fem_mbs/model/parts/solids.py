@@ -49,7 +49,6 @@ FORMULATIONS = ("standard", "incompatible", "reduced")
 MASSES = ("consistent", "lumped", "reduced", "incompatible")
 STATES = ("stress", "strain", "axisymmetric")
 KINEMATICS = ("nonlinear", "linear")
-_PLANE = [0, 1, 2, 3]  # xx, yy, zz, xy among the six components
 _FACES = {"line2": "line"}  # facet of a mesh -> cell of the load's element type
 
 
