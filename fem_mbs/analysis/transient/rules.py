@@ -142,7 +142,7 @@ RULES: dict[str, Rule] = {
             use="stiff models and those with impacts, where only slow motion counts",
         ),
         Rule(
-            "hht", S.NEWMARK, ("alpha",), "second order, damps frequencies that h leaves unresolved (Hilber, Hughes & Taylor)",
+            "hht", S.NEWMARK, ("alpha",), "second order, damps what steps do not resolve (Hilber, Hughes & Taylor)",
             DAMPING,
             conserves="energy as far as the steps resolve the motion",
             order="second order",
