@@ -114,8 +114,7 @@ class Terms:
             length = columns.length + line
             rows.append((b, -0.5, length, at(line, first, "direction"), at(line, second, "normal")))
             rows.append((b, 0.5, length, at(line, first, "normal"), at(line, second, "direction")))
-        for side in range(n):
-            rows.append((2 * k + n + side, 1.0, -1, chord(side), at(side, (0.5, 0.5), "normal")))
+        rows += [(2 * k + n + side, 1.0, -1, chord(side), at(side, (0.5, 0.5), "normal")) for side in range(n)]
         self.strain = np.array([r[0] for r in rows])
         self.factor = np.array([r[1] for r in rows])
         self.column = np.array([r[2] for r in rows])
@@ -193,8 +192,7 @@ def reference_values(par: np.ndarray, X: np.ndarray) -> np.ndarray:
     for m, k in enumerate(terms.strain):
         a, b = (
             sum(
-                terms.sign[m, f, i]
-                * (vectors[:, terms.row[m, f, i]] + terms.place[m, f] * X[:, terms.node[m, f, i]])
+                terms.sign[m, f, i] * (vectors[:, terms.row[m, f, i]] + terms.place[m, f] * X[:, terms.node[m, f, i]])
                 for i in range(2)
             )
             for f in range(2)

@@ -269,35 +269,92 @@ _BETA, _ALPHA = (1.0, 2.0, 1.0, 0.0, 1.0, -1.0, -1.0, -1.0, -2.0), 1.5
 
 
 def _optimal(xy, section, drilling):
-    """Return the mean strain (e, 3, 9) and the higher-order stiffness (e, 9, 9) by (u, v, w) of the nodes."""
+    """Return the mean strain (e, 3, 9) and the higher-order stiffness (e, 9, 9) by (u, v, w) of the nodes.
+
+    Symbols are those of Felippa (2003): x21 = x_2 - x_1, l21 the squared length of side 12.
+    """
     e = len(xy)
-
-    def difference(i, j):
-        return xy[:, i, 0] - xy[:, j, 0], xy[:, i, 1] - xy[:, j, 1]
-
-    (x21, y21), (x32, y32), (x13, y13) = difference(1, 0), difference(2, 1), difference(0, 2)
-    area = 0.5 * (x13 * y21 - x21 * y13)
+    (x21, y21), (x32, y32), (x13, y13) = ((xy[:, i] - xy[:, j]).T for i, j in ((1, 0), (2, 1), (0, 2)))
+    x12, x23, x31, y12, y23, y31 = -x21, -x32, -x13, -y21, -y32, -y13
+    area = 0.5 * (x21 * y31 - x31 * y21)
     mean, turn = np.zeros((e, 3, 9)), np.zeros((e, 3, 9))
     alpha = _ALPHA * drilling
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        (xkj, ykj), (xik, yik), (xji, yji) = difference(k, j), difference(i, k), difference(j, i)
-        mean[:, 0, 3 * i] = mean[:, 2, 3 * i + 1] = -ykj
-        mean[:, 1, 3 * i + 1] = mean[:, 2, 3 * i] = xkj
-        mean[:, 0, 3 * i + 2] = -alpha / 6.0 * ykj * (yik - yji)
-        mean[:, 1, 3 * i + 2] = -alpha / 6.0 * xkj * (xik - xji)
-        mean[:, 2, 3 * i + 2] = -alpha / 3.0 * (xik * yik - xji * yji) * -1.0
-        turn[:, :, 3 * i] += (xkj / (4.0 * area))[:, None]
-        turn[:, :, 3 * i + 1] += (ykj / (4.0 * area))[:, None]
+    nodes = ((y23, x32, y13, y21, x31, x12), (y31, x13, y21, y32, x12, x23), (y12, x21, y32, y13, x23, x31))
+    for i, (y, x, ya, yb, xa, xb) in enumerate(nodes):
+        mean[:, 0, 3 * i] = mean[:, 2, 3 * i + 1] = y
+        mean[:, 1, 3 * i + 1] = mean[:, 2, 3 * i] = x
+        mean[:, 0, 3 * i + 2] = alpha / 6.0 * y * (ya - yb)
+        mean[:, 1, 3 * i + 2] = alpha / 6.0 * x * (xa - xb)
+        mean[:, 2, 3 * i + 2] = alpha / 3.0 * (xa * ya - xb * yb)
+        turn[:, :, 3 * i], turn[:, :, 3 * i + 1] = (x / (4.0 * area))[:, None], (-y / (4.0 * area))[:, None]
         turn[:, i, 3 * i + 2] = 1.0
     mean *= (0.5 / area)[:, None, None]
     l21, l32, l13 = x21**2 + y21**2, x32**2 + y32**2, x13**2 + y13**2
-    # strains 11, 22, 12 by those along the sides
-    natural = np.array(
-        (
-            (y32 * -y13 * l21 * -1.0, y13 * -y21 * l32 * -1.0, y21 * -y32 * l13 * -1.0),
-            (-x32 * x13 * l21, -x13 * x21 * l32, -x21 * x32 * l13),
-            ((-y32 * -x13 + x32 * y13) * l21, (y13 * x21 * -1.0 * -1.0) * l32, (y21 * x32) * l13),
+    natural = (
+        (y23 * y13 * l21, y31 * y21 * l32, y12 * y32 * l13),
+        (x23 * x13 * l21, x31 * x21 * l32, x12 * x32 * l13),
+        ((y23 * x31 + x32 * y13) * l21, (y31 * x12 + x13 * y21) * l32, (y12 * x23 + x21 * y32) * l13),
+    )
+    to_strains = np.moveaxis(np.array(natural), -1, 0) / (4.0 * area**2)[:, None, None]
+    b1, b2, b3, b4, b5, b6, b7, b8, b9 = _BETA
+    lengths = np.stack((l21, l32, l13), axis=1)[..., None]
+    first, second, third = (
+        2.0 * area[:, None, None] / 3.0 * np.array(rows) / lengths
+        for rows in (
+            ((b1, b2, b3), (b4, b5, b6), (b7, b8, b9)),
+            ((b9, b7, b8), (b3, b1, b2), (b6, b4, b5)),
+            ((b5, b6, b4), (b8, b9, b7), (b2, b3, b1)),
         )
     )
-    return mean, turn, area, (l21, l32, l13), natural
+    higher = np.zeros((e, 9, 9))
+    coupling = section[:, 0, 1] ** 2 / (section[:, 0, 0] * section[:, 1, 1])  # Poisson's ratio squared
+    factor = 0.75 * area * drilling * np.maximum(0.5 * (1.0 - 4.0 * coupling), 0.01)
+    for a, b in ((first, second), (second, third), (third, first)):
+        _add(higher, factor, to_strains @ (0.5 * (a + b)) @ turn, section[:, :3, :3])
+    return mean, higher
+
+
+def _triangle(xy, section, shear, drilling):
+    """Return matrices over natural strains and resultants of triangles."""
+    e = len(xy)
+    membrane, plate = _linear_strains(xy)
+    Pm, Pb = _displacements(membrane), _displacements(plate)
+    mean, higher = _optimal(xy, section, drilling)
+    sides = lines_of(3)
+    chord = xy[:, sides[:, 1]] - xy[:, sides[:, 0]]
+    length = np.linalg.norm(chord, axis=2)
+    t = chord / length[..., None]
+    # of a side: bending stiffness along it, shear stiffness, share that shear takes
+    along = np.stack((t[..., 0] ** 2, t[..., 1] ** 2, t[..., 0] * t[..., 1]), axis=2)
+    bending = np.einsum("eki,eij,ekj->ek", along, section[:, 3:, 3:], along)
+    phi = 12.0 * bending / (length**2 * np.einsum("eki,eij,ekj->ek", t, shear, t))
+    share = phi / (1.0 + phi)
+    quadratic = -1.5 / (length * (1.0 + phi))  # change of the director at the middle of the side by its natural shear
+    corner = np.zeros((e, 3, 2, 6))  # shear strains at a corner from those along both of its sides
+    for a in range(3):
+        inverse = np.linalg.inv(np.stack((chord[:, a], chord[:, a - 1]), axis=1))
+        corner[:, a, :, 3 + a] = inverse[:, :, 0] * share[:, a, None]
+        corner[:, a, :, 3 + (a - 1) % 3] = inverse[:, :, 1] * share[:, a - 1, None]
+
+    def strains(at):
+        N, g, bulge, _, det = _gradients(xy, at)
+        E = np.zeros((e, 6, 12))
+        curvatures = np.zeros((e, 3, 3, 3))
+        curvatures[..., 1:] = _strain_rows(g)
+        E[:, :3, :6] = mean @ Pm
+        E[:, 3:, 6:] = curvatures.reshape(e, 3, 9) @ Pb
+        E[:, 3:, 9:] += np.einsum("ecki,eki,ek->eck", _strain_rows(bulge), t, quadratic)
+        return E, np.einsum("a,eaij->eij", N, corner), det
+
+    S = np.zeros((e, 12, 12))
+    S[:, :6, :6] = np.swapaxes(Pm, 1, 2) @ higher @ Pm
+    for at in _INSIDE:
+        E, gamma, det = strains(at)
+        _add(S, det / 6.0, E, section)
+        _add(S[:, 6:, 6:], det / 6.0, gamma, shear)
+    resultants = np.zeros((e, 4, 8, 12))
+    for r, at in enumerate(((1.0 / 3.0, 1.0 / 3.0), (0.0, 0.0), (1.0, 0.0), (0.0, 1.0))):
+        E, gamma, _ = strains(at)
+        resultants[:, r, :6] = section @ E
+        resultants[:, r, 6:, 6:] = shear @ gamma
+    return S, resultants
