@@ -146,8 +146,7 @@ def _start_line(building: Building, line: _Line) -> np.ndarray:
     """Return coordinates (n, 4, dim) of the shape functions at the start: ends, and axes times length."""
     y = np.zeros((len(line.length), 4, building.dimension))
     for k in range(2):
-        R = np.array([building.rotation_matrix(int(i)) for i in np.unique(line.nodes[:, k])])
-        R = R[np.searchsorted(np.unique(line.nodes[:, k]), line.nodes[:, k])]
+        R = building.rotation_matrices(line.nodes[:, k])
         y[:, 2 * k] = building.positions[line.nodes[:, k]] + np.einsum("nij,nj->ni", R, line.offsets[k])
         y[:, 2 * k + 1] = np.einsum("nij,nj->ni", R, line.axes[k]) * line.length[:, None]
     if not line.cubic:

@@ -258,7 +258,7 @@ class PointMass(Declaration):
             self.name,
             nodes,
             mass,
-            np.array([building.rotation_matrix(int(node)).T @ arm for node in nodes]),
+            np.array([R.T @ arm for R in building.rotation_matrices(nodes)]),
             J,
         )
 
