@@ -23,7 +23,11 @@ from fem_mbs.meshes.abaqus.text import Card, Row
 
 __all__ = ["ASSEMBLY_KEYWORDS", "Instance", "Numbering", "flattened"]
 
-ASSEMBLY_KEYWORDS = ("PART", "END PART", "ASSEMBLY", "END ASSEMBLY", "INSTANCE", "END INSTANCE")
+ASSEMBLY_KEYWORDS = {
+    **dict.fromkeys(("PART", "END PART"), "a mesh with sets, surfaces and sections, which instances place"),
+    **dict.fromkeys(("ASSEMBLY", "END ASSEMBLY"), "the instances of parts, with sets and constraints over several"),
+    **dict.fromkeys(("INSTANCE", "END INSTANCE"), "a part moved and turned to its place"),
+}
 
 
 @dataclass(frozen=True, eq=False)
