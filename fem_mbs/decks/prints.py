@@ -144,9 +144,13 @@ class Printer(Relay):
 
     # --- tables ----------------------------------------------------------------------------------------------------
     def _add(self, request, quantity, time, ids, values, points=None, mode=0, total=False) -> None:
+        deck = self.conv.deck
+        name = deck.node_name if request.kind == "node print" else deck.element_name
+        labels = [name(int(i)) for i in ids] if deck.assembled and len(ids) else None
         table = PrintTable(
             quantity=quantity, set=request.set_name, time=time, mode=mode or None, total=total or None,
-            ids=np.asarray(ids).tolist(), points=None if points is None else np.asarray(points).tolist(),
+            ids=np.asarray(ids).tolist(), labels=labels,
+            points=None if points is None else np.asarray(points).tolist(),
             values=np.asarray(values, float).tolist(),
         )  # fmt: skip
         self.tables.append(table)
