@@ -24,7 +24,7 @@ from fem_mbs.functions.kinds import make_function
 from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, Effect, Mpc, RigidBody
 from fem_mbs.model.connections.joint_parts import drive
 from fem_mbs.parts.part import COMPONENTS
-from fem_mbs.system.compile import GROUND
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["make_constraints", "nodes_of_constraints", "tie_facets"]
 

@@ -29,8 +29,8 @@ from fem_mbs.model.records import (
 from fem_mbs.properties.sections import Material, Section
 from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.properties.solids import CellGroup, SolidGroup, SolidMaterial
+from fem_mbs.system.blocks import GROUND, Block, make_block
 from fem_mbs.system.callbacks import Callback
-from fem_mbs.system.compile import GROUND, Block, make_block
 
 __all__ = ["Building"]
 

@@ -13,7 +13,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.terms import component_numbers, floats, node_dofs, nodes_at, term_block
 from fem_mbs.parts.part import COMPONENTS
-from fem_mbs.system.compile import Block, make_block
+from fem_mbs.system.blocks import Block, make_block
 
 __all__ = ["Coupling", "coupling_blocks"]
 

@@ -13,7 +13,7 @@ from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.bodies import inertia_columns
-from fem_mbs.system.compile import GROUND
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["Rotor", "Bearing", "Disc", "RotorAxis", "Unbalance", "across"]
 

@@ -43,7 +43,7 @@ from fem_mbs.model.building import Building
 from fem_mbs.model.parts.cells import cell_owners, cell_runs
 from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.properties.solids import SolidGroup, solid_material_of
-from fem_mbs.system.compile import Block
+from fem_mbs.system.blocks import Block
 
 __all__ = ["Plane", "Pressure", "Solid", "Traction", "check_masses"]
 
