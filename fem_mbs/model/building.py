@@ -29,8 +29,8 @@ from fem_mbs.model.records import (
 from fem_mbs.properties.sections import Material, Section
 from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.properties.solids import CellGroup, SolidGroup, SolidMaterial
+from fem_mbs.system.blocks import GROUND, Block, make_block
 from fem_mbs.system.callbacks import Callback
-from fem_mbs.system.compile import GROUND, Block, make_block
 
 __all__ = ["Building"]
 
@@ -273,6 +273,24 @@ class Building:
         angle = self.rotations.get(node, 0.0)
         c, s = np.cos(angle), np.sin(angle)
         return np.array([[c, -s], [s, c]])
+
+    def rotation_matrices(self, nodes: np.ndarray) -> np.ndarray:
+        """Return rotations (n, dim, dim) of nodes at the start; see `rotation_matrix`."""
+        R = np.tile(np.eye(self.dimension), (len(nodes), 1, 1))
+        for node in self._turned(nodes):
+            R[nodes == node] = self.rotation_matrix(node)
+        return R
+
+    def start_angles(self, nodes: np.ndarray) -> np.ndarray:
+        """Return angles (n,) [rad] of nodes in the plane at the start."""
+        angles = np.zeros(len(nodes))
+        for node in self._turned(nodes):
+            angles[nodes == node] = self.rotations[node]
+        return angles
+
+    def _turned(self, nodes: np.ndarray) -> set[int]:
+        """Return those of the nodes that have a rotation of their own at the start."""
+        return self.rotations.keys() & set(nodes.tolist()) if self.rotations else set()
 
     def point(self, place: str | int, point: Any, owner: str, frames: bool = False) -> tuple[int, np.ndarray]:
         """Return node and offset in its axes of a point given in global coordinates (None: the node itself);

@@ -14,7 +14,7 @@ from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import Truss
 from fem_mbs.model.records import Component
 from fem_mbs.properties.sections import Section
-from fem_mbs.system.compile import Block
+from fem_mbs.system.blocks import Block
 
 __all__ = ["Substructure", "group_call", "made_again", "part_name"]
 

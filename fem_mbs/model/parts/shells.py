@@ -28,7 +28,7 @@ from fem_mbs.model.building import Building
 from fem_mbs.model.parts.cells import cell_runs
 from fem_mbs.properties.shells import Layer, ShellGroup, ShellSection, make_shell_section
 from fem_mbs.properties.solids import SolidMaterial, solid_material_of
-from fem_mbs.system.compile import Block
+from fem_mbs.system.blocks import Block
 
 __all__ = ["Shell"]
 
