@@ -107,7 +107,8 @@ class Block:
         return joints * self.type.multipliers
 
     def lies_along(self, group: str, first_dof: int = 0) -> None:
-        """All elements act along those of a group of beams; their dofs begin there at ``first_dof``."""
+        """Declare that the elements act along the beams of a group, one by one; their dofs begin there at
+        ``first_dof``."""
         self.along = [(0, self.size, group, first_dof)]
 
     def label(self, element: int) -> str:
@@ -118,7 +119,7 @@ class Block:
         return self.type.name
 
     def row_label(self, element: int) -> str:
-        """Return the same, and which of the group's constraints with shared multipliers it is, where there are
+        """Return `label`, and which of the group's constraints with shared multipliers it is, where there are
         several."""
         label = self.label(element)
         if self.joint is not None:
@@ -170,7 +171,8 @@ class Compiled:
 
     @property
     def dummy(self) -> int:
-        """Index of the last entry of dof vectors, which is no unknown: missing dofs and the ground point at it."""
+        """Return the index of the last entry of dof vectors, which is no unknown: missing dofs and the ground point
+        at it."""
         return self.n_dof - 1
 
     @property
@@ -185,8 +187,10 @@ class Compiled:
         return self.offset[node] + np.arange(self.dimension)
 
     def nodal(self, values: np.ndarray) -> np.ndarray:
-        """Return values of nodes (nodes, 6), three of positions and three of rotations, from those of all dofs (N,);
-        zero where a node has no such dof.  From (N, k) they are (k, nodes, 6)."""
+        """Return values of nodes (nodes, 6), three of positions and three of rotations, from those of all dofs (N,).
+
+        They are zero where a node has no such dof.  From (N, k) they are (k, nodes, 6).
+        """
         n, dim = self.nodes.x.shape[0], self.dimension
         out = np.zeros((*values.shape[1:], n, 6))
         for i in range(dim):
@@ -197,7 +201,7 @@ class Compiled:
         return out
 
     def name_of(self, dof: int) -> str:
-        """Return what a dof is, for a message: node and component, or joint and row."""
+        """Return a text for messages that names a dof: node and component, or joint and row."""
         if dof >= self.first_multiplier:
             for block in self.blocks:
                 if not block.type.multipliers:
@@ -216,7 +220,7 @@ class Compiled:
         return f'node "{self.nodes.names[node]}", {component}'
 
     def function_owner(self, index: int) -> Owner:
-        """Return what a time function moves or loads, for a message."""
+        """Return a text for messages that names the motion or load of a time function."""
         for name, function in zip(self.driven.owners, self.driven.functions, strict=True):
             if function == index:
                 return name
@@ -243,7 +247,7 @@ class Compiled:
         return found
 
     def sharing(self) -> csr_matrix:
-        """Return rows (n, N) that are zero where dofs that share an unknown move alike."""
+        """Return rows (n, N) that are zero where dofs with a shared unknown move equally."""
         shared = self.system.shared
         n = len(shared)
         rows = np.tile(np.arange(n), 2)
@@ -256,7 +260,7 @@ class Compiled:
 
     @property
     def first_scalar(self) -> int:
-        """First dof of the coordinates that belong to no node."""
+        """Return the first dof of the coordinates that belong to no node."""
         return int(self.offset[-1])
 
     def preferred_dofs(self) -> np.ndarray:
@@ -280,7 +284,7 @@ class Compiled:
         self.system.table[self.blocks.index(block), S.WATCHED] = 1
 
     def initial_state(self) -> S.State:
-        """Return state at rest in the positions of the model, with fresh workspaces."""
+        """Return a state at rest in the positions of the model, with new work arrays."""
         N, nr = self.n_dof, int(self.nodes.rotational.sum())
         width = 2 if self.dimension == 2 else 9
         Q, V, D = np.zeros((2, N)), np.zeros((3, N)), np.zeros((2, nr + 1, width))
@@ -339,9 +343,9 @@ class Compiled:
     def element_arrays(
         self, job: int, ctl: np.ndarray, fun: np.ndarray, state: S.State, blocks: Sequence[Block] | None = None
     ) -> Iterator[tuple[Block, np.ndarray, np.ndarray]]:
-        """Element vectors and matrices of all blocks at ``state``, block by block: (block, fe (n, m), ke (n, m, m)).
+        """Yield the element vectors and matrices of all blocks at ``state``: (block, fe (n, m), ke (n, m, m)).
 
-        For the few assemblies outside the step loop (initial conditions, scales); in the order of ``blocks``.
+        It serves the few assemblies outside the step loop (initial conditions, scales), in the order of ``blocks``.
         """
         for block in self.blocks if blocks is None else blocks:
             n, m = block.size, block.type.local_dofs
@@ -369,8 +373,11 @@ class Compiled:
         last: int | None = None,
         acting: bool = True,
     ) -> np.ndarray:
-        """Return table (n, n_out) of the OUTPUT job for elements ``first`` to ``last`` (all) of a block, by its number,
-        at ``state``; section forces with those of what is ``acting`` along the elements."""
+        """Return the table (n, n_out) of the OUTPUT job for elements ``first`` to ``last`` (all) of a block, by its
+        number.
+
+        It is that of ``state``; section forces include the forces ``acting`` along the elements.
+        """
         block = self.blocks[number]
         last = block.size if last is None else last
         table = np.zeros((last - first, len(block.type.outputs)))
@@ -400,15 +407,15 @@ class Compiled:
         table[low - first : high - first, dof + i // each * ends + i % each] += fe / ctl[C.SF]
 
     def serve(self, ctl: np.ndarray, fun: np.ndarray, state: S.State, slopes: bool = True) -> None:
-        """Ask the users' functions at the iterate of ``state``; see `fem_mbs.system.callbacks.serve`."""
+        """Evaluate the users' functions at the iterate of ``state``; see `fem_mbs.system.callbacks.serve`."""
         for block in self.blocks:
             if "callback" in block.type.par:
                 serve(block, self.block_history(block), self.callbacks, ctl, fun, state, slopes)
 
     def with_parameters(self, par: Mapping[int, np.ndarray]) -> Compiled:
-        """Return the same model with other element parameters, which this one does not see.
+        """Return a model with other element parameters; this one keeps its own.
 
-        It has parameters, element histories and row scales of its own, and all other arrays in common.
+        The new model has parameters, element histories and row scales of its own, and shares all other arrays.
 
         Args:
             par: parameters (n, n_par) of some blocks, by their numbers; rows of tables may differ in length.
@@ -746,7 +753,7 @@ def _places(
 
 
 def _table(blocks: list[Block]) -> np.ndarray:
-    """Return sizes and places in the flat arrays (blocks, N_TABLE), but for those of parameters and links."""
+    """Return sizes and places in the flat arrays (blocks, N_TABLE), except those of parameters and links."""
     table = np.zeros((len(blocks), S.N_TABLE), np.int64)
     at = dict.fromkeys((S.O_DOF, S.O_ROT, S.O_HIST, S.O_SLOT), 0)
     for row, block in zip(table, blocks, strict=True):
@@ -772,7 +779,7 @@ def _flat(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:
 
 
 def _length(nodes: Nodes, blocks: list[Block]) -> float:
-    """Return the size of a model [m]: the diagonal of its nodes' box; of a single point, what its joints span."""
+    """Return the size of a model [m]: the diagonal of its nodes' box; for a single point, the extent of its joints."""
     span = nodes.x.max(axis=0) - nodes.x.min(axis=0) if len(nodes.x) else np.zeros(1)
     length = float(np.linalg.norm(span))
     if length > 0.0:
@@ -792,8 +799,12 @@ def _joined(blocks: list[Block], table: np.ndarray) -> np.ndarray:
 
 
 def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:
-    """Return what acts along beams (n, 6): block and first element of these, block, first element and number of the
-    elements that act, first local dof; ``table`` is told where the forces on the beams of a block begin."""
+    """Return the elements that act along beams (n, 6), and write to ``table`` where the forces on the beams of a block
+    begin.
+
+    A row holds block and first element of the beams, block, first element and number of the acting elements, and their
+    first local dof.
+    """
     links = []
     size = 0
     for b, block in enumerate(blocks):
