@@ -105,7 +105,7 @@ def build(kind: str, h: float, duration: float, **options) -> Model:
 
 
 def characteristic(options: dict, wh: float) -> np.ndarray:
-    """Return polynomial in z of the rule for d'' + w^2 d = 0: the eigenvalues of its amplification matrix are the
+    """Return the polynomial in z of the rule for d'' + w^2 d = 0: the eigenvalues of its amplification matrix are the
     roots."""
     rule, g = options["rule"], wh * wh
     if rule in ("midpoint", "decaying"):

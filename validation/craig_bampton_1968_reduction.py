@@ -73,7 +73,7 @@ def build(part: str = "frame", tied: bool = False, held: str = "") -> Model:
 
 
 def interfaces(part: str) -> dict:
-    """Return ends of the solid bar are rigid, those of the plate move by their mean; the frame has a free foot."""
+    """Return interfaces: rigid ends of the solid bar, mean motions of the plate's ends; the frame has a free foot."""
     if part == "frame":
         return {"foot": "frame:end"}
     kind = "rigid" if part == "solid" else "average"

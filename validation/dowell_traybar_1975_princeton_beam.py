@@ -77,7 +77,7 @@ def reference() -> dict:
 
 
 def exact(force: float, beta: float) -> np.ndarray:
-    """Return displacement of the tip of the exact beam."""
+    """Return the displacement of the tip of the exact beam."""
     flexibility = np.diag(1.0 / np.array([stiffness()[k] for k in ("EA", "GAy", "GAz", "GJ", "EIy", "EIz")]))
     tip = cantilever(LENGTH, flexibility, load(force, beta), intervals=16)[-1].place(LENGTH)
     return tip - (LENGTH, 0.0, 0.0)

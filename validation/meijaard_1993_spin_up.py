@@ -86,7 +86,7 @@ def build(
 
 
 def angle(t: np.ndarray, rate: float) -> np.ndarray:
-    """Return rotation of the shaft [rad]."""
+    """Return the rotation of the shaft [rad]."""
     w = 2.0 * np.pi / SPIN_UP
     return np.where(
         t <= SPIN_UP, rate / SPIN_UP * (0.5 * t * t + (np.cos(w * t) - 1.0) / w**2), rate * (t - 0.5 * SPIN_UP)

@@ -222,7 +222,7 @@ def _rates(lin: Linearisation, found: Elimination, T: np.ndarray, Q: np.ndarray)
 
 
 def _with_mass(system, bases, shares, given: Inputs, names: list[str], owner: str):
-    """Return coordinates without mass in terms of the others: a left basis (N, k), right bases and shares of inputs
+    """Return the coordinates without mass in terms of the others: a left basis (N, k), right bases and shares of inputs
     with their derivatives, and names of coordinates."""
     (M, C1, K), (T, T1, T2), (Q, Q1, Q2) = system, bases, shares
     Mr = T.T @ (M @ T)
