@@ -329,8 +329,8 @@ def _normal(p: complex, right: np.ndarray, left: np.ndarray) -> Pair:
 def whirl(lin: Linearisation, pair: Pair, same: np.ndarray | None = None) -> Whirl:
     """Return the sense in which the nodes of a rotor whirl in a mode.
 
-    It is "forward" (as the rotor turns), "backward", "mixed" (some nodes forward, some backward), or "none": motion along
-    lines, not across the axis (torsion, axial modes), or not determined.
+    It is "forward" (as the rotor turns), "backward", "mixed" (some nodes forward, some backward), or "none": motion
+    along lines, not across the axis (torsion, axial modes), or not determined.
 
     Lateral motions u, v across the axis are r_f exp(i w t) + conj(r_b) exp(-i w t) as complex numbers, with
     2 r_f = u + i v, 2 conj(r_b) = conj(u - i v); their areas grow by w_f |r_f|^2 - w_b |r_b|^2, with w_f = w + Omega
