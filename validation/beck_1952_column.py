@@ -69,7 +69,7 @@ def newton(function, x: np.ndarray, steps: int = 40) -> np.ndarray:
 
 
 def reference() -> dict:
-    """Return load and frequency where roots coalesce: f = df/dw = 0; and where a damped one has no real part."""
+    """Return load and frequency where two roots coalesce (f = df/dw = 0), and where a damped root is imaginary."""
 
     def double(x):
         f = partial(characteristic, load=x[1], damping=0.0)
@@ -111,7 +111,7 @@ def discriminant(load: float, n: int) -> tuple[float, float]:
 
 
 def coalescence(n: int) -> tuple[float, float]:
-    """Return load and frequency at which the two modes meet, by the secant rule."""
+    """Return the load and frequency at which the two modes meet, by the secant rule."""
     a, b = 19.5, 20.4
     fa, _ = discriminant(a, n)
     for _ in range(8):
