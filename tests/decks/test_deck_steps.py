@@ -7,8 +7,10 @@ import pytest
 from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
 from scipy.linalg import eigh
 
+from fem_mbs.decks.run import convert
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.abaqus.calculix_dat import read_dat
+from fem_mbs.meshes.abaqus.reader import read_deck
 
 #: One cube, held below, that moves up and down: stiffness 1000, mass 4 at the top (consistent).
 CUBE = """*NODE, NSET=NALL
@@ -229,6 +231,51 @@ def test_tables_of_modes_within_bounds(tmp_path):
     assert modes.mode.tolist() == [2]
     for found in (modes.participation, modes.effective_mass):
         assert found == pytest.approx(np.array([[2.1, 2.2, 2.3, 2.4, 2.5, 2.6]]))
+
+
+# ---- amplitudes that are no tables -----------------------------------------------------------------------------------
+
+WAVES = {
+    "SMOOTH STEP": ("0., 0., .5, 1., 1., .25\n", lambda t: smooth(t)),
+    "EQUALLY SPACED, FIXED INTERVAL=.25": (
+        "0., 1., 0., 2., 2.\n", lambda t: np.interp(t, [0, 0.25, 0.5, 0.75], [0, 1, 0, 2])
+    ),
+    "PERIODIC": (
+        "2, 3., .2, .5\n1., 2., .3, -.4\n",
+        lambda t: 0.5 + (t >= 0.2) * sum(
+            a * np.cos(3 * n * (t - 0.2)) + b * np.sin(3 * n * (t - 0.2)) for n, a, b in ((1, 1, 2), (2, 0.3, -0.4))
+        ),
+    ),
+    "MODULATED": (
+        "1., 2., .1, 3., 20.\n", lambda t: 1 + (t > 0.1) * 2 * np.sin(3 * (t - 0.1)) * np.sin(20 * (t - 0.1))
+    ),
+    "DECAY": ("1., 2., .1, .3\n", lambda t: 1 + (t >= 0.1) * 2 * np.exp(-(t - 0.1) / 0.3)),
+}  # fmt: skip
+
+
+def smooth(t):
+    s, r = np.clip(t / 0.5, 0, 1), np.clip((t - 0.5) / 0.5, 0, 1)
+    return s**3 * (10 - 15 * s + 6 * s**2) - 0.75 * r**3 * (10 - 15 * r + 6 * r**2)
+
+
+@pytest.mark.parametrize("case", WAVES)
+def test_amplitudes_that_are_no_tables(tmp_path, case):
+    """The load follows the amplitude of the time of its step; then its last value stays."""
+    data, law = WAVES[case]
+    text = CUBE + f"*AMPLITUDE, NAME=A, DEFINITION={case}\n{data}"
+    path = tmp_path / "d.inp"
+    path.write_text(text + step("*STATIC\n1., 1.\n") + step("*STATIC\n1., 1.\n" + BY_A) + step(STATIC))
+    model = convert(read_deck(path)).model
+    (function,) = (f for f, load in model.building.used_functions if load)
+    t = np.linspace(0.0, 1.0, 200)[1:]
+    value, first, second = function.jet(1.0 + t)
+    assert value == pytest.approx(law(t), abs=1e-12)
+    assert function(np.array([0.5, 2.5])) == pytest.approx([0.0, law(np.array(1.0))], abs=1e-12)
+    h = 1e-4
+    inside = (np.abs(t[:, None] - np.concatenate(([0.0, 1.0], function.kinks - 1.0))) > 2 * h).all(axis=1)
+    up, down = function(1.0 + t + h), function(1.0 + t - h)
+    assert first[inside] == pytest.approx(((up - down) / (2 * h))[inside], abs=1e-3)
+    assert second[inside] == pytest.approx(((up - 2 * value + down) / h**2)[inside], abs=1e-1)
 
 
 # ---- supports of single steps ----------------------------------------------------------------------------------------
