@@ -93,6 +93,8 @@ class Building:
         self.blocks: list[Block] = []
         self.labels: set[str] = set()
         self.fixed: list[tuple[int, int]] = []
+        #: the same of supports that only some linear steps have, by the names of their groups
+        self.step_supports: dict[str, list[tuple[int, int]]] = {}
         self.driven: list[tuple[int, int, int, Owner]] = []
         self.used_functions: list[tuple[TimeFunction, bool]] = []
         self.callbacks: list[Callback] = []

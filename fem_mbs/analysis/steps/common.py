@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 __all__ = [
     "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FREQUENCY_OR_ROOT", "FREQUENCY", "INCREMENT", "LOADS_TEXT",
     "NAMES", "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "REPORTS", "REPORT_TEXT", "RISING", "RuleWeights",
-    "Sought",
+    "Sought", "Supported",
     "Speeds", "TIME_TEXT", "TOTAL", "TimeSteps", "Turning", "along_quantities", "check_friction", "check_named",
-    "check_preload", "check_rotor", "check_sought", "check_spin", "check_stiffening", "check_turning", "check_weight",
-    "count_steps", "counted", "limited", "listed", "number", "outside_tables", "rising", "rotor_of",
+    "check_preload", "check_rotor", "check_sought", "check_spin", "check_stiffening", "check_supports", "check_turning",
+    "check_weight",
+    "count_steps", "counted", "limited", "listed", "named", "number", "outside_tables", "rising", "rotor_of",
     "sought", "spread", "steps_in_words", "valued", "whole",
 ]  # fmt: skip
 
@@ -180,6 +181,15 @@ class About(StepOptions):
         "name of a linear static step before, about whose displaced place the step is linear, with its stresses and "
         "loads, which stay constant",
         "",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Supported(About):
+    """The place that a linear step is about, and supports of its own."""
+
+    supports: Any = key(
+        NAMES, "groups of `[[support]]` that hold in this step besides those without a group", "", shows="none"
     )
 
 
@@ -363,6 +373,25 @@ def check_preload(step: PlannedStep, model: Model) -> None:
             remedy="bring all loads on in one linear static step",
         )
     check_stiffening(step.owner, f'preload = "{preload}"', model)
+
+
+def check_supports(step: PlannedStep, model: Model) -> None:
+    """Refuse groups of supports that the model does not have.
+
+    Raises:
+        ModelError: naming the step, the group and those that there are.
+    """
+    for name in named(step.options.supports):
+        if name not in model.building.step_supports:
+            known = ", ".join(f'"{k}"' for k in model.building.step_supports) or "none"
+            raise ModelError(
+                f'no support has the group "{name}" (there are {known})', owner=step.owner, key="supports", value=name
+            )
+
+
+def named(value: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of an option that takes one or several."""
+    return (value,) if isinstance(value, str) and value else tuple(value)
 
 
 def check_stiffening(owner: str, what: str, model: Model) -> None:
