@@ -140,7 +140,7 @@ def directions(conv: Conversion, group: Group) -> np.ndarray:
         element = group.ids[int(np.argmin(size)) // (len(group.lines) // len(group.ids))]
         told = "the default (0, 0, -1)" if not given else str(tuple(n1.tolist()))
         raise ModelError(
-            f"direction 1 of beam {element}, {told}, lies along the beam",
+            f"direction 1 of beam {conv.deck.element_name(element)}, {told}, lies along the beam",
             place=section.where,
             remedy="give another one in the last line of *BEAM SECTION",
         )

@@ -281,7 +281,8 @@ def find_groups(conv: Conversion) -> None:
             n = len(block.ids)
             if not unsupported:
                 place = element_place(deck.source, int(block.ids[0]))
-            unsupported.append(f"{block.type} ({n} element{'s' * (n > 1)}, the first is {block.ids[0]})")
+            first = deck.element_name(block.ids[0])
+            unsupported.append(f"{block.type} ({n} element{'s' * (n > 1)}, the first is {first})")
             continue
         for letter, what in _VARIANTS.items() if kind[0] == "solid" else ():
             if letter in block.type[len(block.shape) :]:
@@ -292,8 +293,9 @@ def find_groups(conv: Conversion) -> None:
             rows = index == s
             if s < 0:
                 place = element_place(deck.source, int(block.ids[rows][0]))
+                first = deck.element_name(block.ids[rows][0])
                 raise ModelError(
-                    f"{rows.sum()} elements of type {block.type} have no section (the first is {block.ids[rows][0]})",
+                    f"{rows.sum()} elements of type {block.type} have no section (the first is {first})",
                     place=place,
                     remedy="the deck is cut off, or lacks a *SECTION for their set",
                 )

@@ -100,7 +100,7 @@ class Printer(Relay):
     # --- which states ----------------------------------------------------------------------------------------------
     def _take(self, step: StepPlan, series, frames) -> None:
         if step.kind.shapes:
-            self._modes(step, frames)
+            self._modes(step)
             return
         deck_step = self.conv.deck.steps[step.index]
         times = np.atleast_1d(frames["time"])
@@ -126,7 +126,7 @@ class Printer(Relay):
             if late:  # the last increment is printed in any case
                 self.last = lambda s=step, r=late, fr=frame, at=now: [self._print(s, o, fr, at) for o in r]
 
-    def _modes(self, step: StepPlan, frames) -> None:
+    def _modes(self, step: StepPlan) -> None:
         """Print shapes of modes with unit modal mass, and buckling shapes unscaled."""
         for request in step.prints:
             if request.frequency <= 0 or not request.variables:
@@ -151,9 +151,13 @@ class Printer(Relay):
 
     # --- tables ----------------------------------------------------------------------------------------------------
     def _add(self, request, quantity, time, ids, values, points=None, mode=0, total=False) -> None:
+        deck = self.conv.deck
+        name = deck.node_name if request.kind == "node print" else deck.element_name
+        labels = [name(int(i)) for i in ids] if deck.assembled and len(ids) else None
         table = PrintTable(
             quantity=quantity, set=request.set_name, time=time, mode=mode or None, total=total or None,
-            ids=np.asarray(ids).tolist(), points=None if points is None else np.asarray(points).tolist(),
+            ids=np.asarray(ids).tolist(), labels=labels,
+            points=None if points is None else np.asarray(points).tolist(),
             values=np.asarray(values, float).tolist(),
         )  # fmt: skip
         self.tables.append(table)
@@ -166,7 +170,7 @@ class Printer(Relay):
                 elif name == "V":
                     self._node_table(request, name, frame["velocity"], time)
                 elif name == "RF":
-                    forces = self._external(step, frame, time)
+                    forces = self._external(step, frame)
                     if forces is None:
                         self._unknown(request, name, "of steps in time")
                     else:
@@ -219,7 +223,7 @@ class Printer(Relay):
         )
 
     # --- forces ----------------------------------------------------------------------------------------------------
-    def _external(self, step: StepPlan, frame, time: float) -> np.ndarray | None:
+    def _external(self, step: StepPlan, frame) -> np.ndarray | None:
         """Return reactions and loads on nodes (n, 3)."""
         from fem_mbs.system.tangent import Level, Tangent
 
@@ -263,7 +267,7 @@ class Printer(Relay):
                 inner = silent.force(blocks)
             forces[bound] = system.nodal(inner)[bound]
         for own, ref in self.conv.turning.items():
-            forces[own] = nodal[ref, 3:] + self._drive_moment(step, frame, ref)
+            forces[own] = nodal[ref, 3:] + self._drive_moment(step, ref)
         return forces
 
     @cached_property
@@ -283,7 +287,7 @@ class Printer(Relay):
         node, k = np.nonzero(bound[:, :3])
         return node, k
 
-    def _drive_moment(self, step: StepPlan, frame, ref: int) -> np.ndarray:
+    def _drive_moment(self, step: StepPlan, ref: int) -> np.ndarray:
         """Return moments (3,) of the drivers of a node's rotation."""
         total = np.zeros(3)
         for name, node, axis in self.conv.turned:

@@ -27,7 +27,8 @@ from fem_mbs.model.records import (
     JointData,
 )
 from fem_mbs.properties.sections import Material, Section
-from fem_mbs.properties.solids import SolidGroup, SolidMaterial
+from fem_mbs.properties.shells import ShellGroup
+from fem_mbs.properties.solids import CellGroup, SolidGroup, SolidMaterial
 from fem_mbs.system.callbacks import Callback
 from fem_mbs.system.compile import GROUND, Block, make_block
 
@@ -66,6 +67,7 @@ class Building:
         self.materials: dict[str, Material] = {}
         self.solid_materials: dict[str, SolidMaterial] = {}
         self.solid_groups: dict[str, SolidGroup] = {}
+        self.shell_groups: dict[str, ShellGroup] = {}
         self.temperatures: dict[str, tuple[int, TimeFunction]] = {}
         self.sections: dict[str, Section] = {}
         self.meshes: dict[str, tuple[Mesh, int]] = {}
@@ -143,6 +145,11 @@ class Building:
     def positions(self) -> np.ndarray:
         """Node positions (n, dimension) [m] at the start."""
         return np.concatenate(self._x) if self._x else np.zeros((0, self.dimension))
+
+    @property
+    def cell_groups(self) -> list[CellGroup]:
+        """All groups of elements on plane and solid cells of meshes."""
+        return [*self.solid_groups.values(), *self.shell_groups.values()]
 
     def position(self, node: int) -> np.ndarray:
         part = bisect_right(self._first, node) - 1

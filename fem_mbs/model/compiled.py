@@ -53,7 +53,7 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
     for first, last in b.droppable:
         keep[first:last] &= used[first:last]
     for mesh, spare in b.spare_nodes:
-        if not any(group.on(mesh) for group in b.solid_groups.values()):
+        if not any(group.on(mesh) for group in b.cell_groups):
             spare = b.meshes[mesh][1] + spare
             keep[spare] &= used[spare]
     loose = np.flatnonzero(keep & ~used)

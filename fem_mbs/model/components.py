@@ -117,4 +117,5 @@ def _declared(model: Any, group: str) -> Beam | Truss | None:
 
 def part_name(model: Any, label: str) -> str:
     """Return the user's name of the part that elements with a label belong to."""
-    return model.solid_groups[label].part if label in model.solid_groups else label
+    groups = {**model.solid_groups, **model.shell_groups}
+    return groups[label].part if label in groups else label

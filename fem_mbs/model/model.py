@@ -41,6 +41,7 @@ from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
+from fem_mbs.model.parts.shells import Shell
 from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
 from fem_mbs.model.records import Body, InitialSpeed, InitialVelocity, JointCoordinate, Step
 from fem_mbs.model.sensors.kinds import sensor_docstring, sensor_kind
@@ -120,6 +121,7 @@ class Model(StepCalls, Shown):
     materials = Built()
     solid_materials = Built()
     solid_groups = Built()
+    shell_groups = Built()
     temperatures = Built()
     sections = Built()
     meshes = Built()
@@ -160,6 +162,7 @@ class Model(StepCalls, Shown):
     trusses = adds(Truss)
     solids = adds(Solid)
     planes = adds(Plane)
+    shells = adds(Shell)
     point_mass = adds(PointMass)
     disc = adds(Disc)
     nodal_mass = adds(NodalMass)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fem_mbs.meshes.abaqus.assembly import place, turn
 from fem_mbs.meshes.abaqus.deck import (
     Amplitude,
     Coupling,
@@ -145,7 +146,7 @@ def coupling(deck: Reading, card: Card) -> None:
     surface = deck.mesh.surface(card, card.need("SURFACE"))
     orient = card.get("ORIENTATION")
     if orient is not None:
-        deck.refer(card, "orientation", orient)
+        orient = deck.refer(card, "orientation", orient)
     name = card.get("CONSTRAINT NAME", "")
     deck.coupling = (card, name, deck.mesh.one_node(card, card.need("REF NODE")), surface, orient)
 
@@ -157,6 +158,9 @@ def kinematic(deck: Reading, card: Card) -> None:
 
 def distributing(deck: Reading, card: Card) -> None:
     """Couple the mean motion of a surface."""
+    method = card.get("WEIGHTING METHOD", "UNIFORM")
+    if method != "UNIFORM":
+        deck.log.add("parameter", f"DISTRIBUTING, WEIGHTING METHOD={method}", card)
     _finish_coupling(deck, card, "distributing")
 
 
@@ -188,7 +192,7 @@ def kinematic_coupling(deck: Reading, card: Card) -> None:
     ref = deck.mesh.one_node(card, card.need("REF NODE"))
     orient = card.get("ORIENTATION")
     if orient is not None:
-        deck.refer(card, "orientation", orient)
+        orient = deck.refer(card, "orientation", orient)
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
         dofs: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
@@ -236,6 +240,7 @@ def tie(deck: Reading, card: Card) -> None:
         deck.log.add("keyword", "TIE, CYCLIC SYMMETRY", card)
         card.taken.update(card.params)
         return
+    card.choice("TYPE", {"SURFACE": None, "NODE": None}, None)  # nodes follow faces in both, and need not match them
     tolerance = card.number("POSITION TOLERANCE", np.nan)
     adjust = card.get("ADJUST", "YES") != "NO"
     name = card.get("NAME", "")
@@ -259,7 +264,8 @@ def transform(deck: Reading, card: Card) -> None:
     row, fields = rows[0]
     v = np.array(row.numbers(fields, "a transform (points a and b)", 6, 6))
     check_axes(row, system, v[:3], v[3:])
-    deck.transforms.append(Transform(nodes, system, v[:3].copy(), v[3:].copy(), where(card)))
+    moved = turn if system == "rectangular" else place
+    deck.transforms.append(Transform(nodes, system, moved(card, v[:3]), moved(card, v[3:]), where(card)))
 
 
 def amplitude(deck: Reading, card: Card) -> None:

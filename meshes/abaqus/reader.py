@@ -15,10 +15,12 @@ import difflib
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.meshes.abaqus.assembly import ASSEMBLY_KEYWORDS, flattened
 from fem_mbs.meshes.abaqus.constraints import CONSTRAINT_KEYWORDS
 from fem_mbs.meshes.abaqus.deck import Deck, DeckStep, Effect
 from fem_mbs.meshes.abaqus.elements import SECTIONED
@@ -37,6 +39,9 @@ from fem_mbs.meshes.abaqus.steps import COMPUTED, STEP_KEYWORDS, StepDraft, proc
 from fem_mbs.meshes.abaqus.text import Card, Row
 from fem_mbs.meshes.vocabulary import Use, Word, first_sentence
 
+if TYPE_CHECKING:
+    from fem_mbs.meshes.abaqus.assembly import Instance
+
 __all__ = ["keywords", "read_deck"]
 
 _MESH_KEYWORDS = {
@@ -46,6 +51,7 @@ _MESH_KEYWORDS = {
     "ELSET": "element sets",
     "SURFACE": "surfaces of element faces or of nodes",
     "USER ELEMENT": "types of elements that other programs compute; elements of these types are refused",
+    "SYSTEM": "axes in which the nodes after it are given",
     "HEADING": "the title",
     "INCLUDE": "a file beside the deck",
 }
@@ -127,12 +133,7 @@ _HARMLESS_PARAMETERS = ("NAME", "UNSYMM", "CONVERTSDI", "EXTRAPOLATION", "SOLVER
 # Without these the deck is not whole: it must be written in another way.
 _REFUSED = {
     **dict.fromkeys(
-        ("PART", "END PART", "ASSEMBLY", "END ASSEMBLY", "INSTANCE", "END INSTANCE"),
-        "parts and assemblies are not read; write a flat deck (Abaqus/CAE: Model, Edit Attributes, "
-        '"Do not use parts and assemblies in input files")',
-    ),
-    **dict.fromkeys(
-        ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYSTEM"),
+        ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY"),
         "generated nodes and elements are not read; write them out as *NODE and *ELEMENT",
     ),
     "PARAMETER": "parameters are not read; write the deck with their values",
@@ -140,7 +141,7 @@ _REFUSED = {
 }
 
 _HANDLERS = {**PROPERTY_KEYWORDS, **MATERIAL_KEYWORDS, **CONSTRAINT_KEYWORDS, **STEP_KEYWORDS}
-_ALL = (*_HANDLERS, *_MESH_KEYWORDS, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_REFUSED)
+_ALL = (*_HANDLERS, *_MESH_KEYWORDS, *ASSEMBLY_KEYWORDS, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_REFUSED)
 _KNOWN = {name.replace(" ", ""): name for name in _ALL}
 _KNOWN |= {"PRE-TENSIONSECTION": "PRE-TENSION SECTION", "ELPRINT": "EL PRINT", "ELEMENTPRINT": "EL PRINT"}
 _KNOWN |= {"ELEMENTFILE": "EL FILE", "ELFILE": "EL FILE", "ELOUTPUT": "ELEMENT OUTPUT", "RIGIDBODY": "RIGID BODY"}
@@ -162,7 +163,7 @@ def _word(name: str, handler: Callable) -> Word:
 
 def keywords() -> list[Word]:
     """Return all keywords that the reader knows, with what becomes of them."""
-    found = [Word(name, Use.USED, text) for name, text in _MESH_KEYWORDS.items()]
+    found = [Word(name, Use.USED, text) for name, text in (*_MESH_KEYWORDS.items(), *ASSEMBLY_KEYWORDS.items())]
     found += [_word(name, handler) for name, handler in _HANDLERS.items()]
     found += [Word(name, Use.PASSED, "output, and the conduct of the other program") for name in _HARMLESS]
     found += [Word(name, Use.PASSED, "definitions that nothing uses without contact or heat") for name in _DEFINITIONS]
@@ -173,9 +174,9 @@ def keywords() -> list[Word]:
 class Reading:
     """Data that the keyword functions fill."""
 
-    def __init__(self, cards: list[Card]) -> None:
+    def __init__(self, cards: list[Card], instances: list[Instance]) -> None:
         self.log = Log()
-        self.mesh = DeckMesh(cards, self.log)
+        self.mesh = DeckMesh(cards, self.log, instances)
         self.materials: list[MaterialDraft] = []
         self.orientations: dict = {}
         self.amplitudes: dict = {}
@@ -200,11 +201,18 @@ class Reading:
         self._names: dict[str, set[str]] = {what: set() for what in names.values()}
         for card in cards:
             if card.keyword in names and not (card.keyword == "AMPLITUDE" and "NAME" not in card.params):
-                self._names[names[card.keyword]].add(card.need("NAME"))
+                self._names[names[card.keyword]].add(self.named(card, names[card.keyword]))
+
+    def named(self, card: Card, what: str) -> str:
+        """Return the full name of the material, orientation or amplitude that a keyword defines."""
+        name = card.need("NAME")
+        return self.mesh.name_of(card, name) if what == "orientation" else name
 
     def refer(self, at: Card | Row, what: str, name: str) -> str:
-        """Return the name, if there is such a material, orientation or amplitude."""
+        """Return the full name, if there is such a material, orientation or amplitude."""
         known = self._names[what]
+        if what == "orientation":
+            name = self.mesh.name_of(at, name)
         if name not in known:
             near = difflib.get_close_matches(name, known, 3)
             hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known)) or 'none'}"
@@ -250,7 +258,7 @@ class Reading:
                 named = f" (of the set {', '.join(sets[:3])})" if sets else ""
                 self.mesh.element_place(element).fail(
                     f"{n} element{'s' * (n > 1)} of type {block.type} without properties, the "
-                    f"first is {element}{named}; add *{keywords[0]}, ELSET=..."
+                    f"first is {self.mesh.label('element', element)}{named}; add *{keywords[0]}, ELSET=..."
                 )
 
 
@@ -270,8 +278,9 @@ def _twice(reading: Reading) -> None:
         file, line = last.where.rsplit(", line ", 1)
         place = Row(reading.section_cards[k], file, int(line))
         same = type(first) is type(last) and _properties(first) == _properties(last)
+        element = reading.mesh.label("element", ids[mine[0]])
         reading.log.add(
-            "section", f"a second one of element {ids[mine[0]]}", place, Effect.NONE if same else Effect.DIFFERS,
+            "section", f"a second one of element {element}", place, Effect.NONE if same else Effect.DIFFERS,
             count=len(mine), reason=f"the last counts, another stands in {first.where}",
         )  # fmt: skip
 
@@ -294,21 +303,22 @@ def _end(cards: list[Card]) -> str:
 def element_place(path: str | Path, element: int) -> str:
     """Return file and line of an element of a deck, for messages about it; MeshError if the deck has no such
     element."""
-    mesh = Reading(read_cards(Path(path), _KNOWN)).mesh
+    mesh = Reading(*flattened(read_cards(Path(path), _KNOWN))).mesh
     return where(mesh.element_place(element))
 
 
 def read_deck(path: str | Path) -> Deck:
     """Return the description of a deck and of the files that it includes; MeshError if it cannot be read."""
     path = Path(path)
-    cards = read_cards(path, _KNOWN)
-    for card in cards:
+    whole = read_cards(path, _KNOWN)
+    for card in whole:
         reason = _REFUSED.get(card.keyword)
         if reason is not None:
             card.fail(reason)
         if card.keyword == "RESTART" and "READ" in card.params:
             card.fail("the model comes from a restart file; give the deck that wrote it")
-    reading = Reading(cards)
+    cards, instances = flattened(whole)
+    reading = Reading(cards, instances)
     title: list[str] = []
     for card in cards:
         if card.keyword == "HEADING":
@@ -332,7 +342,7 @@ def read_deck(path: str | Path) -> Deck:
     if reading.coupling is not None:
         reading.coupling[0].fail("no *KINEMATIC or *DISTRIBUTING follows")
     if reading.step is not None:
-        reading.step.card.fail(f"the file ends before *END STEP ({_end(cards)}); it may have been cut off")
+        reading.step.card.fail(f"the file ends before *END STEP ({_end(whole)}); it may have been cut off")
     mesh = reading.mesh
     if not len(mesh.node_ids):
         raise MeshError(f"{path.name}: the deck has no nodes")
@@ -341,7 +351,7 @@ def read_deck(path: str | Path) -> Deck:
     _twice(reading)
     return Deck(
         source=str(path),
-        files=tuple(dict.fromkeys(piece.file for card in cards for piece in card.pieces)) or (path.name,),
+        files=tuple(dict.fromkeys(piece.file for card in whole for piece in card.pieces)) or (path.name,),
         title=tuple(title),
         node_ids=mesh.node_ids,
         x=mesh.x,
@@ -365,5 +375,6 @@ def read_deck(path: str | Path) -> Deck:
         boundaries=tuple(reading.boundaries),
         steps=tuple(reading.steps),
         unused=reading.log.entries(),
-        end=_end(cards),
+        end=_end(whole),
+        numbering=mesh.numbering,
     )
