@@ -1,4 +1,4 @@
-"""Small compiled helpers that several element modules share: time functions, clearing, rows of points."""
+"""Small compiled helpers that several element modules share: time functions, zeroing, rows of points."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STIFFNESS, DAMPING, FREE = range(3)  # first columns of par of linear springs
 
 @inner
 def clear(block, rows):
-    """Zero the first rows of `fe` (2-D) or `ke` (3-D): kernels write every entry of their rows."""
+    """Zero the first ``rows`` rows of `fe` (2-D) or `ke` (3-D), since kernels must write every entry of their rows."""
     flat = block.reshape(block.shape[0], -1)
     for i in range(rows):
         for j in range(flat.shape[1]):
@@ -30,7 +30,10 @@ def clear(block, rows):
 
 @inner
 def time_value(fun, index, column, default):
-    """Value of the time function `index` (a parameter, hence a float) in that column of fun; negative: the default."""
+    """Return the value of the time function ``index`` in a column of ``fun``, or ``default`` for a negative index.
+
+    The index is a parameter of the element, hence a float.
+    """
     if index < 0:
         return default
     return fun[int(index), column]
@@ -38,7 +41,8 @@ def time_value(fun, index, column, default):
 
 @inner
 def step_multiplier(ctl, Q, U, scale, index):
-    """Multiplier for the work over the step: that of the step, or the mean of both ends for one-state rules."""
+    """Return the multiplier for the work over the step: that of the step, or the mean of both ends for one-state
+    rules."""
     if ctl[RULE] == ONE_STATE:
         return 0.5 * scale * (Q[0, index] + Q[1, index])
     return scale / ctl[SF] * U[index]
@@ -46,7 +50,8 @@ def step_multiplier(ctl, Q, U, scale, index):
 
 @inner
 def add_force(fe, factor, force, B, k):
-    """fe (n_loc,) += factor * B^T force in the rows of end k: a force on a point, seen from the end's unknowns."""
+    """Add factor * B^T force to fe (n_loc,) in the rows of end k: the generalised forces of a force on a point of
+    the end."""
     n = B.shape[1]
     for j in range(n):
         total = 0.0
@@ -57,7 +62,10 @@ def add_force(fe, factor, force, B, k):
 
 @inner
 def add_arm_tangent(ke, factor, force, J, k):
-    """ke (n_loc, n_loc) += factor * d(B^T force)/dU at constant force: the mean arm turns, d r_m = d r1/2."""
+    """Add factor * d(B^T force)/dU at constant force to ke (n_loc, n_loc).
+
+    The derivative comes from the rotation of the mean arm, d r_m = d r1/2.
+    """
     if J.shape[0] == 2:
         ke[3 * k + 2, 3 * k + 2] += 0.5 * factor * (J[0, 2] * force[1] - J[1, 2] * force[0])
         return
@@ -70,9 +78,10 @@ def add_arm_tangent(ke, factor, force, J, k):
 
 
 def spring_prestress(par, outputs, factor):
-    """Return parameters of linear springs that bear the force outputs[:, 0] times ``factor`` more at the same place.
+    """Return parameters of linear springs whose force is greater by ``factor`` times outputs[:, 0] at the same
+    coordinate.
 
-    The free coordinate moves; springs without stiffness stay as they are.
+    The free coordinate changes; springs without stiffness keep theirs.
     """
     par = par.copy()
     stiff = par[:, STIFFNESS] > 0.0

@@ -6,8 +6,8 @@ A coordinate s of the ends a and b has, over a step,
     row1  = ds1/dU at the end of the step,
     G     = d row/dU, what a constant force along the row contributes to the tangent.
 
-One-state rules see two equal states: row = row1 is the gradient there, G half of its derivative.  With these three, a
-spring-damper (`spring_rows`) or a constraint with a multiplier (`constraint_rows`) on s is the same for every s:
+One-state rules see two equal states: row = row1 is the gradient there, G half of its derivative.  With these three,
+`spring_rows` (a spring-damper on s) and `constraint_rows` (a constraint with a multiplier) serve every coordinate s:
 
 - `offset_rows`     s = (P_b - P_a).e, e fixed in end a, points eccentric: bilinear, so the quotient takes the means
                     of both factors, ds = (dP_b - dP_a).e_m + d_m.de;
@@ -17,8 +17,8 @@ spring-damper (`spring_rows`) or a constraint with a multiplier (`constraint_row
                     grad phi = dphi/(2 tan(dphi/2)) g.(grad C, grad S)|_m,
                     g = 2 R90 (e0 + e1)/((n0 + n1)(1 + e0.e1)); grad C|_m on end b is the moment b_m x u_m.
 
-The forces that act along these rows have no resultant and no moment.  Limits: |dphi| < pi per step; b must not line up
-with the axis (C = S = 0 has no angle).
+Forces along these rows have no resultant and no moment.  Limits: |dphi| < pi per step; b must not be parallel to the
+axis (C = S = 0 has no angle).
 """
 
 from __future__ import annotations
@@ -96,7 +96,10 @@ def end_velocities(V, D, dof, rot, state, e, vel):
 
 @inner
 def rate_row(ctl, row, G, vel, row1):
-    """row1 = ds'/dU of one-state rules: s' = row.vel, dv = WV dx, dw = dtheta x w + WV dtheta; G is half of d row."""
+    """Fill row1 with ds'/dU of one-state rules; G is half of the derivative of row.
+
+    The rate is s' = row.vel, with dv = WV dx and dw = dtheta x w + WV dtheta.
+    """
     n = row.shape[0]
     for j in range(n):
         row1[j] = ctl[WV] * row[j]
@@ -111,9 +114,10 @@ def rate_row(ctl, row, G, vel, row1):
 
 @inner
 def spring_rows(job, ctl, stiffness, damping, force, row, row1, G, vel, fe, ke, k):
-    """Write the rows of a force on a coordinate, k (s0 + s1)/2 + c ds/h (one state: k s + c s'), and their tangent.
+    """Write the rows of a force on a coordinate and their tangent to fe[k] and ke[k].
 
-    One-state rules with damping read ``vel`` from `end_velocities`, and overwrite ``row1``.
+    The force is k (s0 + s1)/2 + c ds/h, in one-state rules k s + c s'.  One-state rules with damping read ``vel`` from
+    `end_velocities`, and overwrite ``row1``.
     """
     n = row.shape[0]
     f = fe[k]
@@ -138,16 +142,17 @@ def spring_rows(job, ctl, stiffness, damping, force, row, row1, G, vel, fe, ke, 
 # --- displacement along a direction of end a -------------------------------------------------------------------------
 @inner
 def offset_rows(job, Q, D, U, dof, rot, e, par, column, P, B, J, row, row1, G):
-    """Coordinate s = (P_b - P_a).e; par[e, column:] holds e (body axes of a) and the offsets of both points.
+    """Return s0, s1 of the coordinate s = (P_b - P_a).e, and fill its rows.
 
-    Work arrays P (3, 5, dim), B, J (3, dim, n): point a, point b, direction.  Returns s0, s1; afterwards P[2] holds
-    e_m, d_m (rows `P0`, `P1`), e0 and e1 (rows `R0`, `R1`), with d = P_b - P_a.
+    par[e, column:] holds e (body axes of a) and the offsets of both points.  P (3, 5, dim), B, J (3, dim, n) are work
+    arrays of point a, point b and the direction.  Afterwards P[2] holds e_m, d_m (rows `P0`, `P1`), e0 and e1 (rows
+    `R0`, `R1`), with d = P_b - P_a.
     """
     dim = P.shape[2]
     n = B.shape[2]
     point(Q, D, U, dof, rot, e, 0, par, column + dim, P[0], B[0], J[0])
     point(Q, D, U, dof, rot, e, 1, par, column + 2 * dim, P[1], B[1], J[1])
-    point(Q, D, U, dof, rot, e, 0, par, column, P[2], B[2], J[2])  # a direction is an arm without its end
+    point(Q, D, U, dof, rot, e, 0, par, column, P[2], B[2], J[2])  # the direction is the arm of this point
     em, dm = P[2, P0], P[2, P1]
     s0 = s1 = 0.0
     for i in range(dim):
@@ -206,9 +211,10 @@ def offset_rate(V, D, dof, rot, state, e, P, v, c):
 # --- cosine of two directions ----------------------------------------------------------------------------------------
 @inner
 def direction_rows(job, D, U, dof, rot, e, par, column, W, T, row, row1, G):
-    """Coordinate s = a.b in space; par[e, column:] holds a and b in body axes.  Work arrays W (8, 3), T (2, 3, 3).
+    """Return s1 of the coordinate s = a.b in space, and fill its rows.
 
-    Returns s1; afterwards W[6] is the moment a_m x b_m that acts on end a.
+    par[e, column:] holds a and b in body axes.  W (8, 3) and T (2, 3, 3) are work arrays; afterwards W[6] is the moment
+    a_m x b_m on end a.
     """
     for k in range(2):
         i = column + 3 * k
@@ -261,7 +267,7 @@ _U0, _V0, _B0, _U1, _V1, _B1, _UM, _VM, _BM, _MC, _MS, _M, _Q, _Q1, _X, _Y = ran
 
 @inner
 def angle_vectors(D, rot, par, e, column, W):
-    """Fills u, v, b in W (16, 3), from body axes in par[e, column:], and returns C0, S0, C1, S1."""
+    """Fill u, v, b in W (16, 3) from body axes in par[e, column:], and return C0, S0, C1, S1."""
     for state in range(2):
         for i in range(3):
             j = column + 3 * i
@@ -291,9 +297,9 @@ def angle_gradient(W, state, c, s, out):
 
 @inner
 def angle_rows(job, D, U, dof, rot, e, par, column, W, T, Z, row, row1, G):
-    """Coordinate phi; par[e, column:] holds u, v, b.  Work arrays W (16, 3), T (2, 3, 3), Z (2, 6).
+    """Return dphi, C1, S1 of the angle phi over the step, and fill its rows.
 
-    Returns dphi, C1, S1 (of the step; the caller counts the turns).
+    par[e, column:] holds u, v, b.  W (16, 3), T (2, 3, 3), Z (2, 6) are work arrays.  The caller counts full turns.
     """
     c0, s0, c1, s1 = angle_vectors(D, rot, par, e, column, W)
     mc, ms, m, q, q1, x, y = W[_MC], W[_MS], W[_M], W[_Q], W[_Q1], W[_X], W[_Y]

@@ -11,4 +11,7 @@ __all__ = ["HistoryWatch"]
 
 @dataclass(frozen=True)
 class HistoryWatch(Watch):
-    """As `Watch`, with ``values(par, dof, rot, Q, D, hist)``: the history (n, n_hist) of the elements comes last."""
+    """Describes a limit like `Watch`, with ``values(par, dof, rot, Q, D, hist)``.
+
+    ``hist`` (n, n_hist) holds the history variables of the elements.
+    """

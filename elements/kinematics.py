@@ -1,6 +1,6 @@
-"""Rotations by the Cayley map, and points on turning ends: positions, work-conjugate rows, end-of-step Jacobians.
+"""Rotations by the Cayley map, and points on rotating ends: positions, work-conjugate rows, end-of-step Jacobians.
 
-A step turns the directors of an end by ``d1 = cay(theta) d0``, so that ``d1 - d0 = theta x (d0 + d1)/2`` exactly.  In
+A step rotates the directors of an end by ``d1 = cay(theta) d0``, so that ``d1 - d0 = theta x (d0 + d1)/2`` exactly.  In
 the plane theta is the scalar ``vartheta = 2 tan(dangle/2)``.  Two sorts of derivatives belong to it:
 
 - over the step: a point ``P = x + R a`` moves by ``P1 - P0 = dx + theta x r_m`` with the mean arm
@@ -8,7 +8,7 @@ the plane theta is the scalar ``vartheta = 2 tan(dangle/2)``.  Two sorts of deri
 - at the end of the step: ``delta P1 = delta x + delta w x r1`` with the spin ``delta w = T delta theta`` of the Cayley
   tangent ``T = (I + theta~/2)/(1 + |theta|^2/4)`` (plane: ``1/(1 + vartheta^2/4)``).
 
-A quotient of differences that would cancel in short steps is a series there.  Lengths are in metres, angles in radians.
+Series replace quotients of differences that would cancel in short steps.  Lengths are in metres, angles in radians.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ P0, P1, DP, R0, R1 = 0, 1, 2, 3, 4
 # --- angles ----------------------------------------------------------------------------------------------------------
 @inner
 def atan_quotient(u):
-    """F = atan(u)/u and its derivative; even in u, F(0) = 1; a Taylor series below 0.1, where F' would cancel."""
+    """Return F(u) = atan(u)/u and F'(u); F is even and F(0) = 1; below 0.1, where F' would cancel, by a Taylor
+    series."""
     if abs(u) < 0.1:
         q = u * u
         f = 1 - q * (1 / 3 - q * (1 / 5 - q * (1 / 7 - q * (1 / 9 - q * (1 / 11 - q * (1 / 13 - q * (1 / 15)))))))
@@ -54,11 +55,12 @@ def atan_quotient(u):
 
 @inner
 def relative_angle(vb, va):
-    """Angle by which an end b turns more than an end a, as a quotient over their Cayley parameters.
+    """Return the increment of the angle of end b relative to end a, as a quotient over their Cayley parameters.
 
-    Returns ``dphi = 2 atan(vb/2) - 2 atan(va/2)``, ``kappa = dphi/(vb - va)`` and the derivatives of kappa with respect
-    to vb and va.  A moment M between two ends that is conjugate to dphi enters the vartheta rows as -M kappa, M kappa:
-    its work is M dphi and its resultant zero, exactly.  Smooth for all values (each end turns less than pi).
+    The values are ``dphi = 2 atan(vb/2) - 2 atan(va/2)``, ``kappa = dphi/(vb - va)`` and the derivatives of kappa by vb
+    and va.  A moment M between two ends that is conjugate to dphi enters the vartheta rows as -M kappa, M kappa: its
+    work is M dphi and its resultant zero, exactly.  The functions are smooth for all values; each end turns by less
+    than pi.
     """
     delta = 0.5 * (vb - va)
     den = 1 + 0.25 * va * vb
@@ -86,7 +88,7 @@ def relative_angle(vb, va):
 # --- rotations -------------------------------------------------------------------------------------------------------
 @inner
 def cross(a, b, out):
-    """out = a x b, three components."""
+    """Write a x b (three components) to out."""
     out[0] = a[1] * b[2] - a[2] * b[1]
     out[1] = a[2] * b[0] - a[0] * b[2]
     out[2] = a[0] * b[1] - a[1] * b[0]
@@ -94,7 +96,8 @@ def cross(a, b, out):
 
 @inner
 def cayley_tangent(x, y, z, out):
-    """out (3, 3) = T(theta) = (I + theta~/2)/(1 + |theta|^2/4): spin (spatial axes) = T delta theta; T(0) = I."""
+    """Fill out (3, 3) with T(theta) = (I + theta~/2)/(1 + |theta|^2/4): spin (spatial axes) = T delta theta; T(0) =
+    I."""
     f = 1 / (1 + 0.25 * (x * x + y * y + z * z))
     g = 0.5 * f
     out[0, 0] = out[1, 1] = out[2, 2] = f
@@ -108,7 +111,7 @@ def cayley_tangent(x, y, z, out):
 
 @inner
 def cayley_vector(A, B, out):
-    """out (3,) = theta with B = cay(theta) A, for two rotation matrices stored row by row (9,), less than pi apart."""
+    """Fill out (3,) with theta of B = cay(theta) A, for rotation matrices A, B (9,) row by row, less than pi apart."""
     trace = 0.0
     for i in range(9):
         trace += A[i] * B[i]  # trace of B A^T
@@ -125,7 +128,7 @@ def cayley_vector(A, B, out):
 
 @inner
 def rotate(D, state, row, x, y, z, out):
-    """out (3,) = R (x, y, z) with R = D[state, row]: from body to spatial axes."""
+    """Fill out (3,) with R (x, y, z), R = D[state, row]: from body to spatial axes."""
     out[0] = D[state, row, 0] * x + D[state, row, 1] * y + D[state, row, 2] * z
     out[1] = D[state, row, 3] * x + D[state, row, 4] * y + D[state, row, 5] * z
     out[2] = D[state, row, 6] * x + D[state, row, 7] * y + D[state, row, 8] * z
@@ -133,7 +136,7 @@ def rotate(D, state, row, x, y, z, out):
 
 @inner
 def spin(V, D, dof, rot, state, e, k, out):
-    """out (3,) = angular velocity of end k of element e in spatial axes at a state (space, end dofs 6)."""
+    """Fill out (3,) with the angular velocity of end k of element e at a state, in spatial axes (space, end dofs 6)."""
     j = 6 * k + 3
     rotate(D, state, rot[e, k], V[state, dof[e, j]], V[state, dof[e, j + 1]], V[state, dof[e, j + 2]], out)
 
@@ -141,10 +144,11 @@ def spin(V, D, dof, rot, state, e, k, out):
 # --- points on ends --------------------------------------------------------------------------------------------------
 @inner
 def point(Q, D, U, dof, rot, e, k, par, column, P, B, J):
-    """Point with the offset par[e, column:] (body axes) on end k of element e; plane or space by the shape of D.
+    """Fill P, B, J of the point with the offset par[e, column:] (body axes) on end k of element e.
 
-    Fills ``P`` (5, dim), rows `P0` .. `R1`; ``B`` (dim, 3 or 6): ``P1 - P0 = B U``, so a force F on the point is B^T F
-    in the rows of the end; ``J`` (dim, 3 or 6): dP1/dU.
+    The shape of D says whether the model is in the plane or in space.  ``P`` (5, dim) has the rows `P0` .. `R1`; ``B``
+    (dim, 3 or 6): ``P1 - P0 = B U``, so a force F on the point is B^T F in the rows of the end; ``J`` (dim, 3 or 6):
+    dP1/dU.
     """
     if D.shape[2] == 2:
         j = 3 * k
@@ -199,7 +203,10 @@ def point(Q, D, U, dof, rot, e, k, par, column, P, B, J):
 
 @inner
 def point_rate(V, D, dof, rot, state, e, k, r, v, c):
-    """v (dim,) = velocity of the point with the arm r (spatial axes) on end k at a state, c (dim,) = w x r in it."""
+    """Fill v (dim,) with the velocity of the point with the arm r (spatial axes) on end k at a state.
+
+    c (dim,) gets its part w x r.
+    """
     if D.shape[2] == 2:
         w = V[state, dof[e, 3 * k + 2]]
         c[0], c[1] = -w * r[1], w * r[0]

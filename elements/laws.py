@@ -23,7 +23,7 @@ ROW = 6  # numbers of a piece
 # --- compiled --------------------------------------------------------------------------------------------------------
 @inner
 def _piece(par, e, first, n, x):
-    """Number of the piece that holds x."""
+    """Return the number of the piece that holds x."""
     low, high = 0, n - 1
     while low < high:
         middle = (low + high + 1) // 2
@@ -48,7 +48,7 @@ def _slope(par, e, row, x):
 
 @inner
 def piecewise_at(par, e, first, n, x):
-    """F(x) and F'(x) of the n pieces at par[e, first:]; nothing for n = 0."""
+    """Return F(x) and F'(x) of the n pieces at par[e, first:]; zeros for n = 0."""
     if n == 0:
         return 0.0, 0.0
     row = first + ROW * _piece(par, e, first, n, x)
@@ -57,7 +57,7 @@ def piecewise_at(par, e, first, n, x):
 
 @inner
 def piecewise_energy(par, e, first, n, x):
-    """V(x)."""
+    """Return V(x), the integral of F, of the n pieces at par[e, first:]; zero for n = 0."""
     if n == 0:
         return 0.0
     row = first + ROW * _piece(par, e, first, n, x)
@@ -68,7 +68,7 @@ def piecewise_energy(par, e, first, n, x):
 
 @inner
 def piecewise_mean(par, e, first, n, x0, x1):
-    """Mean of F between x0 and x1, and its derivative by x1."""
+    """Return the mean of F between x0 and x1, and its derivative by x1."""
     if n == 0:
         return 0.0, 0.0
     low, high = (x0, x1) if x0 <= x1 else (x1, x0)
@@ -96,7 +96,7 @@ def piecewise_mean(par, e, first, n, x0, x1):
 
 @inner
 def hinge_mean(y0, y1):
-    """Mean of max(y, 0) between y0 and y1, and its derivative by y1."""
+    """Return the mean of max(y, 0) between y0 and y1, and its derivative by y1."""
     if y0 >= 0 and y1 >= 0:
         return 0.5 * (y0 + y1), 0.5
     if y0 <= 0 and y1 <= 0:
@@ -111,7 +111,7 @@ def hinge_mean(y0, y1):
 
 # --- in numpy --------------------------------------------------------------------------------------------------------
 def piecewise(points, interpolation: str = "linear", stiffness: float = 0.0, cubic: float = 0.0) -> np.ndarray:
-    """Rows (n, 6) of a piecewise cubic: a table, plus stiffness x + cubic x^3.
+    """Return rows (n, 6) of a piecewise cubic: a table, plus stiffness x + cubic x^3.
 
     Args:
         points: (k, 2) of x, strictly rising, and F; beyond its ends the table goes on along its last slopes; an empty

@@ -11,7 +11,7 @@ __all__ = ["ElementType", "Watch", "element_type", "element_types"]
 
 @dataclass(frozen=True)
 class Watch:
-    """A quantity that limits the validity of an element.
+    """Describes a quantity that limits the validity of an element.
 
     ``values(par, dof, rot, Q, D)`` returns it (n,) at a state Q (N,), D (nr, ..).  ``warn`` and ``limit`` are the
     bounds of a warning and of an error, ``what`` names the quantity, ``remedy`` completes the message.
@@ -28,10 +28,10 @@ class Watch:
 
 @dataclass(frozen=True)
 class ElementType:
-    """One element type: names, sizes and its two kernels.
+    """Describes one element type: names, sizes and its two kernels.
 
     ``par``, ``outputs``  names of the columns of the parameter table and of the OUTPUT job, units in square brackets
-    ``tables``       True: the rows of the parameter table go on with tables, beyond the columns that ``par`` names
+    ``tables``       True: after the columns that ``par`` names, the rows of the parameter table hold tables
     ``hist``         number of history variables
     ``turns``        True: ``hist`` holds relative rotations with their full turns; the job START keeps the turns
     ``multipliers``  number of constraint rows, after the node dofs
@@ -75,12 +75,12 @@ class ElementType:
 
     @property
     def end_dofs(self) -> int:
-        """Number of dofs of one end: dx, and the rotation where the type uses it."""
+        """Return the number of dofs of one end: dx, and the rotation where the type uses it."""
         return self.dimension + ((1 if self.dimension == 2 else 3) if self.rotational else 0)
 
     @property
     def node_dofs(self) -> int:
-        """Number of local unknowns without multipliers: those of the ends, then scalar ones."""
+        """Return the number of local unknowns without multipliers: those of the ends, then scalar ones."""
         return self.ends * self.end_dofs + self.scalars
 
     @property
@@ -88,7 +88,11 @@ class ElementType:
         return self.node_dofs + self.multipliers + self.reads
 
     def column(self, name: str) -> int:
-        """Return the number of a parameter column by its name without the unit."""
+        """Return the number of the parameter column with a name (without the unit).
+
+        Raises:
+            KeyError: the type has no such parameter.
+        """
         for i, entry in enumerate(self.par):
             if entry.split(" [")[0] == name:
                 return i
@@ -205,7 +209,11 @@ def element_types() -> tuple[str, ...]:
 
 
 def element_type(name: str) -> ElementType:
-    """Return the element type of a name; load its module."""
+    """Return the element type of a name, and load its module.
+
+    Raises:
+        KeyError: no type has this name.
+    """
     prefix, _, number = name.rpartition("_")
     family = _FAMILIES.get(f"{prefix}_")
     if family is not None and number.isdecimal():

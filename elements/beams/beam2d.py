@@ -84,14 +84,18 @@ PAR = (
 
 @inner
 def local_angle(c, s, ex, ey, ux, uy):
-    """Angle from the chord direction (ux, uy) to the end's section axis: the reference direction turned by (c, s)."""
+    """Return the angle [rad] from the chord direction (ux, uy) to the section axis of an end.
+
+    The section axis is the reference direction (ex, ey), rotated by the angle with cosine c and sine s.
+    """
     dx, dy = c * ex - s * ey, s * ex + c * ey
     return np.arctan2(ux * dy - uy * dx, ux * dx + uy * dy)
 
 
 @inner
 def axial_strain(n2, length, t1, t2, second):
-    """Elongation plus second-order terms [m]."""
+    """Return the elongation plus second-order terms of the local rotations t1, t2 [m]; n2 is the squared chord
+    length."""
     return (n2 - length * length) / (np.sqrt(n2) + length) + second * length * (
         2.0 * t1 * t1 - t1 * t2 + 2.0 * t2 * t2
     ) / 30.0
@@ -99,11 +103,12 @@ def axial_strain(n2, length, t1, t2, second):
 
 @inner
 def _exact_turn(e0x, e0y, e1x, e1y, G, n1, dx, dy, va, vb):
-    """Discrete gradient (gx, gy) of the chord's rotation, exact in energy and both momenta.
+    """Return the discrete gradient (gx, gy) of the chord's rotation, exact in energy and both momenta, and its
+    derivatives.
 
-    Returns it, its derivative by the chord (gxx, gxy, gyx, gyy), the derivative (tx, ty) of the increment of the
-    rotation, the increments of both local rotations and for p and q: the quotient kappa and its derivatives by the own
-    rotation and by the chord's.
+    The values are, in this order: the gradient; its derivative by the chord (gxx, gxy, gyx, gyy); the derivative (tx,
+    ty) of the increment of the chord's rotation; the increments of both local rotations; and for p and q each the
+    quotient kappa and its derivatives by the own rotation and by the chord's rotation.
     """
     f1x, f1y = -e1y, e1x
     c = 1.0 + e0x * e1x + e0y * e1y
@@ -126,7 +131,7 @@ def _exact_turn(e0x, e0y, e1x, e1y, G, n1, dx, dy, va, vb):
 
 @inner
 def _variant_turn(variant, ax, ay, bx, by, n0, n1, dx, dy, va, vb):
-    """The same as `_exact_turn` for the other rules."""
+    """Return the values of `_exact_turn` for the other rules."""
     e0x, e0y, e1x, e1y = ax / n0, ay / n0, bx / n1, by / n1
     f1x, f1y = -e1y, e1x
     b2 = bx * bx + by * by
@@ -175,7 +180,11 @@ def _variant_turn(variant, ax, ay, bx, by, n0, n1, dx, dy, va, vb):
 def _moment_tangent(
     b1, s11, s12, N, second, ga, gb, tx, ty, ia, ib, Pa, Pb, kap_a, kaa, kat, kap_b, kbb, kbt, dN, ds, dm
 ):  # fmt: skip
-    """Derivatives of the end moments (dm) and of the sum of their conjugate moments (ds); ``second`` times length."""
+    """Fill dm (2, 4) with the derivatives of the end moments and ds (4,) with those of the sum of their conjugate
+    moments.
+
+    ``second`` is the weight of the second-order terms times the length.
+    """
     # end moments: b1 S d(theta) + ga d(N) + N d(ga),  d(ga) = second L (2 d(ta) - d(tb)/2)/30
     caa = b1 * s11 + N * second / 15.0
     cab = b1 * s12 - N * second / 60.0
@@ -198,7 +207,7 @@ def _moment_tangent(
 
 @inner
 def _chord_tangent(NG, msum, exact, wx, wy, e1x, e1y, gx, gy, gxx, gxy, gyx, gyy, dN, ds, dm, dF):
-    """Derivative of the force F = N w - (sum of moments) g on the chord; NG = N/G."""
+    """Fill dF (2, 4) with the derivative of the force on the chord, F = N w - (sum of moments) g; NG = N/G."""
     for j in range(4):
         s = dm[0, j] + dm[1, j] if exact else ds[j]
         dF[0, j] = wx * dN[j] - gx * s
@@ -415,7 +424,8 @@ def report_inextensible(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD,
 
 
 def prestress(par, stresses, factor):
-    """Parameters with ``factor`` times the stresses (n, 3) of the job STRESSES added to the initial ones."""
+    """Return parameters with ``factor`` times the stresses (n, 3) of the job STRESSES added to the initial section
+    forces."""
     par = par.copy()
     par[:, N0 : M0_Q + 1] += factor * stresses
     return par

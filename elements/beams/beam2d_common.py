@@ -1,4 +1,4 @@
-"""Shared by the plane beams: section forces from nodal forces, and the layout of rows and tangent."""
+"""Section forces of the plane beams from their nodal forces, and the layout of their rows and tangent."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ OUTPUTS = (
 
 @inner
 def section_forces(f, row, factor, D, first, i, j, ex, ey):
-    """Write the section forces of `OUTPUTS` to ``f`` (9,), all but the strain.
+    """Write the section forces of `OUTPUTS` except the strain to ``f`` (9,).
 
-    They are the forces of the rest of the model on the ends of the element: its own forces plus the nodal forces of
-    loads and inertia along it, so that they balance at the nodes.  They are resolved in the section axes of their end;
-    N and Q are the means of both ends.  The face with the normal from p to q counts as positive: N pulls, Q points to
-    the left of the beam, M = EI theta'.
+    They are the forces that the rest of the model exerts on the ends of the element: the element's own end forces plus
+    the nodal forces of loads and inertia along it.  So they balance at the nodes.  Their components are along the
+    section axes of their end; N and Q are the means of both ends.  The face with the normal from p to q counts as
+    positive: N > 0 is tension, Q points to the left of the beam, M = EI theta'.
 
     Args:
-        f: in its first 6 entries the nodal forces of loads and inertia along the element [N, N m].
-        row: (1, 6 or more) the element's rows of a step, ``factor`` times the forces on (x_p, vartheta_p, x_q, ...).
-        first: row of D at the start of the step; section axes are in its middle.
+        f: on entry, in its first 6 entries, the nodal forces of loads and inertia along the element [N, N m].
+        row: (1, 6 or more) the rows of the element, which ``factor`` turns into forces on (x_p, vartheta_p, x_q, ...).
+        first: row of D at the start of the step; the section axes are the means over the step.
         i, j: rows of the directors of p and q; (ex, ey) is the direction of the beam in the reference state.
     """
     for end in range(2):

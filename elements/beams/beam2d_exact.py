@@ -93,9 +93,9 @@ _SERIES = (
 
 @inner
 def arc_factor(x0, x1):
-    """f(x) = x/sin x at x0 and x1, f'(x1), the divided difference f[x0, x1] and its derivative by x1.
+    """Return f(x0), f(x1), f'(x1), the divided difference f[x0, x1] and its derivative by x1, for f(x) = x/sin x.
 
-    A Taylor series where both are below 0.3; beyond, differences that do not cancel.
+    Both values below 0.3 take a Taylor series; beyond, the formulas avoid differences that cancel.
     """
     if abs(x0) < 0.3 and abs(x1) < 0.3:
         # synthetic divisions of the polynomial in y = x^2 by y - y0, y - y1, y - y1
@@ -135,7 +135,11 @@ def arc_factor(x0, x1):
 
 @inner
 def mean_axis(D, state, i, j, ex, ey, psi, mean):
-    """Direction (2) of the section's normal turned by the mean of the end rotations, which is ``mean``."""
+    """Return the section's normal (2 components), the reference direction (ex, ey) rotated by the mean angle of both
+    ends.
+
+    ``mean`` is this angle [rad] and ``psi`` the difference of the angles of both ends.
+    """
     c, s = D[state, i, 0] + D[state, j, 0], D[state, i, 1] + D[state, j, 1]
     n2 = c * c + s * s
     if n2 > 0.5:
@@ -148,7 +152,7 @@ def mean_axis(D, state, i, j, ex, ey, psi, mean):
     return c * ex - s * ey, s * ex + c * ey
 
 
-# In one piece: the tangent needs some 35 scalars of the force, which stay in registers here.
+# One function, because the tangent needs some 35 scalars of the force, which stay in registers here.
 @inner
 def beam_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
@@ -290,7 +294,7 @@ def force_inextensible(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, 
 
 @inner
 def strains(par, dof, rot, Q, D, state, e):
-    """e [m], the antisymmetric angle theta_s and psi [rad] at a state."""
+    """Return the strain e [m], the antisymmetric angle theta_s and the angle psi between the ends [rad] at a state."""
     p, q, length = dof[e, 2], dof[e, 5], par[e, LENGTH]
     psi = Q[state, q] - Q[state, p]
     x, y = mean_axis(D, state, rot[e, 0], rot[e, 1], par[e, EX], par[e, EY], psi, 0.5 * (Q[state, q] + Q[state, p]))
@@ -347,14 +351,15 @@ def report_inextensible(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD,
 
 
 def prestress(par, stresses, factor):
-    """Parameters with ``factor`` times the stresses (n, 3) of the job STRESSES added to the initial ones."""
+    """Return parameters with ``factor`` times the stresses (n, 3) of the job STRESSES added to the initial section
+    forces."""
     par = par.copy()
     par[:, N0 : M0_Q + 1] += factor * stresses
     return par
 
 
 def turn_within(par, dof, rot, Q, D):
-    """Angle (n,) [rad] by which elements are bent."""
+    """Return the angle (n,) [rad] between the end sections of each element."""
     return np.abs(Q[dof[:, 5]] - Q[dof[:, 2]])
 
 

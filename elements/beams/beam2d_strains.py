@@ -6,8 +6,8 @@ Meijaard 1993, eqs 2-6 and 16, in the plane.  With the chord l = x_q - x_p and t
 
 and the energy  EA/L e^2/2 + EI/((1 + phi) L^3) [(4 + phi)(e5^2 + e6^2)/2 + (phi - 2) e5 e6].  e5 and e6 are bilinear
 in l and the directors, so their mid-step gradient is an exact quotient; e composes at the averaged strains
-(docs/theory.md, section 1).  To first order e5 = -L theta_1 and e6 = L theta_2 of `fem_mbs.elements.beams.beam2d`;
-where an element turns far within itself this one is softer, since it measures sines.
+(docs/theory.md, section 1).  To first order e5 = -L theta_1 and e6 = L theta_2 of `fem_mbs.elements.beams.beam2d`.
+Where the end sections rotate far against each other, this element is softer, since its strains are sines.
 
 Dofs: (x_p, vartheta_p, x_q, vartheta_q).  ``inextensible``: e = 0 at the end of each step, with a multiplier N.
 """
@@ -58,7 +58,8 @@ PAR = (
 
 @inner
 def axial(n2, length, e5, e6, second):
-    """Elongation plus second-order terms [m]."""
+    """Return the elongation plus second-order terms of the bending strains e5, e6 [m]; n2 is the squared chord
+    length."""
     return (n2 - length * length) / (np.sqrt(n2) + length) + second * (2.0 * e5 * e5 + e5 * e6 + 2.0 * e6 * e6) / (
         30.0 * length
     )
@@ -66,7 +67,7 @@ def axial(n2, length, e5, e6, second):
 
 @inner
 def _rates(V, dof, e, bx, by, p1x, p1y, q1x, q1y):
-    """Velocity of the chord at a state, and the rates of both bending strains."""
+    """Return the velocity of the chord at the end of the step (2 components), and the rates of both bending strains."""
     px, py, qx, qy = dof[e, 0], dof[e, 1], dof[e, 3], dof[e, 4]
     vx, vy = V[1, qx] - V[1, px], V[1, qy] - V[1, py]
     v5 = -vx * p1y + vy * p1x - V[1, dof[e, 2]] * (bx * p1x + by * p1y)
@@ -241,7 +242,8 @@ def report_inextensible(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD,
 
 
 def prestress(par, stresses, factor):
-    """Parameters with ``factor`` times the stresses (n, 3) of the job STRESSES added to the initial ones."""
+    """Return parameters with ``factor`` times the stresses (n, 3) of the job STRESSES added to the initial section
+    forces."""
     par = par.copy()
     par[:, N0 : M0_Q + 1] += factor * stresses
     return par

@@ -9,26 +9,25 @@ Ends P = x + R a with rigid offsets a, section triads [e_x e_y e_z] = R A, chord
       e1 = b1 + (2 b3^2 + b3 b4 + 2 b4^2 + 2 b5^2 + b5 b6 + 2 b6^2)/(30 L)
       e2 = b2 + (b4 b5 - b3 b6)/L
       e3, e4 = b3, b4 +- b2 (b5 + b6)/(6 L),   e5, e6 = b5, b6 -+ b2 (b3 + b4)/(6 L)
-- ``corotational_beam3``  natural strains against the element triad (`fem_mbs.elements.beams.beam3d_natural`), the
-elongation
-  |l| - L, the twist tau and the rotations theta_p, theta_q of both end sections across the chord.  As d1 = |l| - L,
-  (d3, -d2) = L (theta_p + theta_q)/2, d4 = L tau, (d5, d6) = L (theta_q - theta_p), with the shares (k2, k3) of
-  (d2, d3)/L that bending has (`fem_mbs.elements.beams.beam3d_exact`) and w = (d2, d3)/L - k, u = k - (d2, d3)/(2 L):
+- ``corotational_beam3``  natural strains against the element triad (`fem_mbs.elements.beams.beam3d_natural`): the
+  elongation |l| - L, the twist tau and the rotations theta_p, theta_q of both end sections across the chord.  With
+  d1 = |l| - L, (d3, -d2) = L (theta_p + theta_q)/2, d4 = L tau, (d5, d6) = L (theta_q - theta_p), the shares (k2, k3)
+  of bending in (d2, d3)/L (`fem_mbs.elements.beams.beam3d_exact`), w = (d2, d3)/L - k and u = k - (d2, d3)/(2 L):
       e1 = d1 + (d5^2 + d6^2)/(24 L) - (d2^2 + d3^2)/(2 L) + k2 d2 + k3 d3 - 0.4 L (k2^2 + k3^2)
       (e2, e3) = (d2, d3) + d1 w - d4 (d5, d6)/(6 L),   e4 = d4 + u2 d5 + u3 d6,   (e5, e6) = (d5, d6) + d4 w
   which are the strains of the exact beam to second order.
 
-Which theories they tend to: docs/theory.md, section 4.  Stresses sigma = S (e - e0) + s0, with the full symmetric
-S, reference strains e0 (initial curvature and twist) and initial stresses s0; Kelvin-Voigt damping: beta S de/dt.
-The section forces that are reported are the forces of the ends in the section's axes.
+For the theories to which they converge see docs/theory.md, section 4.  Stresses are sigma = S (e - e0) + s0, with the
+full symmetric S, reference strains e0 (initial curvature and twist) and initial stresses s0.  Kelvin-Voigt damping adds
+beta S de/dt.  The reported section forces are the forces at the ends in the section's axes.
 
 Over a step: the basic strains are bilinear, or made of bilinear scalars, with exact quotients; e is quadratic in them,
 so its gradient at their mean is exact; sigma is the mean stress (docs/theory.md, section 1).  Energy, momentum and
 angular momentum are exact at every step size.
 
-``_fixed``: strains held at e0 at the end of the step, each by a multiplier that is its stress.
+Types with ``_fixed`` hold strains at e0 at the end of the step, each by a multiplier, which is its stress.
 
-Limits: the generalised twist L sin(phi) bears no more than a quarter turn per element (`TWIST_WARN`, `TWIST_LIMIT`).
+Limits: the generalised twist L sin(phi) allows no more than a quarter turn per element (`TWIST_WARN`, `TWIST_LIMIT`).
 
 Dofs: (x_p, theta_p, x_q, theta_q), spatial axes.
 """
@@ -96,7 +95,7 @@ _NZ, _NW, _NY = natural_strains.N_Z, natural_strains.N_W, natural_strains.N_Y
 # --- kinematics ------------------------------------------------------------------------------------------------------
 @inner
 def _stretch(l, length):
-    """|l| and |l| - L without cancellation."""
+    """Return |l| and |l| - L, the difference without cancellation."""
     n2 = dot(l, l)
     n = math.sqrt(n2)
     return n, (n2 - length * length) / (n + length)
@@ -111,14 +110,18 @@ def _generalised(E, l, length, stretch, b):
 
 @inner
 def _along(b, d):
-    """d (6,): elongation, shear y and z, twist, bending y and z [m], from natural strains b (6,) of the ends."""
+    """Fill d (6,) with elongation, shear y and z, twist, bending y and z [m], from the natural strains b (6,) of the
+    ends."""
     d[0], d[1], d[2], d[3] = b[0], 0.5 * (b[4] - b[5]), 0.5 * (b[3] - b[2]), b[1]
     d[4], d[5] = b[2] + b[3], b[4] + b[5]
 
 
 @inner
 def _at_ends(s, t):
-    """t (6,): stresses on the natural strains of the ends from stresses s (6,) on the strains that `_along` returns."""
+    """Fill t (6,) with the stresses conjugate to the natural strains of the ends.
+
+    s (6,) are the stresses conjugate to the strains that `_along` computes.
+    """
     t[0], t[1] = s[0], s[3]
     t[2], t[3] = s[4] - 0.5 * s[2], s[4] + 0.5 * s[2]
     t[4], t[5] = s[5] + 0.5 * s[1], s[5] - 0.5 * s[1]
@@ -126,7 +129,8 @@ def _at_ends(s, t):
 
 @inner
 def _rows(E, l, w, length, B):
-    """Gradient (6, 9) of generalised strains by chord and spins of p and q; w: gradient of |l|."""
+    """Fill B (6, 9) with the gradient of the generalised strains by chord and spins of p and q; w is the gradient of
+    |l|."""
     for i in range(3):
         B[0, i] = w[i]
         B[1, i] = 0.0
@@ -147,7 +151,10 @@ def _rows(E, l, w, length, B):
 
 @inner
 def _resultant(p, w, E, l, out):
-    """out (9,) = force on the chord and moments on both ends of forces p (16,) on the scalars z of natural strains."""
+    """Fill out (9,) with the force on the chord and the moments on both ends.
+
+    They are the resultants of the forces p (16,) conjugate to the scalars z of the natural strains.
+    """
     u = (
         p[1] * E[0, 0] + p[2] * E[1, 0] + p[3] * E[2, 0],
         p[1] * E[0, 1] + p[2] * E[1, 1] + p[3] * E[2, 1],
@@ -177,9 +184,10 @@ def _resultant(p, w, E, l, out):
 
 @inner
 def _natural_rows(y, w, E, l, length, unit, t, p, B):
-    """Fill B (6, 9), the gradient by chord and spins of the strains that `_along` returns.
+    """Fill B (6, 9) with the gradient, by chord and spins, of the strains that `_along` computes.
 
-    y: means of the parts of the natural strains, w: gradient of |l|; unit (zeros) (6,), t (6,), p (16,): work arrays.
+    y holds the means of the parts of the natural strains, w the gradient of |l|.  unit (6,), which holds zeros, t (6,)
+    and p (16,) are work arrays.
     """
     for i in range(6):
         unit[i] = 1.0
@@ -191,7 +199,10 @@ def _natural_rows(y, w, E, l, length, unit, t, p, B):
 
 @inner
 def _strain_rates(V, D, dof, rot, e, a, M, B, out):
-    """out (6,) = rates of the strains at state 1 from the velocities, M B their gradient there, a (2, 3) the arms."""
+    """Fill out (6,) with the rates of the strains at state 1, from the velocities.
+
+    M B is the gradient of the strains at state 1, and a (2, 3) holds the offset arms of the ends.
+    """
     x, b = np.empty(9), np.empty(6)
     end_rates(V, D, dof, rot, e, a, x)
     for i in range(6):
@@ -206,7 +217,7 @@ def _strain_rates(V, D, dof, rot, e, a, M, B, out):
 
 @inner
 def _scalar_rows(E, l, u, B):
-    """Gradient (16, 9) of the scalars z by chord and spins at one state; u: unit chord."""
+    """Fill B (16, 9) with the gradient of the scalars z by chord and spins at one state; u is the unit chord."""
     B[:] = 0.0
     for i in range(3):
         B[0, i] = u[i]
@@ -223,7 +234,10 @@ def _scalar_rows(E, l, u, B):
 
 @inner
 def _geometric(p, w, u, G, E, E1, l, K):
-    """K (9, 9) += derivative of `_resultant` with the directors and the chord, at constant p; means E, l, ends E1."""
+    """Add to K (9, 9) the derivative of `_resultant` by directors and chord at constant p.
+
+    E and l are means over the step, E1 the directors at its end.
+    """
     f = p[0] / G
     cp, cq, cp1, cq1 = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
     g = np.empty(3)
@@ -258,7 +272,8 @@ def _geometric(p, w, u, G, E, E1, l, K):
 # --- second-order strains and stresses -------------------------------------------------------------------------------
 @inner
 def _second_order(b, length, second, e):
-    """e (6,) from generalised strains b; ``second``: 1 or 0."""
+    """Fill e (6,) with the strains of second order from the generalised strains b; ``second`` is 1, or 0 to leave
+    them out."""
     f, h, g = second / (30.0 * length), second / (6.0 * length), second / length
     e[0] = b[0] + f * (
         2.0 * (b[2] * b[2] + b[3] * b[3] + b[4] * b[4] + b[5] * b[5]) + b[2] * b[3] + b[4] * b[5]
@@ -270,7 +285,7 @@ def _second_order(b, length, second, e):
 
 @inner
 def _composition(b, length, second, M):
-    """M (6, 6) = de/db."""
+    """Fill M (6, 6) with the derivative de/db of `_second_order`."""
     f, h, g = second / (30.0 * length), second / (6.0 * length), second / length
     M[:] = 0.0
     for i in range(6):
@@ -287,7 +302,8 @@ def _composition(b, length, second, M):
 
 @inner
 def _curvature(sigma, length, second, C):
-    """C (6, 6) += 1/2 sum_i sigma_i d2e_i/db2: how the composition changes with the mean of the basic strains."""
+    """Add 1/2 sum_i sigma_i d2e_i/db2 to C (6, 6): the derivative of the composition by the mean of the basic
+    strains."""
     f, h, g = 0.5 * second / (30.0 * length), 0.5 * second / (6.0 * length), 0.5 * second / length
     n, t = f * sigma[0], g * sigma[1]
     for i in range(2, 6):
@@ -311,7 +327,10 @@ def _curvature(sigma, length, second, C):
 # --- the element -----------------------------------------------------------------------------------------------------
 @inner
 def _means(G, n1, E, l, a, w, u, EM, lm, am):
-    """Means of the triads, the chord and the arms over the step; w: the chord's discrete direction, u: its last one."""
+    """Fill EM, lm, am with the means of the triads, the chord and the arms over the step.
+
+    w gets the direction of the chord in its discrete gradient, u the direction at the end of the step.
+    """
     for i in range(3):
         w[i], u[i], lm[i] = (l[0, i] + l[1, i]) / G, l[1, i] / n1, 0.5 * (l[0, i] + l[1, i])
         for j in range(6):
@@ -322,7 +341,7 @@ def _means(G, n1, E, l, a, w, u, EM, lm, am):
 
 @inner
 def _strain_stiffness(f1, second, natural, sigma, c, g, length, S, M, M1, v, C):
-    """C (6, 6) = M^T f1 S M1 plus the change of the composition M."""
+    """Fill C (6, 6) with M^T f1 S M1 plus the derivative of the composition M."""
     for i in range(6):
         for j in range(6):
             C[i, j] = 0.0
@@ -344,7 +363,7 @@ def _strain_stiffness(f1, second, natural, sigma, c, g, length, S, M, M1, v, C):
 
 @inner
 def _chord_stiffness(B, C, B1, CB, K):
-    """K (9, 9) = B^T C B1, with CB (6, 9) as working space."""
+    """Fill K (9, 9) with B^T C B1; CB (6, 9) is a work array."""
     for i in range(6):
         for j in range(9):
             CB[i, j] = 0.0
@@ -359,7 +378,7 @@ def _chord_stiffness(B, C, B1, CB, K):
 
 @inner
 def _natural_tangent(y, z, W, x, s, w, u, l, E, EM, lm, length, t, dp, dy, f9, BZ, p, K):
-    """Add the second derivative of the natural strains to K, and write their forces p on the scalars."""
+    """Add the second derivative of the natural strains to K, and write their forces on the scalars z to p."""
     _at_ends(s, t)
     natural_strains.adjoint(y, t, length, p)
     _scalar_rows(E[1], l[1], u, BZ)
@@ -376,7 +395,8 @@ def _natural_tangent(y, z, W, x, s, w, u, l, E, EM, lm, length, t, dp, dy, f9, B
 
 @inner
 def _fixed_gradients(par, e, fixed, M, B, M1, B1, Gm, G1):
-    """Gradients of the fixed strains by chord and spins, in the middle of the step (Gm) and at its end (G1)."""
+    """Fill Gm and G1 with the gradients of the fixed strains by chord and spins, at mid-step and at the end of the
+    step."""
     for i in range(fixed):
         k = int(par[e, FIXED + i])
         for j in range(9):
@@ -601,7 +621,10 @@ def report_natural(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, f
 
 
 def twist(par, dof, rot, Q, D):
-    """|twist| [rad] of each element (n,) for directors D (nr, 9), from the relative rotation of its sections."""
+    """Return the magnitude of the twist [rad] of each element (n,), from the relative rotation of its end sections.
+
+    D (nr, 9) holds the directors.
+    """
     R = D.reshape(-1, 3, 3)
     A_p, A_q = (par[:, TRIAD + 9 * k : TRIAD + 9 * k + 9].reshape(-1, 3, 3) for k in range(2))
     c = np.einsum("eij,eik->ejk", R[rot[:, 0]] @ A_p, R[rot[:, 1]] @ A_q)

@@ -1,4 +1,4 @@
-"""Shared by the spatial beams: parameters and outputs, the place of an element, rows and tangent of its nodes.
+"""Parameters, outputs and kinematics of the spatial beams, and the rows and tangent of their nodes.
 
 Ends P = x + R a with rigid offsets a, section triads [e_x e_y e_z] = R A, chord l = P_q - P_p.  A beam element is a
 function of (l, spin of p, spin of q), nine components in spatial axes; dofs are (x_p, theta_p, x_q, theta_q).
@@ -34,7 +34,7 @@ PAR = (
     *(f"A{i}{j}_{end}" for end in "pq" for i in "123" for j in "123"),
     *(f"fixed{i}" for i in range(1, 7)),
 )
-SHARE = len(PAR)  # shares (2, 2) of bending in the shear strains that a constant shear force makes
+SHARE = len(PAR)  # shares (2, 2) of bending in the shear strains of a constant shear force
 PAR_SHARES = (*PAR, "share_yy", "share_yz", "share_zy", "share_zz")
 OUTPUTS = (
     "N [N]", "Vy [N]", "Vz [N]", "T [N m]", "My 1 [N m]", "My 2 [N m]", "Mz 1 [N m]", "Mz 2 [N m]", "strain",
@@ -50,7 +50,7 @@ def dot(a, b):
 
 @inline
 def add_cross(a, b, f, out, o):
-    """out[o:o + 3] += f a x b."""
+    """Add f a x b to out[o : o + 3]."""
     out[o] += f * (a[1] * b[2] - a[2] * b[1])
     out[o + 1] += f * (a[2] * b[0] - a[0] * b[2])
     out[o + 2] += f * (a[0] * b[1] - a[1] * b[0])
@@ -58,7 +58,7 @@ def add_cross(a, b, f, out, o):
 
 @inline
 def add_turned(K, r, c, f, b, g):
-    """K[r:, c:] += f (b g^T - b.g I), which takes w to f (w x b) x g."""
+    """Add f (b g^T - b.g I) to K[r:, c:]; this matrix maps a spin w to f (w x b) x g."""
     d = dot(b, g)
     for i in range(3):
         for j in range(3):
@@ -68,7 +68,7 @@ def add_turned(K, r, c, f, b, g):
 
 @inline
 def add_skew(K, r, c, f, v):
-    """K[r:, c:] += f v~."""
+    """Add f times the skew matrix of v to K[r:, c:]."""
     x, y, z = f * v[0], f * v[1], f * v[2]
     K[r, c + 1] -= z
     K[r, c + 2] += y
@@ -80,7 +80,7 @@ def add_skew(K, r, c, f, v):
 
 @inline
 def arm_columns(K, rows, c, a, sign):
-    """K[:, c:c + 3] += sign K[:, :3] a~: the chord moves with the spin of an end that is offset by a."""
+    """Add sign K[:, :3] a~ to K[:, c : c + 3]: the chord moves with the spin of an end that is offset by a."""
     for i in range(rows):
         p, q, r = sign * K[i, 0], sign * K[i, 1], sign * K[i, 2]
         K[i, c] += q * a[2] - r * a[1]
@@ -90,7 +90,7 @@ def arm_columns(K, rows, c, a, sign):
 
 @inline
 def turn_columns(K, rows, c, T):
-    """K[:, c:c + 3] = K[:, c:c + 3] T: from spins at the end of the step to its Cayley vector."""
+    """Multiply K[:, c : c + 3] by T, which leads from spins at the end of the step to its Cayley vector."""
     for i in range(rows):
         p, q, r = K[i, c], K[i, c + 1], K[i, c + 2]
         for j in range(3):
@@ -99,7 +99,7 @@ def turn_columns(K, rows, c, T):
 
 @inline
 def place(par, e, dof, rot, Q, D, state, E, l, a):
-    """Section axes E (6, 3), chord l (3,) and offset arms a (2, 3) of an element at a state, spatial axes."""
+    """Fill section axes E (6, 3), chord l (3,) and offset arms a (2, 3) of an element at a state, in spatial axes."""
     for k in range(2):
         n, o = rot[e, k], OFFSET + 3 * k
         rotate(D, state, n, par[e, o], par[e, o + 1], par[e, o + 2], a[k])
@@ -112,7 +112,7 @@ def place(par, e, dof, rot, Q, D, state, E, l, a):
 
 @inline
 def matrix(par, e, S):
-    """S (6, 6) of an element."""
+    """Fill S (6, 6), the stiffness of an element."""
     k = STIFFNESS
     for i in range(6):
         for j in range(i, 6):
@@ -122,7 +122,8 @@ def matrix(par, e, S):
 
 @inner
 def end_rates(V, D, dof, rot, e, a, x):
-    """x (9,) = rates of the chord and spins of both ends at state 1, where the ends have the arms a (2, 3)."""
+    """Fill x (9,) with the rates of the chord and the spins of both ends at state 1; a (2, 3) holds the arms of the
+    ends."""
     s = np.empty((2, 3))
     spin(V, D, dof, rot, 1, e, 0, s[0])
     spin(V, D, dof, rot, 1, e, 1, s[1])
@@ -136,8 +137,11 @@ def end_rates(V, D, dof, rot, e, a, x):
 # --- rows and tangent of the nodes -----------------------------------------------------------------------------------
 @inline
 def store_force(par, e, sf, fixed, f9, am, strains, f):
-    """Rows f of the nodes from the force on the chord and the moments of the ends f9 (9,), arms am (2, 3) in the middle
-    of the step; then the rows of fixed strains, from ``strains`` (6,) at its end."""
+    """Write the rows f of the nodes and of the fixed strains.
+
+    f9 (9,) holds the force on the chord and the moments of the ends, am (2, 3) the arms at mid-step, ``strains`` (6,)
+    the strains at the end of the step.
+    """
     for i in range(3):
         f[i], f[3 + i], f[6 + i], f[9 + i] = -f9[i], f9[3 + i], f9[i], f9[6 + i]
     add_cross(am[0], f9, -1.0, f, 3)
@@ -151,7 +155,7 @@ def store_force(par, e, sf, fixed, f9, am, strains, f):
 
 @inline
 def store_tangent(par, e, dof, U, sf, sk, fixed, f, a1, am, K, G1, Gm, ke):
-    """Tangent ke of the nodes from K (9, 9) by chord and spins of the ends, which is changed.
+    """Write the tangent ke of the nodes from the tangent K (9, 9) by chord and spins of the ends; K is overwritten.
 
     ``f``: rows of `store_force`; ``a1``, ``am`` (2, 3): arms at the end and in the middle of the step; ``G1``, ``Gm``
     (6, 9): gradients of the fixed strains at the end (rows) and in the middle (columns).
@@ -211,7 +215,10 @@ def store_tangent(par, e, dof, U, sf, sk, fixed, f, a1, am, K, G1, Gm, ke):
 # Over the strains d [m]: elongation, shear y and z, twist, bending y and z.
 @inline
 def shares(par, e, c):
-    """c (2, 2) = shares of bending by the shear strains d_2, d_3 [1/m] of an element; 0 without second-order terms."""
+    """Fill c (2, 2) with the derivatives [1/m] of the shares of bending by the shear strains d_2, d_3 of an element.
+
+    They are zero without second-order terms.
+    """
     f = par[e, SECOND] / par[e, LENGTH]
     c[0, 0], c[0, 1] = f * par[e, SHARE], f * par[e, SHARE + 1]
     c[1, 0], c[1, 1] = f * par[e, SHARE + 2], f * par[e, SHARE + 3]
@@ -219,10 +226,11 @@ def shares(par, e, c):
 
 @inline
 def composed(d, c, g, length, e):
-    """e (6,) = strains with second-order terms from the basic strains d (6,) and the shares c of bending.
+    """Fill e (6,) with the strains including second-order terms, from the basic strains d (6,) and the shares c of
+    bending.
 
-    g: 0 for the logarithm of the ends' relative motion; for rotations against the chord 1/length, or 0 to leave out
-    second-order terms, with c = 0.
+    g is 0 where d is the logarithm of the relative motion of the ends.  For rotations against the chord g is 1/length;
+    there g = 0 together with c = 0 leaves out the second-order terms.
     """
     y, z = c[0, 0] * d[1] + c[0, 1] * d[2], c[1, 0] * d[1] + c[1, 1] * d[2]
     u, v, p, q = g * d[1] - y, g * d[2] - z, y - 0.5 * g * d[1], z - 0.5 * g * d[2]
@@ -235,10 +243,11 @@ def composed(d, c, g, length, e):
 
 @inline
 def decomposed(s, d, c, g, length, t):
-    """t (6,) = stresses on the basic strains d from stresses s (6,) on the strains of `composed`."""
+    """Fill t (6,) with the stresses conjugate to the basic strains d, from stresses s (6,) on the strains of
+    `composed`."""
     y, z = c[0, 0] * d[1] + c[0, 1] * d[2], c[1, 0] * d[1] + c[1, 1] * d[2]
     u, v, p, q = g * d[1] - y, g * d[2] - z, y - 0.5 * g * d[1], z - 0.5 * g * d[2]
-    # conjugate to y and z; to the shear strains by g
+    # b, m are conjugate to u, v, and f, h to the shares y, z; y, z become de_1/dd_2,3 at constant shares
     b, m = s[1] * d[0] + s[4] * d[3], s[2] * d[0] + s[5] * d[3]
     y, z = y - g * d[1], z - g * d[2]
     f = s[0] * (d[1] - 0.8 * length * (y + g * d[1])) + s[3] * d[4] - b
@@ -253,7 +262,7 @@ def decomposed(s, d, c, g, length, t):
 
 @inline
 def composition(d, c, g, length, M):
-    """M (6, 6) = de/dd of `composed`."""
+    """Fill M (6, 6) with the derivative de/dd of `composed`."""
     y, z = c[0, 0] * d[1] + c[0, 1] * d[2], c[1, 0] * d[1] + c[1, 1] * d[2]
     u, v, p, q = g * d[1] - y, g * d[2] - z, y - 0.5 * g * d[1], z - 0.5 * g * d[2]
     M[:] = 0.0
@@ -263,7 +272,7 @@ def composition(d, c, g, length, M):
     M[1, 0], M[2, 0] = u, v
     M[1, 3], M[1, 4], M[2, 3], M[2, 5] = -g / 6.0 * d[4], -g / 6.0 * d[3], -g / 6.0 * d[5], -g / 6.0 * d[3]
     M[3, 4], M[3, 5], M[4, 3], M[5, 3] = p, q, u, v
-    for j in range(2):  # what y and z change, and with them u, v, p, q
+    for j in range(2):  # derivatives by way of y and z, and of u, v, p, q that depend on them
         a, b = c[0, j], c[1, j]
         ga, gb = (g, 0.0) if j == 0 else (0.0, g)
         M[0, 1 + j] += a * d[1] + b * d[2] - 0.8 * length * (a * y + b * z)
@@ -276,7 +285,8 @@ def composition(d, c, g, length, M):
 
 @inline
 def curvature(s, c, g, length, C):
-    """C (6, 6) += 1/2 sum_i s_i d2e_i/dd2 of `composed`: its gradient changes with the mean of the basic strains."""
+    """Add 1/2 sum_i s_i d2e_i/dd2 of `composed` to C (6, 6): its gradient changes with the mean of the basic
+    strains."""
     for j in range(2):
         a, b = c[0, j], c[1, j]
         ga, gb = (g, 0.0) if j == 0 else (0.0, g)
@@ -306,7 +316,8 @@ def curvature(s, c, g, length, C):
 def store_energy(par, e, S, loss, es, rate, f):
     """Write the strain energy of the strains es (2, 6) at the end of the step to f.
 
-    With ``loss`` also the energy that damping dissipates over the step, ``rate`` times the work of S on their change.
+    With ``loss`` write also the energy that damping dissipates over the step: ``rate`` times the quadratic form of S on
+    the change of the strains.
     """
     energy = work = 0.0
     for i in range(6):
@@ -333,12 +344,13 @@ def acting_forces(f, acting):
 
 @inline
 def section_forces(f9, acting, E, arms, weight, f):
-    """f += ``weight`` times the section forces of `OUTPUTS`.
+    """Add ``weight`` times the section forces of `OUTPUTS` to f.
 
-    They are what the rest of the model does to the ends of the element, so that they balance at the nodes: the force
-    on the chord and the moments of the ends f9 (9,), and the forces of what acts along the element ``acting`` (12,) on
-    the nodes, which are ``arms`` (2, 3) away from the line.  They are resolved in the section axes E (6, 3) of their
-    end; N, Vy, Vz and T are means of both ends.  The face with the normal from p to q counts as positive.
+    They are the forces that the rest of the model exerts on the ends of the element, so that they balance at the nodes.
+    Their parts are the force on the chord and the moments of the ends f9 (9,), and the nodal forces ``acting`` (12,) of
+    loads and inertia along the element; ``arms`` (2, 3) lead from the nodes to the ends.  Their components are along
+    the section axes E (6, 3) of their end; N, Vy, Vz and T are means of both ends.  The face with the normal from p to
+    q counts as positive.
     """
     F, m, c = np.empty(3), np.empty(3), np.empty(3)
     for end in range(2):
@@ -365,14 +377,14 @@ def section_forces(f9, acting, E, arms, weight, f):
 
 # --- types -----------------------------------------------------------------------------------------------------------
 def prestress(par, stresses, factor):
-    """Parameters with ``factor`` times the stresses (n, 6) of the job STRESSES added to the initial ones."""
+    """Return parameters with ``factor`` times the stresses (n, 6) of the job STRESSES added to the initial stresses."""
     par = par.copy()
     par[:, STRESS : STRESS + 6] += factor * stresses
     return par
 
 
 def turn(par, dof, rot, Q, D):
-    """Relative rotation [rad] of the end sections of each element (n,) for directors D (nr, 9)."""
+    """Return the relative rotation [rad] of the end sections of each element (n,); D (nr, 9) holds the directors."""
     R = D.reshape(-1, 3, 3)
     A_p, A_q = (par[:, TRIAD + 9 * k : TRIAD + 9 * k + 9].reshape(-1, 3, 3) for k in range(2))
     c = np.einsum("eij,eik->ejk", R[rot[:, 0]] @ A_p, R[rot[:, 1]] @ A_q)
@@ -384,7 +396,7 @@ _STRETCH = space_stretch(LENGTH, OFFSET, turn)
 
 
 def beam_types(name, par, force, report, *watches):
-    """A type without fixed strains and one for each number of them, 1 to 6: pairs of a name and an `ElementType`."""
+    """Yield pairs of name and `ElementType`: a type without fixed strains, and one for each number of them, 1 to 6."""
     for m in range(7):
         full = name + (f"_fixed{m}" if m else "")
         yield (

@@ -12,20 +12,20 @@ p and q, the chord l and the length L without stress,
 and the basic strains [m] are d = (L Gamma, L psi): elongation, shear y and z, twist, bending y and z.  They are exact,
 with one element, in every state of constant strains, however large.
 
-With a shear force the bending varies along the element.  The shares c of the shear strains that this bending makes
-(MacNeal's residual bending flexibility, 1/(1 + 12 EI/(GA L^2)) times d_2/L and d_3/L) enter the strains
+With a shear force the bending varies along the element.  The shares c of this bending in the shear strains (MacNeal's
+residual bending flexibility, 1/(1 + 12 EI/(GA L^2)) times d_2/L and d_3/L) enter the strains
 
     e_1 = d_1 + c_2 d_2 + c_3 d_3 - 0.4 L (c_2^2 + c_3^2),   e_2 = d_2 - c_2 d_1,   e_3 = d_3 - c_3 d_1
     e_4 = d_4 + c_2 d_5 + c_3 d_6,   e_5 = d_5 - c_2 d_4,   e_6 = d_6 - c_3 d_4
 
-by which the energy is right to third order in the strains.  Stresses sigma = S (e - e0) + s0, damping beta S de/dt and
-fixed strains as `fem_mbs.elements.beams.beam3d` has them; S is over these strains.
+which makes the energy correct to third order in the strains.  Stresses sigma = S (e - e0) + s0, damping beta S de/dt
+and fixed strains are those of `fem_mbs.elements.beams.beam3d`; S belongs to these strains.
 
 Over a step lambda, r and chi are bilinear in chord and directors, with exact quotients; a and b are functions of one
 scalar, with divided differences that do not cancel; products take means.  So energy, momentum and angular momentum are
-exact at every step size.  The section forces that are reported are the forces of the ends in the section's axes.
+exact at every step size.  The reported section forces are the forces at the ends in the section's axes.
 
-Limits: a relative rotation of the ends below pi; `TURN_WARN`, `TURN_LIMIT`.
+Limits: the relative rotation of the ends stays below pi (`TURN_WARN`, `TURN_LIMIT`).
 
 Dofs: (x_p, theta_p, x_q, theta_q), spatial axes.
 """
@@ -90,13 +90,17 @@ TURN_WARN, TURN_LIMIT = 1.5, 2.5
 _CHI, _A, _B, _Q = 6, 7, 8, 9
 # 2 (-1)^k/((2 k + 1)(2 k + 3)): the series of B(t) = ((1 + t) atan(sqrt t)/sqrt t - 1)/t
 _SERIES = tuple(2.0 * (-1) ** k / ((2 * k + 1) * (2 * k + 3)) for k in range(15))
-_SMALL, _TINY = 0.1, 0.003  # t below which 15 terms are good to round-off, and 7 of them
+_SMALL, _TINY = 0.1, 0.003  # bounds of t below which 15 and 7 terms are exact to round-off
 
 
 # --- a and b ---------------------------------------------------------------------------------------------------------
 @inline
 def _series(t0, t1, terms):
-    """`_bend` by Horner's rule at t1: its partial sums are the coefficients of the divided difference, taken at t0."""
+    """Return the values of `_bend` by the first ``terms`` of the series.
+
+    Horner's rule at t1 evaluates B; its partial sums are the coefficients of the divided difference, which is evaluated
+    at t0.
+    """
     p = dp = d = s = 0.0
     for k in range(terms):
         s = s * t0 + dp
@@ -108,7 +112,7 @@ def _series(t0, t1, terms):
 
 @inner
 def _far(t0, t1):
-    """`_bend` by the arctangent."""
+    """Return the values of `_bend` by the arctangent."""
     a0, a1, d, slope, own = atan_difference(t0, t1)
     c0, _ = _third(t0, a0, 0.0)
     c1, own1 = _third(t1, a1, own)
@@ -123,7 +127,7 @@ def _far(t0, t1):
 
 @inline
 def _bend(t0, t1):
-    """B(t) at t0 and t1, its divided difference D, dD/dt1 and B'(t1)."""
+    """Return B(t0), B(t1), the divided difference D = B[t0, t1], dD/dt1 and B'(t1)."""
     if t0 < _TINY and t1 < _TINY:
         return _series(t0, t1, 7)
     if t0 < _SMALL and t1 < _SMALL:
@@ -133,7 +137,7 @@ def _bend(t0, t1):
 
 @inner
 def _third(t, a, own):
-    """C(t) = (A(t) - 1)/t of A = atan(sqrt t)/sqrt t and its derivative, from A and A' (``own``)."""
+    """Return C(t) = (A(t) - 1)/t and C'(t), from a = A(t) and own = A'(t), where A(t) = atan(sqrt t)/sqrt t."""
     if t < _SMALL:
         c = dc = 0.0
         for k in range(16, -1, -1):
@@ -146,9 +150,10 @@ def _third(t, a, own):
 
 @inline
 def coefficients(x0, x1):
-    """a and b at chi = x0, x1: (a0, a1, Da, dDa/dx1, a'(x1), b0, b1, Db, dDb/dx1, b'(x1)), D the divided differences.
+    """Return the functions a and b of chi at x0 and x1, and their divided differences Da and Db.
 
-    With t = (1 - chi)/(1 + chi) = tan^2(psi/2): a = 1 + t B(t), b = (1 + t)^2 B(t)/4.
+    The values are (a0, a1, Da, dDa/dx1, a'(x1), b0, b1, Db, dDb/dx1, b'(x1)).  With t = (1 - chi)/(1 + chi) =
+    tan^2(psi/2), a = 1 + t B(t) and b = (1 + t)^2 B(t)/4.
     """
     u0, u1 = 1.0 / (1.0 + x0), 1.0 / (1.0 + x1)
     t0, t1 = max((1.0 - x0) * u0, 0.0), max((1.0 - x1) * u1, 0.0)
@@ -170,7 +175,7 @@ def coefficients(x0, x1):
 # --- kinematics ------------------------------------------------------------------------------------------------------
 @inline
 def _scalars(E, l, y):
-    """y[:7] = lambda, r, chi of section axes E (6, 3) and the chord l."""
+    """Fill y[:7] with lambda, r, chi of the section axes E (6, 3) and the chord l."""
     for j in range(3):
         y[j] = 0.5 * (
             l[0] * (E[j, 0] + E[3 + j, 0]) + l[1] * (E[j, 1] + E[3 + j, 1]) + l[2] * (E[j, 2] + E[3 + j, 2])
@@ -183,7 +188,7 @@ def _scalars(E, l, y):
 
 @inline
 def _basic(y, a, b, length, d):
-    """Basic strains d (6,) [m] from the scalars y, which get a, b and r.lambda."""
+    """Fill d (6,) with the basic strains [m] of the scalars y, and y[7:] with a, b and r.lambda."""
     q = y[0] * y[3] + y[1] * y[4] + y[2] * y[5]
     y[_A], y[_B], y[_Q] = a, b, q
     for i in range(3):
@@ -194,8 +199,11 @@ def _basic(y, a, b, length, d):
 
 @inline
 def _pull(s, y, q, bq, da, db, length, p):
-    """p (7,) = forces on the scalars of stresses s (6,) on the basic strains; y: means of the scalars, of a and b over
-    a step, q and bq: of r.lambda and b r.lambda; da, db: divided differences."""
+    """Fill p (7,) with the forces on the scalars, conjugate to stresses s (6,) on the basic strains.
+
+    y holds the means over the step of the scalars, of a and of b; q and bq are the means of r.lambda and of b r.lambda;
+    da and db are the divided differences of a and b.
+    """
     a, b = y[_A], y[_B]
     rho = s[0] * y[3] + s[1] * y[4] + s[2] * y[5]
     work = 0.0
@@ -209,7 +217,8 @@ def _pull(s, y, q, bq, da, db, length, p):
 
 @inline
 def _rows(y, q, bq, da, db, length, J):
-    """Gradient J (6, 7) of the basic strains by the scalars: `_pull` of unit stresses."""
+    """Fill J (6, 7) with the gradient of the basic strains by the scalars; its row i is `_pull` of the unit stress
+    i."""
     a, b = y[_A], y[_B]
     for i in range(3):
         for j in range(3):
@@ -225,15 +234,16 @@ def _rows(y, q, bq, da, db, length, J):
 
 @inline
 def _own(y, da, db, length, J):
-    """`_rows` at one state."""
+    """Fill J (6, 7) with the gradient of `_rows` at one state."""
     _rows(y, y[_Q], y[_B] * y[_Q], da, db, length, J)
 
 
 @inline
 def _second_derivative(s, y, y1, q, own, slope, length, A):
-    """A (7, 7) += change of `_pull` with the scalars y1 at the end of the step, at constant stresses s.
+    """Add to A (7, 7) the derivative of `_pull` by the scalars y1 at the end of the step, at constant stresses s.
 
-    ``own``: a' and b' at the end, ``slope``: a, b quotients and their derivatives (da, dda, db, ddb).
+    ``own`` holds a' and b' at the end; ``slope`` holds the divided differences of a and b and their derivatives
+    (da, dda, db, ddb).
     """
     b = y[_B]
     a1, b1 = own
@@ -272,7 +282,7 @@ def _turning(E, X):
 
 @inline
 def _scalar_rows(E, l, B):
-    """Gradient B (7, 9) of the scalars by chord and spins of p and q."""
+    """Fill B (7, 9) with the gradient of the scalars by chord and spins of p and q."""
     for j in range(3):
         for i in range(3):
             B[j, i] = 0.5 * (E[j, i] + E[3 + j, i])
@@ -289,7 +299,7 @@ def _scalar_rows(E, l, B):
 
 @inline
 def _resultant(p, E, l, out):
-    """out (9,) = force on the chord and moments of both ends of forces p (7,) on the scalars."""
+    """Fill out (9,) with the force on the chord and the moments of both ends, from forces p (7,) on the scalars."""
     u, v = np.empty(3), np.empty(3)
     for i in range(3):
         u[i] = 0.5 * (p[0] * E[0, i] + p[1] * E[1, i] + p[2] * E[2, i])
@@ -312,8 +322,10 @@ def _resultant(p, E, l, out):
 
 @inline
 def _geometric(p, E, E1, l, K):
-    """K (9, 9) += derivative of `_resultant` with directors and chord at constant p; means E, l, directors E1 at the
-    end of the step."""
+    """Add to K (9, 9) the derivative of `_resultant` by directors and chord at constant p.
+
+    E and l are means over the step, E1 the directors at its end.
+    """
     u, v, u1, v1 = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     W = np.empty((3, 3))
     for i in range(3):
@@ -352,9 +364,9 @@ def _geometric(p, E, E1, l, K):
 
 @inline
 def _joined(S, f, M, M1, W, C):
-    """C (6, 6) = f M^T S M1 for matrices M, M1 of `composition` with g = 0, whose zero entries are skipped.
+    """Fill C (6, 6) with f M^T S M1.
 
-    W (6, 6) is working space.
+    M and M1 are matrices of `composition` with g = 0, whose zero entries are skipped.  W (6, 6) is a work array.
     """
     for i in range(6):
         x0, x1, x2, x3, x4, x5 = f * S[i, 0], f * S[i, 1], f * S[i, 2], f * S[i, 3], f * S[i, 4], f * S[i, 5]
@@ -380,7 +392,10 @@ def _joined(S, f, M, M1, W, C):
 # --- the element -----------------------------------------------------------------------------------------------------
 @inner
 def _strain_rates(V, D, dof, rot, e, a, M, J, B, out):
-    """out (6,) = rates of the strains at state 1 from the velocities, M J B their gradient there, a (2, 3) the arms."""
+    """Fill out (6,) with the rates of the strains at state 1, from the velocities.
+
+    M J B is the gradient of the strains at state 1, and a (2, 3) holds the offset arms of the ends.
+    """
     x, y, d = np.empty(9), np.empty(7), np.empty(6)
     end_rates(V, D, dof, rot, e, a, x)
     for i in range(7):
@@ -399,7 +414,10 @@ def _strain_rates(V, D, dof, rot, e, a, M, J, B, out):
 
 @inner
 def _scalar_stiffness(C, J, J1, CJ, A):
-    """A (7, 7) = J^T C J1, with CJ (6, 7) as working space, for `_rows` and `_own`, whose zero entries are skipped."""
+    """Fill A (7, 7) with J^T C J1 for gradients of `_rows` and `_own`, whose zero entries are skipped.
+
+    CJ (6, 7) is a work array.
+    """
     for i in range(6):
         for j in range(7):
             CJ[i, j] = C[i, 0] * J1[0, j] + C[i, 1] * J1[1, j] + C[i, 2] * J1[2, j]
@@ -417,7 +435,8 @@ def _scalar_stiffness(C, J, J1, CJ, A):
 
 @inner
 def _fixed_gradients(par, e, fixed, M, J, B, M1, J1, B1, gm, g1, Gm, G1):
-    """Gradients of the fixed strains by chord and spins, in the middle of the step (Gm) and at its end (G1)."""
+    """Fill Gm and G1 with the gradients of the fixed strains by chord and spins, at mid-step and at the end of the
+    step."""
     for i in range(fixed):
         k = int(par[e, FIXED + i])
         for j in range(7):

@@ -37,7 +37,7 @@ _K, _M, _MP, _C, _S = 8, 9, 10, 11, 12
 
 @inner
 def atan_difference(t0, t1):
-    """A(t) = atan(sqrt t)/sqrt t at t0 and t1, its divided difference D, dD/dt1, and A'(t1)."""
+    """Return A(t0), A(t1), the divided difference D = A[t0, t1], dD/dt1 and A'(t1), for A(t) = atan(sqrt t)/sqrt t."""
     if t0 < 0.1 and t1 < 0.1:
         # A = sum (-t)^k/(2k + 1); the divided differences of t^k are complete homogeneous sums
         a0 = a1 = 1.0
@@ -105,7 +105,7 @@ def scalars(E, l, n, z, w):
 
 @inner
 def strains(w, length, stretch, b):
-    """b (6,) = natural strains [m] at a state; ``stretch`` = |l| - L."""
+    """Fill b (6,) with the natural strains [m] at a state; ``stretch`` = |l| - L."""
     b[0] = stretch
     b[1] = length * math.atan2(w[_S], w[_C])
     for a in range(2):
@@ -119,7 +119,8 @@ def strains(w, length, stretch, b):
 def means(z0, w0, z1, w1, y, x):
     """Fill y (N_Y,), the terms of the quotients over the step, and x (10,), further terms of their derivatives.
 
-    x = dD/dt1, A'(t1) of both ends; then beta, hx, hy, ex, ey, turn of the angle quotient (see `torsion3`).
+    x holds dD/dt1 and A'(t1) of both ends, then of the angle quotient of (C, S) the factor beta, the sum (hx, hy) of
+    the unit vectors at both ends of the step, the derivatives of beta by C and S, and the length of (C, S) at the end.
     """
     for a in range(2):
         o = _END * a
@@ -151,7 +152,7 @@ def means(z0, w0, z1, w1, y, x):
 
 @inner
 def adjoint(y, s, length, p):
-    """p (N_Z,) = sum_i s_i (quotient of strain i with respect to z)."""
+    """Fill p (N_Z,) with sum_i s_i (quotient of strain i with respect to z)."""
     ac, as_ = length * s[1] * y[23], length * s[1] * y[24]
     k = y[16]
     p[0] = s[0]
@@ -183,7 +184,7 @@ def adjoint(y, s, length, p):
 
 @inner
 def variation(z1, w0, w1, x, dz, dy):
-    """dy (N_Y,) = change of `means` for a change dz (N_Z,) at the end of the step."""
+    """Fill dy (N_Y,) with the change of `means` for a change dz (N_Z,) at the end of the step."""
     db = (0.0, 0.0, 0.0, 0.0)
     for a in range(2):
         i, o = 8 * a, _END * a
@@ -222,7 +223,7 @@ def variation(z1, w0, w1, x, dz, dy):
 
 @inner
 def adjoint_tangent(y, dy, s, length, dp):
-    """dp (N_Z,) = change of `adjoint` for a change dy (N_Y,) of the means, at constant stresses s."""
+    """Fill dp (N_Z,) with the change of `adjoint` for a change dy (N_Y,) of the means, at constant stresses s."""
     f = length * s[1]
     ac, as_, dac, das = f * y[23], f * y[24], f * dy[23], f * dy[24]
     k, dk = y[16], dy[16]

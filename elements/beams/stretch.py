@@ -1,4 +1,4 @@
-"""A watch over beams that stretch so far that their linear law has lost its meaning."""
+"""Watches over beams that stretch beyond the range of their linear elastic law."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ __all__ = ["plane_stretch", "space_stretch"]
 
 
 def _stretch(chord, angle, length):
-    """Change of length (n,) over the unstrained one of elements with chords (n, dimension) [m] that are bent into arcs
-    of an angle (n,) [rad]."""
+    """Return the relative change of length (n,) of elements, as a magnitude [-].
+
+    The elements have chords (n, dimension) [m] and are bent into arcs of ``angle`` (n,) [rad]; ``length`` (n,) [m] is
+    the unstrained one.
+    """
     return np.abs(np.sqrt((chord**2).sum(axis=1)) / np.sinc(np.minimum(angle, 6.0) / (2.0 * np.pi)) / length - 1.0)
 
 
@@ -37,14 +40,14 @@ def _watch(values):
 
 
 def plane_stretch(column: int) -> Watch:
-    """The watch of beams in the plane whose parameter ``column`` is the unstrained length [m]."""
+    """Return the watch of beams in the plane whose parameter ``column`` is the unstrained length [m]."""
     return _watch(partial(_plane, column))
 
 
 def space_stretch(column: int, offset: int, turn) -> Watch:
-    """The watch of beams in space.
+    """Return the watch of beams in space.
 
     ``column`` as in `plane_stretch`; the parameters hold the offsets (6,) [m] of the ends from ``offset`` on;
-    ``turn(par, dof, rot, Q, D)`` is the relative rotation (n,) [rad] of the ends.
+    ``turn(par, dof, rot, Q, D)`` returns the relative rotation (n,) [rad] of the ends.
     """
     return _watch(partial(_space, column, offset, turn))

@@ -18,19 +18,19 @@ the rows   x: F_x     theta: sum d_m x F_d + sum w_m x F_w     q_k: sum_a c_a.F_
 
 Their work is the change of energy; they add up to the changes of M y' and of sum y x M y', so that energy and both
 momenta are exact at any step.  (c_a is not the mean of the directors: theta x w_m holds a part of dq.)  One-state
-rules take y'' of the state: w'' = q'' d + 2 q' d' + q d''.
+rules use y'' of the state: w'' = q'' d + 2 q' d' + q d''.
 
 Geometric stiffening by superposition (Wallrapp, Santos & Ryu 1990; Melzer 1994, 6.2): sum_j lambda_j K_j q beside K q,
 with the loads lambda_j of the frame over the step, in its axes: acceleration less that of gravity, angular acceleration
-and products of angular velocities, w = R0^T theta/h; accelerations are means over this step and the last one
-(``hist``), since what alternates from step to step would feed on itself.  It has no potential, so the ledger books its
-work.
+and products of angular velocities, w = R0^T theta/h.  Accelerations are means over this step and the last one
+(``hist``); without the mean, accelerations that alternate from step to step would amplify themselves.  The stiffening
+has no potential, so the ledger books its work.
 
 Weight: -sum_i M_ix g.y_i.  With M dense the cost of a body is three products with M of (1 + dim + dim n)^2 entries;
-everything else is linear in n, but for dim^2 n^2 products in the tangent.
+everything else is linear in n, except dim^2 n^2 products in the tangent.
 
-Dofs: (x, theta, q).  Parameters: the mass, then M, K and D row by row, and where there is stiffening the number of its
-matrices, then of each the load, as `LOADS` counts them, and K_j.  In the plane the same with d_3 left out.
+Dofs: (x, theta, q).  Parameters: the mass, then M, K and D row by row.  With stiffening follow the number of its
+matrices and, for each, the index of its load in `LOADS` and K_j.  In the plane d_3 is left out.
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ MATRIX = 1  # column of par of M; K, D and the stiffening matrices follow
 
 @inner
 def frame_directors(A, row, dim, E):
-    """E (dim, 3): the directors in A[row], of the frame, or their velocities (in the plane d_2 is d_1 turned)."""
+    """Fill E (dim, 3) with the directors of the frame in A[row], or with their velocities.
+
+    In the plane d_2 is d_1 rotated by a right angle.
+    """
     if dim == 2:
         E[0, 0], E[0, 1], E[0, 2] = A[row, 0], A[row, 1], 0.0
         E[1, 0], E[1, 1], E[1, 2] = -A[row, 1], A[row, 0], 0.0
@@ -90,7 +93,10 @@ def frame_directors(A, row, dim, E):
 
 @inner
 def frame_spin(v, dof, e, dim, E, out):
-    """out (3,): numbers of the rotation dofs of end 0, turned from body axes in space (E: directors)."""
+    """Fill out (3,) with the angular velocity of end 0 in spatial axes.
+
+    v holds the rates of the dofs, those of rotations in body axes; E are the directors.
+    """
     if dim == 2:
         out[0], out[1], out[2] = 0.0, 0.0, v[dof[e, 2]]
         return
@@ -102,7 +108,7 @@ def frame_spin(v, dof, e, dim, E, out):
 
 @inner
 def frame_turn(U, dof, e, dim, out):
-    """out (3,): the Cayley vector of end 0."""
+    """Fill out (3,) with the Cayley vector of end 0."""
     if dim == 2:
         out[0], out[1], out[2] = 0.0, 0.0, U[dof[e, 2]]
         return
@@ -112,7 +118,7 @@ def frame_turn(U, dof, e, dim, out):
 
 @inner
 def _products(M, X, out):
-    """out (ny, m) = M X, M symmetric (ny, ny)."""
+    """Fill out (ny, m) with M X, M symmetric (ny, ny)."""
     n, m = X.shape
     if m == 3:
         for i in range(n):
@@ -136,7 +142,7 @@ def _products(M, X, out):
 
 @inner
 def _products_of(w, load):
-    """lambda (12,) from w: the last six loads."""
+    """Fill the last six loads of ``load`` (12,) with the squares and products of the angular velocity w."""
     for i in range(3):
         load[6 + i] = w[i] * w[i]
         load[9 + i] = w[i if i < 2 else 0] * w[i + 1 if i < 2 else 2]
@@ -144,7 +150,10 @@ def _products_of(w, load):
 
 @inner
 def _step_loads(ctl, dof, e, dim, V, U, d0, dm, turn, load, acc):
-    """lambda (12,) over a step, and the acceleration less gravity acc (3,) in space; see the module's docstring."""
+    """Fill the loads ``load`` (12,) of the frame over a step (module docstring), and return the angular velocity (3,).
+
+    ``acc`` (3,) gets the acceleration less gravity in space.
+    """
     h = ctl[H]
     first = 3 * (dim - 1)
     w = np.empty(3)
@@ -177,7 +186,7 @@ def _averaged(before, one_state, load):
 
 @inner
 def row_in_space(k, dim):
-    """Row in space, (x, theta, q), of a local unknown."""
+    """Return the row in space, of (x, theta, q), of a local unknown."""
     if dim == 3 or k < 2:
         return k
     return k + 3
@@ -206,7 +215,8 @@ def _matrix_times(p, at, n, q0, q1, k):
 
 @inner
 def _frame_of_state(ctl, dof, e, V, d1, dm, dv, b, c, w, X, rate, v, u):
-    """Rows x and d_a of X, sf times y'', in one-state rules; fill dm, dv, b, c and the angular velocity w."""
+    """Fill rows x and d_a of X with sf times y'' in one-state rules, and fill dm, dv, b, c and w, the angular
+    velocity."""
     dim = d1.shape[0]
     sf, wv, wa = ctl[SF], ctl[WV], ctl[WA]
     frame_spin(V[1], dof, e, dim, d1, w)
@@ -225,7 +235,10 @@ def _frame_of_state(ctl, dof, e, V, d1, dm, dv, b, c, w, X, rate, v, u):
 
 @inner
 def _frame_of_step(ctl, dof, e, V, U, turn, d0, d1, dm, dv, b, c, X, v, u):
-    """Rows x and d_a of X in two-state rules; fill dm, b and c from the directors and their first velocities dv."""
+    """Fill rows x and d_a of X in two-state rules, and fill dm, b and c.
+
+    dv holds the velocities of the directors at the start of the step.
+    """
     dim = d1.shape[0]
     h, sf = ctl[H], ctl[SF]
     for i in range(dim):
@@ -243,7 +256,10 @@ def _frame_of_step(ctl, dof, e, V, U, turn, d0, d1, dm, dv, b, c, X, v, u):
 
 @inner
 def _shapes(ctl, dof, hist, Q, V, U, e, turn, d0, d1, dm, dv, q0, q1, qe, X, mean, v):
-    """Rows w_ak of X, their means, and q: q0, q1 at both ends, qe = mean + damping of the rule times the rate."""
+    """Fill rows w_ak of X and their means, and the modal coordinates q0, q1 at both ends of the step.
+
+    qe is the mean of q plus the damping of the rule times its rate.
+    """
     dim, n = d1.shape[0], q0.shape[0]
     first = 3 * (dim - 1)
     sf = ctl[SF]
@@ -277,7 +293,7 @@ def _shapes(ctl, dof, hist, Q, V, U, e, turn, d0, d1, dm, dv, q0, q1, qe, X, mea
 
 @inner
 def _tangent_columns(d1, q1, mean, X):
-    """Columns of X for the tangent: y at the end of the step, and its mean."""
+    """Fill columns of X for the tangent: y at the end of the step (3 to 5), and its mean (6 to 8)."""
     dim, n = d1.shape[0], q1.shape[0]
     for i in range(3):
         X[0, 3 + i] = X[0, 6 + i] = 0.0
@@ -291,7 +307,7 @@ def _tangent_columns(d1, q1, mean, X):
 
 @inner
 def _rows(ctl, dof, e, V, U, stiff, damp, mean, MX, c, qe, f, v):
-    """f (6 + n,): rows (x, theta, q) in space of inertia, weight, stiffness and damping."""
+    """Fill f (6 + n,) with the rows (x, theta, q) in space of inertia, weight, stiffness and damping."""
     dim, n = c.shape[0], qe.shape[0]
     first = 3 * (dim - 1)
     for i in range(3):
@@ -315,7 +331,10 @@ def _rows(ctl, dof, e, V, U, stiff, damp, mean, MX, c, qe, f, v):
 
 @inner
 def _state_loads(ctl, dof, e, V, d1, load, pull, body):
-    """lambda (12,) at a state, the acceleration less gravity, pull, in space, and the angular velocity, body."""
+    """Fill the loads ``load`` (12,) of the frame at a state.
+
+    ``pull`` (3,) gets the acceleration less gravity in space, ``body`` (3,) the angular velocity in the frame's axes.
+    """
     dim = d1.shape[0]
     for i in range(3):
         pull[i] = V[2, dof[e, i]] - ctl[GX + i] if i < dim else 0.0
@@ -371,7 +390,7 @@ def _frame_block(unit, half, kappa, ws, mass, r, y, y1, w, S, Z, F, B, K, u):
 
 @inner
 def _inertia_tangent(ctl, M, mean, X, MX, w, b, c, d1, K, u, v, B):
-    """Tangent of inertia and weight over (x, spin, q) in space."""
+    """Add the tangent of inertia and weight by (x, spin, q) in space to K."""
     dim = d1.shape[0]
     ny = M.shape[0]
     n = (ny - 1 - dim) // dim
@@ -409,7 +428,7 @@ def _inertia_tangent(ctl, M, mean, X, MX, w, b, c, d1, K, u, v, B):
 
 @inner
 def _modal_tangent(ctl, M, stiff, damp, b, c, K):
-    """Tangent of inertia, stiffness and damping over q."""
+    """Add the tangent of inertia, stiffness and damping by q to K."""
     dim, n = b.shape[0], stiff.shape[0]
     rate = ctl[SF] * ctl[WV] if ctl[RULE] == ONE_STATE else ctl[SF] / ctl[H]
     for a in range(dim):
@@ -425,7 +444,10 @@ def _modal_tangent(ctl, M, stiff, damp, b, c, K):
 
 @inner
 def _stiffening_tangent(ctl, p, base, count, share, load, pull, dm, d1, q0, q1, K, dload, u):
-    """Tangent of geometric stiffening over (x, spin, q), but for the loads by rotation: `_rotation_load_tangent`."""
+    """Add the tangent of geometric stiffening by (x, spin, q) to K.
+
+    `_rotation_load_tangent` adds the part of the loads by rotation.
+    """
     n = q0.shape[0]
     one_state = ctl[RULE] == ONE_STATE
     by_acceleration = ctl[WA] if one_state else 2.0 / (ctl[H] * ctl[H])
@@ -449,7 +471,8 @@ def _stiffening_tangent(ctl, p, base, count, share, load, pull, dm, d1, q0, q1, 
 
 @inner
 def _rotation_load_tangent(ctl, p, base, count, share, body, d0, q0, q1, K, u):
-    """Tangent of geometric stiffening by the angular velocity w and its rate, which are linear in theta."""
+    """Add the tangent of geometric stiffening by angular velocity and angular acceleration, which are linear in
+    theta, to K."""
     dim, n = d0.shape[0], q0.shape[0]
     one_state = ctl[RULE] == ONE_STATE
     for m in range(count):
@@ -484,7 +507,7 @@ def _rotation_load_tangent(ctl, p, base, count, share, body, d0, q0, q1, K, u):
 
 @inner
 def _spin_to_cayley(turn, K, T):
-    """Turn the columns of the spin of the frame into those of its Cayley vector."""
+    """Transform the columns of the frame's spin into those of its Cayley vector."""
     cayley_tangent(turn[0], turn[1], turn[2], T)
     for i in range(K.shape[0]):
         x, y, z = K[i, 3], K[i, 4], K[i, 5]
@@ -494,7 +517,7 @@ def _spin_to_cayley(turn, K, T):
 
 @inner
 def _quotient_tangent(half, d0, MX, K, v):
-    """Derivative of c_a: dc = dtheta x d0/2, in one-state rules spin x d."""
+    """Add the derivative of c_a to K: dc = dtheta x d0/2, in one-state rules spin x d."""
     dim = d0.shape[0]
     n = (MX.shape[0] - 1 - dim) // dim
     for a in range(dim):
@@ -569,7 +592,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @inner
 def _rates(ctl, dof, rot, hist, Q, D, V, DD, U, e, dim, d0, d1, dv, W):
-    """W (dim n, 3) = w' at the end of the step; at its start where both rows hold the same state."""
+    """Fill W (dim n, 3) with w' at the end of the step, or at its start where both rows hold the same state."""
     first = 3 * (dim - 1)
     n = dof.shape[1] - first
     node = rot[e, 0]
@@ -677,8 +700,13 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 def parameters(
     matrix: np.ndarray, stiffness: np.ndarray, damping: np.ndarray, stiffening: Mapping[str, np.ndarray] | None = None
 ) -> np.ndarray:
-    """One row of parameters: the matrix M (1 + dim + dim n, squared) of `fem_mbs.parts.part.Moments.matrix`, K and D
-    (n, n), and K_j (n, n) of loads among `LOADS`."""
+    """Return one row of parameters.
+
+    Args:
+        matrix: M (1 + dim + dim n, squared) of `fem_mbs.parts.part.Moments.matrix`.
+        stiffness, damping: K and D (n, n).
+        stiffening: K_j (n, n) of loads among `LOADS`.
+    """
     row = [(matrix[0, 0],), matrix.ravel(), stiffness.ravel(), damping.ravel()]
     if stiffening:
         row.append((len(stiffening),))

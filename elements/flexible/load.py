@@ -51,7 +51,7 @@ def _tables(par, e, ny, dim, n, r):
 
 @inner
 def _vector(L, j, d, turns, out):
-    """out (3,): row j of L in spatial axes: turned with the directors d, or unchanged."""
+    """Fill out (3,) with row j of L in spatial axes: turned with the directors d, or unchanged."""
     for i in range(3):
         out[i] = 0.0
     for b in range(L.shape[1]):
@@ -69,7 +69,10 @@ def _dot(a, b):
 
 @inner
 def _turned_arm(K, row, y, y1, F, g, c, turns):
-    """Derivative of y_m x F_m by the spin of the end, c = half a factor: y_m and, if it turns, F_m follow by half."""
+    """Add the derivative of y_m x F_m by the spin of the end to K; c is half of the factor.
+
+    y_m and, if it turns, F_m change by half of what they do at the end.
+    """
     # (s x y1) x F = y1 (s.F) - s (y1.F) and y x (s x g) = s (y.g) - g (y.s)
     t = -_dot(y1, F)
     if turns:
@@ -84,7 +87,7 @@ def _turned_arm(K, row, y, y1, F, g, c, turns):
 
 @inner
 def _turned_vector(K, row, g, c):
-    """Derivative of a vector that turns with the end, c = half a factor: c (s x g)."""
+    """Add c (s x g), the derivative of a vector that turns with the end, to K; c is half of the factor."""
     K[row, 4] += c * g[2]
     K[row, 5] -= c * g[1]
     K[row + 1, 3] -= c * g[2]
@@ -95,7 +98,7 @@ def _turned_vector(K, row, g, c):
 
 @inner
 def _frame_rows(factor, tangent, turns, L, d1, dm, f, K, F, g, u):
-    """Rows of the forces on the frame (x, d_a)."""
+    """Fill the rows f of the forces on the frame (x, d_a), and add their tangent to K."""
     half = 0.5 * factor  # of tangents, times ctl[SK]
     _vector(L, 0, dm, turns, F)
     for i in range(3):
@@ -115,7 +118,7 @@ def _frame_rows(factor, tangent, turns, L, d1, dm, f, K, F, g, u):
 
 @inner
 def _shape_rows(factor, tangent, turns, L, k, q0, q1, d0, d1, dm, c, f, K, F, g, y, y1, u, w):
-    """Rows of the forces on the vectors q_k d_a of the shape k."""
+    """Add the rows of the forces on the vectors q_k d_a of the shape k to f, and their tangent to K."""
     dim = dm.shape[0]
     n = f.shape[0] - 6
     half = 0.5 * factor
@@ -144,7 +147,7 @@ def _shape_rows(factor, tangent, turns, L, k, q0, q1, d0, d1, dm, c, f, K, F, g,
 
 @inner
 def _moment_rows(factor, tangent, turns, kappa, C, d1, dm, f, K, F, g, u):
-    """Rows of the moments on the frame and on the rotations of the shapes."""
+    """Add the rows of the moments on the frame and on the rotations of the shapes to f, and their tangent to K."""
     dim = dm.shape[0]
     n = f.shape[0] - 6
     half = 0.5 * factor
@@ -174,7 +177,7 @@ def _moment_rows(factor, tangent, turns, kappa, C, d1, dm, f, K, F, g, u):
 
 @inner
 def _spin_to_cayley(factor, turn, slope, C, K, u, T):
-    """Turn the columns of the spin of the frame into those of its Cayley vector."""
+    """Transform the columns of the frame's spin into those of its Cayley vector."""
     if C.shape[1] == 1:
         for i in range(K.shape[0]):
             K[i, 5] /= 1.0 + 0.25 * turn[2] * turn[2]
@@ -294,9 +297,14 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 
 def parameters(forces: np.ndarray, moments: np.ndarray, rotation: np.ndarray | None = None) -> np.ndarray:
-    """One row of parameters behind the index of the function: forces L (1 + dim + dim n, dim) and moments C (1 + r n,
-    r) in the axes of the frame, which turn with it; with ``rotation`` (dim, dim) of these axes they keep the directions
-    that they have then."""
+    """Return one row of parameters, without the index of the time function.
+
+    Args:
+        forces: L (1 + dim + dim n, dim), in the axes of the frame.
+        moments: C (1 + r n, r), in the axes of the frame.
+        rotation: (dim, dim) of these axes, for loads that keep the directions that it gives them; without it they turn
+            with the frame.
+    """
     if rotation is None:
         return np.concatenate(((1.0,), forces.ravel(), moments.ravel()))
     fixed = moments @ rotation.T if moments.shape[1] == 3 else moments

@@ -9,13 +9,13 @@ They tie a node (x_n, D), D = [D_1 D_2 D_3], to a body in n modal coordinates q 
 
 Both are linear in y = (x, d_a, q_k d_a), the second times D, so that their difference quotients are exact:
 w1 - w0 = theta x w_m + dq c with c_a = d_a0 + theta x d_a0/2, and a force F on a vector u = sum_a d_a U_ak q_k enters
-the rows of theta as u_m x F and those of q as c_a U_ak.F; the multipliers work lambda.(g1 - g0), and a tie none.
+the rows of theta as u_m x F and those of q as c_a U_ak.F; the multipliers do the work lambda.(g1 - g0), zero for a tie.
 Constraints hold at the end of the step, multipliers act at its middle; see `fem_mbs.elements.joints.basic`.
 
 The place may have displacements of second order, d_a s_a with s_a = -q.H_a q/2: H_a is the geometric stiffness per unit
-of a force at the interface along a, whose work -F_a q.H_a q/2 they are (quadratic modes; a beam that bends gets
-shorter).  s_a moves like a coordinate, with ds = -dq.H_a q_m exactly, so forces at interfaces stiffen a body, and all
-stays exact.
+of a force at the interface along a, and -F_a q.H_a q/2 is the work of that force (quadratic modes: the ends of a bent
+beam come closer).  s_a enters like a coordinate, with ds = -dq.H_a q_m exactly.  So forces at interfaces stiffen a
+body, and all quotients stay exact.
 
 Dofs: (x, theta) of the frame and of the node, q, multipliers.  Parameters: the scale, then c (dim) and Phi (dim, n),
 or Psi (1 or 3, n), row by row; after Phi, where there are any, the number of the H_a, then of each a and H_a (n, n).
@@ -38,7 +38,8 @@ SCALE, PLACE, ROTATIONS = 0, 1, 1  # columns of par: PLACE of points, the shapes
 
 @inner
 def _directors(ctl, dof, rot, D, U, e, dim, d0, d1, c, turn):
-    """Directors of the frame at both ends of the step and their quotients c, and its Cayley vector."""
+    """Fill the directors d0, d1 of the frame at both ends of the step, their quotients c, and its Cayley vector
+    ``turn``."""
     u = np.empty(3)
     frame_directors(D[0], rot[e, 0], dim, d0)
     frame_directors(D[1], rot[e, 0], dim, d1)
@@ -51,7 +52,7 @@ def _directors(ctl, dof, rot, D, U, e, dim, d0, d1, c, turn):
 
 @inner
 def _turned(K, turn, column):
-    """Turn the columns of a spin into those of a Cayley vector."""
+    """Transform the columns of a spin into those of a Cayley vector."""
     T = np.empty((3, 3))
     cayley_tangent(turn[0], turn[1], turn[2], T)
     for i in range(K.shape[0]):
@@ -62,8 +63,10 @@ def _turned(K, turn, column):
 
 @inner
 def _row(k, dim, n, last):
-    """Row in space, (x, theta) twice, q, three multipliers, of a local unknown; ``last``: the plane's multiplier is
-    the last of three."""
+    """Return the row in space of a local unknown; the rows are (x, theta) twice, q, three multipliers.
+
+    ``last``: the plane's multiplier is the last of three.
+    """
     nd = 3 * (dim - 1)
     if k < 2 * nd:
         end, i = k // nd, k % nd
@@ -184,7 +187,7 @@ def _point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @kernel
 def _report_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    if job != OUTPUT:  # workless: nothing to book
+    if job != OUTPUT:  # does no work: nothing to book
         return
     dim = 2 if D.shape[2] == 2 else 3
     for e in range(e0, e1):
@@ -195,7 +198,7 @@ def _report_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
 # --- orientation -----------------------------------------------------------------------------------------------------
 @inner
 def _shape(par, e, n, dim, k, a, b):
-    """(psi_k x e_b)_a, psi_k the rotation of the shape k."""
+    """Return (psi_k x e_b)_a, psi_k the rotation of the shape k."""
     if a == b:
         return 0.0
     i = 3 - a - b
@@ -205,7 +208,8 @@ def _shape(par, e, n, dim, k, a, b):
 
 @inner
 def _vectors(par, dof, rot, Q, D, e, state, dim, d, t, B):
-    """Fill t, B (dim, 3): directors of the body at the interface, and of the node; d: directors of the frame."""
+    """Fill t and B (dim, 3) with the directors of the body at the interface and of the node; d: directors of the
+    frame."""
     nd = 3 * (dim - 1)
     n = dof.shape[1] - 2 * nd - (3 if dim == 3 else 1)
     frame_directors(D[state], rot[e, 1], dim, B)
@@ -222,13 +226,13 @@ def _vectors(par, dof, rot, Q, D, e, state, dim, d, t, B):
 
 @inner
 def _rows(k, dim):
-    """Vectors b and c of the row k."""
+    """Return the indices of the vectors b and c of the row k."""
     return (k + 1) % 3, (k + 2) % 3
 
 
 @inner
 def _pairs(dof, U, e, dim, N):
-    """N (dim, dim): sum of the multipliers times the rows = sum N_bc t_b.D_c."""
+    """Fill N (dim, dim) so that the multipliers times the rows add up to sum N_bc t_b.D_c."""
     N[:, :] = 0.0
     for k in range(3):
         if dim == 2 and k < 2:
@@ -241,7 +245,7 @@ def _pairs(dof, U, e, dim, N):
 
 @inner
 def _shape_vectors(par, e, n, k, d, out):
-    """out (dim, 3): change of the directors t_b by the shape k, with the directors d of the frame."""
+    """Fill out (dim, 3) with the change of the directors t_b by the shape k; d are the directors of the frame."""
     dim = d.shape[0]
     for b in range(dim):
         for i in range(3):
@@ -254,7 +258,7 @@ def _shape_vectors(par, e, n, k, d, out):
 
 @inner
 def _condition_rows(job, s, m, tm, t, Bm, B, f, K, u, v):
-    """Rows of the conditions, from m on, and their blocks with both spins."""
+    """Write the rows of the conditions, from m on, and their blocks with both spins."""
     dim = t.shape[0]
     for k in range(3):
         if dim == 2 and k < 2:
@@ -279,7 +283,7 @@ def _condition_rows(job, s, m, tm, t, Bm, B, f, K, u, v):
 
 @inner
 def _spin_block(w, t, tm, Nm, N1, K):
-    """Block of the moment on the frame by both spins."""
+    """Add the tangent of the moment on the frame by both spins to K."""
     for b in range(t.shape[0]):
         p = t[b, 0] * Nm[b, 0] + t[b, 1] * Nm[b, 1] + t[b, 2] * Nm[b, 2]
         q = tm[b, 0] * N1[b, 0] + tm[b, 1] * N1[b, 1] + tm[b, 2] * N1[b, 2]
@@ -293,7 +297,7 @@ def _spin_block(w, t, tm, Nm, N1, K):
 
 @inner
 def _modal_rows(job, s, w, m, k, G, E, B, Bm, Nm, N1, f, K, u, v):
-    """Row of the shape k, with its changes G and E of t_b, and its blocks."""
+    """Add the row of the shape k and its blocks; G and E are its changes of t_b over the step and at its end."""
     dim = B.shape[0]
     for b in range(dim):
         f[12 + k] += s * (G[b, 0] * Nm[b, 0] + G[b, 1] * Nm[b, 1] + G[b, 2] * Nm[b, 2])

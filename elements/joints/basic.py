@@ -96,7 +96,7 @@ def _point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @kernel
 def _report_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    if job != OUTPUT:  # workless: nothing to book
+    if job != OUTPUT:  # does no work: nothing to book
         return
     dim = 2 if D.shape[2] == 2 else 3
     arm = np.empty(3)
@@ -199,7 +199,7 @@ def _report_angle(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
 # --- relative orientation in space -----------------------------------------------------------------------------------
 @inner
 def _triads(D, rot, par, e, state, A, B):
-    """A, B (3, 3): row i is the i-th vector of the triad of end a, of end b, at a state, in spatial axes."""
+    """Fill A and B (3, 3) with the triads of ends a and b at a state, a vector per row, in spatial axes."""
     for i in range(3):
         a, b = TRIAD_A + i, TRIAD_B + i
         rotate(D, state, rot[e, 0], par[e, a], par[e, a + 3], par[e, a + 6], A[i])
@@ -208,7 +208,7 @@ def _triads(D, rot, par, e, state, A, B):
 
 @inner
 def _turn(A, cosine, sine, X):
-    """X (3, 3) = the triad A (rows) with its second and third vector turned about the first."""
+    """Fill X (3, 3) with the triad A (rows), its second and third vector rotated about the first."""
     for i in range(3):
         X[0, i] = A[0, i]
         X[1, i] = cosine * A[1, i] + sine * A[2, i]
@@ -217,7 +217,7 @@ def _turn(A, cosine, sine, X):
 
 @inner
 def _target(ctl, fun, index):
-    """Target angle f at both ends of the step; one-state rules know the end only."""
+    """Return the target angle f at both ends of the step; one-state rules know the end only."""
     f1 = time_value(fun, index, T1, 0.0)
     return (f1 if ctl[RULE] == ONE_STATE else time_value(fun, index, T0, 0.0)), f1
 
@@ -282,7 +282,7 @@ def _orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
 
 @inner
 def _by_angle(A0, B0, A1, B1, f0, f1, i):
-    """Difference quotient of condition i = 1, 2 by the target angle alone (the first vector does not depend on it)."""
+    """Return the difference quotient of condition i = 1, 2 by the target angle (condition 0 does not depend on it)."""
     u = 0.5 * (f1 - f0)
     half = math.sin(u) / u if abs(u) > 1e-8 else 1.0
     dcos, dsin = -half * math.sin(0.5 * (f0 + f1)), half * math.cos(0.5 * (f0 + f1))

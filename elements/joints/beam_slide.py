@@ -4,14 +4,14 @@ The elastic line of all beams together is r(s) = sum_j c_j(s) y_j, with the cubi
 place s [m] along the undeformed line and y = (P_p, d_p, P_q, d_q) of each beam: ends and directors along its axis
 (trusses: linear functions of the ends).  The point P_b of another part stays on it, P_b - r(s) = 0 at the end of the
 step.  One element stands for one beam; s and the multipliers belong to all of a joint, and s0, s1 may lie in
-different elements: with mean shape functions c_av and divided differences,
+different elements.  With mean shape functions c_av and divided differences,
 
     r1 - r0 = c_av (y1 - y0) + (c(s1) - c(s0))/(s1 - s0) y_m (s1 - s0)
 
-is exact, so that the multiplier does no work: it acts on y by -c_av, and on s by -(c1 - c0)/(s1 - s0) y_m, which must
-vanish (no friction).  An element between both has the weight of its part of the distance.  Energy and linear
-momentum are exact; angular momentum to O(h^2), since the point at mid-step is not the mean of the line's.  Beyond the
-ends the first and the last beam go on along their cubics.
+is exact, so that the multiplier does no work.  It acts on y by -c_av, and on s by -(c1 - c0)/(s1 - s0) y_m, which must
+vanish (no friction).  An element between s0 and s1 has the weight of its part of the distance.  Energy and linear
+momentum are exact, angular momentum to O(h^2), since the point at mid-step is not the mean of the line's points.
+Beyond the ends of the line, the cubics of the first and the last beam continue.
 
 Ends: b (the point), p, q (the beam), and a node whose first coordinate is s.  Outputs: the force that the joint exerts
 on the beam, where the point is on it.
@@ -37,7 +37,7 @@ _ENDS = (0, 1, 1, 2, 2)
 
 @inner
 def _polynomials(length, cubic, c):
-    """c (4, 4): coefficients of 1, xi, xi^2, xi^3 of the functions of P_p, d_p, P_q, d_q."""
+    """Fill c (4, 4) with the coefficients of 1, xi, xi^2, xi^3 of the functions of P_p, d_p, P_q, d_q."""
     for i in range(4):
         for j in range(4):
             c[i, j] = 0.0
@@ -58,14 +58,17 @@ def _value(c, x):
 
 @inner
 def _divided(c, x0, x1):
-    """(c(x1) - c(x0))/(x1 - x0), and its derivative by x1."""
+    """Return (c(x1) - c(x0))/(x1 - x0), and its derivative by x1."""
     return c[1] + c[2] * (x0 + x1) + c[3] * (x0 * x0 + x0 * x1 + x1 * x1), c[2] + c[3] * (x0 + 2.0 * x1)
 
 
 @inner
 def _place(par, e, s0, s1, ds, where):
-    """where (7,): weights of the element at both ends of the step, both places in it (xi), its part of the way and the
-    places (xi) between which this lies."""
+    """Fill ``where`` (7,) with the weights and places of the element in a step from s0 to s1.
+
+    They are the weights of the element at both ends of the step, both places in it (xi), its part of the distance ds,
+    and the places (xi) between which this part lies.
+    """
     a, length = par[e, _START], par[e, _LENGTH]
     low, high = a, a + length
     if par[e, _FIRST] != 0.0:
@@ -116,7 +119,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         for v in range(5):
             owner = _ENDS[v]
             point(Q, D, U, dof, rot, e, owner, par, _VECTORS + dim * v, P[v], B[v], J[v])
-            if v == 2 or v == 4:  # a direction: an arm without its end
+            if v == 2 or v == 4:  # a direction: keep the arm, drop the position of the end
                 for i in range(dim):
                     P[v, P0, i], P[v, P1, i] = P[v, R0, i], P[v, R1, i]
                     for j in range(dim):
@@ -138,7 +141,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             for j in range(4):
                 g -= end[j] * P[j + 1, P1, i]
             f[first + i] = scale * g
-        # the line, and the way along it
+        # the line, and the displacement along it
         for j in range(4):
             v = j + 1
             add_force(f, -scale * mean[j], force, B[v], _ENDS[v])
@@ -171,7 +174,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @kernel
 def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    if job != OUTPUT:  # workless: nothing to book
+    if job != OUTPUT:  # does no work: nothing to book
         return
     dim = 2 if D.shape[2] == 2 else 3
     n = 3 * (dim - 1)
@@ -184,7 +187,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 
 def _beyond(par, dof, rot, Q, D):
-    """How far the point is beyond the line's end (n,) [m]; negative elsewhere."""
+    """Return the distance (n,) [m] of the point beyond the line's end; negative elsewhere."""
     s = Q[dof[:, 9 if D.shape[1] == 2 else 18]]
     start, end = par[:, _START], par[:, _START] + par[:, _LENGTH]
     return np.maximum(np.where(par[:, _FIRST] != 0.0, start - s, -1.0), np.where(par[:, _LAST] != 0.0, s - end, -1.0))

@@ -43,7 +43,7 @@ LENGTH, OFFSET, ANGLE = 0, 1, 2
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A coordinate s of two ends: its names, and the compiled functions of its kinematics.
+    """Holds a coordinate s of two ends: its names, and the compiled functions of its kinematics.
 
     ``workspace(dim)`` returns the work arrays of the other functions, their argument ``work``:
 
@@ -77,20 +77,20 @@ class Coordinate:
 
 @inline
 def _no_turns(first, ctl, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
-    """Remember nothing: the state gives the coordinate."""
+    """Store nothing: the state gives the coordinate."""
 
 
 # --- length ----------------------------------------------------------------------------------------------------------
 @inner
 def _point_workspace(dim):
-    """Work arrays P, B, J of points and X of vectors."""
+    """Return work arrays P, B, J of points and X of vectors."""
     n = 3 * (dim - 1)
     return np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n)), np.empty((4, dim))
 
 
 @inner
 def _length_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
-    """Rows of n = |P_b - P_a|; returns n0, n1, n1 - n0.  At n = 0 the direction counts as zero."""
+    """Return n0, n1, n1 - n0 of n = |P_b - P_a|, and fill its rows; at n = 0 the direction counts as zero."""
     P, B, J, X = work
     dim = P.shape[2]
     n = B.shape[2]
@@ -192,7 +192,8 @@ def _no_workspace(dim):
 
 @inline
 def _plane_angle_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G):
-    """Rows of phi_b - phi_a of unwrapped rotations; all other entries keep their zeros."""
+    """Return s0, s1, s1 - s0 of phi_b - phi_a, unwrapped rotations, and fill its rows; all other entries keep their
+    zeros."""
     a, b = dof[e, _A2], dof[e, _B2]
     dphi, kappa, by_b, by_a = relative_angle(U[b], U[a])
     row[_A2], row[_B2] = -kappa, kappa
@@ -206,7 +207,7 @@ def _plane_angle_rows(job, ctl, Q, D, U, dof, rot, hist, e, par, column, work, r
 
 @inline
 def _plane_angle_spring(job, ctl, stiffness, damping, force, row, row1, G, vel, fe, ke, k):
-    """`spring_rows` for the two rows of the rotations; at one state the gradient is constant."""
+    """Write what `spring_rows` writes, for the two rows of the rotations; at one state the gradient is constant."""
     f = fe[k]
     for i in range(6):
         f[i] = 0.0
@@ -244,7 +245,7 @@ def _plane_angle_rate(V, D, dof, rot, state, e, work):
 # --- angle in space --------------------------------------------------------------------------------------------------
 @inner
 def _angle_workspace(dim):
-    """Work arrays W, T, Z of `angle_rows`, and C, S at the start and the end of the step for `_angle_rate`."""
+    """Return work arrays W, T, Z of `angle_rows`, and C, S at the start and the end of the step for `_angle_rate`."""
     return np.empty((16, 3)), np.empty((2, 3, 3)), np.empty((2, 6)), np.empty((2, 2))
 
 
@@ -271,7 +272,7 @@ def _angle_step(ctl, Q, D, U, dof, rot, hist, e, par, column, work, row, row1, G
 
 @inner
 def _angle_rate(V, D, dof, rot, state, e, work):
-    """d phi/dt of one-state rules."""
+    """Return dphi/dt of one-state rules."""
     W, _, Z, C = work
     x, y = Z[0, :3], Z[1, :3]
     angle_gradient(W, state, C[state, 0], C[state, 1], x)
@@ -289,7 +290,7 @@ def _angle_turns(first, ctl, D, U, dof, rot, hist, e, par, column, work, row, ro
     near = hist[e, 0]  # START keeps the turns of an earlier analysis
     if not first and ctl[RULE] != ONE_STATE:
         near += angle_rows(FORCE, D, U, dof, rot, e, par, column, W, T, Z, row, row1, G)[0]
-    hist[e, 0] = nearest_angle(c1, s1, near)  # not the sum: round-off must not add up
+    hist[e, 0] = nearest_angle(c1, s1, near)  # not a sum of increments, whose round-off would add up
 
 
 # --- any of them -----------------------------------------------------------------------------------------------------

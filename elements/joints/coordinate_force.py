@@ -1,11 +1,11 @@
-"""Force elements on one coordinate: a `Coordinate` combined with a `Law` gives an element type and its two kernels.
+"""Force elements on one coordinate: a `Coordinate` combined with a `Law` makes an element type and its two kernels.
 
 Over a step the force F acts against the growth of the coordinate s through its discrete gradient,
 
     rows += SF F row,   row.U = s1 - s0 exactly,
 
 so its work is F (s1 - s0); resultant and moment vanish.  The parameters of such an element are those of the law, those
-of the coordinate, and what the law appends.
+of the coordinate, and those that the law appends.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def no_columns(job, ctl, par, e, tail, dof, fun, U, rate, row, fe, ke, k):
 
 @dataclass(frozen=True)
 class Law:
-    """A force over a coordinate s and its rate: compiled functions and names.
+    """Holds a force over a coordinate s and its rate: compiled functions and names.
 
     ``force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate)`` -> F against the growth of s, stiffness and
         damping of `spring_rows`; one-state rules: s0 = s1, ds = 0
@@ -42,9 +42,10 @@ class Law:
     ``columns(job, ctl, par, e, tail, dof, fun, U, rate, row, fe, ke, k)`` writes the rows and columns of the
         multipliers that the force reads, in fe[k] and ke[k] after those of the coordinate
 
-    ``par(coordinate)`` names the parameters before those of the coordinate, as many for every one; ``appended`` those
-    after them, from the column ``tail`` on.  ``outputs(coordinate)`` names the outputs.  ``memory`` counts the columns
-    of `hist` after the first, which is the coordinate's.  ``reads``, ``tables`` and ``prestress`` as in `ElementType`.
+    ``par(coordinate)`` names the parameters before those of the coordinate, the same number for each coordinate;
+    ``appended`` names those after them, from the column ``tail`` on.  ``outputs(coordinate)`` names the outputs.
+    ``memory`` counts the columns of `hist` after the first, which is the coordinate's.  ``reads``, ``tables`` and
+    ``prestress`` as in `ElementType`.
     """
 
     par: Callable[[Coordinate], tuple[str, ...]]
@@ -61,7 +62,8 @@ class Law:
 
 @functools.cache
 def _kernels(workspace, rows, step, rate_at, turns, spring, vectors: int, first: int, law_force, law_report, columns):
-    """Kernels `force` and `report` of a law on a coordinate, whose ``vectors`` start at the parameter ``first``."""
+    """Return kernels `force` and `report` of a law on a coordinate, whose ``vectors`` start at the parameter
+    ``first``."""
 
     @kernel
     def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):

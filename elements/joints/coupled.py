@@ -41,7 +41,7 @@ _OWN = 0  # column of the vectors of one coordinate in its row of `_split`
 
 @inner
 def _split(par, dof, rot, e, pp, pd, pr):
-    """Rows 0 and 1 of pp, pd, pr: the parameters, dofs and rotations of either coordinate's two ends."""
+    """Fill rows 0 and 1 of pp, pd, pr with the parameters, dofs and rotations of the two ends of either coordinate."""
     m, nd = pp.shape[1], pd.shape[1]
     for k in range(2):
         for i in range(m):
@@ -54,7 +54,7 @@ def _split(par, dof, rot, e, pp, pd, pr):
 
 @inner
 def _plane_angle(job, Q, U, dof, k, row, row1, G):
-    """Coordinate theta_b - theta_a in the plane; returns it at the end of the step."""
+    """Return theta_b - theta_a in the plane at the end of the step, and fill its rows."""
     a, b = dof[k, 2], dof[k, 5]
     dphi, kappa, by_b, by_a = relative_angle(U[b], U[a])
     for i in range(6):
@@ -71,7 +71,8 @@ def _plane_angle(job, Q, U, dof, k, row, row1, G):
 
 @inner
 def _value(job, ctl, angular, turned, Q, D, U, dof, rot, par, k, P, B, J, W, T, Z, row, row1, G):
-    """One coordinate at the end of the step, and its rows; ``turned`` is its angle at the start of the step."""
+    """Return one coordinate at the end of the step, and fill its rows; ``turned`` is its angle at the start of the
+    step."""
     if angular == 0:
         _, s1 = offset_rows(job, Q, D, U, dof, rot, k, par, _OWN, P, B, J, row, row1, G)
         return s1
@@ -108,7 +109,7 @@ def _coupling(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke
 
 @kernel
 def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    if job == LEDGER:  # workless: nothing to book
+    if job == LEDGER:  # does no work: nothing to book
         return
     dim = 2 if D.shape[2] == 2 else 3
     n = 3 * (dim - 1)
@@ -126,12 +127,12 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 continue
             if job == START:
                 _, _, c1, s1 = angle_vectors(D, pr, pp, k, 0, W)
-                hist[e, k] = nearest_angle(c1, s1, hist[e, k])  # turns of an earlier analysis count on
+                hist[e, k] = nearest_angle(c1, s1, hist[e, k])  # keeps the turns of an earlier analysis
                 continue
             value = _value(FORCE, ctl, angular, hist[e, k], Q, D, U, pd, pr, pp, k, P, B, J, W, T, Z, r, r1, g)
             if job == COMMIT:
                 _, _, c1, s1 = angle_vectors(D, pr, pp, k, 0, W)
-                hist[e, k] = nearest_angle(c1, s1, value)  # not the sum: round-off must not add up
+                hist[e, k] = nearest_angle(c1, s1, value)  # not a sum of increments, whose round-off would add up
             else:
                 f = fe[e - e0]
                 force = -par[e, _SCALE] / ctl[SF] * U[dof[e, 4 * n]] * par[e, _FACTOR + k]

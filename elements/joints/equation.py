@@ -9,14 +9,14 @@ space it is linear in the directors as well,
 
     c.a(R R0^T),  a = 1/2 sum_k D_k x d_k = sin(angle) axis,    so that  l_k = c x D_k / 2:
 
-the rotation vector but for the third power of the angle, and a constraint that is exact in every step: all is linear
-(the angle of the plane has its quotient), so the multiplier does the work that the right side does, no more.  A point
-P = x + R a of a node is l_k = a_k n.  In the plane l:(R - R0) is p (cos - cos0) + q (sin - sin0).
+which agrees with the rotation vector up to terms of third order in the angle.  The constraint is exact in every step:
+it is linear (the angle of the plane has its quotient), so the multiplier does exactly the work of the right side.  A
+point P = x + R a of a node gives l_k = a_k n.  In the plane l:(R - R0) is p (cos - cos0) + q (sin - sin0).
 
 f is a time function (a negative index: 0).  A driver that moves g = c(q) - F(t) gives the model the work
 -lambda (F1 - F0).  Outputs: the force and the moment that the equation exerts on the node, and the moment of both about
-the origin of the global axes.  ``small`` marks rotations that the equation takes as small, which have a limit;
-``reported`` = 0 keeps a term out of the outputs.
+the origin of the global axes.  ``small`` marks rotations that the equation assumes to be small; these have a limit.
+``reported`` = 0 excludes a term from the outputs.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ _L3, _R3 = 11, 20  # space: l and R0, row by row, vectors in columns
 # --- plane -----------------------------------------------------------------------------------------------------------
 @inner
 def _angle_row(D, U, par, e, k, row, state):
-    """Quotient of the term by the Cayley parameter U[k], its derivative, and dg/dU at the end of the step."""
+    """Return the quotient of the term by the Cayley parameter U[k], its derivative, and dg/dU at the end of the
+    step."""
     v = U[k]
     _, kappa, slope, _ = relative_angle(v, 0.0)
     c, p, q = par[e, _C2], par[e, _P2], par[e, _Q2]
@@ -113,7 +114,7 @@ def _report2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
 # --- space -----------------------------------------------------------------------------------------------------------
 @inner
 def _moment(D, par, e, row, state, out):
-    """out (3,) = sum of d_k x l_k at the mean of a state and the end: the row of a spin."""
+    """Fill out (3,) with the sum of d_k x l_k at the mean of a state and the end: the row of a spin."""
     x = y = z = 0.0
     for k in range(3):
         a = 0.5 * (D[state, row, k] + D[1, row, k])
@@ -128,7 +129,7 @@ def _moment(D, par, e, row, state, out):
 
 @inner
 def _turned(D, par, e, row, s, out):
-    """out (3,) = sum of (s x d_k) x l_k at the end of the step = sum of d_k (s.l_k) - s (d_k.l_k)."""
+    """Fill out (3,) with sum (s x d_k) x l_k = sum d_k (s.l_k) - s (d_k.l_k) at the end of the step."""
     out[0] = out[1] = out[2] = 0.0
     trace = 0.0
     for k in range(3):
@@ -200,7 +201,7 @@ def _report3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
 
 @inner
 def _book(ctl, par, dof, fun, Q, U, e, at, f):
-    """The work of the right side."""
+    """Write the work of the right side to the ledger row f."""
     if par[e, _FUNCTION] < 0.0 or par[e, _VALUE] == 0.0:
         return
     movement = time_value(fun, par[e, _FUNCTION], T1, 0.0) - time_value(fun, par[e, _FUNCTION], T0, 0.0)
@@ -209,7 +210,7 @@ def _book(ctl, par, dof, fun, Q, U, e, at, f):
 
 # --- types -----------------------------------------------------------------------------------------------------------
 def _rotation(par, dof, rot, Q, D):
-    """Rotation (n,) [rad] since the reference where it is taken as small, else 0."""
+    """Return the rotation (n,) [rad] since the reference where the equation takes it as small, else 0."""
     if D.shape[1] == 2:
         return np.zeros(len(par))
     trace = np.einsum("ei,ei->e", D[rot[:, 0]], par[:, _R3 : _R3 + 9])

@@ -11,10 +11,10 @@ acts against w the force N m(|w|), on angles r times as a moment, with a law tha
 
 and N = f(t) + |lambda|, lambda the multipliers of another joint that press the surfaces together.  The force is
 sampled as in motors: s' = (s1 - s0)/h, lambda of the step; one-state rules: the values at the end.  It acts
-through the exact quotients of the coordinates, so that its work is that of a loss N m(w) w h >= 0 and of what moves the
-running surface, both booked.  Below w_s it creeps: nothing sticks for ever.
+through the exact quotients of the coordinates.  Its work is that of a loss N m(w) w h >= 0 and of the drive of the
+running surface, both booked.  Below w_s the surfaces creep: the law has no true sticking.
 
-Where the multiplier is the whole force between a point and the line that it slides along (``along`` = 1), its part
+Where the multiplier is the whole force between a point and the line that it slides along (``along`` = 1), its component
 along the line is the friction itself: |lambda|^2 = N^2 (1 + m^2), hence N = |lambda|/sqrt(1 + m^2), f = 0.
 
 K gets the columns of the multipliers, d F/d lambda: the tangent is unsymmetric, and constraint forces are no longer the
@@ -69,7 +69,7 @@ _SCALES = tuple(f"scale {k + 1}" for k in range(_READS))
 
 @inner
 def _law(par, e, w):
-    """m(w) and m'(w)."""
+    """Return m(w) and m'(w)."""
     ws, w0 = par[e, WS], par[e, W0]
     t = math.tanh(w / ws)
     level, slope = par[e, MU], 0.0
@@ -82,7 +82,7 @@ def _law(par, e, w):
 
 @inner
 def _pressed(par, e, m, given, pressing):
-    """N, and dN/d|lambda|, dN/dm."""
+    """Return the normal force N, dN/d|lambda| and dN/dm."""
     if par[e, ALONG] == 0:
         return given + pressing, 1.0, 0.0
     share = 1 / math.sqrt(1 + m * m)
@@ -91,7 +91,7 @@ def _pressed(par, e, m, given, pressing):
 
 @inner
 def _pressing(ctl, par, dof, U, e, tail):
-    """Forces |lambda| of the multipliers of the iterate."""
+    """Return the norm |lambda| of the multipliers of the iterate, a force."""
     at = dof.shape[1] - _READS
     total = 0.0
     for k in range(_READS):
@@ -101,7 +101,7 @@ def _pressing(ctl, par, dof, U, e, tail):
 
 @inner
 def _pressed_at(par, dof, Q, e, tail, state):
-    """|lambda| at an end of a step of a one-state rule."""
+    """Return |lambda| at an end of a step of a one-state rule."""
     at = dof.shape[1] - _READS
     total = 0.0
     for k in range(_READS):
@@ -111,7 +111,7 @@ def _pressed_at(par, dof, Q, e, tail, state):
 
 @inner
 def _multiplier_columns(ctl, par, dof, U, e, tail, pressing, by_pressing, row, K):
-    """Columns of the multipliers: ``by_pressing`` times the gradient of |lambda|, along row (n,)."""
+    """Add the columns of the multipliers to K: ``by_pressing`` times the gradient of |lambda|, along row (n,)."""
     if pressing == 0:
         return
     at = dof.shape[1] - _READS
@@ -126,7 +126,7 @@ def _multiplier_columns(ctl, par, dof, U, e, tail, pressing, by_pressing, row, K
 def _book(ctl, f, work, given):
     """Book the work of the friction force and of the drive of a running surface; the difference is dissipated."""
     if ctl[RULE] == ONE_STATE and ctl[WV] == 0 and ctl[WA] == 0:
-        f[LOAD_WORK] = -work  # equilibria have no time to lose energy in
+        f[LOAD_WORK] = -work  # statics has no time: nothing dissipates, book it as work of loads
         return
     f[DRIVER_WORK] = given
     f[DISSIPATED] = work + given
@@ -144,7 +144,7 @@ def friction_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
 
 @inner
 def friction_columns(job, ctl, par, e, tail, dof, fun, U, rate, row, fe, ke, k):
-    """Zero rows of the multipliers, and the columns by which the force depends on them."""
+    """Zero the rows of the multipliers, and write the columns by which the force depends on them."""
     n = row.shape[0]
     for i in range(n, n + _READS):
         fe[k, i] = 0.0
@@ -163,7 +163,8 @@ def friction_columns(job, ctl, par, e, tail, dof, fun, U, rate, row, fe, ke, k):
 
 @inner
 def _sampled(par, e, fun, time, rate, pressing):
-    """Friction force against the motion at the radius, normal force N, sliding velocity w and surface speed v."""
+    """Return friction force against the motion at the radius, normal force N, sliding velocity w and surface speed
+    v."""
     v = time_value(fun, par[e, SPEED], time, 0.0)
     w = par[e, RADIUS] * rate - v
     m, _ = _law(par, e, w)
@@ -195,7 +196,7 @@ def friction_report(job, ctl, par, e, tail, dof, hist, fun, Q, U, s0, s1, ds, ra
 # --- two displacements -----------------------------------------------------------------------------------------------
 @inner
 def _plane_law(par, e, x, y):
-    """m(w)/w of w = |(x, y)|, m, and (d(m/w)/dw)/w."""
+    """Return m(w)/w of w = |(x, y)|, m(w), and (d(m/w)/dw)/w."""
     w = math.sqrt(x * x + y * y)
     m, slope = _law(par, e, w)
     if w < 1e-9 * par[e, WS]:
@@ -234,7 +235,7 @@ def _plane_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
         for k in range(2):
             if one_state:
                 rate_row(ctl, rows[k], turns[k], vel, ends[k])
-        # one-state rates have their weights in ``ends``, whose factor is that of the rows
+        # in one-state rules ``ends`` holds derivatives of rates, which take the factor of the rows
         factor = ctl[SF] if one_state else ctl[SK] / ctl[H]
         for i in range(12):
             for j in range(12):

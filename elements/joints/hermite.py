@@ -44,7 +44,7 @@ PAR = ("mass [kg]", "length [m]", "rotary inertia [kg m^2]", "ex [-]", "ey [-]",
 
 @inner
 def mass_matrix(m, length, rotary, M):
-    """Fill the 4 x 4 matrix over (x_p, d_p, x_q, d_q); ``rotary`` is the rotary inertia of the whole element."""
+    """Fill M (4, 4) over (x_p, d_p, x_q, d_q); ``rotary`` is the rotary inertia of the whole element."""
     a, l2 = m / 420.0, length * length
     M[0, 0], M[0, 1], M[0, 2], M[0, 3] = 156.0 * a, 22.0 * a * length, 54.0 * a, -13.0 * a * length
     M[1, 1], M[1, 2], M[1, 3] = 4.0 * a * l2 + rotary / 3.0, 13.0 * a * length, -3.0 * a * l2 + rotary / 6.0

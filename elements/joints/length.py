@@ -3,9 +3,9 @@
 ``distance``           (|P_b - P_a|^2 - l(t)^2)/(2 l0) = 0 with l = l0 + f(t): a rigid or a driven link between points.
                        Quadratic, so its gradient at the mean of both distances is an exact quotient; in metres
 ``constant_velocity3`` u_a.v_b - v_a.u_b = 0 for the directions u, v across either shaft: both turn by the same angle
-                       (both axes have the same angle to the plane that halves their bend).  At a bend of half a turn
-                       the condition vanishes, and beyond it another root begins: refused before.  `hist` holds the
-                       largest bend since the start, also within steps
+                       (both axes have the same angle to the plane that bisects their bend).  At a bend of half a turn
+                       the condition vanishes, and beyond it another root begins; an error comes before.  `hist` holds
+                       the largest bend since the start, also within steps
 
 f is a time function (a negative index: 0).  A driver that moves g = c(q) - F(t) gives the model the work
 -lambda (F1 - F0).  Conventions as in `fem_mbs.elements.joints.basic`.  Outputs: `distance`: the force on end a at its
@@ -147,7 +147,10 @@ def _constant_velocity(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, 
 
 @inner
 def _shaft(D, rot, par, e, state, T, N, n):
-    """n (3,) = the shaft of end b seen from the triad (u, v, shaft) of end a at a state; T (3, 3), N (3, 3) work."""
+    """Fill n (3,) with the components of the shaft of end b in the triad (u, v, shaft) of end a at a state.
+
+    T (3, 3) and N (3, 3) are work arrays.
+    """
     for k in range(2):
         u, v = PAIRS if k == 0 else (PAIRS[1] + 3, PAIRS[0] + 3)
         rotate(D, state, rot[e, k], par[e, u], par[e, u + 1], par[e, u + 2], N[0])
@@ -176,7 +179,7 @@ def _report_constant_velocity(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, 
             seen = max(_bend(n), _bend(mean))
             hist[e, 0] = seen if job == START else max(seen, hist[e, 0])
         return
-    if job != OUTPUT:  # workless: nothing to book
+    if job != OUTPUT:  # does no work: nothing to book
         return
     A, B, C, M = np.empty((2, 3)), np.empty((2, 3)), np.empty(3), np.empty((2, 3))
     for e in range(e0, e1):
@@ -196,7 +199,7 @@ def _report_constant_velocity(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, 
 
 
 def _largest_bend(par, dof, rot, Q, D, hist):
-    """Largest bend (n,) [rad] of the shafts since the start."""
+    """Return the largest bend (n,) [rad] of the shafts since the start."""
     return hist[:, 0]
 
 

@@ -1,4 +1,4 @@
-"""Shared by reports of joints: the arm of a force on a node, and its moment about the node."""
+"""Functions for the reports of joints: the arm of a force on a node, and its moment about the node."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ NODE_MOMENT = {2: ("node moment [N m]",), 3: tuple(f"node moment {c} [N m]" for 
 
 @inner
 def mean_arm(ctl, D, row, par, e, column, out):
-    """out (3,) = arm in global axes of the offset par[e, column:] in body axes of a director row: its mean over the
-    step, in one-state rules that of the end."""
+    """Fill out (3,) with the arm of an offset in global axes: the mean over the step, in one-state rules that of the
+    end.
+
+    par[e, column:] holds the offset in body axes of the director row ``row``.
+    """
     first = 1 if ctl[RULE] == ONE_STATE else 0
     out[0] = out[1] = out[2] = 0.0
     for state in range(first, 2):
@@ -31,7 +34,8 @@ def mean_arm(ctl, D, row, par, e, column, out):
 
 @inner
 def node_moment(arm, force, out):
-    """out = arm x force: (1,) for a force (2,), (3,) for a force (3,) of space; entries after those stay unchanged."""
+    """Write arm x force to out: (1,) for a force (2,) of the plane, (3,) for a force (3,); further entries stay
+    unchanged."""
     if out.shape[0] < 3:
         out[0] = arm[0] * force[1] - arm[1] * force[0]
         return

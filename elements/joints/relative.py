@@ -1,6 +1,6 @@
 """Joints on relative coordinates, with multipliers: `direction3`, `offset2/3`, `hinge3`.
 
-What the other joints of a mechanism are made of, between any two ends (conventions as in
+Other joints of a mechanism are composed of these, between any two ends (conventions as in
 `fem_mbs.elements.joints.basic`; coordinates and their exact quotients in `fem_mbs.elements.coordinates`):
 
 ``direction3``  a.b - c = 0, a fixed in end a, b in end b: two of them align an axis, one makes a universal joint
@@ -58,7 +58,7 @@ FUNCTION, START_VALUE, COORDINATE = 1, 2, 3
 
 @inner
 def _driver_work(ctl, par, fun, Q, U, e, index):
-    """Work of the driver of element e over the step; its function is par[e, FUNCTION]."""
+    """Return the work of the driver of element e over the step; its function is par[e, FUNCTION]."""
     movement = time_value(fun, par[e, FUNCTION], T1, 0.0) - time_value(fun, par[e, FUNCTION], T0, 0.0)
     return -step_multiplier(ctl, Q, U, par[e, SCALE], index) * movement
 
@@ -77,7 +77,7 @@ def _direction(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, k
 
 @kernel
 def _report_direction(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    if job != OUTPUT:  # workless: nothing to book
+    if job != OUTPUT:  # does no work: nothing to book
         return
     A, B, C, M = np.empty((2, 3)), np.empty((2, 3)), np.empty(3), np.empty((2, 3))
     for e in range(e0, e1):
@@ -174,7 +174,7 @@ def _report_hinge(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
             continue
         _, _, c1, s1 = angle_vectors(D, rot, par, e, COORDINATE, W)
         if job == START:
-            hist[e, 0] = nearest_angle(c1, s1, hist[e, 0])  # turns of an earlier analysis count on
+            hist[e, 0] = nearest_angle(c1, s1, hist[e, 0])  # keeps the turns of an earlier analysis
             continue
         if ctl[RULE] == ONE_STATE:
             phi = nearest_angle(c1, s1, hist[e, 0])
@@ -184,7 +184,7 @@ def _report_hinge(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
             phi = hist[e, 0] + dphi
             moment[:] = row[9:12]
         if job == COMMIT:
-            hist[e, 0] = nearest_angle(c1, s1, phi)  # not the sum: round-off must not add up
+            hist[e, 0] = nearest_angle(c1, s1, phi)  # not a sum of increments, whose round-off would add up
         elif job == OUTPUT:
             multiplier = par[e, SCALE] / ctl[SF] * U[dof[e, 12]]
             for i in range(3):

@@ -45,7 +45,7 @@ MASS, JXX, JYY, JZZ, JXY, JYZ, JZX = range(7)  # columns of par
 
 @inner
 def _inertia(par, e, W, out):
-    """out = J W in body axes."""
+    """Write J W in body axes to out."""
     out[0] = par[e, JXX] * W[0] + par[e, JXY] * W[1] + par[e, JZX] * W[2]
     out[1] = par[e, JXY] * W[0] + par[e, JYY] * W[1] + par[e, JYZ] * W[2]
     out[2] = par[e, JZX] * W[0] + par[e, JYZ] * W[1] + par[e, JZZ] * W[2]
@@ -53,7 +53,7 @@ def _inertia(par, e, W, out):
 
 @inner
 def _unrotate(D, state, row, x, y, z, out):
-    """out = R^T (x, y, z): from spatial to body axes."""
+    """Write R^T (x, y, z) to out: from spatial to body axes."""
     out[0] = D[state, row, 0] * x + D[state, row, 3] * y + D[state, row, 6] * z
     out[1] = D[state, row, 1] * x + D[state, row, 4] * y + D[state, row, 7] * z
     out[2] = D[state, row, 2] * x + D[state, row, 5] * y + D[state, row, 8] * z

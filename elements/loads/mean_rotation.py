@@ -1,15 +1,16 @@
-"""The mean rotation of many nodes is that of a reference, at any size: terms `mean_rotation2`, `mean_rotation3`.
+"""Constraints of the mean rotation of many nodes to the rotation of a reference node: `mean_rotation2`,
+`mean_rotation3`.
 
-With places s_i of the nodes about their weighted mean at the start (body axes of the reference, sum w_i s_i = 0), the
-rotation R of the reference is the one for which
+They hold for rotations of any size; each element is the term of one node.  With places s_i of the nodes about their
+weighted mean at the start (body axes of the reference, sum w_i s_i = 0), the rotation R of the reference satisfies
 
     sum_i w_i (R s_i) x (x_i - x) = 0,
 
-x being any point, here the reference: of all rotations the one that fits the nodes best, the polar factor of sum
-w_i x_i s_i^T (Wahba 1965, doi:10.1137/1007077); for small ones that of I_w theta = sum_i w_i s_i x u_i.  Taken along
-the directors these are scalars, sum_i (R p_i).(x_i - x) = 0 with p_i = I_w^-1 w_i (e_k x s_i): bilinear in directors
-and positions like the coordinates of prismatic joints, so that the quotient with mean values is exact, the multipliers
-do no work, and each term alone has neither resultant nor moment.
+where x is any point, here the reference.  Of all rotations this one fits the nodes best: it is the polar factor of sum
+w_i x_i s_i^T (Wahba 1965, doi:10.1137/1007077), for small rotations that of I_w theta = sum_i w_i s_i x u_i.  The
+components along the directors are scalars, sum_i (R p_i).(x_i - x) = 0 with p_i = I_w^-1 w_i (e_k x s_i).  They are
+bilinear in directors and positions like the coordinates of prismatic joints.  So the quotient with mean values is
+exact, the multipliers do no work, and each term alone has neither resultant nor moment.
 
 Ends: the reference, a node; one multiplier, in radians, which the terms of a constraint share
 (`fem_mbs.system.compile.Block.joint`).  Output: the moment that the term exerts on the reference.
@@ -45,7 +46,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @kernel
 def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    if job != OUTPUT:  # workless: nothing to book
+    if job != OUTPUT:  # does no work: nothing to book
         return
     dim = 2 if D.shape[2] == 2 else 3
     n = 3 * (dim - 1)
@@ -56,7 +57,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         offset_rows(0, Q, D, U, dof, rot, e, par, COORDINATE, P, B, J, row, row1, G)
         factor = -par[e, SCALE] / ctl[SF] * U[dof[e, 2 * n]]
         p[2] = d[2] = 0.0
-        for i in range(dim):  # the moment p x d works on the reference
+        for i in range(dim):  # the moment p x d acts on the reference
             if ctl[RULE] == ONE_STATE:
                 p[i], d[i] = P[2, R1, i], P[1, P1, i] - P[0, P1, i]
             else:
@@ -77,7 +78,7 @@ def _type(dimension):
         dimension=dimension,
         ends=2,
         rotational=True,
-        # the offsets of `offset_rows`; zero
+        # the offsets that `offset_rows` reads are zero here
         par=("scale", *(f"p{c} [1/m]" for c in axes), *(f"a{c}_{end} [m]" for end in "ab" for c in axes), "start"),
         multipliers=1,
         scale=0,

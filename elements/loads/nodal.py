@@ -5,11 +5,11 @@ one-state rules).  A force on an eccentric point P = x + R a enters the rows of 
 mean arm r_m, so its work is F.(P1 - P0) exactly.  A plane moment M is conjugate to the angle itself and enters the
 vartheta row times dangle/vartheta; its work is M dangle.
 
-- A follower force turns with its end: over a step R_m F, R_m the mean of the rotations at both ends.
+- A follower force rotates with its end: over a step R_m F, R_m the mean of the rotation matrices at both its ends.
 - A moment in space is f (M + R_m B): M fixed in direction (axial), B fixed in the body (follower); half and half is
   semitangential (Ziegler, Principles of structural stability, 1968): its virtual work to second order is that of the
   rotation vector, so its load stiffness is symmetric.  It has no potential in general; over a step it does the work
-  m.theta (theta the Cayley vector of the step), which is booked, and turns momentum at exactly the rate m.
+  m.theta (theta the Cayley vector of the step), which is booked, and changes angular momentum at exactly the rate m.
 - A line load is a constant force on each coordinate y of a beam's elastic line (positions and directors of both ends,
   in the plane positions and axes e): its potential is linear in y, so its work is exact.
 
@@ -61,7 +61,7 @@ AXIS, LINE2, LINE3 = 1, 3, 1
 
 @inner
 def _mean_factor(ctl, fun, index):
-    """Factor of a load for the work over a step."""
+    """Return the factor of a load for its work over a step."""
     if ctl[RULE] == ONE_STATE:
         return 0.5 * (time_value(fun, index, T0, 1.0) + time_value(fun, index, T1, 1.0))
     return time_value(fun, index, TM, 1.0)
@@ -127,7 +127,7 @@ def _report_moment2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, 
 
 @inner
 def _mean_turned(D, row, par, e, column, out):
-    """out (3,) = mean of R (par[e, column:]) at both ends of the step."""
+    """Fill out (3,) with the mean of R (par[e, column:]) at both ends of the step."""
     x, y, z = par[e, column], par[e, column + 1], par[e, column + 2]
     for i in range(3):
         out[i] = 0.5 * (
@@ -180,7 +180,8 @@ def _report_moment3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, 
 # --- follower forces -------------------------------------------------------------------------------------------------
 @inner
 def _follower_vectors(D, row, par, e, dim, mean, end):
-    """The force's direction, turned with the end: mean over the step, and at its end."""
+    """Fill ``mean`` and ``end`` with the force, rotated with the end: the mean over the step, and the force at its
+    end."""
     if dim == 3:
         _mean_turned(D, row, par, e, LOAD, mean)
         rotate(D, 1, row, par[e, LOAD], par[e, LOAD + 1], par[e, LOAD + 2], end)

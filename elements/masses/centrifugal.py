@@ -1,4 +1,4 @@
-"""Centrifugal force in a frame that turns at constant speed: `centrifugal2` (plane), `centrifugal3` (space).
+"""Centrifugal force in a frame that rotates at constant speed: `centrifugal2` (plane), `centrifugal3` (space).
 
 With the constant-mass coordinates y of a beam or body (`fem_mbs.elements.masses.director_mass`, in the plane
 `fem_mbs.elements.joints.hermite`), the axis n through the point c, P = I - n n^T, and c_i = c for positions, 0 for
@@ -7,8 +7,8 @@ directors,
     V = -w^2/2 sum_ij M_ij (P (y_i - c_i)).(P (y_j - c_j))
 
 is quadratic in y: its gradient at the mean of two states is an exact quotient.  The function is the square of the
-speed, so that a load factor multiplies the force.  For statics, modes and buckling in the turning frame; a transient
-would miss the Coriolis force.
+speed, so that a load factor multiplies the force.  The element serves statics, modes and buckling in the rotating
+frame; a transient would miss the Coriolis force.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _matrix(par, e, first, n, M):
 # --- plane -----------------------------------------------------------------------------------------------------------
 @inner
 def _coordinates2(par, e, dof, rot, Q, D, state, y):
-    """y (4, 2): positions from the axis and directors of both ends."""
+    """Fill y (4, 2) with positions relative to the axis and directors of both ends."""
     ex, ey = par[e, DIRECTION2], par[e, DIRECTION2 + 1]
     for a in range(2):
         n = rot[e, a]
@@ -111,7 +111,7 @@ def _report2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
 # --- space -----------------------------------------------------------------------------------------------------------
 @inner
 def _across(par, e, v):
-    """Replace v by P v, its part across the axis."""
+    """Replace v by P v, its component normal to the axis."""
     s = par[e, AXIS3] * v[0] + par[e, AXIS3 + 1] * v[1] + par[e, AXIS3 + 2] * v[2]
     for i in range(3):
         v[i] -= s * par[e, AXIS3 + i]
@@ -119,7 +119,7 @@ def _across(par, e, v):
 
 @inner
 def _coordinates3(par, e, dof, rot, Q, D, state, y):
-    """y (8, 3): positions from the axis' point, and directors, of both ends."""
+    """Fill y (8, 3) with positions relative to the point of the axis, and directors, of both ends."""
     for a in range(2):
         n = rot[e, a]
         for i in range(3):
@@ -174,7 +174,7 @@ def _force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                 s[0], s[1], s[2] = T[0, j], T[1, j], T[2, j]
                 for b in range(3):
                     cross(s, y1[4 * a + 1 + b], v)
-                    # the mean director turns with half of it
+                    # the mean director changes by half of it
                     cross(v, z[4 * a + 1 + b], x)
                     for c in range(3):
                         Y[a, 1 + b, 3 + j, c] = v[c]

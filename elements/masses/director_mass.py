@@ -8,7 +8,7 @@ holds for the Hermite beam (Meijaard 1993, eqs 17-19), for linear and lumped bea
 the axis and the sections' rotary inertia (Euler tensors) folded into M, and for rigid bodies referred to any point.
 Two-state rule (docs/theory.md, section 2): y1' = 2 (y1 - y0)/h - y0', rows M (y1' - y0')/h on x and, since d1 - d0 =
 theta x d_m, sum_d d_m x (.)_d on theta: exact in energy and both momenta.  The director velocities are state of their
-own: d'.d vanishes at mid-step, at the ends to O(h^2).  One-state rules use d'' = R (A x + W x (W x)) of the director.
+own: d'.d vanishes at mid-step, at the ends to O(h^2).  One-state rules use d_k'' = R (A x e_k + W x (W x e_k)).
 
 Weight: -sum_i w_i g.y_i, w_i the sum of row i over both positions.  Damping proportional to the mass: alpha M y'.
 
@@ -57,7 +57,10 @@ def _matrix(par, e, M):
 
 @inner
 def _coordinates(ctl, dof, rot, D, V, DD, U, e, alpha, row, end, y, w, acc, v, x):
-    """y (8, 3): forces per unit mass of the inertia coordinates; directors at mid-step (row) and at the end (end)."""
+    """Fill y (8, 3) with sf times the accelerations less gravity; M y are the forces of inertia and weight.
+
+    ``row`` and ``end`` (8, 3) get the directors at mid-step and at the end of the step.
+    """
     h, sf = ctl[H], ctl[SF]
     one_state = ctl[RULE] == ONE_STATE
     for a in range(2):
@@ -92,7 +95,7 @@ def _coordinates(ctl, dof, rot, D, V, DD, U, e, alpha, row, end, y, w, acc, v, x
 
 @inner
 def _products(M, y, row, zz, f, v):
-    """zz (8, 3) = M y, and the rows f (12,) of both ends."""
+    """Fill zz (8, 3) with M y, and f (12,) with the rows of both ends."""
     for i in range(8):
         for c in range(3):
             zz[i, c] = 0.0
@@ -112,7 +115,8 @@ def _products(M, y, row, zz, f, v):
 
 @inner
 def _by_spin(ctl, dof, rot, D, V, e, unit, end, y, Y, w, acc, v, x):
-    """Y[a, b] (3, 3): derivative of the inertia coordinate of director b by the spin of end a, column by column."""
+    """Fill Y[a, b] (3, 3) with the derivative of the inertia coordinate of director b by the spin of end a, column
+    by column."""
     sf, wv = ctl[SF], ctl[WV]
     one_state = ctl[RULE] == ONE_STATE
     for a in range(2):
@@ -143,7 +147,10 @@ def _by_spin(ctl, dof, rot, D, V, e, unit, end, y, Y, w, acc, v, x):
 
 @inner
 def _block(M, unit, row, Y, a, b, K, v, x, B):
-    """Block of the rows of end a and the columns of end b, by dx and spins, without the turn of the mean directors."""
+    """Write the block of the rows of end a and the columns of end b to K, by dx and spins.
+
+    `_turned_directors` adds the derivative of the mean directors.
+    """
     i0, j0 = 6 * a, 6 * b
     mxx = unit * M[4 * a, 4 * b]
     for i in range(3):
@@ -179,7 +186,10 @@ def _block(M, unit, row, Y, a, b, K, v, x, B):
 
 @inner
 def _turned_directors(half, end, zz, a, K):
-    """The mean directors turn with their own end: (dspin x d1)/2 x z; one-state rules: with the whole of d1."""
+    """Add the derivative of the mean directors of end a by its spin to K: (dspin x d1) x z times ``half``.
+
+    ``half`` is 1/2, in one-state rules 1.
+    """
     i1 = 6 * a + 3
     for k in range(3):
         m = 4 * a + 1 + k
@@ -192,7 +202,7 @@ def _turned_directors(half, end, zz, a, K):
 
 @inner
 def _spins_to_cayley(U, dof, e, K, x, T):
-    """Turn the columns of both spins into those of the Cayley vectors."""
+    """Transform the columns of both spins into those of the Cayley vectors."""
     for b in range(2):
         j = 6 * b + 3
         cayley_tangent(U[dof[e, j]], U[dof[e, j + 1]], U[dof[e, j + 2]], T)

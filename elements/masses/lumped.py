@@ -2,7 +2,7 @@
 
     sf (M (v1 - v0)/h) = M (dx - h v0),   v1 = 2 dx/h - v0,      minus sf M g,
 
-with W in the place of v for the rotation in the plane (W1 = 2 vartheta/h - W0): exact in energy and both momenta
+with W in place of v for the rotation in the plane (W1 = 2 vartheta/h - W0).  It is exact in energy and both momenta
 (Simo & Wong 1991; docs/theory.md, section 2).  Gravity has the potential -M g.x.  Damping proportional to the mass,
 sf alpha M dx/h, loses alpha dx.M dx/h in a step.
 
@@ -118,7 +118,7 @@ def linear_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
 
 @inner
 def add_momentum(fe, r, dim, m, x, v):
-    """Linear momentum m v and angular momentum x x m v into the ledger row r."""
+    """Add the linear momentum m v and the angular momentum x x m v to the ledger row r."""
     for i in range(dim):
         fe[r, PX + i] += m * v[i]
     fe[r, LZ] += m * (x[0] * v[1] - x[1] * v[0])

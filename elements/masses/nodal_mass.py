@@ -1,4 +1,4 @@
-"""A dense mass matrix that turns with a node: `nodal_mass2` (3x3), `nodal_mass3` (6x6).
+"""A dense mass matrix in the body axes of a node: `nodal_mass2` (3x3), `nodal_mass3` (6x6).
 
 With the velocity Vb and the angular velocity W of the node in its own axes and a constant symmetric matrix,
 
@@ -57,7 +57,10 @@ _DX, _TH, _V0, _W0, _V1, _W1, _P0, _J0, _P1, _J1, _G, _C0, _C1, _X, _Y, _Z = ran
 
 @inner
 def _load(par, e, dim, M, S):
-    """The matrix (6, 6), and the weight's arm in row _X; the plane lies in x and y, its matrix in 0, 1, 5."""
+    """Fill M (6, 6) with the mass matrix, and row _X of S with the arm of the weight.
+
+    The plane lies in x and y; its matrix has the rows and columns 0, 1, 5.
+    """
     for i in range(3):
         S[_X, i] = par[e, ARM + i] if i < dim else 0.0
     n = 3 * (dim - 1)
@@ -87,7 +90,7 @@ def _rotation(D, state, row, R):
 
 @inner
 def _get(array, dof, e, dim, x, r):
-    """Positions' and rotations' numbers of element e: x, r (3,), from a row of V, Q or U."""
+    """Fill x and r (3,) with the translations and rotations of element e in a row ``array`` of V or in U."""
     for i in range(3):
         x[i] = array[dof[e, i]] if i < dim else 0.0
         r[i] = array[dof[e, dim + i]] if dim == 3 else 0.0
@@ -97,7 +100,7 @@ def _get(array, dof, e, dim, x, r):
 
 @inner
 def _multiply(M, v, w, p, j):
-    """p = A v + B w, j = B^T v + C w."""
+    """Write p = A v + B w and j = B^T v + C w."""
     for i in range(3):
         p[i] = j[i] = 0.0
         for k in range(3):
@@ -119,7 +122,7 @@ def _turn_back(R, v, out):
 
 @inner
 def _body_velocities(ctl, D, V, U, dof, rot, hist, e, dim, R0, R1, S):
-    """Vb and W of both ends in rows _V0 .. _W1, dx and theta in _DX, _TH.
+    """Fill rows _V0 .. _W1 of S with Vb and W of both ends of the step, rows _DX and _TH with dx and theta.
 
     Where both rows hold one state, not a step (U = 0 and equal velocities), Vb1 = Vb0.
     """
@@ -151,7 +154,7 @@ def _body_velocities(ctl, D, V, U, dof, rot, hist, e, dim, R0, R1, S):
 
 @inner
 def _write(f, sf, x, r, dim):
-    """The rows of the end from vectors in space."""
+    """Write the rows f of the end from vectors x, r in space, times sf."""
     for i in range(dim):
         f[i] = sf * x[i]
     if dim == 2:
@@ -163,7 +166,10 @@ def _write(f, sf, x, r, dim):
 
 @inner
 def _state_rows(D, V, dof, e, M, R1, d, acc, S, a, b, vb, wb):
-    """Momentum rows a, b (3,) at a state; d: moment of the weight.  Fills acc, the acceleration in body axes, and S."""
+    """Fill a, b (3,) with the momentum rows at a state; d is the moment of the weight.
+
+    acc gets the acceleration in body axes; S gets the momenta and their rates.
+    """
     dim = 2 if D.shape[2] == 2 else 3
     # p' = R (pb' + W x pb), j' + v x p = R (hb' + W x hb + Vb x pb), Vb' = R^T a - W x Vb
     _get(V[2], dof, e, dim, a, wb)
@@ -188,7 +194,7 @@ def _state_rows(D, V, dof, e, M, R1, d, acc, S, a, b, vb, wb):
 
 @inner
 def _step_rows(h, M, R0, R1, d, S, a, b, c, acc):
-    """Momentum rows a, b (3,) of a step; d: moment of the weight."""
+    """Fill a, b (3,) with the momentum rows of a step; d is the moment of the weight."""
     _multiply(M, S[_V0], S[_W0], a, b)
     _turn(R0, a, S[_P0])
     _turn(R0, b, S[_J0])
@@ -205,7 +211,7 @@ def _step_rows(h, M, R0, R1, d, S, a, b, c, acc):
 
 @inner
 def _state_column(ctl, M, R1, acc, S, a, b, c, d, dv, dw, spin, vb, wb, dp, dj):
-    """Change dp, dj (3,) of the momentum rows at a state by a unit translation a and spin b."""
+    """Fill dp, dj (3,) with the change of the momentum rows at a state by a unit translation a and spin b."""
     _turn_back(R1, b, spin)
     _turn_back(R1, a, d)
     cross(spin, S[_V1], dv)
@@ -249,7 +255,7 @@ def _state_column(ctl, M, R1, acc, S, a, b, c, d, dv, dw, spin, vb, wb, dp, dj):
 
 @inner
 def _step_column(h, M, R0, R1, T, S, a, b, c, d, dv, dw, spin, vb, wb, dp, dj):
-    """Change dp, dj (3,) of the momentum rows of a step by a unit translation a and Cayley vector b."""
+    """Fill dp, dj (3,) with the change of the momentum rows of a step by a unit translation a and Cayley vector b."""
     for i in range(3):
         spin[i] = T[i, 0] * b[0] + T[i, 1] * b[1] + T[i, 2] * b[2]
     cross(b, S[_DX], c)

@@ -1,4 +1,4 @@
-"""Centrifugal force on solid and plane cells in a frame that turns at constant speed w.
+"""Centrifugal force on solid and plane cells in a frame that rotates at constant speed w.
 
 With the constant masses M_ab of a cell (`fem_mbs.elements.solids.mass`), the axis n through the point c and
 P = I - n n^T (in the plane n = 0: the axis is across it, or n = e_y: that of axisymmetric cells),
@@ -6,8 +6,8 @@ P = I - n n^T (in the plane n = 0: the axis is across it, or n = e_y: that of ax
     V = -w^2/2 sum_ab M_ab (P (x_a - c)).(P (x_b - c)),   f_a = -w^2 sum_b M_ab P (x_b - c),   K_ab = -w^2 M_ab P
 
 (spin softening; de Veubeke & Geradin 1984, and Bathe, Finite element procedures, 1996, chapter 6).  f is linear in the
-positions, so its value at the mean of two states is an exact quotient; where w^2 follows a function of time (so that a
-load factor multiplies the force), its mean of both ends counts and the work of its change is booked as that of a load.
+positions, so its value at the mean of two states is an exact quotient.  Where w^2 follows a function of time (so that a
+load factor multiplies the force), the mean of both ends enters, and the work of its change is booked as that of a load.
 
 Types: ``solid_centrifugal_<cell>``, ``plane_centrifugal_<cell>``.  Dofs: displacements of the nodes.
 """
@@ -30,7 +30,7 @@ FUNCTION, AXIS = 0, 1  # columns of par; the point of the axis and the upper tri
 
 @inner
 def _read(p, n, dim, M, P):
-    """Masses M (n, n) and projector P (dim, dim) of a parameter row."""
+    """Fill M (n, n) with the masses and P (dim, dim) with the projector of a parameter row."""
     for i in range(dim):
         for j in range(dim):
             P[i, j] = (1.0 if i == j else 0.0) - p[AXIS + i] * p[AXIS + j]
@@ -44,7 +44,7 @@ def _read(p, n, dim, M, P):
 
 @inner
 def _arms(p, dof, Q, first, last, n, dim, P, y):
-    """y (n, dim): P (x - c) at the mean of two rows of Q."""
+    """Fill y (n, dim) with P (x - c) at the mean of two rows of Q."""
     for a in range(n):
         for i in range(dim):
             y[a, i] = 0.0
@@ -81,7 +81,7 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @inner
 def _moment(M, y, n, dim):
-    """sum_ab M_ab y_a . y_b"""
+    """Return sum_ab M_ab y_a . y_b."""
     s = 0.0
     for a in range(n):
         for b in range(n):
@@ -110,7 +110,7 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 
 def centrifugal_parameters(masses, axis, point, function=-1.0) -> np.ndarray:
-    """Parameter rows (e, n_par) of cells with masses (e, n, n) [kg].
+    """Return parameter rows (e, n_par) of cells with masses (e, n, n) [kg].
 
     Args:
         axis: (dim,) unit vector of the axis; in the plane zero (across it) or e_y.

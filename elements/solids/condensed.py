@@ -1,24 +1,25 @@
 """Inertia of hexahedra with incompatible modes, the modes condensed: for linear steps.
 
 CalculiX gives the incompatible modes 1 - r_j^2 of its C3D8I masses, M33 over 24 + 9 dofs (u, alpha), integrated at
-the 2 x 2 x 2 points.  Condensed with the modes' static answer alpha = -K_aa^-1 K_au u (Guyan 1965,
-doi:10.2514/3.2874) this is
+the 2 x 2 x 2 points.  Condensed with the static response of the modes, alpha = -K_aa^-1 K_au u
+(Guyan 1965, doi:10.2514/3.2874), this is
 
     M = T^T M33 T,   T = [I; -K_aa^-1 K_au],
 
 with which frequencies are exact to first order in w^2 over that of the modes.  All 1 - r_j^2 are 2/3 at the points, so
-that alpha enters by the mean motion z = Z u of the inside alone, Z (3, 24) = 2/3 of the sum of the three modes:
+that alpha enters only by the mean internal motion z = Z u, Z (3, 24) = 2/3 of the sum of the three modes:
 
     2 T = v_a M_ab v_b + 2 m_a v_a.z + m z.z,   z = Z v,   m_a = sum_b M_ab,   m = sum_a m_a.
 
 The modes are at rest in every linear field (the patch test), so translation, rotation and homogeneous strain have the
-masses, centre and inertia of the standard matrix, exactly.  But Z knows directions of the body and does not turn with
-it: angular momentum is not kept through large rotations, so transients with large displacements refuse this mass.
+masses, centre and inertia of the standard matrix, exactly.  But Z depends on directions of the body and does not rotate
+with it.  So angular momentum is not conserved through large rotations, and transients with large displacements refuse
+this mass.
 
-Modes of a model (`fem_mbs.analysis.linear.inside`) need not condense: with zeta, the mean motion relative to Z u, T has
-the terms (m_a v_a + m Z v).zeta' + m zeta'.zeta'/2 besides, and the strain energy is zeta.K_z zeta/2 more, with
-K_z = (4/9 P K_aa^-1 P^T)^-1, P alpha the sum of the three modes; the six other combinations have no mass and are
-condensed exactly.  That is the problem of CalculiX over 33 dofs per element.
+Modes of a model (`fem_mbs.analysis.linear.inside`) need not condense.  With zeta, the mean motion relative to Z u, T
+has the additional terms (m_a v_a + m Z v).zeta' + m zeta'.zeta'/2, and the strain energy zeta.K_z zeta/2, with
+K_z = (4/9 P K_aa^-1 P^T)^-1, P alpha the sum of the three modes.  The six other combinations have no mass and are
+condensed exactly.  This is the problem of CalculiX over 33 dofs per element.
 
 Weight acts on the nodes by m_a (so does CalculiX's).  Damping as in `fem_mbs.elements.solids.mass`.
 Type: ``solid_condensed_hexahedron``.  Dofs: displacements of the nodes.
@@ -63,7 +64,7 @@ _SHARE = 2.0 / 3.0  # of a mode 1 - r^2 at the integration points, r^2 = 1/3
 
 @inner
 def _unpack(p, M, m):
-    """M (8, 8) and its row sums m (8,)."""
+    """Fill M (8, 8) with the masses and m (8,) with their row sums."""
     k = FIRST
     m[:] = 0.0
     for a in range(_N):
@@ -162,7 +163,7 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @kernel
 def _condense(par, Z, K):
-    """Z (e, 3, 24) of the elements' parameters: their modes' static answer to displacements, summed; K_z (e, 3, 3)."""
+    """Fill Z (e, 3, 24) with the summed static response of the modes to displacements, and K with K_z (e, 3, 3)."""
     n = 3 * _N + 3
     g, w, gm = np.empty((_POINTS, 3, _N)), np.empty(_POINTS), np.empty((_POINTS, 3, 3))
     J, Ji, C, identity = np.empty((3, 3)), np.empty((3, 3)), np.empty((6, 6)), np.eye(3)
@@ -196,8 +197,13 @@ def _condense(par, Z, K):
 
 
 def condensed_parameters(stiffness: np.ndarray, density, damping=0.0) -> np.ndarray:
-    """Parameter rows (e, n_par) from those of the stiffness (`solid.parameters`) of ``solid_hexahedron_incompatible``,
-    a density [kg/m^3] (a number or (e,)) and ``damping`` alpha [1/s] proportional to the mass."""
+    """Return parameter rows (e, n_par).
+
+    Args:
+        stiffness: parameter rows of ``solid_hexahedron_incompatible`` by `fem_mbs.elements.solids.space.parameters`.
+        density: [kg/m^3], a number or (e,).
+        damping: alpha [1/s], proportional to the mass.
+    """
     stiffness = np.ascontiguousarray(stiffness, float)
     X = stiffness[:, solid.NODES : solid.NODES + 3 * _N].reshape(-1, _N, 3)
     par = np.empty((len(X), SPRING + 6))
@@ -210,7 +216,8 @@ def condensed_parameters(stiffness: np.ndarray, density, damping=0.0) -> np.ndar
 
 
 def inside(par: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of zeta: stiffness (e, 3, 3), mass (e, 3, 3) and masses that couple with the nodes (e, 3, 24)."""
+    """Return stiffness (e, 3, 3), mass (e, 3, 3) and the masses that couple with the nodes (e, 3, 24), of the
+    unknowns zeta."""
     K = np.empty((len(par), 3, 3))
     rows, columns = np.triu_indices(3)
     K[:, rows, columns] = K[:, columns, rows] = par[:, SPRING:]

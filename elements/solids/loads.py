@@ -11,11 +11,12 @@ McLaren 2008, doi:10.1088/1751-8113/41/4/045206).  Its moment about mid-position
 
 ``pressure_<face>`` with the faces triangle, triangle6, quad, quad8 in space, line, line3 in the plane, and
 ``axisymmetric_pressure_line``, ``_line3`` about the y axis, where n is times the radius, and ``thickness`` is an angle.
-Nodes in the order of `solid_shapes.FACES`, with the outward normal.
+Nodes are in the order of `fem_mbs.elements.solids.shapes.FACES`, with the outward normal.
 
-``pressure_<face>_reduced`` (triangle6, quad, quad8) have the points that CalculiX takes on faces of elements with few
-points of their own (`reduced_face`): another discretisation, the same where faces are plane parallelograms or triangles
-with straight sides.  There the work on a closed surface is no longer exactly that of the volume.
+``pressure_<face>_reduced`` (triangle6, quad, quad8) have the integration points that CalculiX takes on faces of
+elements with reduced integration (`reduced_face`).  This is another discretisation; it agrees with full integration
+where faces are plane parallelograms or triangles with straight sides.  With it the work on a closed surface is no
+longer exactly the pressure times the change of volume.
 
 ``traction_<face>``: a traction t [Pa] per reference area, constant in direction; the shares w_a [m^2] of the nodes
 in the area are parameters (`nodal_weights`): f_a = w_a t.
@@ -60,8 +61,10 @@ TRACTION = 1  # column of par of tractions, after FUNCTION; the weights of the n
 
 
 def reduced_face(cell: str, name: str, face: str) -> str:
-    """Suffix of the pressure, as CalculiX integrates it, on a face of a cell with points ``name`` ("full", "reduced"):
-    "_reduced", or "" where its points are enough."""
+    """Return the suffix of the pressure type with the integration points that CalculiX uses on a face of a cell.
+
+    ``name`` is the integration of the cell, "full" or "reduced".  The suffix is "_reduced", or "" for full integration.
+    """
     few = {
         "triangle6": True,
         "quad": cell == "wedge" and name == "reduced",
@@ -88,7 +91,7 @@ _TABLE, _START, _POINTS = _tables()
 
 @inner
 def _mean_factor(ctl, fun, index):
-    """Factor of a load for the work over a step."""
+    """Return the factor of a load for its work over a step."""
     if ctl[RULE] == ONE_STATE:
         return 0.5 * (time_value(fun, index, T0, 1.0) + time_value(fun, index, T1, 1.0))
     return time_value(fun, index, TM, 1.0)
@@ -96,7 +99,7 @@ def _mean_factor(ctl, fun, index):
 
 @inner
 def _tangents(Q, row, dof, n, at, t):
-    """t (2, 3): the tangents of the face in space at a point of the table."""
+    """Fill t (2, 3) with the tangents of the face in space at a point of the table."""
     for k in range(2):
         for i in range(3):
             t[k, i] = 0.0
@@ -108,7 +111,7 @@ def _tangents(Q, row, dof, n, at, t):
 
 @inner
 def _add_cross(a, b, factor, out):
-    """out += factor a x b."""
+    """Add factor a x b to out."""
     out[0] += factor * (a[1] * b[2] - a[2] * b[1])
     out[1] += factor * (a[2] * b[0] - a[0] * b[2])
     out[2] += factor * (a[0] * b[1] - a[1] * b[0])
@@ -116,7 +119,7 @@ def _add_cross(a, b, factor, out):
 
 @inner
 def _normal(t0, t1, m):
-    """m (3,): the mean of t_1 x t_2 between two states."""
+    """Fill m (3,) with the mean of t_1 x t_2 along the straight path between two states."""
     for i in range(3):
         m[i] = 0.0
     _add_cross(t0[0], t0[1], 1.0 / 3.0, m)
@@ -187,7 +190,7 @@ def _report3(face, job, e0, e1, ctl, par, dof, fun, Q, U, fe):
 
 @inner
 def _edge(ring, Q, row, dof, n, at):
-    """Radius (1 in the plane) and normal (t_y, -t_x) at a point of the table."""
+    """Return the radius (1 in the plane) and the normal (t_y, -t_x) at a point of the table."""
     x, tx, ty = 0.0, 0.0, 0.0
     for a in range(n):
         x += _TABLE[at + 1 + a] * Q[row, dof[2 * a]]
@@ -209,7 +212,7 @@ def _force2(face, ring, job, e0, e1, ctl, par, dof, fun, Q, fe, ke):
             at = _START[face] + q * (1 + 2 * n)
             r0, x0, y0 = _edge(ring, Q, 0, dof[e], n, at)
             r1, x1, y1 = _edge(ring, Q, 1, dof[e], n, at)
-            # weights of state 1 and of the product with it: mean of r n along the way
+            # weights of state 1 and of the product with it: mean of r n along the path
             rx, ry, r = x1 / 3.0 + x0 / 6.0, y1 / 3.0 + y0 / 6.0, r1 / 3.0 + r0 / 6.0
             mx, my = r1 * rx + r0 * (x0 / 3.0 + x1 / 6.0), r1 * ry + r0 * (y0 / 3.0 + y1 / 6.0)
             w = p * _TABLE[at]
@@ -325,8 +328,11 @@ TYPES = {t.name: t for t in _types()}
 
 
 def nodal_weights(face: str, X, thickness=1.0, axisymmetric: bool = False) -> np.ndarray:
-    """Shares (e, n) of the nodes in the areas [m^2] of faces with nodes at X (e, n, dim): integrals of the shape
-    functions; of edges times the thickness [m], of axisymmetric ones times the radius and an angle [rad]."""
+    """Return the areas (e, n) [m^2] that belong to the nodes of faces with nodes at X (e, n, dim): integrals of the
+    shape functions.
+
+    Those of edges are multiplied by the thickness [m], those of axisymmetric edges by the radius and an angle [rad].
+    """
     X = np.asarray(X, float)
     p, w = exact_rule(face)
     T = jacobians(face, X, p)
@@ -340,7 +346,8 @@ def nodal_weights(face: str, X, thickness=1.0, axisymmetric: bool = False) -> np
 
 
 def traction_parameters(face: str, X, traction, function=-1, thickness=1.0, axisymmetric: bool = False) -> np.ndarray:
-    """Parameter rows (e, n_par) of dead tractions (dim,) or (e, dim) [Pa] on faces with nodes at X (e, n, dim)."""
+    """Return parameter rows (e, n_par) of dead tractions (dim,) or (e, dim) [Pa] on faces with nodes at X (e, n,
+    dim)."""
     X = np.asarray(X, float)
     dim = X.shape[2]
     weights = nodal_weights(face, X, thickness, axisymmetric)

@@ -55,7 +55,7 @@ CELLS2 = ("triangle", "triangle6", "quad", "quad8")
 
 @inner
 def _unpack(p, n, M):
-    """M (n, n) from the rows of its upper triangle, or from its diagonal."""
+    """Fill M (n, n) from the rows of its upper triangle, or from its diagonal."""
     k = FIRST
     if p.shape[0] < FIRST + n * (n + 1) // 2:
         for a in range(n):
@@ -136,9 +136,15 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 def mass_matrices(
     cell: str, X, density, thickness=1.0, axisymmetric: bool = False, points: str | None = None
 ) -> np.ndarray:
-    """Consistent masses (e, n, n) [kg] of cells with nodes at X (e, n, dim) [m], of a density [kg/m^3] (a number or
-    (e,)); ``thickness`` [m] of plane cells, of axisymmetric ones (about y, radius x) the angle [rad] that they fill.
-    ``points``: integration, "full" or "reduced" as in `solid_shapes.rule`; None: exact for straight sides."""
+    """Return consistent masses (e, n, n) [kg] of cells with nodes at X (e, n, dim) [m].
+
+    Args:
+        density: [kg/m^3], a number or (e,).
+        thickness: [m] of plane cells; of axisymmetric ones (about y, radius x) the angle [rad] that they fill.
+        axisymmetric: whether the cells are axisymmetric.
+        points: integration, "full" or "reduced" as in `fem_mbs.elements.solids.shapes.rule`; None: exact for straight
+            sides.
+    """
     X = np.asarray(X, float)
     scale = np.broadcast_to(np.asarray(density, float), (len(X),))
     if dimension(cell) == 2:
@@ -155,8 +161,12 @@ def mass_matrices(
 
 
 def linear_images(cell: str, X: np.ndarray, tolerance: float = 1e-13) -> tuple[np.ndarray, np.ndarray]:
-    """Determinants (e,) of the Jacobian in the middle of cells, and which cells are that linear image of the local
-    one, to a tolerance of their size: there it is constant, and the mass is that of the local cell times it."""
+    """Return the Jacobian determinant (e,) in the middle of cells, and which cells (e,) are linear images of the local
+    cell.
+
+    There the Jacobian is constant, so that the mass is that of the local cell times its determinant.  ``tolerance`` is
+    relative to the size of the cells.
+    """
     local = local_nodes(cell)
     middle = local.mean(axis=0, keepdims=True)
     J = jacobians(cell, X, middle)[:, 0]
@@ -167,7 +177,7 @@ def linear_images(cell: str, X: np.ndarray, tolerance: float = 1e-13) -> tuple[n
 
 
 def _integrated(cell, X, scale, points: str | None, axisymmetric: bool = False) -> np.ndarray:
-    """Mass matrices (e, n, n) by integration, of a mass per volume or area (e,)."""
+    """Return mass matrices (e, n, n) by integration, of a mass per volume or area (e,)."""
     p, w = exact_rule(cell) if points is None else rule(cell, points)
     N = shape_functions(cell, p)
     volume = determinants(cell, X, p) * w
@@ -182,8 +192,10 @@ def mass_parameters(
     cell: str, X, density, damping=0.0, thickness=1.0, lumped: bool = False, axisymmetric: bool = False,
     points: str | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """Parameter rows (e, n_par) of inertia types from nodes X (e, n, dim) [m]; see `mass_matrices`, ``damping`` alpha
-    [1/s] proportional to the mass."""
+    """Return parameter rows (e, n_par) of inertia types from nodes X (e, n, dim) [m].
+
+    ``damping`` is alpha [1/s], proportional to the mass; for the others see `mass_matrices`.
+    """
     M = mass_matrices(cell, X, density, thickness, axisymmetric, points)
     total = M.sum(axis=(1, 2))
     if lumped:
@@ -198,7 +210,7 @@ def mass_parameters(
 
 
 def masses_of(par: np.ndarray, n: int) -> np.ndarray:
-    """Mass matrices (e, n, n) [kg] from parameter rows, consistent or lumped."""
+    """Return mass matrices (e, n, n) [kg] from parameter rows, consistent or lumped."""
     M = np.zeros((len(par), n, n))
     if par.shape[1] < FIRST + n * (n + 1) // 2:
         M[:, range(n), range(n)] = par[:, FIRST : FIRST + n]

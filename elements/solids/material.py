@@ -13,7 +13,8 @@ _PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))
 
 
 def isotropic(E, nu) -> np.ndarray:
-    """Matrix (6, 6) [Pa] of Young's modulus E [Pa] and Poisson's ratio nu; (..., 6, 6) for arrays of them.
+    """Return the elasticity matrix (6, 6) [Pa] of Young's modulus E [Pa] and Poisson's ratio nu; (..., 6, 6) for
+    arrays.
 
     Raises:
         ValueError: E is not positive or nu not between -1 and 0.5.
@@ -30,11 +31,15 @@ def isotropic(E, nu) -> np.ndarray:
 
 
 def orthotropic(E, nu, G) -> np.ndarray:
-    """Matrix (6, 6) [Pa] in material axes of moduli E1, E2, E3 [Pa], ratios nu12, nu13, nu23 (strain of the second
-    axis from stress along the first), shear moduli G12, G13, G23 [Pa].
+    """Return the elasticity matrix (6, 6) [Pa] of an orthotropic material in its material axes.
+
+    Args:
+        E: moduli E1, E2, E3 [Pa].
+        nu: ratios nu12, nu13, nu23: strain along the second axis from stress along the first.
+        G: shear moduli G12, G13, G23 [Pa].
 
     Raises:
-        ValueError: the constants do not belong to a material (its matrix is not positive).
+        ValueError: the matrix of the constants is not positive definite, so no material has them.
     """
     E1, E2, E3 = E
     n12, n13, n23 = nu
@@ -49,7 +54,7 @@ def orthotropic(E, nu, G) -> np.ndarray:
 
 
 def _tensor_turn(axes) -> np.ndarray:
-    """T (..., 6, 6) with engineering strains in material axes = T times those in global axes (Bond 1943)."""
+    """Return T (..., 6, 6): engineering strains in material axes = T times those in global axes (Bond 1943)."""
     a = np.asarray(axes, float)
     T = np.empty((*a.shape[:-2], 6, 6))
     for i, (p, q) in enumerate(_PAIRS):
@@ -61,13 +66,13 @@ def _tensor_turn(axes) -> np.ndarray:
 
 
 def turned(C, axes) -> np.ndarray:
-    """Matrix in global axes of a matrix C (..., 6, 6) in material axes, the columns of ``axes`` (..., 3, 3)."""
+    """Return the matrix in global axes of C (..., 6, 6) in material axes, the columns of ``axes`` (..., 3, 3)."""
     T = _tensor_turn(axes)
     return np.swapaxes(T, -1, -2) @ np.asarray(C, float) @ T
 
 
 def plane(C, kind: str) -> np.ndarray:
-    """Matrix (..., 4, 4) over xx, yy, zz, xy of ``kind`` "stress", "strain" or "axisymmetric".
+    """Return the matrix (..., 4, 4) over xx, yy, zz, xy of ``kind`` "stress", "strain" or "axisymmetric".
 
     In plane stress zz is condensed: its row and column are zero.  A material must have the plane as a plane of
     symmetry (no coupling with yz, zx).
@@ -88,8 +93,11 @@ def plane(C, kind: str) -> np.ndarray:
 
 
 def thermal_strain(expansion, change, axes=None) -> np.ndarray:
-    """Initial strains (..., 6) of a change (...) of temperature [K] with expansion [1/K] a number or along three
-    material axes (columns of ``axes`` (3, 3), global ones if None)."""
+    """Return the initial strains (..., 6) of a change (...) of temperature [K].
+
+    ``expansion`` [1/K] is a number, or three values along material axes: the columns of ``axes`` (3, 3), global axes if
+    None.
+    """
     a = np.broadcast_to(np.asarray(expansion, float), (3,))
     tensor = np.diag(a) if axes is None else np.asarray(axes) @ np.diag(a) @ np.asarray(axes).T
     row = np.array([tensor[i, j] * (1.0 if i == j else 2.0) for i, j in _PAIRS])

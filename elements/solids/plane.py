@@ -1,13 +1,14 @@
 """Plane and axisymmetric solid elements: triangles and quadrilaterals, linear or total-Lagrangian.
 
 The formulas of `fem_mbs.elements.solids.space` with the components xx, yy, zz, xy (gamma_xy = 2 E_xy).  ``plane_*``:
-E_zz = 0; plane stress and plane strain differ in the matrix C only (`solid_material.plane`), S_zz is its row zz.
+E_zz = 0; plane stress and plane strain differ only in the matrix C (`fem_mbs.elements.solids.material.plane`), whose
+row zz gives S_zz.
 ``axisymmetric_*``: about the y axis, x the radius (> 0 at the integration points); with h = u_x / X
 
     E_zz = h + h^2/2  (nonlinear),   h  (linear):   quadratic in the positions too, so steps stay exact.
 
-The column ``thickness`` holds the thickness [m] of plane elements, of axisymmetric ones the angle [rad] that the
-element fills: 2 pi for the whole ring, whose forces then are those of the whole ring.
+The column ``thickness`` holds the thickness [m] of plane elements.  For axisymmetric elements it holds the angle [rad]
+that the element fills; with 2 pi the forces are those of the whole ring.
 
 C: 10 numbers, rows of the upper triangle.  Initial stresses per integration point (xx, yy, zz, xy) may follow the
 parameters.  Outputs per integration point: second Piola-Kirchhoff stress of the step, strain at its end.  In plane
@@ -63,7 +64,8 @@ KINDS = {
 
 
 def _tables():
-    """Weights, shape functions and gradients of all kinds in one array; where each begins, its number of points."""
+    """Return weights, gradients and shape functions of all kinds in one array, where each kind begins, and its point
+    count."""
     rows, start, points, at = [], [], [], 0
     for cell, name, _ in KINDS.values():
         x, w = rule(cell, name)
@@ -81,7 +83,10 @@ _RING = np.array([k[2] for k in KINDS.values()])
 
 @inner
 def _geometry(kind, p, n, g, w):
-    """Gradients g[q, :2] of the shape functions, N/X in g[q, 2] (zero in the plane), volumes w (q,) of the points."""
+    """Fill g and w with the shape functions' gradients and the volumes of the integration points.
+
+    g[q, :2] holds the gradients, g[q, 2] the quotients N/X (zero in the plane), w (q,) the volumes.
+    """
     width = 1 + 3 * n
     for q in range(_POINTS[kind]):
         at = _START[kind] + q * width
@@ -107,7 +112,7 @@ def _geometry(kind, p, n, g, w):
 
 @inner
 def _elasticity(p, C):
-    """C (4, 4) from the rows of its upper triangle."""
+    """Fill C (4, 4) from the rows of its upper triangle."""
     k = ELASTIC
     for i in range(4):
         for j in range(i, 4):
@@ -118,7 +123,7 @@ def _elasticity(p, C):
 
 @inner
 def _gradient(g, u, n, A):
-    """A (5,): displacement gradient xx, xy, yx, yy, and u_x / X."""
+    """Fill A (5,) with the displacement gradient xx, xy, yx, yy, and u_x / X."""
     for k in range(5):
         A[k] = 0.0
     for a in range(n):
@@ -132,7 +137,7 @@ def _gradient(g, u, n, A):
 
 @inner
 def _strain(A, nonlinear, factor, E):
-    """E += factor times Green's or the small strain of the displacement gradient A."""
+    """Add factor times Green's strain, or the small strain, of the displacement gradient A to E."""
     s = 0.5 if nonlinear else 0.0
     E[0] += factor * (A[0] + s * (A[0] * A[0] + A[2] * A[2]))
     E[1] += factor * (A[3] + s * (A[1] * A[1] + A[3] * A[3]))
@@ -142,7 +147,8 @@ def _strain(A, nonlinear, factor, E):
 
 @inner
 def _rate(F, A, factor, E):
-    """E += factor times the change of the strain along the displacement gradient A, at the deformation F."""
+    """Add factor times the change of the strain along the displacement gradient A, at the deformation gradient F, to
+    E."""
     E[0] += factor * (F[0] * A[0] + F[2] * A[2])
     E[1] += factor * (F[1] * A[1] + F[3] * A[3])
     E[2] += factor * F[4] * A[4]
@@ -151,7 +157,7 @@ def _rate(F, A, factor, E):
 
 @inner
 def _strain_matrix(F, g, n, B):
-    """B (4, 2 n): change of strain per displacement."""
+    """Fill B (4, 2 n) with the derivatives of the strain by the displacements."""
     for a in range(n):
         x, y = g[0, a], g[1, a]
         for i in range(2):
@@ -164,7 +170,7 @@ def _strain_matrix(F, g, n, B):
 
 @inner
 def _stress(C, E, S):
-    """S = C E."""
+    """Write C E to S."""
     for i in range(4):
         S[i] = C[i, 0] * E[0] + C[i, 1] * E[1] + C[i, 2] * E[2] + C[i, 3] * E[3]
 
@@ -230,7 +236,7 @@ def _force(kind, job, e0, e1, ctl, par, dof, fun, Q, V, U, fe, ke):
             if prestressed:
                 for c in range(4):
                     S0[c] = p[first_stress + 4 * q + c]
-            # T: the stresses that turn with the body: all, or the initial ones of a linear element
+            # T: the stresses that rotate with the body: all, or the initial ones of a linear element
             for c in range(4):
                 T[c] = S0[c] + (S[c] if nonlinear else 0.0)
             for a in range(n):
@@ -355,7 +361,8 @@ def _kernels(kind):
 
 def _prestress(first, points):
     def prestress(par, outputs, factor):
-        """Parameters with the stresses of ``outputs`` (n, 8 q) times ``factor`` added to the initial ones."""
+        """Return parameters with the stresses of ``outputs`` (n, 8 q) times ``factor`` added to the initial
+        stresses."""
         stresses = outputs.reshape(len(par), points, 2, 4)[:, :, 0]
         return with_initial_stresses(par, first, points, stresses.reshape(len(par), -1), factor)
 
@@ -396,15 +403,18 @@ TYPES = {name: _type(name, number) for number, name in enumerate(KINDS)}
 
 
 def parameters(X, elasticity, thickness=1.0, nonlinear=1.0, damping=0.0, strain0=0.0, function=-1.0) -> np.ndarray:
-    """Parameter rows (e, n_par) of plane or axisymmetric elements with nodes at X (e, n, 2) [m].
+    """Return parameter rows (e, n_par) of plane or axisymmetric elements with nodes at X (e, n, 2) [m].
 
     Args:
-        elasticity: symmetric matrix (4, 4) or (e, 4, 4) [Pa] over xx, yy, zz, xy; see `solid_material.plane`.
+        elasticity: symmetric matrix (4, 4) or (e, 4, 4) [Pa] over xx, yy, zz, xy; see
+            `fem_mbs.elements.solids.material.plane`.
         thickness: thickness [m], a number or (e,); of axisymmetric elements the angle [rad], 2 pi for whole rings.
         nonlinear: 1 or 0, a number or (e,).
         damping: ratio beta [s] of damping to stiffness, a number or (e,).
         strain0: initial strain (4,) or (e, 4), shear as gamma; in plane stress its zz has no effect.
-        function, and what may stand behind these columns: as in `solid.parameters`.
+        function: index of a time function, the factor of the initial strain; negative: constant 1.
+
+    Further columns may follow, as in `fem_mbs.elements.solids.space.parameters`.
     """
     X = np.asarray(X, float)
     par = np.empty((len(X), NODES + 2 * X.shape[1]))

@@ -1,4 +1,4 @@
-"""Stresses of solid elements for people: at points, at nodes, true stresses, invariants.  Plain numpy functions.
+"""Stresses of solid elements as numpy functions: at points, at nodes, true stresses, invariants.
 
 Tensors are rows of components: six in space (xx, yy, zz, xy, yz, zx), four in the plane and about an axis (xx, yy, zz,
 xy).  Shear components are those of the tensor: for principal strains halve the gammas first.
@@ -28,20 +28,22 @@ _PAIRS = {6: ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)), 4: ((0, 0), (1, 1
 
 
 def outputs(table, components: int = 6) -> tuple[np.ndarray, np.ndarray]:
-    """Stresses and strains, each (e, q, k), of an OUTPUT table (e, 2 q k); ``components`` k is 6 in space, 4 in the
-    plane and about an axis.  Strains have the shear gamma."""
+    """Return stresses and strains, each (e, q, k), of an OUTPUT table (e, 2 q k).
+
+    ``components`` k is 6 in space, 4 in the plane and about an axis.  Strains have the engineering shear gamma.
+    """
     table = np.asarray(table, float)
     parts = table.reshape(len(table), -1, 2, components)
     return parts[:, :, 0], parts[:, :, 1]
 
 
 def point_positions(cell: str, x, name: str = "full") -> np.ndarray:
-    """Positions (e, q, dim) [m] of the integration points of cells with nodes at x (e, n, dim)."""
+    """Return positions (e, q, dim) [m] of the integration points of cells with nodes at x (e, n, dim)."""
     return np.einsum("qn,eni->eqi", shape_functions(cell, rule(cell, name)[0]), np.asarray(x, float))
 
 
 def _fitting(cell, count):
-    """Exponents of the polynomials that as many integration points determine."""
+    """Return exponents of the polynomials that ``count`` integration points determine."""
     dim = dimension(cell)
     flat = {1: [(0, 0)], 3: [(0, 0), (1, 0), (0, 1)]}
     if cell in ("wedge", "wedge15"):
@@ -65,17 +67,20 @@ def _extrapolation(cell, name):
 
 
 def extrapolation(cell: str, name: str = "full") -> np.ndarray:
-    """Matrix (n, q) from values at the integration points to the nodes: the polynomial through the points, linear
-    or of the degree that the points determine, taken at the nodes (Hinton & Campbell 1974, doi:10.1002/nme.1620080303).
+    """Return the matrix (n, q) that extrapolates values from the integration points to the nodes.
+
+    It evaluates at the nodes the polynomial that the points determine (Hinton & Campbell 1974,
+    doi:10.1002/nme.1620080303).
 
     Args:
-        name: integration of the cell, "full" or "reduced", as in `solid_shapes.rule`.
+        name: integration of the cell, "full" or "reduced", as in `fem_mbs.elements.solids.shapes.rule`.
     """
     return _extrapolation(cell, name).copy()
 
 
 def nodal_average(cell: str, cells, values, n: int, name: str = "full", weights=None) -> np.ndarray:
-    """Values at the nodes (n, k), extrapolated from the integration points and averaged over the cells at a node.
+    """Return values at the nodes (n, k), extrapolated from the integration points and averaged over the cells at a
+    node.
 
     Args:
         cells: (e, nodes) numbers of nodes.
@@ -94,7 +99,7 @@ def nodal_average(cell: str, cells, values, n: int, name: str = "full", weights=
 
 
 def _tensors(values):
-    """(..., 6 or 4) components to (..., 3, 3)."""
+    """Return tensors (..., 3, 3) of components (..., 6 or 4)."""
     values = np.asarray(values, float)
     if values.shape[-1] not in _PAIRS:
         raise ValueError(f"a tensor has 6 components, in the plane 4, not {values.shape[-1]}")
@@ -106,7 +111,7 @@ def _tensors(values):
 
 
 def von_mises(stress) -> np.ndarray:
-    """Equivalent stress (...,) [Pa] of stresses (..., 6 or 4): sqrt(3 J2) (von Mises 1913)."""
+    """Return the equivalent stress (...,) [Pa] of stresses (..., 6 or 4): sqrt(3 J2) (von Mises 1913)."""
     s = np.asarray(stress, float)
     shear = np.sum(s[..., 3:] ** 2, axis=-1)
     x, y, z = s[..., 0], s[..., 1], s[..., 2]
@@ -114,22 +119,22 @@ def von_mises(stress) -> np.ndarray:
 
 
 def principal(stress) -> np.ndarray:
-    """Principal values (..., 3) of tensors (..., 6 or 4), the largest first."""
+    """Return the principal values (..., 3) of tensors (..., 6 or 4), the largest first."""
     return np.linalg.eigvalsh(_tensors(stress))[..., ::-1]
 
 
 def principal_axes(stress) -> tuple[np.ndarray, np.ndarray]:
-    """Principal values (..., 3), the largest first, and their unit vectors in the columns of (..., 3, 3)."""
+    """Return the principal values (..., 3), the largest first, and their unit vectors in the columns of (..., 3, 3)."""
     values, axes = np.linalg.eigh(_tensors(stress))
     return values[..., ::-1], axes[..., ::-1]
 
 
 def cauchy_stresses(cell: str, X, x, stress, name: str = "full", axisymmetric: bool = False) -> np.ndarray:
-    """True stresses F S F^T / det F (e, q, 6 or 4) [Pa] in global axes of stresses S (e, q, 6 or 4), second
-    Piola-Kirchhoff.
+    """Return the true stresses F S F^T / det F (e, q, 6 or 4) [Pa] in global axes.
 
     Args:
         X, x: nodes (e, n, dim) [m] in the reference and in the present configuration.
+        stress: second Piola-Kirchhoff stresses S (e, q, 6 or 4) [Pa].
         axisymmetric: about y, x the radius: the hoop stretch is the ratio of the radii.  In the plane the stretch
             across it is one: exact in plane strain; in plane stress the change of thickness is left out.
     """

@@ -1,16 +1,14 @@
 """Cells of solid elements as numpy tables: nodes, shape functions, integration points, faces.
 
-Cells go by meshio's names, nodes in the order that Abaqus, CalculiX and meshio share (corners, then mid-side nodes):
+Cells have meshio's names, nodes the order that Abaqus, CalculiX and meshio share (corners, then mid-side nodes):
 triangle, triangle6, quad, quad8, tetra, tetra10, hexahedron, hexahedron20, wedge, wedge15, and line, line3 as edges.
 Triangles and tetrahedra have area and volume coordinates r, s, t in 0..1, squares and cubes -1..1, wedges a triangle
 times -1..1.  Shape functions are the polynomials of the cell's space that are one at their node and zero at the others
 (Hughes, The finite element method, 1987, chapter 3; Zienkiewicz & Taylor, vol. 1): serendipity spaces for quad8,
 hexahedron20 and wedge15.
 
-Integration points count as CalculiX counts them: the first local coordinate runs fastest.
-
-Compiled kernels hold these tables as constants, so a change here must make their cache anew: the word "kernel" in this
-file is what `fem_mbs.contract` looks for when it names the cache.
+Integration points are numbered as in CalculiX: the first local coordinate runs fastest.  Compiled kernels hold these
+tables as constants.
 """
 
 from __future__ import annotations
@@ -62,7 +60,8 @@ def _total(dim, degree):
 
 
 def _serendipity(dim):
-    """Monomials of superlinear degree two (Arnold & Awanou 2011): 8 in the plane, 20 in space."""
+    """Return the exponents of monomials of superlinear degree two (Arnold & Awanou 2011): 8 in the plane, 20 in
+    space."""
     return [p for p in product(range(3), repeat=dim) if sum(k for k in p if k > 1) <= 2]
 
 
@@ -92,7 +91,7 @@ _WEDGE_FACES = [(0, 2, 1), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (2, 0, 3, 5)]
 
 
 def _faces(corner_faces, edges, corners):
-    """Faces with the mid-side nodes of their edges, which come after the corners in the cell."""
+    """Return the faces with the mid-side nodes of their edges, which come after the corners in the cell."""
     number = {frozenset(e): corners + i for i, e in enumerate(edges)}
     names = {2: ("line", "line3"), 3: ("triangle", "triangle6"), 4: ("quad", "quad8")}
     result = []
@@ -104,7 +103,7 @@ def _faces(corner_faces, edges, corners):
 
 
 #: cell -> its faces S1, S2, ... as Abaqus numbers them: (face cell, its nodes in the cell), ordered so that the normal
-#: x,r cross x,s points outwards (edges of plane cells: the body lies to the left of the way along the edge)
+#: x,r cross x,s points outwards (edges of plane cells: the body lies to the left of an edge's direction)
 FACES = {
     "triangle": _faces(_EDGES3, [], 3),
     "triangle6": _faces(_EDGES3, _EDGES3, 3),
@@ -126,22 +125,22 @@ def _known(cell: str):
 
 
 def dimension(cell: str) -> int:
-    """Number of local coordinates."""
+    """Return the number of local coordinates."""
     return _known(cell)[0]
 
 
 def n_nodes(cell: str) -> int:
-    """Number of nodes."""
+    """Return the number of nodes."""
     return len(_known(cell)[1])
 
 
 def local_nodes(cell: str) -> np.ndarray:
-    """Local coordinates of the nodes, shape (n, dim)."""
+    """Return the local coordinates (n, dim) of the nodes."""
     return np.array(_known(cell)[1])
 
 
 def _monomials(points, exponents, along=None):
-    """Monomials at points (q, dim), or their derivative along one coordinate: (q, n)."""
+    """Return the monomials at points (q, dim), or their derivatives by the coordinate ``along``: (q, n)."""
     powers = np.array(exponents)
     factor = np.ones(len(powers))
     if along is not None:
@@ -153,19 +152,22 @@ def _monomials(points, exponents, along=None):
 
 @cache
 def _coefficients(cell: str) -> np.ndarray:
-    """Coefficients of the shape functions in the monomials; these have few digits, so round-off is taken away."""
+    """Return the coefficients of the shape functions in the monomials.
+
+    They are multiples of 1/16, so rounding removes the round-off.
+    """
     _, nodes, exponents = _known(cell)
     inverse = np.linalg.inv(_monomials(nodes, exponents))
     return np.round(inverse * 16.0) / 16.0
 
 
 def shape_functions(cell: str, points) -> np.ndarray:
-    """Shape functions at local points (q, dim): shape (q, n)."""
+    """Return the shape functions (q, n) at local points (q, dim)."""
     return _monomials(points, _known(cell)[2]) @ _coefficients(cell)
 
 
 def gradients(cell: str, points) -> np.ndarray:
-    """Derivatives of the shape functions by the local coordinates at points (q, dim): shape (q, dim, n)."""
+    """Return the derivatives (q, dim, n) of the shape functions by the local coordinates at points (q, dim)."""
     dim, _, exponents = _known(cell)
     parts = [_monomials(points, exponents, k) @ _coefficients(cell) for k in range(dim)]
     return np.stack(parts, axis=1)
@@ -173,7 +175,7 @@ def gradients(cell: str, points) -> np.ndarray:
 
 # --- integration -----------------------------------------------------------------------------------------------------
 def _gauss(n, dim):
-    """Product rule on -1..1, the first coordinate fastest: points (n**dim, dim), weights."""
+    """Return points (n**dim, dim) and weights of the Gauss product rule on -1..1, the first coordinate fastest."""
     x, w = np.polynomial.legendre.leggauss(n)
     points = np.array([p[::-1] for p in product(x, repeat=dim)])
     weights = np.array([np.prod(p) for p in product(w, repeat=dim)])
@@ -181,7 +183,7 @@ def _gauss(n, dim):
 
 
 def _collapsed(n, dim):
-    """Rule on the triangle or tetrahedron exact to degree 2 n - dim: a product rule with sides drawn to a point."""
+    """Return points and weights on the triangle or tetrahedron, exact to degree 2 n - dim: a collapsed product rule."""
     u, w = _gauss(n, dim)
     u, w = (u + 1.0) / 2.0, w / 2.0**dim
     if dim == 2:
@@ -221,7 +223,7 @@ RULES = {
 
 
 def rule(cell: str, name: str = "full") -> tuple[np.ndarray, np.ndarray]:
-    """Points (q, dim) and weights (q,) of the stiffness of a cell; ``name`` is "full" or "reduced"."""
+    """Return points (q, dim) and weights (q,) of the stiffness of a cell; ``name`` is "full" or "reduced"."""
     if (cell, name) not in RULES:
         raise KeyError(f"cell {cell!r} has no {name!r} integration; there are {', '.join(map(str, RULES))}")
     return RULES[cell, name]
@@ -229,7 +231,7 @@ def rule(cell: str, name: str = "full") -> tuple[np.ndarray, np.ndarray]:
 
 @cache
 def exact_rule(cell: str) -> tuple[np.ndarray, np.ndarray]:
-    """Points and weights that integrate products of two shape functions with the Jacobian of curved sides."""
+    """Return points and weights that integrate products of two shape functions with the Jacobian of curved sides."""
     dim, nodes, exponents = _known(cell)
     n = 2 if np.max(exponents) == 1 else 4
     corners = {1: {2}, 2: {4}, 3: {8}}[dim]
@@ -241,7 +243,7 @@ def exact_rule(cell: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def jacobians(cell: str, X, points) -> np.ndarray:
-    """Matrices dX_i/dr_k at local points (q, dim) of cells X (e, n, space): shape (e, q, space, dim) [m]."""
+    """Return matrices dX_i/dr_k (e, q, space, dim) [m] at local points (q, dim) of cells X (e, n, space)."""
     X, dN = np.asarray(X, float), gradients(cell, points)
     q, dim, n = dN.shape
     flat = np.swapaxes(X, 1, 2).reshape(-1, n) @ dN.reshape(-1, n).T
@@ -249,10 +251,10 @@ def jacobians(cell: str, X, points) -> np.ndarray:
 
 
 def determinants(cell: str, X, points) -> np.ndarray:
-    """Determinants (e, q) of the Jacobians at local points (q, dim) of cells X (e, n, dim): [m^dim]."""
+    """Return determinants (e, q) [m^dim] of the Jacobians at local points (q, dim) of cells X (e, n, dim)."""
     X, points = np.asarray(X, float), np.asarray(points, float)
     result = np.empty((len(X), len(points)))
-    chunk = max(1, 100_000 // max(1, len(points)))  # so that the Jacobians stay in the cache
+    chunk = max(1, 100_000 // max(1, len(points)))  # keeps the Jacobians in the processor's cache
     for first in range(0, len(X), chunk):
         J = jacobians(cell, X[first : first + chunk], points)
         if J.shape[-1] == 1:
@@ -268,14 +270,16 @@ def determinants(cell: str, X, points) -> np.ndarray:
 
 
 def smallest_jacobian(cell: str, X, name: str = "full") -> np.ndarray:
-    """Smallest determinant at the integration points over the largest in size, shape (e,): not positive where nodes
-    come in a wrong order or a cell folds over itself."""
+    """Return the smallest Jacobian determinant at the integration points of each cell over the largest magnitude, (e,).
+
+    It is not positive where the nodes come in a wrong order or a cell folds over itself.
+    """
     det = determinants(cell, X, rule(cell, name)[0])
     return det.min(axis=1) / np.maximum(np.abs(det).max(axis=1), 1e-300)
 
 
 def volumes(cell: str, X) -> np.ndarray:
-    """Volumes [m^3], in the plane areas [m^2], of cells X (e, n, dim): shape (e,)."""
+    """Return the volumes (e,) [m^3], in the plane areas [m^2], of cells X (e, n, dim)."""
     points, weights = exact_rule(cell)
     return determinants(cell, X, points) @ weights
 

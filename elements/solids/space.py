@@ -9,8 +9,8 @@ With the displacement gradient H = sum_a u_a (x) grad N_a (reference gradients),
 Over a step E is sampled as (E_0 + E_1)/2 and its gradient at mid-positions, f_a = sum w F_m S grad N_a: since E is
 quadratic that is an exact difference quotient, so energy and both momenta are kept at every step size (Simo & Tarnow
 1992, doi:10.1007/BF00913408, section 3; docs/theory.md, section 1).  E0 is an initial (thermal) strain, beta
-Kelvin-Voigt damping.  E0 may be times a function of time, and times factors at the integration points; its level over a
-step is the mean of both ends, and the work -S_m dE0 of heating is booked as that of a load.
+Kelvin-Voigt damping.  A function of time and factors at the integration points may multiply E0.  Its factor over a step
+is the mean of both ends, and the work -S_m dE0 of heating is booked as that of a load.
 
 Initial stresses S0 per integration point, appended to the parameters (point by point: xx, yy, zz, xy, yz, zx) by
 `prestress`, work on Green's strain in linear elements too: these get their geometric stiffness from them.
@@ -22,14 +22,14 @@ Green's strain (Klinkel & Wagner 1997, doi:10.1002/(SICI)1097-0207(19970315)40:5
 linear function of E and is condensed exactly, without iteration, in both states of a step.
 
 Components xx, yy, zz, xy, yz, zx in global axes, shear strains gamma = 2 E_xy.  C: 21 numbers, rows of the upper
-triangle.  Dofs: displacements of the nodes, in the order of `solid_shapes`.  Outputs per integration point: second
-Piola-Kirchhoff stress of the step (mean of its ends) and strain at its end; `solid_recovery.cauchy_stresses` turns the
-first into true stresses.
+triangle.  Dofs: displacements of the nodes, in the order of `fem_mbs.elements.solids.shapes`.  Outputs per integration
+point: second Piola-Kirchhoff stress of the step (mean of its ends) and strain at its end;
+`fem_mbs.elements.solids.recovery.cauchy_stresses` converts the first into true stresses.
 
 Zero modes of one element beyond the six rigid ones: six of ``solid_hexahedron20_reduced``, one of
 ``solid_wedge_reduced``.  They do not spread over a mesh, but a single row of m reduced hexahedra keeps m + 1 of them.
-St. Venant-Kirchhoff material softens in strong compression (to
-instability near a stretch of 0.58); enhanced strains can hourglass there earlier.
+St. Venant-Kirchhoff material softens in strong compression, to instability near a stretch of 0.58; enhanced strains can
+hourglass there earlier.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ KINDS = {
 
 
 def _tables():
-    """Weights, gradients and points of all kinds in one array; where each begins, and its number of points."""
+    """Return weights, gradients and points of all kinds in one array, where each kind begins, and its number of
+    points."""
     rows, start, points, at = [], [], [], 0
     for cell, name, _ in KINDS.values():
         x, w = rule(cell, name)
@@ -110,9 +111,9 @@ _TABLE, _START, _POINTS = _tables()
 
 @inner
 def _geometry(kind, p, n, g, w, gm, J, Ji):
-    """Gradients g (q, 3, n) of the shape functions and volumes w (q,) of the integration points.
+    """Fill g (q, 3, n) with the gradients of the shape functions and w (q,) with the volumes of the integration points.
 
-    gm (q, 3, 3): gradients of the incompatible modes, gm[q, :, j] of mode j, where the kind has them.
+    gm (q, 3, 3) gets the gradients of the incompatible modes, gm[q, :, j] of mode j, where the kind has them.
     """
     width = 4 + 3 * n
     for q in range(_POINTS[kind]):
@@ -154,7 +155,7 @@ _CENTRE = np.ascontiguousarray(gradients("hexahedron", np.zeros((1, 3)))[0])
 
 @inner
 def _elasticity(p, C):
-    """C (6, 6) from the rows of its upper triangle."""
+    """Fill C (6, 6) from the rows of its upper triangle."""
     k = ELASTIC
     for i in range(6):
         for j in range(i, 6):
@@ -165,7 +166,8 @@ def _elasticity(p, C):
 
 @inner
 def _enhance(gm, w, C, identity, BG, CG, L, count):
-    """BG (q, 6, 9): enhanced strains per alpha; CG (q, 6, 9) = w C BG; L: factor of their stiffness."""
+    """Fill BG (q, 6, 9), the enhanced strains per alpha, CG (q, 6, 9) = w C BG, and L, the factor of their
+    stiffness."""
     L[:] = 0.0
     for q in range(count):
         strain_matrix(identity, gm[q], 3, BG[q])
@@ -176,7 +178,7 @@ def _enhance(gm, w, C, identity, BG, CG, L, count):
 
 @inner
 def _stresses(C, E, S, w, BG, CG, L, r):
-    """S (q, 6) = C (E + BG alpha); the enhanced strains balance: sum w BG^T S = 0."""
+    """Fill S (q, 6) with C (E + BG alpha), where alpha balances the enhanced strains: sum w BG^T S = 0."""
     if L.shape[0] > 0:
         m = L.shape[0]
         for j in range(m):
@@ -206,7 +208,10 @@ _INCOMPATIBLE = np.array([k[2] for k in KINDS.values()])
 
 @inner
 def _displacements(p, dof, Q, V, U, e, rate_of_state, u0, u1, du):
-    """u0, u1, du (n, 3): displacements at both ends of the step, and their rate (of a state) or their change."""
+    """Fill u0, u1 (n, 3) with the displacements at both ends of the step, du (n, 3) with their change.
+
+    At a state (``rate_of_state``) du gets their rate.
+    """
     for a in range(u0.shape[0]):
         for i in range(3):
             k = dof[e, 3 * a + i]
@@ -249,7 +254,7 @@ def _point_strains(ctl, nonlinear, beta, gq, n, u0, u1, du, A0, A1, Ad, F1, iden
 
 @inner
 def _symmetric(v, first, out):
-    """out (3, 3) from v[first:]: xx, yy, zz, xy, yz, zx."""
+    """Fill out (3, 3) from the components xx, yy, zz, xy, yz, zx at v[first:]."""
     out[0, 0], out[1, 1], out[2, 2] = v[first], v[first + 1], v[first + 2]
     out[0, 1] = out[1, 0] = v[first + 3]
     out[1, 2] = out[2, 1] = v[first + 4]
@@ -258,7 +263,8 @@ def _symmetric(v, first, out):
 
 @inner
 def _point_stress(p, stress, prestressed, nonlinear, s, Fm, A0, P, S3):
-    """P (3, 3): first Piola-Kirchhoff stress of one point; S3: the stresses that turn with the body."""
+    """Fill P (3, 3) with the first Piola-Kirchhoff stress of one point, and S3 with the stresses that rotate with
+    the body."""
     _symmetric(s, 0, S3)
     for i in range(3):
         for j in range(3):
@@ -269,7 +275,7 @@ def _point_stress(p, stress, prestressed, nonlinear, s, Fm, A0, P, S3):
                 S3[i, j] = 0.0
     if not prestressed:
         return
-    # S3 is now zero for a linear element, whose initial stresses alone turn with the body
+    # S3 is now zero for a linear element, since only its initial stresses rotate with the body
     _symmetric(p, stress, A0)
     for i in range(3):
         for j in range(3):
@@ -281,7 +287,7 @@ def _point_stress(p, stress, prestressed, nonlinear, s, Fm, A0, P, S3):
 
 @inner
 def _geometric(c, S3, gq, n, Sg, Kg):
-    """Kg (n, n) += c g^T S g of one point: the factor of the identity in the geometric stiffness."""
+    """Add c g^T S g of one point, the factor of the identity in the geometric stiffness, to Kg (n, n)."""
     for i in range(3):
         x, y, z = c * S3[i, 0], c * S3[i, 1], c * S3[i, 2]
         for a in range(n):
@@ -521,7 +527,8 @@ def _kernels(kind):
 
 def _prestress(first, points):
     def prestress(par, outputs, factor):
-        """Parameters with the stresses of ``outputs`` (n, 12 q) times ``factor`` added to the initial ones."""
+        """Return parameters with the stresses of ``outputs`` (n, 12 q) times ``factor`` added to the initial
+        stresses."""
         stresses = outputs.reshape(len(par), points, 2, 6)[:, :, 0]
         return with_initial_stresses(par, first, points, stresses.reshape(len(par), -1), factor)
 
@@ -561,17 +568,17 @@ TYPES = {name: _type(name, number) for number, name in enumerate(KINDS)}
 
 
 def parameters(X, elasticity, nonlinear=1.0, damping=0.0, strain0=0.0, function=-1.0) -> np.ndarray:
-    """Parameter rows (e, n_par) of solid elements with nodes at X (e, n, 3) [m].
+    """Return parameter rows (e, n_par) of solid elements with nodes at X (e, n, 3) [m].
 
     Args:
         elasticity: symmetric matrix (6, 6) or (e, 6, 6) [Pa] in global axes, components xx, yy, zz, xy, yz, zx.
         nonlinear: 1 or 0, a number or (e,).
         damping: ratio beta [s] of damping to stiffness, a number or (e,).
         strain0: initial strain (6,) or (e, 6), shear as gamma.
-        function: of time, a factor of the initial strain: its index; negative: constant 1.
+        function: index of a time function, the factor of the initial strain; negative: constant 1.
 
-    Behind these columns may stand factors of the initial strain at the integration points (q), for temperatures that
-    vary in an element, and behind them initial stresses.
+    Factors of the initial strain at the integration points (q) may follow these columns, for temperatures that vary in
+    an element, and after them initial stresses.
     """
     X = np.asarray(X, float)
     par = np.empty((len(X), NODES + 3 * X.shape[1]))

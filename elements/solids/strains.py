@@ -1,4 +1,4 @@
-"""Compiled pieces of solid elements in space: strains, their matrices, small dense algebra.
+"""Compiled functions of solid elements in space: strains, their matrices, small dense algebra.
 
 Components xx, yy, zz, xy, yz, zx with gamma = 2 E_xy; long directions of arrays (3 n displacements) come last, so that
 inner loops run over neighbours.
@@ -29,7 +29,8 @@ __all__ = [
 
 @inner
 def heat(ctl, fun, index):
-    """Factor of the initial strains over a step: the mean of both ends, so that the work of heating is exact."""
+    """Return the factor of the initial strains over a step: the mean of both ends, so that the work of heating is
+    exact."""
     if ctl[RULE] == ONE_STATE:
         return time_value(fun, index, TM, 1.0)
     return 0.5 * (time_value(fun, index, T0, 1.0) + time_value(fun, index, T1, 1.0))
@@ -37,10 +38,10 @@ def heat(ctl, fun, index):
 
 @inner
 def tail(width, first, points, size):
-    """Layout of a parameter row after the nodes.
+    """Return the layout of a parameter row after the nodes.
 
-    Returns whether it holds shares of the initial strain at the points, the column where initial stresses (``size``
-    each) begin, and whether it holds these.
+    The values are: whether it holds shares of the initial strain at the points, the column where initial stresses
+    (``size`` each) begin, and whether it holds these.
     """
     more = width - first
     shared = more == points or more == (1 + size) * points
@@ -48,7 +49,7 @@ def tail(width, first, points, size):
 
 
 def with_initial_stresses(par, first, points, stresses, factor):
-    """Parameter rows with stresses (n, points * size) times a factor added to the initial ones."""
+    """Return parameter rows with stresses (n, points * size) times a factor added to the initial stresses."""
     size = stresses.shape[1] // points
     _, start, present = tail(par.shape[1], first, points, size)
     par = par.copy() if present else np.pad(par, ((0, 0), (0, size * points)))
@@ -58,7 +59,7 @@ def with_initial_stresses(par, first, points, stresses, factor):
 
 @inner
 def inverse3(J, out):
-    """Inverse of a 3x3 matrix; returns its determinant."""
+    """Write the inverse of a 3x3 matrix to out, and return its determinant."""
     out[0, 0] = J[1, 1] * J[2, 2] - J[1, 2] * J[2, 1]
     out[0, 1] = J[0, 2] * J[2, 1] - J[0, 1] * J[2, 2]
     out[0, 2] = J[0, 1] * J[1, 2] - J[0, 2] * J[1, 1]
@@ -77,7 +78,7 @@ def inverse3(J, out):
 
 @inner
 def gradient(g, u, n, A):
-    """A = sum_a u_a (x) g_a."""
+    """Write sum_a u_a (x) g_a to A."""
     for i in range(3):
         for j in range(3):
             s = 0.0
@@ -88,7 +89,7 @@ def gradient(g, u, n, A):
 
 @inner
 def strain(A, nonlinear, factor, E):
-    """E += factor times Green's or the small strain of the displacement gradient A."""
+    """Add factor times Green's strain, or the small strain, of the displacement gradient A to E."""
     for i in range(3):
         j = (i + 1) % 3
         s, t = A[i, i], A[i, j] + A[j, i]
@@ -102,7 +103,8 @@ def strain(A, nonlinear, factor, E):
 
 @inner
 def rate(F, A, factor, E):
-    """E += factor times the symmetric part of F^T A: change of the strain along the displacement gradient A."""
+    """Add factor times the symmetric part of F^T A, the change of the strain along the displacement gradient A, to
+    E."""
     for i in range(3):
         j = (i + 1) % 3
         s, t = 0.0, 0.0
@@ -115,7 +117,7 @@ def rate(F, A, factor, E):
 
 @inner
 def strain_matrix(F, g, n, B):
-    """B (6, 3 n): change of strain per displacement."""
+    """Fill B (6, 3 n) with the derivatives of the strain by the displacements."""
     for c in range(3):
         d = (c + 1) % 3
         for a in range(n):
@@ -126,7 +128,7 @@ def strain_matrix(F, g, n, B):
 
 @inner
 def multiply(C, B, factor, out):
-    """out = factor C B, columns in the inner loop."""
+    """Write factor C B to out, columns in the inner loop."""
     m = B.shape[1]
     for i in range(6):
         row = out[i]
@@ -142,7 +144,7 @@ def multiply(C, B, factor, out):
 
 @inner
 def add_product(A, B, K):
-    """K += A^T B for A (6, m), B (6, k)."""
+    """Add A^T B to K for A (6, m), B (6, k)."""
     k = B.shape[1]
     b0, b1, b2, b3, b4, b5 = B[0], B[1], B[2], B[3], B[4], B[5]
     for i in range(A.shape[1]):
@@ -154,7 +156,7 @@ def add_product(A, B, K):
 
 @inner
 def cholesky(K):
-    """K = L L^T in the lower triangle, in place."""
+    """Replace the lower triangle of K by L of K = L L^T."""
     for j in range(K.shape[0]):
         for i in range(j, K.shape[0]):
             s = K[i, j]
@@ -165,7 +167,7 @@ def cholesky(K):
 
 @inner
 def forward(L, b):
-    """b (m, k) = L^-1 b."""
+    """Replace b (m, k) by L^-1 b."""
     for i in range(b.shape[0]):
         for k in range(i):
             c = L[i, k]

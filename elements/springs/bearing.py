@@ -5,16 +5,16 @@ The force between the nodes a and b is linear in their relative displacement acr
     F = K(Omega) d + C(Omega) d',   d = (e.(x_a - x_b), f.(x_a - x_b)) - d(start),   Omega = n.(w_a - w_b),
 
 with 2x2 matrices that need not be symmetric, by linear interpolation between rows of a table, constant beyond its ends.
-The directions e, f, n stand in space (the plane: x, y and across), so that the element is for housings that do not
-turn; Omega is the relative spin.  Over a step d is the mean of both ends and
+The directions e, f, n are fixed in space (in the plane: x, y and the normal), so the element is for housings that do
+not rotate.  Omega is the relative spin.  Over a step d is the mean of both ends and
 
     Omega = (n.theta_a F(|theta_a|/2) - n.theta_b F(|theta_b|/2))/h,   F(u) = atan(u)/u,
 
-the turned angles of the Cayley vectors along the axis, over the time.
+the rotation angles of the Cayley vectors along the axis, divided by the step length.
 
-Energy: the symmetric part S of K in the first row of the table has the potential d.S d/2.  What K(Omega) - S does is
-work that the rotation gives or takes, booked as that of loads; C and the damping of the rule are booked as dissipation,
-which is negative where C feeds energy in.
+Energy: the symmetric part S of K in the first row of the table has the potential d.S d/2.  The work of K(Omega) - S
+comes from the rotation and is booked as that of loads.  The work of C and of the rule's damping is booked as
+dissipation, which is negative where C supplies energy.
 
 Parameters: n, e, f (space), d at the start, number of rows, rows (Omega, K row by row, C row by row).
 Outputs: forces along e and f (positive where a is displaced so), displacements at the end of the step, Omega.
@@ -54,13 +54,13 @@ VECTORS = 0  # column of par of n, e and f, in space only; `_start` counts the o
 
 @inner
 def _start(dim):
-    """Column of the starting displacements; the number of rows follows them, then the rows."""
+    """Return the column of the displacements at the start; the number of rows follows them, then the rows."""
     return VECTORS if dim == 2 else VECTORS + 9
 
 
 @inner
 def _direction(p, dim, k, i):
-    """Component i of n (k = 0), e (1) or f (2)."""
+    """Return component i of n (k = 0), e (1) or f (2)."""
     if dim == 3:
         return p[VECTORS + 3 * k + i]
     return 1.0 if k == i + 1 else 0.0
@@ -68,7 +68,7 @@ def _direction(p, dim, k, i):
 
 @inner
 def _matrices(p, dim, speed, K, C, DK, DC):
-    """K, C (2, 2) at a speed, and their derivatives by it."""
+    """Fill K, C (2, 2) at a speed, and DK, DC with their derivatives by the speed."""
     first = _start(dim) + 3
     n = int(p[first - 1])
     row, part, by = first, 0.0, 0.0
@@ -98,7 +98,7 @@ def _matrices(p, dim, speed, K, C, DK, DC):
 
 @inner
 def _reference(p, dim, S):
-    """The symmetric part of K in the first row."""
+    """Fill S with the symmetric part of K in the first row of the table."""
     first = _start(dim) + 3
     S[0, 0], S[1, 1] = p[first + 1], p[first + 4]
     S[0, 1] = S[1, 0] = 0.5 * (p[first + 2] + p[first + 3])
@@ -106,7 +106,7 @@ def _reference(p, dim, S):
 
 @inner
 def _across(p, dim, x, dof, d):
-    """e.(x_a - x_b), f.(x_a - x_b)"""
+    """Write e.(x_a - x_b) and f.(x_a - x_b) to d."""
     n = 3 * (dim - 1)
     for k in range(2):
         d[k] = 0.0
@@ -116,7 +116,7 @@ def _across(p, dim, x, dof, d):
 
 @inner
 def _spin_at(p, dim, V, D, dof, rot, e, state, x, y):
-    """Relative spin at a state; x, y: angular velocities of a, b (space)."""
+    """Return the relative spin at a state; x, y get the angular velocities of a and b (space)."""
     if dim == 2:
         return V[state, dof[e, 2]] - V[state, dof[e, 5]]
     spin(V, D, dof, rot, state, e, 0, x)
@@ -129,7 +129,10 @@ def _spin_at(p, dim, V, D, dof, rot, e, state, x, y):
 
 @inner
 def _turned(p, dim, U, dof, end, slope):
-    """Angle by which an end turns about the axis over the step, and its derivative (1 or 3) by the Cayley vector."""
+    """Return the angle by which an end turns about the axis over the step.
+
+    ``slope`` (1 or 3) gets its derivative by the Cayley vector.
+    """
     if dim == 2:
         v = U[dof[3 * end + 2]]
         slope[0] = 1 / (1 + 0.25 * v * v)

@@ -20,8 +20,8 @@ The force S (s0 + s1)/2 + C (s1 - s0)/h hence does the work V1 - V0 plus the dis
 at any step size.  In the half-way frame exchanging both ends changes signs only.
 
 `hist` (space): the quaternion at the start of the step, whose sign counts the turns of the parts, and the largest
-angle since the start of the analysis.  Limits: each end turns less than pi per step and against the other too; in
-space the rotation vector has its pole at a full turn, and three quarters of a turn are refused.
+angle since the start of the analysis.  Limits: in a step each end turns by less than pi, also relative to the other
+end.  In space the rotation vector has its pole at a full turn; three quarters of a turn end in an error.
 
 Parameters: weight of f in the frame (0: of a, 1/2: half-way), offsets, axes (body axes of their ends), strains at the
 start, preload, S and C (upper triangles, order u, phi).  Outputs, in the frame: the force; the moment that acts, about
@@ -65,12 +65,13 @@ __all__ = ["TYPES"]
 
 WEIGHT, POINTS = 0, 1  # first columns of par; `_columns` counts the others, which depend on the dimension
 
-LIMIT = 4.7  # [rad]: whatever turns by less than pi in a step is seen beyond it before it could pass a full turn
+LIMIT = 4.7  # [rad]: a step of less than pi that passes a full turn still ends at a measured angle above it
 
 
 @inner
 def _columns(dim):
-    """First columns of: offsets, axes of a, axes of b, starting strains, preload, stiffness, damping."""
+    """Return the first columns of offsets, axes of a, axes of b, strains at the start, preload, stiffness and
+    damping."""
     ns = 3 * (dim - 1)
     axes = 1 + 2 * dim
     start = axes + 2 * dim * dim
@@ -99,10 +100,10 @@ def _vectors(Q, D, U, dof, rot, e, par, P, B, J):
             point(Q, D, U, dof, rot, e, k, par, first + dim * (dim * k + i), P[m], B[m], J[m])
 
 
-# --- scalars y: l, m (or d.e_i, and nothing); then (x, q) in space, the angle of the frames in the plane -------------
+# --- scalars y: l and m (frame of a: d.e_i and zeros); then (x, q) in space, the angle of the frames in the plane ----
 @inner
 def _weights(par, e, part, out):
-    """Weights of e_i and f_i in the axes of l (part 0) and m (part 1)."""
+    """Fill ``out`` with the weights of e_i and f_i in the axes of l (part 0) or m (part 1)."""
     if par[e, WEIGHT] == 0:
         out[0], out[1] = (1.0, 0.0) if part == 0 else (0.0, 0.0)
     else:
@@ -111,8 +112,10 @@ def _weights(par, e, part, out):
 
 @inner
 def _quaternion(P, state, near, B, q):
-    """q (4,) = (x, q) of b's frame against a's at a state; of both signs the one nearer to ``near``, x >= 0 where that
-    is zero.  B (4, 4) is a work array."""
+    """Fill q (4,) with the quaternion (x, q) of b's frame relative to a's at a state.
+
+    Of both signs it takes the one nearer to ``near``, x >= 0 where ``near`` is zero.  B (4, 4) is a work array.
+    """
     arm = R1 if state == 1 else R0
     trace = 0.0
     for i in range(3):
@@ -148,7 +151,8 @@ def _quaternion(P, state, near, B, q):
 
 @inner
 def _frame_angle(P, state, near):
-    """Plane: angle of b's frame against a's at a state, of all its turns the one nearest to ``near``."""
+    """Return the angle of b's frame relative to a's at a state in the plane, with the number of turns nearest to
+    ``near``."""
     arm = R1 if state == 1 else R0
     c = P[2, arm, 0] * P[4, arm, 0] + P[2, arm, 1] * P[4, arm, 1]
     s = P[2, arm, 0] * P[4, arm, 1] - P[2, arm, 1] * P[4, arm, 0]
@@ -157,7 +161,7 @@ def _frame_angle(P, state, near):
 
 @inner
 def _scalars(par, e, P, state, y):
-    """l and m of a state in y; the rotation is the caller's."""
+    """Write l and m of a state to y; the caller adds the rotation."""
     dim = P.shape[2]
     at, arm = (P1, R1) if state == 1 else (P0, R0)
     mean = par[e, WEIGHT] != 0
@@ -173,7 +177,7 @@ def _scalars(par, e, P, state, y):
 
 @inner
 def _axis_rows(tangent, par, e, part, P, B, J, X, row, row1, G):
-    """Rows and tangents of l (part 0) or m (part 1), at rows dim part + i."""
+    """Fill rows dim part + i with the rows and tangents of l (part 0) or m (part 1)."""
     dim, n = P.shape[2], B.shape[2]
     em, dm, e1, d1, weight = X[0], X[1], X[2], X[3], X[4]
     _weights(par, e, part, weight)
@@ -208,7 +212,7 @@ def _axis_rows(tangent, par, e, part, P, B, J, X, row, row1, G):
             for p in range(dim):
                 for j in range(dim, n):
                     for r in range(n):
-                        # d e_m turns the forces on the points; d d_m those on the axis
+                        # d e_m changes the forces on the points, d d_m those on the axis
                         g[r, n * k + j] -= 0.5 * c * B[0, p, r] * J[m, p, j]
                         g[n + r, n * k + j] += 0.5 * c * B[1, p, r] * J[m, p, j]
                         g[n * k + j, r] -= 0.5 * c * B[m, p, j] * J[0, p, r]
@@ -220,7 +224,7 @@ def _axis_rows(tangent, par, e, part, P, B, J, X, row, row1, G):
 
 @inner
 def _times(X, r, factor, M):
-    """M (4, 3) += factor 4 B(X) r, with the vectors X_ij (3, 3, 3) in place of c_ij in B, and no constants."""
+    """Add factor 4 B(X) r to M (4, 3), with the vectors X_ij (3, 3, 3) in place of c_ij in B, and without constants."""
     for p in range(3):
         trace = X[0, 0, p] + X[1, 1, p] + X[2, 2, p]
         M[0, p] += factor * trace * r[0]
@@ -236,7 +240,7 @@ def _times(X, r, factor, M):
 
 @inner
 def _quaternion_rows(tangent, P, J, q0, q1, row, row1, G):
-    """Rows (4, 12) and tangents (4, 12, 12) of (x, q)."""
+    """Fill rows (4, 12) and tangents (4, 12, 12) of (x, q)."""
     X, Y = np.empty((3, 3, 3)), np.empty((3, 3, 3))
     M, N = np.zeros((4, 3)), np.empty((4, 3))
     r, dr, spun = np.empty(4), np.empty(4), np.empty(3)
@@ -299,7 +303,7 @@ def _quaternion_rows(tangent, P, J, q0, q1, row, row1, G):
 
 @inner
 def _strains(par, e, dim, y, z):
-    """Strains z of the scalars y."""
+    """Fill z with the strains of the scalars y."""
     start = _columns(dim)[3]
     mean = par[e, WEIGHT] != 0
     if dim == 2:
@@ -322,7 +326,7 @@ def _strains(par, e, dim, y, z):
 
 @inner
 def _chain(par, e, dim, y0, y1, A, DA):
-    """A (n, ny): z1 - z0 = A (y1 - y0), exactly, and DA (n, ny, ny) = dA/dy1; at equal states A = dz/dy."""
+    """Fill A (n, ny) with z1 - z0 = A (y1 - y0), exactly, and DA (n, ny, ny) = dA/dy1; at equal states A = dz/dy."""
     mean = par[e, WEIGHT] != 0
     A[:] = 0.0
     DA[:] = 0.0
@@ -406,7 +410,8 @@ def _chain(par, e, dim, y0, y1, A, DA):
 
 @inner
 def _states(par, e, Q, dof, U, hist, one_state, P, y0, y1, z0, z1, work):
-    """Scalars and strains at both ends of the step, from the points and axes in P; work (4, 4)."""
+    """Fill the scalars y0, y1 and strains z0, z1 at both ends of the step, from the points and axes in P; work is
+    (4, 4)."""
     dim = P.shape[2]
     _scalars(par, e, P, 0, y0)
     _scalars(par, e, P, 1, y1)
@@ -427,7 +432,8 @@ def _states(par, e, Q, dof, U, hist, one_state, P, y0, y1, z0, z1, work):
 
 @inner
 def _rows(tangent, par, e, dof, U, P, B, J, y0, y1, X, A, DA, yrow, yrow1, yG, row, row1, G):
-    """Rows (n, 2 n) of the strains, their ends row1 and tangents G (n, 2 n, 2 n)."""
+    """Fill the rows (n, 2 n) of the strains, their derivatives row1 at the end of the step, and tangents G (n, 2 n,
+    2 n)."""
     dim, n = P.shape[2], B.shape[2]
     ny = yrow.shape[0]
     yrow[:] = 0.0
@@ -478,7 +484,8 @@ def _rows(tangent, par, e, dof, U, P, B, J, y0, y1, X, A, DA, yrow, yrow1, yG, r
 
 @inner
 def _rates(V, D, dof, rot, state, e, par, P, y, X, A, DA, rate, r):
-    """r (n,) = rates of the strains at a state with the scalars y, from the velocities there; rate (ny,)."""
+    """Fill r (n,) with the rates of the strains at a state with the scalars y, from the velocities there; rate (ny,)
+    is work."""
     dim = P.shape[2]
     at, arm = (P1, R1) if state == 1 else (P0, R0)
     va, vb, x, v, weight = X[0], X[1], X[2], X[3], X[4]
@@ -517,8 +524,10 @@ def _rates(V, D, dof, rot, state, e, par, P, y, X, A, DA, rate, r):
 
 @inner
 def _acting(par, e, y0, y1, z0, z1, force, X, out):
-    """out (3,) = the moment in the axes of the frame that acts in space where the forces on the strains are ``force``,
-    at the middle of two states."""
+    """Fill out (3,) with the acting moment in the axes of the frame, at the middle of two states.
+
+    ``force`` holds the forces conjugate to the strains.
+    """
     start = _columns(3)[3]
     q, u, v, x = X[0], X[1], X[2], 0.0
     size = 0.0
@@ -693,7 +702,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 
 def _largest_angle(par, dof, rot, Q, D, hist):
-    """Largest relative rotation [rad] of both frames since the start, (n,)."""
+    """Return the largest relative rotation (n,) [rad] of both frames since the start."""
     return hist[:, 4]
 
 
@@ -714,7 +723,7 @@ def _type(dimension):
     forces = [0, 1, 2] if dimension == 2 else [0, 1, 2, 12, 13, 14]
 
     def prestress(par, outputs, factor):
-        """Parameters with the forces of ``outputs`` times ``factor`` more, as preload."""
+        """Return parameters with the forces of ``outputs`` times ``factor`` added to the preload."""
         par = par.copy()
         par[:, at : at + n] += factor * outputs[:, forces]
         return par

@@ -40,7 +40,7 @@ DIRECTIONS = 3  # column of par after those of `fem_mbs.elements.common`
 
 @inner
 def _along(p, x, dof, dim):
-    """n_a . x_a - n_b . x_b"""
+    """Return n_a . x_a - n_b . x_b."""
     s = 0.0
     for i in range(dim):
         s += p[DIRECTIONS + i] * x[dof[i]] - p[DIRECTIONS + dim + i] * x[dof[dim + i]]

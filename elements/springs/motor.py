@@ -2,7 +2,7 @@
 
 On a coordinate q = s - start of two ends (`fem_mbs.elements.joints.coordinate`) acts, in the direction of its growth,
 
-    F = f(t) + kp (r(t) - q) + kd (r'(t) - q'),   cut off at +-limit,
+    F = f(t) + kp (r(t) - q) + kd (r'(t) - q'),   limited to -limit .. limit,
 
 with f, r, r' at the middle of the step, q the mean of both ends and q' = (q1 - q0)/h; one-state rules: the values at
 the end.  The force acts through the discrete gradient of the coordinate, so that its work is F (q1 - q0), which the
@@ -25,7 +25,7 @@ START, FUNCTION, REFERENCE, REFERENCE_RATE, KP, KD, LIMIT = range(7)  # columns 
 
 @inner
 def _motor(par, e, fun, time, s, rate):
-    """Force, and its gains that are left where it is cut off: kp, kd."""
+    """Return the force and its gains kp, kd, which are zero where the limit cuts off the force."""
     kp, kd, limit = par[e, KP], par[e, KD], par[e, LIMIT]
     force = time_value(fun, par[e, FUNCTION], time, 0.0)
     force += kp * (time_value(fun, par[e, REFERENCE], time, 0.0) - (s - par[e, START]))

@@ -9,7 +9,7 @@ against its growth, means over the step (exact difference quotients of the poten
 The stops are penalties, with the damping of Hunt & Crossley (1975), F = k y (1 + b y'), which starts and ends at zero
 and, cut off at zero, never pulls.  The work over a step is V1 - V0 plus the dissipation; resultant and moment vanish.
 
-Parameters go on with the pieces of F and of D, 6 numbers each.  Outputs: F, and s at the end of the step.
+After the named parameters follow the pieces of F and of D, 6 numbers each.  Outputs: F, and s at the end of the step.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FREE, PRELOAD, LOWER, UPPER, STIFF, DAMP, PIECES, RATE_PIECES = range(8)  # colu
 
 @inner
 def _conservative(par, e, tail, s0, s1):
-    """Means over the step: spring force, forces of the upper and the lower stop; and their derivatives by s1."""
+    """Return the means over the step of the forces of spring, upper and lower stop, then their derivatives by s1."""
     free = par[e, FREE]
     n = int(par[e, PIECES])
     force, slope = piecewise_mean(par, e, tail, n, s0 - free, s1 - free)
@@ -38,7 +38,7 @@ def _conservative(par, e, tail, s0, s1):
 
 @inner
 def _loss(par, e, tail, up, low, rate):
-    """The part of the force that dissipates, its derivative by the rate, and the factors of the stops' slopes."""
+    """Return the dissipative part of the force, its derivative by the rate, and the factors of the stops' slopes."""
     n = int(par[e, RATE_PIECES])
     table = tail + ROW * int(par[e, PIECES])
     force, by_rate = piecewise_at(par, e, table, n, rate)
@@ -54,7 +54,7 @@ def _loss(par, e, tail, up, low, rate):
 
 @inner
 def _elastic(par, e, tail, s):
-    """Force of spring and stops at s, and its slope."""
+    """Return the force of spring and stops at s, and its slope."""
     force, slope = piecewise_at(par, e, tail, int(par[e, PIECES]), s - par[e, FREE])
     k = par[e, STIFF]
     up, low = s - par[e, UPPER], par[e, LOWER] - s
@@ -67,7 +67,10 @@ def _elastic(par, e, tail, s):
 
 @inner
 def _decay(ctl, par, e, tail, s0, s1, ds):
-    """Force a (F1 - F0) of a rule with numerical damping, and its slope; zero where the law falls and would gain."""
+    """Return the force a (F1 - F0) of a rule with numerical damping, and its slope.
+
+    Both are zero where the force falls with s, since it would gain energy there.
+    """
     if ctl[DECAY] == 0:
         return 0.0, 0.0
     a = ctl[DECAY] / ctl[H]

@@ -26,7 +26,7 @@ _W1, _W2, _W3 = 0.08566224618958525, 0.1803807865240693, 0.23395696728634546
 
 @inner
 def _series(z0, z1):
-    """w at both places, the divided difference by x and its derivative by x1, from the series in z = (1 - x)/2."""
+    """Return w(x0), w(x1), the divided difference by x and its derivative by x1, from the series in z = (1 - x)/2."""
     t = 1.0
     w0 = w1 = 1.0
     quotient = slope = 0.0
@@ -47,7 +47,7 @@ def _series(z0, z1):
 
 @inner
 def _closed(x):
-    """w, w', w'' at one place."""
+    """Return w(x), w'(x) and w''(x)."""
     z = 0.5 * (1.0 - x)
     if z < _SMALL:
         w, _, dw, half = _series(z, z)
@@ -61,7 +61,7 @@ def _closed(x):
 
 @inner
 def rotation_factor(x0, x1):
-    """``w(x0)``, ``w(x1)``, the divided difference ``w[x0, x1] = (w1 - w0)/(x1 - x0)`` and its derivative by x1.
+    """Return ``w(x0)``, ``w(x1)``, the divided difference ``w[x0, x1] = (w1 - w0)/(x1 - x0)`` and its derivative by x1.
 
     Nothing cancels as x1 comes near x0, where they are w, w, w' and w''/2.
     """

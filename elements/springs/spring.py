@@ -47,7 +47,7 @@ POINTS = 3  # column of par after those of `fem_mbs.elements.common`: the offset
 
 @inner
 def _length(P, row, d):
-    """d (dim,) = P_b - P_a at a state; returns its length."""
+    """Fill d (dim,) with P_b - P_a at a state, and return its length."""
     n = 0.0
     for i in range(d.shape[0]):
         d[i] = P[1, row, i] - P[0, row, i]
@@ -57,7 +57,10 @@ def _length(P, row, d):
 
 @inner
 def _rate(V, D, dof, rot, state, e, P, row, d, n, v, c):
-    """dn/dt at a state (0 where n = 0); v[k], c[k] (2, dim) = velocity of the point k and w x r in it."""
+    """Return dn/dt at a state (0 where n = 0).
+
+    v[k] and c[k] (2, dim) get the velocity of the point k and its part w x r.
+    """
     rate = 0.0
     for k in range(2):
         point_rate(V, D, dof, rot, state, e, k, P[k, row], v[k], c[k])
@@ -102,7 +105,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         else:
             for i in range(dim):
                 dashpot += damping / h * w[i] * (P[1, DP, i] - P[0, DP, i])
-        # k/2 (d0 + d1) + (c n' - k L) w: no quotient in the part that needs none
+        # k/2 (d0 + d1) + (c n' - k L) w: the first part has no quotient, so it holds at length zero
         along = dashpot - stiffness * rest
         for i in range(dim):
             F[i] = 0.5 * stiffness * (d0[i] + d1[i]) + along * w[i]
@@ -147,7 +150,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @inner
 def _rate_row(wv, P, w, n, v, c, row):
-    """row (2 nd,) = d(n')/dU at one state, n' = w.d', with dv = WV dU and, in space, dW = WV R^T dtheta.
+    """Fill row (2 nd,) with d(n')/dU at one state, n' = w.d', with dv = WV dU and, in space, dW = WV R^T dtheta.
 
     A velocity w x r changes by WV (dtheta x r) + dtheta x (w x r).  v, c: velocities and w x r of the points.
     """

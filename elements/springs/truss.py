@@ -49,7 +49,8 @@ PAR = ("EA [N]", "length [m]", "strain", "tension_only", "prestress [N]", "dampi
 
 @inner
 def elongation(n2, length, green):
-    """Stretch measure s(n) from the squared chord n2, without cancellation: n - L, or (n^2 - L^2)/(2 L)."""
+    """Return the stretch s(n) of the squared chord n2, without cancellation: n - L, or (n^2 - L^2)/(2 L) for
+    ``green``."""
     if green:
         return (n2 - length * length) / (2.0 * length)
     return (n2 - length * length) / (np.sqrt(n2) + length)
@@ -57,7 +58,10 @@ def elongation(n2, length, green):
 
 @inner
 def axial_force(s0, s1, k, n0, tension_only):
-    """Discrete derivative of V = n0 s + k s^2/2 (or its tension-only half) between s0 and s1, and d/ds1."""
+    """Return the discrete derivative of V = n0 s + k s^2/2 between s0 and s1, and its derivative by s1.
+
+    With ``tension_only`` V is k <s + n0/k>^2/2, zero in compression.
+    """
     if not tension_only:
         return n0 + 0.5 * k * (s0 + s1), 0.5 * k
     a, b = s0 + n0 / k, s1 + n0 / k
@@ -73,7 +77,8 @@ def axial_force(s0, s1, k, n0, tension_only):
 
 @inner
 def force_change(s0, s1, k, n0, tension_only):
-    """Change of the axial force between s0 and s1 and its derivative d/ds1, for rules with numerical damping."""
+    """Return the change of the axial force between s0 and s1 and its derivative by s1, for rules with numerical
+    damping."""
     if not tension_only:
         return k * (s1 - s0), k
     a, b = k * s0 + n0, k * s1 + n0
@@ -260,8 +265,10 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 
 def prestress(par, outputs, factor):
-    """Parameters with the axial forces of ``outputs`` (n, 2) times ``factor`` added to the initial ones; Green's strain
-    takes those per reference length."""
+    """Return parameters with the axial forces of ``outputs`` (n, 2) times ``factor`` added to the initial forces.
+
+    Green's strain takes forces per reference length.
+    """
     par = par.copy()
     green = (par[:, STRAIN_KIND] == GREEN) & (par[:, TENSION_ONLY] == 0.0)
     par[:, PRESTRESS] += factor * np.where(green, par[:, EA] * outputs[:, 1], outputs[:, 0])

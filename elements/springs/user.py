@@ -1,4 +1,4 @@
-"""Forces that a user's Python function gives: `user_length`, `user_offset`, `user_angle` on a coordinate of two ends,
+"""Forces of users' Python functions: `user_length`, `user_offset`, `user_angle` on a coordinate of two ends,
 `user_point` on a point.
 
 Python calls the function outside the compiled loop, at every iterate (`fem_mbs.system.callbacks`).  Its arguments come
@@ -7,7 +7,7 @@ at its end), and the time.  Its value comes back in `hist`, as a linear law abou
 
     F = F* + Fq (q - q*) + Fv (q' - q'*),
 
-so that kernels, tangents and ledger see one and the same smooth force, and the converged iterate the function's own.
+so that kernels, tangents and ledger see the same smooth force; at the converged iterate it is the function's value.
 Its work F (q1 - q0), F.(P1 - P0) of a point, is booked as that of loads.
 
 Ends as in `fem_mbs.elements.joints.coordinate`; a point is eccentric in its end.  Outputs: the force on the coordinate
@@ -86,7 +86,7 @@ def user_report(job, ctl, par, e, tail, dof, hist, fun, Q, U, s0, s1, ds, rate0,
 # --- on a point ------------------------------------------------------------------------------------------------------
 @inner
 def _point_law(hist, e, dim, x, v, out):
-    """out (dim,) = F* + Fx (x - x*) + Fv (v - v*)."""
+    """Fill out (dim,) with F* + Fx (x - x*) + Fv (v - v*)."""
     for i in range(dim):
         out[i] = hist[e, i]
         for j in range(dim):
@@ -143,7 +143,7 @@ def _force_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
                         part += hist[e, (3 + dim) * dim + p * dim + r] * dv[r, j]
                         total += B[p, i] * part
                 K[i, j] = -ctl[SF] * total
-        # of one-state rules the arm turns in full
+        # in one-state rules the arm changes by its full derivative, not by half
         add_arm_tangent(K, -ctl[SF] * (2.0 if one_state else 1.0), F, J, 0)
 
 

@@ -93,7 +93,7 @@ class Printer(Relay):
     # --- which states ----------------------------------------------------------------------------------------------
     def _take(self, step: StepPlan, series, frames) -> None:
         if step.kind.shapes:
-            self._modes(step, frames)
+            self._modes(step)
             return
         deck_step = self.conv.deck.steps[step.index]
         times = np.atleast_1d(frames["time"])
@@ -119,7 +119,7 @@ class Printer(Relay):
             if late:  # the last increment is printed in any case
                 self.last = lambda s=step, r=late, fr=frame, at=now: [self._print(s, o, fr, at) for o in r]
 
-    def _modes(self, step: StepPlan, frames) -> None:
+    def _modes(self, step: StepPlan) -> None:
         """Print shapes of modes with unit modal mass, and buckling shapes unscaled."""
         for request in step.prints:
             if request.frequency <= 0 or not request.variables:
@@ -159,7 +159,7 @@ class Printer(Relay):
                 elif name == "V":
                     self._node_table(request, name, frame["velocity"], time)
                 elif name == "RF":
-                    forces = self._external(step, frame, time)
+                    forces = self._external(step, frame)
                     if forces is None:
                         self._unknown(request, name, "of steps in time")
                     else:
@@ -188,7 +188,7 @@ class Printer(Relay):
             self._add(request, name, time, [], picked.sum(axis=0)[None], total=True, mode=mode)
 
     # --- forces ----------------------------------------------------------------------------------------------------
-    def _external(self, step: StepPlan, frame, time: float) -> np.ndarray | None:
+    def _external(self, step: StepPlan, frame) -> np.ndarray | None:
         """Return reactions and loads on nodes (n, 3)."""
         from fem_mbs.system.tangent import Level, Tangent
 
@@ -234,10 +234,10 @@ class Printer(Relay):
             node, k = np.array(sorted(keys)).reshape(-1, 2).T
             forces[node, k] = system.nodal(inner)[node, k]
         for own, ref in self.conv.turning.items():
-            forces[own] = nodal[ref, 3:] + self._drive_moment(step, frame, ref)
+            forces[own] = nodal[ref, 3:] + self._drive_moment(step, ref)
         return forces
 
-    def _drive_moment(self, step: StepPlan, frame, ref: int) -> np.ndarray:
+    def _drive_moment(self, step: StepPlan, ref: int) -> np.ndarray:
         """Return moments (3,) of the drivers of a node's rotation."""
         total = np.zeros(3)
         for name, node, axis in self.conv.turned:

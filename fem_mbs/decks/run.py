@@ -65,7 +65,7 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
     try:
-        converted = _convert(deck, part, accept)
+        converted = _convert(deck, part)
     except ModelError as error:
         raise _with_place(deck, error) from None
     check_notes(converted.notes, accept)
@@ -76,7 +76,7 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     return converted
 
 
-def _convert(deck: Deck, part: bool, accept: Accept) -> Converted:
+def _convert(deck: Deck, part: bool) -> Converted:
     title = " ".join(" ".join(deck.title).split()) or Path(deck.source).stem
     conv = Conversion(deck)
     find_groups(conv)

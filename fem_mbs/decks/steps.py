@@ -88,7 +88,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
                 Effect.DIFFERS,
             )
         if step.procedure == "STATIC" and step.perturbation:
-            _own_loads(conv, step, plan.own[i])
+            _own_loads(step, plan.own[i])
             model.linear_static_step(
                 name, loads=plan.own[i], preload=preload, duration=step.duration, report="increment"
             )
@@ -186,7 +186,7 @@ def _files(conv: Conversion, step: DeckStep) -> None:
             conv.note(f"{request.where}: *{request.kind.upper()} is not used", Effect.NONE)
 
 
-def _own_loads(conv: Conversion, step: DeckStep, names: list[str]) -> None:
+def _own_loads(step: DeckStep, names: list[str]) -> None:
     if not names:
         raise ModelError("the perturbation step has no loads", place=step.where, remedy="give them in the step")
 

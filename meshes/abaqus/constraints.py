@@ -31,8 +31,10 @@ _PAIRS = ("BEAM", "PIN", "TIE", "LINK", "ELBOW", "REVOLUTE", "UNIVERSAL")
 
 
 def equation(deck: Reading, card: Card) -> None:
-    """Read an equation: the number of terms on a line, then node, dof and coefficient of each, four to a line; sets
-    term by term."""
+    """Read linear equations between directions of nodes; REMOVE is refused.
+
+    The number of terms stands on a line, then node, dof and coefficient of each, four to a line; sets term by term.
+    """
     if card.flag("REMOVE"):
         card.fail("REMOVE is not read; leave out the equations that are to be removed")
     rows = iter(card.rows())
@@ -79,7 +81,10 @@ def dof_of(row: Row, fields: list[str], i: int) -> int:
 
 
 def mpc(deck: Reading, card: Card) -> None:
-    """Read an MPC: type and nodes or sets; a line that begins with 0 continues the one before."""
+    """Constrain nodes by BEAM, LINK, PIN, TIE, STRAIGHT or PLANE; other types are refused.
+
+    A line is a type and nodes or sets; one that begins with 0 continues the one before.
+    """
     card.flag("USER")
     groups: list[tuple[Row, list[str]]] = []
     for row, fields in card.rows():
@@ -108,6 +113,7 @@ def mpc(deck: Reading, card: Card) -> None:
 
 
 def rigid_body(deck: Reading, card: Card) -> None:
+    """Make nodes or elements a rigid body with REF NODE and ROT NODE."""
     ref = card.get("REF NODE")
     nset, elset = card.get("NSET"), card.get("ELSET")
     if nset is None and elset is None:
@@ -132,7 +138,10 @@ def rigid_body(deck: Reading, card: Card) -> None:
 
 
 def coupling(deck: Reading, card: Card) -> None:
-    """Read *COUPLING; the *KINEMATIC or *DISTRIBUTING after it defines its kind."""
+    """Couple a surface to a node.
+
+    The *KINEMATIC or *DISTRIBUTING after it defines its kind.
+    """
     surface = deck.mesh.surface(card, card.need("SURFACE"))
     orient = card.get("ORIENTATION")
     if orient is not None:
@@ -142,10 +151,12 @@ def coupling(deck: Reading, card: Card) -> None:
 
 
 def kinematic(deck: Reading, card: Card) -> None:
+    """Couple the named directions of a surface rigidly."""
     _finish_coupling(deck, card, "kinematic")
 
 
 def distributing(deck: Reading, card: Card) -> None:
+    """Couple the mean motion of a surface."""
     _finish_coupling(deck, card, "distributing")
 
 
@@ -173,7 +184,7 @@ def _dof_ranges(deck: Reading, card: Card) -> tuple[int, ...]:
 
 
 def kinematic_coupling(deck: Reading, card: Card) -> None:
-    """Read the older keyword: nodes with their directions."""
+    """Couple named directions of nodes to a node rigidly, in the older form."""
     ref = deck.mesh.one_node(card, card.need("REF NODE"))
     orient = card.get("ORIENTATION")
     if orient is not None:
@@ -192,8 +203,10 @@ def kinematic_coupling(deck: Reading, card: Card) -> None:
 
 
 def distributing_coupling(deck: Reading, card: Card) -> None:
-    """Read the older keyword: its element of type DCOUP3D is the reference node; nodes or sets with their weights
-    follow."""
+    """Couple the mean motion of nodes with weights to a node, in the older form.
+
+    The element of type DCOUP3D is the reference node; nodes or sets with their weights follow.
+    """
     name = card.need("ELSET")
     ids = deck.mesh.elset(card, name)
     blocks = [b for b in deck.mesh.blocks if np.isin(b.ids, ids).any()]
@@ -218,6 +231,7 @@ def distributing_coupling(deck: Reading, card: Card) -> None:
 
 
 def tie(deck: Reading, card: Card) -> None:
+    """Glue two surfaces; CYCLIC SYMMETRY is refused."""
     if card.flag("CYCLIC SYMMETRY") or card.flag("MULTISTAGE") or card.flag("FLUID PERIODIC"):
         deck.log.add("keyword", "TIE, CYCLIC SYMMETRY", card)
         card.taken.update(card.params)
@@ -234,6 +248,7 @@ def tie(deck: Reading, card: Card) -> None:
 
 
 def transform(deck: Reading, card: Card) -> None:
+    """Give nodes rectangular or cylindrical axes for supports, loads and equations."""
     nodes = deck.mesh.nset(card, card.need("NSET"))
     system = card.choice("TYPE", {"R": "rectangular", "C": "cylindrical", "S": "spherical"}, "rectangular")
     if system == "spherical":
@@ -248,6 +263,7 @@ def transform(deck: Reading, card: Card) -> None:
 
 
 def amplitude(deck: Reading, card: Card) -> None:
+    """Read tables of time and value; other definitions are refused where they are used."""
     name = card.need("NAME")
     if name in deck.amplitudes:
         card.fail(f"the amplitude {name} is defined twice")
@@ -279,6 +295,7 @@ def amplitude(deck: Reading, card: Card) -> None:
 
 
 def initial_conditions(deck: Reading, card: Card) -> None:
+    """Read initial velocities and temperatures; other types are refused."""
     kind = card.need("TYPE")
     if kind not in ("DISPLACEMENT", "VELOCITY", "TEMPERATURE"):
         deck.log.add("keyword", f"INITIAL CONDITIONS, TYPE={kind}", card)

@@ -63,6 +63,7 @@ def where(at: Card | Row) -> str:
 
 
 def material(deck: Reading, card: Card) -> None:
+    """Begin a material."""
     name = card.need("NAME")
     if any(m.name == name for m in deck.materials):
         card.fail(f"the material {name} is defined twice")
@@ -108,6 +109,7 @@ def _temperature_table(card: Card, n: int, what: str) -> tuple[np.ndarray, np.nd
 
 
 def elastic(deck: Reading, card: Card) -> None:
+    """Read isotropic, orthotropic or anisotropic elasticity, over temperature."""
     kind = card.get("TYPE", "ISO")
     for begin, (name, n) in _ELASTIC.items():
         if kind.startswith(begin):
@@ -117,6 +119,7 @@ def elastic(deck: Reading, card: Card) -> None:
 
 
 def density(deck: Reading, card: Card) -> None:
+    """Read mass per volume, over temperature."""
     values, t = _temperature_table(card, 1, "density")
     if (values < 0.0).any():
         row = next(row for row, fields in card.rows() if row.number(fields, 0, "density", 0.0) < 0.0)
@@ -125,12 +128,14 @@ def density(deck: Reading, card: Card) -> None:
 
 
 def expansion(deck: Reading, card: Card) -> None:
+    """Read thermal expansion, over temperature."""
     name, n = card.choice("TYPE", _EXPANSION, _EXPANSION["ISO"])
     zero = card.number("ZERO", 0.0)
     deck.material(card).expansion = Expansion(name, *_temperature_table(card, n, "expansion coefficients"), zero)
 
 
 def damping(deck: Reading, card: Card) -> None:
+    """Read ALPHA and BETA of Rayleigh's damping of a material."""
     if not deck.materials or deck.steps:
         deck.log.add("keyword", card.keyword, card)
         return
@@ -138,12 +143,13 @@ def damping(deck: Reading, card: Card) -> None:
 
 
 def other_of_material(deck: Reading, card: Card) -> None:
-    """Record the name of a law that is not supported with its material: it counts where the material is used."""
+    """Record a law that is not supported; sections with its material are refused."""
     deck.material(card).others.append(card.keyword)
     card.taken.update(card.params)
 
 
 def other_field_of_material(deck: Reading, card: Card) -> None:
+    """Note a law of heat, flow or electricity."""
     card.taken.update(card.params)
     reason = f"of the material {deck.material(card).name}, is not used"
     deck.log.add("keyword", card.keyword, card, Effect.NONE, reason)
@@ -153,6 +159,7 @@ def other_field_of_material(deck: Reading, card: Card) -> None:
 
 
 def orientation(deck: Reading, card: Card) -> None:
+    """Read rectangular or cylindrical axes of materials, with a turn."""
     name = card.need("NAME")
     if name in deck.orientations:
         card.fail(f"the orientation {name} is defined twice")
@@ -219,6 +226,7 @@ _SOLIDS = ("solid", "continuum shell", "plane stress", "plane strain", "axisymme
 
 
 def solid_section(deck: Reading, card: Card) -> None:
+    """Give solids, plane elements and trusses their material."""
     name, ids = _members(deck, card, _SOLIDS)
     value = None
     if any(any(fields) for _, fields in card.rows()):
@@ -241,6 +249,7 @@ _SHAPES = {
 
 
 def beam_section(deck: Reading, card: Card) -> None:
+    """Give beams their section: RECT, CIRC, PIPE, BOX, I, GENERAL."""
     general = card.keyword == "BEAM GENERAL SECTION"
     name, ids = _members(deck, card, ("beam", "user"))
     given = card.get("SECTION", "GENERAL") if general else card.need("SECTION")
@@ -311,6 +320,7 @@ def beam_section(deck: Reading, card: Card) -> None:
 
 
 def shell_section(deck: Reading, card: Card) -> None:
+    """Read thickness or layers of shells."""
     name, ids = _members(deck, card, ("shell", "continuum shell", "plane stress", *_LEAVES))
     offset = card.get("OFFSET", "0")
     sides = {"SPOS": 0.5, "SNEG": -0.5}
@@ -360,6 +370,7 @@ def _thickness(row: Row, fields: list[str]) -> float:
 
 
 def membrane_section(deck: Reading, card: Card) -> None:
+    """Read the thickness of membranes."""
     name, ids = _members(deck, card, ("membrane", "shell"))
     row, fields = deck.only_line(card, "the thickness")
     deck.surplus(row, fields, 1)
@@ -371,7 +382,7 @@ def membrane_section(deck: Reading, card: Card) -> None:
 
 
 def section_not_used(deck: Reading, card: Card) -> None:
-    """Note sections of elements that are not used, and of surfaces without stiffness."""
+    """Note sections of elements that are not supported."""
     deck.cover(card.keyword, deck.mesh.elset(card, card.need("ELSET")))
     card.taken.update(card.params)
     deck.log.add("keyword", card.keyword, card)
@@ -381,6 +392,7 @@ def section_not_used(deck: Reading, card: Card) -> None:
 
 
 def mass(deck: Reading, card: Card) -> None:
+    """Read masses of nodes."""
     name, ids = _members(deck, card, ("mass",))
     row, fields = deck.only_line(card, "the mass")
     deck.surplus(row, fields, 1)
@@ -391,6 +403,7 @@ def mass(deck: Reading, card: Card) -> None:
 
 
 def rotary_inertia(deck: Reading, card: Card) -> None:
+    """Read moments of inertia of nodes."""
     name, ids = _members(deck, card, ("rotary inertia",))
     row, fields = deck.only_line(card, "I11, I22, I33, I12, I13, I23")
     values = np.array(row.numbers(fields, "a rotary inertia", 3, 6) + [0.0] * 3)[:6]
@@ -398,11 +411,13 @@ def rotary_inertia(deck: Reading, card: Card) -> None:
 
 
 def spring(deck: Reading, card: Card) -> None:
+    """Read stiffness of springs, as a number or a table."""
     name, ids = _members(deck, card, ("spring",))
     _law(deck, card, Spring, name, ids, "stiffness")
 
 
 def dashpot(deck: Reading, card: Card) -> None:
+    """Read coefficients of dashpots, as a number or a table."""
     name, ids = _members(deck, card, ("dashpot",))
     _law(deck, card, Dashpot, name, ids, "damping coefficient")
 
@@ -463,6 +478,7 @@ def _law(deck, card: Card, make, name: str, ids: np.ndarray, what: str) -> None:
 
 
 def normal(deck: Reading, card: Card) -> None:
+    """Read normals of shells and directions of beams."""
     elements, nodes, vectors = [], [], []
     for row, fields in card.rows():
         if len(fields) < 5:
@@ -481,6 +497,7 @@ def normal(deck: Reading, card: Card) -> None:
 
 
 def nodal_thickness(deck: Reading, card: Card) -> None:
+    """Read thicknesses at nodes."""
     for row, fields in card.rows():
         if len(fields) < 2:
             row.fail("give a node or set and its thickness")

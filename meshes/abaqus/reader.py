@@ -12,6 +12,7 @@ line.  Sources: Abaqus Keywords Guide; G. Dhondt, CalculiX CrunchiX User's Manua
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
@@ -23,13 +24,31 @@ from fem_mbs.meshes.abaqus.deck import Deck, DeckStep, Effect
 from fem_mbs.meshes.abaqus.elements import SECTIONED
 from fem_mbs.meshes.abaqus.files import read_cards
 from fem_mbs.meshes.abaqus.mesh import DeckMesh, Log
-from fem_mbs.meshes.abaqus.properties import MATERIAL_KEYWORDS, PROPERTY_KEYWORDS, MaterialDraft, where
-from fem_mbs.meshes.abaqus.steps import STEP_KEYWORDS, StepDraft
+from fem_mbs.meshes.abaqus.properties import (
+    MATERIAL_KEYWORDS,
+    PROPERTY_KEYWORDS,
+    MaterialDraft,
+    other_field_of_material,
+    other_of_material,
+    section_not_used,
+    where,
+)
+from fem_mbs.meshes.abaqus.steps import COMPUTED, STEP_KEYWORDS, StepDraft, procedure
 from fem_mbs.meshes.abaqus.text import Card, Row
+from fem_mbs.meshes.vocabulary import Use, Word, first_sentence
 
-__all__ = ["read_deck"]
+__all__ = ["keywords", "read_deck"]
 
-_MESH_KEYWORDS = ("NODE", "ELEMENT", "NSET", "ELSET", "SURFACE", "USER ELEMENT", "HEADING", "INCLUDE")
+_MESH_KEYWORDS = {
+    "NODE": "nodes in rectangular or cylindrical coordinates",
+    "ELEMENT": "elements",
+    "NSET": "node sets",
+    "ELSET": "element sets",
+    "SURFACE": "surfaces of element faces or of nodes",
+    "USER ELEMENT": "types of elements that other programs compute; elements of these types are refused",
+    "HEADING": "the title",
+    "INCLUDE": "a file beside the deck",
+}
 
 # Not used, without effect on the answer: output and the conduct of the other program.
 _HARMLESS = (
@@ -44,22 +63,66 @@ _DEFINITIONS = (
     "SURFACE INTERACTION", "SURFACE BEHAVIOR", "SURFACE SMOOTHING", "FRICTION", "CONTACT DAMPING", "GAP CONDUCTANCE",
     "GAP HEAT GENERATION", "PHYSICAL CONSTANTS", "DISTRIBUTION", "DISTRIBUTION TABLE",
 )  # fmt: skip
-# Not used, and the answer differs.
-_NOT_USED = (
-    "CONTACT PAIR", "CONTACT", "CONTACT INCLUSIONS", "CONTACT PROPERTY ASSIGNMENT", "CLEARANCE", "CHANGE FRICTION",
-    "CHANGE CONTACT TYPE", "CHANGE SURFACE BEHAVIOR", "CHANGE MATERIAL", "CHANGE PLASTIC", "CHANGE SOLID SECTION",
-    "CHANGE CONTACT DAMPING", "PRE-TENSION SECTION", "CYCLIC SYMMETRY MODEL",
-    "SELECT CYCLIC SYMMETRY MODES", "MODEL CHANGE", "MODAL DAMPING", "BASE MOTION", "CFLUX", "DFLUX", "FILM", "RADIATE",
-    "VIEWFACTOR", "SUBMODEL", "MASS FLOW", "MASS FLOW RATE", "DESIGN VARIABLES", "DESIGN RESPONSE", "OBJECTIVE",
-    "CONSTRAINT", "FILTER", "GEOMETRIC TOLERANCES", "CORRELATION LENGTH", "COUPLED THERMAL", "NETWORK MPC",
-    "HYDROSTATIC FLUID", "FLUID BEHAVIOR", "FLUID CAVITY", "IMPERFECTION",
-    "FIELD", "DAMPING CONTROLS", "GLOBAL DAMPING", "COMPOSITE MODAL DAMPING", "TRANSVERSE SHEAR STIFFNESS",
-    "BEAM SECTION OFFSET", "SECTION CONTROLS", "HOURGLASS STIFFNESS", "CONNECTOR BEHAVIOR", "CONNECTOR MOTION",
-    "CONNECTOR LOAD", "CONNECTOR ELASTICITY", "CONNECTOR DAMPING", "CONNECTOR STOP", "RELEASE", "INERTIA RELIEF",
-    "EMBEDDED ELEMENT", "REBAR", "REBAR LAYER", "SHELL TO SOLID COUPLING", "MATRIX ASSEMBLE", "MATRIX INPUT",
-    "MATRIX GENERATE", "NONSTRUCTURAL MASS", "STIFFNESS", "PARTICIPATION", "ADAPTIVE MESH",
-    "INITIAL STRAIN INCREASE", "FREQUENCY RANGE", "GEOSTATIC", "SOILS", "TEMPERATURE FIELD",
-)  # fmt: skip
+# Not used, and the answer differs: why.
+_NOT_USED = {
+    **dict.fromkeys(
+        (
+            "CONTACT PAIR", "CONTACT", "CONTACT INCLUSIONS", "CONTACT PROPERTY ASSIGNMENT", "CLEARANCE",
+            "CHANGE FRICTION", "CHANGE CONTACT TYPE", "CHANGE SURFACE BEHAVIOR", "CHANGE CONTACT DAMPING",
+        ),
+        "contact is not computed",
+    ),
+    **dict.fromkeys(
+        ("MODEL CHANGE", "CHANGE MATERIAL", "CHANGE PLASTIC", "CHANGE SOLID SECTION"),
+        "elements and materials are the same in all steps",
+    ),
+    "PRE-TENSION SECTION": "pre-tension is not computed",
+    **dict.fromkeys(
+        ("CYCLIC SYMMETRY MODEL", "SELECT CYCLIC SYMMETRY MODES"), "models of one sector are not computed"
+    ),
+    **dict.fromkeys(
+        ("MODAL DAMPING", "GLOBAL DAMPING", "COMPOSITE MODAL DAMPING", "DAMPING CONTROLS"),
+        "damping comes from materials and dashpots",
+    ),
+    "BASE MOTION": "the motion of supports is given by *BOUNDARY",
+    **dict.fromkeys(
+        (
+            "CFLUX", "DFLUX", "FILM", "RADIATE", "VIEWFACTOR", "MASS FLOW", "MASS FLOW RATE", "COUPLED THERMAL",
+            "NETWORK MPC", "HYDROSTATIC FLUID", "FLUID BEHAVIOR", "FLUID CAVITY", "GEOSTATIC", "SOILS",
+        ),
+        "heat and flow are not computed",
+    ),
+    **dict.fromkeys(("FIELD", "TEMPERATURE FIELD"), "fields that materials depend on are not read"),
+    "SUBMODEL": "displacements of another model are not read",
+    **dict.fromkeys(
+        (
+            "DESIGN VARIABLES", "DESIGN RESPONSE", "OBJECTIVE", "CONSTRAINT", "FILTER", "GEOMETRIC TOLERANCES",
+            "CORRELATION LENGTH",
+        ),
+        "the design of parts is not computed",
+    ),
+    "IMPERFECTION": "nodes stay where *NODE gives them",
+    **dict.fromkeys(("SECTION CONTROLS", "HOURGLASS STIFFNESS"), "elements have no control of hourglass modes"),
+    **dict.fromkeys(
+        ("TRANSVERSE SHEAR STIFFNESS", "BEAM SECTION OFFSET", "STIFFNESS", "NONSTRUCTURAL MASS"),
+        "sections have what their own keyword gives",
+    ),
+    **dict.fromkeys(
+        (
+            "CONNECTOR BEHAVIOR", "CONNECTOR MOTION", "CONNECTOR LOAD", "CONNECTOR ELASTICITY", "CONNECTOR DAMPING",
+            "CONNECTOR STOP",
+        ),
+        "connectors are not computed",
+    ),
+    "RELEASE": "beams are clamped at their nodes",
+    "INERTIA RELIEF": "a model in statics needs supports",
+    **dict.fromkeys(("EMBEDDED ELEMENT", "REBAR", "REBAR LAYER"), "embedded elements are not computed"),
+    "SHELL TO SOLID COUPLING": "edges of shells are not coupled to faces of solids",
+    **dict.fromkeys(("MATRIX ASSEMBLE", "MATRIX INPUT", "MATRIX GENERATE"), "matrices of other programs are not read"),
+    "ADAPTIVE MESH": "the mesh stays as it is",
+    "INITIAL STRAIN INCREASE": "initial strains are not computed",
+    **dict.fromkeys(("PARTICIPATION", "FREQUENCY RANGE"), "the keyword is not read"),
+}  # fmt: skip
 _HARMLESS_PARAMETERS = ("NAME", "UNSYMM", "CONVERTSDI", "EXTRAPOLATION", "SOLVER", "INTERNAL", "HEADING")
 # Without these the deck is not whole: it must be written in another way.
 _REFUSED = {
@@ -81,6 +144,30 @@ _ALL = (*_HANDLERS, *_MESH_KEYWORDS, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_RE
 _KNOWN = {name.replace(" ", ""): name for name in _ALL}
 _KNOWN |= {"PRE-TENSIONSECTION": "PRE-TENSION SECTION", "ELPRINT": "EL PRINT", "ELEMENTPRINT": "EL PRINT"}
 _KNOWN |= {"ELEMENTFILE": "EL FILE", "ELFILE": "EL FILE", "ELOUTPUT": "ELEMENT OUTPUT", "RIGIDBODY": "RIGID BODY"}
+
+
+#: Functions that only note what they read.
+_NOTING = {other_of_material: Use.REFUSED, other_field_of_material: Use.PASSED, section_not_used: Use.REFUSED}
+
+
+def _word(name: str, handler: Callable) -> Word:
+    """Return what becomes of a keyword that a function reads."""
+    if handler is procedure:
+        known = COMPUTED.get(name)
+        if known is None:
+            return Word(name, Use.REFUSED, "the procedure is not computed")
+        return Word(name, Use.USED, first_sentence(known))
+    return Word(name, _NOTING.get(handler, Use.USED), first_sentence(handler))
+
+
+def keywords() -> list[Word]:
+    """Return all keywords that the reader knows, with what becomes of them."""
+    found = [Word(name, Use.USED, text) for name, text in _MESH_KEYWORDS.items()]
+    found += [_word(name, handler) for name, handler in _HANDLERS.items()]
+    found += [Word(name, Use.PASSED, "output, and the conduct of the other program") for name in _HARMLESS]
+    found += [Word(name, Use.PASSED, "definitions that nothing uses without contact or heat") for name in _DEFINITIONS]
+    found += [Word(name, Use.REFUSED, text) for name, text in _NOT_USED.items()]
+    return found + [Word(name, Use.STOPPED, text) for name, text in _REFUSED.items()]
 
 
 class Reading:
@@ -233,9 +320,9 @@ def read_deck(path: str | Path) -> Deck:
             _HANDLERS[card.keyword](reading, card)
             reading.section_cards += [card] * (len(reading.sections) - before)
         elif card.keyword not in _MESH_KEYWORDS:
-            known = card.keyword in (*_NOT_USED, *_HARMLESS, *_DEFINITIONS)
-            reason = "" if known else "the keyword is not known"
-            effect = Effect.NONE if card.keyword in (*_HARMLESS, *_DEFINITIONS) else Effect.DROPPED
+            passed = card.keyword in (*_HARMLESS, *_DEFINITIONS)
+            reason = "" if passed else _NOT_USED.get(card.keyword, "the keyword is not known")
+            effect = Effect.NONE if passed else Effect.DROPPED
             reading.log.add("keyword", card.keyword, card, effect, reason)
             continue
         for name in card.params:

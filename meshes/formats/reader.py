@@ -105,7 +105,7 @@ def _read_msh(where: str, data: bytes, kinds: dict[str, str]) -> Mesh:
     )
     m = len(index.cell_ids)
     vertex, block_of, place = (np.full(m, -1, dtype=np.int64) for _ in range(3))  # per cell of the file
-    for kind, cells, nodes in _runs(index, raw):
+    for kind, cells, nodes in _runs(raw):
         if kind == "vertex":
             vertex[cells] = nodes[:, 0]
         elif kind in kinds:
@@ -175,7 +175,7 @@ def _through_meshio(index: GmshIndex, where: str) -> Any:
     return raw
 
 
-def _runs(index: GmshIndex, raw: Any) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
+def _runs(raw: Any) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
     """(type, indices of the cells in the file, nodes (n, k)) of runs of one type, in the order of the file."""
     start = 0
     for kind, run in groupby(raw.cells, key=lambda block: block.type):

@@ -205,9 +205,9 @@ class Sought(StepOptions):
     count: int = key(COUNT, "of modes; a conjugate pair is one, rigid-body motions come in addition", 6)
     near: Any = key(
         FREQUENCY_OR_ROOT,
-        "frequency that they are to be nearest to [Hz], 0: the lowest; or [real, imaginary], the eigenvalue p of "
-        "exp(p t) [1/s]",
+        "frequency that they are to be nearest to, 0: the lowest, or [real, imaginary], the eigenvalue p of exp(p t)",
         0.0,
+        unit="Hz or 1/s",
     )
     which: str = key(
         ANY_TEXT, '"nearest", or "rightmost": the largest real parts', "nearest", choices=("nearest", "rightmost")
@@ -251,7 +251,7 @@ ALONG_TEXT = (
     "modes; also `near`, `which`, `reach`, `check` as of `complex_modes`"
 )
 LOADS_TEXT = '"all", or a list of loads (and "gravity"): they act in addition to what the state carries'
-TIME_TEXT = "at which functions are taken [s], else the present time"
+TIME_TEXT = "at which functions are taken, else the present time"
 REPORT_TEXT = (
     '"total" (sensors, frames and prints are those of the state and the step together) or "increment" (what the step '
     "adds to the state alone)"

@@ -63,7 +63,7 @@ class Options(About):
     """Options of a linear static step."""
 
     loads: Any = key(NAMES, LOADS_TEXT, "all")
-    time: float | None = key(NUMBER, TIME_TEXT, None)
+    time: float | None = key(NUMBER, TIME_TEXT, None, unit="s")
     duration: float = key(
         limited("a number of at least 0 [s]", 0.0),
         "that passes: functions are taken at its end, where the next step begins; 0: none",

@@ -82,7 +82,7 @@ class Motion(Declaration):
     name: str = key(NAME, "", shows='"motion 1", ...')
     on: str | int = key(PLACES, "driven nodes or body")
     component: str = key(TEXT, '"x", "y", "z" or (plane) "rotation"')
-    function: Any = key(FUNCTION, "displacement [m] or angle [rad] since the start")
+    function: Any = key(FUNCTION, "displacement or angle since the start", unit="m or rad")
 
     def build(self, building: Building) -> None:
         owner = building.label("Motion", self.name)
@@ -151,9 +151,10 @@ class Joint(Declaration):
     )
     function: Any = key(
         FUNCTION,
-        "drives the angle [rad] (revolute, cylindrical, planar, screw, angle), the displacement [m] (prismatic, "
-        "position, point_on_line) or the distance [m], since the start",
+        "drives the angle (revolute, cylindrical, planar, screw, angle), the displacement (prismatic, position, "
+        "point_on_line) or the distance, since the start",
         None,
+        unit="rad or m",
     )
     displacement: Any = key(FUNCTION, "drives the displacement of a cylindrical joint, since the start", None, unit="m")
     axis_b: Any = key(
@@ -225,7 +226,7 @@ class JointSpring(Declaration):
 
     name: str = key(NAME, "", shows='"joint_spring 1", ...')
     joint: str = key(TEXT, "name of a joint")
-    stiffness: float | None = key(NUMBER, "[N m/rad] on an angle, [N/m] on a displacement", None, shows="0")
+    stiffness: float | None = key(NUMBER, "", None, shows="0", unit="N m/rad or N/m")
     damping: float = key(NUMBER, "", 0.0, unit="N m s/rad or N s/m")
     free: float = key(NUMBER, "coordinate since the start at which it is free", 0.0, unit="rad or m")
     coordinate: str | None = key(
@@ -236,10 +237,10 @@ class JointSpring(Declaration):
     )
     cubic: float = key(
         NUMBER,
-        "k of a force k x^3, x the coordinate less its free value (on an angle: N m, rad)",
+        "k of a force k x^3, x the coordinate less its free value",
         0.0,
         kw_only=True,
-        unit="N/m^3",
+        unit="N/m^3 or N m/rad^3",
     )
     preload: float = key(NUMBER, "force at x = 0", 0.0, kw_only=True, unit="N")
     table: Any = key(
@@ -306,7 +307,7 @@ class Gear(Declaration):
     name: str = key(NAME, "", shows='"gear 1", ...')
     a: str = key(TEXT, "name of a joint")
     b: str = key(TEXT, "name of a joint")
-    ratio: float = key(NUMBER, "what b's coordinate moves over what a's moves: [-], [m/rad] (rack) or [rad/m]")
+    ratio: float = key(NUMBER, "what b's coordinate moves over what a's moves", unit="-, m/rad (rack) or rad/m")
     coordinate_a: str | None = key(TEXT, '"angle" or "displacement" of a', None, shows="the first")
     coordinate_b: str | None = key(TEXT, '"angle" or "displacement" of b', None, shows="the first")
 

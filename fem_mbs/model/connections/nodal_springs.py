@@ -77,7 +77,7 @@ class NodalSpring(Declaration):
         '"x", "y", "z", a direction [...] of any length, or "rotation", in space "rotation x", "rotation y", '
         '"rotation z"',
     )
-    stiffness: float = key(NUMBER, "[N/m], of rotations [N m/rad]", 0.0)
+    stiffness: float = key(NUMBER, "", 0.0, unit="N/m or N m/rad")
     damping: float = key(NUMBER, "", 0.0, unit="N s/m or N m s/rad")
     against: Any = key(PLACES, "as many nodes, or one", "ground", kw_only=True)
     other: Any = key(COMPONENT, "component of the nodes of against", None, shows="the same", kw_only=True)

@@ -73,7 +73,7 @@ def _path_line(building: Building, j: JointRequest) -> _Line:
         raise ModelError(f'a = "{j.a}" is no beam or truss', owner=j.owner, remedy=f"there are {known}")
     block = next(b for b in building.blocks if b.groups[0][0] == j.a and b.type.outputs and "length" in _columns(b))
     cells = block.nodes
-    order, forward = _path(building, j, cells)
+    order, forward = _path(j, cells)
     n, dim = len(cells), building.dimension
     rows = np.arange(n)[order]
     nodes = np.where(forward[:, None], cells[rows], cells[rows, ::-1])
@@ -94,7 +94,7 @@ def _path_line(building: Building, j: JointRequest) -> _Line:
     return _Line(nodes, block.par[rows, names["length"]], cubic, np.array(pick[0]), np.array(pick[1]))
 
 
-def _path(building: Building, j: JointRequest, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _path(j: JointRequest, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the order of the cells (n,) along their line, and whether each points forwards."""
     nodes, local = np.unique(cells, return_inverse=True)
     local = local.reshape(cells.shape)

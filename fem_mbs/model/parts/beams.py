@@ -269,7 +269,7 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: d
     # axes: of the nodes' line for the offsets, then of the line itself
     chord = beam.chord
     towards = _orientation(building, owner, places["orientation"], cells)
-    A = _axes(building, beam, chord, towards, curved)
+    A = _axes(beam, chord, towards, curved)
     zero = np.zeros(3)
     a = [zero, zero] if ends[0] is None else [ends[0], ends[0]]
     if ends[1] is not None or ends[2] is not None:
@@ -284,7 +284,7 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: d
             raise ModelError(
                 f"with its offsets element {flat[0] + 1} has no length", owner=owner, remedy="make them smaller"
             )
-        A = _axes(building, beam, chord, towards, curved)
+        A = _axes(beam, chord, towards, curved)
     length = np.linalg.norm(chord, axis=1)
     if curved:
         length = B.arc_length(chord, A[0][..., 0], A[1][..., 0])
@@ -333,7 +333,7 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: d
         _space_mass(building, beam, line, M, offsets, triads)
 
 
-def _axes(building: Building, beam: _Beam, chord: np.ndarray, towards, curved: bool) -> list[np.ndarray]:
+def _axes(beam: _Beam, chord: np.ndarray, towards, curved: bool) -> list[np.ndarray]:
     """Return section's axes (n, 3, 3) at both ends of the elements, before twist."""
     if curved:
         tangents = B.smooth_tangents(beam.cells, chord, beam.owner)
@@ -542,9 +542,10 @@ class Beam(Declaration):
     curved: bool = key(FLAG, "space: the line is smooth through the nodes and free of stress", False)
     twist: Any = key(
         NUMBER_OR_PAIR,
-        "space: turn of the section along the line: rate [rad/m], or [start, end] [rad]",
+        "space: turn of the section along the line: its rate, or the angles [start, end]",
         None,
         shows="0",
+        unit="rad/m or rad",
     )
 
     def build(self, building: Building) -> None:

@@ -57,7 +57,7 @@ class Unbalance:
     phase: float
 
 
-def _rising(building: Building, values, owner: str) -> list[float]:
+def _rising(values, owner: str) -> list[float]:
     try:
         found = np.asarray(values, float)
     except (TypeError, ValueError):
@@ -69,7 +69,7 @@ def _rising(building: Building, values, owner: str) -> list[float]:
     return found.tolist()
 
 
-def _matrices(building: Building, value, k: int, table: bool, owner: str, key: str) -> np.ndarray:
+def _matrices(value, k: int, table: bool, owner: str, key: str) -> np.ndarray:
     """Return matrices (k, 2, 2) from a number, two numbers, four numbers or matrices, one or k of each."""
     if value is None:
         return np.zeros((k, 2, 2))
@@ -253,9 +253,9 @@ class Bearing(Declaration):
             raise ModelError(
                 f'"{self.a}" and "{self.b}" are the same node', owner=owner, remedy="take two different ones"
             )
-        at = [0.0] if self.speeds is None else _rising(building, self.speeds, owner)
+        at = [0.0] if self.speeds is None else _rising(self.speeds, owner)
         K, C = (
-            _matrices(building, value, len(at), turning, owner, key)
+            _matrices(value, len(at), turning, owner, key)
             for key, value in (("stiffness", self.stiffness), ("damping", self.damping))
         )
         if not K.any() and not C.any():

@@ -90,11 +90,11 @@ def _add_part(
     count = sum(len(cells) for *_, cells in runs)
     if isinstance(orientation, dict):
         orientation = _cylindrical_axes(building, owner, orientation, runs)
-    axes = _material_axes(building, owner, orientation, count)
+    axes = _material_axes(owner, orientation, count)
     ring = state == "axisymmetric"
     if ring:
         thickness = 2.0 * np.pi
-    thick = _per_element(building, owner, "thickness", thickness, count)
+    thick = _per_element(owner, "thickness", thickness, count)
     kinds = list(dict.fromkeys(kind for _, _, kind, _ in runs))
     if not any(_variant(family, kind, element) for kind in kinds):
         raise ModelError(
@@ -223,7 +223,7 @@ def _owners(building: Building, mesh: str, block: int) -> np.ndarray:
     return taken
 
 
-def _material_axes(building: Building, owner: str, orientation, count: int) -> np.ndarray | None:
+def _material_axes(owner: str, orientation, count: int) -> np.ndarray | None:
     if orientation is None:
         return None
     try:
@@ -274,7 +274,7 @@ def _cylindrical_axes(building: Building, owner: str, given: dict, runs) -> np.n
     return np.stack((radial, np.cross(axis, radial), np.broadcast_to(axis, radial.shape)), axis=1)
 
 
-def _per_element(building: Building, owner: str, key: str, value, count: int) -> np.ndarray:
+def _per_element(owner: str, key: str, value, count: int) -> np.ndarray:
     try:
         v = np.asarray(value, float)
     except (TypeError, ValueError):
