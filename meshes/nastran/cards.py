@@ -233,14 +233,14 @@ TEMPD   sid:I t1:R sid2:I= t2:R= sid3:I= t3:R= sid4:I= t4:R=             | tempe
 EIGRL   sid:I v1:R= v2:R= nd:I= msglvl:I= maxset:I= shfscl:R= norm:S=    | lowest modes, buckling factors
 EIGR    sid:I method:S= f1:R= f2:R= ne:I= nd:I= - - norm:S= g:I= c:C=     | modes
 EIGB    sid:I method:S= l1:R= l2:R= nep:I= ndp:I= ndn:I= - norm:S= g:I= c:C= | buckling factors
-CBAR    eid:I pid:I=eid ga:I gb:I x1:X= x2:R= x3:R= offt:S= pa:C= pb:C= w1a:R=0 w2a:R=0 w3a:R=0 w1b:R=0 w2b:R=0 w3b:R=0 \
-                                                                         | bar
+CBAR    eid:I pid:I=eid ga:I gb:I x1:X= x2:R= x3:R= offt:S= pa:C= pb:C= w1a:R=0 w2a:R=0 w3a:R=0 \
+w1b:R=0 w2b:R=0 w3b:R=0                                                  | bar
 PBAR    pid:I mid:I a:R=0 i1:R=0 i2:R=0 j:R=0 nsm:R=0 - c1:R=0 c2:R=0 d1:R=0 d2:R=0 e1:R=0 e2:R=0 f1:R=0 f2:R=0 k1:R= \
 k2:R= i12:R=0                                                            | section of bars
 PBARL   pid:I mid:I group:S= type:S - - - - dims:R+                       | section of bars by its shape
 BAROR   - pid:I= - - x1:X= x2:R= x3:R= offt:S=                           | defaults of bars
-CBEAM   eid:I pid:I=eid ga:I gb:I x1:X= x2:R= x3:R= offt:S= pa:C= pb:C= w1a:R=0 w2a:R=0 w3a:R=0 w1b:R=0 w2b:R=0 w3b:R=0 \
-!sa:I= !sb:I=                                                            | beam
+CBEAM   eid:I pid:I=eid ga:I gb:I x1:X= x2:R= x3:R= offt:S= pa:C= pb:C= w1a:R=0 w2a:R=0 w3a:R=0 \
+w1b:R=0 w2b:R=0 w3b:R=0 !sa:I= !sb:I=                                                            | beam
 PBEAM   pid:I mid:I a:R i1:R i2:R i12:R=0 j:R=0 nsm:R=0 stations:A+       | section of beams, prismatic
 PBEAML  pid:I mid:I group:S= type:S - - - - dims:A+                       | section of beams by its shape, prismatic
 BEAMOR  - pid:I= - - x1:X= x2:R= x3:R= offt:S=                           | defaults of beams

@@ -237,7 +237,8 @@ def _split(line: Line) -> tuple[str, list[str], str, bool]:
         width = 4 if large else 8
         tail = ""
         last = next((i for i in range(len(data) - 1, -1, -1) if data[i]), -1)
-        if last >= 0 and re.fullmatch(r"[+*](?![\d.]).*", data[last]) or last == width and data[last][:1] in ("+", "*"):
+        marked = last >= 0 and re.fullmatch(r"[+*](?![\d.]).*", data[last]) is not None
+        if marked or (last == width and data[last][:1] in ("+", "*")):
             tail, data = data[last], data[:last]  # a mark, after the last field that is given
         while len(data) > width and not data[-1]:
             data.pop()

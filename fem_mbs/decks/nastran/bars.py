@@ -19,7 +19,7 @@ from fem_mbs.meshes.nastran.cards import Card
 
 __all__ = ["Bars", "Rods", "bar_axes", "find_lines", "make_lines"]
 
-#: A torsion or bending stiffness of zero becomes this of the largest one, which no result shows; AUTOSPC sees it as zero.
+#: A stiffness of zero becomes this of the largest one, which no result shows; AUTOSPC sees it as zero.
 _NOTHING = 1e-11
 
 
@@ -109,14 +109,14 @@ def _bars(conv: Conversion, type_: str, properties: tuple[str, str], defaults: s
             np.array([v for _, _, v, _ in members]), np.array([o for *_, o in members]),
             (first["pa"] or "", first["pb"] or ""), material, section,
         )  # fmt: skip
-        group = Group(f"{known[pid].name} {pid} part {number}", "bar", type_, "line2", "beam", ids, nodes, known[pid], data)
+        group = Group(
+            f"{known[pid].name} {pid} part {number}", "bar", type_, "line2", "beam", ids, nodes, known[pid], data
+        )
         conv.groups.append(group)
         conv.turn(nodes.ravel())
 
 
-def _directions(
-    conv: Conversion, card: Card, default: Card | None, nodes: list[int]
-) -> tuple[np.ndarray, np.ndarray]:
+def _directions(conv: Conversion, card: Card, default: Card | None, nodes: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Return orientation vector (3,) and offsets (2, 3) of a bar in the basic system.
 
     Raises:
@@ -150,7 +150,9 @@ def _directions(
             v = v @ grids.axes[a]
     ex = length / size
     if not np.linalg.norm(np.cross(ex, v)) > 1e-6 * np.linalg.norm(v):
-        raise ModelError(f"the orientation of {card.name} {card.id} lies along it", place=card.where, remedy="give another")
+        raise ModelError(
+            f"the orientation of {card.name} {card.id} lies along it", place=card.where, remedy="give another"
+        )
     ez = np.cross(ex, v)
     ez /= np.linalg.norm(ez)
     own = np.array([ex, np.cross(ez, ex), ez])
@@ -159,7 +161,9 @@ def _directions(
     if not np.linalg.norm(ex) > 1e-9 * size:
         raise ModelError(f"{card.name} {card.id} has no length with its offsets", place=card.where)
     if not np.linalg.norm(np.cross(ex, v)) > 1e-6 * np.linalg.norm(v) * np.linalg.norm(ex):
-        raise ModelError(f"the orientation of {card.name} {card.id} lies along it", place=card.where, remedy="give another")
+        raise ModelError(
+            f"the orientation of {card.name} {card.id} lies along it", place=card.where, remedy="give another"
+        )
     return v, offsets
 
 

@@ -48,8 +48,8 @@ class Rows:
         """
         if dependent in self.dependent:
             raise ModelError(
-                f"component {dependent % 6 + 1} of grid point {self.conv.grids.ids[dependent // 6]} is dependent already "
-                f"({self.dependent[dependent]})",
+                f"component {dependent % 6 + 1} of grid point {self.conv.grids.ids[dependent // 6]} is dependent "
+                f"already ({self.dependent[dependent]})",
                 place=where, remedy="make it dependent once",
             )  # fmt: skip
         dofs, c = np.asarray(dofs, int), np.asarray(coefficients, float)
@@ -194,7 +194,7 @@ def _rbar(conv: Conversion, rows: Rows, card: Card) -> None:
     if not bound:
         bound = [k for k in range(12) if k not in free]
     T = np.concatenate([_rigid(conv, int(n), conv.grids.x[ends[0]]) for n in ends])
-    size = max(float(np.linalg.norm(np.diff(conv.grids.x[ends], axis=0))), 1e-300)
+    size = float(np.linalg.norm(np.diff(conv.grids.x[ends], axis=0))) or 1.0
     scale = np.diag([1.0] * 3 + [1.0 / size] * 3)
     B = T @ scale
     if np.linalg.cond(B[free]) > 1e10:
@@ -239,7 +239,9 @@ def _rbe3_terms(conv: Conversion, card: Card) -> list[tuple[float, list[int], li
             raise ModelError(f"RBE3 {card.id}: a grid point stands before the first weight", place=card.where)
         out[-1][2].append(conv.grids.index(word, card.where))
         if k + 2 < len(words) and words[k + 1] == "THRU" and isinstance(words[k + 2], int):
-            out[-1][2].extend(conv.grids.indices(range(word + 1, min(words[k + 2], word + 100000) + 1), card.where).tolist())
+            out[-1][2].extend(
+                conv.grids.indices(range(word + 1, min(words[k + 2], word + 100000) + 1), card.where).tolist()
+            )
             k += 2
         k += 1
     return out
@@ -358,8 +360,6 @@ class Supports:
 
     held: dict[int, str] = field(default_factory=dict)
     moved: dict[int, dict[int, float]] = field(default_factory=dict)
-    #: directions held by AUTOSPC: nodes (k,), part 0 (displacements) or 3 (rotations), directions (k, 3), global axes
-    singular: list[tuple[int, int, np.ndarray]] = field(default_factory=list)
 
 
 def find_supports(conv: Conversion, subcases: list[Subcase], rows: Rows) -> Supports:
@@ -374,8 +374,8 @@ def find_supports(conv: Conversion, subcases: list[Subcase], rows: Rows) -> Supp
         for name in ("SPC", "MPC"):
             if other.set(name) != first.set(name):
                 raise UnsupportedError(
-                    f"{name} = {other.set(name) or 'none'} in subcase {other.number} and {first.set(name) or 'none'} in "
-                    f"subcase {first.number}: different supports or constraints in one deck are not supported",
+                    f"{name} = {other.set(name) or 'none'} in subcase {other.number} and {first.set(name) or 'none'} "
+                    f"in subcase {first.number}: different supports or constraints in one deck are not supported",
                     place=other.where, remedy="give the subcases decks of their own",
                 )  # fmt: skip
     for node, digits in conv.grids.held.items():
@@ -406,7 +406,8 @@ def find_supports(conv: Conversion, subcases: list[Subcase], rows: Rows) -> Supp
             for dof, value in _entries(conv, card):
                 if dof not in out.held:
                     raise ModelError(
-                        f"SPCD moves component {dof % 6 + 1} of grid point {conv.grids.ids[dof // 6]}, which no SPC holds",
+                        f"SPCD moves component {dof % 6 + 1} of grid point {conv.grids.ids[dof // 6]}, which no "
+                        "SPC holds",
                         place=card.where, remedy="add an SPC1",
                     )  # fmt: skip
                 out.moved.setdefault(dof, {})[i] = value
@@ -472,51 +473,42 @@ def hold_singular(conv: Conversion, rows: Rows, supports: Supports, stiffness: c
         exists[m] = False
     exists[list(supports.held)] = False
     blocks = _diagonal_blocks(K)
-    found: list[tuple[int, int, np.ndarray]] = []
+    found: list[int] = []
     free = exists.reshape(-1, 2, 3)
-    scale = np.abs(np.einsum("npii->npi", blocks)).max(axis=2)
-    scale[~(scale > 0.0)] = 0.0
-    simple = np.abs(blocks - np.einsum("npi,ij->npij", np.einsum("npii->npi", blocks), np.eye(3))).max(axis=(2, 3))
     for n, part in np.argwhere(free.any(axis=2)).tolist():
         k = np.flatnonzero(free[n, part])
-        B = blocks[n, part][np.ix_(k, k)]
-        limit = _SINGULAR * float(scale[n, part])
-        if simple[n, part] <= 0.0:
-            lost = [np.eye(3)[k[i]] for i in range(len(k)) if B[i, i] <= limit]
-        else:
-            values, vectors = np.linalg.eigh(B)
-            lost = []
-            for v in vectors.T[values <= limit]:
-                full = np.zeros(3)
-                full[k] = v
-                lost.append(full)
-        found += [(n, 3 * part, v) for v in lost]
+        lost = _singular(blocks[n, part][np.ix_(k, k)], float(blocks[n, part].diagonal().max()))
+        found += [6 * n + 3 * part + int(k[i]) for i in lost]
     if not found:
         return
     if not _automatic(conv):
-        n, part, v = found[0]
+        n, c = divmod(found[0], 6)
         raise ModelError(
-            f"component {part + int(np.abs(v).argmax()) + 1} of grid point {conv.grids.ids[n]} has no stiffness, and AUTOSPC "
-            "is off",
+            f"component {c + 1} of grid point {conv.grids.ids[n]} has no stiffness, and AUTOSPC is off",
             place=conv.grids.cards[n].where, remedy="hold it, or let AUTOSPC do so",
         )  # fmt: skip
-    exact, inclined = 0, 0
-    for n, part, v in found:
-        at = int(np.abs(v).argmax())
-        if abs(v[at]) > 1.0 - 1e-12:
-            exact += 1
-            supports.held[6 * n + part + at] = "AUTOSPC"
-        else:
-            inclined += 1
-            supports.singular.append((n, part, v @ conv.grids.axes[n]))
-    if exact:
-        conv.note(f"AUTOSPC holds {exact} components without stiffness", Effect.NONE)
-    if inclined:
-        conv.note(
-            f"AUTOSPC holds {inclined} inclined directions without stiffness; MSC Nastran holds the components nearest to "
-            "them",
-            Effect.DIFFERS,
-        )
+    supports.held |= dict.fromkeys(found, "AUTOSPC")
+    shown = ", ".join(f"{conv.grids.ids[d // 6]}-{d % 6 + 1}" for d in found[:8])
+    more = f" and {len(found) - 8} more" if len(found) > 8 else ""
+    conv.note(f"AUTOSPC holds components without stiffness: {shown}{more}", Effect.NONE)
+
+
+def _singular(B: np.ndarray, largest: float) -> list[int]:
+    """Return the components of a block (k, k) to hold, so that the rest is not singular: those in which the singular
+    directions are largest."""
+    limit = _SINGULAR * largest
+    if not largest > 0.0:
+        return list(range(len(B)))
+    values, vectors = np.linalg.eigh(B)
+    lost: list[int] = []
+    rest = vectors[:, values <= limit]
+    while rest.shape[1]:
+        i = int(np.linalg.norm(rest, axis=1).argmax())
+        lost.append(i)
+        # what of the singular directions is left when component i is held
+        row = rest[i] / np.linalg.norm(rest[i])
+        rest = rest @ np.linalg.svd(row[None])[2][1:].T
+    return lost
 
 
 def _automatic(conv: Conversion) -> bool:
@@ -559,10 +551,7 @@ def make_supports(conv: Conversion, supports: Supports, count: int) -> list[str]
             for k in range(3):
                 fixed[3 * part + k].append(node)
             continue
-        for k in sorted(set(ks)):
-            equations.append(_terms(node, part, grids.axes[node, k]))
-    for node, part, v in supports.singular:
-        equations.append(_terms(node, part // 3, v))
+        equations += [_terms(node, part, grids.axes[node, k]) for k in sorted(set(ks))]
     for k, nodes in enumerate(fixed):
         if nodes:
             conv.model.fix(np.unique(nodes), [_NAMES[k]])
@@ -587,8 +576,8 @@ def _motions(conv: Conversion, supports: Supports, count: int) -> list[str]:
         if not conv.used[node] or (k > 2 and not conv.rotational[node]):
             if any(values.values()):
                 conv.note(
-                    f"{supports.held[dof]}: component {k + 1} of grid point {conv.grids.ids[node]} does not exist and is "
-                    "not moved",
+                    f"{supports.held[dof]}: component {k + 1} of grid point {conv.grids.ids[node]} does not exist and "
+                    "is not moved",
                     Effect.NONE,
                 )
             continue
@@ -597,8 +586,8 @@ def _motions(conv: Conversion, supports: Supports, count: int) -> list[str]:
     for number, (course, dofs) in enumerate(courses.items(), 1):
         size = max(abs(v) for v in course) or 1.0
         table = {
-            "kind": "table", "times": [float(i) for i in range(count + 1)], "values": [0.0, *(v / size for v in course)],
-            "extrapolate": "hold",
+            "kind": "table", "times": [float(i) for i in range(count + 1)],
+            "values": [0.0, *(v / size for v in course)], "extrapolate": "hold",
         }  # fmt: skip
         terms = [_terms(d // 6, d % 6 // 3, conv.grids.axes[d // 6, d % 3]) for d in dofs]
         row = np.repeat(np.arange(len(terms)), [len(t[0]) for t in terms])

@@ -1,4 +1,4 @@
-"""What of a Nastran deck is used, by name: solutions, entries, parameters and commands, and the notes on the others."""
+"""What becomes of the entries, parameters and commands of a Nastran deck, by name, and the notes on them."""
 
 from __future__ import annotations
 
@@ -8,49 +8,63 @@ from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.errors import UnsupportedError
 from fem_mbs.meshes.abaqus.deck import Effect
 
-__all__ = ["SHELLS", "check_content"]
+__all__ = ["COMMANDS", "DROPPED_COMMANDS", "PARAMETERS", "SHELLS", "UNUSED_ENTRIES", "check_content"]
 
-#: Shells, which are parsed and refused.
+#: Shells, which are read and refused.
 SHELLS = ("CQUAD4", "CTRIA3", "CQUADR", "CTRIAR", "CQUAD8", "CTRIA6")
-#: Entries that concern output, other solutions or other fields.
-HARMLESS_ENTRIES = frozenset((
-    "TSTEPNL", "NLPARM", "EIGC", "SET1", "SET3", "PLOTEL", "ECHOON", "ECHOOFF", "MDLPRM", "TICF", "PSET", "PVAL", "GRDPNT",
-    "TABLED1", "TABLED2", "TABLED3", "TABLED4", "TABDMP1", "FREQ", "FREQ1", "FREQ2", "FREQ3", "FREQ4", "RLOAD1",
-    "RLOAD2", "TLOAD1", "TLOAD2", "DAREA", "DLOAD", "DPHASE", "DELAY", "TSTEP", "DESVAR", "DRESP1", "DVPREL1", "DVPREL2",
-    "DCONSTR", "DCONADD", "DOPTPRM", "DLINK", "BLSEG", "BCBODY",
-))  # fmt: skip
-#: Parameters that change no result of the solutions that are computed, or that are used.
-HARMLESS_PARAMETERS = frozenset((
-    "POST", "GRDPNT", "AUTOSPC", "AUTOSPCR", "PRGPST", "PRTMAXIM", "WTMASS", "COUPMASS", "NOCOMPS", "PATVER", "BAILOUT",
-    "MAXRATIO", "OGEOM", "OUGCORD", "USETPRT", "USETSEL", "DBALL", "TINY", "EPZERO", "SPCGEN", "NEWSEQ", "DBDICT",
-    "DBCCONV", "SEMAP", "SEMAPOPT", "DBCOVWRT", "PRTRESLT", "RESVEC", "RESVINER", "G", "GFL", "W3", "W4", "LFREQ",
-    "HFREQ", "LMODES", "DDRMM", "CURV", "CURVPLOT", "TABS", "SIGMA", "ERROR", "OMID", "STRESS", "STRAIN", "SRCOMPS",
-    "UNITSYS", "OPTION", "MODACC", "SDRPOPT", "NOELOF", "NOELOP", "NOGPF", "ALTRED", "ASING", "PRTCSTM", "CHECKOUT",
-    "EST", "SERST", "MPCX", "PDRMSG", "SNORM", "K6ROT", "NINTPTS", "ENFMOTN", "DYNSPCF", "PRPHIVZ", "FIXEDB", "ERPC",
-    "RHOCP", "GPECT", "XYUNIT", "PEDGEP", "PATPLUS", "ITAPE", "OP2NEW", "OP2GM34", "IUNIT", "OUNIT2", "RMSINT",
-    "FOLLOWK", "COUPBEAM", "EXTRCV", "LANGLE", "LGDISP", "ALPHA1", "ALPHA2", "KDAMP", "LMODESFL", "PVALINIT",
-    "MECHFIX", "MESH", "NMLOOP", "WMODAL", "DISPTYP", "COMPMATT",
-))  # fmt: skip
-#: Case control commands that select what is used, or concern output.
-KNOWN_COMMANDS = frozenset((
-    "TITLE", "SUBTITLE", "LABEL", "ECHO", "MAXLINES", "LINE", "SPC", "MPC", "LOAD", "METHOD", "STATSUB", "AUTOSPC",
-    "TEMPERATURE(LOAD)", "TEMPERATURE(INITIAL)", "TEMPERATURE", "TEMP", "DISPLACEMENT", "VELOCITY", "ACCELERATION", "FORCE", "STRESS",
-    "STRAIN", "SPCFORCES", "MPCFORCES", "OLOAD", "GPFORCE", "GPSTRESS", "STRFIELD", "ESE", "EKE", "GPKE", "PARAM",
-    "ANALYSIS", "SEALL", "SUPER", "SEFINAL", "RESVEC", "RESVINER", "EFFMASS", "MEFFMASS", "NLPARM", "SDISPLACEMENT",
-    "SVECTOR", "BOUTPUT", "GROUNDCHECK", "WEIGHTCHECK", "MAXMIN", "HOUTPUT", "SVELOCITY", "SACCELERATION", "NLSTRESS",
-    "NLLOAD", "SKIP", "PAGE", "VOLUME", "SURFACE", "ELSUM", "SUBSEQ", "BEGIN", "SOL", "APP", "TIME", "DIAG", "CEND",
-    "ID", "DLOAD", "FREQUENCY", "TSTEP", "SDAMPING", "CMETHOD", "BCONTACT", "LOADSET", "IC", "DEFORM", "OTIME", "OFREQUENCY",
-    "MODES", "NSM", "THERMAL", "FLUX", "ENTHALPY", "XYPLOT", "XYPRINT", "PLOTID", "AECONFIG", "MCFRACTION", "PLOT",
-    "K2GG", "M2GG", "B2GG", "K2PP", "M2PP", "B2PP", "P2G", "SUPORT1", "NONLINEAR", "STATVAR", "SUBCOM", "SYM", "SYMCOM",
-    "REPCASE", "RANDOM", "TEMPERATURE(MATERIAL)",
-))  # fmt: skip
-#: Of these the ones that change results and are not supported.
-DROPPED_COMMANDS = {
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+#: Entries that are passed over, and why they change no result.
+UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
+    _words("SET1 SET3 PLOTEL ECHOON ECHOOFF GRDPNT PSET PVAL"): "they concern output",
+    _words("MDLPRM"): "it concerns the conduct of the other program",
+    _words("EIGC EIGP NLPARM TSTEPNL TICF"): "they belong to solutions that are refused",
+    _words(
+        "TABLED1 TABLED2 TABLED3 TABLED4 TABDMP1 FREQ FREQ1 FREQ2 FREQ3 FREQ4 FREQ5 RLOAD1 RLOAD2 TLOAD1 TLOAD2 DAREA "
+        "DLOAD DPHASE DELAY TSTEP"
+    ): "they belong to responses over time and frequency",
+    _words("DESVAR DRESP1 DRESP2 DVPREL1 DVPREL2 DCONSTR DCONADD DOPTPRM DLINK"): "they belong to optimisation",
+}
+#: Parameters that are used, or change no result of the solutions that are computed.
+PARAMETERS: dict[tuple[str, ...], str] = {
+    _words("WTMASS COUPMASS AUTOSPC"): "used",
+    _words(
+        "POST GRDPNT PRGPST PRTMAXIM NOCOMPS PATVER OGEOM OUGCORD USETPRT USETSEL DBALL TINY SPCGEN NEWSEQ DBDICT "
+        "DBCCONV SEMAP SEMAPOPT DBCOVWRT PRTRESLT CURV CURVPLOT OMID SRCOMPS UNITSYS NOELOF NOELOP NOGPF PRTCSTM CHECKOUT EST "
+        "SERST PDRMSG XYUNIT PEDGEP PATPLUS ITAPE OP2NEW OP2GM34 IUNIT OUNIT2 RMSINT EXTRCV NINTPTS TABS SIGMA ERROR"
+    ): "they concern output",
+    _words("AUTOSPCR BAILOUT MAXRATIO EPZERO ALTRED ASING MPCX SNORM FIXEDB DISPTYP"): "they concern the other program",
+    _words(
+        "G GFL W3 W4 LFREQ HFREQ LMODES LMODESFL DDRMM RESVEC RESVINER MODACC SDRPOPT ENFMOTN DYNSPCF PRPHIVZ ALPHA1 "
+        "ALPHA2 KDAMP"
+    ): "they concern responses over time and frequency",
+    _words("K6ROT"): "it concerns shells",
+    _words("LGDISP NMLOOP"): "they concern nonlinear solutions",
+}
+#: Commands that are used, and those that concern output.
+COMMANDS: dict[tuple[str, ...], str] = {
+    _words("TITLE SPC MPC LOAD METHOD STATSUB AUTOSPC TEMPERATURE DISPLACEMENT SPCFORCES FORCE SET SUBCASE"): "used",
+    _words(
+        "SUBTITLE LABEL ECHO MAXLINES LINE VELOCITY ACCELERATION STRESS STRAIN MPCFORCES OLOAD GPFORCE GPSTRESS "
+        "STRFIELD ESE EKE GPKE EFFMASS MEFFMASS SDISPLACEMENT SVECTOR SVELOCITY SACCELERATION BOUTPUT GROUNDCHECK WEIGHTCHECK "
+        "MAXMIN HOUTPUT NLSTRESS NLLOAD SKIP PAGE VOLUME SURFACE ELSUM OTIME OFREQUENCY MODES THERMAL FLUX ENTHALPY "
+        "XYPLOT XYPRINT PLOTID MCFRACTION PLOT"
+    ): "they concern output",
+    _words("ANALYSIS SEALL SUPER SEFINAL RESVEC RESVINER PARAM SOL APP TIME DIAG ID CEND BEGIN"): "they select nothing",
+    _words("DLOAD FREQUENCY TSTEP SDAMPING CMETHOD LOADSET IC NLPARM"): "they belong to solutions that are refused",
+}
+#: Commands that change results and are not supported.
+DROPPED_COMMANDS: dict[str, str] = {
     "K2GG": "direct input of stiffness", "M2GG": "direct input of mass", "B2GG": "direct input of damping",
+    "K2PP": "direct input of stiffness", "M2PP": "direct input of mass", "B2PP": "direct input of damping",
     "P2G": "direct input of loads", "SUPORT1": "free bodies held by their inertia", "BCONTACT": "contact",
-    "SUBCOM": "combinations of subcases", "SYM": "symmetry subcases", "SYMCOM": "combinations of symmetry subcases",
-    "REPCASE": "repeated subcases", "NSM": "non-structural mass by sets", "STATVAR": "optimisation", "K2PP": "direct input of stiffness",
-    "M2PP": "direct input of mass", "B2PP": "direct input of damping",
+    "SUBCOM": "combinations of subcases", "SUBSEQ": "combinations of subcases", "SYM": "symmetry subcases",
+    "SYMCOM": "combinations of symmetry subcases", "SYMSEQ": "combinations of symmetry subcases",
+    "REPCASE": "repeated subcases", "NSM": "non-structural mass by sets", "DEFORM": "enforced strains",
 }  # fmt: skip
 
 
@@ -65,32 +79,26 @@ def check_content(conv: Conversion) -> None:
     if shells:
         what = ", ".join(f"{name} ({len(cards)})" for name, cards in shells)
         raise UnsupportedError(f"shells are not supported: {what}", place=shells[0][1][0].where)
-    counts = Counter(entry.name for entry in deck.unknown)
-    for name, n in counts.items():
+    unused = {name: why for names, why in UNUSED_ENTRIES.items() for name in names}
+    for name, n in Counter(entry.name for entry in deck.unknown).items():
         first = next(entry for entry in deck.unknown if entry.name == name)
         times = f" ({n} entries)" if n > 1 else ""
-        if name in HARMLESS_ENTRIES:
-            conv.note(f"{first.where}: {name}{times} is not used", Effect.NONE)
+        if name in unused:
+            conv.note(f"{first.where}: {name}{times} is not used: {unused[name]}", Effect.NONE)
         else:
             conv.note(f"{first.where}: {name}{times} is not known")
+    known = {name for names in PARAMETERS for name in names}
     for name, parameter in deck.params.items():
-        if name not in HARMLESS_PARAMETERS:
-            conv.note(f"{parameter.where}: PARAM,{name} is not used")
-        if name == "LGDISP" and deck.sol == 106:
-            conv.note(f"{parameter.where}: PARAM,LGDISP is not used")
-    inertia = deck.params.get("INREL")
-    if inertia is not None and inertia.values[0] == 0:
-        conv.notes = [n for n in conv.notes if "PARAM,INREL" not in n.text]
-    seen: set[tuple[str, str]] = set()
+        harmless = name in known or (name == "INREL" and parameter.values[0] == 0)
+        if not harmless:
+            conv.note(f"{parameter.where}: PARAM,{name} is not known")
+    known = {name for names in COMMANDS for name in names}
     for subcase in deck.subcases:
         for key, command in subcase.commands.items():
-            if (key, command.where) in seen:
-                continue
-            seen.add((key, command.where))
             name = key.split("(")[0]
             if name in DROPPED_COMMANDS:
                 conv.note(f"{command.where}: {name} ({DROPPED_COMMANDS[name]}) is not supported")
-            elif key not in KNOWN_COMMANDS and name not in KNOWN_COMMANDS:
+            elif name not in known:
                 conv.note(f"{command.where}: the command {name} is not known")
     supports = deck.of("SUPORT")
     if supports:

@@ -99,13 +99,6 @@ def find_loads(conv: Conversion, subcase: Subcase, mass: csr_matrix | None) -> L
         for card in conv.deck.of(*KINDS):
             if card["sid"] == sid and card.name != "SPCD":
                 _ADD[card.name](conv, case, card, factor, mass)
-    for name in ("DEFORM", "TEMPERATURE"):
-        if name in subcase.commands:
-            command = subcase.commands[name]
-            if name == "TEMPERATURE" and command.options:
-                continue
-            if name == "DEFORM":
-                conv.note(f"{command.where}: DEFORM is not supported")
     _temperatures(conv, subcase, case)
     _no_rotation(conv, case)
     return case
@@ -116,7 +109,9 @@ def _no_rotation(conv: Conversion, case: LoadCase) -> None:
     lost = (np.abs(case.forces[:, 3:]).max(axis=1) > 0.0) & ~conv.rotational
     if lost.any():
         id_ = conv.grids.ids[np.argmax(lost)]
-        conv.note(f"a moment on grid point {id_}, which no element turns, has no effect (AUTOSPC holds it)", Effect.NONE)
+        conv.note(
+            f"a moment on grid point {id_}, which no element turns, has no effect (AUTOSPC holds it)", Effect.NONE
+        )
         case.forces[lost, 3:] = 0.0
     lost = (np.abs(case.forces).max(axis=1) > 0.0) & ~conv.used
     if lost.any():
@@ -180,7 +175,9 @@ def _triangle(conv: Conversion, case: LoadCase, card: Card, factor: float, mass:
         case.forces[nodes[list(t)], :3] += force
 
 
-def _faces_force(conv: Conversion, kind: str, nodes: np.ndarray, p: np.ndarray, vector: np.ndarray | None) -> np.ndarray:
+def _faces_force(
+    conv: Conversion, kind: str, nodes: np.ndarray, p: np.ndarray, vector: np.ndarray | None
+) -> np.ndarray:
     """Return forces (k, 3) of the nodes of a face under intensities p (corners) along the normal by the right-hand rule
     of its nodes, or along a vector."""
     X = conv.grids.x[nodes][None]
@@ -321,7 +318,9 @@ def _line_load(conv: Conversion, case: LoadCase, card: Card, factor: float, numb
         x1, x2 = x1 / L, None if x2 is None else x2 / L
     inside = 0.0 <= x1 <= 1.0 + 1e-9 and (x2 is None or x1 <= x2 <= 1.0 + 1e-9)
     if not inside:
-        raise ModelError(f"the load stands from {x1:g} to {x2 or x1:g} of the bar", place=card.where, remedy="give 0 to 1")
+        raise ModelError(
+            f"the load stands from {x1:g} to {x2 or x1:g} of the bar", place=card.where, remedy="give 0 to 1"
+        )
     direction = np.eye(3)["XYZ".index(card["type"][1])]
     if not card["type"].endswith("E"):
         direction = A @ direction
@@ -354,8 +353,8 @@ def _put(conv: Conversion, case: LoadCase, group: Group, row: int, A: np.ndarray
 
 
 def _consistent(data: Bars, L: float, x: float, d: np.ndarray) -> np.ndarray:
-    """Return forces (12,) at the ends that do the work of a unit force along d (3,) at x (0 to 1): the exact shapes of a
-    bar with shear deformation."""
+    """Return forces (12,) at the ends that do the work of a unit force along d (3,) at x (0 to 1): by the exact shapes
+    of a bar with shear deformation."""
     f = np.zeros(12)
     f[0], f[6] = d[0] * (1.0 - x), d[0] * x
     s, m = data.section, data.material
@@ -410,7 +409,9 @@ def _temperatures(conv: Conversion, subcase: Subcase, case: LoadCase) -> None:
         if np.isnan(values).any():
             id_ = group.ids[np.argmax(np.isnan(values).any(axis=1))]
             raise ModelError(
-                f"no temperature of a grid point of {group.type} {id_} is given", place=command.where, remedy="add TEMPD"
+                f"no temperature of a grid point of {group.type} {id_} is given",
+                place=command.where,
+                remedy="add TEMPD",
             )
         if group.kind == "solid":
             continue
@@ -448,7 +449,7 @@ def _heat_line(conv: Conversion, case: LoadCase, number: int, stress: np.ndarray
 
 
 def thermal_reference(conv: Conversion, group: Group, initial: bool) -> float:
-    """Return the temperature at which a solid is free of strain; 0 where initial temperatures are subtracted already."""
+    """Return the temperature without strain of a solid; 0 where initial temperatures are subtracted already."""
     if initial:
         return 0.0
     mid = group.section["mid"]

@@ -105,7 +105,9 @@ def one_of(conv: Conversion, names: tuple[str, ...], number: int, what: str, whe
     for card in conv.deck.of(*names):
         if card.id == number:
             return card
-    raise ModelError(f"there is no {what} {number}", place=where, remedy=f"add {' or '.join(names)}, or mend the number")
+    raise ModelError(
+        f"there is no {what} {number}", place=where, remedy=f"add {' or '.join(names)}, or mend the number"
+    )
 
 
 # --- materials -------------------------------------------------------------------------------------------------------

@@ -181,7 +181,9 @@ def _spring(conv: Conversion, card: Card, law: dict[str, float]) -> None:
     a, na = np.array([ends[0][0]]), directions[0]
     if ends[0][1] > 3:
         if len(ends) == 2 and np.abs(directions[1] - na).max() > 1e-12:
-            raise UnsupportedError(f"{name} joins rotations about different axes, which is not supported", place=card.where)
+            raise UnsupportedError(
+                f"{name} joins rotations about different axes, which is not supported", place=card.where
+            )
         axis = int(np.abs(na).argmax())
         if abs(abs(na[axis]) - 1.0) < 1e-12:
             against = {"against": np.array([ends[1][0]])} if len(ends) == 2 else {}
@@ -193,10 +195,14 @@ def _spring(conv: Conversion, card: Card, law: dict[str, float]) -> None:
         where = {"point_a": x[ends[0][0]].tolist()}
         if len(ends) == 2:
             where["point_b"] = x[ends[1][0]].tolist()
-        conv.model.bushing(name, ends[0][0], ends[1][0] if len(ends) == 2 else "ground", **{next(iter(law)): M}, **where)
+        conv.model.bushing(
+            name, ends[0][0], ends[1][0] if len(ends) == 2 else "ground", **{next(iter(law)): M}, **where
+        )
         return
     if len(ends) == 2 and ends[0][0] == ends[1][0]:
-        raise UnsupportedError(f"{name} joins two directions of one grid point, which is not supported", place=card.where)
+        raise UnsupportedError(
+            f"{name} joins two directions of one grid point, which is not supported", place=card.where
+        )
     options: dict[str, Any] = {}
     if len(ends) == 2:
         options = {"against": np.array([ends[1][0]]), "other": directions[1].tolist()}
@@ -254,9 +260,7 @@ def _bush(conv: Conversion, card: Card) -> None:
     if card["cid"] is not None:
         axes = grids.system(card["cid"], card.where).axes_at(grids.x[a])[0]
     elif not long:
-        raise ModelError(
-            f"CBUSH {card.id} has no length, so its axes are unknown", place=card.where, remedy="give CID"
-        )
+        raise ModelError(f"CBUSH {card.id} has no length, so its axes are unknown", place=card.where, remedy="give CID")
     else:
         axes = _axes_along(conv, card, a, chord, values)
     place = grids.x[a] + card["s"] * chord

@@ -1,12 +1,12 @@
 """Tables of a Nastran deck as its printed listing has them: entries ``prints`` of the steps of summary.json.
 
-    DISPLACEMENT   T1 T2 T3 R1 R2 R3 of grid points along their axes; with "mode" of shapes with unit modal mass
-    SPCFORCES      forces and moments of supports, likewise; of static subcases
-    CROD           axial force, torque
-    CBAR           bending moments of end A in planes 1 and 2, of end B, shear 1 and 2, axial force, torque
-    CBEAM          the same, of both ends: for each element two rows (points 1 and 2) of moments 1 and 2, shear 1 and 2,
-                   axial force, torque
-    EIGENVALUES    eigenvalue, circular frequency, frequency; of buckling the factor
+DISPLACEMENT   T1 T2 T3 R1 R2 R3 of grid points along their axes; with "mode" of shapes with unit modal mass
+SPCFORCES      forces and moments of supports, likewise; of static subcases
+CROD           axial force, torque
+CBAR           bending moments of end A in planes 1 and 2, of end B, shear 1 and 2, axial force, torque
+CBEAM          the same, of both ends: for each element two rows (points 1 and 2) of moments 1 and 2, shear 1 and 2,
+               axial force, torque
+EIGENVALUES    eigenvalue, circular frequency, frequency; of buckling the factor
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ class Printer(Relay):
         self.tables.append(
             PrintTable(
                 quantity=quantity, set=None, time=0.0, mode=mode or None, ids=np.asarray(ids).tolist(),
-                values=np.asarray(values, float).tolist(), points=None if points is None else np.asarray(points).tolist(),
+                values=np.asarray(values, float).tolist(),
+                points=None if points is None else np.asarray(points).tolist(),
             )
         )  # fmt: skip
 
@@ -194,7 +195,9 @@ class Printer(Relay):
             d = x[:, 1] - x[:, 0]
             length = np.linalg.norm(d, axis=1)
             turn = frame["rotation"][group.nodes]
-            torque = data.material.G * data.J / length * np.einsum("ni,ni->n", turn[:, 1] - turn[:, 0], d / length[:, None])
+            torque = (
+                data.material.G * data.J / length * np.einsum("ni,ni->n", turn[:, 1] - turn[:, 0], d / length[:, None])
+            )
         return np.column_stack((N - fixed[:, 6], torque))
 
     def _bars(self, group: Group, frame: dict[str, np.ndarray], fixed: np.ndarray) -> np.ndarray:
@@ -211,6 +214,6 @@ class Printer(Relay):
         N = np.column_stack((out("N 1 [N]") + fixed[:, 0], out("N 2 [N]") - fixed[:, 6]))
         T = np.column_stack((out("T 1 [N m]") + fixed[:, 3], out("T 2 [N m]") - fixed[:, 9]))
         if group.type == "CBEAM":
-            ends = [np.column_stack((Mz[:, k], -My[:, k], -Vy[:, k], -Vz[:, k], N[:, k], T[:, k])) for k in (0, 1)]
+            ends = [np.column_stack((Mz[:, k], -My[:, k], Vy[:, k], Vz[:, k], N[:, k], T[:, k])) for k in (0, 1)]
             return np.concatenate(ends, axis=1)
-        return np.column_stack((Mz[:, 0], -My[:, 0], Mz[:, 1], -My[:, 1], -Vy[:, 0], -Vz[:, 0], N[:, 0], T[:, 0]))
+        return np.column_stack((Mz[:, 0], -My[:, 0], Mz[:, 1], -My[:, 1], Vy[:, 0], Vz[:, 0], N[:, 0], T[:, 0]))

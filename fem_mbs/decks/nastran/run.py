@@ -1,7 +1,7 @@
 """A Nastran deck as a model, and its run.
 
-    converted = convert(read_bulk(path))       Converted: model, steps, notes
-    results = run_deck(path, folder)           a results folder, tables in its summary
+converted = convert(read_bulk(path))       Converted: model, steps, notes
+results = run_deck(path, folder)           a results folder, tables in its summary
 """
 
 from __future__ import annotations
@@ -42,9 +42,11 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from fem_mbs.analysis.context import RunContext
+    from fem_mbs.analysis.solution import Solution
+    from fem_mbs.results.reader import Results
     from fem_mbs.results.recorder import Recorder
 
-__all__ = ["Converted", "convert", "run_deck", "solve_deck"]
+__all__ = ["Converted", "convert", "describe", "named_nodes", "run_deck", "solve_deck"]
 
 
 @dataclass
@@ -63,8 +65,8 @@ class Converted:
         return self.conversion.notes
 
 
-def convert(deck: BulkDeck, accept: Accept = Accept.NORMAL) -> Converted:
-    """Return the model of a deck, with its steps.
+def convert(deck: BulkDeck, part: bool = False, accept: Accept = Accept.NORMAL) -> Converted:
+    """Return the model of a deck, with its steps; the deck of a ``part`` has none.
 
     ``accept``: what is done where the model lacks something of the deck.
 
@@ -72,7 +74,7 @@ def convert(deck: BulkDeck, accept: Accept = Accept.NORMAL) -> Converted:
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
     try:
-        converted = _convert(deck)
+        converted = _convert(deck, part)
     except ModelError as error:
         raise _with_place(deck, error) from None
     check_notes(converted.notes, accept)
@@ -83,8 +85,8 @@ def convert(deck: BulkDeck, accept: Accept = Accept.NORMAL) -> Converted:
     return converted
 
 
-def _convert(deck: BulkDeck) -> Converted:
-    solution = solution_of(deck)
+def _convert(deck: BulkDeck, part: bool) -> Converted:
+    solution = 0 if part else solution_of(deck)
     if not deck.of("GRID"):
         raise ModelError("the deck has no grid points", place=deck.end, remedy="the file may have been cut off")
     title = " ".join(deck.title.split()) or Path(deck.source).stem
@@ -108,7 +110,7 @@ def _convert(deck: BulkDeck) -> Converted:
     hold_singular(conv, rows, supports, _along_axes(conv, K))
     make_rows(conv, rows)
     motions = make_supports(conv, supports, len(subcases))
-    steps = make_steps(conv, solution, loads, motions, supports)
+    steps = [] if part else make_steps(conv, solution, loads, motions, supports)
     return Converted(deck, conv.model, conv, steps, rows)
 
 
@@ -164,7 +166,7 @@ def _placed(converted: Converted, error: AnalysisError | ModelError) -> Exceptio
 def run_deck(
     path: str | Path, directory: str | Path, progress: Callable | None = None, accept: Accept = Accept.NORMAL,
     told: Callable[[Converted], None] | None = None, overwrite: bool = False,
-):  # fmt: skip
+) -> Results:  # fmt: skip
     """Run the steps of a deck into a results folder and return its `fem_mbs.results.reader.Results`.
 
     Args:
@@ -178,7 +180,7 @@ def run_deck(
     """
     from fem_mbs.analysis.run import run
 
-    converted = convert(read_bulk(path), accept)
+    converted = convert(read_bulk(path), accept=accept)
     if told is not None:
         told(converted)
     try:
@@ -190,7 +192,9 @@ def run_deck(
         raise _placed(converted, error) from None
 
 
-def solve_deck(deck: BulkDeck | str | Path, progress: Callable | None = None, accept: Accept = Accept.NORMAL):
+def solve_deck(
+    deck: BulkDeck | str | Path, progress: Callable | None = None, accept: Accept = Accept.NORMAL
+) -> tuple[Converted, Solution]:  # fmt: skip
     """Run the steps of a deck in memory.
 
     Returns the converted deck and its `fem_mbs.analysis.solution.Solution`, with the tables in the summaries of its
@@ -201,8 +205,30 @@ def solve_deck(deck: BulkDeck | str | Path, progress: Callable | None = None, ac
     """
     from fem_mbs.analysis.run import solve
 
-    converted = convert(deck if isinstance(deck, BulkDeck) else read_bulk(deck), accept)
+    converted = convert(deck if isinstance(deck, BulkDeck) else read_bulk(deck), accept=accept)
     try:
         return converted, solve(converted.model, progress=progress, watch=_watch(converted))
     except (AnalysisError, ModelError) as error:
         raise _placed(converted, error) from None
+
+
+def describe(converted: Converted) -> list[str]:
+    """Return the content of a deck and its model, line by line."""
+    deck, conv = converted.deck, converted.conversion
+    lines = [f"{converted.model.title}: {len(conv.grids.ids)} grid points, SOL {deck.sol}"]
+    for group in conv.groups:
+        how = f"{group.cell}, {group.element}" if group.kind == "solid" else group.kind
+        n = len(group.ids)
+        lines.append(f"{group.name}: {n} element{'s' * (n > 1)} {group.type} ({how})")
+    for names in (("CONM1", "CONM2"), ("CELAS1", "CELAS2"), ("CBUSH",), ("CDAMP1", "CDAMP2", "CVISC")):
+        lines += [f"{len(deck.of(name))} {name}" for name in names if deck.of(name)]
+    if converted.rows.dependent:
+        lines.append(f"constraints: {len(converted.rows.dependent)} dependent components")
+    for plan in converted.steps:
+        lines.append(f"{plan.name}: {plan.kind.noun}")
+    return lines
+
+
+def named_nodes(converted: Converted) -> dict[str, np.ndarray]:
+    """Return the nodes of the model by the numbers of the grid points."""
+    return {str(id_): np.array([k]) for k, id_ in enumerate(converted.conversion.grids.ids.tolist())}

@@ -1,8 +1,8 @@
 """Subcases of a Nastran deck as steps of the model.
 
-    SOL 101      linear_static_step per subcase; it reads functions of time at its number
-    SOL 103      modes_step per subcase; with STATSUB about the stresses of that static subcase
-    SOL 105      linear_static_step of the static subcases, buckling_step of the loads of the one that STATSUB names
+SOL 101      linear_static_step per subcase; it reads functions of time at its number
+SOL 103      modes_step per subcase; with STATSUB about the stresses of that static subcase
+SOL 105      linear_static_step of the static subcases, buckling_step of the loads of the one that STATSUB names
 """
 
 from __future__ import annotations
@@ -102,9 +102,7 @@ class _Steps:
                 continue
             name = f"temperatures of subcase {subcase.number}, {group.name}"
             values = case.temperatures[np.unique(group.nodes)]
-            conv.model.temperature(
-                name, group.name, values, thermal_reference(conv, group, initial), function=function
-            )
+            conv.model.temperature(name, group.name, values, thermal_reference(conv, group, initial), function=function)
             names.append(name)
         return names
 
@@ -161,7 +159,9 @@ def _static_of(conv: Conversion, steps: _Steps, i: int, others: list[int]) -> in
         raise ModelError(f"STATSUB names subcase {command.value}, which is not there", place=command.where)
     if others:
         return others[0]
-    raise ModelError("no static subcase stands before that of buckling", place=subcase.where, remedy="add one with a LOAD")
+    raise ModelError(
+        "no static subcase stands before that of buckling", place=subcase.where, remedy="add one with a LOAD"
+    )
 
 
 def _method(conv: Conversion, subcase: Subcase) -> Card:
@@ -223,10 +223,12 @@ def _buckling(conv: Conversion, steps: _Steps, i: int, others: list[int]) -> Non
         steps.static(k)
     names = steps.act(k)
     if not names:
-        raise ModelError("the static subcase of buckling has no loads", place=conv.deck.subcases[k].where, remedy="add LOAD")
+        raise ModelError(
+            "the static subcase of buckling has no loads", place=conv.deck.subcases[k].where, remedy="add LOAD"
+        )
     if conv.deck.of("PLOAD", "PLOAD2", "PLOAD4"):
         conv.note("pressures keep their direction in buckling; MSC Nastran lets them follow (FOLLOWK)", Effect.DIFFERS)
-    low, high, count = _range(card)
+    low, _, count = _range(card)
     sign = "positive" if low is not None and low >= 0.0 else "both"
     name = f"subcase {subcase.number}"
     if any(plan.name == name for plan in steps.made):

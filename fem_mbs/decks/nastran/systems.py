@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.nastran.cards import Card
@@ -66,9 +67,9 @@ _BASIC = System("R", np.zeros(3), np.eye(3))
 
 @dataclass(frozen=True)
 class Grids:
-    """Grid points in the order of their numbers: ids (n,), places x (n, 3) in the basic system, axes (n, 3, 3), in rows,
-    of their displacements, whether these differ from the basic ones (n,), permanent supports by index, the entries,
-    and the coordinate systems by number."""
+    """Grid points in the order of their numbers: ids (n,), places x (n, 3) in the basic system, axes (n, 3, 3), in
+    rows, of their displacements, whether these differ from the basic ones (n,), permanent supports by index, the
+    entries, and the coordinate systems by number."""
 
     ids: np.ndarray
     x: np.ndarray
@@ -89,7 +90,7 @@ class Grids:
             raise ModelError(f"there is no grid point {id_}", place=where, remedy="add a GRID, or mend the number")
         return at
 
-    def indices(self, ids, where: str) -> np.ndarray:
+    def indices(self, ids: ArrayLike, where: str) -> np.ndarray:
         """Return the indices (m,) of grid points."""
         ids = np.asarray(ids, int)
         at = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
@@ -168,7 +169,7 @@ class _Resolver:
             ref = self.system(card["rid"], card.where)
             points = [ref.place(np.array([card[k + i] for i in "123"])) for k in "abc"]
         self.open.discard(("system", number))
-        self.systems[number] = _system(card.name[-1], *points, card.where)
+        self.systems[number] = _system(card.name[-1], points[0], points[1], points[2], card.where)
         return self.systems[number]
 
     def place(self, number: int, where: str) -> np.ndarray:
@@ -212,9 +213,7 @@ def find_grids(deck: BulkDeck) -> Grids:
     for k, card in enumerate(cards):
         cd = int(resolver.given(card, "cd") or 0)
         if cd < 0:
-            raise ModelError(
-                f"CD = {cd}: fluid points are not supported", place=card.where, remedy="remove them"
-            )
+            raise ModelError(f"CD = {cd}: fluid points are not supported", place=card.where, remedy="remove them")
         if cd:
             by_system.setdefault(cd, []).append(k)
         ps = resolver.given(card, "ps")
