@@ -8,10 +8,10 @@
 Shells have stresses on their faces and in their middle surface, by the membrane forces and moments at the nodes and the
 stiffness of the layer there; they turn with the element.  "stress [Pa]" is that on top, the side of the normal.
 
-Never over two parts: stresses jump where the material does.  Frames keep single precision (7 digits), more than an
-average of extrapolated stresses has.  Tensors have the components xx, yy, zz, xy, yz, zx in global axes, those of
-strains halved shear angles; in the plane yz and zx are zero.  In a transient they are those of the middle of the step
-that ends at the frame, turned with the part to its end.
+Averages do not extend over two parts, since stresses jump where the material does.  Frames keep single precision (7
+digits), which exceeds the accuracy of averaged stresses.  Tensors have the components xx, yy, zz, xy, yz, zx in global
+axes; those of strains are halved shear angles; in the plane yz and zx are zero.  In a transient they belong to the
+middle of the step that ends at the frame, rotated with the part to its end.
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ class Fields:
 
     @property
     def header(self) -> list[dict[str, Any]]:
-        """What the header of the results says of the fields at the nodes."""
+        """Return the entries of the results header on the fields at the nodes."""
         names = [_of_face(face) for face in self._faces] if "stress" in self.wanted else []
         tensor = []
         for stress, mises in names:
@@ -270,12 +270,12 @@ class Fields:
 
     @property
     def _faces(self) -> list[str]:
-        """Faces whose stresses the frames hold: the only one of solids, three where there are shells."""
+        """Return the faces whose stresses the frames hold: the only one of solids, three where there are shells."""
         return list(FACES) if any(isinstance(part, ShellPart) for part in self.parts) else ["top"]
 
     @property
     def blocks(self) -> list[dict[str, Any]]:
-        """Blocks of the header."""
+        """Return the blocks of the results header."""
         keys = ("name", "group", "cell", "region")
         return [
             {**{k: getattr(p, k) for k in keys}, "type": p.type_name, "connectivity": p.nodes, "outputs": []}

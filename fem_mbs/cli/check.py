@@ -120,9 +120,10 @@ def _shells(model: Any) -> Iterator[str]:
     for group in model.shell_groups.values():
         low, high = group.thickness.min(), group.thickness.max()
         thickness = f"{low:.6g} m" if low == high else f"{low:.6g} to {high:.6g} m"
+        count, layers = _count(len(group.nodes), group.kind), _count(len(group.section.plane), "layer")
         yield (
-            f'shell "{group.name}": {_count(len(group.nodes), group.kind)}, '
-            f"{_count(len(group.section.plane), 'layer')}, thickness {thickness}: area {group.area.sum():.6g} m^2, mass {group.mass.sum():.6g} kg"
+            f'shell "{group.name}": {count}, {layers}, thickness {thickness}: area {group.area.sum():.6g} m^2, '
+            f"mass {group.mass.sum():.6g} kg"
         )
 
 
@@ -176,7 +177,7 @@ def count_tables(entries: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
 
 
 def _counted(n: int, what: str) -> str:
-    """A number of things whose name is a singular noun."""
+    """Return the text of a number of things whose name is a singular noun."""
     if n == 1:
         return f"1 {what}"
     if what.endswith("y"):
@@ -391,6 +392,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.analysis.components.parameters import KINDS
     from fem_mbs.analysis.reduction.reduce import METHODS
     from fem_mbs.analysis.transient.rules import RULES
+    from fem_mbs.decks.formats import DECK_FORMATS
     from fem_mbs.declarations.steps import step_kinds
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions.kinds import FUNCTION_KINDS
@@ -449,7 +451,8 @@ def inventory() -> Iterator[str]:
         note = {"cholmod": text if there else f"not available: {text}", "superlu": "scipy"}.get(name, "")
         yield f"  {name:20} {note}"
     yield "decks:"
-    yield "  .inp of Abaqus and CalculiX, with their steps (docs/decks.md)"
+    for deck in DECK_FORMATS:
+        yield f"  {' '.join(deck.suffixes):20} {deck.name}: {deck.text}"
     yield "mesh formats:"
     for form in MESH_FORMATS:
         yield f"  {' '.join(form.suffixes):20} {form.name}: {form.text}"

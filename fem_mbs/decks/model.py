@@ -109,9 +109,15 @@ class Conversion:
     dependent: dict[tuple[int, int], str] = field(default_factory=dict)
     #: nodes that supports hold by equations
     inclined: set[int] = field(default_factory=set)
+    #: nodes (m,) and components (m,) of the terms of equations
+    equated: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    #: number of a step -> part by which CalculiX's beams are stiffer in it, and why
+    beyond: dict[int, tuple[float, str]] = field(default_factory=dict)
     #: names of motions; those of rotations with their node and axis
     drivers: list[str] = field(default_factory=list)
     turned: list[tuple[str, int, int]] = field(default_factory=list)
+    #: step of the deck (its index) -> group of supports that it has besides those of all steps
+    step_supports: dict[int, str] = field(default_factory=dict)
     #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)
     facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))

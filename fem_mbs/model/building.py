@@ -93,6 +93,8 @@ class Building:
         self.blocks: list[Block] = []
         self.labels: set[str] = set()
         self.fixed: list[tuple[int, int]] = []
+        #: the same of supports that only some linear steps have, by the names of their groups
+        self.step_supports: dict[str, list[tuple[int, int]]] = {}
         self.driven: list[tuple[int, int, int, Owner]] = []
         self.used_functions: list[tuple[TimeFunction, bool]] = []
         self.callbacks: list[Callback] = []
@@ -143,7 +145,7 @@ class Building:
 
     @property
     def positions(self) -> np.ndarray:
-        """Node positions (n, dimension) [m] at the start."""
+        """Return the node positions (n, dimension) [m] at the start."""
         return np.concatenate(self._x) if self._x else np.zeros((0, self.dimension))
 
     @property
@@ -326,7 +328,8 @@ class Building:
 
     @property
     def single_elements(self) -> dict[str, str]:
-        """Names of springs, motors and other single elements with outputs, that are no joints: their types."""
+        """Return the types of springs, motors and other single elements with outputs, that are no joints, by their
+        names."""
         return {
             name: block.type.name
             for block in self.blocks
