@@ -30,7 +30,7 @@ import numpy as np
 
 from fem_mbs.errors import ResultsError
 
-__all__ = ["ABSENT", "Absent", "Entry", "Record", "Schema", "entries", "entry", "plain"]
+__all__ = ["ABSENT", "Absent", "Entry", "Record", "Schema", "entries", "entry", "json_value"]
 
 
 class Absent(Enum):
@@ -115,7 +115,7 @@ class Record:
             value = getattr(self, item.name)
             if value is ABSENT or (value is None and item.optional):
                 continue
-            out[item.key] = plain(value)
+            out[item.key] = json_value(value)
         return out
 
     @classmethod
@@ -157,7 +157,7 @@ def _holds_records(hint: Any) -> bool:
     return any(_holds_records(part) for part in get_args(hint))
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Convert `value` to JSON types: arrays become lists, records objects, NaN and infinity None.
 
     Raises ResultsError for anything that JSON cannot hold.
@@ -165,15 +165,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, Record):
         return value.to_json()
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): json_value(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [json_value(item) for item in value]
     if isinstance(value, np.ndarray):
-        return plain(value.tolist())
+        return json_value(value.tolist())
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, complex):
-        return [plain(value.real), plain(value.imag)]
+        return [json_value(value.real), json_value(value.imag)]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, (bool, int, str)):

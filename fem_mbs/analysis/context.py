@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, StepReport
 from fem_mbs.solvers.stepping.stepper import State
-from fem_mbs.system.compile import Compiled
+from fem_mbs.system.compiled import Compiled
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.linear.harmonic import Harmonic
@@ -93,20 +93,24 @@ class LinearFindings:
         self._key: tuple | None = None
         self._matrices: Any = None  # kept, so that their pattern is found once
 
-    def at(self, context: RunContext, preload: str = "", time: float | None = None, passes: float = 0.0) -> Linearised:
+    def at(
+        self, context: RunContext, preload: str = "", time: float | None = None, passes: float = 0.0,
+        supports: Sequence[str] = (),
+    ) -> Linearised:  # fmt: skip
         """Return the matrices at the state after the steps before; they serve all steps until it changes.
 
         Args:
             preload: the linear static step at whose displaced place and stresses they are.
             time: at which functions are taken [s]; None: the present one, ``passes`` [s] later.
+            supports: groups of supports that hold besides those of all steps.
         """
         t = context.time + passes if time is None else float(time)
         loading, state = context.loading, context.state
-        key = (t, preload, loading.factors.tobytes(), loading.weight, state.Q[0].tobytes())
+        key = (t, preload, loading.factors.tobytes(), loading.weight, state.Q[0].tobytes(), tuple(supports))
         if self.linear is None or self._key != key:
             self.linear = None  # two would take much memory
             response = self.responses[preload] if preload else None
-            self.linear = Linearised(context.compiled, state, t, loading, response)
+            self.linear = Linearised(context.compiled, state, t, loading, response, supports)
             self._key, self._matrices = key, self.linear.matrices
         return self.linear
 

@@ -23,7 +23,7 @@ from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping, setti
 from fem_mbs.declarations.steps import PlannedStep
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.records import plain
+from fem_mbs.records import json_value
 from fem_mbs.results.report import EnergyBalance, StartReport
 from fem_mbs.solvers.stepping import stepper as S
 
@@ -123,6 +123,11 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
     if wanted is not None:
         along = EigenvaluePath(context, step.owner, wanted, context.events if with_events else None)
     late = now.time + LATE * options.duration
+
+    def record_start(mid_step_valid: bool) -> None:
+        columns = {"eigenvalues": along.here(time=now.time)} if along is not None else None
+        context.rows.first(stepping, context.recorder, mid_step_valid=mid_step_valid, columns=columns)
+
     if resumed:
         stepping.restore(resumed)
         context.linear.restore(resumed)
@@ -136,8 +141,7 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
         context.state.past[:] = 0.0
         _rest_at_start(step, context, settings)
         stepping.begin()
-        first = {"eigenvalues": along.here(time=now.time)} if along else None
-        context.rows.first(stepping, context.recorder, mid_step_valid=True, columns=first)
+        record_start(mid_step_valid=True)
         totals = new_totals(stepping, late)
     else:
         if not now.started:
@@ -145,9 +149,7 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
             now.start = consistent_velocities(context.compiled, context.state, now.time, spin)
         stepping.begin()
         check_inertia(context, stepping)
-        context.rows.first(
-            stepping, context.recorder, columns={"eigenvalues": along.here(time=now.time)} if along else None
-        )  # fmt: skip
+        record_start(mid_step_valid=False)
         if RULES[rule].kind == S.NEWMARK:
             # of loads that jump at the start the later value acts in the first step
             start_rule(
@@ -173,7 +175,7 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
         if due and stepping.step // restart_every <= options.restarts:
             if stepping.solver is not None:
                 stepping.solver.reset()
-            story = {"summaries": plain(context.reports), "start": now.start.to_json(), "totals": totals}
+            story = {"summaries": json_value(context.reports), "start": now.start.to_json(), "totals": totals}
             story["redundancy"] = stepping.redundancy.warnings
             if along is not None:
                 story["eigenvalues"] = along.story()

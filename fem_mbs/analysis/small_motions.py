@@ -26,11 +26,9 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.linear.linearised import Linearised
 
 __all__ = [
-    "NEUTRAL", "Selection", "complex_frames", "find_modes", "linearised", "scaled_frames", "selection", "upper_rows",
+    "Selection", "complex_frames", "find_modes", "linearised", "scaled_frames", "selection", "upper_rows",
 ]  # fmt: skip
 
-#: Damping ratio that rounding may leave of none.
-NEUTRAL = 1e-6
 _BALANCED = 1e-6  # of the largest force of an element: what a state may leave out of balance
 _SHAPE = 0.1  # largest displacement of a shape over the model's length
 

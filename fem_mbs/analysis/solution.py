@@ -13,7 +13,7 @@ from fem_mbs.analysis.header import make_header
 from fem_mbs.analysis.transient.stepping import ENERGY_COLUMNS
 from fem_mbs.errors import ResultsError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.records import plain
+from fem_mbs.records import json_value
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.results.report import StepReport, Summary
 from fem_mbs.results.series import ArraySeries, Drives, Series
@@ -105,7 +105,7 @@ class Solution(Results):
     def end_step(self, report: StepReport | None = None) -> StepReport | None:
         """End the step with its report, and return it."""
         self._join()
-        self.steps[-1].summary, self.steps[-1].ended = plain(report or {}), True
+        self.steps[-1].summary, self.steps[-1].ended = json_value(report or {}), True
         return report
 
     def _join(self) -> None:
@@ -116,7 +116,7 @@ class Solution(Results):
     def close(self, summary: Summary | None = None) -> None:
         """End the run; the summary is that of a results folder."""
         self.status = "done"
-        self.summary = {**plain(summary or {}), "status": self.status}
+        self.summary = {**json_value(summary or {}), "status": self.status}
 
     def fail(self, message: str) -> None:
         """End the run as failed; the rows so far stay."""

@@ -23,8 +23,9 @@ from fem_mbs.analysis.steps.common import rotor_of
 from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel, Model, Step
-from fem_mbs.results.eigenvalues import growth_rates
-from fem_mbs.system.compile import Block, Compiled
+from fem_mbs.results.eigenvalues import NEUTRAL, growth_rates
+from fem_mbs.system.blocks import Block
+from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import matrices_of
 
 __all__ = ["Parameter", "Points", "boundary_of", "largest", "read_parameters"]
@@ -34,7 +35,6 @@ _NO_NUMBERS = ("scale", "function", "reference", "reference rate", "callback", "
                "rate pieces", "first", "last", "cubic", "along", "scale 1", "scale 2", "scale 3")  # fmt: skip
 #: Numbers of which no body has negative ones.
 _NOT_NEGATIVE = ("mass", "inertia", "length", "rotary inertia", "thickness")
-_NEUTRAL = 1e-6  # damping ratio that rounding may leave of none
 _AT_BOUNDARY = 1e-6  # width of an interval about the loss of stability, over its values
 _KINDS = ("load", "rotor", "element")
 
@@ -268,7 +268,7 @@ def largest(p: np.ndarray) -> tuple[float, float, bool]:
         return np.nan, np.nan, False
     growth = growth_rates(p)
     k = int(growth.argmax())
-    return float(growth[k]), float(abs(p[k].imag)) / (2.0 * np.pi), bool(growth[k] <= _NEUTRAL * abs(p[k]))
+    return float(growth[k]), float(abs(p[k].imag)) / (2.0 * np.pi), bool(growth[k] <= NEUTRAL * abs(p[k]))
 
 
 def boundary_of(

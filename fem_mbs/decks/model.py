@@ -24,18 +24,19 @@ from fem_mbs.meshes.abaqus.deck import (
     Deck,
     DeckStep,
     Effect,
-    ElementBlock,
     Material,
     Orientation,
     SolidSection,
 )
+from fem_mbs.meshes.abaqus.elements import FAMILIES, MECHANICAL
 from fem_mbs.meshes.abaqus.reader import element_place
 from fem_mbs.meshes.mesh import CellBlock, Mesh
+from fem_mbs.meshes.vocabulary import Use, Word
 from fem_mbs.model.model import Model
 
 __all__ = [
-    "Conversion", "Group", "Note", "axes_at", "constants", "density_of", "expansion_of", "find_groups", "make_mesh",
-    "material_of", "stiffness_matrix",
+    "Conversion", "Group", "Note", "axes_at", "constants", "density_of", "element_kind", "element_words",
+    "expansion_of", "find_groups", "make_mesh", "material_of", "stiffness_matrix",
 ]  # fmt: skip
 
 #: Shapes of solids -> cell, and the letters that choose their integration or are without effect on it.
@@ -108,9 +109,15 @@ class Conversion:
     dependent: dict[tuple[int, int], str] = field(default_factory=dict)
     #: nodes that supports hold by equations
     inclined: set[int] = field(default_factory=set)
+    #: nodes (m,) and components (m,) of the terms of equations
+    equated: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    #: number of a step -> part by which CalculiX's beams are stiffer in it, and why
+    beyond: dict[int, tuple[float, str]] = field(default_factory=dict)
     #: names of motions; those of rotations with their node and axis
     drivers: list[str] = field(default_factory=list)
     turned: list[tuple[str, int, int]] = field(default_factory=list)
+    #: step of the deck (its index) -> group of supports that it has besides those of all steps
+    step_supports: dict[int, str] = field(default_factory=dict)
     #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)
     facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
@@ -224,19 +231,36 @@ def axes_at(orientation: Orientation, x: np.ndarray) -> np.ndarray:
 
 
 # --- elements --------------------------------------------------------------------------------------------------------
-def _solid_kind(block: ElementBlock, conv: Conversion) -> tuple[str, str] | None:
-    """Return cell and element of the model for a type of solids, None if there is none."""
-    table = SOLIDS if block.family == "solid" else PLANES
-    shape = block.shape if block.family == "solid" else block.shape[-1]
-    if shape not in table or "CPEG" in block.shape:
+def element_kind(family: str, shape: str, type_: str) -> tuple[str, str, str] | None:
+    """Return what elements of a deck are in the model: kind, cell and element of a `Group`; None if there is none.
+
+    ``type_``: the type in the deck, which is the shape and letters; H, M and T are passed over.
+    """
+    rest = re.sub("[HMT]", "", type_[len(shape) :])
+    if family == "beam" and shape in _BEAMS and rest in ("", "R"):  # not OS, a section that warps
+        return "beam", "line2", "beam"
+    if family == "truss" and shape in _TRUSSES and not rest:
+        return "truss", "line2", "truss"
+    if family != "solid" and (family not in STATES or "CPEG" in shape):
         return None
-    cell, elements = table[shape]
-    letters = block.type[len(block.shape) :]
-    for letter, what in _VARIANTS.items():
-        if letter in letters:
-            conv.note(f"{block.type}: taken as {block.type.replace(letter, '', 1)}, without {what}", Effect.DIFFERS)
-    rest = re.sub("[HMT]", "", letters)
-    return (cell, elements[rest]) if rest in elements else None
+    cell, elements = (SOLIDS if family == "solid" else PLANES).get(shape if family == "solid" else shape[-1], ("", {}))
+    return ("solid", cell, elements[rest]) if rest in elements else None
+
+
+def element_words() -> list[Word]:
+    """Return types of elements with what becomes of them; of types that are used also those with a letter R or I."""
+    found = []
+    for family, head, ends in FAMILIES:
+        for shape in (head + end for end in ends):
+            if family in _POINTS and family in MECHANICAL:
+                found.append(Word(shape, Use.USED, family))
+                continue
+            names = [shape + letter for letter in ("", "R", "I") if element_kind(family, shape, shape + letter)]
+            found += [Word(name, Use.USED, f"{family}; other letters than H, M and T are refused") for name in names]
+            if not names:
+                use = Use.STOPPED if family in MECHANICAL else Use.REFUSED
+                found.append(Word(shape, use, f"{family} elements are not computed"))
+    return found
 
 
 def find_groups(conv: Conversion) -> None:
@@ -250,15 +274,8 @@ def find_groups(conv: Conversion) -> None:
     taken: set[Any] = set()
     place = ""
     for block in deck.blocks:
-        kind = None
-        if block.family == "solid" or block.family in STATES:
-            solid = _solid_kind(block, conv)
-            kind = None if solid is None else ("solid", *solid)
-        elif block.family == "beam" and block.shape in _BEAMS:
-            kind = ("beam", "line2", "beam")
-        elif block.family == "truss" and block.shape in _TRUSSES:
-            kind = ("truss", "line2", "truss")
-        elif block.family in _POINTS:
+        kind = element_kind(block.family, block.shape, block.type)
+        if block.family in _POINTS:
             if block.family in ("mass", "rotary inertia", "spring", "dashpot"):
                 conv.used[conv.nodes(block.nodes.ravel())] = True
             continue
@@ -266,15 +283,21 @@ def find_groups(conv: Conversion) -> None:
             n = len(block.ids)
             if not unsupported:
                 place = element_place(deck.source, int(block.ids[0]))
-            unsupported.append(f"{block.type} ({n} element{'s' * (n > 1)}, the first is {block.ids[0]})")
+            first = deck.element_name(block.ids[0])
+            unsupported.append(f"{block.type} ({n} element{'s' * (n > 1)}, the first is {first})")
             continue
+        for letter, what in _VARIANTS.items() if kind[0] == "solid" else ():
+            if letter in block.type[len(block.shape) :]:
+                told = f"{block.type}: taken as {block.type.replace(letter, '', 1)}, without {what}"
+                conv.note(told, Effect.DIFFERS)
         index = deck.section_index(block.ids)
         for s in np.unique(index):
             rows = index == s
             if s < 0:
                 place = element_place(deck.source, int(block.ids[rows][0]))
+                first = deck.element_name(block.ids[rows][0])
                 raise ModelError(
-                    f"{rows.sum()} elements of type {block.type} have no section (the first is {block.ids[rows][0]})",
+                    f"{rows.sum()} elements of type {block.type} have no section (the first is {first})",
                     place=place,
                     remedy="the deck is cut off, or lacks a *SECTION for their set",
                 )

@@ -224,7 +224,7 @@ def animate(
         swing, phases = np.full(len(take), magnify), np.zeros(len(take))
         title = results.header["title"]
         if has_shapes(item):
-            shape = _shape(results, item, mode)
+            shape = _shape(item, mode)
             stage.scene.swings = True
             length = max(2, round(fps * min(seconds, 2.0)))
             phases = 2.0 * np.pi * np.arange(length) / length
@@ -264,7 +264,7 @@ def _rigid(step: Step) -> int:
     return getattr(step.report, "rigid_body_modes", None) or 0
 
 
-def _shape(results: Results, step: Step, mode: int | None) -> int:
+def _shape(step: Step, mode: int | None) -> int:
     """Return the frame of a shape by its number, counted from 1."""
     count = len(step.frame_times)
     if mode is None:

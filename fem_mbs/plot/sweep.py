@@ -40,7 +40,7 @@ def plot_sweep(table: SweepTable, path: str | Path, quantities: Sequence[str] | 
     mapped = not table.zipped and len(varied) == 2 and all(_fine(table.parameters[k]) for k in varied)
     along = max(varied, key=lambda k: _weight(table, k))
     single = table.zipped or len(varied) == 1
-    families = _families(table, names) if single else [[name] for name in names]
+    families = _families(names) if single else [[name] for name in names]
     families = families[: _MOST_PANELS if quantities else _PANELS]
     columns = min(len(families), 3 if len(families) > 4 else 2)
     rows = -(-len(families) // columns)
@@ -75,7 +75,7 @@ def _weight(table: SweepTable, k: int) -> tuple[bool, int, int]:
     return p.numeric, 0 if table.zipped else len(p.values), -k
 
 
-def _families(table: SweepTable, names: list[str]) -> list[list[str]]:
+def _families(names: list[str]) -> list[list[str]]:
     """Group members of one list into one panel."""
     found: dict[str, list[str]] = {}
     for name in names:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Branches",
+    "NEUTRAL",
     "Onset",
     "as_complex",
     "campbell_branches",
@@ -38,7 +39,7 @@ __all__ = [
 #: No eigenvalue.
 NONE = complex(np.nan, np.nan)
 #: Growth rate over |p| that counts as none: what rounding leaves of an undamped eigenvalue with close neighbours.
-_ROUNDING = 1e-6
+NEUTRAL = 1e-6
 #: Smallest circular frequency over the largest one of a row that counts as motion at all.
 _REST = 1e-6
 #: Distance over |p| up to which eigenvalues count as one that rounding has split: a double one without two vectors
@@ -86,14 +87,14 @@ def unstable(values: np.ndarray) -> np.ndarray:
     (1e-6 of the largest of their row) left out, NaN not."""
     size = np.abs(values)
     most = np.max(np.where(np.isnan(size), 0.0, size), axis=-1, keepdims=True)
-    return (growth_rates(values) > _ROUNDING * size) & (size > _REST * most)
+    return (growth_rates(values) > NEUTRAL * size) & (size > _REST * most)
 
 
 def is_damped(values: np.ndarray) -> bool:
     """Return whether any eigenvalue has a growth rate or damping of more than rounding."""
     size = np.abs(values[np.isfinite(values)])
     part = np.abs(values[np.isfinite(values)].real)
-    return bool(np.any((part > _ROUNDING * size) & (size > _REST * size.max(initial=0.0))))
+    return bool(np.any((part > NEUTRAL * size) & (size > _REST * size.max(initial=0.0))))
 
 
 @dataclass(frozen=True)
@@ -254,7 +255,7 @@ def onsets(branches: Branches) -> list[Onset]:
         partner, share, frequency = -1, 0.5, None
         if parted:
             share = _from_flat(a, b)
-        elif a.real < -_ROUNDING * abs(a):
+        elif a.real < -NEUTRAL * abs(a):
             share = a.real / (a.real - b.real)
         elif still:
             share = 0.0  # it is at zero already

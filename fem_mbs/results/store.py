@@ -35,7 +35,7 @@ import numpy as np
 from fem_mbs import files
 from fem_mbs.errors import ResultsError
 from fem_mbs.files import get_text, put_text
-from fem_mbs.records import plain
+from fem_mbs.records import json_value
 
 if TYPE_CHECKING:
     import h5py
@@ -79,7 +79,7 @@ def write_atomic(path: Path, parts: Any) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """Write `value` as JSON, atomically."""
-    write_atomic(path, json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    write_atomic(path, json.dumps(json_value(value), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_json(path: Path) -> Any:
@@ -252,7 +252,7 @@ def write_header(file: h5py.File, header: dict[str, Any]) -> None:
             return {key: strip(item, f"{path}/{safe}") for key, safe, item in pairs}
         if isinstance(value, (list, tuple)):
             return [strip(item, f"{path}/{position}") for position, item in enumerate(value)]
-        return plain(value)
+        return json_value(value)
 
     _write_text(group, "json", {key: strip(value, key) for key, value in header.items()})
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import DiskFullError, ResultsError
-from fem_mbs.records import plain
+from fem_mbs.records import json_value
 from fem_mbs.results import store
 from fem_mbs.results.fields import check_cell
 from fem_mbs.results.folder import Folder, adopt, claim
@@ -334,7 +334,7 @@ class ResultsWriter:
         """Open the next step of the run; `info` is kept with it (JSON types)."""
         self._need(step=False)
         self._step += 1
-        self._entry = store.StepEntry(name, type, plain(info or {}))
+        self._entry = store.StepEntry(name, type, json_value(info or {}))
         self._announced = False
         self._totals = {"series": 0, "frames": 0}
         self._layout = {}
@@ -431,7 +431,7 @@ class ResultsWriter:
             report: a `fem_mbs.results.report.StepReport`, or the JSON object of one whose step is copied.
         """
         self._need(step=True)
-        self._flush(plain(report or {}))
+        self._flush(json_value(report or {}))
         self._entry = None
         return report
 
@@ -442,7 +442,7 @@ class ResultsWriter:
         write; the rows are then still in the segments, of which `fem_mbs.results.reader.export` makes one file.
         """
         self._need(step=False)
-        end = {"status": "done", "summary": {**plain(summary or {}), "status": "done"}}
+        end = {"status": "done", "summary": {**json_value(summary or {}), "status": "done"}}
         store.write_json(self._segments / store.END_FILE, end)
         self._open = False
         try:

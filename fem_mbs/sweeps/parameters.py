@@ -21,6 +21,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from fem_mbs.declarations.declaration import plain
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import InputError, ModelError
 from fem_mbs.modelfile.read import check_model_data
@@ -142,17 +143,6 @@ def _value(word: str, where: str) -> Any:
     return word
 
 
-def _plain(value: Any) -> Any:
-    """Return a value given in Python as TOML has it: no arrays or scalars of numpy, no tuples."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    return value
-
-
 # --- parameters ------------------------------------------------------------------------------------------------------
 def make_parameters(
     file: Path, data: Mapping[str, Any], settings: Sequence[str] | Mapping[str, Any]
@@ -168,9 +158,9 @@ def make_parameters(
         if isinstance(given, str):
             values = values_of(given, path)
         elif isinstance(given, Iterable) and not isinstance(given, Mapping):
-            values = [_plain(v) for v in given]
+            values = [plain(v) for v in given]
         else:
-            values = [_plain(given)]
+            values = [plain(given)]
         if not values:
             raise ModelError(f"{path}: it has no values; give a list with at least one")
         pairs.append((path, values))

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from fem_mbs.system.compile import Block, Nodes
+from fem_mbs.system.blocks import Block, Nodes
 
 __all__ = ["shared_coordinates"]
 
@@ -64,7 +64,7 @@ def shared_coordinates(
             gone.setdefault(str(label), int(node))
         keep = np.ones(block.size, bool)
         keep[rows_free] = False
-        left[number] = _part(block, labels, keep)
+        left[number] = _part(block, keep)
     left = [block for block in left if block.size]
     still = {name for block in left for name, _, _ in block.groups}
     return left, all_pairs[free], [(name, node) for name, node in gone.items() if name not in still]
@@ -124,7 +124,7 @@ def _labels(block: Block) -> np.ndarray:
     return np.repeat([name for name, _, _ in block.groups], [last - first for _, first, last in block.groups])
 
 
-def _part(block: Block, labels: np.ndarray, keep: np.ndarray) -> Block:
+def _part(block: Block, keep: np.ndarray) -> Block:
     """Return a block with some of its elements."""
     ends = np.concatenate(([0], np.cumsum(keep)))
     groups = [(name, int(ends[first]), int(ends[last])) for name, first, last in block.groups]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fem_mbs.meshes.abaqus.assembly import place, turn
 from fem_mbs.meshes.abaqus.deck import (
     Amplitude,
     Coupling,
@@ -31,8 +32,10 @@ _PAIRS = ("BEAM", "PIN", "TIE", "LINK", "ELBOW", "REVOLUTE", "UNIVERSAL")
 
 
 def equation(deck: Reading, card: Card) -> None:
-    """Read an equation: the number of terms on a line, then node, dof and coefficient of each, four to a line; sets
-    term by term."""
+    """Read linear equations between directions of nodes; REMOVE is refused.
+
+    The number of terms stands on a line, then node, dof and coefficient of each, four to a line; sets term by term.
+    """
     if card.flag("REMOVE"):
         card.fail("REMOVE is not read; leave out the equations that are to be removed")
     rows = iter(card.rows())
@@ -79,7 +82,10 @@ def dof_of(row: Row, fields: list[str], i: int) -> int:
 
 
 def mpc(deck: Reading, card: Card) -> None:
-    """Read an MPC: type and nodes or sets; a line that begins with 0 continues the one before."""
+    """Constrain nodes by BEAM, LINK, PIN, TIE, STRAIGHT or PLANE; other types are refused.
+
+    A line is a type and nodes or sets; one that begins with 0 continues the one before.
+    """
     card.flag("USER")
     groups: list[tuple[Row, list[str]]] = []
     for row, fields in card.rows():
@@ -108,6 +114,7 @@ def mpc(deck: Reading, card: Card) -> None:
 
 
 def rigid_body(deck: Reading, card: Card) -> None:
+    """Make nodes or elements a rigid body with REF NODE and ROT NODE."""
     ref = card.get("REF NODE")
     nset, elset = card.get("NSET"), card.get("ELSET")
     if nset is None and elset is None:
@@ -132,20 +139,28 @@ def rigid_body(deck: Reading, card: Card) -> None:
 
 
 def coupling(deck: Reading, card: Card) -> None:
-    """Read *COUPLING; the *KINEMATIC or *DISTRIBUTING after it defines its kind."""
+    """Couple a surface to a node.
+
+    The *KINEMATIC or *DISTRIBUTING after it defines its kind.
+    """
     surface = deck.mesh.surface(card, card.need("SURFACE"))
     orient = card.get("ORIENTATION")
     if orient is not None:
-        deck.refer(card, "orientation", orient)
+        orient = deck.refer(card, "orientation", orient)
     name = card.get("CONSTRAINT NAME", "")
     deck.coupling = (card, name, deck.mesh.one_node(card, card.need("REF NODE")), surface, orient)
 
 
 def kinematic(deck: Reading, card: Card) -> None:
+    """Couple the named directions of a surface rigidly."""
     _finish_coupling(deck, card, "kinematic")
 
 
 def distributing(deck: Reading, card: Card) -> None:
+    """Couple the mean motion of a surface."""
+    method = card.get("WEIGHTING METHOD", "UNIFORM")
+    if method != "UNIFORM":
+        deck.log.add("parameter", f"DISTRIBUTING, WEIGHTING METHOD={method}", card)
     _finish_coupling(deck, card, "distributing")
 
 
@@ -173,11 +188,11 @@ def _dof_ranges(deck: Reading, card: Card) -> tuple[int, ...]:
 
 
 def kinematic_coupling(deck: Reading, card: Card) -> None:
-    """Read the older keyword: nodes with their directions."""
+    """Couple named directions of nodes to a node rigidly, in the older form."""
     ref = deck.mesh.one_node(card, card.need("REF NODE"))
     orient = card.get("ORIENTATION")
     if orient is not None:
-        deck.refer(card, "orientation", orient)
+        orient = deck.refer(card, "orientation", orient)
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
         dofs: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
@@ -192,8 +207,10 @@ def kinematic_coupling(deck: Reading, card: Card) -> None:
 
 
 def distributing_coupling(deck: Reading, card: Card) -> None:
-    """Read the older keyword: its element of type DCOUP3D is the reference node; nodes or sets with their weights
-    follow."""
+    """Couple the mean motion of nodes with weights to a node, in the older form.
+
+    The element of type DCOUP3D is the reference node; nodes or sets with their weights follow.
+    """
     name = card.need("ELSET")
     ids = deck.mesh.elset(card, name)
     blocks = [b for b in deck.mesh.blocks if np.isin(b.ids, ids).any()]
@@ -218,10 +235,12 @@ def distributing_coupling(deck: Reading, card: Card) -> None:
 
 
 def tie(deck: Reading, card: Card) -> None:
+    """Glue two surfaces; CYCLIC SYMMETRY is refused."""
     if card.flag("CYCLIC SYMMETRY") or card.flag("MULTISTAGE") or card.flag("FLUID PERIODIC"):
         deck.log.add("keyword", "TIE, CYCLIC SYMMETRY", card)
         card.taken.update(card.params)
         return
+    card.choice("TYPE", {"SURFACE": None, "NODE": None}, None)  # nodes follow faces in both, and need not match them
     tolerance = card.number("POSITION TOLERANCE", np.nan)
     adjust = card.get("ADJUST", "YES") != "NO"
     name = card.get("NAME", "")
@@ -234,6 +253,7 @@ def tie(deck: Reading, card: Card) -> None:
 
 
 def transform(deck: Reading, card: Card) -> None:
+    """Give nodes rectangular or cylindrical axes for supports, loads and equations."""
     nodes = deck.mesh.nset(card, card.need("NSET"))
     system = card.choice("TYPE", {"R": "rectangular", "C": "cylindrical", "S": "spherical"}, "rectangular")
     if system == "spherical":
@@ -244,10 +264,19 @@ def transform(deck: Reading, card: Card) -> None:
     row, fields = rows[0]
     v = np.array(row.numbers(fields, "a transform (points a and b)", 6, 6))
     check_axes(row, system, v[:3], v[3:])
-    deck.transforms.append(Transform(nodes, system, v[:3].copy(), v[3:].copy(), where(card)))
+    moved = turn if system == "rectangular" else place
+    deck.transforms.append(Transform(nodes, system, moved(card, v[:3]), moved(card, v[3:]), where(card)))
+
+
+# What the numbers of definitions of amplitudes are.
+_DEFINITIONS: dict[str, tuple[str, ...]] = {
+    "TABULAR": (), "EQUALLY SPACED": (), "SMOOTH STEP": (), "PERIODIC": (),
+    "MODULATED": ("A0", "A", "t0", "omega1", "omega2"), "DECAY": ("A0", "A", "t0", "td"),
+}  # fmt: skip
 
 
 def amplitude(deck: Reading, card: Card) -> None:
+    """Read factors of time: tables, smooth steps, periodic, modulated, decaying; others are refused where used."""
     name = card.need("NAME")
     if name in deck.amplitudes:
         card.fail(f"the amplitude {name} is defined twice")
@@ -263,22 +292,40 @@ def amplitude(deck: Reading, card: Card) -> None:
         last = row
     data = np.array(flat)
     t = value = np.empty(0)
-    if definition.startswith("TAB"):
-        definition = "TABULAR"
-        if not flat or len(flat) % 2:
-            last.fail(f"{len(flat)} numbers; give pairs of time and value")
+    definition = next((d for d in _DEFINITIONS if d.replace(" ", "").startswith(definition)), definition)
+    if definition == "EQUALLY SPACED":
+        interval, begin = card.number("FIXED INTERVAL", 0.0), card.number("BEGIN", 0.0)
+        if not interval > 0.0:
+            card.fail(f"FIXED INTERVAL={interval:g}; give the positive time between the values")
+        if not flat:
+            card.fail("no data; give the values")
+        definition, data = "TABULAR", np.column_stack((begin + interval * np.arange(len(flat)), flat)).ravel()
+    if definition in ("TABULAR", "SMOOTH STEP"):
+        if not len(data) or len(data) % 2:
+            last.fail(f"{len(data)} numbers; give pairs of time and value")
         t, value = data[::2] + shift[0], data[1::2] + shift[1]
         if (np.diff(t) <= 0).any():
             k = int(np.argmax(np.diff(t) <= 0))
             card.fail(f"time must increase; {t[k + 1]:g} follows {t[k]:g}")
+    elif definition in _DEFINITIONS:
+        if definition == "PERIODIC" and len(data) > 4 and data[0] == (len(data) - 4) // 2 and not len(data) % 2:
+            pass
+        elif definition == "PERIODIC":
+            last.fail(f"{len(data)} numbers; give N, the frequency, t0, A0, then N pairs of coefficients")
+        elif len(data) != len(_DEFINITIONS[definition]):
+            last.fail(f"{len(data)} numbers; give {', '.join(_DEFINITIONS[definition])}")
+        if definition == "DECAY" and not data[3] > 0.0:
+            last.fail(f"the time of decay is {data[3]:g}; give a positive number")
     else:
         deck.log.add(
-            "entry", f"AMPLITUDE, DEFINITION={definition}", card, Effect.NONE, "only tables of time and value are read"
-        )
+            "entry", f"AMPLITUDE, DEFINITION={definition}", card, Effect.NONE,
+            "it is no table, SMOOTH STEP, PERIODIC, MODULATED or DECAY",
+        )  # fmt: skip
     deck.amplitudes[name] = Amplitude(name, definition, t, value, total, data, where(card))
 
 
 def initial_conditions(deck: Reading, card: Card) -> None:
+    """Read initial velocities and temperatures; other types are refused."""
     kind = card.need("TYPE")
     if kind not in ("DISPLACEMENT", "VELOCITY", "TEMPERATURE"):
         deck.log.add("keyword", f"INITIAL CONDITIONS, TYPE={kind}", card)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["MECHANICAL", "SECTIONED", "AbaqusElement", "element_type", "faces"]
+__all__ = ["FAMILIES", "MECHANICAL", "SECTIONED", "AbaqusElement", "element_type", "faces"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class AbaqusElement:
     shape: str
 
 
-# family, base names with their number of nodes, letters that may follow
+# letters that may follow
 _LETTERS = {
     "",
     "R",
@@ -49,7 +49,8 @@ _LETTERS = {
     "RI",
 }
 _LETTERS |= {"L", "LH", "RS", "RSW", "R5", "RR", "V", "X", "C"}
-_FAMILIES: list[tuple[str, str, dict[str, int]]] = [
+#: Family, head of the names, their ends with the number of nodes.
+FAMILIES: list[tuple[str, str, dict[str, int]]] = [
     ("solid", "C3D", {"4": 4, "5": 5, "6": 6, "8": 8, "10": 10, "15": 15, "20": 20, "27": 27}),
     ("continuum shell", "SC", {"6": 6, "8": 8}),
     ("plane stress", "CPS", {"3": 3, "4": 4, "6": 6, "8": 8}),
@@ -85,7 +86,7 @@ _FAMILIES: list[tuple[str, str, dict[str, int]]] = [
     ("fluid", "FC3D", {"4": 4, "5": 5, "6": 6, "8": 8}),
     ("network", "D", {"": 3}),
 ]
-_TABLE = {head + base: (family, n) for family, head, bases in _FAMILIES for base, n in bases.items()}
+_TABLE = {head + base: (family, n) for family, head, bases in FAMILIES for base, n in bases.items()}
 
 # Families of the mechanics of structures; the others are kept with their nodes and listed as not used.
 MECHANICAL = frozenset(

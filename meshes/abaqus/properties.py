@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fem_mbs.meshes.abaqus.assembly import place, turn
 from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
     Dashpot,
@@ -63,6 +64,7 @@ def where(at: Card | Row) -> str:
 
 
 def material(deck: Reading, card: Card) -> None:
+    """Begin a material."""
     name = card.need("NAME")
     if any(m.name == name for m in deck.materials):
         card.fail(f"the material {name} is defined twice")
@@ -108,6 +110,7 @@ def _temperature_table(card: Card, n: int, what: str) -> tuple[np.ndarray, np.nd
 
 
 def elastic(deck: Reading, card: Card) -> None:
+    """Read isotropic, orthotropic or anisotropic elasticity, over temperature."""
     kind = card.get("TYPE", "ISO")
     for begin, (name, n) in _ELASTIC.items():
         if kind.startswith(begin):
@@ -117,6 +120,7 @@ def elastic(deck: Reading, card: Card) -> None:
 
 
 def density(deck: Reading, card: Card) -> None:
+    """Read mass per volume, over temperature."""
     values, t = _temperature_table(card, 1, "density")
     if (values < 0.0).any():
         row = next(row for row, fields in card.rows() if row.number(fields, 0, "density", 0.0) < 0.0)
@@ -125,12 +129,14 @@ def density(deck: Reading, card: Card) -> None:
 
 
 def expansion(deck: Reading, card: Card) -> None:
+    """Read thermal expansion, over temperature."""
     name, n = card.choice("TYPE", _EXPANSION, _EXPANSION["ISO"])
     zero = card.number("ZERO", 0.0)
     deck.material(card).expansion = Expansion(name, *_temperature_table(card, n, "expansion coefficients"), zero)
 
 
 def damping(deck: Reading, card: Card) -> None:
+    """Read ALPHA and BETA of Rayleigh's damping of a material."""
     if not deck.materials or deck.steps:
         deck.log.add("keyword", card.keyword, card)
         return
@@ -138,12 +144,13 @@ def damping(deck: Reading, card: Card) -> None:
 
 
 def other_of_material(deck: Reading, card: Card) -> None:
-    """Record the name of a law that is not supported with its material: it counts where the material is used."""
+    """Record a law that is not supported; sections with its material are refused."""
     deck.material(card).others.append(card.keyword)
     card.taken.update(card.params)
 
 
 def other_field_of_material(deck: Reading, card: Card) -> None:
+    """Note a law of heat, flow or electricity."""
     card.taken.update(card.params)
     reason = f"of the material {deck.material(card).name}, is not used"
     deck.log.add("keyword", card.keyword, card, Effect.NONE, reason)
@@ -153,7 +160,8 @@ def other_field_of_material(deck: Reading, card: Card) -> None:
 
 
 def orientation(deck: Reading, card: Card) -> None:
-    name = card.need("NAME")
+    """Read rectangular or cylindrical axes of materials, with a turn."""
+    name = deck.named(card, "orientation")
     if name in deck.orientations:
         card.fail(f"the orientation {name} is defined twice")
     system = card.choice("SYSTEM", {"RECT": "rectangular", "CYL": "cylindrical"}, "rectangular")
@@ -162,7 +170,7 @@ def orientation(deck: Reading, card: Card) -> None:
         card.fail("no data; give the points a and b")
     row, fields = rows[0]
     v = np.array(row.numbers(fields, "an orientation (points a and b)", 6, 9) + [0.0] * 9)[:9]
-    a, b, c = v[:3], v[3:6], v[6:]
+    a, b, c = place(card, v[:3]), place(card, v[3:6]), place(card, v[6:])
     check_axes(row, system, a - c if system == "rectangular" else a, b - c if system == "rectangular" else b)
     axis, angle = 0, 0.0
     if len(rows) > 1:
@@ -189,7 +197,7 @@ def check_axes(row: Row, system: str, a: np.ndarray, b: np.ndarray) -> None:
 
 def _members(deck, card: Card, families: tuple[str, ...]) -> tuple[str, np.ndarray]:
     """Return the element set of a section, checked for families that cannot have it."""
-    name = card.need("ELSET")
+    name = deck.mesh.name_of(card, card.need("ELSET"))
     ids = deck.mesh.elset(card, name)
     for block in deck.mesh.blocks:
         if block.family not in families:
@@ -199,7 +207,8 @@ def _members(deck, card: Card, families: tuple[str, ...]) -> tuple[str, np.ndarr
                 deck.log.add("entry", f"{card.keyword} of {block.type}", card, Effect.NONE, count=len(wrong))
                 ids = ids[~np.isin(ids, wrong)]
             elif len(wrong):
-                card.fail(f"element {wrong[0]} of the set {name} is of type {block.type} ({block.family})")
+                element = deck.mesh.label("element", wrong[0])
+                card.fail(f"element {element} of the set {name} is of type {block.type} ({block.family})")
     deck.cover(card.keyword, ids)
     return name, ids
 
@@ -219,6 +228,7 @@ _SOLIDS = ("solid", "continuum shell", "plane stress", "plane strain", "axisymme
 
 
 def solid_section(deck: Reading, card: Card) -> None:
+    """Give solids, plane elements and trusses their material."""
     name, ids = _members(deck, card, _SOLIDS)
     value = None
     if any(any(fields) for _, fields in card.rows()):
@@ -241,6 +251,7 @@ _SHAPES = {
 
 
 def beam_section(deck: Reading, card: Card) -> None:
+    """Give beams their section: RECT, CIRC, PIPE, BOX, I, GENERAL."""
     general = card.keyword == "BEAM GENERAL SECTION"
     name, ids = _members(deck, card, ("beam", "user"))
     given = card.get("SECTION", "GENERAL") if general else card.need("SECTION")
@@ -284,6 +295,9 @@ def beam_section(deck: Reading, card: Card) -> None:
             n1 = np.array(row.numbers(fields, "direction 1", 3, 3))
             if not np.linalg.norm(n1) > 0:
                 row.fail("direction 1 has no length")
+            n1 = turn(card, n1)
+    if n1 is None and card.instance is not None:
+        n1 = turn(card, np.array([0.0, 0.0, -1.0]))  # the default, in the axes of the part
     if general and rows:
         row, fields = rows.pop(0)
         constants = tuple(row.numbers(fields, "E and G", 2))
@@ -311,6 +325,7 @@ def beam_section(deck: Reading, card: Card) -> None:
 
 
 def shell_section(deck: Reading, card: Card) -> None:
+    """Read thickness or layers of shells."""
     name, ids = _members(deck, card, ("shell", "continuum shell", "plane stress", *_LEAVES))
     offset = card.get("OFFSET", "0")
     sides = {"SPOS": 0.5, "SNEG": -0.5}
@@ -330,7 +345,7 @@ def shell_section(deck: Reading, card: Card) -> None:
             if local is not None and _is_number(fields[3]):  # Abaqus takes a turn about the normal as well
                 local, angle = None, row.number(fields, 3, "angle")
             elif local is not None:
-                deck.refer(row, "orientation", local)
+                local = deck.refer(row, "orientation", local)
             if fields[1]:
                 deck.log.add("entry", f"{card.keyword}, integration points", row, Effect.NONE)
             deck.surplus(row, fields, 4, Effect.NONE)
@@ -360,6 +375,7 @@ def _thickness(row: Row, fields: list[str]) -> float:
 
 
 def membrane_section(deck: Reading, card: Card) -> None:
+    """Read the thickness of membranes."""
     name, ids = _members(deck, card, ("membrane", "shell"))
     row, fields = deck.only_line(card, "the thickness")
     deck.surplus(row, fields, 1)
@@ -371,7 +387,7 @@ def membrane_section(deck: Reading, card: Card) -> None:
 
 
 def section_not_used(deck: Reading, card: Card) -> None:
-    """Note sections of elements that are not used, and of surfaces without stiffness."""
+    """Note sections of elements that are not supported."""
     deck.cover(card.keyword, deck.mesh.elset(card, card.need("ELSET")))
     card.taken.update(card.params)
     deck.log.add("keyword", card.keyword, card)
@@ -381,6 +397,7 @@ def section_not_used(deck: Reading, card: Card) -> None:
 
 
 def mass(deck: Reading, card: Card) -> None:
+    """Read masses of nodes."""
     name, ids = _members(deck, card, ("mass",))
     row, fields = deck.only_line(card, "the mass")
     deck.surplus(row, fields, 1)
@@ -391,18 +408,26 @@ def mass(deck: Reading, card: Card) -> None:
 
 
 def rotary_inertia(deck: Reading, card: Card) -> None:
+    """Read moments of inertia of nodes."""
     name, ids = _members(deck, card, ("rotary inertia",))
     row, fields = deck.only_line(card, "I11, I22, I33, I12, I13, I23")
     values = np.array(row.numbers(fields, "a rotary inertia", 3, 6) + [0.0] * 3)[:6]
-    deck.sections.append(RotaryInertia(name, ids, values, _orientation_of(deck, card), where(card)))
+    orient = _orientation_of(deck, card)
+    if orient is None and card.instance is not None:
+        (xx, yy, zz, xy, xz, yz), R = values, card.instance.rotation
+        J = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
+        values = np.array([J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]])
+    deck.sections.append(RotaryInertia(name, ids, values, orient, where(card)))
 
 
 def spring(deck: Reading, card: Card) -> None:
+    """Read stiffness of springs, as a number or a table."""
     name, ids = _members(deck, card, ("spring",))
     _law(deck, card, Spring, name, ids, "stiffness")
 
 
 def dashpot(deck: Reading, card: Card) -> None:
+    """Read coefficients of dashpots, as a number or a table."""
     name, ids = _members(deck, card, ("dashpot",))
     _law(deck, card, Dashpot, name, ids, "damping coefficient")
 
@@ -463,6 +488,7 @@ def _law(deck, card: Card, make, name: str, ids: np.ndarray, what: str) -> None:
 
 
 def normal(deck: Reading, card: Card) -> None:
+    """Read normals of shells and directions of beams."""
     elements, nodes, vectors = [], [], []
     for row, fields in card.rows():
         if len(fields) < 5:
@@ -471,6 +497,7 @@ def normal(deck: Reading, card: Card) -> None:
         v = [row.number(fields, i, "component", 0.0) for i in (2, 3, 4)]
         if not any(v):
             row.fail("the normal has no length")
+        v = turn(row, np.array(v)).tolist()
         for element in deck.mesh.elements(row, fields[0]):
             for node in deck.mesh.nodes(row, fields[1]):
                 elements.append(element)
@@ -481,6 +508,7 @@ def normal(deck: Reading, card: Card) -> None:
 
 
 def nodal_thickness(deck: Reading, card: Card) -> None:
+    """Read thicknesses at nodes."""
     for row, fields in card.rows():
         if len(fields) < 2:
             row.fail("give a node or set and its thickness")

@@ -12,24 +12,51 @@ line.  Sources: Abaqus Keywords Guide; G. Dhondt, CalculiX CrunchiX User's Manua
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.meshes.abaqus.assembly import ASSEMBLY_KEYWORDS, flattened
 from fem_mbs.meshes.abaqus.constraints import CONSTRAINT_KEYWORDS
 from fem_mbs.meshes.abaqus.deck import Deck, DeckStep, Effect
 from fem_mbs.meshes.abaqus.elements import SECTIONED
 from fem_mbs.meshes.abaqus.files import read_cards
 from fem_mbs.meshes.abaqus.mesh import DeckMesh, Log
-from fem_mbs.meshes.abaqus.properties import MATERIAL_KEYWORDS, PROPERTY_KEYWORDS, MaterialDraft, where
-from fem_mbs.meshes.abaqus.steps import STEP_KEYWORDS, StepDraft
+from fem_mbs.meshes.abaqus.parameters import substituted
+from fem_mbs.meshes.abaqus.properties import (
+    MATERIAL_KEYWORDS,
+    PROPERTY_KEYWORDS,
+    MaterialDraft,
+    other_field_of_material,
+    other_of_material,
+    section_not_used,
+    where,
+)
+from fem_mbs.meshes.abaqus.steps import COMPUTED, STEP_KEYWORDS, StepDraft, procedure
 from fem_mbs.meshes.abaqus.text import Card, Row
+from fem_mbs.meshes.vocabulary import Use, Word, first_sentence
 
-__all__ = ["read_deck"]
+if TYPE_CHECKING:
+    from fem_mbs.meshes.abaqus.assembly import Instance
 
-_MESH_KEYWORDS = ("NODE", "ELEMENT", "NSET", "ELSET", "SURFACE", "USER ELEMENT", "HEADING", "INCLUDE")
+__all__ = ["keywords", "read_deck", "read_deck_mesh"]
+
+_MESH_KEYWORDS = {
+    "NODE": "nodes in rectangular or cylindrical coordinates",
+    "ELEMENT": "elements",
+    "NSET": "node sets",
+    "ELSET": "element sets",
+    "SURFACE": "surfaces of element faces or of nodes",
+    "USER ELEMENT": "types of elements that other programs compute; elements of these types are refused",
+    "PARAMETER": "values by expressions, for <name> in the lines after it",
+    "SYSTEM": "axes in which the nodes after it are given",
+    "HEADING": "the title",
+    "INCLUDE": "a file beside the deck",
+}
 
 # Not used, without effect on the answer: output and the conduct of the other program.
 _HARMLESS = (
@@ -44,51 +71,113 @@ _DEFINITIONS = (
     "SURFACE INTERACTION", "SURFACE BEHAVIOR", "SURFACE SMOOTHING", "FRICTION", "CONTACT DAMPING", "GAP CONDUCTANCE",
     "GAP HEAT GENERATION", "PHYSICAL CONSTANTS", "DISTRIBUTION", "DISTRIBUTION TABLE",
 )  # fmt: skip
-# Not used, and the answer differs.
-_NOT_USED = (
-    "CONTACT PAIR", "CONTACT", "CONTACT INCLUSIONS", "CONTACT PROPERTY ASSIGNMENT", "CLEARANCE", "CHANGE FRICTION",
-    "CHANGE CONTACT TYPE", "CHANGE SURFACE BEHAVIOR", "CHANGE MATERIAL", "CHANGE PLASTIC", "CHANGE SOLID SECTION",
-    "CHANGE CONTACT DAMPING", "PRE-TENSION SECTION", "CYCLIC SYMMETRY MODEL",
-    "SELECT CYCLIC SYMMETRY MODES", "MODEL CHANGE", "MODAL DAMPING", "BASE MOTION", "CFLUX", "DFLUX", "FILM", "RADIATE",
-    "VIEWFACTOR", "SUBMODEL", "MASS FLOW", "MASS FLOW RATE", "DESIGN VARIABLES", "DESIGN RESPONSE", "OBJECTIVE",
-    "CONSTRAINT", "FILTER", "GEOMETRIC TOLERANCES", "CORRELATION LENGTH", "COUPLED THERMAL", "NETWORK MPC",
-    "HYDROSTATIC FLUID", "FLUID BEHAVIOR", "FLUID CAVITY", "IMPERFECTION",
-    "FIELD", "DAMPING CONTROLS", "GLOBAL DAMPING", "COMPOSITE MODAL DAMPING", "TRANSVERSE SHEAR STIFFNESS",
-    "BEAM SECTION OFFSET", "SECTION CONTROLS", "HOURGLASS STIFFNESS", "CONNECTOR BEHAVIOR", "CONNECTOR MOTION",
-    "CONNECTOR LOAD", "CONNECTOR ELASTICITY", "CONNECTOR DAMPING", "CONNECTOR STOP", "RELEASE", "INERTIA RELIEF",
-    "EMBEDDED ELEMENT", "REBAR", "REBAR LAYER", "SHELL TO SOLID COUPLING", "MATRIX ASSEMBLE", "MATRIX INPUT",
-    "MATRIX GENERATE", "NONSTRUCTURAL MASS", "STIFFNESS", "PARTICIPATION", "ADAPTIVE MESH",
-    "INITIAL STRAIN INCREASE", "FREQUENCY RANGE", "GEOSTATIC", "SOILS", "TEMPERATURE FIELD",
-)  # fmt: skip
+# Not used, and the answer differs: why.
+_NOT_USED = {
+    **dict.fromkeys(
+        (
+            "CONTACT PAIR", "CONTACT", "CONTACT INCLUSIONS", "CONTACT PROPERTY ASSIGNMENT", "CLEARANCE",
+            "CHANGE FRICTION", "CHANGE CONTACT TYPE", "CHANGE SURFACE BEHAVIOR", "CHANGE CONTACT DAMPING",
+        ),
+        "contact is not computed",
+    ),
+    **dict.fromkeys(
+        ("MODEL CHANGE", "CHANGE MATERIAL", "CHANGE PLASTIC", "CHANGE SOLID SECTION"),
+        "elements and materials are the same in all steps",
+    ),
+    "PRE-TENSION SECTION": "pre-tension is not computed",
+    **dict.fromkeys(
+        ("CYCLIC SYMMETRY MODEL", "SELECT CYCLIC SYMMETRY MODES"), "models of one sector are not computed"
+    ),
+    **dict.fromkeys(
+        ("MODAL DAMPING", "GLOBAL DAMPING", "COMPOSITE MODAL DAMPING", "DAMPING CONTROLS"),
+        "damping comes from materials and dashpots",
+    ),
+    "BASE MOTION": "the motion of supports is given by *BOUNDARY",
+    **dict.fromkeys(
+        (
+            "CFLUX", "DFLUX", "FILM", "RADIATE", "VIEWFACTOR", "MASS FLOW", "MASS FLOW RATE", "COUPLED THERMAL",
+            "NETWORK MPC", "HYDROSTATIC FLUID", "FLUID BEHAVIOR", "FLUID CAVITY", "GEOSTATIC", "SOILS",
+        ),
+        "heat and flow are not computed",
+    ),
+    **dict.fromkeys(("FIELD", "TEMPERATURE FIELD"), "fields that materials depend on are not read"),
+    "SUBMODEL": "displacements of another model are not read",
+    **dict.fromkeys(
+        (
+            "DESIGN VARIABLES", "DESIGN RESPONSE", "OBJECTIVE", "CONSTRAINT", "FILTER", "GEOMETRIC TOLERANCES",
+            "CORRELATION LENGTH",
+        ),
+        "the design of parts is not computed",
+    ),
+    "IMPERFECTION": "nodes stay where *NODE gives them",
+    **dict.fromkeys(("SECTION CONTROLS", "HOURGLASS STIFFNESS"), "elements have no control of hourglass modes"),
+    **dict.fromkeys(
+        ("TRANSVERSE SHEAR STIFFNESS", "BEAM SECTION OFFSET", "STIFFNESS", "NONSTRUCTURAL MASS"),
+        "sections have what their own keyword gives",
+    ),
+    **dict.fromkeys(
+        (
+            "CONNECTOR BEHAVIOR", "CONNECTOR MOTION", "CONNECTOR LOAD", "CONNECTOR ELASTICITY", "CONNECTOR DAMPING",
+            "CONNECTOR STOP",
+        ),
+        "connectors are not computed",
+    ),
+    "RELEASE": "beams are clamped at their nodes",
+    "INERTIA RELIEF": "a model in statics needs supports",
+    **dict.fromkeys(("EMBEDDED ELEMENT", "REBAR", "REBAR LAYER"), "embedded elements are not computed"),
+    "SHELL TO SOLID COUPLING": "edges of shells are not coupled to faces of solids",
+    **dict.fromkeys(("MATRIX ASSEMBLE", "MATRIX INPUT", "MATRIX GENERATE"), "matrices of other programs are not read"),
+    "ADAPTIVE MESH": "the mesh stays as it is",
+    "INITIAL STRAIN INCREASE": "initial strains are not computed",
+    **dict.fromkeys(("PARTICIPATION", "FREQUENCY RANGE"), "the keyword is not read"),
+}  # fmt: skip
 _HARMLESS_PARAMETERS = ("NAME", "UNSYMM", "CONVERTSDI", "EXTRAPOLATION", "SOLVER", "INTERNAL", "HEADING")
 # Without these the deck is not whole: it must be written in another way.
 _REFUSED = {
     **dict.fromkeys(
-        ("PART", "END PART", "ASSEMBLY", "END ASSEMBLY", "INSTANCE", "END INSTANCE"),
-        "parts and assemblies are not read; write a flat deck (Abaqus/CAE: Model, Edit Attributes, "
-        '"Do not use parts and assemblies in input files")',
-    ),
-    **dict.fromkeys(
-        ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYSTEM"),
+        ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY"),
         "generated nodes and elements are not read; write them out as *NODE and *ELEMENT",
     ),
-    "PARAMETER": "parameters are not read; write the deck with their values",
     "SUBSTRUCTURE PATH": "substructures are not read; write the deck with their elements",
 }
 
 _HANDLERS = {**PROPERTY_KEYWORDS, **MATERIAL_KEYWORDS, **CONSTRAINT_KEYWORDS, **STEP_KEYWORDS}
-_ALL = (*_HANDLERS, *_MESH_KEYWORDS, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_REFUSED)
+_ALL = (*_HANDLERS, *_MESH_KEYWORDS, *ASSEMBLY_KEYWORDS, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_REFUSED)
 _KNOWN = {name.replace(" ", ""): name for name in _ALL}
 _KNOWN |= {"PRE-TENSIONSECTION": "PRE-TENSION SECTION", "ELPRINT": "EL PRINT", "ELEMENTPRINT": "EL PRINT"}
 _KNOWN |= {"ELEMENTFILE": "EL FILE", "ELFILE": "EL FILE", "ELOUTPUT": "ELEMENT OUTPUT", "RIGIDBODY": "RIGID BODY"}
 
 
+#: Functions that only note what they read.
+_NOTING = {other_of_material: Use.REFUSED, other_field_of_material: Use.PASSED, section_not_used: Use.REFUSED}
+
+
+def _word(name: str, handler: Callable) -> Word:
+    """Return what becomes of a keyword that a function reads."""
+    if handler is procedure:
+        known = COMPUTED.get(name)
+        if known is None:
+            return Word(name, Use.REFUSED, "the procedure is not computed")
+        return Word(name, Use.USED, first_sentence(known))
+    return Word(name, _NOTING.get(handler, Use.USED), first_sentence(handler))
+
+
+def keywords() -> list[Word]:
+    """Return all keywords that the reader knows, with what becomes of them."""
+    found = [Word(name, Use.USED, text) for name, text in (*_MESH_KEYWORDS.items(), *ASSEMBLY_KEYWORDS.items())]
+    found += [_word(name, handler) for name, handler in _HANDLERS.items()]
+    found += [Word(name, Use.PASSED, "output, and the conduct of the other program") for name in _HARMLESS]
+    found += [Word(name, Use.PASSED, "definitions that nothing uses without contact or heat") for name in _DEFINITIONS]
+    found += [Word(name, Use.REFUSED, text) for name, text in _NOT_USED.items()]
+    return found + [Word(name, Use.STOPPED, text) for name, text in _REFUSED.items()]
+
+
 class Reading:
     """Data that the keyword functions fill."""
 
-    def __init__(self, cards: list[Card]) -> None:
+    def __init__(self, cards: list[Card], instances: list[Instance]) -> None:
         self.log = Log()
-        self.mesh = DeckMesh(cards, self.log)
+        self.mesh = DeckMesh(cards, self.log, instances)
         self.materials: list[MaterialDraft] = []
         self.orientations: dict = {}
         self.amplitudes: dict = {}
@@ -113,11 +202,18 @@ class Reading:
         self._names: dict[str, set[str]] = {what: set() for what in names.values()}
         for card in cards:
             if card.keyword in names and not (card.keyword == "AMPLITUDE" and "NAME" not in card.params):
-                self._names[names[card.keyword]].add(card.need("NAME"))
+                self._names[names[card.keyword]].add(self.named(card, names[card.keyword]))
+
+    def named(self, card: Card, what: str) -> str:
+        """Return the full name of the material, orientation or amplitude that a keyword defines."""
+        name = card.need("NAME")
+        return self.mesh.name_of(card, name) if what == "orientation" else name
 
     def refer(self, at: Card | Row, what: str, name: str) -> str:
-        """Return the name, if there is such a material, orientation or amplitude."""
+        """Return the full name, if there is such a material, orientation or amplitude."""
         known = self._names[what]
+        if what == "orientation":
+            name = self.mesh.name_of(at, name)
         if name not in known:
             near = difflib.get_close_matches(name, known, 3)
             hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known)) or 'none'}"
@@ -163,7 +259,7 @@ class Reading:
                 named = f" (of the set {', '.join(sets[:3])})" if sets else ""
                 self.mesh.element_place(element).fail(
                     f"{n} element{'s' * (n > 1)} of type {block.type} without properties, the "
-                    f"first is {element}{named}; add *{keywords[0]}, ELSET=..."
+                    f"first is {self.mesh.label('element', element)}{named}; add *{keywords[0]}, ELSET=..."
                 )
 
 
@@ -183,8 +279,9 @@ def _twice(reading: Reading) -> None:
         file, line = last.where.rsplit(", line ", 1)
         place = Row(reading.section_cards[k], file, int(line))
         same = type(first) is type(last) and _properties(first) == _properties(last)
+        element = reading.mesh.label("element", ids[mine[0]])
         reading.log.add(
-            "section", f"a second one of element {ids[mine[0]]}", place, Effect.NONE if same else Effect.DIFFERS,
+            "section", f"a second one of element {element}", place, Effect.NONE if same else Effect.DIFFERS,
             count=len(mine), reason=f"the last counts, another stands in {first.where}",
         )  # fmt: skip
 
@@ -204,24 +301,49 @@ def _end(cards: list[Card]) -> str:
     return f"{piece.file}, line {piece.line + max(len(piece.data.splitlines()) - 1, 0)}"
 
 
+def _cards(path: Path) -> list[Card]:
+    """Return the keywords of a deck, with the values of its parameters.
+
+    Raises:
+        MeshError: keywords without which the deck is not whole.
+    """
+    cards = substituted(read_cards(path, _KNOWN))
+    for card in cards:
+        reason = _REFUSED.get(card.keyword)
+        if reason is not None:
+            card.fail(reason)
+    return cards
+
+
 def element_place(path: str | Path, element: int) -> str:
     """Return file and line of an element of a deck, for messages about it; MeshError if the deck has no such
     element."""
-    mesh = Reading(read_cards(Path(path), _KNOWN)).mesh
+    mesh = Reading(*flattened(_cards(Path(path)))).mesh
     return where(mesh.element_place(element))
+
+
+def read_deck_mesh(path: str | Path) -> tuple[DeckMesh, list[str]]:
+    """Return nodes, elements, sets and surfaces of a deck, and the keywords that are not among them.
+
+    Raises:
+        MeshError: the mesh cannot be read.
+    """
+    cards = _cards(Path(path))
+    flat, instances = flattened(cards)
+    mesh = DeckMesh(flat, Log(), instances)
+    rest = dict.fromkeys(c.keyword for c in cards if c.keyword not in (*_MESH_KEYWORDS, *ASSEMBLY_KEYWORDS))
+    return mesh, list(rest)
 
 
 def read_deck(path: str | Path) -> Deck:
     """Return the description of a deck and of the files that it includes; MeshError if it cannot be read."""
     path = Path(path)
-    cards = read_cards(path, _KNOWN)
-    for card in cards:
-        reason = _REFUSED.get(card.keyword)
-        if reason is not None:
-            card.fail(reason)
+    whole = _cards(path)
+    for card in whole:
         if card.keyword == "RESTART" and "READ" in card.params:
             card.fail("the model comes from a restart file; give the deck that wrote it")
-    reading = Reading(cards)
+    cards, instances = flattened(whole)
+    reading = Reading(cards, instances)
     title: list[str] = []
     for card in cards:
         if card.keyword == "HEADING":
@@ -233,9 +355,9 @@ def read_deck(path: str | Path) -> Deck:
             _HANDLERS[card.keyword](reading, card)
             reading.section_cards += [card] * (len(reading.sections) - before)
         elif card.keyword not in _MESH_KEYWORDS:
-            known = card.keyword in (*_NOT_USED, *_HARMLESS, *_DEFINITIONS)
-            reason = "" if known else "the keyword is not known"
-            effect = Effect.NONE if card.keyword in (*_HARMLESS, *_DEFINITIONS) else Effect.DROPPED
+            passed = card.keyword in (*_HARMLESS, *_DEFINITIONS)
+            reason = "" if passed else _NOT_USED.get(card.keyword, "the keyword is not known")
+            effect = Effect.NONE if passed else Effect.DROPPED
             reading.log.add("keyword", card.keyword, card, effect, reason)
             continue
         for name in card.params:
@@ -245,7 +367,7 @@ def read_deck(path: str | Path) -> Deck:
     if reading.coupling is not None:
         reading.coupling[0].fail("no *KINEMATIC or *DISTRIBUTING follows")
     if reading.step is not None:
-        reading.step.card.fail(f"the file ends before *END STEP ({_end(cards)}); it may have been cut off")
+        reading.step.card.fail(f"the file ends before *END STEP ({_end(whole)}); it may have been cut off")
     mesh = reading.mesh
     if not len(mesh.node_ids):
         raise MeshError(f"{path.name}: the deck has no nodes")
@@ -254,7 +376,7 @@ def read_deck(path: str | Path) -> Deck:
     _twice(reading)
     return Deck(
         source=str(path),
-        files=tuple(dict.fromkeys(piece.file for card in cards for piece in card.pieces)) or (path.name,),
+        files=tuple(dict.fromkeys(piece.file for card in whole for piece in card.pieces)) or (path.name,),
         title=tuple(title),
         node_ids=mesh.node_ids,
         x=mesh.x,
@@ -278,5 +400,6 @@ def read_deck(path: str | Path) -> Deck:
         boundaries=tuple(reading.boundaries),
         steps=tuple(reading.steps),
         unused=reading.log.entries(),
-        end=_end(cards),
+        end=_end(whole),
+        numbering=mesh.numbering,
     )

@@ -15,7 +15,7 @@ from fem_mbs.meshes.abaqus.text import Card, Row, label, short
 if TYPE_CHECKING:
     from fem_mbs.meshes.abaqus.reader import Reading
 
-__all__ = ["PROCEDURES", "STEP_KEYWORDS", "StepDraft"]
+__all__ = ["COMPUTED", "PROCEDURES", "STEP_KEYWORDS", "StepDraft"]
 
 
 class StepDraft:
@@ -62,12 +62,14 @@ _LISTS = ("boundaries", "cloads", "dloads", "dsloads", "temperatures", "outputs"
 
 
 def step(deck: Reading, card: Card) -> None:
+    """Begin a step: NLGEOM, PERTURBATION, INC, AMPLITUDE."""
     if deck.step is not None:
         card.fail(f"the step of {where(deck.step.card)} has no *END STEP")
     deck.step = StepDraft(card, len(deck.steps) + 1, bool(deck.steps) and deck.steps[-1].nlgeom)
 
 
 def end_step(deck: Reading, card: Card) -> None:
+    """End a step."""
     if deck.step is None:
         card.fail("there is no *STEP before it")
     deck.steps.append(deck.step.done())
@@ -83,6 +85,12 @@ def _inside(deck: Reading, card: Card) -> StepDraft:
 # ---- procedures ------------------------------------------------------------------------------------------------------
 
 
+# Parameters of procedures that concern the conduct of the other program, or fields that are not there.
+_HARMLESS = (
+    "SOLVER", "STORAGE", "EIGENSOLVER", "NORMALIZATION", "HAFTOL", "NOHAF", "GLOBAL", "ACOUSTICCOUPLING", "SIM",
+)  # fmt: skip
+
+
 def procedure(deck: Reading, card: Card) -> None:
     draft = _inside(deck, card)
     if draft.procedure is not None:
@@ -90,7 +98,7 @@ def procedure(deck: Reading, card: Card) -> None:
     draft.procedure = card
     values = draft.defaults
     rows = list(card.rows())
-    if card.keyword not in _READ:
+    if card.keyword not in COMPUTED:
         flat: list[float] = []
         for _, fields in rows:
             for text in fields:
@@ -105,11 +113,11 @@ def procedure(deck: Reading, card: Card) -> None:
         row, fields = rows[0] if rows else (Row(card, card.file, card.line), [])
         for extra, _ in rows[1:]:
             extra.fail("the procedure has one data line")
-        _READ[card.keyword](card, row, fields, values)
+        COMPUTED[card.keyword](card, row, fields, values)
         deck.surplus(row, fields, *_SURPLUS.get(card.keyword, (4, Effect.NONE)))
     values["options"] = {k: v or "" for k, v in card.params.items() if k not in card.taken}
     for name in values["options"]:
-        harmless = name in ("SOLVER", "STORAGE", "EIGENSOLVER", "NORMALIZATION", "HAFTOL", "NOHAF", "GLOBAL")
+        harmless = name in _HARMLESS
         deck.log.add("parameter", f"{card.keyword}, {name}", card, Effect.NONE if harmless else Effect.DROPPED)
     card.taken.update(card.params)
 
@@ -140,10 +148,12 @@ def _times(card: Card, row: Row, fields: list[str], values: dict) -> None:
 
 
 def _static(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    """Read increments of statics, linear or with NLGEOM."""
     _times(card, row, fields, values)
 
 
 def _dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    """Read increments and ALPHA of motions in time."""
     _times(card, row, fields, values)
     if fields and fields[0] and not row.number(fields, 0, "increment"):
         row.fail("the increment is 0; give a positive number")
@@ -161,6 +171,7 @@ def _count(row: Row, fields: list[str], values: dict) -> None:
 
 
 def _frequency(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    """Read number and bounds of natural frequencies."""
     if len(fields) > 1 or (fields and fields[0]):
         n = row.whole(fields, 0, "number of modes", 0)
         if n < 1 and not any(fields[1:3]):
@@ -175,20 +186,23 @@ def _frequency(card: Card, row: Row, fields: list[str], values: dict) -> None:
 
 
 def _buckle(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    """Read number and accuracy of buckling factors."""
     _count(row, fields, values)
     values["tolerance"] = row.number(fields, 1, "accuracy", 0.01)
 
 
 def _complex(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    """Read the number of complex frequencies, with CORIOLIS."""
     _count(row, fields, values)
     values["coriolis"] = card.flag("CORIOLIS")
 
 
-_READ = {
+#: Procedures that the model computes -> what reads their line.
+COMPUTED = {
     "STATIC": _static, "DYNAMIC": _dynamic, "FREQUENCY": _frequency, "BUCKLE": _buckle, "COMPLEX FREQUENCY": _complex,
 }  # fmt: skip
 PROCEDURES = (
-    *_READ, "MODAL DYNAMIC", "STEADY STATE DYNAMICS", "HEAT TRANSFER", "VISCO", "SENSITIVITY",
+    *COMPUTED, "MODAL DYNAMIC", "STEADY STATE DYNAMICS", "HEAT TRANSFER", "VISCO", "SENSITIVITY",
     "COUPLED TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT", "ELECTROMAGNETICS", "CFD", "GREEN",
     "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION", "REFINE MESH", "RANDOM RESPONSE",
     "RESPONSE SPECTRUM", "MODAL DYNAMICS", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
@@ -217,6 +231,7 @@ def _amplitude(deck: Reading, card: Card) -> str | None:
 
 
 def boundary(deck: Reading, card: Card) -> None:
+    """Hold or move directions of nodes."""
     _new(deck, card, "BOUNDARY")
     if "SUBMODEL" in card.params or "USER" in card.params:
         card.taken.update(card.params)
@@ -262,6 +277,7 @@ def _directions(first: float, last: float) -> bool:
 
 
 def cload(deck: Reading, card: Card) -> None:
+    """Read forces and moments at nodes."""
     draft = _inside(deck, card)
     _new(deck, card, "CLOAD")
     amplitude, follower = _amplitude(deck, card), card.flag("FOLLOWER")
@@ -293,6 +309,7 @@ _OTHER_LOADS = re.compile(
 
 
 def dload(deck: Reading, card: Card) -> None:
+    """Read P, P1 to P6, GRAV, CENTRIF, BX, BY, BZ, PX, PY, PZ on elements; other labels are refused."""
     draft = _inside(deck, card)
     _new(deck, card, "DLOAD")
     amplitude = _amplitude(deck, card)
@@ -340,6 +357,7 @@ def _direction(row: Row, v: np.ndarray, start: int) -> np.ndarray:
 
 
 def dsload(deck: Reading, card: Card) -> None:
+    """Read P and TRVEC on surfaces; other labels are refused."""
     draft = _inside(deck, card)
     _new(deck, card, "DSLOAD")
     amplitude = _amplitude(deck, card)
@@ -362,6 +380,7 @@ def dsload(deck: Reading, card: Card) -> None:
 
 
 def temperature(deck: Reading, card: Card) -> None:
+    """Read temperatures of nodes."""
     draft = _inside(deck, card)
     _new(deck, card, "TEMPERATURE")
     amplitude = _amplitude(deck, card)
@@ -386,7 +405,7 @@ def temperature(deck: Reading, card: Card) -> None:
 
 
 def output(deck: Reading, card: Card) -> None:
-    """Read *NODE PRINT, *EL PRINT, *NODE FILE ... : variables, over which set, how often, sums."""
+    """Read requests of tables (PRINT); the results folder holds all fields anyway."""
     kind = card.keyword.lower()
     variables = tuple(dict.fromkeys(label(f) for _, fields in card.rows() for f in fields if f))
     nset, elset, surface = card.get("NSET"), card.get("ELSET"), card.get("SURFACE")
@@ -396,9 +415,9 @@ def output(deck: Reading, card: Card) -> None:
         name = deck.mesh.surface(card, surface)
         ids = deck.mesh.surfaces[name].elements
     elif nset is not None:
-        name, ids = nset, deck.mesh.nset(card, nset)
+        name, ids = deck.mesh.name_of(card, nset), deck.mesh.nset(card, nset)
     elif elset is not None:
-        name, ids = elset, deck.mesh.elset(card, elset)
+        name, ids = deck.mesh.name_of(card, elset), deck.mesh.elset(card, elset)
     totals = card.choice("TOTALS", {"YES": "yes", "ONLY": "only", "NO": "no"}, "no") if card.has("TOTALS") else "no"
     frequency = card.count("FREQUENCY", 1)
     axes = card.flag("GLOBAL") if card.has("GLOBAL") else None

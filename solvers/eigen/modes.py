@@ -462,7 +462,7 @@ def _dense_modes(K, M, G, count):
         if closer and np.isfinite(near) and not 1e-2 * near <= -shift <= 1e2 * near:
             shift, closer = -near, False  # values far from the shift lose digits
             continue
-        return _normalised(values[:count], Z @ z[:, keep[:count]], K, M)
+        return _normalised(Z @ z[:, keep[:count]], K, M)
     raise LooseError("Modes: K - s M is not positive for any shift; a massless part of the model is unstable")
 
 
@@ -498,10 +498,10 @@ def _sparse_modes(K, M, G, count, shifts: list[float], effort: Effort):
             break
         shift = -0.1 * near  # too far away: slow and inexact; too close: rigid modes drown the others
     keep = np.argsort(values)[:count]
-    return _normalised(values[keep], vectors[:, keep], K, M)
+    return _normalised(vectors[:, keep], K, M)
 
 
-def _normalised(values, vectors, K, M):
+def _normalised(vectors, K, M):
     """Return the Rayleigh quotients of the vectors, and the vectors with x.M x = 1."""
     mass = np.einsum("ik,ik->k", vectors, M @ vectors)
     vectors = vectors / np.sqrt(np.where(mass > 0.0, mass, 1.0))

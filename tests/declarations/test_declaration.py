@@ -1,6 +1,8 @@
 """Declarations: keys, their checks, and errors that carry owner, key, value, place and remedy."""
 
 import pickle
+import re
+from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, dataclass
 
 import numpy as np
@@ -8,7 +10,9 @@ import pytest
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FLAG, NUMBER, TEXT, VECTOR
+from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.errors import MeshError, ModelError
+from fem_mbs.modelfile.schema import TABLES
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,3 +88,48 @@ def test_an_error_carries_its_parts():
 
 def test_a_default_list_is_not_shared():
     assert Thing(1.0).axis is not Thing(1.0).axis
+
+
+#: A unit in brackets, as a list of units that "," or "or" separates.
+_BRACKETS = re.compile(r"\[(?:(?:1(?=/)|-|%|m|mm|rad|deg|s|h|N|kg|t|Hz|Pa|K|J|W)(?:\^\d)?(?:[ /]|, | or |(?=\])))+\]")
+#: Units that no other word looks like.
+_UNITS = re.compile(r"(?<![\w/])(?:rad|1/s|m/s|N/m|Hz|N m|kg|deg|Pa)(?![\w])")
+
+
+def _declarations(base: type[Declaration]) -> Iterator[type[Declaration]]:
+    for found in base.__subclasses__():
+        yield found
+        yield from _declarations(found)
+
+
+def test_units_stand_in_their_own_field():
+    """A quantity has its unit as ``unit``, which the reference, the schema and the starter file show."""
+    assert TABLES
+    assert step_kinds()
+    own = [found for found in _declarations(Declaration) if found.__module__.startswith("fem_mbs.")]
+    texts = {f"{found.__name__}.{name}": said.text for found in own for name, said in found.keys().items()}
+    assert len(texts) > 400
+    assert not {name: text for name, text in texts.items() if _BRACKETS.search(text) or _UNITS.search(text)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the angle [rad]",
+        "its ratio [-], [m/rad] (rack)",
+        "[N/m], of rotations",
+        "[kg, kg m, kg m^2]",
+        "in rad/s",
+        "in N m",
+    ],
+)
+def test_units_in_texts_are_found(text):
+    assert _BRACKETS.search(text) or _UNITS.search(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["two, [start, end], for a taper", "space: [y, z] of the mass", "[x, force]", "[E1, E2]", "[1] in the frame"],
+)
+def test_other_brackets_are_no_units(text):
+    assert not (_BRACKETS.search(text) or _UNITS.search(text))

@@ -34,7 +34,8 @@ from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.saddle_factors import SaddleFactors, SingularShift
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.compile import Block, Compiled
+from fem_mbs.system.blocks import Block
+from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import at_rest, body_axes, director_velocities, instant, moved, spatial_axes
 from fem_mbs.system.tangent import ElementSet, Level, Matrices, Tangent, matrices_of
 
@@ -96,16 +97,21 @@ class Linearised:
     from the state.  Everything is then linear about the place displaced by it, with the stresses that the linear
     solution has there (without the strains of second order of large displacements), its loads and multipliers.
     Elements with linear kinematics have no displaced place: they get the stresses only.
+    ``supports``: groups of supports that hold besides those of all steps.
     """
 
     def __init__(
-        self, compiled: CompiledModel, state: S.State, t: float, loading: Loading, preload: Response | None = None
-    ):
+        self, compiled: CompiledModel, state: S.State, t: float, loading: Loading, preload: Response | None = None,
+        supports: Sequence[str] = (),
+    ):  # fmt: skip
         system = compiled.system
         self.compiled, self.system, self.loading, self.t = compiled, system, loading, t
         self.first = first = system.first_multiplier
         self.matrices = matrices_of(system)
-        self.owned = np.flatnonzero(system.system.equation[:first] >= 0)
+        free = system.system.equation[:first] >= 0
+        for name in supports:
+            free[compiled.step_supports[name]] = False
+        self.owned = np.flatnonzero(free)
         self.multipliers = np.arange(first, system.n_dof - 1)
         self.values = function_jets(compiled, t)[:, 0]
         self.loads = np.asarray(compiled.loads, bool)

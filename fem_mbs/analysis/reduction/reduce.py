@@ -299,7 +299,7 @@ def _basis(linear, boundary, K, M, method, modes, cutoff, participation, check, 
                 *parts, count=count, cutoff=w2, check=check, rigid=(x_r, boundary.inside(rigid_q))
             )
         except NotPositiveDefinite as error:
-            raise AnalysisError(f"Reduction: {_loose(linear, boundary, parts[0][2], error)}") from None
+            raise AnalysisError(f"Reduction: {_loose(linear, boundary, error)}") from None
         basis = _of_fixed(found, participation, w2)
     if method in ("herting", *FREE_METHODS):
         whole = [csr_matrix(bmat([[bb, zb.T], [zb, zz]])) for bb, zb, zz in parts]
@@ -377,7 +377,7 @@ def _free_modes(K, M, places, modes, cutoff, check, participation) -> tuple[Free
     return kept, min(following, float(values[0]) if values.size else np.inf), shares[keep]
 
 
-def _loose(linear: Linearised, boundary: Boundary, K_zz, error: NotPositiveDefinite) -> str:
+def _loose(linear: Linearised, boundary: Boundary, error: NotPositiveDefinite) -> str:
     """Describe the free motions of the part while interfaces are held."""
     text = "the part is loose or unstable while its interfaces are held"
     if error.index is not None and error.index < boundary.kept.size:

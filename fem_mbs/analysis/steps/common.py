@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -20,15 +20,16 @@ if TYPE_CHECKING:
     from fem_mbs.model.model import CompiledModel, Model
     from fem_mbs.model.parts.rotors import Rotor
     from fem_mbs.results.report import EigenvaluesAlong
-    from fem_mbs.system.compile import Compiled
+    from fem_mbs.system.compiled import Compiled
 
 __all__ = [
     "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FREQUENCY_OR_ROOT", "FREQUENCY", "INCREMENT", "LOADS_TEXT",
     "NAMES", "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "REPORTS", "REPORT_TEXT", "RISING", "RuleWeights",
-    "Sought",
+    "Sought", "Supported",
     "Speeds", "TIME_TEXT", "TOTAL", "TimeSteps", "Turning", "along_quantities", "check_friction", "check_named",
-    "check_preload", "check_rotor", "check_sought", "check_spin", "check_stiffening", "check_turning", "check_weight",
-    "count_steps", "counted", "limited", "listed", "number", "outside_tables", "rising", "rotor_of",
+    "check_preload", "check_rotor", "check_sought", "check_spin", "check_stiffening", "check_supports", "check_turning",
+    "check_weight",
+    "count_steps", "counted", "limited", "listed", "named", "number", "outside_tables", "rising", "rotor_of",
     "sought", "spread", "steps_in_words", "valued", "whole",
 ]  # fmt: skip
 
@@ -184,6 +185,15 @@ class About(StepOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Supported(About):
+    """The place that a linear step is about, and supports of its own."""
+
+    supports: Any = key(
+        NAMES, "groups of `[[support]]` that hold in this step besides those without a group", "", shows="none"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Turning(StepOptions):
     """The steady rotation that small motions are about, and the frame in which they are seen."""
 
@@ -205,9 +215,9 @@ class Sought(StepOptions):
     count: int = key(COUNT, "of modes; a conjugate pair is one, rigid-body motions come in addition", 6)
     near: Any = key(
         FREQUENCY_OR_ROOT,
-        "frequency that they are to be nearest to [Hz], 0: the lowest; or [real, imaginary], the eigenvalue p of "
-        "exp(p t) [1/s]",
+        "frequency that they are to be nearest to, 0: the lowest, or [real, imaginary], the eigenvalue p of exp(p t)",
         0.0,
+        unit="Hz or 1/s",
     )
     which: str = key(
         ANY_TEXT, '"nearest", or "rightmost": the largest real parts', "nearest", choices=("nearest", "rightmost")
@@ -251,7 +261,7 @@ ALONG_TEXT = (
     "modes; also `near`, `which`, `reach`, `check` as of `complex_modes`"
 )
 LOADS_TEXT = '"all", or a list of loads (and "gravity"): they act in addition to what the state carries'
-TIME_TEXT = "at which functions are taken [s], else the present time"
+TIME_TEXT = "at which functions are taken, else the present time"
 REPORT_TEXT = (
     '"total" (sensors, frames and prints are those of the state and the step together) or "increment" (what the step '
     "adds to the state alone)"
@@ -363,6 +373,25 @@ def check_preload(step: PlannedStep, model: Model) -> None:
             remedy="bring all loads on in one linear static step",
         )
     check_stiffening(step.owner, f'preload = "{preload}"', model)
+
+
+def check_supports(step: PlannedStep, model: Model) -> None:
+    """Refuse groups of supports that the model does not have.
+
+    Raises:
+        ModelError: naming the step, the group and those that there are.
+    """
+    for name in named(step.options.supports):
+        if name not in model.building.step_supports:
+            known = ", ".join(f'"{k}"' for k in model.building.step_supports) or "none"
+            raise ModelError(
+                f'no support has the group "{name}" (there are {known})', owner=step.owner, key="supports", value=name
+            )
+
+
+def named(value: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of an option that takes one or several."""
+    return (value,) if isinstance(value, str) and value else tuple(value)
 
 
 def check_stiffening(owner: str, what: str, model: Model) -> None:

@@ -24,6 +24,7 @@ from fem_mbs.declarations.kinds import ANY_TEXT, FLAG
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import Record, entry
+from fem_mbs.results.eigenvalues import NEUTRAL, damping_ratio, growth_rates
 from fem_mbs.results.report import StepReport
 
 if TYPE_CHECKING:
@@ -152,8 +153,7 @@ KIND = ComplexModesStep()
 
 def _moving(step: PlannedStep, context: RunContext) -> ComplexModesReport:
     """Make the step about a state that may move: its rows, one frame per mode, and its report."""
-    from fem_mbs.analysis.small_motions import NEUTRAL, find_modes, linearised
-    from fem_mbs.results.eigenvalues import growth_rates
+    from fem_mbs.analysis.small_motions import find_modes, linearised
 
     options = step.options
     rotor = context.model.rotors[options.rotor] if options.rotor else None
@@ -174,7 +174,7 @@ def _moving(step: PlannedStep, context: RunContext) -> ComplexModesReport:
 def _at_rest(step: PlannedStep, context: RunContext) -> ComplexModesReport:
     """Make the step about a state at rest, perhaps seen from the frame of a centrifugal load, perhaps in the span of
     shapes of a modal step: its rows, one frame per mode, and its report."""
-    from fem_mbs.analysis.small_motions import NEUTRAL, selection, upper_rows
+    from fem_mbs.analysis.small_motions import selection, upper_rows
     from fem_mbs.analysis.stability.turning_frame import turning_modes
 
     options = step.options
@@ -190,16 +190,10 @@ def _at_rest(step: PlannedStep, context: RunContext) -> ComplexModesReport:
         )
     about = {
         "frame": "fixed" if speed is None else "rotating", "rotor": "", "speed": speed, "basis": options.basis,
-        "stable": bool((_damping_ratios(modes.values[rows]) >= -NEUTRAL).all()), "time": linear.t,
+        "stable": bool((damping_ratio(modes.values[rows]) >= -NEUTRAL).all()), "time": linear.t,
         "equations": int(linear.stiffness.shape[0]), "constraints": int(linear.rows.shape[0]),
     }  # fmt: skip
     return _finished(step, context, modes, rows, linear, X[:, rows], about, warnings)
-
-
-def _damping_ratios(p: np.ndarray) -> np.ndarray:
-    """Return -Re p / |p|, 0 for p = 0."""
-    size = np.abs(p)
-    return np.where(size > 0.0, -p.real / np.where(size > 0.0, size, 1.0), 0.0)
 
 
 def _finished(
@@ -223,7 +217,7 @@ def _finished(
     number = np.arange(1.0, rows.size + 1.0)
     series = {
         "time": number, "eigenvalue": np.column_stack((p.real, p.imag)), "frequency": np.abs(p.imag) / (2.0 * np.pi),
-        "damping ratio": _damping_ratios(p), "residual": modes.residuals[rows],
+        "damping ratio": damping_ratio(p), "residual": modes.residuals[rows],
     }  # fmt: skip
     context.recorder.append(series, scaled_frames(context, lin, X, number) if rows.size else None)
     effort = modes.effort

@@ -146,7 +146,7 @@ class Options(About):
     frames: int = key(
         whole(0), "shapes kept, evenly spread over the frequencies, in the size that they have; 0: none", 20
     )
-    time: float | None = key(NUMBER, TIME_TEXT, None)
+    time: float | None = key(NUMBER, TIME_TEXT, None, unit="s")
 
 
 class HarmonicResponse(StepKind):

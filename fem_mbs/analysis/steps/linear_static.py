@@ -17,11 +17,13 @@ from fem_mbs.analysis.steps.common import (
     REPORTS,
     TIME_TEXT,
     TOTAL,
-    About,
+    Supported,
     check_friction,
     check_preload,
+    check_supports,
     check_weight,
     limited,
+    named,
 )
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
@@ -59,11 +61,11 @@ class LinearStaticReport(StepReport, type="static", linear=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(About):
+class Options(Supported):
     """Options of a linear static step."""
 
     loads: Any = key(NAMES, LOADS_TEXT, "all")
-    time: float | None = key(NUMBER, TIME_TEXT, None)
+    time: float | None = key(NUMBER, TIME_TEXT, None, unit="s")
     duration: float = key(
         limited("a number of at least 0 [s]", 0.0),
         "that passes: functions are taken at its end, where the next step begins; 0: none",
@@ -91,6 +93,7 @@ class LinearStatic(StepKind):
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
         check_preload(step, context.model)
+        check_supports(step, context.model)
         check_friction(step.owner, context.system)
         if step.options.duration and step.options.time is not None:
             raise ModelError("time and duration exclude each other", owner=step.owner, remedy="remove one")
@@ -105,7 +108,7 @@ class LinearStatic(StepKind):
         from fem_mbs.analysis.linear.rows import LinearRows
 
         options = step.options
-        linear = context.linear.at(context, options.preload, options.time, options.duration)
+        linear = context.linear.at(context, options.preload, options.time, options.duration, named(options.supports))
         context.now.time += options.duration
         rows, increments = LinearRows(context, linear), options.report == INCREMENT
         response = _respond(linear, options, step.owner)

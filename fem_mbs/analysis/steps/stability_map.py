@@ -53,9 +53,10 @@ class Options(Turning, Sought):
             "list of tables", "one or two tables, each with what it varies and its values",
             lambda v: isinstance(v, dict) or (isinstance(v, list) and 1 <= len(v) <= 2),
         ),
-        'one or two tables: `values` (rising), and `load` (a name, a list or "all": factors), `rotor` (speeds '
-        "[rad/s]), or `element` and `number` (a number of elements as their type calls it: stiffness, damping, "
-        "mass_damping, coefficient ...; with `factor = true` values multiply it); `name` for figures",
+        'one or two tables: `values` (rising), and `load` (a name, a list or "all": factors), `rotor` (speeds), '
+        "or `element` and `number` (a number of elements as their type calls it: stiffness, damping, mass_damping, "
+        "coefficient ...; with `factor = true` values multiply it); `name` for figures",
+        unit="speeds: rad/s",
     )  # fmt: skip
     check: str = key(
         ANY_TEXT, '"none", or "probe" (look for copies of multiple eigenvalues)', "none", choices=("none", "probe")

@@ -53,8 +53,9 @@ class Options(Speeds):
 
     unbalances: Any = key(
         valued("list of tables", "a list of tables with at, amount and phase", lambda v: isinstance(v, list)),
-        "list of {at, amount, phase}: a place, mass times distance from the axis [kg m], and angle [rad] about the "
-        "axis, from y for an axis along x, z for y, x for z; all act together",
+        "list of {at, amount, phase}: a place, mass times distance from the axis, and angle about the axis, from y for "
+        "an axis along x, z for y, x for z; all act together",
+        unit="kg m and rad",
     )
     at: Any = key(
         valued("place or list of places", "a place or a list of places", lambda v: isinstance(v, (str, list, int))),

@@ -94,7 +94,7 @@ def _frame_of(building: Building, rotation, owner: str) -> np.ndarray:
     return Rotation.from_rotvec(building.vector(rotation, owner, "rotation")).as_matrix()
 
 
-def _numbers(building: Building, value, n: int, owner: str, key: str) -> np.ndarray:
+def _numbers(value, n: int, owner: str, key: str) -> np.ndarray:
     try:
         v = np.asarray(value, float)
     except (TypeError, ValueError):
@@ -169,10 +169,11 @@ class Motor(Declaration):
     coordinate: str | None = key(TEXT, "of the joint, as of a joint_spring", None, shows="the first")
     force: Any = key(
         FUNCTION,
-        "force [N] or moment [N m] in the direction in which the coordinate grows",
+        "force or moment in the direction in which the coordinate grows",
         None,
         shows="none",
         kw_only=True,
+        unit="N or N m",
     )
     speed: Any = key(
         FUNCTION,
@@ -362,12 +363,12 @@ class Bushing(Declaration):
     b: str | int = key(PLACE, "other part", "ground")
     stiffness: Any = key(
         SQUARE,
-        "diagonal or matrix over displacements and rotations, 6 or 6x6, in the plane 3 or 3x3 (x, y, rotation) "
-        "[N/m, N/rad, N m/rad]",
+        "diagonal or matrix over displacements and rotations, 6 or 6x6, in the plane 3 or 3x3 (x, y, rotation)",
         None,
         shows="none",
+        unit="N/m, N/rad, N m/rad",
     )
-    damping: Any = key(SQUARE, "likewise, over their rates", None, shows="none")
+    damping: Any = key(SQUARE, "likewise, over their rates", None, shows="none", unit="N s/m, N s/rad, N m s/rad")
     point: Any = key(
         VECTOR,
         "where both frames are, in global coordinates of the start",
@@ -394,7 +395,7 @@ class Bushing(Declaration):
         choices=("first", "mean"),
     )
     preload: Any = key(
-        VECTOR_ANY, "forces and moments at the start, in the frame [N, N m]", None, shows="none", kw_only=True
+        VECTOR_ANY, "forces and moments at the start, in the frame", None, shows="none", kw_only=True, unit="N, N m"
     )
 
     def build(self, building: Building) -> None:
@@ -430,7 +431,7 @@ class Bushing(Declaration):
             columns |= {
                 f"{letter}{i + 1}{c}": float(R[p, i]) for i in range(building.dimension) for p, c in enumerate(names)
             }
-        force = np.zeros(n) if self.preload is None else _numbers(building, self.preload, n, owner, "preload")
+        force = np.zeros(n) if self.preload is None else _numbers(self.preload, n, owner, "preload")
         columns |= {f"start {i + 1}": float(v) for i, v in enumerate(start)}
         columns |= {f"preload {i + 1}": float(v) for i, v in enumerate(force)}
         for letter, matrix in (("S", S), ("C", C)):
@@ -460,8 +461,8 @@ class NodalMass(Declaration):
     at: Any = key(PLACES, "on each node of it")
     matrix: Any = key(
         SQUARE,
-        "6x6 over velocity and angular velocity in the node's axes, in the plane 3x3; symmetric, positive [kg, kg "
-        "m, kg m^2]",
+        "6x6 over velocity and angular velocity in the node's axes, in the plane 3x3; symmetric, positive",
+        unit="kg, kg m, kg m^2",
     )
 
     def build(self, building: Building) -> None:

@@ -12,7 +12,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.spring_laws import SpringLaw
 from fem_mbs.model.records import JointCoordinate
-from fem_mbs.system.compile import GROUND
+from fem_mbs.system.blocks import GROUND
 
 __all__ = [
     "JointEnds",
@@ -145,18 +145,18 @@ def ends_of(building: Building, j: JointRequest) -> JointEnds:
         where, where_b = _own_places(building, j.a, j.b)  # each its own node, wherever it stands
     node_a, off_a = building.point(j.a, where, j.owner)
     node_b, off_b = building.point(j.b, where_b, j.owner)
-    check_different(building, j, node_a, node_b)
+    check_different(j, node_a, node_b)
     return JointEnds((node_a, node_b), (off_a, off_b))
 
 
-def check_different(building: Building, j: JointRequest, node_a: int, node_b: int) -> None:
+def check_different(j: JointRequest, node_a: int, node_b: int) -> None:
     if node_a == node_b:
         raise ModelError(f'both ends are "{j.a}"', owner=j.owner, remedy="join two different places")
 
 
 def turning_ends(building: Building, j: JointRequest) -> tuple[int, int]:
     nodes = building.turning_node(j.a, j.owner), building.turning_node(j.b, j.owner)
-    check_different(building, j, *nodes)
+    check_different(j, *nodes)
     return nodes
 
 
@@ -251,7 +251,7 @@ def point_along(building: Building, j: JointRequest):
     if j.axis is None:
         raise ModelError("it needs its direction", owner=j.owner, remedy="add axis = [...]")
     node, offset = building.point(j.a, j.point, j.owner)
-    check_different(building, j, node, GROUND)
+    check_different(j, node, GROUND)
     place = building.global_point(node, offset) if j.point_b is None else building.vector(j.point_b, j.owner, "point_b")
     return node, offset, building.axis(j.axis, j.owner), place
 

@@ -35,7 +35,8 @@ class Support(Declaration):
     """Nodes that do not move.
 
     Hold nodes where they are; ``components`` of "x", "y", "z", "rotation" (None: all that a node has), in space
-    also "rotation x", "rotation y", "rotation z", about the global axes.
+    also "rotation x", "rotation y", "rotation z", about the global axes.  Supports with a ``group`` hold only in the
+    linear steps that name it in ``supports``.
     """
 
     owner = "Support"
@@ -47,27 +48,32 @@ class Support(Declaration):
         None,
         shows="all that a node has",
     )
+    group: str = key(
+        TEXT, "they hold only in linear statics, modes and buckling that name the group in `supports`", "",
+        shows="they hold in all steps",
+    )  # fmt: skip
 
     def build(self, building: Building) -> None:
         components = self.components
         owner = Owner("Support", self.on, "on")
+        fixed = building.step_supports.setdefault(self.group, []) if self.group else building.fixed
         nodes = building.nodes_of(self.on, owner)
         if isinstance(components, str):
             components = [components]
         for component in components or (["x", "y", "z"][: building.dimension]):
             if component == "rotation" and building.dimension == 3:
-                building.fixed += [(int(n), 3 + k) for n in nodes for k in range(3)]
+                fixed += [(int(n), 3 + k) for n in nodes for k in range(3)]
                 continue
             if building.dimension == 3 and component in ("rotation x", "rotation y", "rotation z"):
-                building.fixed += [(int(n), 3 + "xyz".index(component[-1])) for n in nodes]
+                fixed += [(int(n), 3 + "xyz".index(component[-1])) for n in nodes]
                 continue
             k = component_number(building, owner, component)
             if component == "rotation":
                 building.needs_rotation += [(owner, int(n)) for n in nodes]
-            building.fixed += [(int(n), k) for n in nodes]
+            fixed += [(int(n), k) for n in nodes]
         if components is None:
             rotations = [2] if building.dimension == 2 else [3, 4, 5]
-            building.fixed += [(int(n), -k) for n in nodes for k in rotations]
+            fixed += [(int(n), -k) for n in nodes for k in rotations]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +88,7 @@ class Motion(Declaration):
     name: str = key(NAME, "", shows='"motion 1", ...')
     on: str | int = key(PLACES, "driven nodes or body")
     component: str = key(TEXT, '"x", "y", "z" or (plane) "rotation"')
-    function: Any = key(FUNCTION, "displacement [m] or angle [rad] since the start")
+    function: Any = key(FUNCTION, "displacement or angle since the start", unit="m or rad")
 
     def build(self, building: Building) -> None:
         owner = building.label("Motion", self.name)
@@ -151,9 +157,10 @@ class Joint(Declaration):
     )
     function: Any = key(
         FUNCTION,
-        "drives the angle [rad] (revolute, cylindrical, planar, screw, angle), the displacement [m] (prismatic, "
-        "position, point_on_line) or the distance [m], since the start",
+        "drives the angle (revolute, cylindrical, planar, screw, angle), the displacement (prismatic, position, "
+        "point_on_line) or the distance, since the start",
         None,
+        unit="rad or m",
     )
     displacement: Any = key(FUNCTION, "drives the displacement of a cylindrical joint, since the start", None, unit="m")
     axis_b: Any = key(
@@ -225,7 +232,7 @@ class JointSpring(Declaration):
 
     name: str = key(NAME, "", shows='"joint_spring 1", ...')
     joint: str = key(TEXT, "name of a joint")
-    stiffness: float | None = key(NUMBER, "[N m/rad] on an angle, [N/m] on a displacement", None, shows="0")
+    stiffness: float | None = key(NUMBER, "", None, shows="0", unit="N m/rad or N/m")
     damping: float = key(NUMBER, "", 0.0, unit="N m s/rad or N s/m")
     free: float = key(NUMBER, "coordinate since the start at which it is free", 0.0, unit="rad or m")
     coordinate: str | None = key(
@@ -236,10 +243,10 @@ class JointSpring(Declaration):
     )
     cubic: float = key(
         NUMBER,
-        "k of a force k x^3, x the coordinate less its free value (on an angle: N m, rad)",
+        "k of a force k x^3, x the coordinate less its free value",
         0.0,
         kw_only=True,
-        unit="N/m^3",
+        unit="N/m^3 or N m/rad^3",
     )
     preload: float = key(NUMBER, "force at x = 0", 0.0, kw_only=True, unit="N")
     table: Any = key(
@@ -306,7 +313,7 @@ class Gear(Declaration):
     name: str = key(NAME, "", shows='"gear 1", ...')
     a: str = key(TEXT, "name of a joint")
     b: str = key(TEXT, "name of a joint")
-    ratio: float = key(NUMBER, "what b's coordinate moves over what a's moves: [-], [m/rad] (rack) or [rad/m]")
+    ratio: float = key(NUMBER, "what b's coordinate moves over what a's moves", unit="-, m/rad (rack) or rad/m")
     coordinate_a: str | None = key(TEXT, '"angle" or "displacement" of a', None, shows="the first")
     coordinate_b: str | None = key(TEXT, '"angle" or "displacement" of b', None, shows="the first")
 

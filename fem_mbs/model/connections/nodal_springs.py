@@ -12,7 +12,7 @@ from fem_mbs.declarations.kinds import COMPONENT, NAME, NUMBER, PLACES
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
-from fem_mbs.system.compile import GROUND, Block
+from fem_mbs.system.blocks import GROUND, Block
 
 __all__ = ["NodalSpring"]
 
@@ -77,7 +77,7 @@ class NodalSpring(Declaration):
         '"x", "y", "z", a direction [...] of any length, or "rotation", in space "rotation x", "rotation y", '
         '"rotation z"',
     )
-    stiffness: float = key(NUMBER, "[N/m], of rotations [N m/rad]", 0.0)
+    stiffness: float = key(NUMBER, "", 0.0, unit="N/m or N m/rad")
     damping: float = key(NUMBER, "", 0.0, unit="N s/m or N m s/rad")
     against: Any = key(PLACES, "as many nodes, or one", "ground", kw_only=True)
     other: Any = key(COMPONENT, "component of the nodes of against", None, shows="the same", kw_only=True)

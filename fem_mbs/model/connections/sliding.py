@@ -12,7 +12,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import JointRequest, add_coordinate
 from fem_mbs.model.records import JointCoordinate
-from fem_mbs.system.compile import GROUND
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["along_beam"]
 
@@ -73,7 +73,7 @@ def _path_line(building: Building, j: JointRequest) -> _Line:
         raise ModelError(f'a = "{j.a}" is no beam or truss', owner=j.owner, remedy=f"there are {known}")
     block = next(b for b in building.blocks if b.groups[0][0] == j.a and b.type.outputs and "length" in _columns(b))
     cells = block.nodes
-    order, forward = _path(building, j, cells)
+    order, forward = _path(j, cells)
     n, dim = len(cells), building.dimension
     rows = np.arange(n)[order]
     nodes = np.where(forward[:, None], cells[rows], cells[rows, ::-1])
@@ -94,7 +94,7 @@ def _path_line(building: Building, j: JointRequest) -> _Line:
     return _Line(nodes, block.par[rows, names["length"]], cubic, np.array(pick[0]), np.array(pick[1]))
 
 
-def _path(building: Building, j: JointRequest, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _path(j: JointRequest, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the order of the cells (n,) along their line, and whether each points forwards."""
     nodes, local = np.unique(cells, return_inverse=True)
     local = local.reshape(cells.shape)
@@ -146,8 +146,7 @@ def _start_line(building: Building, line: _Line) -> np.ndarray:
     """Return coordinates (n, 4, dim) of the shape functions at the start: ends, and axes times length."""
     y = np.zeros((len(line.length), 4, building.dimension))
     for k in range(2):
-        R = np.array([building.rotation_matrix(int(i)) for i in np.unique(line.nodes[:, k])])
-        R = R[np.searchsorted(np.unique(line.nodes[:, k]), line.nodes[:, k])]
+        R = building.rotation_matrices(line.nodes[:, k])
         y[:, 2 * k] = building.positions[line.nodes[:, k]] + np.einsum("nij,nj->ni", R, line.offsets[k])
         y[:, 2 * k + 1] = np.einsum("nij,nj->ni", R, line.axes[k]) * line.length[:, None]
     if not line.cubic:

@@ -269,7 +269,7 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: d
     # axes: of the nodes' line for the offsets, then of the line itself
     chord = beam.chord
     towards = _orientation(building, owner, places["orientation"], cells)
-    A = _axes(building, beam, chord, towards, curved)
+    A = _axes(beam, chord, towards, curved)
     zero = np.zeros(3)
     a = [zero, zero] if ends[0] is None else [ends[0], ends[0]]
     if ends[1] is not None or ends[2] is not None:
@@ -284,7 +284,7 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: d
             raise ModelError(
                 f"with its offsets element {flat[0] + 1} has no length", owner=owner, remedy="make them smaller"
             )
-        A = _axes(building, beam, chord, towards, curved)
+        A = _axes(beam, chord, towards, curved)
     length = np.linalg.norm(chord, axis=1)
     if curved:
         length = B.arc_length(chord, A[0][..., 0], A[1][..., 0])
@@ -308,7 +308,7 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: d
         _release(building, beam, first, last, (A[0][i], A[1][j]))
         cells = beam.cells
 
-    R = _start_rotations(building, cells)
+    R = building.rotation_matrices(cells.ravel()).reshape(*cells.shape, 3, 3)
     triads = np.einsum("neji,enjk->neik", R, np.array(A))
     offsets = np.einsum("neji,enj->nei", R, np.array(arms))
     columns = {f"S{i + 1}{j + 1}": S[:, i, j] for i in range(6) for j in range(i, 6)}
@@ -333,7 +333,7 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: d
         _space_mass(building, beam, line, M, offsets, triads)
 
 
-def _axes(building: Building, beam: _Beam, chord: np.ndarray, towards, curved: bool) -> list[np.ndarray]:
+def _axes(beam: _Beam, chord: np.ndarray, towards, curved: bool) -> list[np.ndarray]:
     """Return section's axes (n, 3, 3) at both ends of the elements, before twist."""
     if curved:
         tangents = B.smooth_tangents(beam.cells, chord, beam.owner)
@@ -361,19 +361,12 @@ def _twist(building: Building, owner: str, value):
     return tuple(building.number(v, owner, "twist") for v in value)
 
 
-def _start_rotations(building: Building, cells: np.ndarray) -> np.ndarray:
-    """Return rotations (n, 2, 3, 3) of the nodes of cells at the start."""
-    nodes, inverse = np.unique(cells, return_inverse=True)
-    R = np.broadcast_to(np.eye(3), (len(nodes), 3, 3)).copy()
-    for node in building.rotations.keys() & set(nodes.tolist()):
-        R[np.searchsorted(nodes, node)] = building.rotation_matrix(node)
-    return R[inverse.reshape(cells.shape)]
-
-
 def _orientation(building: Building, owner: str, value, cells: np.ndarray):
     """Return orientation vectors (n, 3) at both ends, or None for both."""
     if value is None:
         return None, None
+    if isinstance(value, np.ndarray) and value.shape == (len(cells), 3) and np.isfinite(value).all():
+        return value, value
     nodes, inverse = np.unique(cells, return_inverse=True)
     x = building.positions[nodes]
     if callable(value):
@@ -465,7 +458,7 @@ class Beam(Declaration):
         damping: stiffness-proportional, beta [s].
         mass_damping: mass-proportional, alpha [1/s].
         orientation: space: (3,) vector in the plane of ex and ey, numbers or expressions of x, y, z of the node, or
-            a function of positions (n, 3) that returns vectors (n, 3).
+            a function of positions (n, 3) that returns vectors (n, 3), or an array (cells, 3), one vector per cell.
         offset, offset_start, offset_end: space: [x, y, z] of the beam's line from the nodes in the section's axes
             (before ``twist``), everywhere or at the ends of the line and linear between them, rigid [m].
         releases: {"start": [...], "end": [...]} of "rotation x", "rotation y", "rotation z" (section's axes) or
@@ -540,9 +533,10 @@ class Beam(Declaration):
     curved: bool = key(FLAG, "space: the line is smooth through the nodes and free of stress", False)
     twist: Any = key(
         NUMBER_OR_PAIR,
-        "space: turn of the section along the line: rate [rad/m], or [start, end] [rad]",
+        "space: turn of the section along the line: its rate, or the angles [start, end]",
         None,
         shows="0",
+        unit="rad/m or rad",
     )
 
     def build(self, building: Building) -> None:

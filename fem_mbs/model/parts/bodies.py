@@ -27,7 +27,7 @@ from fem_mbs.model.connections.joint_parts import spring_on
 from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, spring_law
 from fem_mbs.model.parts.beams import director_columns, line_mass, line_stiffness
 from fem_mbs.model.records import Body
-from fem_mbs.system.compile import GROUND
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["PointMass", "RigidBody", "Spring", "TorsionSpring", "Truss", "add_eccentric"]
 
@@ -38,7 +38,7 @@ def inertia_columns(J: np.ndarray) -> dict[str, float]:
     return {f"J{c}": J["xyz".index(c[0]), "xyz".index(c[1])] for c in ("xx", "yy", "zz", "xy", "yz", "zx")}
 
 
-def _inertia_matrix(building: Building, inertia, owner: str) -> np.ndarray:
+def _inertia_matrix(inertia, owner: str) -> np.ndarray:
     try:
         J = np.asarray(inertia, float)
     except (TypeError, ValueError):
@@ -179,7 +179,7 @@ class RigidBody(Declaration):
             return
         from scipy.spatial.transform import Rotation
 
-        J = _inertia_matrix(building, inertia, owner)
+        J = _inertia_matrix(inertia, owner)
         if self.rotation is not None:
             building.rotations[node] = Rotation.from_rotvec(
                 building.vector(self.rotation, owner, "rotation")
@@ -244,7 +244,7 @@ class PointMass(Declaration):
                 )
             J = np.zeros((3, 3))
         else:
-            J = _inertia_matrix(building, self.inertia, owner)
+            J = _inertia_matrix(self.inertia, owner)
         arm = np.zeros(3) if self.offset is None else building.vector(self.offset, owner, "offset")
         if not J.any() and not arm.any():
             building.add_block(self.name, "mass3", nodes, mass=mass)
@@ -258,7 +258,7 @@ class PointMass(Declaration):
             self.name,
             nodes,
             mass,
-            np.array([building.rotation_matrix(int(node)).T @ arm for node in nodes]),
+            np.array([R.T @ arm for R in building.rotation_matrices(nodes)]),
             J,
         )
 

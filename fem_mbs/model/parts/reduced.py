@@ -121,7 +121,7 @@ def _check_part(building: Building, owner: str, part: ReducedPart) -> None:
             )
 
 
-def _chosen_shapes(building: Building, owner: str, part: ReducedPart, reference: str) -> tuple[np.ndarray, np.ndarray]:
+def _chosen_shapes(owner: str, part: ReducedPart, reference: str) -> tuple[np.ndarray, np.ndarray]:
     """Return shapes (n, k) without rigid-body motions, by rising frequency, and their w^2 [1/s^2]."""
     if reference == "mean":
         away = part.rigid.T @ part.mass
@@ -216,7 +216,7 @@ def _tell_of_rigid_damping(building: Building, owner: str, part: ReducedPart) ->
         )
 
 
-def _damping(building: Building, owner: str, body: ReducedPart, damping) -> np.ndarray:
+def _damping(owner: str, body: ReducedPart, damping) -> np.ndarray:
     n = body.size
     if damping is None:
         return np.zeros((n, n)) if body.damping is None else body.damping
@@ -234,7 +234,7 @@ def _damping(building: Building, owner: str, body: ReducedPart, damping) -> np.n
     return np.diag(2.0 * ratios * np.sqrt(body.stiffness.diagonal() * np.maximum(body.mass.diagonal(), 0.0)))
 
 
-def _stiffening(building: Building, owner: str, body: ReducedPart, kind: str, arm: np.ndarray) -> dict[str, np.ndarray]:
+def _stiffening(owner: str, body: ReducedPart, kind: str, arm: np.ndarray) -> dict[str, np.ndarray]:
     """Return geometric stiffness by loads of the frame, which stands at ``arm`` (dim,) from the part's origin."""
     if kind == "none":
         return {}
@@ -251,7 +251,7 @@ def _stiffening(building: Building, owner: str, body: ReducedPart, kind: str, ar
     return {name: K for name, K in loads.items() if kind != "centrifugal" or name.startswith("w")}
 
 
-def _check_mass(building: Building, owner: str, body: ReducedPart, moments: Moments) -> None:
+def _check_mass(owner: str, body: ReducedPart, moments: Moments) -> None:
     whole = np.einsum("aakl->kl", moments.quadratic)
     off = np.abs(whole - body.mass).max(initial=0.0) / np.abs(body.mass).max(initial=1e-300)
     if off > _AGREE:
@@ -420,12 +420,12 @@ class MovingPart(Declaration):
 
             given = R = Rotation.from_rotvec(building.vector(self.rotation, owner, "rotation")).as_matrix()
 
-        shapes, squares = _chosen_shapes(building, owner, part, self.reference)
+        shapes, squares = _chosen_shapes(owner, part, self.reference)
         shapes, squares = _chosen(building, owner, shapes, squares, self.modes, self.cutoff)
         body = part.transformed(shapes, np.zeros((shapes.shape[1], 0)))
         n = body.size
         frequencies = np.sqrt(squares) / (2.0 * np.pi)
-        D = _damping(building, owner, body, self.damping)
+        D = _damping(owner, body, self.damping)
         if self.damping is None:
             _tell_of_rigid_damping(building, owner, part)
         if self.reference == "mean":
@@ -434,13 +434,13 @@ class MovingPart(Declaration):
             arm = next(i for i in part.interfaces if i.name == self.reference).position - part.origin
         centre = part.origin + arm
         moments = shifted(body.moments, arm)
-        _check_mass(building, owner, body, moments)
+        _check_mass(owner, body, moments)
 
         node = _reduced_node(building, self.name, start + R @ centre, True, given)
         first = len(building.scalars)
         scalars = first + np.arange(n)
         building.scalars += [f'mode {k + 1} of "{self.name}"' for k in range(n)]
-        loads = _stiffening(building, owner, body, self.stiffening, arm)
+        loads = _stiffening(owner, body, self.stiffening, arm)
         row = flexible_body.parameters(moments.matrix(), body.stiffness, D, loads)
         block = building.add_block(self.name, f"flexible_body{dim}_{n}", [[node]], row[1:], mass=row[0])
         block.scalars = scalars[None, :]

@@ -13,7 +13,7 @@ from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.bodies import inertia_columns
-from fem_mbs.system.compile import GROUND
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["Rotor", "Bearing", "Disc", "RotorAxis", "Unbalance", "across"]
 
@@ -57,7 +57,7 @@ class Unbalance:
     phase: float
 
 
-def _rising(building: Building, values, owner: str) -> list[float]:
+def _rising(values, owner: str) -> list[float]:
     try:
         found = np.asarray(values, float)
     except (TypeError, ValueError):
@@ -69,7 +69,7 @@ def _rising(building: Building, values, owner: str) -> list[float]:
     return found.tolist()
 
 
-def _matrices(building: Building, value, k: int, table: bool, owner: str, key: str) -> np.ndarray:
+def _matrices(value, k: int, table: bool, owner: str, key: str) -> np.ndarray:
     """Return matrices (k, 2, 2) from a number, two numbers, four numbers or matrices, one or k of each."""
     if value is None:
         return np.zeros((k, 2, 2))
@@ -186,7 +186,7 @@ class Disc(Declaration):
             )
         J = diametral * np.eye(3) + (polar - diametral) * np.outer(n, n)
         building.rotational.update(nodes.tolist())
-        R = np.array([building.rotation_matrix(int(node)) for node in nodes])  # moments stand in the axes of their node
+        R = building.rotation_matrices(nodes)  # moments stand in the axes of their node
         turned = np.einsum("npi,pq,nqj->nij", R, J, R)
         building.add_block(self.name, "rigid3", nodes, mass=mass, **inertia_columns(turned.transpose(1, 2, 0)))
 
@@ -253,9 +253,9 @@ class Bearing(Declaration):
             raise ModelError(
                 f'"{self.a}" and "{self.b}" are the same node', owner=owner, remedy="take two different ones"
             )
-        at = [0.0] if self.speeds is None else _rising(building, self.speeds, owner)
+        at = [0.0] if self.speeds is None else _rising(self.speeds, owner)
         K, C = (
-            _matrices(building, value, len(at), turning, owner, key)
+            _matrices(value, len(at), turning, owner, key)
             for key, value in (("stiffness", self.stiffness), ("damping", self.damping))
         )
         if not K.any() and not C.any():
