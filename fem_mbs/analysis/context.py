@@ -20,7 +20,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, StepReport
 from fem_mbs.solvers.stepping.stepper import State
-from fem_mbs.system.compile import Compiled
+from fem_mbs.system.compiled import Compiled
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.linear.harmonic import Harmonic

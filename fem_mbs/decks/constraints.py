@@ -23,7 +23,8 @@ from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, DeckStep, Effect, Mpc, RigidBody
 from fem_mbs.model.connections.joint_parts import drive
-from fem_mbs.system.compile import GROUND
+from fem_mbs.parts.part import COMPONENTS
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["make_constraints", "nodes_of_constraints", "tie_facets"]
 
@@ -347,8 +348,7 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
         for d in dofs:
             if d <= 3 or conv.rotational[node]:
                 table.depend(node, d - 1, coupling.where)
-    names = ("x", "y", "z", "rx", "ry", "rz")
-    components = None if set(dofs) >= {1, 2, 3, 4, 5, 6} else [names[d - 1] for d in dofs]
+    components = None if set(dofs) >= {1, 2, 3, 4, 5, 6} else [COMPONENTS[3][d - 1] for d in dofs]
     conv.model.coupling(name, ref, keep, kind="rigid", components=components)
 
 

@@ -109,7 +109,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(v) for v in value]
     if isinstance(value, Mapping):
-        return {k: plain(v) for k, v in value.items()}
+        return {str(k): plain(v) for k, v in value.items()}
     return value
 
 
@@ -306,7 +306,7 @@ def arguments(
     known = signature.parameters
     places = [name for name, p in known.items() if p.kind is p.POSITIONAL_OR_KEYWORD]
     given = {**options, **dict(zip(places, args, strict=False))}
-    name = given.get("name")
+    name = given.get("name", known["name"].default if "name" in known else "")
     owner = Owner(word, name if isinstance(name, str) else "")
     for key_ in options:
         if key_ not in known:

@@ -14,7 +14,9 @@ from fem_mbs.model.connections.friction import check_path_ends
 from fem_mbs.model.loads.frames import centrifugal_blocks, shake
 from fem_mbs.model.parts.solids import check_masses
 from fem_mbs.model.sensors.sensor import Sensor
-from fem_mbs.system.compile import Compiled, Nodes, compile_system, merge_blocks
+from fem_mbs.system.blocks import Nodes, merge_blocks
+from fem_mbs.system.compile import compile_system
+from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.elimination import shared_coordinates
 
 __all__ = ["CompiledModel", "compile_model"]
@@ -61,7 +63,7 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
     for first, last in b.droppable:
         keep[first:last] &= used[first:last]
     for mesh, spare in b.spare_nodes:
-        if not any(group.on(mesh) for group in b.solid_groups.values()):
+        if not any(group.on(mesh) for group in b.cell_groups):
             spare = b.meshes[mesh][1] + spare
             keep[spare] &= used[spare]
     loose = np.flatnonzero(keep & ~used)

@@ -27,6 +27,7 @@ from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
+from fem_mbs.model.parts.shells import Shell
 from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
 from fem_mbs.model.sensors.kinds import sensor_kinds
 from fem_mbs.model.sensors.sensor import SensorRequest
@@ -90,6 +91,7 @@ TABLES: Sequence[Table] = (
     Table("truss", Truss, "trusses"),
     Table("solid", Solid, "solids"),
     Table("plane", Plane, "planes"),
+    Table("shell", Shell, "shells"),
     Table("point_mass", PointMass),
     Table("disc", Disc),
     Table("nodal_mass", NodalMass),

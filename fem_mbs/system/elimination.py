@@ -17,7 +17,7 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from fem_mbs.system.compile import Block, Nodes
+from fem_mbs.system.blocks import Block, Nodes
 
 __all__ = ["shared_coordinates"]
 

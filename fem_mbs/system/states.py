@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.compile import Compiled
+from fem_mbs.system.compiled import Compiled
 
 __all__ = [
     "at_rest", "body_axes", "crosses", "director_rates", "director_velocities", "instant", "moved", "rotated",

@@ -23,8 +23,9 @@ from scipy.sparse import csc_matrix, csr_matrix, vstack
 from fem_mbs import contract as C
 from fem_mbs.solvers.stepping.pattern import add_entries, element_slots, matrix_pattern
 from fem_mbs.solvers.stepping.stepper import State
+from fem_mbs.system.blocks import Block
 from fem_mbs.system.callbacks import serve
-from fem_mbs.system.compile import Block, Compiled
+from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.rate_stiffness import rate_stiffness
 from fem_mbs.system.states import at_rest, crosses
 

@@ -21,7 +21,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.components import group_call, made_again, part_name
 from fem_mbs.model.model import Model
 from fem_mbs.properties.sections import Section, make_section
-from fem_mbs.system.compile import Compiled
+from fem_mbs.system.compiled import Compiled
 
 __all__ = ["KINDS", "ModelParameter", "changed_rows", "default_parameters", "read_parameter"]
 

@@ -26,7 +26,8 @@ from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import mass as solid_mass
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.parts.part import Moments
-from fem_mbs.system.compile import Block, Compiled
+from fem_mbs.system.blocks import Block
+from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.inertia_coordinates import constant_mass
 
 __all__ = ["InertiaCoordinates", "directors_of", "inertia_coordinates", "moments"]

@@ -24,7 +24,7 @@ from fem_mbs.solvers.linear.redundancy import Loop, dependencies
 from fem_mbs.solvers.linear.solver import LinearSolver
 from fem_mbs.solvers.stepping import gauge
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.compile import Compiled
+from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import constraint_rows
 
 __all__ = ["Constraints", "Redundancy", "constraint_labels", "find_constraints", "sentences"]

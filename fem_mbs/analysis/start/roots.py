@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.system.compile import Compiled
+from fem_mbs.system.compiled import Compiled
 
 __all__ = ["Roots", "Turned"]
 

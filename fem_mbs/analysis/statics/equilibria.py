@@ -26,7 +26,7 @@ from fem_mbs.model.model import Model
 from fem_mbs.solvers.stepping import stepper as S
 from fem_mbs.solvers.stepping.continuation import Critical, PathSettings, Point, branching, follow
 from fem_mbs.solvers.stepping.descent import descend
-from fem_mbs.system.compile import Compiled
+from fem_mbs.system.compiled import Compiled
 
 __all__ = ["check_levels", "controlled", "run_static", "varied"]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fem_mbs.model.model import CompiledModel, Model
     from fem_mbs.model.parts.rotors import Rotor
     from fem_mbs.results.report import EigenvaluesAlong
-    from fem_mbs.system.compile import Compiled
+    from fem_mbs.system.compiled import Compiled
 
 __all__ = [
     "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FREQUENCY_OR_ROOT", "FREQUENCY", "INCREMENT", "LOADS_TEXT",

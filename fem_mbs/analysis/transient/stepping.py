@@ -22,7 +22,7 @@ from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
 from fem_mbs.solvers.linear.solver import LinearSolver, SingularMatrixError, make_solver
 from fem_mbs.solvers.stepping import explicit, gauge
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.compile import Compiled
+from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import control
 
 __all__ = ["ENERGY_COLUMNS", "LEDGER_COLUMNS", "WORKS", "Chunk", "Settings", "Stepping", "settings_of"]

@@ -8,7 +8,7 @@ from fem_mbs.analysis.start.roots import Roots
 from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.registry import Watch
 from fem_mbs.errors import AnalysisError
-from fem_mbs.system.compile import Compiled
+from fem_mbs.system.compiled import Compiled
 
 __all__ = ["Watcher"]
 
