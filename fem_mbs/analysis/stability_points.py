@@ -251,7 +251,7 @@ class Points:
 
 
 def _bare(step: Step) -> Step:
-    """Return a step without what it only shows on its way."""
+    """Return a step without options that only concern its output."""
     options = {k: v for k, v in step.options.items() if k not in ("frames", "restarts", "eigenvalues")}
     if step_kind(step.kind).passes_time:
         options["frames"] = 0
@@ -274,9 +274,10 @@ def largest(p: np.ndarray) -> tuple[float, float, bool]:
 def boundary_of(
     points: Points, axes: list[np.ndarray], stable: np.ndarray, failed: np.ndarray, refine: int
 ) -> tuple[list[list[float]], int]:
-    """Return points [p1, p2] at which stability is lost, along both parameters, after ``refine`` halvings of intervals,
-    and the number of intervals in which that cannot be said because a point between their ends has no state or
-    modes."""
+    """Return points [p1, p2] at which stability is lost, along both parameters, after ``refine`` halvings of intervals.
+
+    Return also the number of intervals without an answer, because a point between their ends has no state or modes.
+    """
     if refine == 0:
         return [], 0
     found, lost = [], 0

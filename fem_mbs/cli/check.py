@@ -165,7 +165,7 @@ def count_tables(entries: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
 
 
 def _counted(n: int, what: str) -> str:
-    """A number of things whose name is a singular noun."""
+    """Return the text of a number of things whose name is a singular noun."""
     if n == 1:
         return f"1 {what}"
     if what.endswith("y"):
@@ -380,6 +380,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.analysis.components.parameters import KINDS
     from fem_mbs.analysis.reduction.reduce import METHODS
     from fem_mbs.analysis.transient.rules import RULES
+    from fem_mbs.decks.formats import DECK_FORMATS
     from fem_mbs.declarations.steps import step_kinds
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions.kinds import FUNCTION_KINDS
@@ -438,7 +439,8 @@ def inventory() -> Iterator[str]:
         note = {"cholmod": text if there else f"not available: {text}", "superlu": "scipy"}.get(name, "")
         yield f"  {name:20} {note}"
     yield "decks:"
-    yield "  .inp of Abaqus and CalculiX, with their steps (docs/decks.md)"
+    for deck in DECK_FORMATS:
+        yield f"  {' '.join(deck.suffixes):20} {deck.name}: {deck.text}"
     yield "mesh formats:"
     for form in MESH_FORMATS:
         yield f"  {' '.join(form.suffixes):20} {form.name}: {form.text}"

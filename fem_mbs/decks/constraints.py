@@ -131,6 +131,7 @@ class _Table:
     def finish(self, name: str) -> None:
         if self.terms:
             rows, nodes, components, coefficients = (np.concatenate(part) for part in zip(*self.terms, strict=True))
+            self.conv.equated.append((nodes, components))
             self.conv.model.equations(name, rows, nodes, components, coefficients, preferred=self.preferred)
 
 
@@ -261,8 +262,11 @@ def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
     """Keep nodes on the line through the first two, or on the plane through the first three."""
     x, where = conv.deck.x, mpc.where
     base = 2 if mpc.kind == "STRAIGHT" else 3
-    if any(conv.is_nonlinear(s) and s.procedure in ("STATIC", "DYNAMIC") for s in conv.deck.steps):
-        conv.note(f"{where}: the MPC {mpc.kind} holds for small rotations only", Effect.DIFFERS)
+    general = [s for s in conv.deck.steps if s.procedure in ("STATIC", "DYNAMIC")]
+    if general:
+        large = any(s.nlgeom for s in general)
+        text = f"{where}: the MPC {mpc.kind} is computed for small rotations only"
+        conv.note(text, Effect.DROPPED if large else Effect.DIFFERS)
     origin = x[nodes[0]]
     arms = x[nodes[1:base]] - origin
     _, size, vt = np.linalg.svd(arms)

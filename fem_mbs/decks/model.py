@@ -116,6 +116,10 @@ class Conversion:
     dependent: dict[tuple[int, int], str] = field(default_factory=dict)
     #: nodes that supports hold by equations
     inclined: set[int] = field(default_factory=set)
+    #: nodes (m,) and components (m,) of the terms of equations
+    equated: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    #: number of a step -> part by which CalculiX's beams are stiffer in it, and why
+    beyond: dict[int, tuple[float, str]] = field(default_factory=dict)
     #: names of motions; those of rotations with their node and axis
     drivers: list[str] = field(default_factory=list)
     turned: list[tuple[str, int, int]] = field(default_factory=list)

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fem_mbs.decks.beams import make_lines
 from fem_mbs.decks.constraints import make_constraints, nodes_of_constraints, tie_facets
 from fem_mbs.decks.loads import make_loads, plan_loads
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.results.recorder import Recorder
 
-__all__ = ["Converted", "convert", "run_deck", "solve_deck"]
+__all__ = ["Converted", "convert", "describe", "named_nodes", "run_deck", "solve_deck"]
 
 
 @dataclass
@@ -167,3 +169,36 @@ def solve_deck(deck: Deck | str | Path, progress: Callable | None = None, accept
         return converted, solve(converted.model, progress=progress, watch=_watch(converted))
     except (AnalysisError, ModelError) as error:
         raise _placed(converted, error) from None
+
+
+def describe(converted: Converted) -> list[str]:
+    """Return the content of a deck and its model, line by line."""
+    deck, conv = converted.deck, converted.conversion
+    lines = [f"{converted.model.title}: {len(deck.node_ids)} nodes"]
+    for group in conv.groups:
+        how = f"{group.cell}, {group.element}" if group.kind == "solid" else group.kind
+        section = group.section
+        made_of = section.material or getattr(section, "shape", "")
+        lines.append(f"{group.name}: {len(group.ids)} elements {group.type} ({how}), {made_of}")
+    points = ("mass", "rotary inertia", "spring", "dashpot")
+    lines += [f"{len(b.ids)} elements {b.type} ({b.family})" for b in deck.blocks if b.family in points]
+    counts = {
+        "equations": len(deck.equations), "MPCs": len(deck.mpcs), "rigid bodies": len(deck.rigid_bodies),
+        "couplings": len(deck.couplings), "ties": len(deck.ties), "transforms": len(deck.transforms),
+    }  # fmt: skip
+    found = [f"{n} {what}" for what, n in counts.items() if n]
+    if found:
+        lines.append("constraints: " + ", ".join(found))
+    for step in converted.steps:
+        own = deck.steps[step.index]
+        prints = sorted({v for o in step.prints if o.frequency > 0 for v in o.variables})
+        told = f", prints {', '.join(prints)}" if prints else ""
+        lines.append(f"step {own.number}: {own.procedure} as {step.kind.noun}, to t = {step.time:g}{told}")
+    return lines
+
+
+def named_nodes(converted: Converted) -> dict[str, np.ndarray]:
+    """Return the nodes of the model by the names of the deck's node sets and surfaces of nodes."""
+    deck = converted.deck
+    found = {name: surface.nodes for name, surface in deck.surfaces.items()} | dict(deck.nsets)
+    return {name: deck.nodes_in(np.asarray(ids)) for name, ids in found.items()}

@@ -145,7 +145,7 @@ class Building:
 
     @property
     def positions(self) -> np.ndarray:
-        """Node positions (n, dimension) [m] at the start."""
+        """Return the node positions (n, dimension) [m] at the start."""
         return np.concatenate(self._x) if self._x else np.zeros((0, self.dimension))
 
     @property
@@ -328,7 +328,8 @@ class Building:
 
     @property
     def single_elements(self) -> dict[str, str]:
-        """Names of springs, motors and other single elements with outputs, that are no joints: their types."""
+        """Return the types of springs, motors and other single elements with outputs, that are no joints, by their
+        names."""
         return {
             name: block.type.name
             for block in self.blocks

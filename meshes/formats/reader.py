@@ -178,7 +178,7 @@ def _through_meshio(index: GmshIndex, where: str) -> Any:
 
 
 def _runs(raw: Any) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
-    """(type, indices of the cells in the file, nodes (n, k)) of runs of one type, in the order of the file."""
+    """Yield runs of one type, in the order of the file: type, indices of the cells in the file, and nodes (n, k)."""
     start = 0
     for kind, run in groupby(raw.cells, key=lambda block: block.type):
         nodes = np.concatenate([np.asarray(block.data, dtype=np.int64) for block in run])

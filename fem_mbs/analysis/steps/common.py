@@ -252,7 +252,7 @@ class Along(Declaration):
 
     @property
     def shift(self) -> None:
-        """The matrices are factored near `near`."""
+        """Return the point near which the matrices are factored, `near`."""
         return None
 
 
@@ -287,10 +287,10 @@ def check_sought(owner: str, options: Sought | Along) -> None:
 
 
 def check_rotor(owner: str, options: Turning, model: Model) -> None:
-    """Refuse a rotor that is none, and what has no sense without one.
+    """Refuse an unknown rotor, and options that have no sense without one.
 
     Raises:
-        ModelError: naming the step, the option and what it may be.
+        ModelError: naming the step, the option and the choices.
     """
     if options.rotor:
         rotor_of(model, options.rotor, owner)
@@ -357,10 +357,10 @@ def check_named(step: PlannedStep, model: Model, option: str) -> str:
 
 
 def check_preload(step: PlannedStep, model: Model) -> None:
-    """Refuse a preload that is none, is itself about another one, or asks for what a reduced part does not know.
+    """Refuse an unknown preload, one that is about another preload, or one that a reduced part does not support.
 
     Raises:
-        ModelError: naming the step, the option and what it may be.
+        ModelError: naming the step, the option and the choices.
     """
     preload = step.options.preload
     if not preload:
@@ -430,7 +430,7 @@ def check_friction(owner: str, system: Compiled) -> None:
 
 
 def check_weight(owner: str, context: RunContext) -> None:
-    """Refuse equilibria of a model that falls: that is known without looking for them.
+    """Refuse equilibria of a model that can fall freely, before looking for them.
 
     Raises:
         ModelError: naming the directions.
@@ -603,10 +603,10 @@ def spread(given: Any, owner: str, name: str, unit: str, most: int, spaced: bool
 
 
 def check_turning(step: PlannedStep, context: RunContext) -> None:
-    """Refuse a rotor that is none, and what would count twice or not at all as it turns.
+    """Refuse an unknown rotor, and loads that would count twice or not at all while it turns.
 
     Raises:
-        ModelError: naming the step, the option and what it may be.
+        ModelError: naming the step, the option and the choices.
     """
     owner, model = step.owner, context.model
     rotor_of(model, step.options.rotor, f"{owner}: rotor")

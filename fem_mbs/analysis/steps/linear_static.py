@@ -43,7 +43,7 @@ _TURNED = 0.1  # [rad] beyond which small rotations are said to be none
 
 @dataclass(frozen=True, kw_only=True)
 class Reactions(Record):
-    """Sum of what supports and motions exert, and its moment about the origin."""
+    """Sum of the forces of supports and motions, and its moment about the origin."""
 
     force: list[float] = entry(unit="N")
     moment: list[float] = entry(unit="N m")
@@ -196,6 +196,6 @@ def _report(
 
 
 def _repeated(linear: Linearised) -> list[str]:
-    """Return equations that the elimination has left out."""
+    """Return the equations that the elimination has dropped as redundant."""
     n = len(linear.elimination.redundant) if linear.eliminated and not linear.multipliers.size else 0
     return [f"{n} constraints repeat others and were left out"] if n else []

@@ -365,6 +365,8 @@ def _orientation(building: Building, owner: str, value, cells: np.ndarray):
     """Return orientation vectors (n, 3) at both ends, or None for both."""
     if value is None:
         return None, None
+    if isinstance(value, np.ndarray) and value.shape == (len(cells), 3) and np.isfinite(value).all():
+        return value, value
     nodes, inverse = np.unique(cells, return_inverse=True)
     x = building.positions[nodes]
     if callable(value):
@@ -456,7 +458,7 @@ class Beam(Declaration):
         damping: stiffness-proportional, beta [s].
         mass_damping: mass-proportional, alpha [1/s].
         orientation: space: (3,) vector in the plane of ex and ey, numbers or expressions of x, y, z of the node, or
-            a function of positions (n, 3) that returns vectors (n, 3).
+            a function of positions (n, 3) that returns vectors (n, 3), or an array (cells, 3), one vector per cell.
         offset, offset_start, offset_end: space: [x, y, z] of the beam's line from the nodes in the section's axes
             (before ``twist``), everywhere or at the ends of the line and linear between them, rigid [m].
         releases: {"start": [...], "end": [...]} of "rotation x", "rotation y", "rotation z" (section's axes) or

@@ -44,7 +44,7 @@ class Rotor:
 
     @property
     def across(self) -> tuple[np.ndarray, np.ndarray]:
-        """Unit vectors e, f (3,) across the axis, from which phases count, from e towards f."""
+        """Return unit vectors e, f (3,) normal to the axis; phases count from e towards f."""
         return across(self.axis)
 
 

@@ -290,7 +290,7 @@ def _curvature(building: Building, groups: list[ShellGroup]) -> dict[str, np.nda
     found, at = {}, 0
     for group in groups:
         count = group.nodes.size
-        phi = angle[at : at + count].reshape(group.nodes.shape).max(axis=1) / 4.0
+        phi = angle[at : at + count].reshape(group.nodes.shape).max(axis=1)
         X = building.positions[group.nodes]
         longest = ((X - np.roll(X, 1, axis=1)) ** 2).sum(axis=2).max(axis=1)
         found[group.kind] = 1.0 / (1.0 + longest * phi / group.thickness**2)
