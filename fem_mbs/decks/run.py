@@ -23,6 +23,7 @@ from fem_mbs.decks.model import Conversion, find_groups, make_mesh
 from fem_mbs.decks.notes import Accept, Note, check_notes
 from fem_mbs.decks.points import make_points
 from fem_mbs.decks.prints import Printer
+from fem_mbs.decks.shells import make_shells
 from fem_mbs.decks.solids import make_solids
 from fem_mbs.decks.steps import StepPlan, make_steps
 from fem_mbs.decks.time import Timeline
@@ -90,6 +91,7 @@ def _convert(deck: Deck, part: bool) -> Converted:
     make_mesh(conv)
     make_solids(conv)
     make_lines(conv)
+    make_shells(conv)
     make_points(conv)
     make_constraints(conv, timeline)
     make_loads(conv, plan)
