@@ -151,6 +151,7 @@ def make_constraints(conv: Conversion, timeline: Timeline) -> None:
     for i, coupling in enumerate(conv.deck.couplings):
         _coupling(conv, table, coupling, i + 1)
     for tie in conv.deck.ties:
+        conv.places[f"tie {tie.name}"] = tie.where
         slave = f"deck:{tie.slave} (tie)" if f"{tie.slave} (tie)" in conv.facets else _surface_nodes(conv, tie.slave)
         conv.model.tie(f"tie {tie.name}", slave, f"deck:{tie.master} (tie)", tie.tolerance, tie.adjust)
     table.finish("equations")
@@ -236,7 +237,9 @@ def _mpc(conv: Conversion, table: _Table, mpc: Mpc) -> None:
     if kind in ("BEAM", "LINK"):
         a, b = nodes[:2]
         if kind == "BEAM" and conv.rotational[b]:
-            conv.model.coupling(f"MPC {len(table.dependent) + 1}", int(b), nodes[:1], kind="rigid")
+            name = f"MPC {len(table.dependent) + 1}"
+            conv.places[name] = where
+            conv.model.coupling(name, int(b), nodes[:1], kind="rigid")
             for k in range(6 if conv.rotational[a] else 3):
                 table.depend(int(a), k, where)
             return
@@ -244,7 +247,9 @@ def _mpc(conv: Conversion, table: _Table, mpc: Mpc) -> None:
         if not np.linalg.norm(d) > 0.0:
             raise ModelError(f"both nodes of the MPC {kind} are at one place", place=where, remedy="use PIN or TIE")
         table.depend(int(a), int(np.abs(d).argmax()), where)
-        conv.model.joint(f"MPC {len(table.dependent)}", "distance", int(b), int(a))
+        name = f"MPC {len(table.dependent)}"
+        conv.places[name] = where
+        conv.model.joint(name, "distance", int(b), int(a))
     elif kind in ("PIN", "TIE"):
         a, b = nodes[:2]
         turning = kind == "TIE" and conv.rotational[a] and conv.rotational[b]
@@ -324,12 +329,14 @@ def _rigid_body(conv: Conversion, table: _Table, body: RigidBody, number: int) -
     for node in nodes.tolist():
         for k in range(6 if conv.rotational[node] else 3):
             table.depend(node, k, body.where)
+    conv.places[f"rigid body {number}"] = body.where
     conv.model.coupling(f"rigid body {number}", ref, nodes, kind="rigid")
 
 
 def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) -> None:
     ref, nodes = conv.node(coupling.ref_node), conv.nodes(coupling.nodes)
     name = f"coupling {number}" + (f" {coupling.name}" if coupling.name else "")
+    conv.places[name] = coupling.where
     dofs = sorted(set(coupling.dofs))
     if coupling.orientation is not None and (set(dofs) & {1, 2, 3}) not in ({1, 2, 3}, set()):
         axes = axes_at(conv.deck.orientations[coupling.orientation], conv.deck.x[[ref]])[0]
@@ -550,6 +557,7 @@ def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> N
     for i, factor in enumerate(np.unique(factors)):
         function = make_function({"kind": "scaled", "function": course.function, "factor": float(factor)})
         name = f"motion {number}.{i + 1} {_NAMES[dof]}"
+        conv.places[name] = course.where
         mine = nodes[factors == factor]
         if dof < 3:
             conv.drivers.append(name)
@@ -594,6 +602,7 @@ def _turned(conv: Conversion, table: _Table, course, nodes, dofs, factors, axes,
         count = np.repeat(np.arange(len(rows)), [len(r[0]) for r in rows])
         nodes, components, coefficients = (np.concatenate(p) for p in zip(*rows, strict=True))
         name = f"motion {number} in local axes" + (", rotations" if part else "")
+        conv.places[name] = course.where
         conv.drivers.append(name)
         conv.model.equations(
             name,

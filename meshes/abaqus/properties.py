@@ -457,6 +457,8 @@ def _law(deck, card: Card, make, name: str, ids: np.ndarray, what: str) -> None:
             if not 1 <= d <= 6:
                 first.fail(f"the direction is {d}; give 1 to 6")
         dofs, rows = given, rows[1:]
+    if types[0][-1] in "12" and not dofs:
+        first.fail(f"the line with the direction of {types[0]} is empty; give 1 to 6")
     if len(types) > 1:
         card.fail(f"the set {name} mixes {' and '.join(types)}; give each its own set")
     rows = [r for r in rows if any(r[1])]
