@@ -24,8 +24,10 @@ from fem_mbs.declarations.steps import PlannedStep
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model.model import Model
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.solvers.stepping.continuation import Critical, PathSettings, Point, branching, follow
+from fem_mbs.solvers.stepping.continuation import follow
+from fem_mbs.solvers.stepping.critical_points import branching
 from fem_mbs.solvers.stepping.descent import descend
+from fem_mbs.solvers.stepping.path_steps import Critical, PathSettings, Point
 from fem_mbs.system.compiled import Compiled
 
 __all__ = ["check_levels", "controlled", "run_static", "varied"]
