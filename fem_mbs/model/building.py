@@ -26,7 +26,8 @@ from fem_mbs.model.records import (
     JointCoordinate,
     JointData,
 )
-from fem_mbs.properties.sections import Material, Section
+from fem_mbs.properties.materials import Material
+from fem_mbs.properties.sections import Section
 from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.properties.solids import CellGroup, SolidGroup, SolidMaterial
 from fem_mbs.system.blocks import GROUND, Block, make_block
