@@ -511,13 +511,13 @@ class Plane(Declaration):
 
 @dataclass(frozen=True, eq=False)
 class Pressure(Declaration):
-    """Pressures on faces of solids and edges of plane parts.
+    """Pressures on faces of solids, edges of plane parts and shells.
 
-    Apply a pressure [Pa] on faces of solids or edges of plane parts, against the outward normal, which it
-    follows: value * f(t).
+    Apply a pressure [Pa] on faces of solids or edges of plane parts, against the outward normal, or on shells, against
+    their normal, which it follows: value * f(t).
 
     Args:
-        on: "mesh:set" of a facet set, or a list of them; the cells must have elements already.
+        on: "mesh:set" of a facet set, of shells a set of cells, or a list of them; the cells must have elements.
         value: a number, an expression of x, y, z of the middle of the face, or one number per face.
         integration: "exact", or "reduced": on faces of solids with the few points that CalculiX takes for elements
             like theirs, which differs where faces are distorted or curved.
@@ -529,7 +529,7 @@ class Pressure(Declaration):
     owner = "Pressure"
 
     name: str = key(NAME, "", shows='"pressure 1", ...')
-    on: Any = key(PLACES, "mesh:set of faces of solids or edges of plane parts, or a list of them")
+    on: Any = key(PLACES, "mesh:set of faces of solids, edges of plane parts or cells of shells, or a list of them")
     value: Any = key(
         NUMBER_OR_EXPRESSION,
         "against the outward normal, which it follows; expressions of x, y, z of the middle of a face",
@@ -558,9 +558,9 @@ class Pressure(Declaration):
 
 @dataclass(frozen=True, eq=False)
 class Traction(Declaration):
-    """Dead loads on faces of solids and edges of plane parts.
+    """Dead loads on faces of solids, edges of plane parts and shells.
 
-    Apply a traction [Pa] on faces of solids or edges of plane parts, constant in direction: vector * f(t), per
+    Apply a traction [Pa] on faces of solids, edges of plane parts or shells, constant in direction: vector * f(t), per
     area of the undeformed face.
 
     Args:
@@ -572,7 +572,7 @@ class Traction(Declaration):
     owner = "Traction"
 
     name: str = key(NAME, "", shows='"traction 1", ...')
-    on: Any = key(PLACES, "mesh:set of faces of solids or edges of plane parts, or a list of them")
+    on: Any = key(PLACES, "mesh:set of faces of solids, edges of plane parts or cells of shells, or a list of them")
     vector: Any = key(
         VELOCITY, "per undeformed area, fixed in direction; expressions of x, y, z of the middle of a face", unit="Pa"
     )
