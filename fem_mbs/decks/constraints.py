@@ -161,11 +161,13 @@ def make_constraints(conv: Conversion, timeline: Timeline) -> None:
 
 def _hold_unused(conv: Conversion, table: _Table) -> None:
     """Hold directions of nodes that only equations use, and none of them names: they are no unknowns of the deck."""
-    if not table.terms:
-        return
     deck = conv.deck
+    partial = _partial_couplings(conv)
     alone = np.zeros(len(deck.node_ids), bool)
-    alone[np.concatenate([nodes for _, nodes, _, _ in table.terms])] = True
+    for _, nodes, _, _ in table.terms:
+        alone[nodes] = True
+    if not alone.any() and not partial:
+        return
     for group in conv.groups:
         alone[group.nodes] = False
     for block in deck.blocks:
@@ -177,6 +179,9 @@ def _hold_unused(conv: Conversion, table: _Table) -> None:
         alone[conv.nodes(mpc.nodes)] = False
     dim = 2 if conv.plane else 3
     named = np.zeros((len(alone), 6), bool)
+    for ref, directions in partial.items():
+        alone[ref] = True
+        named[ref, directions] = True
     for _, nodes, components, _ in table.terms:
         named[nodes, components] = True
     for b in (*deck.boundaries, *(b for step in deck.steps for b in step.boundaries)):
@@ -184,10 +189,35 @@ def _hold_unused(conv: Conversion, table: _Table) -> None:
             named[conv.nodes(b.nodes), dof - 1] = True
     for load in (load for step in deck.steps for load in step.cloads):
         named[conv.nodes(load.nodes), load.dof - 1] = True
-    for k in range(dim):
-        idle = np.flatnonzero(alone & ~named[:, k])
+    for k in (*range(dim), *(range(3, 6) if partial else ())):
+        idle = np.flatnonzero(alone & ~named[:, k] & ((k < 3) | conv.rotational))
         if idle.size:
             conv.model.fix(idle, [_NAMES[k]])
+
+
+def _partial_couplings(conv: Conversion) -> dict[int, list[int]]:
+    """Return reference nodes of kinematic couplings of some directions, which nothing else uses, and the components
+    (0 to 5) that these couplings have to do with: of translations also the rotations that cause them."""
+    deck = conv.deck
+    used = np.zeros(len(deck.node_ids), int)
+    for group in conv.groups:
+        used[group.nodes] = 2
+    for block in deck.blocks:
+        used[conv.nodes(block.nodes.ravel())] = 2
+    for entry in (*deck.rigid_bodies, *deck.couplings):
+        used[conv.node(entry.ref_node)] += 1
+    for entry in (*deck.equations, *deck.mpcs, *deck.rigid_bodies, *deck.couplings):
+        used[np.unique(conv.nodes(entry.nodes))] += 1
+    found = {}
+    for coupling in deck.couplings:
+        ref, directions = conv.node(coupling.ref_node), {d - 1 for d in coupling.dofs}
+        own = ref not in conv.nodes(coupling.nodes)
+        if coupling.kind != "kinematic" or coupling.orientation is not None or used[ref] > 1 or not own:
+            continue
+        turning = {3 + k for k in range(3) if directions & ({0, 1, 2} - {k})}
+        if len(directions | turning) < 6:
+            found[ref] = sorted(directions | turning)
+    return found
 
 
 def _surface_nodes(conv: Conversion, name: str) -> np.ndarray:
@@ -339,8 +369,8 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
     conv.places[name] = coupling.where
     dofs = sorted(set(coupling.dofs))
     if coupling.orientation is not None and (set(dofs) & {1, 2, 3}) not in ({1, 2, 3}, set()):
-        axes = axes_at(conv.deck.orientations[coupling.orientation], conv.deck.x[[ref]])[0]
-        if not np.allclose(axes, np.eye(3), atol=1e-12):
+        axes = axes_at(conv.deck.orientations[coupling.orientation], conv.deck.x[[ref, *nodes]])
+        if coupling.kind == "kinematic" and not np.allclose(axes, np.eye(3), atol=1e-12):
             raise UnsupportedError(
                 "a coupling of some directions in the axes of an orientation is not supported", place=coupling.where
             )
@@ -351,6 +381,12 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
             table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where)
         return
     if coupling.kind == "distributing":
+        if coupling.orientation is not None:
+            conv.note(
+                f"{coupling.where}: the directions of node {coupling.ref_node} are those of the ORIENTATION, for "
+                "supports, loads and prints, as in CalculiX (in Abaqus they are global)",
+                Effect.DIFFERS,
+            )
         weights = _areas(conv, coupling, nodes)
         conv.model.coupling(name, ref, nodes, kind="distributing", weights=weights)
         return

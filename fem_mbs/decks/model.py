@@ -182,14 +182,21 @@ class Conversion:
                 yield group, rows[inside]
 
     def transform_of(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return axes (m, 3, 3), in rows, of the transforms at nodes (m,) of the model, and which have one (m,)
-        bool."""
+        """Return local axes (m, 3, 3), in rows, at nodes (m,) of the model, and which have some (m,) bool.
+
+        These are the axes of a transform, or of the orientation of a distributing coupling at its reference node.
+        """
         nodes = np.asarray(nodes)
         axes, has = np.tile(np.eye(3), (len(nodes), 1, 1)), np.zeros(len(nodes), bool)
         for t in self.deck.transforms:
             inside = np.isin(nodes, self.nodes(t.nodes))
             if inside.any():
                 axes[inside] = _axes(t.system, t.a, t.b, np.zeros(3), self.deck.x[nodes[inside]], t.where)
+                has |= inside
+        for coupling in self.deck.couplings:
+            if coupling.kind == "distributing" and coupling.orientation is not None:
+                inside = nodes == self.node(coupling.ref_node)
+                axes[inside] = axes_at(self.deck.orientations[coupling.orientation], self.deck.x[nodes[inside]])
                 has |= inside
         return axes, has
 

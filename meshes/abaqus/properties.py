@@ -169,6 +169,8 @@ def orientation(deck: Reading, card: Card) -> None:
     if not rows:
         card.fail("no data; give the points a and b")
     row, fields = rows[0]
+    if len(fields) == 1 and fields[0] and not _is_number(fields[0]):
+        row.fail(f"the axes come from the *DISTRIBUTION {fields[0]}, which is not read; give the points a and b")
     v = np.array(row.numbers(fields, "an orientation (points a and b)", 6, 9) + [0.0] * 9)[:9]
     a, b, c = place(card, v[:3]), place(card, v[3:6]), place(card, v[6:])
     check_axes(row, system, a - c if system == "rectangular" else a, b - c if system == "rectangular" else b)

@@ -103,6 +103,11 @@ BAD = {
     "a spring that pushes": (
         block("*ELEMENT, TYPE=SPRINGA, ELSET=SP\n9, 1, 2\n*SPRING, ELSET=SP\n\n-1.\n"), "*SPRING", "stiffness = -1.0",
     ),
+    "a pressure without value": (block(steps=step("*STATIC\n*DLOAD\nEALL, P1\n")), "EALL, P1", "value of the load is"),
+    "axes from a table": (
+        block("*DISTRIBUTION, NAME=DI\n, 1., 0., 0., 0., 1., 0.\n*ORIENTATION, NAME=O\nDI\n"), "DI\n*STEP",
+        "the axes come from the *DISTRIBUTION DI, which is not read",
+    ),
     "a spring without direction": (
         block("*ELEMENT, TYPE=SPRING1, ELSET=SP\n9, 1\n*SPRING, ELSET=SP\n\n1.\n"), "\n1.\n",
         "the line with the direction of SPRING1 is empty",
