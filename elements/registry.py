@@ -186,6 +186,7 @@ _MODULES = {
     **{f"axisymmetric_pressure_{face}": "solids.loads" for face in ("line", "line3")},
     **{f"pressure_{face}_reduced": "solids.loads" for face in ("triangle6", "quad", "quad8")},
     "solid_hexahedron_incompatible": "solids.space",
+    **{f"shell_{cell}": "shells.shell" for cell in ("triangle", "quad")},
     "bearing2": "springs.bearing",
     "bearing3": "springs.bearing",
     "solid_hexahedron20_reduced": "solids.space",

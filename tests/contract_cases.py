@@ -13,6 +13,7 @@ import numpy as np
 from fem_mbs.elements.flexible import body as flexible_body
 from fem_mbs.elements.flexible import load as flexible_load
 from fem_mbs.elements.laws import piecewise
+from fem_mbs.elements.shells import natural as shell
 from fem_mbs.elements.solids import centrifugal as solid_centrifugal
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import loads as solid_loads
@@ -311,6 +312,26 @@ def _solid_centrifugal(name):
     return par
 
 
+_SHELLS = {
+    "triangle": np.array(((0.2, -0.1, 0.3), (1.1, 0.2, 0.1), (0.4, 0.9, 0.5))),
+    "quad": np.array(((0.2, -0.1, 0.3), (1.1, 0.2, 0.1), (1.3, 1.1, 0.6), (0.1, 0.9, 0.4))),
+}
+
+
+def _shell(cell, damping=0.0):
+    """A warped cell with a random stiffness, offsets, initial stresses and nodes that are turned at the reference."""
+
+    def par(rng):
+        X, c = _SHELLS[cell], shell.Columns(shell.CELLS[cell])
+        S, R = _matrix(rng, c.strains), rng.normal(size=(8, c.strains))
+        turned = np.array([triad(rng) for _ in X]) if damping else np.tile(np.eye(3), (len(X), 1, 1))
+        row = shell.shell_rows(X[None], 0.1 * rng.normal(size=(1, len(X))), S[None], R[None], damping, turned[None])[0]
+        row[c.stress : c.stress + c.strains] = rng.normal(size=c.strains)
+        return row
+
+    return Case(par, reference=_SHELLS[cell])
+
+
 _CHORD = ((0.2, -0.1), (0.2 + 1.3 * np.cos(0.3), -0.1 + 1.3 * np.sin(0.3)))
 
 
@@ -544,6 +565,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
         }
         for name in solid_plane.KINDS
     },
+    **{f"shell_{cell}": {"": _shell(cell), "damped": _shell(cell, 0.05)} for cell in shell.CELLS},
     **{name: _face_load(name) for name in solid_loads.TYPES},
 }
 

@@ -5,10 +5,10 @@
           (Hinton & Campbell 1974, doi:10.1002/nme.1620080303; `fem_mbs.elements.solids.recovery`)
     von Mises: of the mean tensor at the node
 
-Never over two parts: stresses jump where the material does.  Frames keep single precision (7 digits), more than an
-average of extrapolated stresses has.  Tensors have the components xx, yy, zz, xy, yz, zx in global axes, those of
-strains halved shear angles; in the plane yz and zx are zero.  In a transient they are those of the middle of the step
-that ends at the frame, turned with the part to its end.
+Averages do not extend over two parts, since stresses jump where the material does.  Frames keep single precision (7
+digits), which exceeds the accuracy of averaged stresses.  Tensors have the components xx, yy, zz, xy, yz, zx in global
+axes; those of strains are halved shear angles; in the plane yz and zx are zero.  In a transient they belong to the
+middle of the step that ends at the frame, rotated with the part to its end.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Fields:
 
     @property
     def header(self) -> list[dict[str, Any]]:
-        """What the header of the results says of the fields at the nodes."""
+        """Return the entries of the results header on the fields at the nodes."""
         tensor = [{"name": n, "components": list(COMPONENTS)} for n in (STRESS,) if "stress" in self.wanted]
         tensor += [{"name": MISES, "components": [""]} for _ in tensor]
         tensor += [{"name": STRAIN, "components": list(COMPONENTS)} for _ in ("strain",) if "strain" in self.wanted]
@@ -156,7 +156,7 @@ class Fields:
 
     @property
     def blocks(self) -> list[dict[str, Any]]:
-        """Blocks of the header."""
+        """Return the blocks of the results header."""
         keys = ("name", "group", "cell", "region")
         return [
             {**{k: getattr(p, k) for k in keys}, "type": p.type_name, "connectivity": p.nodes, "outputs": []}

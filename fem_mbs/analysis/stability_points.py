@@ -24,7 +24,8 @@ from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel, Model, Step
 from fem_mbs.results.eigenvalues import NEUTRAL, growth_rates
-from fem_mbs.system.compile import Block, Compiled
+from fem_mbs.system.blocks import Block
+from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import matrices_of
 
 __all__ = ["Parameter", "Points", "boundary_of", "largest", "read_parameters"]
@@ -250,7 +251,7 @@ class Points:
 
 
 def _bare(step: Step) -> Step:
-    """Return a step without what it only shows on its way."""
+    """Return a step without options that only concern its output."""
     options = {k: v for k, v in step.options.items() if k not in ("frames", "restarts", "eigenvalues")}
     if step_kind(step.kind).passes_time:
         options["frames"] = 0
@@ -273,9 +274,10 @@ def largest(p: np.ndarray) -> tuple[float, float, bool]:
 def boundary_of(
     points: Points, axes: list[np.ndarray], stable: np.ndarray, failed: np.ndarray, refine: int
 ) -> tuple[list[list[float]], int]:
-    """Return points [p1, p2] at which stability is lost, along both parameters, after ``refine`` halvings of intervals,
-    and the number of intervals in which that cannot be said because a point between their ends has no state or
-    modes."""
+    """Return points [p1, p2] at which stability is lost, along both parameters, after ``refine`` halvings of intervals.
+
+    Return also the number of intervals without an answer, because a point between their ends has no state or modes.
+    """
     if refine == 0:
         return [], 0
     found, lost = [], 0

@@ -165,7 +165,7 @@ def count_tables(entries: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
 
 
 def _counted(n: int, what: str) -> str:
-    """A number of things whose name is a singular noun."""
+    """Return the text of a number of things whose name is a singular noun."""
     if n == 1:
         return f"1 {what}"
     if what.endswith("y"):

@@ -89,7 +89,7 @@ def _complain(text: str) -> None:
 
 
 def _with_restart_number(arguments: list[str]) -> list[str]:
-    """--restart without a number means the last restart point."""
+    """Return the arguments with the last restart point for --restart without a number."""
     out = []
     for i, argument in enumerate(arguments):
         alone = argument == "--restart" and not re.fullmatch(r"-?\d+", "".join(arguments[i + 1 : i + 2]))

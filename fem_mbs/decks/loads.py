@@ -113,7 +113,7 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
         if conv.plane:
             exists &= dof < 2
         if not exists.all():
-            lost = conv.deck.node_ids[nodes[~exists][0]]
+            lost = conv.deck.node_name(conv.deck.node_ids[nodes[~exists][0]])
             why = "which no element uses" if not conv.used[nodes[~exists][0]] else "which has no rotation"
             conv.note(f"{c.where}: the load on direction {c.dof} of node {lost}, {why}, is left out", Effect.DIFFERS)
         if c.follower:
@@ -193,10 +193,11 @@ class _Labels:
         for group in self.conv.groups:
             missing = ~np.isin(group.ids, d.elements)
             if missing.any():
+                name = self.conv.deck.element_name(group.ids[np.argmax(missing)])
                 raise ModelError(
                     "CENTRIF must act on all elements",
                     place=d.where,
-                    remedy=f"{group.type} {group.ids[np.argmax(missing)]} is not among them",
+                    remedy=f"{group.type} {name} is not among them",
                 )
 
     def dsloads(self, entries: Iterable[Dsload]) -> list[Given]:
@@ -301,7 +302,10 @@ def surface_facets(conv: Conversion, name: str, where: str) -> list[tuple[Group,
             out.append((group, rows, np.full(len(rows), int(str(label)[1:]) - 1)))
             taken |= mine & np.isin(elements, group.ids)
     if not taken.all():
-        raise ModelError(f"surface {name}: element {elements[np.argmin(taken)]} is not in the model", place=where)
+        raise ModelError(
+            f"surface {name}: element {conv.deck.element_name(elements[np.argmin(taken)])} is not in the model",
+            place=where,
+        )
     return out
 
 

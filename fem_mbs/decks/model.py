@@ -109,9 +109,15 @@ class Conversion:
     dependent: dict[tuple[int, int], str] = field(default_factory=dict)
     #: nodes that supports hold by equations
     inclined: set[int] = field(default_factory=set)
+    #: nodes (m,) and components (m,) of the terms of equations
+    equated: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    #: number of a step -> part by which CalculiX's beams are stiffer in it, and why
+    beyond: dict[int, tuple[float, str]] = field(default_factory=dict)
     #: names of motions; those of rotations with their node and axis
     drivers: list[str] = field(default_factory=list)
     turned: list[tuple[str, int, int]] = field(default_factory=list)
+    #: step of the deck (its index) -> group of supports that it has besides those of all steps
+    step_supports: dict[int, str] = field(default_factory=dict)
     #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)
     facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
@@ -277,7 +283,8 @@ def find_groups(conv: Conversion) -> None:
             n = len(block.ids)
             if not unsupported:
                 place = element_place(deck.source, int(block.ids[0]))
-            unsupported.append(f"{block.type} ({n} element{'s' * (n > 1)}, the first is {block.ids[0]})")
+            first = deck.element_name(block.ids[0])
+            unsupported.append(f"{block.type} ({n} element{'s' * (n > 1)}, the first is {first})")
             continue
         for letter, what in _VARIANTS.items() if kind[0] == "solid" else ():
             if letter in block.type[len(block.shape) :]:
@@ -288,8 +295,9 @@ def find_groups(conv: Conversion) -> None:
             rows = index == s
             if s < 0:
                 place = element_place(deck.source, int(block.ids[rows][0]))
+                first = deck.element_name(block.ids[rows][0])
                 raise ModelError(
-                    f"{rows.sum()} elements of type {block.type} have no section (the first is {block.ids[rows][0]})",
+                    f"{rows.sum()} elements of type {block.type} have no section (the first is {first})",
                     place=place,
                     remedy="the deck is cut off, or lacks a *SECTION for their set",
                 )

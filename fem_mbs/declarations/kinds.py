@@ -11,7 +11,8 @@ from typing import Any
 
 __all__ = [
     "ANY", "ANY_TEXT", "CELLS", "CELL_COUNT", "COMPONENT", "COMPONENTS", "COUNT_OR_COUNTS", "DIMENSION", "FLAG",
-    "FILE", "FUNCTION", "INERTIA", "Kind", "MATERIAL_AXES", "MATRIX", "MAX_CELLS", "MAX_NUMBER", "NAME", "NUMBER",
+    "FILE", "FUNCTION", "INERTIA", "Kind", "LAYERS", "MATERIAL_AXES", "MATRIX", "MAX_CELLS", "MAX_NUMBER",
+    "NAME", "NUMBER",
     "NUMBERS_NESTED", "NUMBER_OR_EXPRESSION", "NUMBER_OR_INF", "NUMBER_OR_PAIR", "NUMBER_OR_SEVERAL",
     "NUMBER_OR_VECTOR", "ORIENTATION", "PLACE", "PLACES", "POINTS", "RATIOS", "RELEASE_WORDS", "SECTION_NAME",
     "SPIN", "SQUARE", "STIFFNESS", "STOPS", "TABLE_POINTS", "TERMS", "TEXT", "VECTOR", "VECTOR_ANY", "VELOCITY",
@@ -301,6 +302,27 @@ def _terms(value: Any) -> list[dict[str, Any]]:
     return value
 
 
+def _layers(value: Any) -> list[dict[str, Any]]:
+    what = "a list of tables {material = name, thickness = number, angle = number}"
+    if not isinstance(value, list) or not value or not all(isinstance(v, dict) for v in value):
+        raise ValueError(f"must be {what}")
+    for i, layer in enumerate(value, 1):
+        other = next((key for key in layer if key not in ("material", "thickness", "angle")), None)
+        if other is not None:
+            raise ValueError(f"must be {what}; layer {i} has an unknown key {shown(other)}")
+        for key in ("material", "thickness"):
+            if key not in layer:
+                raise ValueError(f'must be {what}; layer {i} has no "{key}"')
+        if not isinstance(layer["material"], str) or not layer["material"].strip():
+            raise ValueError(f"must be {what}; material of layer {i} is a text")
+        for key in ("thickness", "angle"):
+            try:
+                _number(layer.get(key, 0.0))
+            except ValueError as error:
+                raise ValueError(f"must be {what}; the {key} of layer {i} {error}") from None
+    return value
+
+
 ANY = Kind("of Python", lambda v: v)
 NUMBER = Kind("number", _number)
 NUMBER_OR_INF = Kind("number", lambda v: _number(v, infinite=True))
@@ -360,3 +382,4 @@ STIFFNESS = Kind("list of numbers or of lists", _stiffness)
 COMPONENT = Kind("text or direction", lambda v: _vector(v) if isinstance(v, list) else _text(v))
 MATERIAL_AXES = Kind("3x3 list of numbers, or table", _material_axes)
 TERMS = Kind("list of tables", _terms)
+LAYERS = Kind("list of tables", _layers)

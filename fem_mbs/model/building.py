@@ -27,9 +27,10 @@ from fem_mbs.model.records import (
     JointData,
 )
 from fem_mbs.properties.sections import Material, Section
-from fem_mbs.properties.solids import SolidGroup, SolidMaterial
+from fem_mbs.properties.shells import ShellGroup
+from fem_mbs.properties.solids import CellGroup, SolidGroup, SolidMaterial
+from fem_mbs.system.blocks import GROUND, Block, make_block
 from fem_mbs.system.callbacks import Callback
-from fem_mbs.system.compile import GROUND, Block, make_block
 
 __all__ = ["Building"]
 
@@ -66,6 +67,7 @@ class Building:
         self.materials: dict[str, Material] = {}
         self.solid_materials: dict[str, SolidMaterial] = {}
         self.solid_groups: dict[str, SolidGroup] = {}
+        self.shell_groups: dict[str, ShellGroup] = {}
         self.temperatures: dict[str, tuple[int, TimeFunction]] = {}
         self.sections: dict[str, Section] = {}
         self.meshes: dict[str, tuple[Mesh, int]] = {}
@@ -91,6 +93,8 @@ class Building:
         self.blocks: list[Block] = []
         self.labels: set[str] = set()
         self.fixed: list[tuple[int, int]] = []
+        #: the same of supports that only some linear steps have, by the names of their groups
+        self.step_supports: dict[str, list[tuple[int, int]]] = {}
         self.driven: list[tuple[int, int, int, Owner]] = []
         self.used_functions: list[tuple[TimeFunction, bool]] = []
         self.callbacks: list[Callback] = []
@@ -141,8 +145,13 @@ class Building:
 
     @property
     def positions(self) -> np.ndarray:
-        """Node positions (n, dimension) [m] at the start."""
+        """Return the node positions (n, dimension) [m] at the start."""
         return np.concatenate(self._x) if self._x else np.zeros((0, self.dimension))
+
+    @property
+    def cell_groups(self) -> list[CellGroup]:
+        """All groups of elements on plane and solid cells of meshes."""
+        return [*self.solid_groups.values(), *self.shell_groups.values()]
 
     def position(self, node: int) -> np.ndarray:
         part = bisect_right(self._first, node) - 1
@@ -267,6 +276,24 @@ class Building:
         c, s = np.cos(angle), np.sin(angle)
         return np.array([[c, -s], [s, c]])
 
+    def rotation_matrices(self, nodes: np.ndarray) -> np.ndarray:
+        """Return rotations (n, dim, dim) of nodes at the start; see `rotation_matrix`."""
+        R = np.tile(np.eye(self.dimension), (len(nodes), 1, 1))
+        for node in self._turned(nodes):
+            R[nodes == node] = self.rotation_matrix(node)
+        return R
+
+    def start_angles(self, nodes: np.ndarray) -> np.ndarray:
+        """Return angles (n,) [rad] of nodes in the plane at the start."""
+        angles = np.zeros(len(nodes))
+        for node in self._turned(nodes):
+            angles[nodes == node] = self.rotations[node]
+        return angles
+
+    def _turned(self, nodes: np.ndarray) -> set[int]:
+        """Return those of the nodes that have a rotation of their own at the start."""
+        return self.rotations.keys() & set(nodes.tolist()) if self.rotations else set()
+
     def point(self, place: str | int, point: Any, owner: str, frames: bool = False) -> tuple[int, np.ndarray]:
         """Return node and offset in its axes of a point given in global coordinates (None: the node itself);
         ``frames`` as in `nodes_of`."""
@@ -301,7 +328,8 @@ class Building:
 
     @property
     def single_elements(self) -> dict[str, str]:
-        """Names of springs, motors and other single elements with outputs, that are no joints: their types."""
+        """Return the types of springs, motors and other single elements with outputs, that are no joints, by their
+        names."""
         return {
             name: block.type.name
             for block in self.blocks

@@ -14,7 +14,7 @@ from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import Truss
 from fem_mbs.model.records import Component
 from fem_mbs.properties.sections import Section
-from fem_mbs.system.compile import Block
+from fem_mbs.system.blocks import Block
 
 __all__ = ["Substructure", "group_call", "made_again", "part_name"]
 
@@ -117,4 +117,5 @@ def _declared(model: Any, group: str) -> Beam | Truss | None:
 
 def part_name(model: Any, label: str) -> str:
     """Return the user's name of the part that elements with a label belong to."""
-    return model.solid_groups[label].part if label in model.solid_groups else label
+    groups = {**model.solid_groups, **model.shell_groups}
+    return groups[label].part if label in groups else label

@@ -14,7 +14,7 @@ from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import component_number
 from fem_mbs.model.records import Assembling, InitialSpeed, InitialVelocity
-from fem_mbs.system.compile import GROUND
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["Assembly", "Initial", "StartSpeed"]
 

@@ -19,7 +19,7 @@ from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.display import Shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
-from fem_mbs.model.calls import Built, adds, named
+from fem_mbs.model.calls import Built, adds, named, named_calls
 from fem_mbs.model.compiled import CompiledModel, compile_model
 from fem_mbs.model.components import Substructure
 from fem_mbs.model.connections.couplings import Coupling
@@ -41,6 +41,7 @@ from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
+from fem_mbs.model.parts.shells import Shell
 from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
 from fem_mbs.model.records import Body, InitialSpeed, InitialVelocity, JointCoordinate, Step
 from fem_mbs.model.sensors.kinds import sensor_docstring, sensor_kind
@@ -50,6 +51,7 @@ from fem_mbs.model.watching import CheckRequest, EventRule
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
 
 
+@named_calls
 class Model(StepCalls, Shown):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
@@ -120,6 +122,7 @@ class Model(StepCalls, Shown):
     materials = Built()
     solid_materials = Built()
     solid_groups = Built()
+    shell_groups = Built()
     temperatures = Built()
     sections = Built()
     meshes = Built()
@@ -160,6 +163,7 @@ class Model(StepCalls, Shown):
     trusses = adds(Truss)
     solids = adds(Solid)
     planes = adds(Plane)
+    shells = adds(Shell)
     point_mass = adds(PointMass)
     disc = adds(Disc)
     nodal_mass = adds(NodalMass)

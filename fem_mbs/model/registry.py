@@ -27,6 +27,7 @@ from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
+from fem_mbs.model.parts.shells import Shell
 from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
 from fem_mbs.model.sensors.kinds import sensor_kinds
 from fem_mbs.model.sensors.sensor import SensorRequest
@@ -57,17 +58,17 @@ class Table:
 
     @property
     def owner(self) -> str:
-        """The word that messages begin with."""
+        """Return the word with which messages begin."""
         return self.declaration.owner
 
     @property
     def declarations(self) -> Sequence[type[Declaration]]:
-        """What its entries make."""
+        """Return the declarations that the entries of the table make."""
         return [self.declaration] if self.kinds is None else list(self.kinds().values())
 
     @property
     def text(self) -> str:
-        """What the table is for: the first paragraph of the declaration's docstring."""
+        """Return the purpose of the table: the first paragraph of the declaration's docstring."""
         return self.declaration.purpose()
 
     def place(self, which: str | int | None) -> str:
@@ -90,6 +91,7 @@ TABLES: Sequence[Table] = (
     Table("truss", Truss, "trusses"),
     Table("solid", Solid, "solids"),
     Table("plane", Plane, "planes"),
+    Table("shell", Shell, "shells"),
     Table("point_mass", PointMass),
     Table("disc", Disc),
     Table("nodal_mass", NodalMass),

@@ -261,7 +261,8 @@ class Section:
 
     @property
     def eccentric(self) -> bool:
-        """Whether its strains or velocities are coupled, or its axes turned: only beams in space take it."""
+        """Return whether its strains or velocities are coupled, or its axes rotated; only beams in space can have
+        this."""
         return self.shape == "matrix" or any((*self.centroid, *self.shear_centre, *self.mass_centre, self.rotate))
 
     def shear_coefficient_y(self, nu: float) -> float:
@@ -451,7 +452,7 @@ class _Reader:
         return value
 
     def pair(self, key: str, default: float, zero: bool = False, infinite: bool = False) -> None:
-        """``key``y and ``key``z, or ``key`` for both."""
+        """Return ``key``y and ``key``z, or ``key`` for both."""
         both = self.has(key)
         for axis in "yz":
             if both and self.has(key + axis):

@@ -11,7 +11,7 @@ from fem_mbs.elements.solids import material as solid_material
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.properties.sections import Material
 
-__all__ = ["SolidGroup", "SolidMaterial", "make_solid_material", "solid_material_of", "turned_strain"]
+__all__ = ["CellGroup", "SolidGroup", "SolidMaterial", "make_solid_material", "solid_material_of", "turned_strain"]
 
 COMPONENTS = ("xx", "yy", "zz", "xy", "yz", "zx")
 
@@ -27,33 +27,22 @@ class SolidMaterial:
     expansion: np.ndarray = field(default_factory=lambda: np.zeros(6))
 
 
-@dataclass(eq=False)
-class SolidGroup:
-    """Elements of one type in a solid or plane part: the data that loads and results need.
+@dataclass(eq=False, kw_only=True)
+class CellGroup:
+    """Elements of one type on cells of meshes.
 
     ``part`` is the user's name; ``name`` that of its results, of one kind of cell (the same where the part has only
     one); ``nodes`` (n, k); ``places``: runs of its elements (mesh, block in it, cells of the block, first element of
-    the run); ``ids`` (n,) their numbers in the mesh; ``state`` "" in space, else "stress", "strain" or "axisymmetric";
-    ``thickness`` (n,) [m] (angle 2 pi about an axis); ``axes`` (n, 3, 3) or (3, 3) material axes in rows, or None: the
-    global ones; ``volume`` (n,) [m^3], ``mass`` (n,) [kg], ``quality``: worst ratio of
-    the smallest to the largest Jacobian of an element.
+    the run); ``ids`` (n,) their numbers in the mesh.
     """
 
     name: str
     part: str
     kind: str
-    rule: str
     type: str
     nodes: np.ndarray
     places: list[tuple[str, int, np.ndarray, int]]
     ids: np.ndarray
-    material: SolidMaterial
-    state: str = ""
-    thickness: np.ndarray | None = None
-    axes: np.ndarray | None = None
-    mass: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    volume: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    quality: float = 1.0
 
     def elements(self, mesh: str, block: int, count: int) -> np.ndarray:
         """Return elements that stand on the ``count`` cells of a mesh's block, -1: none."""
@@ -65,6 +54,25 @@ class SolidGroup:
 
     def on(self, mesh: str) -> bool:
         return any(name == mesh for name, *_ in self.places)
+
+
+@dataclass(eq=False, kw_only=True)
+class SolidGroup(CellGroup):
+    """Elements of one type in a solid or plane part: the data that loads and results need.
+
+    ``state`` "" in space, else "stress", "strain" or "axisymmetric"; ``thickness`` (n,) [m] (angle 2 pi about an axis);
+    ``axes`` (n, 3, 3) or (3, 3) material axes in rows, or None: the global ones; ``volume`` (n,) [m^3], ``mass`` (n,)
+    [kg], ``quality``: worst ratio of the smallest to the largest Jacobian of an element.
+    """
+
+    rule: str
+    material: SolidMaterial
+    state: str = ""
+    thickness: np.ndarray | None = None
+    axes: np.ndarray | None = None
+    mass: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    volume: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    quality: float = 1.0
 
 
 def _numbers(value, owner: str, key: str, shapes: tuple[tuple[int, ...], ...], hint: str) -> np.ndarray:

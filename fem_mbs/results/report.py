@@ -42,6 +42,7 @@ class PrintTable(Record):
     mode: int | None = entry("of shapes of modes", optional=True, minimum=1)
     total: bool | None = entry("a sum over the set, which has no ids", optional=True)
     ids: list[int] = entry("nodes or elements, in the order of the set")
+    labels: list[str] | None = entry("INSTANCE.NUMBER of the ids, in a deck of parts and instances", optional=True)
     points: list[int] | None = entry("integration points, beside the ids", optional=True)
     values: list[list[float | None]] = entry("one row per id or point")
 
@@ -225,5 +226,5 @@ class Summary(Record):
 
     @property
     def failures(self) -> list[str]:
-        """Which steps have not reached their goal, or have results that do not hold, and why."""
+        """Return the steps that have not reached their goal, or have invalid results, and why."""
         return [f'step "{step.name}": {why}' for step in self.steps for why in step.failures or []]

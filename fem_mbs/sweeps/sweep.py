@@ -98,7 +98,7 @@ class Plan:
 
     @property
     def waiting(self) -> list[int]:
-        """Numbers of the variants without a result."""
+        """Return the numbers of the variants without a result."""
         return [k for k, record in enumerate(self.records) if record is None]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fem_mbs.meshes.abaqus.assembly import place, turn
 from fem_mbs.meshes.abaqus.deck import (
     Amplitude,
     Coupling,
@@ -145,7 +146,7 @@ def coupling(deck: Reading, card: Card) -> None:
     surface = deck.mesh.surface(card, card.need("SURFACE"))
     orient = card.get("ORIENTATION")
     if orient is not None:
-        deck.refer(card, "orientation", orient)
+        orient = deck.refer(card, "orientation", orient)
     name = card.get("CONSTRAINT NAME", "")
     deck.coupling = (card, name, deck.mesh.one_node(card, card.need("REF NODE")), surface, orient)
 
@@ -157,6 +158,9 @@ def kinematic(deck: Reading, card: Card) -> None:
 
 def distributing(deck: Reading, card: Card) -> None:
     """Couple the mean motion of a surface."""
+    method = card.get("WEIGHTING METHOD", "UNIFORM")
+    if method != "UNIFORM":
+        deck.log.add("parameter", f"DISTRIBUTING, WEIGHTING METHOD={method}", card)
     _finish_coupling(deck, card, "distributing")
 
 
@@ -188,7 +192,7 @@ def kinematic_coupling(deck: Reading, card: Card) -> None:
     ref = deck.mesh.one_node(card, card.need("REF NODE"))
     orient = card.get("ORIENTATION")
     if orient is not None:
-        deck.refer(card, "orientation", orient)
+        orient = deck.refer(card, "orientation", orient)
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
         dofs: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
@@ -236,6 +240,7 @@ def tie(deck: Reading, card: Card) -> None:
         deck.log.add("keyword", "TIE, CYCLIC SYMMETRY", card)
         card.taken.update(card.params)
         return
+    card.choice("TYPE", {"SURFACE": None, "NODE": None}, None)  # nodes follow faces in both, and need not match them
     tolerance = card.number("POSITION TOLERANCE", np.nan)
     adjust = card.get("ADJUST", "YES") != "NO"
     name = card.get("NAME", "")
@@ -259,11 +264,19 @@ def transform(deck: Reading, card: Card) -> None:
     row, fields = rows[0]
     v = np.array(row.numbers(fields, "a transform (points a and b)", 6, 6))
     check_axes(row, system, v[:3], v[3:])
-    deck.transforms.append(Transform(nodes, system, v[:3].copy(), v[3:].copy(), where(card)))
+    moved = turn if system == "rectangular" else place
+    deck.transforms.append(Transform(nodes, system, moved(card, v[:3]), moved(card, v[3:]), where(card)))
+
+
+# What the numbers of definitions of amplitudes are.
+_DEFINITIONS: dict[str, tuple[str, ...]] = {
+    "TABULAR": (), "EQUALLY SPACED": (), "SMOOTH STEP": (), "PERIODIC": (),
+    "MODULATED": ("A0", "A", "t0", "omega1", "omega2"), "DECAY": ("A0", "A", "t0", "td"),
+}  # fmt: skip
 
 
 def amplitude(deck: Reading, card: Card) -> None:
-    """Read tables of time and value; other definitions are refused where they are used."""
+    """Read factors of time: tables, smooth steps, periodic, modulated, decaying; others are refused where used."""
     name = card.need("NAME")
     if name in deck.amplitudes:
         card.fail(f"the amplitude {name} is defined twice")
@@ -279,18 +292,35 @@ def amplitude(deck: Reading, card: Card) -> None:
         last = row
     data = np.array(flat)
     t = value = np.empty(0)
-    if definition.startswith("TAB"):
-        definition = "TABULAR"
-        if not flat or len(flat) % 2:
-            last.fail(f"{len(flat)} numbers; give pairs of time and value")
+    definition = next((d for d in _DEFINITIONS if d.replace(" ", "").startswith(definition)), definition)
+    if definition == "EQUALLY SPACED":
+        interval, begin = card.number("FIXED INTERVAL", 0.0), card.number("BEGIN", 0.0)
+        if not interval > 0.0:
+            card.fail(f"FIXED INTERVAL={interval:g}; give the positive time between the values")
+        if not flat:
+            card.fail("no data; give the values")
+        definition, data = "TABULAR", np.column_stack((begin + interval * np.arange(len(flat)), flat)).ravel()
+    if definition in ("TABULAR", "SMOOTH STEP"):
+        if not len(data) or len(data) % 2:
+            last.fail(f"{len(data)} numbers; give pairs of time and value")
         t, value = data[::2] + shift[0], data[1::2] + shift[1]
         if (np.diff(t) <= 0).any():
             k = int(np.argmax(np.diff(t) <= 0))
             card.fail(f"time must increase; {t[k + 1]:g} follows {t[k]:g}")
+    elif definition in _DEFINITIONS:
+        if definition == "PERIODIC" and len(data) > 4 and data[0] == (len(data) - 4) // 2 and not len(data) % 2:
+            pass
+        elif definition == "PERIODIC":
+            last.fail(f"{len(data)} numbers; give N, the frequency, t0, A0, then N pairs of coefficients")
+        elif len(data) != len(_DEFINITIONS[definition]):
+            last.fail(f"{len(data)} numbers; give {', '.join(_DEFINITIONS[definition])}")
+        if definition == "DECAY" and not data[3] > 0.0:
+            last.fail(f"the time of decay is {data[3]:g}; give a positive number")
     else:
         deck.log.add(
-            "entry", f"AMPLITUDE, DEFINITION={definition}", card, Effect.NONE, "only tables of time and value are read"
-        )
+            "entry", f"AMPLITUDE, DEFINITION={definition}", card, Effect.NONE,
+            "it is no table, SMOOTH STEP, PERIODIC, MODULATED or DECAY",
+        )  # fmt: skip
     deck.amplitudes[name] = Amplitude(name, definition, t, value, total, data, where(card))
 
 

@@ -1,7 +1,8 @@
 """Content of an Abaqus or CalculiX deck, independent of any solver: the result of
 `fem_mbs.meshes.abaqus.reader.read_deck`.
 
-Everything keeps the deck's own numbers and units.  Nodes and elements are named by their ids; sets, faces and ranges
+Everything keeps the deck's own numbers and units; in a deck of parts and instances `Deck.numbering` says which numbers
+stand for INSTANCE.NUMBER.  Nodes and elements are named by their ids; sets, faces and ranges
 are resolved to ids, in the order of the deck (which is the order in which CalculiX prints).  Names are upper case
 without blanks.  Directions are numbered 1, 2, 3 (translations) and 4, 5, 6 (rotations), in the axes of
 `Deck.transforms` where a node has one.  ``where`` says file and line, for messages.  Data
@@ -16,6 +17,8 @@ from enum import StrEnum
 from typing import TypeVar
 
 import numpy as np
+
+from fem_mbs.meshes.abaqus.assembly import Numbering
 
 __all__ = [
     "Amplitude", "BeamSection", "Boundary", "Cload", "Coupling", "Dashpot", "Deck", "Dload", "Dsload", "Elastic",
@@ -333,8 +336,9 @@ class Tie:
 
 @dataclass(frozen=True, eq=False)
 class Amplitude(_Frozen):
-    """A factor of time: definition TABULAR (t (m,), value (m,), linear between, constant outside); others as given in
-    ``data``.  total_time: t counts from the beginning of the first step, else from that of the present one."""
+    """A factor of time: definition TABULAR (t (m,), value (m,), linear between, constant outside) or SMOOTH STEP (with
+    quintic steps between); PERIODIC, MODULATED, DECAY and others as given in ``data``.  total_time: t counts from the
+    beginning of the first step, else from that of the present one."""
 
     name: str
     definition: str
@@ -558,6 +562,21 @@ class Deck(_Frozen):
     steps: tuple[DeckStep, ...] = ()
     unused: tuple[Unused, ...] = ()
     end: str = ""  # file and line of the last line
+    #: of "node" and "element": their names INSTANCE.NUMBER in a deck of parts and instances
+    numbering: Mapping[str, Numbering] = field(default_factory=dict)
+
+    @property
+    def assembled(self) -> bool:
+        """Whether the deck is made of instances of parts, in which numbers count anew."""
+        return any(n.names for n in self.numbering.values())
+
+    def node_name(self, number: int) -> str:
+        """Return the deck's name of a node: its number, INSTANCE.NUMBER in an instance."""
+        return self.numbering["node"].label(number) if "node" in self.numbering else str(number)
+
+    def element_name(self, number: int) -> str:
+        """Return the deck's name of an element: its number, INSTANCE.NUMBER in an instance."""
+        return self.numbering["element"].label(number) if "element" in self.numbering else str(number)
 
     def of_type(self, kind: type[T]) -> tuple[T, ...]:
         """Return the sections of one class, for example ``deck.of_type(BeamSection)``."""

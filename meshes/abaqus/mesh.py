@@ -11,13 +11,15 @@ from typing import NoReturn
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.meshes.abaqus.assembly import Instance, Numbering, place
 from fem_mbs.meshes.abaqus.deck import Effect, ElementBlock, Normal, Surface, Unused
 from fem_mbs.meshes.abaqus.elements import MECHANICAL, AbaqusElement, element_type, faces
-from fem_mbs.meshes.abaqus.text import MAX_ID, Card, Row, label, short
+from fem_mbs.meshes.abaqus.text import MAX_ID, Card, Numbers, Row, label, short
 
 __all__ = ["DeckMesh", "Log"]
 
 _NAMES = re.compile(rb'[A-CF-Za-cf-z_"$]')  # what stands in names and not in numbers
+_LETTERS = re.compile(rb'[A-Za-z_"$]')
 
 
 _ORDER = list(Effect)
@@ -84,14 +86,18 @@ def _whole_lines(counts: np.ndarray, width: int) -> np.ndarray | None:
 class DeckMesh:
     """Reads *NODE, *ELEMENT, *NSET, *ELSET, *USER ELEMENT and *SURFACE of all cards; then the look-ups work."""
 
-    def __init__(self, cards: list[Card], log: Log) -> None:
+    def __init__(self, cards: list[Card], log: Log, instances: list[Instance] | None = None) -> None:
         self.log = log
+        self.instances = {i.name: i for i in instances or ()}
+        #: of "node" and "element": numbers of the model for those of instances
+        self.numbering: dict[str, Numbering] = {}
         self.user: dict[str, int] = {}
         self.extra: list[tuple[_Elements, np.ndarray]] = []  # nodes that give beams a direction
         self._sets: dict[str, dict[str, _RawSet]] = {"node": {}, "element": {}}
         self._resolved: dict[tuple[str, str], np.ndarray] = {}
         self._surfaces: dict[str, Card] = {}
-        nodes: list[tuple[Card, object, np.ndarray, np.ndarray]] = []
+        systems: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # axes and origin of *SYSTEM, of each instance
+        nodes: list[tuple[Card, Numbers, np.ndarray, np.ndarray]] = []
         groups: list[_Elements] = []
         for card in cards:
             if card.keyword == "USER ELEMENT":
@@ -99,16 +105,23 @@ class DeckMesh:
                 for name in list(card.params):  # dofs and integration points: not used, with the elements
                     card.taken.add(name)
         for card in cards:
-            if card.keyword == "NODE":
-                nodes.append(self._nodes(card))
-            elif card.keyword == "ELEMENT":
+            owner = "" if card.instance is None else card.instance.name
+            if card.keyword == "SYSTEM":
+                systems[owner] = _system(card)
+            elif card.keyword == "NODE":
+                nodes.append(self._nodes(card, systems.get(owner)))
+        self._number_nodes(nodes)
+        for card in cards:
+            if card.keyword == "ELEMENT":
                 group = self._elements(card)
                 if group is not None:
                     groups.append(group)
-            elif card.keyword in ("NSET", "ELSET"):
+        self._number_elements(groups)
+        for card in cards:
+            if card.keyword in ("NSET", "ELSET"):
                 self._set(card, "node" if card.keyword == "NSET" else "element")
             elif card.keyword == "SURFACE":
-                name = card.need("NAME")
+                name = _key(card.instance, card.need("NAME"))
                 if name in self._surfaces:
                     card.fail(f"the surface {name} is defined twice (first in line {self._surfaces[name].line})")
                 self._surfaces[name] = card
@@ -118,29 +131,68 @@ class DeckMesh:
         self.elsets = {name: self._resolve("element", name, []) for name in self._sets["element"]}
         self.surfaces = {name: self._surface(name, card) for name, card in self._surfaces.items()}
 
+    # ---- numbers and names of instances ------------------------------------------------------------------------------
+
+    def _number_nodes(self, parts: list[tuple[Card, Numbers, np.ndarray, np.ndarray]]) -> None:
+        """Give the nodes of all instances numbers of the model, and enter them in the sets of their keywords."""
+        largest = max((int(ids.max()) for _, _, ids, _ in parts if len(ids)), default=0)
+        self.numbering["node"] = numbers = Numbering.of(list(self.instances), largest)
+        for card, _, ids, _ in parts:
+            ids += numbers.offset(card.instance)
+            name = card.get("NSET")
+            if name is not None:
+                name = _key(card.instance, name)
+                self._sets["node"].setdefault(name, _RawSet()).parts.append((ids, card))
+
+    def _number_elements(self, groups: list[_Elements]) -> None:
+        largest = max((int(group.ids.max()) for group in groups), default=0)
+        self.numbering["element"] = numbers = Numbering.of(list(self.instances), largest)
+        for group in groups:
+            group.ids = group.ids + numbers.offset(group.card.instance)
+            name = group.card.get("ELSET")
+            if name is not None:
+                name = _key(group.card.instance, name)
+                self._sets["element"].setdefault(name, _RawSet()).parts.append((group.ids, group.card))
+
+    def label(self, what: str, number: int) -> str:
+        """Return the number of a "node" or "element" as the deck has it, INSTANCE.NUMBER of instances."""
+        return self.numbering[what].label(int(number))
+
+    def _of_model(self, instance: Instance | None, item: int | str, what: str) -> int | str:
+        """Return the number in the model, or the full name of the set, for what a keyword of an instance (None: of the
+        assembly) says."""
+        if isinstance(item, int):
+            return item + self.numbering[what].offset(instance)
+        head, dot, tail = item.partition(".")
+        if dot and instance is None and head in self.instances:
+            return int(tail) + self.numbering[what].offset(self.instances[head]) if tail.isdigit() else item
+        return _key(instance, item)
+
     # ---- nodes -------------------------------------------------------------------------------------------------------
 
-    def _nodes(self, card: Card):
+    def _nodes(
+        self, card: Card, system: tuple[np.ndarray, np.ndarray] | None
+    ) -> tuple[Card, Numbers, np.ndarray, np.ndarray]:
+        """Return the nodes of a keyword with their numbers in the deck, at their places in the model."""
         table = card.table()
         if table.counts.size and (table.counts.max() > 7):
             k = int(table.counts.argmax())
             table.at(card, k).fail(f"{table.counts[k]} entries; a node is its number and 3 coordinates")
         if table.counts.size and table.counts.max() > 4:
-            place = table.at(card, int(table.counts.argmax()))
-            self.log.add("entry", "NODE, direction of the normal", place, count=int((table.counts > 4).sum()))
+            row = table.at(card, int(table.counts.argmax()))
+            self.log.add("entry", "NODE, direction of the normal", row, count=int((table.counts > 4).sum()))
         values = table.padded(4)
         ids = self._ids(values[:, 0], card, table, "node")
         x = values[:, 1:]
-        system = card.get("SYSTEM", "R")
-        if system == "C":  # radius, angle [deg], z
+        kind = card.get("SYSTEM", "R")
+        if kind == "C":  # radius, angle [deg], z
             angle = np.deg2rad(x[:, 1])
             x = np.column_stack([x[:, 0] * np.cos(angle), x[:, 0] * np.sin(angle), x[:, 2]])
-        elif system not in ("R", "RECTANGULAR"):
-            card.fail(f"SYSTEM={system} is not read; give rectangular (R) or cylindrical (C) coordinates")
-        name = card.get("NSET")
-        if name is not None:
-            self._sets["node"].setdefault(name, _RawSet()).parts.append((ids, card))
-        return card, table, ids, x
+        elif kind not in ("R", "RECTANGULAR"):
+            card.fail(f"SYSTEM={kind} is not read; give rectangular (R) or cylindrical (C) coordinates")
+        if system is not None:
+            x = x @ system[0] + system[1]
+        return card, table, ids, place(card, x)
 
     @staticmethod
     def _ids(values: np.ndarray, card: Card, table, what: str) -> np.ndarray:
@@ -161,8 +213,8 @@ class DeckMesh:
                 twice = again[np.argmax(moved)]
                 here, before = (_place_of(parts, int(order[i])) for i in (twice, twice - 1))
                 here.fail(
-                    f"node {ids[order[twice]]} is defined twice, with other coordinates before ({before.file}, line "
-                    f"{before.line})"
+                    f"node {self.label('node', ids[order[twice]])} is defined twice, with other coordinates before "
+                    f"({before.file}, line {before.line})"
                 )
             keep = np.ones(len(ids), bool)
             keep[order[again]] = False
@@ -188,7 +240,9 @@ class DeckMesh:
             card.fail(
                 f"the element type {short(name)} is not known; see fem_mbs.meshes.abaqus.elements for those that are"
             )
-        table = card.table()
+        named = bool(self.instances) and any(_LETTERS.search(piece.data) for piece in card.pieces)
+        table = self._named_nodes(card) if named else card.table()
+        shift = 0 if named else self.numbering["node"].offset(card.instance)
         width = 1 + kind.n_nodes
         if not len(table.values):
             card.fail("no elements follow")
@@ -218,24 +272,42 @@ class DeckMesh:
                 starts = np.concatenate([[0], at[:-1] + 1])
         rows = values.reshape(-1, width)
         files, lines = table.files[starts], table.lines[starts]
-        wrong = (rows < 0) | (rows > MAX_ID) | (rows != np.floor(rows)) | ((rows == 0) & (np.arange(width) == 0))
+        wrong = (rows < 0) | (rows != np.floor(rows)) | ((rows == 0) & (np.arange(width) == 0))
+        wrong |= rows > (np.inf if named else MAX_ID)  # named nodes have their numbers in the model already
         if wrong.any():
             i, j = divmod(int(np.argmax(wrong)), width)
             Row(card, table.names[files[i]], int(lines[i])).fail(
                 f"{rows[i, j]:.17g} is not a {'node' if j else 'element'} number from 1 to {MAX_ID}"
             )
         rows = rows.astype(np.int64)
-        group = _Elements(kind, card, rows[:, 0], rows[:, 1:], None, lines, table.names, files)
+        at_nodes = np.where(rows[:, 1:] > 0, rows[:, 1:] + shift, 0)
+        group = _Elements(kind, card, rows[:, 0], at_nodes, None, lines, table.names, files)
         if extra is not None:
-            self.extra.append((group, extra))
-        elset = card.get("ELSET")
-        if elset is not None:
-            self._sets["element"].setdefault(elset, _RawSet()).parts.append((group.ids, card))
+            self.extra.append((group, extra + shift))
         if kind.family not in MECHANICAL:
             self.log.add(
                 "element type", name, card, reason=f"{kind.family} elements are not used", count=len(group.ids)
             )
         return group
+
+    def _named_nodes(self, card: Card) -> Numbers:
+        """Return the table of elements of the assembly whose nodes may be named INSTANCE.NUMBER, with numbers of the
+        model for the nodes."""
+        values: list[float] = []
+        counts, lines = [], []
+        for row, fields in card.rows():
+            values.append(row.whole(fields, 0, "element"))
+            for text in fields[1:]:
+                node = self._of_model(card.instance, row.identity(text), "node")
+                if isinstance(node, str):
+                    row.fail(f"{short(text)} is not a node; give its number, INSTANCE.NUMBER of one of an instance")
+                values.append(node)
+            counts.append(len(fields))
+            lines.append(row.line)
+        n = len(counts)
+        return Numbers(
+            np.array(values, float), np.array(counts, int), np.array(lines, int), np.zeros(n, int), [card.file]
+        )
 
     def _join_elements(self, groups: list[_Elements]) -> None:
         ids = np.concatenate([g.ids for g in groups]) if groups else np.empty(0, np.int64)
@@ -243,14 +315,15 @@ class DeckMesh:
         again = order[1:][ids[order][1:] == ids[order][:-1]]
         if len(again):
             group, i = _find(groups, int(again.min()))
-            group.at(i).fail(f"element {group.ids[i]} is defined twice")
+            group.at(i).fail(f"element {self.label('element', group.ids[i])} is defined twice")
         for group in groups:
             missing = ~self.has_node(group.nodes.ravel()).reshape(group.nodes.shape)
             if group.kind.family not in MECHANICAL:
                 missing &= group.nodes != 0  # networks and gaps may leave a node out
             if missing.any():
                 i, j = divmod(int(np.argmax(missing)), group.nodes.shape[1])
-                group.at(i).fail(f"element {group.ids[i]} names node {group.nodes[i, j]}, which is not defined")
+                element, node = self.label("element", group.ids[i]), self.label("node", group.nodes[i, j])
+                group.at(i).fail(f"element {element} names node {node}, which is not defined")
         types: dict[str, list[_Elements]] = {}
         for group in groups:
             types.setdefault(group.kind.name, []).append(group)
@@ -284,7 +357,8 @@ class DeckMesh:
             missing = ~self.has_node(extra)
             if missing.any():
                 i = int(np.argmax(missing))
-                group.at(i).fail(f"element {group.ids[i]} names node {extra[i]:.17g}, which is not defined")
+                element, node = self.label("element", group.ids[i]), self.label("node", extra[i])
+                group.at(i).fail(f"element {element} names node {node}, which is not defined")
             vector = self.position(extra.astype(np.int64)) - self.position(group.nodes[:, 0])
             k = group.nodes.shape[1]
             ids = np.repeat(group.ids, k)
@@ -295,13 +369,15 @@ class DeckMesh:
     # ---- sets --------------------------------------------------------------------------------------------------------
 
     def _set(self, card: Card, what: str) -> None:
-        name = card.need("NSET" if what == "node" else "ELSET")
+        name = _key(card.instance, card.need("NSET" if what == "node" else "ELSET"))
         raw = self._sets[what].setdefault(name, _RawSet())
+        owner = self._owner(card)  # to which the members belong
+        shift = self.numbering[what].offset(owner)
         card.flag("UNSORTED"), card.flag("INTERNAL")  # nothing to do for either
         if what == "node":
             source = card.get("ELSET")
             if source is not None:
-                raw.parts.append((f"\0{source}", card))
+                raw.parts.append((f"\0{self._of_model(owner, source, 'element')}", card))
         if card.flag("GENERATE"):
             for row, fields in card.rows():
                 if len(fields) > 3 or len(fields) < 1:
@@ -312,9 +388,9 @@ class DeckMesh:
                     row.fail("the increment is 0; give 1 or more")
                 if first < 1 or step < 0 or last < first:
                     row.fail(f"cannot count from {first} to {last} in steps of {step}")
-                raw.parts.append(((first, last, step), row))
+                raw.parts.append(((first + shift, last + shift, step), row))
             return
-        if not any(re.search(rb'[A-Za-z_"$]', piece.data) for piece in card.pieces):
+        if not any(_LETTERS.search(piece.data) for piece in card.pieces):
             table = card.table()
             line = np.repeat(np.arange(len(table.counts)), table.counts)
             values = table.values
@@ -323,13 +399,26 @@ class DeckMesh:
                 k = int(np.argmax(wrong))
                 table.at(card, line[k]).fail(f"{values[k]:.17g} is not a {what} number from 1 to {MAX_ID}")
             line = line[values > 0]
-            raw.parts.append((values[values > 0].astype(np.int64), lambda k: table.at(card, line[k])))
+            raw.parts.append((values[values > 0].astype(np.int64) + shift, lambda k: table.at(card, line[k])))
             return
         for row, fields in card.rows():
             for text in fields:
                 if text:
-                    item = row.identity(text)
+                    item = self._of_model(owner, row.identity(text), what)
                     raw.parts.append((np.array([item]) if isinstance(item, int) else item, row))
+
+    def _owner(self, card: Card) -> Instance | None:
+        """Return the instance whose nodes or elements a set holds: that of its keyword, or of the parameter."""
+        if not self.instances:
+            return None
+        name = card.get("INSTANCE")
+        if name is None:
+            return card.instance
+        if card.instance is not None:
+            card.fail("INSTANCE belongs to sets of the assembly; this one stands in a part or an instance")
+        if name not in self.instances:
+            self._unknown(card, "instance", name, self.instances)
+        return self.instances[name]
 
     def _resolve(self, what: str, name: str, above: list[str]) -> np.ndarray:
         known = self._resolved.get((what, name))
@@ -343,10 +432,11 @@ class DeckMesh:
                 inside = present[np.searchsorted(present, a) : np.searchsorted(present, b, side="right")]
                 inside = inside[(inside - a) % step == 0]
                 if not len(inside):
-                    at.fail(f"no {what} from {a} to {b} in steps of {step} is defined")
+                    first, last = self.label(what, a), self.label(what, b)
+                    at.fail(f"no {what} from {first} to {last} in steps of {step} is defined")
                 out.append(inside)
             elif isinstance(part, str) and part.startswith("\0"):
-                elements = self.elset(at, part[1:])
+                elements = self._found("element", at, part[1:])
                 nodes = self.nodes_of_elements(elements)
                 out.append(nodes)
             elif isinstance(part, str):
@@ -366,7 +456,8 @@ class DeckMesh:
                         at = at(int(np.argmax(~here)))
                     self.log.add(
                         "set member",
-                        f"{name}: {what} {', '.join(map(str, gone[:5].tolist()))}{' ...' if len(gone) > 5 else ''}",
+                        f"{name}: {what} {', '.join(self.label(what, g) for g in gone[:5])}"
+                        f"{' ...' if len(gone) > 5 else ''}",
                         at,
                         Effect.DIFFERS,
                         reason="is not defined and was left out of the set",
@@ -390,23 +481,29 @@ class DeckMesh:
         return nodes[nodes > 0]
 
     def _unknown(self, at: Card | Row, what: str, name: str, known) -> NoReturn:
-        near = difflib.get_close_matches(name, list(known), 3)
+        near = [k for k in known if k.endswith(f".{name}")][:3] or difflib.get_close_matches(name, list(known), 3)
         hint = f"; did you mean {' or '.join(near)}?" if near else f"; define the {what} or correct the name"
         at.fail(f"the {what} {short(name)} is not defined{hint}")
 
     # ---- look-ups ----------------------------------------------------------------------------------------------------
 
+    def _found(self, what: str, at: Card | Row, name: str) -> np.ndarray:
+        """Return nodes or elements of the set with this full name."""
+        if name not in self._sets[what]:
+            self._unknown(at, f"{what} set", name, self._sets[what])
+        return self._resolve(what, name, [])
+
+    def name_of(self, at: Card | Row, name: str) -> str:
+        """Return the full name of a set, surface or orientation that a keyword names."""
+        return str(name) if "." in name and name.partition(".")[0] in self.instances else _key(at.instance, name)
+
     def nset(self, at: Card | Row, name: str) -> np.ndarray:
         """Return nodes of a set."""
-        if name not in self._sets["node"]:
-            self._unknown(at, "node set", name, self._sets["node"])
-        return self._resolve("node", name, [])
+        return self._found("node", at, self.name_of(at, name))
 
     def elset(self, at: Card | Row, name: str) -> np.ndarray:
         """Return elements of a set."""
-        if name not in self._sets["element"]:
-            self._unknown(at, "element set", name, self._sets["element"])
-        return self._resolve("element", name, [])
+        return self._found("element", at, self.name_of(at, name))
 
     def nodes(self, row: Row, text: str) -> np.ndarray:
         """Return nodes named by a field: a number or a set."""
@@ -419,12 +516,12 @@ class DeckMesh:
     def _named(self, row: Row, text: str, what: str) -> np.ndarray:
         if not text:
             row.fail(f"the first entry is empty; give a {what} or a set")
-        item = row.identity(text)
+        item = self._of_model(row.instance, row.identity(text), what)
         if isinstance(item, str):
-            return self.nset(row, item) if what == "node" else self.elset(row, item)
+            return self._found(what, row, item)
         ids = np.array([item], np.int64)
         if not _member(ids, self._sorted_nodes if what == "node" else self._sorted_elements)[0]:
-            row.fail(f"{what} {item} is not defined")
+            row.fail(f"{what} {self.label(what, item)} is not defined")
         return ids
 
     def runs(self, card: Card, least: int, width: int) -> list[tuple[Row, np.ndarray, np.ndarray]] | None:
@@ -444,7 +541,7 @@ class DeckMesh:
         if not len(table.counts) or table.counts.min() < least or table.counts.max() > width:
             return None
         values = table.padded(width)
-        nodes = values[:, 0]
+        nodes = values[:, 0] + self.numbering["node"].offset(card.instance)
         if not (_member(nodes, self._sorted_nodes)).all():
             return None
         starts = np.flatnonzero(np.append(True, (np.diff(values[:, 1:], axis=0) != 0).any(axis=1)))
@@ -465,7 +562,8 @@ class DeckMesh:
         return int(found[0])
 
     def surface(self, at: Card | Row, name: str) -> str:
-        """Return the name, if there is such a surface."""
+        """Return the full name, if there is such a surface."""
+        name = self.name_of(at, name)
         if name not in self._surfaces:
             self._unknown(at, "surface", name, self._surfaces)
         return name
@@ -480,7 +578,7 @@ class DeckMesh:
             parts = []
             for row, fields in card.rows():
                 parts.append(self.nodes(row, fields[0]))
-                if any(fields[1:]):
+                if row.number(fields, 1, "area of a node", 1.0) != 1.0:
                     self.log.add("entry", "SURFACE, area of a node", row)
             nodes = np.unique(np.concatenate(parts)) if parts else empty
             return Surface(name, "node", empty, np.empty(0, "U4"), nodes, where)
@@ -530,6 +628,32 @@ def _free_faces(block: ElementBlock, at: np.ndarray, table: dict[str, np.ndarray
     _, inverse, count = np.unique(np.concatenate(keys), axis=0, return_inverse=True, return_counts=True)
     free = count[inverse.ravel()].reshape(len(keys), -1) == 1
     return [(at[free[k, at]], name) for k, name in enumerate(owner) if free[k, at].any()]
+
+
+def _key(instance: Instance | None, name: str) -> str:
+    """Return the full name of what an instance, or the assembly, calls so."""
+    return name if instance is None else f"{instance.name}.{name}"
+
+
+def _system(card: Card) -> tuple[np.ndarray, np.ndarray]:
+    """Return axes (3, 3), in rows, and origin (3,) of *SYSTEM: a, a point b on the first axis, and c in the plane of
+    the first two."""
+    values: list[float] = []
+    for k, (row, fields) in enumerate(card.rows()):
+        if k > 1:
+            row.fail("*SYSTEM has two data lines: a and b, and c")
+        values += row.numbers(fields, "the points of a system", 3, 6 if k == 0 else 3)
+    a, b, c = (np.array(values[i : i + 3]) for i in (0, 3, 6))
+    if len(values) < 6:
+        return np.eye(3), a if len(a) else np.zeros(3)
+    e1 = b - a
+    e3 = np.array([0.0, 0.0, 1.0]) if not len(c) else np.cross(e1, c - a)
+    e2 = np.cross(e3, e1)
+    lengths = [float(np.linalg.norm(e)) for e in (e1, e2, e3)]
+    if min(lengths[0], lengths[2]) <= 0.0 or lengths[1] <= 1e-12 * lengths[0] * lengths[2]:
+        card.fail("the points of the system lie on one line; give a, b on the first axis, c beside it")
+    e1, e2 = e1 / lengths[0], e2 / lengths[1]
+    return np.stack((e1, e2, np.cross(e1, e2))), a
 
 
 def _place_of(parts: list, k: int) -> Row:

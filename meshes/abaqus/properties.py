@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fem_mbs.meshes.abaqus.assembly import place, turn
 from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
     Dashpot,
@@ -160,7 +161,7 @@ def other_field_of_material(deck: Reading, card: Card) -> None:
 
 def orientation(deck: Reading, card: Card) -> None:
     """Read rectangular or cylindrical axes of materials, with a turn."""
-    name = card.need("NAME")
+    name = deck.named(card, "orientation")
     if name in deck.orientations:
         card.fail(f"the orientation {name} is defined twice")
     system = card.choice("SYSTEM", {"RECT": "rectangular", "CYL": "cylindrical"}, "rectangular")
@@ -169,7 +170,7 @@ def orientation(deck: Reading, card: Card) -> None:
         card.fail("no data; give the points a and b")
     row, fields = rows[0]
     v = np.array(row.numbers(fields, "an orientation (points a and b)", 6, 9) + [0.0] * 9)[:9]
-    a, b, c = v[:3], v[3:6], v[6:]
+    a, b, c = place(card, v[:3]), place(card, v[3:6]), place(card, v[6:])
     check_axes(row, system, a - c if system == "rectangular" else a, b - c if system == "rectangular" else b)
     axis, angle = 0, 0.0
     if len(rows) > 1:
@@ -196,7 +197,7 @@ def check_axes(row: Row, system: str, a: np.ndarray, b: np.ndarray) -> None:
 
 def _members(deck, card: Card, families: tuple[str, ...]) -> tuple[str, np.ndarray]:
     """Return the element set of a section, checked for families that cannot have it."""
-    name = card.need("ELSET")
+    name = deck.mesh.name_of(card, card.need("ELSET"))
     ids = deck.mesh.elset(card, name)
     for block in deck.mesh.blocks:
         if block.family not in families:
@@ -206,7 +207,8 @@ def _members(deck, card: Card, families: tuple[str, ...]) -> tuple[str, np.ndarr
                 deck.log.add("entry", f"{card.keyword} of {block.type}", card, Effect.NONE, count=len(wrong))
                 ids = ids[~np.isin(ids, wrong)]
             elif len(wrong):
-                card.fail(f"element {wrong[0]} of the set {name} is of type {block.type} ({block.family})")
+                element = deck.mesh.label("element", wrong[0])
+                card.fail(f"element {element} of the set {name} is of type {block.type} ({block.family})")
     deck.cover(card.keyword, ids)
     return name, ids
 
@@ -293,6 +295,9 @@ def beam_section(deck: Reading, card: Card) -> None:
             n1 = np.array(row.numbers(fields, "direction 1", 3, 3))
             if not np.linalg.norm(n1) > 0:
                 row.fail("direction 1 has no length")
+            n1 = turn(card, n1)
+    if n1 is None and card.instance is not None:
+        n1 = turn(card, np.array([0.0, 0.0, -1.0]))  # the default, in the axes of the part
     if general and rows:
         row, fields = rows.pop(0)
         constants = tuple(row.numbers(fields, "E and G", 2))
@@ -340,7 +345,7 @@ def shell_section(deck: Reading, card: Card) -> None:
             if local is not None and _is_number(fields[3]):  # Abaqus takes a turn about the normal as well
                 local, angle = None, row.number(fields, 3, "angle")
             elif local is not None:
-                deck.refer(row, "orientation", local)
+                local = deck.refer(row, "orientation", local)
             if fields[1]:
                 deck.log.add("entry", f"{card.keyword}, integration points", row, Effect.NONE)
             deck.surplus(row, fields, 4, Effect.NONE)
@@ -407,7 +412,12 @@ def rotary_inertia(deck: Reading, card: Card) -> None:
     name, ids = _members(deck, card, ("rotary inertia",))
     row, fields = deck.only_line(card, "I11, I22, I33, I12, I13, I23")
     values = np.array(row.numbers(fields, "a rotary inertia", 3, 6) + [0.0] * 3)[:6]
-    deck.sections.append(RotaryInertia(name, ids, values, _orientation_of(deck, card), where(card)))
+    orient = _orientation_of(deck, card)
+    if orient is None and card.instance is not None:
+        (xx, yy, zz, xy, xz, yz), R = values, card.instance.rotation
+        J = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
+        values = np.array([J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]])
+    deck.sections.append(RotaryInertia(name, ids, values, orient, where(card)))
 
 
 def spring(deck: Reading, card: Card) -> None:
@@ -487,6 +497,7 @@ def normal(deck: Reading, card: Card) -> None:
         v = [row.number(fields, i, "component", 0.0) for i in (2, 3, 4)]
         if not any(v):
             row.fail("the normal has no length")
+        v = turn(row, np.array(v)).tolist()
         for element in deck.mesh.elements(row, fields[0]):
             for node in deck.mesh.nodes(row, fields[1]):
                 elements.append(element)

@@ -15,15 +15,18 @@ import difflib
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.meshes.abaqus.assembly import ASSEMBLY_KEYWORDS, flattened
 from fem_mbs.meshes.abaqus.constraints import CONSTRAINT_KEYWORDS
 from fem_mbs.meshes.abaqus.deck import Deck, DeckStep, Effect
 from fem_mbs.meshes.abaqus.elements import SECTIONED
 from fem_mbs.meshes.abaqus.files import read_cards
 from fem_mbs.meshes.abaqus.mesh import DeckMesh, Log
+from fem_mbs.meshes.abaqus.parameters import substituted
 from fem_mbs.meshes.abaqus.properties import (
     MATERIAL_KEYWORDS,
     PROPERTY_KEYWORDS,
@@ -37,7 +40,10 @@ from fem_mbs.meshes.abaqus.steps import COMPUTED, STEP_KEYWORDS, StepDraft, proc
 from fem_mbs.meshes.abaqus.text import Card, Row
 from fem_mbs.meshes.vocabulary import Use, Word, first_sentence
 
-__all__ = ["keywords", "read_deck"]
+if TYPE_CHECKING:
+    from fem_mbs.meshes.abaqus.assembly import Instance
+
+__all__ = ["keywords", "read_deck", "read_deck_mesh"]
 
 _MESH_KEYWORDS = {
     "NODE": "nodes in rectangular or cylindrical coordinates",
@@ -46,6 +52,8 @@ _MESH_KEYWORDS = {
     "ELSET": "element sets",
     "SURFACE": "surfaces of element faces or of nodes",
     "USER ELEMENT": "types of elements that other programs compute; elements of these types are refused",
+    "PARAMETER": "values by expressions, for <name> in the lines after it",
+    "SYSTEM": "axes in which the nodes after it are given",
     "HEADING": "the title",
     "INCLUDE": "a file beside the deck",
 }
@@ -127,20 +135,14 @@ _HARMLESS_PARAMETERS = ("NAME", "UNSYMM", "CONVERTSDI", "EXTRAPOLATION", "SOLVER
 # Without these the deck is not whole: it must be written in another way.
 _REFUSED = {
     **dict.fromkeys(
-        ("PART", "END PART", "ASSEMBLY", "END ASSEMBLY", "INSTANCE", "END INSTANCE"),
-        "parts and assemblies are not read; write a flat deck (Abaqus/CAE: Model, Edit Attributes, "
-        '"Do not use parts and assemblies in input files")',
-    ),
-    **dict.fromkeys(
-        ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY", "SYSTEM"),
+        ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY"),
         "generated nodes and elements are not read; write them out as *NODE and *ELEMENT",
     ),
-    "PARAMETER": "parameters are not read; write the deck with their values",
     "SUBSTRUCTURE PATH": "substructures are not read; write the deck with their elements",
 }
 
 _HANDLERS = {**PROPERTY_KEYWORDS, **MATERIAL_KEYWORDS, **CONSTRAINT_KEYWORDS, **STEP_KEYWORDS}
-_ALL = (*_HANDLERS, *_MESH_KEYWORDS, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_REFUSED)
+_ALL = (*_HANDLERS, *_MESH_KEYWORDS, *ASSEMBLY_KEYWORDS, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_REFUSED)
 _KNOWN = {name.replace(" ", ""): name for name in _ALL}
 _KNOWN |= {"PRE-TENSIONSECTION": "PRE-TENSION SECTION", "ELPRINT": "EL PRINT", "ELEMENTPRINT": "EL PRINT"}
 _KNOWN |= {"ELEMENTFILE": "EL FILE", "ELFILE": "EL FILE", "ELOUTPUT": "ELEMENT OUTPUT", "RIGIDBODY": "RIGID BODY"}
@@ -162,7 +164,7 @@ def _word(name: str, handler: Callable) -> Word:
 
 def keywords() -> list[Word]:
     """Return all keywords that the reader knows, with what becomes of them."""
-    found = [Word(name, Use.USED, text) for name, text in _MESH_KEYWORDS.items()]
+    found = [Word(name, Use.USED, text) for name, text in (*_MESH_KEYWORDS.items(), *ASSEMBLY_KEYWORDS.items())]
     found += [_word(name, handler) for name, handler in _HANDLERS.items()]
     found += [Word(name, Use.PASSED, "output, and the conduct of the other program") for name in _HARMLESS]
     found += [Word(name, Use.PASSED, "definitions that nothing uses without contact or heat") for name in _DEFINITIONS]
@@ -173,9 +175,9 @@ def keywords() -> list[Word]:
 class Reading:
     """Data that the keyword functions fill."""
 
-    def __init__(self, cards: list[Card]) -> None:
+    def __init__(self, cards: list[Card], instances: list[Instance]) -> None:
         self.log = Log()
-        self.mesh = DeckMesh(cards, self.log)
+        self.mesh = DeckMesh(cards, self.log, instances)
         self.materials: list[MaterialDraft] = []
         self.orientations: dict = {}
         self.amplitudes: dict = {}
@@ -200,11 +202,18 @@ class Reading:
         self._names: dict[str, set[str]] = {what: set() for what in names.values()}
         for card in cards:
             if card.keyword in names and not (card.keyword == "AMPLITUDE" and "NAME" not in card.params):
-                self._names[names[card.keyword]].add(card.need("NAME"))
+                self._names[names[card.keyword]].add(self.named(card, names[card.keyword]))
+
+    def named(self, card: Card, what: str) -> str:
+        """Return the full name of the material, orientation or amplitude that a keyword defines."""
+        name = card.need("NAME")
+        return self.mesh.name_of(card, name) if what == "orientation" else name
 
     def refer(self, at: Card | Row, what: str, name: str) -> str:
-        """Return the name, if there is such a material, orientation or amplitude."""
+        """Return the full name, if there is such a material, orientation or amplitude."""
         known = self._names[what]
+        if what == "orientation":
+            name = self.mesh.name_of(at, name)
         if name not in known:
             near = difflib.get_close_matches(name, known, 3)
             hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known)) or 'none'}"
@@ -250,7 +259,7 @@ class Reading:
                 named = f" (of the set {', '.join(sets[:3])})" if sets else ""
                 self.mesh.element_place(element).fail(
                     f"{n} element{'s' * (n > 1)} of type {block.type} without properties, the "
-                    f"first is {element}{named}; add *{keywords[0]}, ELSET=..."
+                    f"first is {self.mesh.label('element', element)}{named}; add *{keywords[0]}, ELSET=..."
                 )
 
 
@@ -270,8 +279,9 @@ def _twice(reading: Reading) -> None:
         file, line = last.where.rsplit(", line ", 1)
         place = Row(reading.section_cards[k], file, int(line))
         same = type(first) is type(last) and _properties(first) == _properties(last)
+        element = reading.mesh.label("element", ids[mine[0]])
         reading.log.add(
-            "section", f"a second one of element {ids[mine[0]]}", place, Effect.NONE if same else Effect.DIFFERS,
+            "section", f"a second one of element {element}", place, Effect.NONE if same else Effect.DIFFERS,
             count=len(mine), reason=f"the last counts, another stands in {first.where}",
         )  # fmt: skip
 
@@ -291,24 +301,49 @@ def _end(cards: list[Card]) -> str:
     return f"{piece.file}, line {piece.line + max(len(piece.data.splitlines()) - 1, 0)}"
 
 
+def _cards(path: Path) -> list[Card]:
+    """Return the keywords of a deck, with the values of its parameters.
+
+    Raises:
+        MeshError: keywords without which the deck is not whole.
+    """
+    cards = substituted(read_cards(path, _KNOWN))
+    for card in cards:
+        reason = _REFUSED.get(card.keyword)
+        if reason is not None:
+            card.fail(reason)
+    return cards
+
+
 def element_place(path: str | Path, element: int) -> str:
     """Return file and line of an element of a deck, for messages about it; MeshError if the deck has no such
     element."""
-    mesh = Reading(read_cards(Path(path), _KNOWN)).mesh
+    mesh = Reading(*flattened(_cards(Path(path)))).mesh
     return where(mesh.element_place(element))
+
+
+def read_deck_mesh(path: str | Path) -> tuple[DeckMesh, list[str]]:
+    """Return nodes, elements, sets and surfaces of a deck, and the keywords that are not among them.
+
+    Raises:
+        MeshError: the mesh cannot be read.
+    """
+    cards = _cards(Path(path))
+    flat, instances = flattened(cards)
+    mesh = DeckMesh(flat, Log(), instances)
+    rest = dict.fromkeys(c.keyword for c in cards if c.keyword not in (*_MESH_KEYWORDS, *ASSEMBLY_KEYWORDS))
+    return mesh, list(rest)
 
 
 def read_deck(path: str | Path) -> Deck:
     """Return the description of a deck and of the files that it includes; MeshError if it cannot be read."""
     path = Path(path)
-    cards = read_cards(path, _KNOWN)
-    for card in cards:
-        reason = _REFUSED.get(card.keyword)
-        if reason is not None:
-            card.fail(reason)
+    whole = _cards(path)
+    for card in whole:
         if card.keyword == "RESTART" and "READ" in card.params:
             card.fail("the model comes from a restart file; give the deck that wrote it")
-    reading = Reading(cards)
+    cards, instances = flattened(whole)
+    reading = Reading(cards, instances)
     title: list[str] = []
     for card in cards:
         if card.keyword == "HEADING":
@@ -332,7 +367,7 @@ def read_deck(path: str | Path) -> Deck:
     if reading.coupling is not None:
         reading.coupling[0].fail("no *KINEMATIC or *DISTRIBUTING follows")
     if reading.step is not None:
-        reading.step.card.fail(f"the file ends before *END STEP ({_end(cards)}); it may have been cut off")
+        reading.step.card.fail(f"the file ends before *END STEP ({_end(whole)}); it may have been cut off")
     mesh = reading.mesh
     if not len(mesh.node_ids):
         raise MeshError(f"{path.name}: the deck has no nodes")
@@ -341,7 +376,7 @@ def read_deck(path: str | Path) -> Deck:
     _twice(reading)
     return Deck(
         source=str(path),
-        files=tuple(dict.fromkeys(piece.file for card in cards for piece in card.pieces)) or (path.name,),
+        files=tuple(dict.fromkeys(piece.file for card in whole for piece in card.pieces)) or (path.name,),
         title=tuple(title),
         node_ids=mesh.node_ids,
         x=mesh.x,
@@ -365,5 +400,6 @@ def read_deck(path: str | Path) -> Deck:
         boundaries=tuple(reading.boundaries),
         steps=tuple(reading.steps),
         unused=reading.log.entries(),
-        end=_end(cards),
+        end=_end(whole),
+        numbering=mesh.numbering,
     )

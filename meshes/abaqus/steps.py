@@ -85,6 +85,12 @@ def _inside(deck: Reading, card: Card) -> StepDraft:
 # ---- procedures ------------------------------------------------------------------------------------------------------
 
 
+# Parameters of procedures that concern the conduct of the other program, or fields that are not there.
+_HARMLESS = (
+    "SOLVER", "STORAGE", "EIGENSOLVER", "NORMALIZATION", "HAFTOL", "NOHAF", "GLOBAL", "ACOUSTICCOUPLING", "SIM",
+)  # fmt: skip
+
+
 def procedure(deck: Reading, card: Card) -> None:
     draft = _inside(deck, card)
     if draft.procedure is not None:
@@ -111,7 +117,7 @@ def procedure(deck: Reading, card: Card) -> None:
         deck.surplus(row, fields, *_SURPLUS.get(card.keyword, (4, Effect.NONE)))
     values["options"] = {k: v or "" for k, v in card.params.items() if k not in card.taken}
     for name in values["options"]:
-        harmless = name in ("SOLVER", "STORAGE", "EIGENSOLVER", "NORMALIZATION", "HAFTOL", "NOHAF", "GLOBAL")
+        harmless = name in _HARMLESS
         deck.log.add("parameter", f"{card.keyword}, {name}", card, Effect.NONE if harmless else Effect.DROPPED)
     card.taken.update(card.params)
 
@@ -409,9 +415,9 @@ def output(deck: Reading, card: Card) -> None:
         name = deck.mesh.surface(card, surface)
         ids = deck.mesh.surfaces[name].elements
     elif nset is not None:
-        name, ids = nset, deck.mesh.nset(card, nset)
+        name, ids = deck.mesh.name_of(card, nset), deck.mesh.nset(card, nset)
     elif elset is not None:
-        name, ids = elset, deck.mesh.elset(card, elset)
+        name, ids = deck.mesh.name_of(card, elset), deck.mesh.elset(card, elset)
     totals = card.choice("TOTALS", {"YES": "yes", "ONLY": "only", "NO": "no"}, "no") if card.has("TOTALS") else "no"
     frequency = card.count("FREQUENCY", 1)
     axes = card.flag("GLOBAL") if card.has("GLOBAL") else None

@@ -20,11 +20,14 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, NoReturn, TypeVar, overload
 
 import numpy as np
 
 from fem_mbs.errors import MeshError
+
+if TYPE_CHECKING:
+    from fem_mbs.meshes.abaqus.assembly import Instance
 
 __all__ = ["MAX_ID", "Card", "Numbers", "Piece", "Row", "decoded", "label", "number", "short", "split_fields", "whole"]
 
@@ -59,10 +62,12 @@ def decoded(raw: bytes) -> str:
 
 def label(text: str) -> str:
     """Return a name as it is compared: upper case, without blanks; inside quotes blanks count."""
-    text = text.strip()
-    if text.startswith('"'):
-        return text.strip('"').upper()
-    return re.sub(r"\s+", "", text).upper()
+    if '"' not in text:
+        return re.sub(r"\s+", "", text).upper()
+    return _QUOTED.sub(lambda found: found[1] or "", text).replace('"', "").upper()
+
+
+_QUOTED = re.compile(r'"([^"]*)"|\s+')
 
 
 _BARE_EXPONENT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([+-]\d+)")
@@ -111,7 +116,8 @@ class Card:
     """One keyword with its parameters and data lines.
 
     ``keyword`` upper case with blanks as written by the table of known keywords; ``params`` name -> raw value, or None
-    for a parameter without "="; what `get` and `flag` hand out is ticked off in ``taken``.
+    for a parameter without "="; what `get` and `flag` hand out is ticked off in ``taken``.  ``instance``: to which the
+    keyword belongs, None in the assembly and in decks without parts.
     """
 
     keyword: str
@@ -120,6 +126,7 @@ class Card:
     line: int
     pieces: list[Piece] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
+    instance: Instance | None = None
 
     # -- parameters
 
@@ -233,6 +240,11 @@ class Row:
     card: Card
     file: str
     line: int
+
+    @property
+    def instance(self) -> Instance | None:
+        """The instance to which the keyword belongs."""
+        return self.card.instance
 
     def fail(self, message: str) -> NoReturn:
         """Raise the MeshError of this line."""

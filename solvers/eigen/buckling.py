@@ -35,11 +35,11 @@ _SYMMETRIC = 1e-9  # difference of opposite entries of a symmetric matrix, over 
 
 @dataclass(frozen=True)
 class LinearBuckling:
-    """Load factors (k,) sorted by magnitude, ``vectors`` (n, k) with largest entry 1, ``residuals`` (k,):
-    |(K + K_0) x + f K_g x + G^T y| over |(K + K_0) x|.
+    """Load factors (k,) sorted by magnitude, with their vectors and residuals.
 
-    ``expected``: how many factors of the wanted sign the inertia counts up to the last magnitude (None: not asked for,
-    or unsymmetric matrices); ``complex``: how many complex factors of these, which are no loads, were met.
+    ``vectors`` (n, k) have largest entry 1; ``residuals`` (k,) are |(K + K_0) x + f K_g x + G^T y| over |(K + K_0) x|.
+    ``expected`` is the number of factors of the wanted sign that the inertia counts up to the last magnitude (None: not
+    counted, or unsymmetric matrices).  ``complex`` is the number of complex factors among these, which are no loads.
     """
 
     factors: np.ndarray
@@ -68,13 +68,13 @@ def linear_buckling(
         sign: "both", "positive" or "negative" factors.
         check: count them by the inertia.
         G: constraints, sparse (m, n), of any rank.
-        symmetric: whether K_g is to be taken by its symmetric part, K being symmetric; False: both as they are (loads
-            without a potential), and the real factors are loads of divergence (`fem_mbs.solvers.eigen.divergence`);
-            None: found out.
+        symmetric: True: take K_g by its symmetric part, K being symmetric.  False: take both as they are (loads
+            without a potential); the real factors are loads of divergence (`fem_mbs.solvers.eigen.divergence`).
+            None: decide by the matrices.
 
     Raises:
-        AnalysisError: K + K_0 is not positive definite where G x = 0 (loose, or unstable already), or the iteration
-            fails.
+        AnalysisError: K + K_0 is not positive definite where G x = 0 (the part can move freely, or is already
+            unstable), or the iteration fails.
         ValueError: another sign.
     """
     if sign not in SIGNS:
@@ -116,7 +116,7 @@ def linear_buckling(
 
 
 def _lanczos(K, Kg, solve, start, wanted: int, steps: int, sign: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return reciprocals (k,) of the factors nearest to zero, and vectors (n, k); ``solve`` gives K^-1 b."""
+    """Return reciprocals (k,) of the factors nearest to zero, and vectors (n, k); ``solve`` returns K^-1 b."""
     inverse = LinearOperator(K.shape, matvec=solve, dtype=float)
     try:
         return eigsh(-Kg, wanted, K, Minv=inverse, which=_WHICH[sign], v0=start, ncv=steps, tol=1e-13)
@@ -165,8 +165,10 @@ def _dense(K, Kg, G) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _wanted(inverted, vectors, count: int, sign: str, least: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first factors (k,) of the wanted sign and their vectors (n, k) with largest entry 1; reciprocals below
-    ``least`` over the largest are round-off of Kg."""
+    """Return the first factors (k,) of the wanted sign and their vectors (n, k) with largest entry 1.
+
+    Reciprocals below ``least`` over the largest are round-off of Kg.
+    """
     keep = np.abs(inverted) > least * np.abs(inverted).max(initial=0.0)
     if sign != "both":
         keep &= (inverted > 0.0) == (sign == "positive")
@@ -200,7 +202,7 @@ def _result(K, Kg, inverted, vectors, count, sign, pencil, effort, check) -> Lin
 
 
 def _count(pencil: Pencil, f: float) -> int:
-    """Return number of load factors between 0 and f, or very little beyond."""
+    """Return the number of load factors between 0 and f, or very little beyond."""
     message = ""
     for move in (0.0, 1e-7, 1e-6, 1e-5):
         try:

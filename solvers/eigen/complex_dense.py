@@ -1,8 +1,8 @@
 """Complex modes of small problems by QZ (Moler & Stewart 1973) on the null space of the constraints.
 
-The state-space pencil is solved as a whole, rigid-body motions taken out before; every wanted pair is then improved by
-inverse iteration next to it on the given matrices.  Nothing here is shared with the Lanczos way but the matrices, the
-factors and the judgement of pairs, so that each checks the other.
+The whole state-space pencil is solved, after rigid-body motions have been removed; every wanted pair is then improved
+by inverse iteration close to it on the given matrices.  This method shares with the Lanczos method only the matrices,
+the factors and the judgement of pairs, so that each checks the other.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LARGE = 1e4  # times the median frequency of single unknowns: may be an infinit
 def dense_modes(
     pencil: QuadraticPencil, count: int, near: complex, which: str, reach: float | None, tolerance: float
 ) -> ComplexModes:
-    """See `complex_modes`; ``near`` and ``reach`` are scaled."""
+    """Return the modes as `complex_modes` does; ``near`` and ``reach`` are scaled."""
     motions = None if pencil.motions is None else Motions.of(pencil, *pencil.motions)
     if motions is None:
         pencil, motions = _without_motions(pencil)
@@ -64,7 +64,7 @@ def _all(pencil: QuadraticPencil) -> list[np.ndarray]:
 
 
 def _without_motions(pencil: QuadraticPencil) -> tuple[QuadraticPencil, Motions | None]:
-    """Return rigid-body motions from the null spaces of K, taken out where C does not act on them."""
+    """Return the rigid-body motions from the null spaces of K, removed where C does not act on them."""
     Z, W = null_space(pencil.rows), null_space(csr_matrix(pencil.columns.T))
     u, sizes, vt = np.linalg.svd(W.T @ (pencil.K @ Z))
     r = int((sizes <= _NULL * sizes.max(initial=0.0)).sum())
@@ -80,7 +80,7 @@ def _without_motions(pencil: QuadraticPencil) -> tuple[QuadraticPencil, Motions 
 
 
 def _next_to(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray, tolerance: float) -> Pairs | None:
-    """Return one pair after inverse iteration; None for an infinite eigenvalue in disguise."""
+    """Return one pair after inverse iteration, None for an infinite eigenvalue that rounding has made finite."""
     pair = beside(pencil, p, x, w)
     large = abs(p[0]) > _LARGE
     if pair is None and not large:

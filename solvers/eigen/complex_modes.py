@@ -88,8 +88,8 @@ def complex_modes(
     """Return the ``count`` eigenvalues p nearest to ``near`` (0: the lowest), or right-most, with right and left
     vectors.
 
-    One more is given where a conjugate pair would be torn, all conjugates besides where ``near`` is not real; fewer
-    where the problem has no more finite ones.  Zeros of rigid-body motions come in addition.
+    One more is returned where the count would split a conjugate pair, and all conjugates in addition where ``near`` is
+    not real; fewer where the problem has no more finite ones.  Zeros of rigid-body motions come in addition.
 
     Args:
         M, C, K: sparse or dense (n, n) [kg, N s/m, N/m or the like], real or complex, of any symmetry; G (m, n),
@@ -98,7 +98,7 @@ def complex_modes(
         shift: where the matrices are factored, if not near ``near``.
         reach: frequency [rad/s] up to which right-most ones are sought; None: the frequencies of the 2 ``count`` + 10
             lowest ones.
-        rigid_motions: (n, r) all motions with K x = 0, C x = 0, G x = 0; taken out by a projector, so that no shift is
+        rigid_motions: (n, r) all motions with K x = 0, C x = 0, G x = 0; a projector removes them, so that no shift is
             needed.
         check: "probe" looks for missed copies of multiple eigenvalues, "none" does not.
         tolerance: largest residual accepted.
@@ -139,7 +139,7 @@ def complex_modes(
 
 
 class _ComplexProblem:
-    """One problem: its scaled pencil and the options of the search."""
+    """Holds the scaled pencil of one problem and the options of the search."""
 
     def __init__(self, pencil: QuadraticPencil, check: str, tolerance: float, most: int | None):
         self.pencil, self.check, self.tolerance, self.most = pencil, check, tolerance, most
@@ -189,8 +189,11 @@ class _ComplexProblem:
         )
 
     def _beside_zero(self, count: int) -> Inverse:
-        """Return a positive shift of about half the lowest elastic frequency: from farther away all low modes look
-        alike, from nearer by rigid motions drown the others."""
+        """Return a positive shift of about half the lowest elastic frequency.
+
+        Seen from a shift farther away all low modes look alike; from a nearer one rigid motions hide the others by
+        rounding.
+        """
         # frequencies of single unknowns, the unit of time, grow with the fineness of a mesh, those of modes do not
         s, inverse, regular = 1e-3 * min(1.0, (_FINE / self.pencil.n) ** (1.0 / 3.0)), None, 0.0
         for _ in range(8):
@@ -212,7 +215,7 @@ class _ComplexProblem:
         return Inverse(self.pencil, regular) if inverse is None else inverse
 
     def _trial(self, inverse: Inverse, count: int) -> tuple[TwoSidedLanczos, float]:
-        """Return a recurrence begun about a shift, and the lowest elastic frequency that it shows, roughly."""
+        """Return a recurrence begun about a shift, and its rough estimate of the lowest elastic frequency."""
         lanczos, n = self._lanczos(inverse, count), self.pencil.n
         elastic = np.inf
         for steps in _TRIAL:
@@ -330,7 +333,7 @@ class _ComplexProblem:
 
     @staticmethod
     def _closed(inverse: Inverse, p: np.ndarray, some: np.ndarray, keep: int) -> np.ndarray:
-        """Return the first ``keep`` of the sorted Ritz values; fewer where that would tear a pair."""
+        """Return the first ``keep`` of the sorted Ritz values; fewer where that would split a conjugate pair."""
         keep = min(keep, p.size)
         while inverse.dtype == float and _torn(p[:keep]):
             keep -= 1
@@ -346,7 +349,7 @@ class _ComplexProblem:
 
     # --- rigid-body motions ----------------------------------------------------------------------------------------
     def _without_zeros(self, inverse: Inverse, pairs: Pairs) -> Pairs:
-        """Take the eigenvalues of rigid-body motions out; the motions become ``motions``."""
+        """Remove the eigenvalues of rigid-body motions, and keep the motions as ``motions``."""
         zero = self._zeros(inverse, pairs.p, lambda i: pairs.x[:, i])
         if self.motions is not None or not zero.any():  # known from another shift
             return pairs.take(~zero)
@@ -394,7 +397,7 @@ class _ComplexProblem:
 
 
 def _serves(s: float, elastic: float) -> bool:
-    """Return whether a shift beside zero goes with a lowest elastic frequency."""
+    """Return whether a shift beside zero suits a lowest elastic frequency."""
     return 0.02 * elastic <= s <= 2.0 * elastic
 
 

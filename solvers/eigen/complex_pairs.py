@@ -1,4 +1,4 @@
-"""Eigenpairs of a quadratic pencil: making them good, judging them, and the zeros of rigid-body motions.
+"""Eigenpairs of a quadratic pencil: their improvement, their residuals, and the zeros of rigid-body motions.
 
 Theory: docs/theory.md, section 9, "Pairs".
 """
@@ -123,15 +123,18 @@ class Motions:
 
     @staticmethod
     def of(pencil: QuadraticPencil, R: np.ndarray, L: np.ndarray) -> Motions:
-        """Two zeros for a motion, or one where L^T C R, damping or gyroscopic, is regular."""
+        """Return rigid-body motions with two zeros each, or one where L^T C R, damping or gyroscopic, is regular."""
         coupling = np.linalg.svd(L.T @ (pencil.C @ R), compute_uv=False)
         size = max(float(abs(pencil.C).max()), 1e-300)
         return Motions(R, L, R.shape[1] + int((coupling <= 1e-9 * size).sum()))
 
 
 def null_space_near(inverse: Inverse, vectors: np.ndarray, transposed: bool) -> np.ndarray:
-    """Return orthonormal basis (n, r) of K x + G^T y = 0, G x = 0 (K^T if ``transposed``) in the span of the vectors
-    (n, k), after some subspace iterations about the shift."""
+    """Return an orthonormal basis (n, r) of the solutions of K x + G^T y = 0, G x = 0 in the span of the vectors (n,
+    k).
+
+    It results from some subspace iterations about the shift; ``transposed`` takes K^T.
+    """
     pencil, s = inverse.pencil, inverse.s
     if vectors.shape[1] == 0:
         return np.zeros((pencil.n, 0))
@@ -152,7 +155,8 @@ def null_space_near(inverse: Inverse, vectors: np.ndarray, transposed: bool) -> 
 
 
 def upper_half(pairs: Pairs, inverse: Inverse) -> Pairs:
-    """Of conjugate pairs of a real pencil the one with positive imaginary part; all pairs of a complex pencil."""
+    """Return of each conjugate pair of a real pencil the one with positive imaginary part; all pairs of a complex
+    pencil."""
     p = pairs.p
     if not inverse.pencil.real:
         return pairs
@@ -167,7 +171,7 @@ def upper_half(pairs: Pairs, inverse: Inverse) -> Pairs:
 
 
 def unknown(pairs: Pairs, known: np.ndarray) -> Pairs:
-    """Return those whose eigenvalues are not among the known ones; every known one hides one copy."""
+    """Return the pairs whose eigenvalues are not among the known ones; every known eigenvalue accounts for one copy."""
     free = np.ones(known.size, bool)
     keep = []
     for i, p in enumerate(pairs.p):
@@ -179,7 +183,7 @@ def unknown(pairs: Pairs, known: np.ndarray) -> Pairs:
 
 
 def _quotients(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Return roots (k,) of w.L(p) x = 0 next to p, for vectors x, w (n, k); p where there is none."""
+    """Return the roots (k,) of w.L(p) x = 0 nearest to p, for vectors x, w (n, k); p where there is none."""
     k, c, m = (np.einsum("ik,ik->k", w, a @ x) for a in (pencil.K, pencil.C, pencil.M))
     for _ in range(2):
         slope = 2.0 * p * m + c
@@ -190,8 +194,8 @@ def _quotients(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndar
 
 
 def improved(pencil: QuadraticPencil, pairs: Pairs) -> Pairs:
-    """Return left vectors bi-orthogonal to the right ones in clusters, two-sided Rayleigh quotients; vectors of unit
-    size."""
+    """Return pairs with vectors of unit size, left ones bi-orthogonal to right ones in clusters, and Rayleigh
+    quotients."""
     x, y, w, z = (np.array(a) for a in (pairs.x, pairs.y, pairs.w, pairs.z))
     # equal values may come with errors that part them
     p = _quotients(pencil, np.array(pairs.p, complex), x, w / np.linalg.norm(w, axis=0))
@@ -210,10 +214,9 @@ def improved(pencil: QuadraticPencil, pairs: Pairs) -> Pairs:
 
 
 def beside(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray) -> Pairs | None:
-    """Return one pair, p (1,), x, w (n, 1), after two steps of inverse iteration right next to it, by factors of its
-    own.
+    """Return one pair, p (1,), x, w (n, 1), after two steps of inverse iteration close to it, by factors of its own.
 
-    None where the matrices are singular there.
+    Return None where the matrices are singular there.
     """
     for part in (1.0, 1.3, 0.7):
         try:
@@ -228,9 +231,9 @@ def beside(pencil: QuadraticPencil, p: np.ndarray, x: np.ndarray, w: np.ndarray)
 
 
 def rescued(pencil: QuadraticPencil, pairs: Pairs, tolerance: float) -> Pairs:
-    """Return the pairs, those with large residuals replaced by what inverse iteration next to them makes of them.
+    """Return the pairs, those with large residuals replaced by the results of inverse iteration close to them.
 
-    Needed where eigenvalues are so much farther from the shift than others that these drown them.
+    This is needed where eigenvalues are so much farther from the shift than others that rounding hides them.
     """
     out = []
     for i in range(pairs.p.size):
@@ -245,13 +248,13 @@ def rescued(pencil: QuadraticPencil, pairs: Pairs, tolerance: float) -> Pairs:
 
 
 def both_residuals(pencil: QuadraticPencil, pairs: Pairs) -> tuple[np.ndarray, np.ndarray]:
-    """Return larger of right and left residuals (k,), over the sum of the terms, and over absolute values."""
+    """Return the larger of right and left residuals (k,), over the sum of the terms, and over absolute values."""
     right, left = pencil.residuals(pairs.p, pairs.x, pairs.y), pencil.residuals(pairs.p, pairs.w, pairs.z, True)
     return np.maximum(right[0], left[0]), np.maximum(right[1], left[1])
 
 
 def _clusters(p: np.ndarray) -> list[np.ndarray]:
-    """Return indices of eigenvalues that are equal but for rounding, where there is more than one."""
+    """Return the indices of each group of eigenvalues that are equal up to rounding."""
     if p.size < 2:
         return []
     same = np.abs(p[:, None] - p[None, :]) <= _CLUSTER * np.abs(p)[:, None]
@@ -261,8 +264,10 @@ def _clusters(p: np.ndarray) -> list[np.ndarray]:
 
 
 def farthest(pencil: QuadraticPencil, p: np.ndarray, key: Callable[..., Any], count: int) -> float:
-    """Return largest ``key`` among the first ``count`` eigenvalues, if those of the upper half plane, p, have
-    conjugates."""
+    """Return the largest ``key`` among the first ``count`` eigenvalues.
+
+    p holds eigenvalues of the upper half plane, which stand for their conjugates as well.
+    """
     keys = np.sort(np.concatenate((key(p), key(p[p.imag > 0.0].conj()) if pencil.real else [])))
     edge = float(keys[min(count, keys.size) - 1]) if keys.size else 0.0
     return edge + 1e-12 * abs(edge)

@@ -1,8 +1,8 @@
 """Linear buckling under loads without a potential: (K + f K_g) x + G^T y = 0, G x = 0, K or K_g unsymmetric.
 
-Real factors are loads of divergence; whether vibrations grow before (flutter) this problem does not tell.  Small
-problems are solved by QZ on a basis of the null space of G, large ones by the two-sided Lanczos recurrence (`lanczos`)
-on K^-1 K_g, which finds the factors nearest to zero first.
+Real factors are loads of divergence.  The problem does not tell whether flutter, growing vibration, comes before.
+Small problems are solved by QZ on a basis of the null space of G, large ones by the two-sided Lanczos recurrence
+(`lanczos`) on K^-1 K_g, which finds the factors nearest to zero first.
 
 Theory: docs/theory.md, section 8.
 """
@@ -103,7 +103,7 @@ def _dense_divergence(K, Kg, G) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Inverse:
-    """v -> -K^-1 Kg v on the null space of G, whose eigenvalues are 1/f, and its transpose."""
+    """The operator v -> -K^-1 Kg v on the null space of G, whose eigenvalues are 1/f, and its transpose."""
 
     dtype = np.dtype(float)
 
@@ -126,8 +126,10 @@ class _Inverse:
 
 
 def _sparse_divergence(K, Kg, G, count: int, sign: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest factors (k,) complex with vectors (n, k), by the two-sided Lanczos recurrence; fresh vectors
-    look for further copies of multiple ones until no more come."""
+    """Return the lowest factors (k,) complex with vectors (n, k), by the two-sided Lanczos recurrence.
+
+    Fresh vectors look for further copies of multiple factors until no more are found.
+    """
     inverse = _Inverse(K, Kg, G)
     lanczos = TwoSidedLanczos(inverse, 3 * count + 80, np.random.default_rng(_SEED))
     most, known = lanczos.most, -1

@@ -1,10 +1,11 @@
 """Steady vibrations (K (1 + i eta) + i w C - w^2 M) q = f(w) of sparse matrices, constraints eliminated before.
 
 `DirectResponse` solves at every frequency.  `ModalResponse` projects on the modes up to a cut-off and on residual
-vectors, what forces do statically beyond these modes: the residual flexibility of mode acceleration, as shapes
-(Dickens, Nakagawa & Wittbrodt 1997, Computers & Structures 62, 985), followed by the shapes of their own inertia
-forces (Wilson, Yuan & Dickens 1982, doi:10.1002/eqe.4290100606).  Projected on their span too, K and M keep terms in
-w^2 that a constant flexibility leaves out: 2 j powers of (w / cut-off)^2, with j vectors of a force.
+vectors.  These are first the static displacements of the forces that the modes do not represent: the residual
+flexibility of mode acceleration, as shapes (Dickens, Nakagawa & Wittbrodt 1997, Computers & Structures 62, 985).  Then
+follow the static displacements of their own inertia forces (Wilson, Yuan & Dickens 1982, doi:10.1002/eqe.4290100606).
+Projected on their span too, K and M keep terms in w^2 that a constant flexibility omits: 2 j powers of (w / cut-off)^2,
+with j vectors of a force.
 
 Theory: docs/theory.md, section 8, "Harmonic response".
 """
@@ -37,7 +38,7 @@ class DirectResponse:
     """Solutions with the matrices themselves: K, C, M (n, n) sparse, which may be unsymmetric, ``structural`` eta."""
 
     def __init__(self, K, C, M, structural: float, highest: float):
-        """``highest``: largest w [rad/s], for scales."""
+        """Take the largest frequency ``highest`` [rad/s], which sets the scales."""
         K, C, M = (csr_matrix(A) for A in (K, C, M))
         size = sum(
             (f * np.asarray(abs(A).max(axis=1).todense()).ravel() if A.nnz else 0.0)
@@ -139,9 +140,11 @@ class ModalResponse:
 def _residual_vectors(
     K, M, B: np.ndarray, vectors: np.ndarray, shift: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return shapes (n, s), orthogonal to modes (n, r) and each other by K and M, that forces B (n, k) make beyond
-    these, then the inertia forces of these shapes, and so on; their stiffnesses (s,) and masses (s,), which may be
-    zero."""
+    """Return residual vectors (n, s) of the forces B (n, k), their stiffnesses (s,) and masses (s,), which may be zero.
+
+    They are the static displacements of the forces beyond the modes (n, r), then those of the inertia forces of these
+    shapes, and so on, orthogonal to the modes and to each other by K and M.
+    """
     none = np.zeros((K.shape[0], 0)), np.zeros(0), np.zeros(0)
     B = B[:, np.any(B != 0.0, axis=0)]
     left = B - M @ (vectors @ (vectors.T @ B))  # what excites no mode

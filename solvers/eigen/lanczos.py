@@ -84,7 +84,8 @@ class TwoSidedLanczos:
         start: tuple[np.ndarray, np.ndarray] | None = None,
         full: bool = True,
     ):
-        """``start``: right and left vector (size,); ``full=False`` orthogonalises to the last two only (never do)."""
+        """Take ``start``, a right and a left vector (size,); ``full=False``, for tests, orthogonalises to the last
+        two only."""
         self.operator, self.most, self.rng, self.full = operator, most, rng, full
         kind = operator.dtype
         self._D = np.zeros((operator.size, most + 1), kind, order="F")
@@ -117,7 +118,7 @@ class TwoSidedLanczos:
 
     # --- recurrence ------------------------------------------------------------------------------------------------
     def extend(self, steps: int) -> int:
-        """Up to so many steps; how many were made before the space was full or exhausted."""
+        """Make up to ``steps`` steps, and return how many were made before the space was full or exhausted."""
         made = 0
         while made < steps and self.steps < self.most and not self.exhausted and not self.stuck:
             self._step()
@@ -151,8 +152,8 @@ class TwoSidedLanczos:
         return u, total
 
     def _fresh(self) -> list[np.ndarray | None]:
-        """Return a random right and left vector of unit size, bi-orthogonal to the basis; None where all is inside of
-        it."""
+        """Return a random right and left vector of unit size, bi-orthogonal to the basis; None where the basis spans
+        all."""
         pair: list[np.ndarray | None] = []
         for u, bases in zip(self.operator.start(self.rng), ((self._D, self._G), (self._G, self._D))):
             size = np.linalg.norm(u)
@@ -163,7 +164,7 @@ class TwoSidedLanczos:
         return pair
 
     def _next(self, u: np.ndarray, v: np.ndarray, before_u: float, before_v: float) -> None:
-        """Normalise the next vectors u, v (images of sizes before_...), curing what has broken down."""
+        """Normalise the next vectors u, v (images of sizes before_...), and replace them after a breakdown."""
         k = self.steps
         sizes = [np.linalg.norm(u), np.linalg.norm(v)]
         fresh = [not size > INVARIANT * before for size, before in zip(sizes, (before_u, before_v))]
@@ -207,10 +208,11 @@ class TwoSidedLanczos:
             self._right[-1], self._left[-1] = right, left
 
     def _reproject(self) -> None:
-        """T = J^-1 G^T A D from new images, where these lie in the span of the basis, and what is not in it.
+        """Compute T = J^-1 G^T A D from new images within the span of the basis, and the sizes of their parts outside.
 
-        Coefficients of vectors that were replaced come from images of later ones, which may be longer by orders: they
-        have errors that nothing else shows, since no vector comes next."""
+        Coefficients of vectors that were replaced come from images of later ones, which may be longer by orders of
+        magnitude. Only this computation shows their errors, since no vector comes next.
+        """
         for k in range(self.locked, self.steps):
             u, v = self.operator.right(self._D[:, k]), self.operator.left(self._G[:, k])
             h = (self.G.T @ u) / self.eps
@@ -234,7 +236,8 @@ class TwoSidedLanczos:
     def estimates(self, ritz: Ritz, some: np.ndarray) -> np.ndarray:
         """Return estimates (j,) of |A x - t x| / |t x| of the Ritz pairs ``some``, the larger of right and left.
 
-        Zero for locked ones.  Where the basis spans everything, what images were found to have outside of it.
+        They are zero for locked pairs.  Where the basis spans everything, they measure the part of images outside of
+        it.
         """
         k = self.steps
         out = np.zeros(len(some))
@@ -251,7 +254,8 @@ class TwoSidedLanczos:
 
     @property
     def noise(self) -> float:
-        """What rounding leaves of estimates: that of numbers of size one over the smallest cosine of two vectors."""
+        """Return the round-off of the estimates: that of numbers of size one over the smallest cosine of two
+        vectors."""
         k = self.steps
         return 1e-14 * float((np.linalg.norm(self.D[:, self.locked :], axis=0) ** 2).max(initial=1.0)) if k else 1e-14
 
@@ -263,8 +267,9 @@ class TwoSidedLanczos:
     def condense(self, ritz: Ritz, some: np.ndarray, fresh: bool = False, seeds: np.ndarray | None = None) -> None:
         """Keep the span of the Ritz vectors ``some`` (closed under conjugation for real operators) and of locked ones.
 
-        The recurrence goes on with the vectors that would come next; or with ``fresh`` random ones, and what is kept is
-        locked then, with its present estimates.  The fresh ones may be images of the sums of Ritz vectors, ``seeds``.
+        The recurrence continues with the vectors that would come next.  With ``fresh`` it locks the kept ones with
+        their present estimates, and continues with a new pair of vectors: random ones, or the images of the sums of the
+        Ritz vectors ``seeds``.
         """
         new = None
         if seeds is not None and seeds.size:
@@ -311,7 +316,7 @@ class TwoSidedLanczos:
         self._right, self._left = (np.concatenate((np.zeros(lock), a)) for a in (right, left))
 
     def _span(self, vectors: np.ndarray, j: int) -> np.ndarray:
-        """Return orthonormal basis (k, j) of j vectors, real for real operators."""
+        """Return an orthonormal basis (k, j) of j vectors, real for real operators."""
         if not np.issubdtype(self._T.dtype, np.complexfloating):
             vectors = np.hstack((vectors.real, vectors.imag))
         return scipy.linalg.qr(vectors, mode="economic", pivoting=True)[0][:, :j]

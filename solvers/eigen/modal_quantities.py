@@ -1,4 +1,4 @@
-"""What modes carry: participation factors, effective masses, and how alike two sets of shapes are (MAC).
+"""Quantities of modes: participation factors, effective masses, and the similarity of two sets of shapes (MAC).
 
     modal mass m_k = x_k.M x_k,   participation p_kj = x_k.M r_j / m_k,   effective mass m_k p_kj^2
 
@@ -19,8 +19,11 @@ __all__ = ["Participation", "mac", "participation", "rigid_body_motions"]
 
 @dataclass(frozen=True)
 class Participation:
-    """Of k modes in d directions: ``factors`` (k, d), ``effective`` masses (k, d), ``total`` masses (d,), and modal
-    masses (k,).  Rotations have moments of inertia for masses."""
+    """Participation of k modes in d directions.
+
+    ``factors`` (k, d), ``effective`` masses (k, d), ``total`` masses (d,), and modal masses (k,).  For rotations the
+    masses are moments of inertia.
+    """
 
     factors: np.ndarray
     effective: np.ndarray
@@ -29,12 +32,12 @@ class Participation:
 
     @property
     def share(self) -> np.ndarray:
-        """Effective over total masses (k, d); zero where the total is."""
+        """Return effective over total masses (k, d); zero where the total is zero."""
         return self.effective / np.where(self.total > 0.0, self.total, np.inf)
 
     @property
     def sum_of_shares(self) -> np.ndarray:
-        """Shares of all modes up to each (k, d)."""
+        """Return the sums (k, d) of the shares of all modes up to each."""
         return np.cumsum(self.share, axis=0)
 
 
@@ -69,7 +72,7 @@ def rigid_body_motions(places: ArrayLike, dof: ArrayLike, n: int, point: ArrayLi
 
 
 def participation(M: csr_matrix, vectors: np.ndarray, directions: np.ndarray) -> Participation:
-    """Return participation of modes ``vectors`` (n, k), in any normalisation, in ``directions`` (n, d).
+    """Return the participation of modes ``vectors`` (n, k), in any normalisation, in ``directions`` (n, d).
 
     Raises:
         ValueError: a mode without modal mass.
@@ -84,8 +87,9 @@ def participation(M: csr_matrix, vectors: np.ndarray, directions: np.ndarray) ->
 
 
 def mac(A: np.ndarray, B: np.ndarray, weight: csr_matrix | None = None) -> np.ndarray:
-    """Return modal assurance criterion (k, l) of shapes A (n, k) and B (n, l), real or complex, between 0 and 1;
-    weighted by a positive semi-definite matrix (n, n) if one is given.
+    """Return the modal assurance criterion (k, l), between 0 and 1, of shapes A (n, k) and B (n, l), real or complex.
+
+    ``weight`` is a positive semi-definite matrix (n, n), or None.
 
     Raises:
         ValueError: different numbers of dofs; a shape of zero size.

@@ -94,10 +94,10 @@ def real_modes(
     Args:
         K, M: symmetric, sparse (n, n), M positive semi-definite.
         count: number of modes; for a band: the most that are wanted.
-        free: whether the part has rigid-body modes; None: found out (a free part that is not seen to be one at once
-            costs a factorisation in vain).
+        free: whether the part has rigid-body modes; None: find out (this costs a factorisation in vain where a free
+            part is not recognised at once).
         check: "none", "probe" or "inertia"; see above.  A band is always counted.
-        factors: those of K itself (shift 0, of a pencil with this M), where they are at hand: the part is held, and
+        factors: those of K itself (shift 0, of a pencil with this M), where they exist already: the part is held, and
             another factorisation of K is saved.
         G: constraints, sparse (m, n), of any rank.  Their modes are the lowest ones, always counted; rigid-body motions
             come first.
@@ -133,7 +133,7 @@ def real_modes(
 
 
 class _RealProblem:
-    """One problem: its matrices, its pencil and random numbers."""
+    """Holds the matrices, the pencil and the random numbers of one problem."""
 
     def __init__(self, K, M, given: PositiveFactors | None = None):
         self.K, self.M, self.n = K, M, K.shape[0]
@@ -179,8 +179,10 @@ class _RealProblem:
         return self._result(values, vectors, expected)
 
     def _approach(self, shift: float, count: int) -> tuple[PositiveFactors, np.ndarray, np.ndarray]:
-        """Return factors and modes of a part whose lowest elastic value is not known: the shift comes nearer while
-        Lanczos is slow, since seen from far away all low modes look alike."""
+        """Return factors and modes of a part whose lowest elastic value is not known.
+
+        The shift comes nearer while Lanczos is slow, since all low modes look alike from a distant shift.
+        """
         for _ in range(4):
             factors = self._below_all(shift)
             try:
@@ -249,7 +251,7 @@ class _RealProblem:
             return None
 
     def _part(self, low: float, below: int, high: float, above: int, lowest: PositiveFactors | None = None) -> list:
-        """Return all modes between two shifts with known counts; halved while they are many.
+        """Return all modes between two shifts with known counts; the range is halved while it holds many.
 
         With factors at ``lowest``, below all modes, the iteration starts from there.
         """
@@ -297,7 +299,8 @@ class _RealProblem:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the modes nearest to the shift of the factors, M-orthogonal to ``known`` (n, j) ones.
 
-        _SlowError after so many ``restarts``, if they are limited.
+        Raises:
+            _SlowError: not converged after ``restarts``, if they are limited.
         """
         self.shifts.append(factors.shift)
         M, n = self.M, self.n
@@ -320,7 +323,8 @@ class _RealProblem:
             raise AnalysisError(f"Modes: Lanczos iteration failed: {error}") from None
 
     def _probe(self, factors, values, vectors, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Add what a few steps from another vector, orthogonal to all, find nearer to the shift; ``count`` stay."""
+        """Add the modes nearer to the shift that a few steps from another vector, orthogonal to all, find; keep
+        ``count``."""
         for _ in range(count):
             farthest = np.abs(values - factors.shift).max()
             theta = self._ritz(factors, vectors, _PROBE)
@@ -333,7 +337,7 @@ class _RealProblem:
         return values, vectors
 
     def _ritz(self, factors, known: np.ndarray, steps: int) -> float:
-        """Return largest |1/(w^2 - s)| seen by ``steps`` of Lanczos, M-orthogonal to ``known``."""
+        """Return the largest |1/(w^2 - s)| that ``steps`` of Lanczos, M-orthogonal to ``known``, find."""
         M = self.M
         image = M @ known
         V: list[tuple[np.ndarray, np.ndarray]] = []
@@ -364,8 +368,10 @@ class _RealProblem:
 
 
 def as_modes(K: csr_matrix, M: csr_matrix, vectors: np.ndarray, rigid: int) -> RealModes:
-    """Return modes (n, k) that were found in another way, ascending, with their Rayleigh quotients and residuals; the
-    first ``rigid`` are rigid-body motions."""
+    """Return given modes (n, k) in ascending order, with their Rayleigh quotients and residuals.
+
+    The first ``rigid`` are rigid-body motions.
+    """
     found = _result(csr_matrix(K), csr_matrix(M), None, vectors, None, (), Effort())
     values = np.where(np.arange(found.values.size) < rigid, 0.0, found.values)
     return replace(found, values=values, rigid=rigid)
@@ -390,7 +396,7 @@ def _result(K, M, values, vectors, expected, shifts, effort) -> RealModes:
 
 
 def _rigid(K, vectors, tolerance: float = _RIGID) -> np.ndarray:
-    """Return which vectors (n, k) strain nothing, but for round-off."""
+    """Return which vectors (n, k) cause no strain beyond round-off."""
     bound = np.einsum("ik,ik->k", np.abs(vectors), abs(K) @ np.abs(vectors))
     return np.abs(np.einsum("ik,ik->k", vectors, K @ vectors)) <= tolerance * bound
 
@@ -426,7 +432,7 @@ def _constrained(K, M, G, count: int) -> RealModes:
 
 
 def _mode_residuals(K, M, G, values, vectors, rigid) -> tuple[np.ndarray, np.ndarray]:
-    """`RealModes.residuals` and `RealModes.backward` of each pair, after the best multipliers."""
+    """Return `RealModes.residuals` and `RealModes.backward` of each pair, with the best multipliers."""
     KX, MX = K @ vectors, (M @ vectors) * values
     left = np.linalg.norm(without_reactions(KX - MX, G), axis=0)
     strained = np.linalg.norm(abs(K) @ np.abs(vectors), axis=0)
@@ -496,14 +502,14 @@ def _sparse_modes(K, M, G, count, shifts: list[float], effort: Effort):
 
 
 def _normalised(vectors, K, M):
-    """Return Rayleigh quotients of the vectors, and x.M x = 1."""
+    """Return the Rayleigh quotients of the vectors, and the vectors with x.M x = 1."""
     mass = np.einsum("ik,ik->k", vectors, M @ vectors)
     vectors = vectors / np.sqrt(np.where(mass > 0.0, mass, 1.0))
     return np.einsum("ik,ik->k", vectors, K @ vectors), vectors
 
 
 def _dense(K, M, count, near, band) -> RealModes:
-    """Return all modes of a small problem, then those asked for."""
+    """Return the wanted modes of a small problem, selected from all of them."""
     n = K.shape[0]
     every = _constrained(K, M, csr_matrix((0, n)), n)
     values = every.values
@@ -518,7 +524,7 @@ def _dense(K, M, count, near, band) -> RealModes:
 
 
 def translates(K: csr_matrix) -> bool:
-    """Return whether a translation strains nothing, for dofs numbered node by node: then the part is free."""
+    """Return whether a translation causes no strain, for dofs numbered node by node; then the part is free."""
     n = K.shape[0]
     size = abs(K)
     for stride in (3, 6, 2, 1):
@@ -531,6 +537,6 @@ def translates(K: csr_matrix) -> bool:
 
 
 def _lowest_elastic(values) -> float:
-    """Return smallest magnitude among values that are not those of rigid modes; infinite if there is none."""
+    """Return the smallest magnitude among values that are not those of rigid modes; infinite if there is none."""
     size = np.abs(values)
     return float(size[size > 1e-6 * size.max(initial=0.0)].min(initial=np.inf))

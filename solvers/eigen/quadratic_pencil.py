@@ -105,10 +105,11 @@ class QuadraticPencil:
             raise AnalysisError(f"Complex modes: {self.m} independent constraints leave none of {n} unknowns free")
 
     def _check_columns(self, G, columns) -> None:
-        """Where a row of G is a combination of others, its column must be that of theirs, or forces are not unique.
+        """Check that the columns of dependent rows of G are the same combinations as the rows, so that forces are
+        unique.
 
         Raises:
-            AnalysisError: it is not.
+            AnalysisError: they are not.
         """
         keep, left = np.flatnonzero(self.keep), np.flatnonzero(~self.keep)
         if left.size == 0:
@@ -124,13 +125,13 @@ class QuadraticPencil:
             )
 
     def without(self, motions: np.ndarray) -> QuadraticPencil:
-        """Return this pencil without rigid-body motions (n, r), in given units, which projectors take out.
+        """Return this pencil with rigid-body motions (n, r), in given units, removed by projectors.
 
-        With R these motions and L those of the transposed matrices, displacements get the constraints L^T M x = 0 and
-        forces lose their resultants by inertia forces M R c: borders of the saddle point that make it regular.
+        With R these motions and L those of the transposed matrices, displacements get the constraints L^T M x = 0, and
+        inertia forces M R c balance the resultants of the forces: borders of the saddle point that make it regular.
 
         Raises:
-            ValueError: they are dependent, are held by K, C or G, or have no mass.
+            ValueError: the motions are dependent, are held by K, C or G, or have no mass.
         """
         R = np.asarray(motions, float)
         if R.ndim != 2 or R.shape[0] != self.n or not np.all(np.isfinite(R)):
@@ -190,7 +191,7 @@ class QuadraticPencil:
         return factors.solve_full(right, transposed=True)[: self.n]
 
     def multipliers(self, y: np.ndarray) -> np.ndarray:
-        """Return multipliers (m, k) in given units of scaled ones; those of dependent rows are zero."""
+        """Return the multipliers (m, k) in given units from scaled ones; those of dependent rows are zero."""
         out = np.zeros((self.keep.size, y.shape[1]), y.dtype)
         out[self.keep] = y[: self.constraints] / self.norm[:, None]
         return out
@@ -212,8 +213,11 @@ class QuadraticPencil:
     def residuals(
         self, p: np.ndarray, x: np.ndarray, y: np.ndarray, transposed: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return |(p^2 M + p C + K) x + G^T y| over the sum of the norms of its four terms, and over that of the
-        absolute values they cancel from (k,); what violates G x = 0 is added to the numerator."""
+        """Return residuals (k,): |(p^2 M + p C + K) x + G^T y| over the sum of the norms of its four terms, and over
+        that of the absolute values from which they cancel.
+
+        The violation of G x = 0 is added to the numerator.
+        """
         terms = (*self.forces(p, x, transposed), self._reactions(y, transposed))
         norms = [np.linalg.norm(t, axis=0) for t in terms]
         off = np.linalg.norm(sum(terms), axis=0) + np.linalg.norm(
@@ -251,7 +255,7 @@ def _floating(a):
 
 
 def _frequency(M, C, K) -> float:
-    """Return median of the frequencies of single unknowns: sqrt(K_ii / M_ii), or K_ii / C_ii, or C_ii / M_ii."""
+    """Return the median of the frequencies of single unknowns: sqrt(K_ii / M_ii), or K_ii / C_ii, or C_ii / M_ii."""
     m, c, k = (np.abs(a.diagonal()) for a in (M, C, K))
     for a, b, power in ((k, m, 0.5), (k, c, 1.0), (c, m, 1.0)):
         both = (a > 0.0) & (b > 0.0)
@@ -307,7 +311,8 @@ class Inverse:
 
     @cached_property
     def unit(self) -> float:
-        """About the |q| nearest to the shift: displacements and velocities of wanted modes are then of one size."""
+        """Return about the |q| nearest to the shift, so that displacements and velocities of wanted modes have one
+        size."""
         rng = np.random.default_rng(_SEED)
         M = self.pencil.M
         x = self.factors.solve(M @ rng.standard_normal(self.pencil.n))[0]
@@ -322,7 +327,7 @@ class Inverse:
         return 1.0 / max(np.sqrt(by_mass), by_damping, 1e-300)
 
     def right(self, v: np.ndarray) -> np.ndarray:
-        """Return A v (2n,), as good as the recurrence needs."""
+        """Return A v (2n,), as accurately as the recurrence needs."""
         return self._right_all(v[:, None], rough=True)[0][:, 0]
 
     def left(self, v: np.ndarray) -> np.ndarray:
@@ -348,11 +353,11 @@ class Inverse:
         return d, g
 
     def pairs(self, p: np.ndarray, v: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, ...]:
-        """From right and left vectors v, z (2n, k) of A, with values p closed under conjugation for real operators:
-        better p, v, z, and x, y, w, mu, right and left vectors (n, k) of the pencil with multipliers (m, k).
+        """Return better p, v, z from right and left vectors v, z (2n, k) of A, and x, y, w, mu.
 
-        One step of subspace iteration on both sides, and Rayleigh-Ritz with well-conditioned bases: what many steps of
-        the recurrence have lost to rounding comes back.
+        These are right and left vectors (n, k) of the pencil with multipliers (m, k).  The values p are closed under
+        conjugation for real operators.  One step of subspace iteration on both sides, and Rayleigh-Ritz with
+        well-conditioned bases, recover what many steps of the recurrence have lost to rounding.
         """
         n = self.pencil.n
         if self.dtype == float:

@@ -63,7 +63,7 @@ class ConstraintConflict(ValueError):
 
 @dataclass(frozen=True)
 class Redundant:
-    """An equation that was dropped, and the others from which it follows (none: all its dofs are held as it asks)."""
+    """An equation that was dropped, and the others from which it follows (none: held dofs satisfy it)."""
 
     equation: int
     others: tuple[int, ...]
@@ -71,7 +71,7 @@ class Redundant:
 
 @dataclass(frozen=True)
 class Elimination:
-    """u = T q + u0, and how it came about.
+    """The elimination u = T q + u0 and its record.
 
     ``T`` (n, n_free) csr, identity in the rows of the ``free`` dofs (n_free,); ``u0`` (n,), zero there; ``dependent``
     (k,) dofs and their ``equations`` (k,); ``held`` dofs; ``redundant`` equations; ``cycles``: groups of equations that
@@ -122,21 +122,26 @@ class Elimination:
 
     @cached_property
     def _pivots(self):
-        """Factors of A[equations, dependent], square and regular."""
+        """Return the factors of A[equations, dependent], square and regular."""
         return lu_factors(self.A[self.equations][:, self.dependent].tocsc())
 
     def multipliers(self, residual: np.ndarray) -> np.ndarray:
-        """Return multipliers (m,) of K u + A^T lambda = f from ``residual`` (n,) = f - K u of a solution; those of
-        redundant equations are zero.  The forces of the equations are -A^T lambda, those of the supports
-        `reactions`."""
+        """Return the multipliers (m,) of K u + A^T lambda = f from ``residual`` (n,) = f - K u of a solution.
+
+        Those of redundant equations are zero.  The forces of the equations are -A^T lambda, those of the supports
+        `reactions`.
+        """
         lam = np.zeros(self.A.shape[0])
         if self.dependent.size:
             lam[self.equations] = self._pivots.solve(np.asarray(residual, dtype=float)[self.dependent], "T")
         return lam
 
     def reactions(self, residual: np.ndarray) -> np.ndarray:
-        """Return forces (n,) that hold the held dofs, K u - f + A^T lambda, from ``residual`` (n,) = f - K u of a
-        solution; zero at all others."""
+        """Return the forces (n,) on the held dofs, K u - f + A^T lambda, from ``residual`` (n,) = f - K u of a
+        solution.
+
+        They are zero at all other dofs.
+        """
         forces = np.zeros(self.A.shape[1])
         forces[self.held] = (self.A.T @ self.multipliers(residual) - residual)[self.held]
         return forces
@@ -158,13 +163,14 @@ def eliminate(
         b: right sides (m,), zero if None.
         preferred: (m,) int, the dof that is to be dependent, -1 for any.
         held: dofs (h,) with given ``values`` (h,), zero if None.
-        strict: a preferred dof that is held, or the dependent one of another equation already, is an error; else
-            another dof of the equation is taken.
+        strict: True: a preferred dof that is held, or is the dependent one of another equation already, is an error.
+            False: another dof of the equation takes its place.
         scale: (n,) usual sizes of the dofs, in any unit (metres for displacements, radians for rotations); where no dof
             is preferred, one with a large share in the equation becomes the dependent one.
 
     Raises:
-        ConstraintConflict: see there.
+        ConstraintConflict: the equations contradict each other or the held dofs, or with ``strict`` a preferred dof
+            cannot be dependent.
         ValueError: wrong shapes, a dof out of range or held twice, numbers that are not finite.
     """
     A = csr_matrix(A, dtype=float, copy=True)
@@ -193,7 +199,7 @@ def eliminate(
 
 
 class _Eliminator:
-    """The equations that are still to be used, in the dofs that are still independent."""
+    """Holds the equations that are still to be used, in the dofs that are still independent."""
 
     def __init__(self, A, b, preferred, held, values, strict, scale):
         self.A0, self.preferred, self.strict, self.scale = A, preferred, strict, scale
@@ -241,7 +247,7 @@ class _Eliminator:
 
     # --- what is left of the equations -----------------------------------------------------------------------------
     def _sift(self) -> None:
-        """Take out equations of which nothing is left; complain of those that cannot have their preferred dof."""
+        """Remove equations without terms, and refuse those that cannot have their preferred dof."""
         largest = _largest(self.A)
         gone = largest <= VANISHED * self.size
         for i in np.flatnonzero(gone & (np.abs(self.b) > AGREES * self.b_size)):
@@ -300,7 +306,7 @@ class _Eliminator:
 
     # --- one round -------------------------------------------------------------------------------------------------
     def _round(self) -> None:
-        """Make one dof of as many equations as possible dependent, and put these into the others."""
+        """Make one dof of as many equations as possible dependent, and substitute these into the others."""
         at, pivots = self._candidates()
         values = np.asarray(self.A[at, pivots]).ravel()
         A = diags(1.0 / values) @ self.A[at]
@@ -436,7 +442,7 @@ class _Eliminator:
         return keep, W, label
 
     def _use(self, at, pivots, X, x, x_size, combination, rest) -> None:
-        """Take u_d = x - X u_f for the dofs ``pivots``, and put it into the rows ``rest``."""
+        """Substitute u_d = x - X u_f for the dofs ``pivots`` into the rows ``rest``."""
         X = _clean(X, _largest(X))
         k = pivots.size
         is_pivot = np.zeros(self.n, dtype=bool)
@@ -479,7 +485,8 @@ class _Eliminator:
 
     # --- the last ones ---------------------------------------------------------------------------------------------
     def _finish(self) -> None:
-        """Dependent dofs of all equations left, by Q R with column pivoting, one connected group after the other."""
+        """Choose dependent dofs of all remaining equations by Q R with column pivoting, one connected group after
+        the other."""
         A, m = self.A, self.rows.size
         touch = (abs(A) @ abs(A).T).tocsr()
         groups, label = connected_components(touch, directed=False)
@@ -536,19 +543,19 @@ class _Eliminator:
 
 
 def _without(A, columns: np.ndarray) -> csr_matrix:
-    """Return a without its entries in ``columns`` (n,) bool."""
+    """Return A without its entries in ``columns`` (n,) bool."""
     A = A.tocoo()
     keep = ~columns[A.col] & (A.data != 0.0)
     return csr_matrix((A.data[keep], (A.row[keep], A.col[keep])), shape=A.shape)
 
 
 def _largest(A) -> np.ndarray:
-    """Return largest magnitude in each row."""
+    """Return the largest magnitude in each row."""
     return abs(A).max(axis=1).toarray().ravel() if A.nnz else np.zeros(A.shape[0])
 
 
 def _clean(A, size: np.ndarray) -> csr_matrix:
-    """Return a without entries at the round-off of the ``size`` of its rows."""
+    """Return A without entries at the round-off of the ``size`` of its rows."""
     A = A.tocoo()
     keep = np.abs(A.data) > _DUST * size[A.row]
     return csr_matrix((A.data[keep], (A.row[keep], A.col[keep])), shape=A.shape)
@@ -561,7 +568,7 @@ def _pattern_product(N) -> csr_matrix:
 
 
 def _blocks(B, members: np.ndarray, label: np.ndarray, groups: np.ndarray, count: int) -> np.ndarray:
-    """Return dense diagonal blocks (g, s, s) of B for the ``members`` (g, s) of ``groups``."""
+    """Return the dense diagonal blocks (g, s, s) of B for the ``members`` (g, s) of ``groups``."""
     g, s = members.shape
     place, number = np.full(B.shape[0], -1), np.full(count, -1)
     place[members] = np.arange(s)

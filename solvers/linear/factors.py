@@ -72,24 +72,24 @@ class Pencil:
         self.effort = Effort()
 
     def release(self) -> None:
-        """Give the memory of the matrices back: no more factorisations, solutions with those that are go on."""
+        """Free the memory of the matrices: no more factorisations are possible, solutions with existing factors are."""
         self._K = self._M = self._lower = self.indices = self.symbolic = None
 
     def at(self, shift: float) -> csc_matrix:
-        """Return diag(scale) (K - s M) diag(scale), all of it."""
+        """Return the whole matrix diag(scale) (K - s M) diag(scale)."""
         values = self._K - shift * self._M if shift else self._K.copy()
         values *= self.scale[self.indices]
         values *= np.repeat(self.scale, np.diff(self.indptr))
         return csc_matrix((values, self.indices, self.indptr), shape=(self.n, self.n))
 
     def diagonal(self, shift: float) -> np.ndarray:
-        """Return its diagonal (n,)."""
+        """Return the diagonal (n,) of `at`."""
         first = np.cumsum(np.concatenate(([0], np.diff(self._lower_indptr)[:-1])))
         at = np.flatnonzero(self._lower)[first]  # sorted columns begin their lower part with the diagonal
         return (self._K[at] - shift * self._M[at]) * self.scale**2
 
     def lower(self, shift: float) -> Any:
-        """Return its lower triangle for CHOLMOD, with 64 bit indices."""
+        """Return the lower triangle of `at` for CHOLMOD, with 64 bit indices."""
         values = self._K[self._lower]
         if shift:
             values -= shift * self._M[self._lower]
@@ -99,7 +99,7 @@ class Pencil:
         return lower_triangle(values, rows, self._lower_indptr.astype(np.int64))
 
     def analysed(self, A: Any, supernodal: bool) -> Any:
-        """Return CHOLMOD's analysis of the lower triangle A; that for L L^T is kept, with its order."""
+        """Return CHOLMOD's analysis of the lower triangle A; the analysis for L L^T is kept, with its order."""
         if supernodal and self.symbolic is not None:
             return self.symbolic
         found = analyse(A, supernodal, _ORDER)
@@ -111,7 +111,7 @@ class Pencil:
 
 
 def _columns(A) -> csc_matrix:
-    """Return a symmetric matrix as sorted columns; those of compressed rows are its rows."""
+    """Return a symmetric matrix in sorted compressed columns, which are the rows of compressed rows."""
     A = A.T if isinstance(A, csr_matrix) and A.dtype == float else csc_matrix(A, dtype=float)
     if not A.has_sorted_indices:
         A = A.sorted_indices()
@@ -136,7 +136,7 @@ def _alike(a, b) -> bool:
 
 
 def _on(pattern, a) -> np.ndarray:
-    """Return values of ``a`` on a pattern that holds its own; those of ``a`` itself where it is the same."""
+    """Return the values of ``a`` on a pattern that contains its own; the values themselves where both are equal."""
     if _alike(a, pattern):
         return a.data
     n = pattern.shape[0]
@@ -215,7 +215,7 @@ def _scaled_solve(pencil: Pencil, solve, b: np.ndarray) -> np.ndarray:
 
 
 def _superlu(pencil: Pencil, A: csc_matrix):
-    """Return solution with, and diagonal of, U = D L^T."""
+    """Return a function that solves with U = D L^T, and the diagonal D."""
     if pencil.order is None and has_cholmod():
         pencil.analysed(pencil.lower(0.0), supernodal=True)
     order = pencil.order
@@ -235,7 +235,8 @@ def _superlu(pencil: Pencil, A: csc_matrix):
 
 
 def _cholmod(pencil: Pencil, shift: float, supernodal: bool):
-    """Return CHOLMOD's factors: of the pencil's analysis, which earlier ones keep a copy of, or simplicial."""
+    """Return CHOLMOD's factors: supernodal by the pencil's analysis, which earlier factors keep a copy of, or
+    simplicial."""
     A = pencil.lower(shift)
     factors = pencil.analysed(A, supernodal)
     if supernodal:

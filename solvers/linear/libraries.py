@@ -1,7 +1,7 @@
 """The libraries behind every sparse factorisation: SuperLU (scipy) and CHOLMOD (scikit-sparse, 0.4 or 0.5).
 
-No other module calls them: how a library is asked, what its errors mean and which interface is installed is known here
-alone.  `fem_mbs.solvers.linear.service.factor` chooses between them by what a matrix is.
+No other module calls them: only this one knows their calls, their errors and the installed interface.
+`fem_mbs.solvers.linear.service.factor` chooses between them by the kind of the matrix.
 """
 
 from __future__ import annotations
@@ -47,9 +47,12 @@ class NotPositiveDefinite(LinearSolveError):
 
 @dataclass
 class Effort:
-    """Numbers of symbolic analyses, of factorisations, of solutions (of one right side each, real or complex), of
-    corrections: further applications of factors, to correct solutions and for the space that speeds this up, and of an
-    iteration by solutions: its steps, its restarts, and its breakdowns that were cured."""
+    """Counts of the work of a solution.
+
+    The counts are symbolic analyses, factorisations, solutions (of one right side each, real or complex) and
+    corrections: further applications of factors, to correct solutions and to build the space of `positive_part`.  Of an
+    iteration by solutions there are steps, restarts and replaced vectors after breakdowns.
+    """
 
     analyses: int = 0
     factorisations: int = 0
@@ -131,7 +134,7 @@ class _Cholmod04:
         self._factor.cholesky_inplace(A)
 
     def _attempt(self, call: Callable[..., Any], A, *options) -> Any:
-        """Return what a call of the library gives; its errors become ours."""
+        """Return the result of a call of the library; raise its errors as those of this package."""
         try:
             if not self._quiet:
                 return call(A, *options)
@@ -147,7 +150,7 @@ class _Cholmod04:
             raise LinearSolveError(what) from error
 
     def copy(self) -> _Cholmod04:
-        """Return another with the same analysis: what factors there are stay what they are."""
+        """Return a copy with the same analysis, which leaves the factors of this object unchanged."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._factor = self._factor.copy()
@@ -155,7 +158,7 @@ class _Cholmod04:
 
     @property
     def order(self) -> np.ndarray:
-        """Position in the factors -> unknown, (n,)."""
+        """Return the unknown at each position in the factors, (n,)."""
         return np.array(self._factor.P(), dtype=np.int64)
 
     def factor(self, A) -> None:
@@ -172,11 +175,11 @@ class _Cholmod04:
         return self._factor.solve_A(b)
 
     def pivots(self) -> np.ndarray | None:
-        """Return D (n,), in the order of the factors; None where the library gives `weakest` only."""
+        """Return D (n,), in the order of the factors; None where the library has `weakest` only."""
         return self._factor.D()
 
     def weakest(self) -> float:
-        """Return smallest pivot, by magnitude, of a matrix with a unit diagonal."""
+        """Return the smallest pivot, by magnitude, of a matrix with a unit diagonal."""
         return float(np.abs(np.asarray(self.pivots())).min())
 
 
@@ -246,8 +249,9 @@ def _interface() -> type[_Cholmod04]:
 
 
 def lower_triangle(values: np.ndarray, rows: np.ndarray, indptr: np.ndarray) -> Any:
-    """Return the lower triangle (n, n), in compressed columns, as CHOLMOD takes a symmetric matrix; it holds the arrays
-    as they are.
+    """Return the lower triangle (n, n), in compressed columns, as CHOLMOD takes a symmetric matrix.
+
+    The arrays are not copied.
 
     Raises:
         ModelError: CHOLMOD is not installed.
@@ -268,12 +272,12 @@ def analyse(A: Any, supernodal: bool, order: str = "default", quiet: bool = True
 
 
 def has_cholmod() -> bool:
-    """Return whether CHOLMOD is at hand."""
+    """Return whether CHOLMOD is installed."""
     return _load_cholmod()[0] is not None
 
 
 def cholmod_status() -> tuple[bool, str]:
-    """Return whether CHOLMOD is at hand, and one sentence for the user: version and BLAS, or the reason and the
+    """Return whether CHOLMOD is installed, and one sentence for the user: version and BLAS, or the reason and the
     remedy."""
     interface, detail = _load_cholmod()
     if interface is None:
@@ -282,7 +286,7 @@ def cholmod_status() -> tuple[bool, str]:
 
 
 def _blas_text(maps: str | None = None) -> str:
-    """Return the BLAS that CHOLMOD is linked to, from the libraries mapped into this process (Linux)."""
+    """Return the name of the BLAS that CHOLMOD is linked to, from the libraries mapped into this process (Linux)."""
     if maps is None:
         try:
             maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")

@@ -105,7 +105,7 @@ class PositivePart:
         return self.factors.solve(r if r.ndim == 1 else np.asfortranarray(r))
 
     def _both_levels(self, r: np.ndarray, transposed: bool) -> np.ndarray:
-        """Return V (V^T N V)^-1 V^T r and H^-1 of what that leaves of r, (n,) or (n, k)."""
+        """Return V (V^T N V)^-1 V^T r, and H^-1 of the remaining residual, (n,) or (n, k)."""
         V, inverse = self._space
         if V.shape[1] == 0:
             return self._apply(r)
@@ -120,7 +120,8 @@ class PositivePart:
 
     @cached_property
     def _space(self) -> tuple[np.ndarray, np.ndarray]:
-        """V (n, j) and the inverse (j, j) of V^T N V; made by the first solution, for symmetric matrices need none."""
+        """Return V (n, j) and the inverse (j, j) of V^T N V; the first solution computes them, symmetric matrices
+        need none."""
         n = self.N.shape[0]
         V = np.zeros((n, 0))
         if abs(self.N - self.NT).max() <= _SKEW * self.size:
@@ -144,12 +145,12 @@ class PositivePart:
         return 0.5 * (self.N @ X + self.NT @ X)
 
     def _sizes(self, X: np.ndarray) -> np.ndarray:
-        """Return lengths (k,) of X (n, k) in the inner product of H."""
+        """Return the lengths (k,) of X (n, k) in the inner product of H."""
         return np.sqrt(np.maximum(np.einsum("ik,ik->k", X, self._symmetric(X)), 0.0))
 
     def _orthonormal(self, X: np.ndarray) -> np.ndarray:
-        """Return basis (n, j) of the span of X (n, k), orthonormal in the inner product of H, without what is
-        dependent."""
+        """Return a basis (n, j) of the span of X (n, k), orthonormal in the inner product of H, without dependent
+        vectors."""
         size = self._sizes(X)
         X = X[:, size > 0.0] / size[size > 0.0]
         product = X.T @ self._symmetric(X)

@@ -51,8 +51,10 @@ class Loop:
     smallest: float
 
     def clash(self, right: np.ndarray) -> np.ndarray:
-        """Return rows that ask for contradictory things in G x = right (m,): those of the combination of rows that
-        vanishes while the same combination of right sides does not; none if all agree."""
+        """Return the rows with contradictory right sides of G x = right (m,); none if all agree.
+
+        They are the rows of a combination that vanishes while the same combination of right sides does not.
+        """
         if not self.null.size:
             return self.rows
         b = right[self.rows] / self.size
@@ -90,7 +92,7 @@ def dependencies(G: csr_matrix, weights: np.ndarray | None = None) -> list[Loop]
 
 
 def independent_rows(G: csr_matrix, weights: np.ndarray | None = None) -> np.ndarray:
-    """Return mask (m,) of rows of G (m, n) that have its full rank; ``weights`` as in `dependencies`."""
+    """Return a mask (m,) of rows of G (m, n) that have its full rank; ``weights`` as in `dependencies`."""
     keep = np.ones(G.shape[0], bool)
     for loop in dependencies(G, weights):
         keep[loop.dependent] = False
@@ -113,8 +115,10 @@ def _loops(R: csr_matrix) -> Iterator[Loop]:
 
 
 def _combinations(R: csr_matrix) -> csr_matrix:
-    """Return combinations of rows that nearly vanish, one per row of the result (c, m): each candidate less its
-    projection on the rows that are none."""
+    """Return combinations of rows that nearly vanish, one per row of the result (c, m).
+
+    Each is a candidate less its projection on the rows that are no candidates.
+    """
     m = R.shape[0]
     S = csc_matrix(R @ R.T)
     lu = _factors(S + csc_matrix(_SHIFT * identity(m)))

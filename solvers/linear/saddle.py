@@ -94,7 +94,7 @@ class Saddle:
 
 
 def without_reactions(R: np.ndarray, G: Any) -> np.ndarray:
-    """Return forces R (n, k) less what constraints G (m, n) take of them: R - G^T y of the least norm."""
+    """Return forces R (n, k) without the part that constraints G (m, n) balance: R - G^T y of the least norm."""
     if not G.shape[0] or not R.shape[1]:
         return R
     saddle = Saddle(identity(R.shape[0], format="csr"), G)
@@ -102,14 +102,14 @@ def without_reactions(R: np.ndarray, G: Any) -> np.ndarray:
 
 
 def _unit_rows(G) -> tuple[csr_matrix, np.ndarray]:
-    """Return G with rows of unit length, and what they were divided by, (m,); empty rows by 1."""
+    """Return G with rows of unit length, and their former lengths (m,), 1 for empty rows."""
     norm = np.sqrt(np.asarray(G.multiply(G).sum(axis=1)).ravel())
     norm[norm == 0.0] = 1.0
     return diags(1.0 / norm) @ G, norm
 
 
 def null_space(G: Any) -> np.ndarray:
-    """Return orthonormal basis (n, n - rank) of the null space of G (m, n), by a QR factorisation with pivoting."""
+    """Return an orthonormal basis (n, n - rank) of the null space of G (m, n), by a QR factorisation with pivoting."""
     m, n = G.shape
     if m == 0:
         return np.eye(n)
@@ -123,7 +123,7 @@ def null_space(G: Any) -> np.ndarray:
 
 # --- inertia ---------------------------------------------------------------------------------------------------------
 def _by_largest(K, G) -> tuple[csr_matrix, csr_matrix]:
-    """Return K and G over the roots of the largest entries in the rows of K."""
+    """Return K and G divided by the roots of the largest entries in the rows of K."""
     K, G = csr_matrix(K), csr_matrix(G)
     d = np.sqrt(abs(K).max(axis=1).toarray().ravel())
     d[d == 0.0] = 1.0
@@ -157,13 +157,13 @@ def negative_determinant(K: Any, G: Any) -> bool:
 
 
 def negative_count(K: Any, G: Any, dense: int = DENSE) -> int:
-    """Return number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n); by all eigenvalues
-    up to n = ``dense``, which knows zeros best.
+    """Return the number of negative eigenvalues of the symmetric K (n, n) on the null space of G (m, n).
 
-    Large problems by the inertia of an L D L^T factorisation of the quasi-definite [[K + rho G^T G, G^T], [G, -delta]]
-    (Vanderbei 1995, doi:10.1137/0805005; Sylvester's law): its negative pivots are those of the constraints and the
-    wanted ones, provided that no pivot is tiny, which the backward error of a solution tells; else the matrix is moved
-    slightly and factored again.
+    Problems up to n = ``dense`` take all eigenvalues, which resolves zeros best.  Large problems take the inertia of an
+    L D L^T factorisation of the quasi-definite [[K + rho G^T G, G^T], [G, -delta]] (Vanderbei 1995,
+    doi:10.1137/0805005; Sylvester's law).  Its negative pivots are those of the constraints and the wanted ones,
+    provided that no pivot is tiny, which the backward error of a solution tells; else the matrix is shifted slightly
+    and factored again.
 
     Raises:
         AnalysisError: the factorisation breaks down every time.

@@ -67,18 +67,17 @@ class SaddleFactors:
             self._factor_all()
 
     def _beyond_superlu(self) -> bool:
-        """Return whether the symmetric part is to be factored: solutions with unsymmetric matrices take iterations
-        then."""
+        """Return whether to factor the symmetric part, with which solutions of unsymmetric matrices take iterations."""
         size = self.n + self.m
         if size <= LARGE or size > (_CONSTRAINED if self.m else _UNSYMMETRIC) * LARGE:
             return size > LARGE
         return bool(abs(self.N - self.N.T).max() <= _SKEW * abs(self.N).max())
 
     def _factor_positive_part(self, movable: bool) -> None:
-        """Supernodal L L^T of the symmetric part, where there are no constraints and it is positive definite.
+        """Factor the symmetric part by a supernodal L L^T, where it is positive definite and there are no constraints.
 
         Raises:
-            SingularShift: it is so but for rounding, as of a part that can move freely.
+            SingularShift: it is positive semi-definite up to rounding, as of a part that can move freely.
         """
         if self.m or not self.N.diagonal().min() > 0.0:
             return
@@ -103,7 +102,7 @@ class SaddleFactors:
         raise SingularShift("The shifted matrix is singular to working precision")
 
     def _factor_symmetric_part(self) -> None:
-        """CHOLMOD for the matrix, and for its transpose where that is another one."""
+        """Factor the matrix by CHOLMOD, and its transpose where that differs."""
         N = self.N + csc_matrix((np.zeros(self.n + self.m), (np.arange(self.n + self.m),) * 2), shape=self.N.shape)
         both = [N] if abs(N - N.T).max() <= 1e-15 * abs(N).max() else [N, csc_matrix(N.T)]
         made = []
@@ -184,7 +183,7 @@ class SaddleFactors:
         return x[: self.n], x[self.n :]
 
     def solve_full(self, b: np.ndarray, transposed: bool = False, rough: bool = False) -> np.ndarray:
-        """Return solution of the whole system for any right side (n + m,) or (n + m, k)."""
+        """Return the solution of the whole system for any right side (n + m,) or (n + m, k)."""
         columns = 1 if b.ndim == 1 else b.shape[1]
         self.effort.solves += columns
         if np.iscomplexobj(b) and not np.issubdtype(self.dtype, np.complexfloating):

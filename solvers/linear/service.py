@@ -1,4 +1,4 @@
-"""One way to the factors of a sparse matrix: `factor(A, constraints, kind)`.
+"""The interface to the factors of a sparse matrix: `factor(A, constraints, kind)`.
 
 Only a step loop, which factors matrices of one pattern again and again, has a service of its own
 (`fem_mbs.solvers.linear.solver.make_solver`).

@@ -117,17 +117,24 @@ class LinearSolver(Protocol):
     counts: Counts
 
     def factor(self, values: np.ndarray) -> None:
-        """Take the entries of A, shape (nnz,), and factor it; SingularMatrixError if that is impossible."""
+        """Take the entries of A, shape (nnz,), and factor it.
+
+        Raises:
+            SingularMatrixError: the matrix is singular.
+        """
 
     def solve(self, rhs: np.ndarray, tolerance: float = ROUND_OFF) -> np.ndarray:
-        """Return x (n,) with A x = rhs; LinearSolveError if that cannot be had.
+        """Return x (n,) with A x = rhs.
 
         ``tolerance`` bounds the backward error |r| / (|A| |x| + |b|) of the equilibrated system: round-off by default;
         Newton-Raphson, which corrects itself, saves refinements with 1e-8 or so.
+
+        Raises:
+            LinearSolveError: the tolerance cannot be reached.
         """
 
     def reset(self) -> None:
-        """Forget what earlier matrices taught: the next call does what a new solver would do."""
+        """Forget all knowledge of earlier matrices: the next call does what a new solver would do."""
 
 
 class _Pattern:
@@ -155,7 +162,11 @@ class _Pattern:
         self.values = self.matrix.data
 
     def take(self, values: np.ndarray) -> None:
-        """Copy the values of a matrix; SingularMatrixError if one is not finite."""
+        """Copy the values of a matrix.
+
+        Raises:
+            SingularMatrixError: a value is not finite.
+        """
         values = np.asarray(values, dtype=float)
         if values.shape != self.values.shape:
             raise ValueError(f"values must have shape {self.values.shape}, not {values.shape}")
@@ -169,7 +180,7 @@ class _Pattern:
                 )
 
     def check_zero_lines(self) -> None:
-        """SingularMatrixError naming the first row or column without a nonzero entry."""
+        """Raise SingularMatrixError for the first row or column without a nonzero entry."""
         size = np.abs(self.values)
         for kind, index in (("row", self.rows), ("column", self.cols)):
             empty = np.flatnonzero(np.bincount(index, weights=size, minlength=self.n) == 0.0)
@@ -197,15 +208,15 @@ class _Refined(ABC):
 
     @abstractmethod
     def factor(self, values: np.ndarray) -> None:
-        """See `LinearSolver.factor`."""
+        """Factor as `LinearSolver.factor` says."""
 
     @abstractmethod
     def solve(self, rhs: np.ndarray, tolerance: float = ROUND_OFF) -> np.ndarray:
-        """See `LinearSolver.solve`."""
+        """Solve as `LinearSolver.solve` says."""
 
     @abstractmethod
     def reset(self) -> None:
-        """See `LinearSolver.reset`."""
+        """Reset as `LinearSolver.reset` says."""
 
     def _right_side(self, rhs: np.ndarray) -> np.ndarray:
         if not self._factored:
@@ -224,12 +235,12 @@ class _Refined(ABC):
         self._norm = float((np.bincount(p.rows, weights=size, minlength=p.n) * self._row).max())
 
     def _error(self, r: np.ndarray, x: np.ndarray, b: np.ndarray) -> float:
-        """Return normwise backward error of the equilibrated system (Rigal & Gaches 1967)."""
+        """Return the normwise backward error of the equilibrated system (Rigal & Gaches 1967)."""
         bound = self._norm * float(np.abs(x / self._col).max()) + float(np.abs(b * self._row).max())
         return float(np.abs(r * self._row).max()) / bound if bound > 0.0 else 0.0
 
     def _grown(self, x: np.ndarray, b: np.ndarray) -> int | None:
-        """Return an unknown that is out of all proportion, so that x is all null vector, else None."""
+        """Return an unknown that is out of all proportion, so that x is a null vector, else None."""
         y = np.abs(x / self._col)
         i = int(y.argmax())
         if not np.isfinite(y[i]) or self._norm * y[i] > SINGULAR_GROWTH * float(np.abs(b * self._row).max()):
@@ -241,7 +252,7 @@ class _Refined(ABC):
         """Return the solution with the factors."""
 
     def _refine(self, x: np.ndarray, r: np.ndarray, b: np.ndarray, error: float, tolerance: float, steps: int):
-        """Iterative refinement while it contracts well: x, r, error, rate of the last step."""
+        """Refine a solution while this contracts well, and return x, r, error and the rate of the last step."""
         rate = 0.0
         for _ in range(steps):
             if error <= tolerance or rate > REFINE_RATE:
@@ -267,7 +278,7 @@ class SuperLUSolver(_Refined):
         self.reset()
 
     def reset(self) -> None:
-        """See `LinearSolver.reset`.  (The ordering stays the same, but the first matrix is factored unpermuted.)"""
+        """Reset as `LinearSolver.reset` says.  The ordering stays, but the first matrix is factored unpermuted."""
         self._order: np.ndarray | None = None  # position in the factors -> unknown
         self._check_pivots = True
         self._norm = 0.0
@@ -277,7 +288,7 @@ class SuperLUSolver(_Refined):
         self._check_pivots = True
 
     def factor(self, values: np.ndarray) -> None:
-        """See `LinearSolver.factor`."""
+        """Factor as `LinearSolver.factor` says."""
         self._factored = False
         self._p.take(values)
         if self._norm == 0.0:
@@ -286,11 +297,11 @@ class SuperLUSolver(_Refined):
         self._factored = True
 
     def _equilibrate(self) -> None:
-        """Row and column scales by repeated division by the square root of the largest entry (Ruiz 2001).
+        """Set row and column scales by repeated division by the square root of the largest entry (Ruiz 2001).
 
-        First K, then the multipliers (and massless dofs) to match: their units say nothing about the stiffness.  The
-        logarithms of the largest entries halve in each round: six rounds suffice for units 1e12 apart.  The scales are
-        kept for the matrices that follow, until one of those is not solved well with them.
+        K is scaled first, then the multipliers (and massless dofs) to match, since their units are independent of the
+        stiffness.  The logarithms of the largest entries halve in each round: six rounds suffice for units 1e12 apart.
+        The scales are kept for the matrices that follow, until one of those is not solved well with them.
         """
         p = self._p
         p.check_zero_lines()
@@ -406,7 +417,7 @@ class SuperLUSolver(_Refined):
         return x * self._col
 
     def solve(self, rhs: np.ndarray, tolerance: float = ROUND_OFF) -> np.ndarray:
-        """See `LinearSolver.solve`."""
+        """Solve as `LinearSolver.solve` says."""
         b = self._right_side(rhs)
         self.counts.solves += 1
         accepted = max(ACCEPTED, tolerance)
@@ -436,8 +447,11 @@ class SuperLUSolver(_Refined):
 
 
 def _without_stiffness(k: np.ndarray, rows: np.ndarray, cols: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """Return unknowns (n,) bool with stiffness k (n,) that is positive and none: by entries g of constraints
-    (multipliers' ``rows``, unknowns' ``cols``) 1/`NO_STIFFNESS` times softer than the stiffest end of a constraint."""
+    """Return a mask (n,) of unknowns whose positive stiffness k (n,) counts as none.
+
+    Seen through the entries g of their constraints (multipliers' ``rows``, unknowns' ``cols``) it is below
+    `NO_STIFFNESS` times that of the stiffest end of a constraint.
+    """
     weak = np.zeros(k.size, bool)
     g = np.abs(g)
     largest = np.zeros(k.size)
@@ -497,7 +511,7 @@ class CholmodSolver(_Refined):
         return np.where(p.keys[at] == keys, at, len(p.keys)) if len(p.keys) else at
 
     def reset(self) -> None:
-        """See `LinearSolver.reset`."""
+        """Reset as `LinearSolver.reset` says."""
         self._wait = 0  # factorisations left to SuperLU
         self._patience = PATIENCE[0]
         self._probe = True
@@ -505,7 +519,7 @@ class CholmodSolver(_Refined):
         self._lu.reset()
 
     def factor(self, values: np.ndarray) -> None:
-        """See `LinearSolver.factor`."""
+        """Factor as `LinearSolver.factor` says."""
         self._factored = False
         self._p.take(values)
         if self._wait > 0:
@@ -530,7 +544,7 @@ class CholmodSolver(_Refined):
         return self._corrected(np.cos(1.7 * np.arange(self._p.n)) / self._row, ROUND_OFF) is not None
 
     def _give_up(self) -> None:
-        """Factor the current matrix by SuperLU, and let it do the next ones too."""
+        """Factor the current matrix by SuperLU, which also factors the next ones."""
         self._wait, self._patience = self._patience, min(2 * self._patience, PATIENCE[1])
         self._lu.check_pivots()
         self._lu.factor(self._p.values)
@@ -576,9 +590,11 @@ class CholmodSolver(_Refined):
     def _strengthen(self, k: np.ndarray, g: np.ndarray) -> bool:
         """Give unknowns without stiffness of their own, as those of a massless node that follows others, a little.
 
-        What holds them is what their constraints find at the other end, k = max g^2/s with the compliance s there; a
-        small part of that on the diagonal makes the matrix quasi-definite, and its neighbourhood takes the rest out
-        again.  False if they hang on nothing, or push away by more than a tenth of that.
+        Their constraints give them the stiffness k = max g^2/s, with the compliance s at the other end.  A small part
+        of k on the diagonal makes the matrix quasi-definite, and the correction of solutions removes its effect.
+
+        Returns:
+            False if no constraint holds them, or if their own stiffness is negative by more than a tenth of k.
         """
         S, weak = self._S.data, k <= 0.0
         ends = k[self._g_col]
@@ -605,7 +621,7 @@ class CholmodSolver(_Refined):
         return super()._grown(x, b)
 
     def solve(self, rhs: np.ndarray, tolerance: float = ROUND_OFF) -> np.ndarray:
-        """See `LinearSolver.solve`."""
+        """Solve as `LinearSolver.solve` says."""
         b = self._right_side(rhs)
         if not self._use_lu:
             x = self._corrected(b, tolerance)
@@ -639,7 +655,8 @@ class CholmodSolver(_Refined):
         return x if error <= max(ACCEPTED, tolerance) and self._grown(x, b) is None else None
 
     def _gmres(self, x: np.ndarray, r: np.ndarray, steps: int, reduction: float) -> tuple[np.ndarray, int, bool]:
-        """Return one cycle of flexible GMRES in equilibrated variables: new x, steps taken, arrived?"""
+        """Do one cycle of flexible GMRES in equilibrated variables; return the new x, the steps taken, and whether
+        it arrived."""
         scale = self._row
         d, steps, arrived = flexible_gmres(
             lambda z: (self._p.matrix @ z) * scale, lambda v: self._apply(v / scale), r * scale, steps, reduction
@@ -650,7 +667,7 @@ class CholmodSolver(_Refined):
 
 @cache
 def _notice() -> None:
-    """Say once per process that the slower solver is in use."""
+    """Log once per process that the slower solver is in use."""
     log.warning("Linear solver: %s", cholmod_status()[1])
 
 
@@ -658,7 +675,7 @@ _SOLVERS = {"superlu": SuperLUSolver, "cholmod": CholmodSolver}
 
 
 def solver_names() -> tuple[str, ...]:
-    """Return names that `make_solver` knows besides "auto"."""
+    """Return the names that `make_solver` knows besides "auto"."""
     return tuple(_SOLVERS)
 
 
@@ -671,9 +688,14 @@ def make_solver(
 ) -> LinearSolver:
     """Return a solver for n equations whose matrix has this pattern (compressed sparse columns, sorted, no duplicates).
 
-    ``indptr`` (n + 1,), ``indices`` (nnz,): the pattern; ``multipliers`` (n,) bool: unknowns that are Lagrange
-    multipliers; ``prefer``: "auto" (CHOLMOD if it is installed, else SuperLU with one notice in the log), "superlu" or
-    "cholmod".  Raises ModelError for an unknown or missing solver, ValueError for a bad pattern.
+    Args:
+        indptr, indices: (n + 1,) and (nnz,), the pattern.
+        multipliers: (n,) bool, the unknowns that are Lagrange multipliers.
+        prefer: "auto" (CHOLMOD if it is installed, else SuperLU with one notice in the log), "superlu" or "cholmod".
+
+    Raises:
+        ModelError: an unknown or missing solver.
+        ValueError: a bad pattern.
     """
     if prefer != "auto" and prefer not in _SOLVERS:
         raise ModelError(f'Linear solver "{prefer}" is not known; choose "auto", {" or ".join(map(repr, _SOLVERS))}')

@@ -61,25 +61,25 @@ class FixedInterface:
 
     @property
     def guyan_stiffness(self) -> np.ndarray:
-        """(b, b) of the boundary alone."""
+        """Return the stiffness (b, b) of the boundary alone."""
         b = self.boundary.size
         return self.stiffness[:b, :b]
 
     @property
     def guyan_mass(self) -> np.ndarray:
-        """(b, b) of the boundary alone."""
+        """Return the mass (b, b) of the boundary alone."""
         b = self.boundary.size
         return self.mass[:b, :b]
 
     @property
     def coupling(self) -> np.ndarray:
-        """M_q^T (b, k): forces on the held boundary per acceleration of each mode."""
+        """Return M_q^T (b, k): forces on the held boundary per acceleration of each mode."""
         b = self.boundary.size
         return self.mass[:b, b:]
 
     @cached_property
     def basis(self) -> np.ndarray:
-        """T (n, b + k) of u = T (x, q)."""
+        """Return T (n, b + k) of u = T (x, q)."""
         b, k = self.boundary.size, self.values.size
         T = np.zeros((b + self.interior.size, b + k))
         T[self.boundary, np.arange(b)] = 1.0
@@ -88,7 +88,7 @@ class FixedInterface:
         return T
 
     def kept(self, which: np.ndarray) -> FixedInterface:
-        """Return the same with some of the modes, (k',) indices in ascending order."""
+        """Return the reduced part with some of the modes, (k',) indices in ascending order."""
         b = self.boundary.size
         rows = np.concatenate((np.arange(b), b + np.asarray(which, np.int64)))
         at = np.ix_(rows, rows)
@@ -144,8 +144,11 @@ def fixed_interface_parts(
     K: tuple, M: tuple, *, count: int | None = None, cutoff: float | None = None, check: str | None = None,
     rigid: tuple[np.ndarray, np.ndarray] | None = None, dofs: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> FixedInterface:  # fmt: skip
-    """Return the same of matrices in parts: (bb (b, b) dense, ib (n_i, b) sparse, ii (n_i, n_i) csr), ``rigid``
-    likewise (x (b, r), u_i (n_i, r)), and ``dofs`` boundary (b,), interior (n_i,); None: the boundary comes first."""
+    """Return what `fixed_interface` returns, from matrices in parts.
+
+    The parts are bb (b, b) dense, ib (n_i, b) sparse, ii (n_i, n_i) csr, likewise ``rigid`` (x (b, r), u_i (n_i, r)),
+    and ``dofs``, boundary (b,) and interior (n_i,); None: the boundary comes first.
+    """
     check = check or ("probe" if cutoff is None else "inertia")
     if check not in CHECKS:
         raise ValueError(f"check must be one of {', '.join(CHECKS)}, not {check!r}")
@@ -220,7 +223,7 @@ def _static(factors: PositiveFactors, K_ib) -> np.ndarray:
 
 
 def _count_below(pencil: Pencil, cutoff: float) -> int:
-    """Return number of modes with w^2 <= cutoff, by Sylvester's law of inertia."""
+    """Return the number of modes with w^2 <= cutoff, by Sylvester's law of inertia."""
     for move in (1e-9, 1e-8, 1e-7, 1e-6, 1e-5):
         try:
             return factor(pencil, kind="symmetric", shift=cutoff * (1.0 + move)).negative
@@ -230,8 +233,10 @@ def _count_below(pencil: Pencil, cutoff: float) -> int:
 
 
 def _modes(K, M, factors, count, cutoff, check, below) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Return values, vectors, and whether all below the cut-off are known to be there; ``below``: how many there
-    are."""
+    """Return values, vectors, and whether all modes below the cut-off are known to be among them.
+
+    ``below`` is the number of modes below the cut-off.
+    """
     n = K.shape[0]
     nothing = np.zeros(0), np.zeros((n, 0)), False
     if (not count and cutoff is None) or count == 0 or not np.any(M.diagonal() != 0.0):

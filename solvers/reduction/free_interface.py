@@ -45,17 +45,17 @@ _LEAST, _FAR = 1e-13, 1e4
 
 
 class InertiaRelief:
-    """G_e = P^T G_c P of a component: its elastic answer to forces, which it would otherwise run away from.
+    """G_e = P^T G_c P of a component: its elastic response to forces under which it would accelerate as a rigid body.
 
     ``rigid`` (n, r): rigid-body modes, r = 0 for a held one, M-orthonormal; ``supports`` (r,): the dofs that G_c holds.
     """
 
     def __init__(self, K, M, rigid: np.ndarray):
-        """``rigid``: approximate rigid-body modes (n, r), of full rank.
+        """Take ``rigid``, approximate rigid-body modes (n, r), of full rank, and factor the supported stiffness.
 
         Raises:
-            AnalysisError: a motion among them strains the component or moves no mass, or nothing but the rigid-body
-                motions holds and the stiffness is still singular.
+            AnalysisError: a motion among them strains the component or moves no mass, or the stiffness is still
+                singular although the rigid-body motions are held.
         """
         self.K, self.M = csr_matrix(K), csr_matrix(M)
         n, r = rigid.shape
@@ -135,12 +135,12 @@ class FreeModes:
 
     @property
     def shapes(self) -> np.ndarray:
-        """Phi = (rigid, vectors), (n, r + k)."""
+        """Return Phi = (rigid, vectors), (n, r + k)."""
         return np.column_stack((self.rigid, self.vectors))
 
     @property
     def frequencies(self) -> np.ndarray:
-        """Of the elastic modes (k,) [Hz]."""
+        """Return the frequencies (k,) [Hz] of the elastic modes."""
         return np.sqrt(np.maximum(self.values, 0.0)) / (2.0 * np.pi)
 
 
@@ -202,7 +202,7 @@ def free_interface(
 
 
 def _forces(boundary, n: int) -> np.ndarray:
-    """Return force shapes (n, b) of dofs (b,) or of themselves."""
+    """Return force shapes (n, b): unit forces at dofs (b,), or the given shapes."""
     boundary = np.asarray(boundary)
     if boundary.ndim == 2:
         if boundary.shape[0] != n:
@@ -218,7 +218,7 @@ def _forces(boundary, n: int) -> np.ndarray:
 
 
 def _counted(K, M, count: int, check: str) -> RealModes:
-    """Return the lowest modes, rigid ones in addition to ``count`` elastic ones and, if there is one, the next."""
+    """Return the lowest modes: rigid ones, ``count`` elastic ones and, if there is one, the next."""
     wanted, least = count + _USUAL + 1, _round_off(K, M)
     while True:
         modes = real_modes(K, M, min(wanted, K.shape[0]), check=check)
@@ -235,15 +235,18 @@ def _complete(K, M, cutoff: float) -> RealModes:
 
 
 def _round_off(K, M) -> float:
-    """Return what w^2 of rigid-body modes may be instead of zero [1/s^2]."""
+    """Return the round-off of w^2 of rigid-body modes [1/s^2]."""
     mass = M.diagonal()
     some = mass > 0.0
     return _LEAST * float(np.max(K.diagonal()[some] / mass[some], initial=0.0))
 
 
 def _rigid_ones(modes: RealModes, least: float) -> int:
-    """Return how many of the modes are rigid-body ones: those that strain nothing, and others, as of components with
-    constraints eliminated, whose w^2 are round-off of the matrices and far from all that follow."""
+    """Return the number of rigid-body modes.
+
+    They are those that cause no strain, and others, as of components with constraints eliminated, whose w^2 are
+    round-off of the matrices and far from all that follow.
+    """
     size = np.abs(modes.values)
     for k in range(min(size.size, modes.rigid + 2 * _USUAL), modes.rigid, -1):
         largest = size[:k].max()
@@ -267,7 +270,7 @@ def _supports(K, M, rigid: np.ndarray) -> np.ndarray:
 
 
 def _orthonormal(x: np.ndarray, M) -> np.ndarray:
-    """Return the same span with x^T M x = 1.
+    """Return a basis of the same span with x^T M x = 1.
 
     Raises:
         AnalysisError: a motion moves no mass.

@@ -93,7 +93,7 @@ def free_basis(method: str, M: csr_matrix, boundary: np.ndarray, modes: FreeMode
 
 
 def _inverse(flexibility: np.ndarray) -> np.ndarray:
-    """Return inverse of what attachment modes move at the boundary under their forces."""
+    """Return the inverse of the boundary motions of the attachment modes under their forces."""
     d = flexibility.diagonal()
     message = (
         "Reduction: the modes kept hold all that forces at the interfaces do to the part, so that no attachment mode "
@@ -134,7 +134,7 @@ def herting_basis(K: csr_matrix, M: csr_matrix, fixed: FixedInterface, modes: Fr
 
 
 def _orthonormal(X: np.ndarray, M) -> np.ndarray:
-    """Return an M-orthonormal basis of the span of X, without what depends on others or moves no mass."""
+    """Return an M-orthonormal basis of the span of X, without vectors that depend on others or move no mass."""
     for _ in range(2):
         size = np.sqrt(np.einsum("ik,ik->k", X, M @ X))
         keep = size > _DEPENDENT * size.max(initial=0.0)

@@ -1,9 +1,9 @@
-"""Unknowns u of which a few means x = G u are wanted as unknowns: u = X x + Z z with sparse Z, G X = 1, G Z = 0.
+"""A basis of unknowns u with a few means x = G u as unknowns: u = X x + Z z with sparse Z, G X = 1, G Z = 0.
 
-Eliminating as many of u as x has would couple all others with each other.  Instead Z is a hierarchical basis, as the
-wavelets of Alpert (1993, doi:10.1137/0524016) are: unknowns are put into groups of neighbours; of each group the
-combinations that move no mean are taken out by a factorisation Q R, the rest, at most m per group, go on to the
-next level, where two groups are one.  What is left at the top spans X.  All columns are orthonormal, Z has about m s
+Elimination of as many of u as x has would couple all others with each other.  Instead Z is a hierarchical basis, like
+the wavelets of Alpert (1993, doi:10.1137/0524016).  Unknowns form groups of neighbours.  In each group a factorisation
+Q R separates the combinations that change no mean; they belong to Z.  The rest, at most m per group, go on to the next
+level, where two groups become one.  The rest at the top spans X.  All columns are orthonormal, Z has about m s
 log2(s/2m) entries for s unknowns, and a combination of a low level touches few neighbours.
 
 Theory: docs/theory.md, section 11, "Interfaces".
@@ -59,8 +59,11 @@ def sparse_complement(G: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, cs
 
 
 def _level(means: np.ndarray, widths: np.ndarray, m: int):
-    """Of groups side by side in ``means`` (m, s): combinations (s, .) that move no mean, the rest (s, m per group), the
-    means of these, and their number per group."""
+    """Return one level of the basis for groups side by side in ``means`` (m, s).
+
+    The values are: combinations (s, .) that change no mean, the rest (s, m per group), the means of the rest, and the
+    number of the rest per group.
+    """
     ends = np.concatenate(([0], np.cumsum(widths)))
     rest, coarse, left = [], [], []
     first = 0
@@ -92,7 +95,7 @@ def _level(means: np.ndarray, widths: np.ndarray, m: int):
 
 
 def _diagonal(blocks: np.ndarray):
-    """Return blocks (k, w, v) along the diagonal."""
+    """Return a matrix with blocks (k, w, v) along its diagonal."""
     k, w, v = blocks.shape
     if v == 0 or w == 0:
         return csr_matrix((k * w, k * v))

@@ -53,11 +53,11 @@ class Substructure:
 
     @cached_property
     def touched(self) -> np.ndarray:
-        """Interface coordinates in which it takes part."""
+        """Return the interface coordinates in which the component takes part."""
         return np.flatnonzero(np.diff(csr_matrix(self.rows).indptr))
 
     def modes(self, count: int | None = None, cutoff: float | None = None) -> FreeModes:
-        """Return its modes with free interfaces; `free_interface`.
+        """Return the modes with free interfaces; see `free_interface`.
 
         Raises:
             AnalysisError: naming the component.
@@ -95,7 +95,7 @@ class Reduced:
 
     @property
     def kept(self) -> int:
-        """Number of free modes, rigid-body ones included."""
+        """Return the number of free modes, rigid-body ones included."""
         return self.modes.rigid.shape[1] + self.modes.vectors.shape[1]
 
     def project(self, A: csr_matrix) -> np.ndarray:
@@ -135,12 +135,12 @@ class Coupled:
 
     @property
     def rigid(self) -> np.ndarray:
-        """Which system modes (n_p,) are rigid-body motions: their values are round-off of the largest."""
+        """Return which system modes (n_p,) are rigid-body motions: their values are round-off of the largest."""
         return np.abs(self.values) <= _RIGID * np.abs(self.values).max()
 
     @property
     def frequencies(self) -> np.ndarray:
-        """Of all system modes (n_p,) [Hz]; negative ones of unstable systems."""
+        """Return the frequencies (n_p,) [Hz] of all system modes; negative ones of unstable systems."""
         return np.sign(self.values) * np.sqrt(np.abs(self.values)) / (2.0 * np.pi)
 
     def displacements(self, c: int, vectors: np.ndarray) -> np.ndarray:

@@ -65,19 +65,23 @@ class Problem(Protocol):
         """Return R (n,) at the present configuration, and whether it is small."""
 
     def factorise(self, factor: float) -> None:
-        """Tangent at the present configuration; AnalysisError where it is singular."""
+        """Factor the tangent at the present configuration.
+
+        Raises:
+            AnalysisError: it is singular.
+        """
 
     def solve(self, b: np.ndarray) -> np.ndarray:
-        """Return solution for the last tangent."""
+        """Return the solution of the last tangent for a right side."""
 
     def load(self, factor: float) -> np.ndarray:
         """Return dR/df (n,) at the present configuration."""
 
     def move(self, x: np.ndarray) -> bool:
-        """Add an increment; True if it was no more than round-off."""
+        """Add an increment; return whether it was no more than round-off."""
 
     def increment(self) -> np.ndarray:
-        """Return sum of the increments since the last accepted point (n,)."""
+        """Return the sum of the increments since the last accepted point (n,)."""
 
     def save(self) -> Any: ...
 
@@ -87,13 +91,13 @@ class Problem(Protocol):
         """Make the present configuration the start of the next step."""
 
     def negative(self, factor: float) -> int:
-        """Return negative eigenvalues of the tangent, on the null space of the constraints."""
+        """Return the number of negative eigenvalues of the tangent, on the null space of the constraints."""
 
     def reverses(self, count: int) -> bool:
         """Return whether the determinant is negative where `negative` has just found that count."""
 
     def blame(self) -> str:
-        """Where the residual is worst."""
+        """Return a text that names the place of the largest residual."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +162,7 @@ class Critical:
 
 @dataclass
 class _Walk:
-    """Where the walk along a path stands."""
+    """Holds the position on a path: last point, direction and step size."""
 
     factor: float
     displacement: float = 0.0  # of the settings' component
@@ -274,11 +278,11 @@ def follow(
 
 
 class _Torn(AnalysisError):
-    """A step whose ends lie on different branches."""
+    """Raised for a step that has left its path: its ends lie on different branches."""
 
 
 def _advance(problem, walk: _Walk, increment: np.ndarray, new: float, place: float) -> None:
-    """The end of a step becomes the start of the next."""
+    """Make the end of a step the start of the next."""
     walk.length += float(np.sqrt(increment @ (problem.weight * increment)))
     walk.direction, walk.rise = increment, new - walk.factor
     walk.factor, walk.displacement = new, place
@@ -287,7 +291,7 @@ def _advance(problem, walk: _Walk, increment: np.ndarray, new: float, place: flo
 
 
 def branching(criticals: list[Critical]) -> int:
-    """Return number of critical points from which a branch may be followed."""
+    """Return the number of critical points from which a branch may be followed."""
     return sum(c.kind != "limit" for c in criticals)
 
 
@@ -301,10 +305,9 @@ def _told(found: Critical) -> str:
 
 
 def _stopped(problem, walk: _Walk, s: PathSettings, token) -> bool:
-    """Return whether load control stops since the load factor turns next, at a limit point; adds that to the critical
-    points.
+    """Return whether load control stops because a limit point comes next; add that to the critical points.
 
-    Steps of arc length from the last point, each twice as long as the one before, look for the turn.
+    Steps of arc length from the last point, each twice as long as the one before, look for the limit point.
     """
     if s.control != "load" or walk.direction is None:
         return False
@@ -331,7 +334,7 @@ def _stopped(problem, walk: _Walk, s: PathSettings, token) -> bool:
 
 
 def _clipped(walk: _Walk, s: PathSettings, size: float) -> tuple[float, bool]:
-    """Return size of the next step, and whether it ends the path, where that is given by load or displacement."""
+    """Return the size of the next step, and whether it ends the path, where load or displacement give the end."""
     left = np.inf
     if s.control == "load" and s.end is not None:
         left = abs(s.end - walk.factor)
@@ -356,11 +359,10 @@ def _ended(walk: _Walk, s: PathSettings, new: float, place: float) -> bool:
 
 
 def _landed(problem, walk: _Walk, s: PathSettings, token, step, size: float):
-    """Return the step, or where it passes the path's end the one onto this: Newton-Raphson from the part of its
-    increment that lies before the end, with the load factor, or the displacement, given instead of the size; and its
-    size.
+    """Return a step and its size: the given one, or where it passes the path's end the one onto this end.
 
-    Where that finds nothing, the step stays as it was.
+    The latter comes from Newton-Raphson, started from the part of the increment that lies before the end, with the load
+    factor, or the displacement, given instead of the size.  Where that fails, the step stays as it was.
     """
     done, increment, new = step
     place = walk.displacement + (increment[s.component] if s.component >= 0 else 0.0)
@@ -445,7 +447,7 @@ def _behind(problem, walk: _Walk, s: PathSettings, token, x: np.ndarray, df: flo
 
 
 def _same(problem, a: np.ndarray, b: np.ndarray) -> bool:
-    """Return whether two tangents agree in all displacements, those that the metric hardly sees too."""
+    """Return whether two tangents agree in all displacements, also in those with little weight in the metric."""
     inside = problem.weight > 0.0
     return bool(np.abs(a - b)[inside].max() < _STRAIGHT * np.abs(b)[inside].max())
 
@@ -523,8 +525,7 @@ def _judge(problem, walk: _Walk, s: PathSettings, size: float, step) -> None:
 
 
 def _turns(problem, walk: _Walk, s: PathSettings, step) -> bool | None:
-    """Return whether the load factor goes the other way at the end of a step of arc length; None where that is not
-    known."""
+    """Return whether the load factor reverses at the end of a step of arc length; None where that is not known."""
     if s.control != "arc" or walk.ahead is None:
         return None
     _, increment, new = step
@@ -550,8 +551,8 @@ def _oriented(walk: _Walk, s: PathSettings, new: float, size: float, reverses: b
 
 
 def _predict(problem, walk: _Walk, s: PathSettings, size: float) -> tuple[np.ndarray, float, float]:
-    """Return first guess (du, df) of a step, along the tangent of the path, on from the last step; and the step's
-    size."""
+    """Return the first guess (du, df) of a step, along the tangent of the path in the direction of the last step,
+    and the step's size."""
     W = problem.weight
     if walk.tangent is None:
         problem.factorise(walk.factor)
@@ -660,7 +661,7 @@ def _searched(problem, factor: float, x: np.ndarray, df: float, r: np.ndarray):
 
 # --- critical points -------------------------------------------------------------------------------------------------
 def _smallest(problem, factor: float, start=None) -> tuple[float, np.ndarray]:
-    """Return eigenvalue mu of smallest magnitude of K x + G^T y = mu W x, and x with x.W x = 1, by inverse
+    """Return the eigenvalue mu of smallest magnitude of K x + G^T y = mu W x, and x with x.W x = 1, by inverse
     iteration."""
     W = problem.weight
     problem.factorise(factor)
@@ -683,8 +684,11 @@ def _smallest(problem, factor: float, start=None) -> tuple[float, np.ndarray]:
 
 
 def _most_negative(problem, factor: float, mu: float, x: np.ndarray) -> np.ndarray:
-    """Return vector x with x.W x = 1 of the negative eigenvalue of smallest magnitude, where ``mu`` > 0 is the smallest
-    of all: power iteration on 1/mu - K^-1 W, of whose eigenvalues it has the largest."""
+    """Return the vector x with x.W x = 1 of the negative eigenvalue of smallest magnitude.
+
+    ``mu`` > 0 is the eigenvalue of smallest magnitude of all.  Power iteration works on 1/mu - K^-1 W, of which the
+    wanted one is the largest eigenvalue.
+    """
     W = problem.weight
     problem.factorise(factor)
     inside = W > 0.0  # multipliers follow from the rest
@@ -722,13 +726,16 @@ def _corner(problem, walk: _Walk, s: PathSettings, token, end, size: float, befo
 
 
 def _critical(problem, walk: _Walk, s: PathSettings, token, size: float, before: int, after: int):
-    """Bracket the point between the last accepted one and the end of the step where the count changes.
+    """Find the point between the last accepted one and the end of the step where the count changes.
 
-    Regula falsi (Illinois) on the smallest eigenvalue, safeguarded by the counts; leaves the problem restored to the
-    start of the step, and returns the point, its state and its null vector.
+    Regula falsi (Illinois) on the smallest eigenvalue, safeguarded by the counts, brackets the point.  The problem is
+    restored to the start of the step.
 
-    Where the eigenvalues at the ends of the bracket do not fall with its width, it is made narrow: what is left of them
-    then is a jump.
+    Where the eigenvalues at the ends of the bracket do not fall with its width, the bracket is made narrow: the
+    eigenvalue then jumps there.
+
+    Returns:
+        The point, its state and its null vector.
     """
 
     def at(part: float):

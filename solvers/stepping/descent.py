@@ -1,14 +1,14 @@
-"""Equilibria of what is loose or jumps: down the potential, by steps that are held back.
+"""Equilibria of unstable or snapping models: minimisation of the potential by a proximal point method.
 
-Newton-Raphson from afar finds any equilibrium, also one at which nothing stays: a rod that hangs beside the vertical
-ends upside down.  What the parts do is to go down their potential V.  The proximal point method (Martinet 1970;
-Rockafellar 1976, doi:10.1137/0314056) does this by minimising
+Newton-Raphson from afar may find any equilibrium, also an unstable one: a rod that starts beside the vertical ends
+upside down.  A real part moves down its potential V.  The proximal point method (Martinet 1970; Rockafellar 1976,
+doi:10.1137/0314056) does this by minimising
 
     V(u) + mu/2 |u - u_k|_W^2
 
-again and again from u_k = the last minimum: each is an equilibrium with springs of stiffness mu W to where the model
-stood, which Newton-Raphson finds; a minimum, and no saddle, where the tangent with mu W is positive definite, which is
-asked for, else mu grows.  V falls in every one.  As mu shrinks the steps become those of Newton-Raphson at the end.
+again and again from u_k = the last minimum.  Each minimum is an equilibrium with springs of stiffness mu W to the last
+configuration, which Newton-Raphson finds.  It is a minimum, not a saddle, where the tangent with mu W is positive
+definite; where it is not, mu grows.  V falls in every step.  As mu shrinks the steps become those of Newton-Raphson.
 
 The module knows a `Problem` only, neither meshes nor elements.
 
@@ -56,7 +56,7 @@ class Problem(Protocol):
     def restore(self, token: Any) -> None: ...
 
     def held(self, stiffen: float) -> np.ndarray:
-        """Return stiffness (n,) of the springs of a factor."""
+        """Return the stiffness (n,) of the springs of a factor."""
 
     def definite(self, factor: float, stiffen: float) -> bool:
         """Return whether the tangent with these springs is positive definite on the null space of the constraints."""
@@ -65,14 +65,17 @@ class Problem(Protocol):
 
 
 def descend(problem: Problem, factor: float, iterations: int) -> tuple[int, float]:
-    """Find the equilibrium that lies down from an accepted configuration, and accept it; the number of iterations, and
-    how far it is, along the way, as the largest displacement over the model's size, or rotation.
+    """Find the equilibrium downhill from an accepted configuration, and accept it.
 
     Configurations on the way are accepted too, so that rotations add up and loads do their work.  ``iterations`` of
     Newton-Raphson at most lead to each of them.
 
+    Returns:
+        The number of iterations, and the distance along the way: the largest displacement over the model's size, or
+        rotation.
+
     Raises:
-        ConvergenceError: there is none within reach; the configuration is where it was.
+        ConvergenceError: there is none within reach; the configuration is the initial one.
     """
     start = problem.save()
     done, mu, way = 0, 1.0, 0.0
@@ -104,13 +107,15 @@ def descend(problem: Problem, factor: float, iterations: int) -> tuple[int, floa
 
 
 def _size(problem: Problem, x: np.ndarray) -> float:
-    """Return largest displacement over the model's size, or rotation, of an increment."""
+    """Return the largest displacement over the model's size, or rotation, of an increment."""
     return float((np.abs(x) * np.sqrt(problem.weight)).max(initial=0.0))
 
 
 def _minimum(problem: Problem, factor: float, mu: float, most: int) -> int:
-    """Solve for the equilibrium with springs to the accepted configuration, within ``most`` residuals; return
-    the number of them.
+    """Solve for the equilibrium with springs to the accepted configuration, within ``most`` residuals.
+
+    Returns:
+        The number of residuals.
 
     Raises:
         AnalysisError: none was found, or no minimum.
@@ -140,8 +145,8 @@ def _minimum(problem: Problem, factor: float, mu: float, most: int) -> int:
 def _end(problem: Problem, factor: float, most: int) -> int | None:
     """Solve without springs by Newton-Raphson, within ``most`` residuals; return the number of iterations.
 
-    Where this leads elsewhere or to what is no minimum, None, and the configuration is as it was; but one that is an
-    equilibrium already stays.
+    Where this leads far away, or to an equilibrium that is no minimum, return None and restore the configuration.  A
+    configuration that is an equilibrium already stays.
     """
     token = problem.save()
     try:

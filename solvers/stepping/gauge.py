@@ -167,12 +167,12 @@ def lowest_pivot(rank, values, first, stride):
 
 @kernel
 def set_null(rank, c, z):
-    """Take a solution z (n,) of the sparse solver as null vector c."""
+    """Use a solution z (n,) of the sparse solver as null vector c."""
     rank.null[c, :] = z
     null_vector(rank, c)
 
 
 @kernel
 def balance_increment(rank, unknown, U, x):
-    """`balance`, for increments of the sparse solver."""
+    """Change increments of the sparse solver as `balance` does."""
     balance(rank, unknown, U, x)

@@ -35,6 +35,7 @@ ORDER = (
     "fem_mbs.elements.joints",
     "fem_mbs.elements.springs",
     "fem_mbs.elements.beams",
+    "fem_mbs.elements.shells",
     "fem_mbs.elements.solids",
     "fem_mbs.elements.loads",
     "fem_mbs.elements.flexible",

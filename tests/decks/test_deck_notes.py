@@ -47,6 +47,10 @@ DROPPED = {
     "mass scaling": (
         block(steps=step("*DYNAMIC, EXPLICIT\n1e-6, 1e-5, 1e-7\n")), "*STEP", "masses are not scaled",
     ),
+    "an MPC of small rotations": (
+        block("*MPC\nSTRAIGHT, 1, 2, 9\n", steps=step(PULL, "NLGEOM")), "STRAIGHT",
+        "is computed for small rotations only",
+    ),
     "a shift": (block(steps=step("*FREQUENCY\n2, , , 1e4\n")), "2, , , 1e4", "FREQUENCY, entries after the first 3"),
     "a law over temperature": (
         block(material=HOT, steps=step("*STATIC\n*TEMPERATURE\nNALL, 50.\n")), "*MATERIAL",

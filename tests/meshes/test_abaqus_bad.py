@@ -65,7 +65,7 @@ BAD = [
     ("*STEP\n", "", 17, "it stands outside of a step"),
     ("*NODE PRINT, NSET=NALL", "*NODE PRINT, NSET=NONE", 24, "the node set 'NONE' is not defined"),
     ("*NODE, NSET=NALL\n", "", 1, "data before the first keyword"),
-    ("*NODE, NSET", "*PART, NAME=A\n*NODE, NSET", 1, "parts and assemblies are not read"),
+    ("*NODE, NSET", "*PART, NAME=A\n*NODE, NSET", 1, "no *END PART follows"),
     ("*NODE, NSET", "*INCLUDE, INPUT=deck.inp\n*NODE, NSET", 1, "'deck.inp' includes itself"),
     ("*NODE, NSET", "*INCLUDE, INPUT=../x.inp\n*NODE, NSET", 1, "'../x.inp' is outside the folder of the deck"),
     ("*NODE, NSET", "*INCLUDE, INPUT=/etc/passwd\n*NODE, NSET", 1, "outside the folder of the deck"),

@@ -102,10 +102,10 @@ def _rounding(lin: Linearisation) -> np.ndarray:
 
 
 def _free_spin(lin: Linearisation, rounding: np.ndarray) -> int:
-    """Return a dof that tells how far a rotor has turned which nothing holds or drives; -1 where something does.
+    """Return a dof that measures the rotation of a rotor that nothing holds or drives; -1 where something does.
 
-    It is held while the state is sought: all angles are as good, and away from equilibrium centrifugal forces would
-    turn it on.
+    It is held while the state is sought: all angles are equivalent, and away from equilibrium centrifugal forces would
+    rotate it further.
     """
     rotation, system = lin.steady, lin.system
     b = lin.velocity()
@@ -220,7 +220,7 @@ def _check_velocities(lin: Linearisation) -> None:
 
 
 def turned(lin: Linearisation, angle: float) -> Linearisation:
-    """Return the same about the state in which the rotor has turned by an angle [rad] more; in the same frame."""
+    """Return the linearisation about the state with the rotor turned by an angle [rad] more, in the same frame."""
     system, rotation = lin.system, lin.steady
     state = system.initial_state()
     s = lin.state
@@ -248,8 +248,8 @@ def turned(lin: Linearisation, angle: float) -> Linearisation:
 
 
 def rotation_of(compiled: CompiledModel, rotor: Rotor, speed: float) -> Rotation:
-    """Return the steady rotation of a rotor of the model at a speed [rad/s]: of its nodes, as far as anything is
-    there."""
+    """Return the steady rotation of a rotor of the model at a speed [rad/s], with the nodes that belong to the
+    rotor."""
     n = compiled.system.nodes.x.shape[0]
     used, nodes = np.zeros(n, bool), np.zeros(n, bool)
     for block in compiled.system.blocks:

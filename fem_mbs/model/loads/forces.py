@@ -12,7 +12,7 @@ from fem_mbs.declarations.kinds import FLAG, FUNCTION, NAME, NUMBER_OR_VECTOR, P
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.building import Building
-from fem_mbs.system.compile import Block
+from fem_mbs.system.blocks import Block
 
 __all__ = ["Force", "LineLoad", "Moment"]
 

@@ -17,7 +17,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import DoubleIntegral, TimeFunction
 from fem_mbs.model.building import Building
-from fem_mbs.system.compile import GROUND, Block, make_block
+from fem_mbs.system.blocks import GROUND, Block, make_block
 from fem_mbs.system.inertia_coordinates import constant_mass
 
 __all__ = ["BaseExcitation", "Centrifugal", "centrifugal_blocks", "shake"]

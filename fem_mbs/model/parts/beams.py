@@ -308,7 +308,7 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: d
         _release(building, beam, first, last, (A[0][i], A[1][j]))
         cells = beam.cells
 
-    R = _start_rotations(building, cells)
+    R = building.rotation_matrices(cells.ravel()).reshape(*cells.shape, 3, 3)
     triads = np.einsum("neji,enjk->neik", R, np.array(A))
     offsets = np.einsum("neji,enj->nei", R, np.array(arms))
     columns = {f"S{i + 1}{j + 1}": S[:, i, j] for i in range(6) for j in range(i, 6)}
@@ -359,15 +359,6 @@ def _twist(building: Building, owner: str, value):
             value=value,
         )
     return tuple(building.number(v, owner, "twist") for v in value)
-
-
-def _start_rotations(building: Building, cells: np.ndarray) -> np.ndarray:
-    """Return rotations (n, 2, 3, 3) of the nodes of cells at the start."""
-    nodes, inverse = np.unique(cells, return_inverse=True)
-    R = np.broadcast_to(np.eye(3), (len(nodes), 3, 3)).copy()
-    for node in building.rotations.keys() & set(nodes.tolist()):
-        R[np.searchsorted(nodes, node)] = building.rotation_matrix(node)
-    return R[inverse.reshape(cells.shape)]
 
 
 def _orientation(building: Building, owner: str, value, cells: np.ndarray):

@@ -27,7 +27,7 @@ from fem_mbs.model.connections.joint_parts import spring_on
 from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, spring_law
 from fem_mbs.model.parts.beams import director_columns, line_mass, line_stiffness
 from fem_mbs.model.records import Body
-from fem_mbs.system.compile import GROUND
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["PointMass", "RigidBody", "Spring", "TorsionSpring", "Truss", "add_eccentric"]
 
@@ -258,7 +258,7 @@ class PointMass(Declaration):
             self.name,
             nodes,
             mass,
-            np.array([building.rotation_matrix(int(node)).T @ arm for node in nodes]),
+            np.array([R.T @ arm for R in building.rotation_matrices(nodes)]),
             J,
         )
 

@@ -13,7 +13,7 @@ from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.bodies import inertia_columns
-from fem_mbs.system.compile import GROUND
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["Rotor", "Bearing", "Disc", "RotorAxis", "Unbalance", "across"]
 
@@ -44,7 +44,7 @@ class Rotor:
 
     @property
     def across(self) -> tuple[np.ndarray, np.ndarray]:
-        """Unit vectors e, f (3,) across the axis, from which phases count, from e towards f."""
+        """Return unit vectors e, f (3,) normal to the axis; phases count from e towards f."""
         return across(self.axis)
 
 
@@ -186,7 +186,7 @@ class Disc(Declaration):
             )
         J = diametral * np.eye(3) + (polar - diametral) * np.outer(n, n)
         building.rotational.update(nodes.tolist())
-        R = np.array([building.rotation_matrix(int(node)) for node in nodes])  # moments stand in the axes of their node
+        R = building.rotation_matrices(nodes)  # moments stand in the axes of their node
         turned = np.einsum("npi,pq,nqj->nij", R, J, R)
         building.add_block(self.name, "rigid3", nodes, mass=mass, **inertia_columns(turned.transpose(1, 2, 0)))
 

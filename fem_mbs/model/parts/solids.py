@@ -40,8 +40,10 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.meshes.cells import facets_of
 from fem_mbs.model.building import Building
+from fem_mbs.model.parts.cells import cell_owners, cell_runs
+from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.properties.solids import SolidGroup, solid_material_of
-from fem_mbs.system.compile import Block
+from fem_mbs.system.blocks import Block
 
 __all__ = ["Plane", "Pressure", "Solid", "Traction", "check_masses"]
 
@@ -86,7 +88,7 @@ def _add_part(
     )
     damping = building.number(damping, owner, "damping", 0.0)
     mass_damping = building.number(mass_damping, owner, "mass_damping", 0.0)
-    runs = _runs(building, owner, on, dimension)
+    runs = cell_runs(building, owner, on, dimension)
     count = sum(len(cells) for *_, cells in runs)
     if isinstance(orientation, dict):
         orientation = _cylindrical_axes(building, owner, orientation, runs)
@@ -179,48 +181,6 @@ def check_masses(building: Building, steps: Any) -> None:
 
 def _put(building: Building, label: str, type_name: str, nodes: np.ndarray, par: np.ndarray) -> None:
     building.blocks.append(Block([(label, 0, len(nodes))], element_type(type_name), nodes, par))
-
-
-def _runs(building: Building, owner: str, on, dimension: int) -> list[tuple[str, int, str, np.ndarray]]:
-    """Return cells that a part stands on: mesh, block, kind, cells in the block; none twice, none of another
-    part."""
-    runs = []
-    for place in [on] if isinstance(on, str) else list(on):
-        mesh, _, name = str(place).partition(":")
-        part, _ = building.find("mesh", mesh, building.meshes, owner)
-        found = part.cells_of(name or None, dimension)
-        if not sum(len(cells) for _, cells in found):
-            what = {2: "triangles or quadrilaterals", 3: "tetrahedra, hexahedra or wedges"}[dimension]
-            raise ModelError(
-                f'"{place}" has no {what}', owner=owner, remedy='read the mesh with cells = "all", or mesh the body'
-            )
-        runs += [(mesh, block, part.blocks[block].kind, np.asarray(cells)) for block, cells in found if len(cells)]
-    for mesh, block, _, cells in runs:
-        taken = _owners(building, mesh, block)
-        if (taken[cells] >= 0).any():
-            i = int(cells[np.argmax(taken[cells] >= 0)])
-            number = building.meshes[mesh][0].blocks[block].ids[i]
-            other = [*building.solid_groups.values()][taken[i]].part
-            raise ModelError(
-                f'cell {number} of mesh "{mesh}" already belongs to "{other}"', owner=owner, remedy="keep one"
-            )
-    for mesh, block in {(m, b) for m, b, _, _ in runs}:
-        cells = np.concatenate([c for m, b, _, c in runs if (m, b) == (mesh, block)])
-        values, counts = np.unique(cells, return_counts=True)
-        if (counts > 1).any():
-            number = building.meshes[mesh][0].blocks[block].ids[values[np.argmax(counts > 1)]]
-            raise ModelError(
-                f'cell {number} of mesh "{mesh}" is named twice in on', owner=owner, remedy="keep one of the sets"
-            )
-    return runs
-
-
-def _owners(building: Building, mesh: str, block: int) -> np.ndarray:
-    """Return number of the group that each cell of a mesh's block belongs to, -1: none."""
-    taken = np.full(len(building.meshes[mesh][0].blocks[block].cells), -1)
-    for i, group in enumerate(building.solid_groups.values()):
-        taken[group.elements(mesh, block, len(taken)) >= 0] = i
-    return taken
 
 
 def _material_axes(owner: str, orientation, count: int) -> np.ndarray | None:
@@ -318,8 +278,13 @@ def _facets(building: Building, owner: str, on):
             raise ModelError(
                 f'on = "{place}" must name a set of faces ("mesh:set")', owner=owner, remedy=f"there are {known}"
             )
+        if name in part.cell_sets and name not in part.facet_sets and building.dimension == 3:
+            for block, cells in part.cells_of(name, 2):
+                yield from _surface(building, owner, str(place), mesh, block, np.asarray(cells), before)
+                before += len(cells)
+            continue
         for block, cells, facets in part.facets(name):
-            taken = _owners(building, mesh, block)[cells]
+            taken = cell_owners(building, mesh, block)[cells]
             if (taken < 0).any():
                 number = part.blocks[block].ids[cells[np.argmax(taken < 0)]]
                 raise ModelError(
@@ -329,7 +294,13 @@ def _facets(building: Building, owner: str, on):
                 )
             kind = part.blocks[block].kind
             for g in np.unique(taken):
-                group = [*building.solid_groups.values()][g]
+                group = building.cell_groups[g]
+                if isinstance(group, ShellGroup):
+                    raise ModelError(
+                        f'"{place}" holds edges of shell "{group.part}"',
+                        owner=owner,
+                        remedy="name a set of its cells",
+                    )
                 mine = np.flatnonzero(taken == g)
                 thickness = None
                 if group.state:
@@ -342,6 +313,24 @@ def _facets(building: Building, owner: str, on):
                         None if thickness is None else thickness[rows], group,
                     )  # fmt: skip
             before += len(cells)
+
+
+def _surface(building: Building, owner: str, place: str, mesh: str, block: int, cells: np.ndarray, before: int):
+    """Yield what `_facets` does for cells of shells, whose faces are on top, along the normal."""
+    part, start = building.meshes[mesh]
+    taken = cell_owners(building, mesh, block)[cells]
+    groups = building.cell_groups
+    for g in np.unique(taken):
+        if g < 0 or not isinstance(groups[g], ShellGroup):
+            number = part.blocks[block].ids[cells[np.argmax(taken == g)]]
+            raise ModelError(
+                f'"{place}" holds cell {number}, which is no shell',
+                owner=owner,
+                remedy="give the shell before its loads, or name a set of faces",
+            )
+        mine = np.flatnonzero(taken == g)
+        nodes = start + part.blocks[block].cells[cells[mine]]
+        yield part.blocks[block].kind, nodes, before + mine, None, groups[g]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,202 @@
+"""Natural strains of shell elements: their table of products, and the parameters that the kernel reads.
+
+A shell element has nodes with positions x and rotations R.  Its lines join two nodes: the sides, and the diagonals of a
+quadrilateral.  With places P = x + R o (o an offset along the normal), chords l = P_j - P_i, normals d = R D, and
+directions t = R T of the line (D, T: normal and direction of the line at the reference), L = |l| at the reference, the
+natural strains are
+
+    s  membrane, per line:    [l.l + L^2/12 |t_j - t_i|^2]/2
+    a  drilling, per node:    l_1.(R v_1) + l_2.(R v_2), the rotation of the surface at the node less that of the node
+    b  bending, per line:     2 l.(d_j - d_i) - L (t_i.d_j - d_i.t_j)/2
+    g  shear, per side:       l.(d_i + d_j)/2
+
+less their values at the reference.  All are sums of products of vectors that are linear in positions and directors, so
+they are quadratic, do not change in rigid motions, and have exact quotients (docs/theory.md, section 1).  The second
+terms make s and b those of an arc of constant curvature: with psi the angle between its ends, s = 0 and b = L psi but
+for terms psi^4/360.
+
+Lines of a triangle: sides 01, 12, 20.  Of a quadrilateral: sides 01, 12, 23, 30, diagonals 02, 13.  The order of the
+strains is that of the table, 12 of a triangle and 20 of a quadrilateral.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["CELLS", "LINES", "Columns", "Terms", "lines_of", "normals", "reference_values", "shell_rows"]
+
+CELLS = {"triangle": 3, "quad": 4}
+LINES = {3: ((0, 1), (1, 2), (2, 0)), 4: ((0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3))}
+
+
+def lines_of(n: int) -> np.ndarray:
+    """Return the nodes of the lines (k, 2) of an element of n nodes; its sides come first."""
+    return np.array(LINES[n])
+
+
+class Columns:
+    """Columns of the parameter table of an element of ``n`` nodes, and the rows of its vectors.
+
+    ``strains`` is the number of natural strains.  Vectors of the nodes in body axes are one table of rows (x, y, z):
+    offsets o, normals D, drilling vectors v (two per node), directions T of lines (two per line, one per end).
+    """
+
+    def __init__(self, n: int) -> None:
+        k = len(LINES[n])
+        self.nodes, self.lines, self.strains = n, k, 2 * (k + n)
+        self.arm, self.normal, self.drill, self.direction = 0, n, 2 * n, 4 * n
+        self.vectors = 4 * n + 2 * k
+        self.damping = 0
+        self.vector = 1
+        self.curve = self.vector + 3 * self.vectors
+        self.length = self.curve + k
+        self.reference = self.length + k
+        self.stress = self.reference + self.strains
+        self.stiffness = self.stress + self.strains
+        self.resultants = self.stiffness + self.strains * (self.strains + 1) // 2
+        self.count = self.resultants + 8 * self.strains
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the columns, units in square brackets."""
+        s = range(1, self.strains + 1)
+        return (
+            "damping [s]",
+            *(f"V{i}{c}" for i in range(1, self.vectors + 1) for c in "xyz"),
+            *(f"curve{i} [m^2]" for i in range(1, self.lines + 1)),
+            *(f"length{i} [m]" for i in range(1, self.lines + 1)),
+            *(f"p{i}" for i in s),
+            *(f"s{i}" for i in s),
+            *(f"S{i}_{j}" for i in s for j in s if j >= i),
+            *(f"R{i}_{j}" for i in range(1, 9) for j in s),
+        )
+
+
+class Terms:
+    """The products that make up the natural strains, as arrays.
+
+    ``strain`` (m,) number of the strain; ``factor`` (m,); ``column`` (m,) of a parameter that multiplies the factor, or
+    -1; ``node``, ``row``, ``sign`` (m, 2, 2): node, vector and sign of both parts of both factors (sign 0: no part);
+    ``place`` (m, 2): 1 where the factor holds the position of its nodes besides the vector.
+    """
+
+    def __init__(self, n: int) -> None:
+        columns, lines = Columns(n), LINES[n]
+        k = len(lines)
+        rows: list[tuple] = []
+
+        def part(node, row, sign):
+            return node, row, sign
+
+        def chord(line):
+            i, j = lines[line]
+            return 1, (part(j, columns.arm + j, 1.0), part(i, columns.arm + i, -1.0))
+
+        def at(line, weights, kind):
+            ends = []
+            for end in (1, 0):
+                node = lines[line][end]
+                row = columns.normal + node if kind == "normal" else columns.direction + 2 * line + end
+                ends.append(part(node, row, weights[end]))
+            return 0, tuple(ends)
+
+        for line in range(k):
+            rows.append((line, 0.5, -1, chord(line), chord(line)))
+            turned = at(line, (-1.0, 1.0), "direction")
+            rows.append((line, 0.5, columns.curve + line, turned, turned))
+        for node in range(n):
+            for side, line in enumerate((node, (node - 1) % n)):
+                u = 0, (part(node, columns.drill + 2 * node + side, 1.0), part(node, 0, 0.0))
+                rows.append((k + node, 1.0, -1, chord(line), u))
+        for line in range(k):
+            b = k + n + line
+            rows.append((b, 2.0, -1, chord(line), at(line, (-1.0, 1.0), "normal")))
+            first, second = (1.0, 0.0), (0.0, 1.0)
+            length = columns.length + line
+            rows.append((b, -0.5, length, at(line, first, "direction"), at(line, second, "normal")))
+            rows.append((b, 0.5, length, at(line, first, "normal"), at(line, second, "direction")))
+        rows += [(2 * k + n + side, 1.0, -1, chord(side), at(side, (0.5, 0.5), "normal")) for side in range(n)]
+        self.strain = np.array([r[0] for r in rows])
+        self.factor = np.array([r[1] for r in rows])
+        self.column = np.array([r[2] for r in rows])
+        self.place = np.array([(r[3][0], r[4][0]) for r in rows])
+        table = np.array([(r[3][1], r[4][1]) for r in rows])
+        self.node, self.row = table[..., 0].astype(np.int64), table[..., 1].astype(np.int64)
+        self.sign = np.ascontiguousarray(table[..., 2])
+
+
+def normals(X: np.ndarray) -> np.ndarray:
+    """Return unit normals (e, n, 3) at the nodes of elements with nodes at X (e, n, 3) [m].
+
+    Those of a quadrilateral are the normals of the bilinear surface, which differ where it is warped.
+    """
+    n = X.shape[1]
+    D = np.stack([np.cross(X[:, (a + 1) % n] - X[:, a], X[:, a - 1] - X[:, a]) for a in range(n)], axis=1)
+    return D / np.linalg.norm(D, axis=2)[..., None]
+
+
+def shell_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None) -> np.ndarray:
+    """Return parameter rows (e, n_par) of shell elements.
+
+    Args:
+        X: positions (e, n, 3) [m] of the nodes.
+        offset: distance [m] of the reference surface of the stiffness from the nodes along the normals, a number, (e,)
+            or (e, n).
+        stiffness: (e, m, m) matrix over the natural strains.
+        resultants: (e, 8, m) membrane forces, moments and shear forces at the middle, by the natural strains.
+        damping: ratio beta [s] of damping to stiffness.
+        rotation: (e, n, 3, 3) rotation matrices of the nodes at the reference; None: identities.
+    """
+    e, n, _ = X.shape
+    c, lines = Columns(n), lines_of(n)
+    D = normals(X)
+    offset = np.broadcast_to(np.asarray(offset, float).reshape(np.shape(offset) + (1,) * (2 - np.ndim(offset))), (e, n))
+    arms = offset[..., None] * D
+    P = X + arms
+    chord = P[:, lines[:, 1]] - P[:, lines[:, 0]]
+    length = np.linalg.norm(chord, axis=2)
+    T = chord / length[..., None]
+    vectors = np.empty((e, c.vectors, 3))
+    vectors[:, c.arm : c.arm + n] = arms
+    vectors[:, c.normal : c.normal + n] = D
+    # half the curl of a field with the gradients along both sides of a corner
+    ahead, behind = chord[:, :n], chord[:, (np.arange(n) - 1) % n]  # along side a; towards node a
+    N = np.cross(ahead, -behind)
+    square = (N * N).sum(axis=2)[..., None]
+    unit = N / np.sqrt(square)
+    vectors[:, c.drill : c.drill + 2 * n : 2] = 0.5 * np.cross(unit, np.cross(-behind, N) / square)
+    vectors[:, c.drill + 1 : c.drill + 2 * n : 2] = -0.5 * np.cross(unit, np.cross(N, ahead) / square)
+    vectors[:, c.direction :: 2] = T
+    vectors[:, c.direction + 1 :: 2] = T
+    par = np.zeros((e, c.count))
+    par[:, c.damping] = damping
+    par[:, c.curve : c.curve + c.lines] = length**2 / 12.0
+    par[:, c.length : c.length + c.lines] = length
+    par[:, c.vector : c.vector + 3 * c.vectors] = vectors.reshape(e, -1)
+    par[:, c.reference : c.reference + c.strains] = reference_values(par, X)
+    if rotation is not None:
+        owner = np.concatenate((np.arange(n), np.arange(n), np.repeat(np.arange(n), 2), lines.ravel()))
+        turned = np.einsum("eaji,eaj->eai", rotation[:, owner], vectors)
+        par[:, c.vector : c.vector + 3 * c.vectors] = turned.reshape(e, -1)
+    rows, columns = np.triu_indices(c.strains)
+    par[:, c.stiffness : c.resultants] = stiffness[:, rows, columns]
+    par[:, c.resultants :] = resultants.reshape(e, -1)
+    return par
+
+
+def reference_values(par: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Return the sums of products (e, m) at the reference, where all vectors are those of the table ``par``."""
+    e, n, _ = X.shape
+    c, terms = Columns(n), Terms(n)
+    vectors = par[:, c.vector : c.curve].reshape(e, c.vectors, 3)
+    found = np.zeros((e, c.strains))
+    for m, k in enumerate(terms.strain):
+        a, b = (
+            sum(
+                terms.sign[m, f, i] * (vectors[:, terms.row[m, f, i]] + terms.place[m, f] * X[:, terms.node[m, f, i]])
+                for i in range(2)
+            )
+            for f in range(2)
+        )
+        weight = terms.factor[m] * (par[:, terms.column[m]] if terms.column[m] >= 0 else 1.0)
+        found[:, k] += weight * (a * b).sum(axis=1)
+    return found

@@ -1,0 +1,331 @@
+"""Shells of the model builder: triangles and quadrilaterals of a mesh in space, with their sections and masses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import (
+    LAYERS,
+    NAME,
+    NUMBER,
+    NUMBER_OR_EXPRESSION,
+    NUMBER_OR_SEVERAL,
+    ORIENTATION,
+    PLACES,
+    TEXT,
+)
+from fem_mbs.elements.registry import element_type
+from fem_mbs.elements.shells.mass import shell_masses, surface_shares
+from fem_mbs.elements.shells.natural import CELLS, lines_of, normals, shell_rows
+from fem_mbs.elements.shells.stiffness import frames, shell_stiffness
+from fem_mbs.errors import ModelError, Owner
+from fem_mbs.functions.expressions import compile_expression
+from fem_mbs.model.building import Building
+from fem_mbs.model.parts.cells import cell_runs
+from fem_mbs.properties.shells import Layer, ShellGroup, ShellSection, make_shell_section
+from fem_mbs.properties.solids import SolidMaterial, solid_material_of
+from fem_mbs.system.blocks import Block
+
+__all__ = ["Shell"]
+
+MASSES = ("consistent", "lumped")
+_FOLD = np.sin(np.radians(30.0)) ** 2  # sides whose elements stand at a larger angle are folds, not curved surfaces
+
+
+@dataclass(frozen=True, eq=False)
+class Shell(Declaration):
+    """Shells on triangles and quadrilaterals of a mesh in space.
+
+    Add shells on the triangles and quadrilaterals (of 3 and 4 nodes) of a mesh in space; nodes have positions and
+    rotations.  The normal of an element follows from the order of its nodes by the right hand.
+
+    Args:
+        on: "mesh", "mesh:set", or a list of them.
+        material: name of a material; of one layer.
+        thickness: [m], a number, an expression of x, y, z of the middle of the element, or one per element.
+        layers: tables {"material", "thickness" [m], "angle" [degrees]}, from the bottom to the top along the normal;
+            the angle turns the first axis of the material from that of the element about the normal.
+        offset: distance [m] of the middle of the thickness from the nodes along the normal: a number, an expression, or
+            one per element.
+        orientation: direction whose projection is the first axis of the element, three numbers or expressions of x, y,
+            z of the middle of the element, or (n, 3); None: the x axis, where that is the normal the y axis.
+        shear_correction: factor on the transverse shear stiffness, one or one per axis; None: from equilibrium, 5/6 of
+            a homogeneous section.
+        mass: "consistent" or "lumped" (at the nodes).
+        damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
+        mass_damping: proportional to mass, alpha [1/s].
+
+    The group of results has the name of the part; a part of triangles and quadrilaterals has two, "NAME triangle" and
+    "NAME quad".
+
+    Raises:
+        ModelError: no such material or cells, cells of other kinds or of another part, cells that are flat or fold over
+            themselves, values that are not positive.
+    """
+
+    owner = "Shell"
+
+    name: str = key(NAME, "of the part and its results", shows='"shell 1", ...')
+    on: Any = key(PLACES, "triangles and quadrilaterals of a mesh: mesh, mesh:set, or a list of them")
+    material: str | None = key(TEXT, "name of a material", None, shows="**required**, or layers")
+    thickness: Any = key(
+        NUMBER_OR_EXPRESSION,
+        "a number, or an expression of x, y, z of the middle of the element",
+        None,
+        shows="**required**, or layers",
+        unit="m",
+    )
+    layers: Any = key(
+        LAYERS,
+        "instead: {material, thickness [m], angle [degrees]} from the bottom to the top along the normal",
+        None,
+        shows="none",
+        kw_only=True,
+    )
+    offset: Any = key(
+        NUMBER_OR_EXPRESSION,
+        "distance of the middle of the thickness from the nodes along the normal",
+        0.0,
+        kw_only=True,
+        unit="m",
+    )
+    orientation: Any = key(
+        ORIENTATION,
+        "direction whose projection is the first axis of the element, numbers or expressions of x, y, z of its middle",
+        None,
+        shows="x axis",
+        kw_only=True,
+    )
+    shear_correction: Any = key(
+        NUMBER_OR_SEVERAL,
+        "factor on the transverse shear stiffness, one or one per axis",
+        None,
+        shows="from equilibrium",
+        kw_only=True,
+    )
+    mass: str = key(TEXT, '"consistent" or "lumped"', "consistent", kw_only=True, choices=MASSES)
+    damping: float = key(NUMBER, "proportional to the stiffness, beta", 0.0, kw_only=True, unit="s")
+    mass_damping: float = key(NUMBER, "proportional to the mass, alpha", 0.0, kw_only=True, unit="1/s")
+
+    def build(self, building: Building) -> None:
+        owner = building.label("Shell", self.name)
+        if building.dimension != 3:
+            raise ModelError("shells are for dimension = 3", owner=owner, remedy="in the plane use planes or beams")
+        section, total = _section(building, owner, self)
+        beta = building.number(self.damping, owner, "damping", 0.0)
+        alpha = building.number(self.mass_damping, owner, "mass_damping", 0.0)
+        runs = cell_runs(building, owner, self.on, 2)
+        other = next((kind for _, _, kind, _ in runs if kind not in CELLS), None)
+        if other is not None:
+            raise ModelError(
+                f"there are no shell elements for {other} cells",
+                owner=owner,
+                remedy=f"mesh with cells of first order ({', '.join(CELLS)})",
+            )
+        middles = np.concatenate([_corners(building, run).mean(axis=1) for run in runs])
+        thickness = _values(building, owner, "thickness", total if total else self.thickness, middles)
+        if (thickness <= 0.0).any():
+            raise ModelError(
+                f"thickness = {thickness.min():g} must be greater than 0",
+                owner=owner, key="thickness", value=float(thickness.min()),
+            )  # fmt: skip
+        offset = _values(building, owner, "offset", self.offset, middles)
+        axis = _directions(building, owner, self.orientation, middles)
+        first = np.concatenate(([0], np.cumsum([len(cells) for *_, cells in runs])))
+        kinds = list(dict.fromkeys(kind for _, _, kind, _ in runs))
+        groups = []
+        for kind in kinds:
+            label = self.name if len(kinds) == 1 else f"{self.name} {kind}"
+            if label != self.name:
+                building.label("Shell", label)
+            mine = [i for i, run in enumerate(runs) if run[2] == kind]
+            where = np.concatenate([np.arange(first[i], first[i + 1]) for i in mine])
+            nodes, ids, places, at = [], [], [], 0
+            for mesh, block, _, cells in (runs[i] for i in mine):
+                part, start = building.meshes[mesh]
+                nodes.append(start + part.blocks[block].cells[cells])
+                ids.append(part.blocks[block].ids[cells])
+                places.append((mesh, block, cells, at))
+                at += len(cells)
+            table = np.concatenate(nodes)
+            X = building.positions[table]
+            _check(owner, kind, X, np.concatenate(ids))
+            groups.append(
+                ShellGroup(
+                    name=label,
+                    part=self.name,
+                    kind=kind,
+                    type=f"shell_{kind}",
+                    nodes=table,
+                    places=places,
+                    ids=np.concatenate(ids),
+                    section=section,
+                    thickness=thickness[where],
+                    offset=offset[where],
+                    axes=frames(X, axis[where]),
+                )
+            )
+        curved = _curvature(building, groups)
+        for group in groups:
+            _add(building, group, curved.get(group.kind), beta, alpha, self.mass == "lumped")
+
+
+def _section(building: Building, owner: Owner, shell: Shell) -> tuple[ShellSection, float]:
+    """Return the section, and the thickness of all layers, 0 where there are none."""
+
+    def material(name: Any) -> SolidMaterial:
+        known = {**building.materials, **building.solid_materials}
+        return solid_material_of(building.find("material", name, known, owner))
+
+    correction = None
+    if shell.shear_correction is not None:
+        given = np.atleast_1d(np.asarray(shell.shear_correction, float))
+        if given.shape not in ((1,), (2,)) or not (np.isfinite(given) & (given > 0.0)).all():
+            raise ModelError(
+                f"shear_correction = {shell.shear_correction!r} must be one or two numbers greater than 0",
+                owner=owner, key="shear_correction", value=shell.shear_correction,
+            )  # fmt: skip
+        correction = np.broadcast_to(given, (2,))
+    if shell.layers is None:
+        if shell.material is None or shell.thickness is None:
+            missing = "material" if shell.material is None else "thickness"
+            raise ModelError(f'"{missing}" is missing', owner=owner, key=missing, remedy="give it, or layers")
+        return make_shell_section([Layer(material(shell.material), 1.0)], correction), 0.0
+    if shell.material is not None or shell.thickness is not None:
+        key_ = "material" if shell.material is not None else "thickness"
+        raise ModelError("layers have materials and thicknesses of their own", owner=owner, remedy=f"remove {key_}")
+    layers = []
+    for i, layer in enumerate(shell.layers, 1):
+        thickness = building.number(layer.get("thickness"), owner, f"thickness of layer {i}", 0.0, strict=True)
+        angle = building.number(layer.get("angle", 0.0), owner, f"angle of layer {i}")
+        layers.append(Layer(material(layer.get("material")), thickness, float(np.radians(angle))))
+    return make_shell_section(layers, correction), sum(layer.thickness for layer in layers)
+
+
+def _corners(building: Building, run) -> np.ndarray:
+    mesh, block, _, cells = run
+    part, start = building.meshes[mesh]
+    return building.positions[start + part.blocks[block].cells[cells]]
+
+
+def _values(building: Building, owner: Owner, key_: str, value: Any, x: np.ndarray) -> np.ndarray:
+    """Return values (n,) of a number, an expression of the middles x (n, 3), or one number per element."""
+    if isinstance(value, str):
+        found = np.asarray(compile_expression(value, ("x", "y", "z"))(*x.T), float)
+    else:
+        try:
+            found = np.asarray(value, float)
+        except (TypeError, ValueError):
+            found = np.full(2, np.nan)
+    if found.shape not in ((), (len(x),)) or not np.isfinite(found).all():
+        raise ModelError(
+            f"{key_} = {value!r} must be a finite number, an expression of x, y, z, or one per element ({len(x)})",
+            owner=owner, key=key_, value=value,
+        )  # fmt: skip
+    return np.broadcast_to(found, (len(x),)).copy()
+
+
+def _directions(building: Building, owner: Owner, value: Any, x: np.ndarray) -> np.ndarray:
+    """Return directions (n, 3) of the first axes."""
+    if value is None:
+        return np.broadcast_to(np.array((1.0, 0.0, 0.0)), x.shape)
+    if np.ndim(value) == 2:
+        found = np.asarray(value, float)
+    elif not isinstance(value, str) and np.ndim(value) == 1 and len(value) == 3:
+        found = np.column_stack([_values(building, owner, "orientation", entry, x) for entry in value])
+    else:
+        found = np.empty(0)
+    if found.shape != x.shape or not np.isfinite(found).all() or not found.any(axis=1).all():
+        raise ModelError(
+            f"orientation = {value!r} must be 3 numbers or expressions of x, y, z, not all 0, or 3 numbers per element",
+            owner=owner, key="orientation", value=value,
+        )  # fmt: skip
+    return found
+
+
+def _check(owner: Owner, kind: str, X: np.ndarray, ids: np.ndarray) -> None:
+    """Refuse cells without area, and those that fold over themselves."""
+    n = X.shape[1]
+    corner = np.stack([np.cross(X[:, (a + 1) % n] - X[:, a], X[:, a - 1] - X[:, a]) for a in range(n)], axis=1)
+    mean = corner.mean(axis=1)
+    size = np.ptp(X, axis=1).max(axis=1) ** 2
+    least = np.einsum("eac,ec->ea", corner, mean).min(axis=1)
+    bad = np.flatnonzero(~(least > (1e-9 * size) ** 2))
+    if bad.size:
+        number = ids[bad[0]]
+        more = f" (and {bad.size - 1} more)" if bad.size > 1 else ""
+        raise ModelError(
+            f"{kind} {number}{more} has no area or folds over itself", owner=owner, key="cell", value=int(number),
+            remedy="mend the mesh there",
+        )  # fmt: skip
+
+
+def _curvature(building: Building, groups: list[ShellGroup]) -> dict[str, np.ndarray]:
+    """Return, by kind, the share (n,) of rotations about the normal in the strains of triangles.
+
+    A facet of a curved surface with the side L and the angle phi to its neighbours would make membrane strains
+    L^2 kappa phi/L of a change of curvature kappa, which lock where L phi is large against the thickness.
+    """
+    if all(group.kind != "triangle" for group in groups):
+        return {}
+    sides, normal = [], []
+    for group in groups:
+        n = group.nodes.shape[1]
+        sides.append(np.sort(np.stack((group.nodes, np.roll(group.nodes, -1, axis=1)), axis=2), axis=2))
+        normal.append(np.repeat(group.axes[:, 2], n, axis=0))
+    table = np.concatenate([s.reshape(-1, 2) for s in sides])
+    unit = np.concatenate(normal)
+    order = np.lexsort(table.T)
+    same = np.flatnonzero((table[order[1:]] == table[order[:-1]]).all(axis=1))
+    a, b = order[same], order[same + 1]
+    sine = 1.0 - np.einsum("ij,ij->i", unit[a], unit[b]) ** 2
+    angle = np.zeros(len(table))
+    smooth = np.where(sine < _FOLD, sine, 0.0)
+    np.maximum.at(angle, a, smooth)
+    np.maximum.at(angle, b, smooth)
+    found, at = {}, 0
+    for group in groups:
+        count = group.nodes.size
+        phi = angle[at : at + count].reshape(group.nodes.shape).max(axis=1)
+        X = building.positions[group.nodes]
+        longest = ((X - np.roll(X, 1, axis=1)) ** 2).sum(axis=2).max(axis=1)
+        found[group.kind] = 1.0 / (1.0 + longest * phi / group.thickness**2)
+        at += count
+    return found
+
+
+def _add(building: Building, group: ShellGroup, drilling, beta: float, alpha: float, lumped: bool) -> None:
+    """Add blocks of stiffness and mass of one kind of cells."""
+    X = building.positions[group.nodes]
+    n = X.shape[1]
+    D = normals(X)
+    matrix, shear = group.section.stiffness(group.thickness)
+    middle = X + group.offset[:, None, None] * D
+    stiffness = shell_stiffness(middle, group.axes, matrix, shear, 1.0 if drilling is None else drilling)
+    turned = None
+    if any(int(node) in building.rotations for node in np.unique(group.nodes)):
+        turned = np.array([[building.rotation_matrix(int(node)) for node in row] for row in group.nodes])
+    par = shell_rows(X, group.offset, stiffness.matrix, stiffness.resultants[:, 0], beta, turned)
+    building.blocks.append(Block([(group.name, 0, len(group.nodes))], element_type(group.type), group.nodes, par))
+    shares = surface_shares(X, lumped)
+    group.area = shares.sum(axis=(1, 2))
+    group.mass = group.area * group.thickness * group.section.inertia[0]
+    if group.section.inertia[0] > 0.0:
+        directors = D if turned is None else np.einsum("eaji,eaj->eai", turned, D)
+        inertia = group.section.inertia * group.thickness[:, None] ** np.array((1.0, 2.0, 3.0))
+        pairs = lines_of(n)
+        M = shell_masses(shares, directors, inertia, group.offset)
+        total = M[:, :, 0, 0] + 2.0 * M[:, :, 0, 4] + M[:, :, 4, 4]
+        rows, columns = np.triu_indices(8)
+        ends = group.nodes[:, pairs].reshape(-1, 2)
+        table = np.column_stack(
+            (total.ravel(), np.full(total.size, alpha), M[:, :, rows, columns].reshape(-1, len(rows)))
+        )
+        building.blocks.append(Block([(group.name, 0, len(ends))], element_type("director_mass3"), ends, table))
+    building.shell_groups[group.name] = group
+    building.groups[group.name] = group.nodes
+    building.rotational.update(np.unique(group.nodes).tolist())
