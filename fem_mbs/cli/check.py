@@ -401,7 +401,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.model.fields import FIELDS
     from fem_mbs.model.sensors.kinds import sensor_kinds
     from fem_mbs.parts.formats import PART_FORMATS
-    from fem_mbs.properties.sections import SECTION_SHAPES
+    from fem_mbs.properties.shapes import SECTION_SHAPES
     from fem_mbs.solvers.linear.libraries import cholmod_status
     from fem_mbs.solvers.linear.solver import solver_names
 

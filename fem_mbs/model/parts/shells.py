@@ -17,6 +17,7 @@ from fem_mbs.declarations.kinds import (
     ORIENTATION,
     PLACES,
     TEXT,
+    shown,
 )
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.shells.mass import shell_masses, surface_shares
@@ -187,7 +188,7 @@ def _section(building: Building, owner: Owner, shell: Shell) -> tuple[ShellSecti
         given = np.atleast_1d(np.asarray(shell.shear_correction, float))
         if given.shape not in ((1,), (2,)) or not (np.isfinite(given) & (given > 0.0)).all():
             raise ModelError(
-                f"shear_correction = {shell.shear_correction!r} must be one or two numbers greater than 0",
+                f"shear_correction = {shown(shell.shear_correction)} must be one or two numbers greater than 0",
                 owner=owner, key="shear_correction", value=shell.shear_correction,
             )  # fmt: skip
         correction = [float(given[0]), float(given[-1])]
@@ -224,7 +225,7 @@ def _values(building: Building, owner: Owner, key_: str, value: Any, x: np.ndarr
             found = np.full(2, np.nan)
     if found.shape not in ((), (len(x),)) or not np.isfinite(found).all():
         raise ModelError(
-            f"{key_} = {value!r} must be a finite number, an expression of x, y, z, or one per element ({len(x)})",
+            f"{key_} = {shown(value)} must be a finite number, an expression of x, y, z, or one per element ({len(x)})",
             owner=owner, key=key_, value=value,
         )  # fmt: skip
     return np.broadcast_to(found, (len(x),)).copy()
@@ -242,7 +243,8 @@ def _directions(building: Building, owner: Owner, value: Any, x: np.ndarray) -> 
         found = np.empty(0)
     if found.shape != x.shape or not np.isfinite(found).all() or not found.any(axis=1).all():
         raise ModelError(
-            f"orientation = {value!r} must be 3 numbers or expressions of x, y, z, not all 0, or 3 numbers per element",
+            f"orientation = {shown(value)} must be 3 numbers or expressions of x, y, z, not all 0, or 3 numbers per "
+            "element",
             owner=owner, key="orientation", value=value,
         )  # fmt: skip
     return found
