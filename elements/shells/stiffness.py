@@ -277,7 +277,8 @@ _BETA, _ALPHA = (1.0, 2.0, 1.0, 0.0, 1.0, -1.0, -1.0, -1.0, -2.0), 1.5
 
 
 def _optimal(xy, section, drilling):
-    """Return the mean strain (e, 3, 9) and the higher-order stiffness (e, 9, 9) by (u, v, w) of the nodes.
+    """Return the mean strain (e, 3, 9), the rest of it at the corners (3, e, 3, 9) and the stiffness (e, 9, 9) of the
+    rest, by (u, v, w) of the nodes.
 
     Symbols are those of Felippa (2003): x21 = x_2 - x_1, l21 the squared length of side 12.
     """
@@ -314,12 +315,13 @@ def _optimal(xy, section, drilling):
             ((b5, b6, b4), (b8, b9, b7), (b2, b3, b1)),
         )
     )
-    higher = np.zeros((e, 9, 9))
     coupling = section[:, 0, 1] ** 2 / (section[:, 0, 0] * section[:, 1, 1])  # Poisson's ratio squared
-    factor = 0.75 * area * drilling * np.maximum(0.5 * (1.0 - 4.0 * coupling), 0.01)
-    for a, b in ((first, second), (second, third), (third, first)):
-        _add(higher, factor, to_strains @ (0.5 * (a + b)) @ turn, section[:, :3, :3])
-    return mean, higher
+    factor = 1.5 * np.sqrt(drilling * np.maximum(0.5 * (1.0 - 4.0 * coupling), 0.01))
+    corners = np.stack([factor[:, None, None] * (to_strains @ q @ turn) for q in (first, second, third)])
+    higher = np.zeros((e, 9, 9))
+    for a in range(3):
+        _add(higher, area / 3.0, 0.5 * (corners[a] + corners[a - 1]), section[:, :3, :3])
+    return mean, corners, higher
 
 
 def _triangle(xy, section, shear, drilling):
@@ -327,7 +329,7 @@ def _triangle(xy, section, shear, drilling):
     e = len(xy)
     membrane, plate = _linear_strains(xy)
     Pm, Pb = _displacements(membrane), _displacements(plate)
-    mean, higher = _optimal(xy, section, drilling)
+    mean, bent, higher = _optimal(xy, section, drilling)
     sides = lines_of(3)
     chord = xy[:, sides[:, 1]] - xy[:, sides[:, 0]]
     length = np.linalg.norm(chord, axis=2)
@@ -363,6 +365,8 @@ def _triangle(xy, section, shear, drilling):
     resultants = np.zeros((e, 4, 8, 12))
     for r, at in enumerate(((1.0 / 3.0, 1.0 / 3.0), (0.0, 0.0), (1.0, 0.0), (0.0, 1.0))):
         E, gamma, _ = strains(at)
+        if r > 0:
+            E[:, :3, :6] += bent[r - 1] @ Pm
         resultants[:, r, :6] = section @ E
         resultants[:, r, 6:, 6:] = shear @ gamma
     return S, resultants

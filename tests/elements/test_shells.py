@@ -279,6 +279,30 @@ def test_raasch_hook():
     assert moved(model, "s:middle", "z") == pytest.approx(4.9352, rel=0.01)
 
 
+@CELLS
+def test_folded_plate_in_torsion(cell):
+    """NAFEMS LE5: a clamped Z of 10 m under a torque of 1.2 MN m, axial stress of -108 MPa at the edge of a flange."""
+    across = np.array(((-1, -1), (-0.5, -1), (0, -1), (0, -0.5), (0, 0), (0, 0.5), (0, 1), (0.5, 1), (1, 1)), float)
+    nx, ny = 32, len(across) - 1
+
+    def place(a, b):
+        yz = across[np.rint(b * ny).astype(int)]
+        return 10 * a, yz[..., 0], yz[..., 1]
+
+    model = model_of(grid(place, nx, ny, cell), 210e9, 0.3, 0.1)
+    model.fix("s:left")
+    tip = model.meshes["s"][0].node_sets["right"]
+    for first, force in ((0, 0.6e6), (6, -0.6e6)):
+        for k, share in enumerate((0.25, 0.5, 0.25)):
+            model.force(f"F{first}{k}", int(tip[first + k]), (0.0, share * force, 0.0))
+    model.linear_static_step()
+    stress = np.asarray(solve(model).steps[0].frames["stress middle [Pa]"])[-1]
+    number = np.arange((nx + 1) * (ny + 1)).reshape(ny + 1, nx + 1)
+    found = [stress[number[edge, nx // 4], 0] for edge in (0, -1)]
+    # at edges the stresses of triangles converge by the first order: 12, 5, 2 % on this and two finer meshes
+    np.testing.assert_allclose(np.abs(found), 108e6, rtol=0.03 if cell == "quad" else 0.13)
+
+
 # --- modes and buckling ----------------------------------------------------------------------------------------------
 @CELLS
 @pytest.mark.parametrize("mass", ["consistent", "lumped"])
