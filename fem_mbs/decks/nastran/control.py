@@ -10,8 +10,8 @@ from fem_mbs.meshes.abaqus.deck import Effect
 
 __all__ = ["COMMANDS", "DROPPED_COMMANDS", "PARAMETERS", "SHELLS", "UNUSED_ENTRIES", "check_content"]
 
-#: Shells, which are read and refused.
-SHELLS = ("CQUAD4", "CTRIA3", "CQUADR", "CTRIAR", "CQUAD8", "CTRIA6")
+#: Shells that are read and refused.
+SHELLS = ("CQUAD8", "CTRIA6")
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -73,13 +73,15 @@ def check_content(conv: Conversion) -> None:
     """Note what the model lacks of a deck.
 
     Raises:
-        UnsupportedError: shells.
+        UnsupportedError: shells with mid-side grid points.
     """
     deck = conv.deck
     shells = [(name, deck.of(name)) for name in SHELLS if deck.of(name)]
     if shells:
         what = ", ".join(f"{name} ({len(cards)})" for name, cards in shells)
-        raise UnsupportedError(f"shells are not supported: {what}", place=shells[0][1][0].where)
+        raise UnsupportedError(
+            f"shells with mid-side grid points are not supported: {what}", place=shells[0][1][0].where
+        )
     unused = {name: why for names, why in UNUSED_ENTRIES.items() for name in names}
     for name, n in Counter(entry.name for entry in deck.unknown).items():
         first = next(entry for entry in deck.unknown if entry.name == name)
