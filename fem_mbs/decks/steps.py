@@ -25,7 +25,7 @@ from fem_mbs.decks.model import Conversion
 from fem_mbs.decks.time import Timeline, is_general
 from fem_mbs.declarations.steps import StepKind, step_kind
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.abaqus.deck import DeckStep, Effect, OutputRequest
+from fem_mbs.meshes.abaqus.deck import DeckStep, Effect, OutputRequest, ShellSection
 
 __all__ = ["StepPlan", "make_steps"]
 
@@ -154,7 +154,11 @@ def _masses(conv: Conversion, step: DeckStep) -> None:
     bare, massive = [], any(b.family in ("mass", "rotary inertia") for b in conv.deck.blocks)
     for group in conv.groups:
         name = getattr(group.section, "material", None)
-        if name is None:
+        if isinstance(group.section, ShellSection) and group.section.layers:
+            layers = [conv.deck.materials[layer.material] for layer in group.section.layers]
+            bare += [m for m in layers if m.density is None]
+            massive |= any(m.density is not None for m in layers)
+        elif name is None:
             massive |= (getattr(group.section, "density", None) or 0.0) > 0.0
         elif conv.deck.materials[name].density is None:
             bare.append(conv.deck.materials[name])
