@@ -180,7 +180,7 @@ CYLINDER = "CORD2C,5,,0.,0.,0.,0.,0.,1.,+\n+,1.,0.,0.\n"
 def test_places_in_systems(deck):
     text = CYLINDER + "CORD2S,6,5,1.,90.,0.,1.,90.,1.,+\n+,2.,90.,0.\nGRID,1,5,2.,90.,3.\nGRID,2,6,2.,90.,0.\n"
     text += "GRID,3\nGRID,4,,1.\nCORD1R,8,3,1,4\nGRID,5,8,1.,0.,0.\n"
-    x = convert(deck(text + STEEL + "CONROD,1,1,2,1,1.\nCONROD,2,1,5,1,1.\nCONROD,3,4,2,1,1.\n")).conversion.grids.x
+    x = convert(deck(text + STEEL + "CONROD,1,1,2,1,1.\nCONROD,2,1,5,1,1.\nCONROD,3,4,2,1,1.\n", "")).conversion.grids.x
     close(x[0], [0, 2, 3], atol=1e-12)
     close(x[1], [0, 3, 0], atol=1e-12)  # 1 along the radius at 90 degrees, then 2 further along y
     close(x[4], [1, 0, 0], atol=1e-12)  # z along grid point 1, x towards 4
@@ -467,11 +467,13 @@ def _strip(n: int, section: str = "PSHELL,1,1,.1,1,,1\n", element: str = "") -> 
         text += f"GRID,{2 * i + 1},,{4 * i / n},0.,0.\nGRID,{2 * i + 2},,{4 * i / n},1.,0.\n"
     for i in range(n):
         text += f"CQUAD4,{i + 1},1,{2 * i + 1},{2 * i + 3},{2 * i + 4},{2 * i + 2}{element}\n"
-    return text + section + "SPC1,1,123456,1,2\n"
+    # straight sides: forces on them have no moments about the normal
+    return text + section + f"SPC1,1,123456,1,2\nSPC1,1,6,3,THRU,{2 * n + 2}\n"
 
 
 def test_shell_in_tension_and_its_pressure(tables):
-    held = "SPC1,1,1,1,4\nSPC1,1,2,1,2\nSPC1,1,3,1,2,3\n"
+    # the forces of an edge have no moments about the normal, so these rotations are held
+    held = "SPC1,1,16,1,4\nSPC1,1,26,1,2\nSPC1,1,36,1,2,3\n"
     found = tables(PLATE + held + "FORCE,2,2,,5.,1.,0.,0.\nFORCE,2,3,,5.,1.,0.,0.\n")[0]
     close(found["DISPLACEMENT"][3][:2], [10 * 2 / (E * 0.1), -NU * 10 / (E * 0.1)])
     for load in ("PLOAD2,2,3.,1", "PLOAD4,2,1,3.", "PLOAD,2,3.,1,2,3,4", "PLOAD4,2,1,3.,,,,,,+\n+,,0.,0.,2."):
