@@ -38,6 +38,7 @@ def _isotropic(conv: Conversion, material: Material, where: str) -> tuple[float,
 def _line_material(conv: Conversion, material: Material, where: str) -> str:
     E, nu = _isotropic(conv, material, where)
     name = f"{material.name} (lines)"
+    conv.places[name] = material.where
     if name not in conv.model.materials:
         density = density_of(conv, material)
         conv.model.material(name, E=E, nu=nu, density=density)

@@ -151,6 +151,7 @@ def make_constraints(conv: Conversion, timeline: Timeline) -> None:
     for i, coupling in enumerate(conv.deck.couplings):
         _coupling(conv, table, coupling, i + 1)
     for tie in conv.deck.ties:
+        conv.places[f"tie {tie.name}"] = tie.where
         slave = f"deck:{tie.slave} (tie)" if f"{tie.slave} (tie)" in conv.facets else _surface_nodes(conv, tie.slave)
         conv.model.tie(f"tie {tie.name}", slave, f"deck:{tie.master} (tie)", tie.tolerance, tie.adjust)
     table.finish("equations")
@@ -160,11 +161,13 @@ def make_constraints(conv: Conversion, timeline: Timeline) -> None:
 
 def _hold_unused(conv: Conversion, table: _Table) -> None:
     """Hold directions of nodes that only equations use, and none of them names: they are no unknowns of the deck."""
-    if not table.terms:
-        return
     deck = conv.deck
+    partial = _partial_couplings(conv)
     alone = np.zeros(len(deck.node_ids), bool)
-    alone[np.concatenate([nodes for _, nodes, _, _ in table.terms])] = True
+    for _, nodes, _, _ in table.terms:
+        alone[nodes] = True
+    if not alone.any() and not partial:
+        return
     for group in conv.groups:
         alone[group.nodes] = False
     for block in deck.blocks:
@@ -176,6 +179,9 @@ def _hold_unused(conv: Conversion, table: _Table) -> None:
         alone[conv.nodes(mpc.nodes)] = False
     dim = 2 if conv.plane else 3
     named = np.zeros((len(alone), 6), bool)
+    for ref, directions in partial.items():
+        alone[ref] = True
+        named[ref, directions] = True
     for _, nodes, components, _ in table.terms:
         named[nodes, components] = True
     for b in (*deck.boundaries, *(b for step in deck.steps for b in step.boundaries)):
@@ -183,10 +189,35 @@ def _hold_unused(conv: Conversion, table: _Table) -> None:
             named[conv.nodes(b.nodes), dof - 1] = True
     for load in (load for step in deck.steps for load in step.cloads):
         named[conv.nodes(load.nodes), load.dof - 1] = True
-    for k in range(dim):
-        idle = np.flatnonzero(alone & ~named[:, k])
+    for k in (*range(dim), *(range(3, 6) if partial else ())):
+        idle = np.flatnonzero(alone & ~named[:, k] & ((k < 3) | conv.rotational))
         if idle.size:
             conv.model.fix(idle, [_NAMES[k]])
+
+
+def _partial_couplings(conv: Conversion) -> dict[int, list[int]]:
+    """Return reference nodes of kinematic couplings of some directions, which nothing else uses, and the components
+    (0 to 5) that these couplings have to do with: of translations also the rotations that cause them."""
+    deck = conv.deck
+    used = np.zeros(len(deck.node_ids), int)
+    for group in conv.groups:
+        used[group.nodes] = 2
+    for block in deck.blocks:
+        used[conv.nodes(block.nodes.ravel())] = 2
+    for entry in (*deck.rigid_bodies, *deck.couplings):
+        used[conv.node(entry.ref_node)] += 1
+    for entry in (*deck.equations, *deck.mpcs, *deck.rigid_bodies, *deck.couplings):
+        used[np.unique(conv.nodes(entry.nodes))] += 1
+    found = {}
+    for coupling in deck.couplings:
+        ref, directions = conv.node(coupling.ref_node), {d - 1 for d in coupling.dofs}
+        own = ref not in conv.nodes(coupling.nodes)
+        if coupling.kind != "kinematic" or coupling.orientation is not None or used[ref] > 1 or not own:
+            continue
+        turning = {3 + k for k in range(3) if directions & ({0, 1, 2} - {k})}
+        if len(directions | turning) < 6:
+            found[ref] = sorted(directions | turning)
+    return found
 
 
 def _surface_nodes(conv: Conversion, name: str) -> np.ndarray:
@@ -236,7 +267,9 @@ def _mpc(conv: Conversion, table: _Table, mpc: Mpc) -> None:
     if kind in ("BEAM", "LINK"):
         a, b = nodes[:2]
         if kind == "BEAM" and conv.rotational[b]:
-            conv.model.coupling(f"MPC {len(table.dependent) + 1}", int(b), nodes[:1], kind="rigid")
+            name = f"MPC {len(table.dependent) + 1}"
+            conv.places[name] = where
+            conv.model.coupling(name, int(b), nodes[:1], kind="rigid")
             for k in range(6 if conv.rotational[a] else 3):
                 table.depend(int(a), k, where)
             return
@@ -244,7 +277,9 @@ def _mpc(conv: Conversion, table: _Table, mpc: Mpc) -> None:
         if not np.linalg.norm(d) > 0.0:
             raise ModelError(f"both nodes of the MPC {kind} are at one place", place=where, remedy="use PIN or TIE")
         table.depend(int(a), int(np.abs(d).argmax()), where)
-        conv.model.joint(f"MPC {len(table.dependent)}", "distance", int(b), int(a))
+        name = f"MPC {len(table.dependent)}"
+        conv.places[name] = where
+        conv.model.joint(name, "distance", int(b), int(a))
     elif kind in ("PIN", "TIE"):
         a, b = nodes[:2]
         turning = kind == "TIE" and conv.rotational[a] and conv.rotational[b]
@@ -324,16 +359,18 @@ def _rigid_body(conv: Conversion, table: _Table, body: RigidBody, number: int) -
     for node in nodes.tolist():
         for k in range(6 if conv.rotational[node] else 3):
             table.depend(node, k, body.where)
+    conv.places[f"rigid body {number}"] = body.where
     conv.model.coupling(f"rigid body {number}", ref, nodes, kind="rigid")
 
 
 def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) -> None:
     ref, nodes = conv.node(coupling.ref_node), conv.nodes(coupling.nodes)
     name = f"coupling {number}" + (f" {coupling.name}" if coupling.name else "")
+    conv.places[name] = coupling.where
     dofs = sorted(set(coupling.dofs))
     if coupling.orientation is not None and (set(dofs) & {1, 2, 3}) not in ({1, 2, 3}, set()):
-        axes = axes_at(conv.deck.orientations[coupling.orientation], conv.deck.x[[ref]])[0]
-        if not np.allclose(axes, np.eye(3), atol=1e-12):
+        axes = axes_at(conv.deck.orientations[coupling.orientation], conv.deck.x[[ref, *nodes]])
+        if coupling.kind == "kinematic" and not np.allclose(axes, np.eye(3), atol=1e-12):
             raise UnsupportedError(
                 "a coupling of some directions in the axes of an orientation is not supported", place=coupling.where
             )
@@ -344,6 +381,12 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
             table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where)
         return
     if coupling.kind == "distributing":
+        if coupling.orientation is not None:
+            conv.note(
+                f"{coupling.where}: the directions of node {coupling.ref_node} are those of the ORIENTATION, for "
+                "supports, loads and prints, as in CalculiX (in Abaqus they are global)",
+                Effect.DIFFERS,
+            )
         weights = _areas(conv, coupling, nodes)
         conv.model.coupling(name, ref, nodes, kind="distributing", weights=weights)
         return
@@ -550,6 +593,7 @@ def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> N
     for i, factor in enumerate(np.unique(factors)):
         function = make_function({"kind": "scaled", "function": course.function, "factor": float(factor)})
         name = f"motion {number}.{i + 1} {_NAMES[dof]}"
+        conv.places[name] = course.where
         mine = nodes[factors == factor]
         if dof < 3:
             conv.drivers.append(name)
@@ -594,6 +638,7 @@ def _turned(conv: Conversion, table: _Table, course, nodes, dofs, factors, axes,
         count = np.repeat(np.arange(len(rows)), [len(r[0]) for r in rows])
         nodes, components, coefficients = (np.concatenate(p) for p in zip(*rows, strict=True))
         name = f"motion {number} in local axes" + (", rotations" if part else "")
+        conv.places[name] = course.where
         conv.drivers.append(name)
         conv.model.equations(
             name,

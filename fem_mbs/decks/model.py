@@ -118,6 +118,8 @@ class Conversion:
     inclined: set[int] = field(default_factory=set)
     #: nodes (m,) and components (m,) of the terms of equations
     equated: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    #: name of a part of the model -> file and line of what it stands for
+    places: dict[str, str] = field(default_factory=dict)
     #: number of a step -> part by which CalculiX's beams are stiffer in it, and why
     beyond: dict[int, tuple[float, str]] = field(default_factory=dict)
     #: names of motions; those of rotations with their node and axis
@@ -180,14 +182,21 @@ class Conversion:
                 yield group, rows[inside]
 
     def transform_of(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return axes (m, 3, 3), in rows, of the transforms at nodes (m,) of the model, and which have one (m,)
-        bool."""
+        """Return local axes (m, 3, 3), in rows, at nodes (m,) of the model, and which have some (m,) bool.
+
+        These are the axes of a transform, or of the orientation of a distributing coupling at its reference node.
+        """
         nodes = np.asarray(nodes)
         axes, has = np.tile(np.eye(3), (len(nodes), 1, 1)), np.zeros(len(nodes), bool)
         for t in self.deck.transforms:
             inside = np.isin(nodes, self.nodes(t.nodes))
             if inside.any():
                 axes[inside] = _axes(t.system, t.a, t.b, np.zeros(3), self.deck.x[nodes[inside]], t.where)
+                has |= inside
+        for coupling in self.deck.couplings:
+            if coupling.kind == "distributing" and coupling.orientation is not None:
+                inside = nodes == self.node(coupling.ref_node)
+                axes[inside] = axes_at(self.deck.orientations[coupling.orientation], self.deck.x[nodes[inside]])
                 has |= inside
         return axes, has
 
@@ -272,6 +281,31 @@ def element_words() -> list[Word]:
     return found
 
 
+def _check_nodes(conv: Conversion, group: Group) -> None:
+    """Refuse elements with a node twice, and nodes of plane elements beside the plane.
+
+    Raises:
+        ModelError: with the line of the element.
+    """
+    order = np.sort(group.nodes, axis=1)
+    twice = order[:, 1:] == order[:, :-1]
+    if twice.any():
+        row, k = divmod(int(np.argmax(twice)), twice.shape[1])
+        raise ModelError(
+            f"element {group.ids[row]} has node {conv.deck.node_ids[order[row, k]]} twice",
+            place=element_place(conv.deck.source, int(group.ids[row])),
+            remedy="give it different nodes",
+        )
+    z = conv.deck.x[group.nodes][..., 2]
+    if group.state and z.any():
+        row, k = divmod(int(np.argmax(z != 0.0)), z.shape[1])
+        raise ModelError(
+            f"node {conv.deck.node_ids[group.nodes[row, k]]} of plane element {group.ids[row]} has z = {z[row, k]:g}",
+            place=element_place(conv.deck.source, int(group.ids[row])),
+            remedy="plane elements lie in the plane z = 0",
+        )
+
+
 def find_groups(conv: Conversion) -> None:
     """Sort the elements of the deck into parts of the model.
 
@@ -331,6 +365,8 @@ def find_groups(conv: Conversion) -> None:
             if section.orientation is not None and kind[0] == "solid":
                 group.axes = axes_at(deck.orientations[section.orientation], deck.x[nodes].mean(axis=1))
             conv.groups.append(group)
+            conv.places[name] = conv.places[f"section of {name}"] = section.where
+            _check_nodes(conv, group)
             conv.used[nodes.ravel()] = True
             if kind[0] in ("beam", "shell"):
                 conv.rotational[nodes.ravel()] = True
@@ -447,6 +483,8 @@ def stiffness_matrix(conv: Conversion, material: Material) -> np.ndarray:
         if e.kind == "isotropic":
             return isotropic(c[0], c[1])
         if e.kind == "engineering constants":
+            if min(*c[:3], *c[6:9]) <= 0.0:
+                raise ValueError("the moduli of elasticity and shear must be greater than 0")
             return orthotropic(tuple(c[:3]), tuple(c[3:6]), tuple(c[6:9]))
     except ValueError as error:
         raise ModelError(f"material {material.name}: {error}", place=material.where) from None

@@ -67,10 +67,11 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     Raises:
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
+    conv = Conversion(deck)
     try:
-        converted = _convert(deck, part)
+        converted = _convert(conv, part)
     except ModelError as error:
-        raise _with_place(deck, error) from None
+        raise _with_place(conv, error) from None
     check_notes(converted.notes, accept)
     model = converted.model
     model.departures = [n.text for n in converted.notes if n.effect is Effect.DROPPED]
@@ -79,9 +80,9 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     return converted
 
 
-def _convert(deck: Deck, part: bool) -> Converted:
+def _convert(conv: Conversion, part: bool) -> Converted:
+    deck = conv.deck
     title = " ".join(" ".join(deck.title).split()) or Path(deck.source).stem
-    conv = Conversion(deck)
     find_groups(conv)
     conv.model = model = Model(2 if conv.plane else 3, title=title)
     nodes_of_constraints(conv)
@@ -109,17 +110,19 @@ def _watch(converted: Converted) -> Callable[[RunContext, Recorder], Printer]:
 def _placed(converted: Converted, error: AnalysisError | ModelError) -> Exception:
     """Convert the error of an unconstrained model in a linear step to an input error with file and line."""
     if isinstance(error, LooseError):
-        return _with_place(converted.deck, ModelError(error.text, owner=error.owner))
-    return error if isinstance(error, AnalysisError) else _with_place(converted.deck, error)
+        return _with_place(converted.conversion, ModelError(error.text, owner=error.owner))
+    return error if isinstance(error, AnalysisError) else _with_place(converted.conversion, error)
 
 
-def _with_place(deck: Deck, error: ModelError) -> ModelError:
-    """Return the error with file and line of the step or material that it is about, or with the file."""
+def _with_place(conv: Conversion, error: ModelError) -> ModelError:
+    """Return the error with file and line of the step, material or part that it is about, or with the file."""
     if error.where:
         return error
+    deck, owner = conv.deck, error.owner
     places = {("Step", f"step {step.number}"): step.where for step in deck.steps}
     places |= {("Material", name): material.where for name, material in deck.materials.items()}
-    return error.at(places.get((error.owner.word, error.owner.name), deck.files[0]), inside=True)
+    place = places.get((owner.word, owner.name)) or conv.places.get(owner.name) or deck.files[0]
+    return error.at(place, inside=True)
 
 
 def run_deck(

@@ -286,7 +286,7 @@ def choose(kinds: Mapping[str, T], kind: Any, owner: Owner) -> T:
     if kind not in kinds:
         close = difflib.get_close_matches(str(kind), list(kinds), n=1)
         remedy = f'did you mean "{close[0]}"?' if close else f"there are {', '.join(kinds)}"
-        raise ModelError(f"unknown kind {kind!r}", owner=owner, key="kind", value=kind, remedy=remedy)
+        raise ModelError(f"unknown kind {shown(kind)}", owner=owner, key="kind", value=kind, remedy=remedy)
     return kinds[kind]
 
 
@@ -316,7 +316,7 @@ def arguments(
     if len(args) > len(places):
         rest = ", ".join(n for n in known if n not in places)
         raise ModelError(
-            f"{args[len(places)]!r} comes without its keyword",
+            f"{shown(args[len(places)])} comes without its keyword",
             owner=owner,
             value=args[len(places)],
             remedy=f"say which argument it is{f': {rest}' if rest else ''}",

@@ -12,6 +12,7 @@ import numpy as np
 
 from fem_mbs.decks.formats import deck_format
 from fem_mbs.decks.notes import Accept
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import FemMbsError, MeshError, ModelError, Owner
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
@@ -96,7 +97,7 @@ def _of_mesh(path: Path, material: str | None, thickness: float):
     try:
         E, nu, density = (float(v) for v in material.split(","))
     except ValueError:
-        raise ModelError(f"{path}: material {material!r} must be three numbers E,nu,density") from None
+        raise ModelError(f"{path}: material {shown(material)} must be three numbers E,nu,density") from None
     mesh = read_mesh(path, "all")
     kinds = {block.kind for block in mesh.blocks}
     solid = any(kind.startswith(("tetra", "hexa", "wedge")) for kind in kinds)

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fem_mbs.errors import ModelError, Owner
-from fem_mbs.properties.sections import Material, Section, SectionProperties, couple, make_section
+from fem_mbs.properties.materials import Material
+from fem_mbs.properties.sections import Section, SectionProperties, couple, make_section
 
 __all__ = [
     "FIXABLE",

@@ -169,6 +169,8 @@ def orientation(deck: Reading, card: Card) -> None:
     if not rows:
         card.fail("no data; give the points a and b")
     row, fields = rows[0]
+    if len(fields) == 1 and fields[0] and not _is_number(fields[0]):
+        row.fail(f"the axes come from the *DISTRIBUTION {fields[0]}, which is not read; give the points a and b")
     v = np.array(row.numbers(fields, "an orientation (points a and b)", 6, 9) + [0.0] * 9)[:9]
     a, b, c = place(card, v[:3]), place(card, v[3:6]), place(card, v[6:])
     check_axes(row, system, a - c if system == "rectangular" else a, b - c if system == "rectangular" else b)
@@ -457,6 +459,8 @@ def _law(deck, card: Card, make, name: str, ids: np.ndarray, what: str) -> None:
             if not 1 <= d <= 6:
                 first.fail(f"the direction is {d}; give 1 to 6")
         dofs, rows = given, rows[1:]
+    if types[0][-1] in "12" and not dofs:
+        first.fail(f"the line with the direction of {types[0]} is empty; give 1 to 6")
     if len(types) > 1:
         card.fail(f"the set {name} mixes {' and '.join(types)}; give each its own set")
     rows = [r for r in rows if any(r[1])]

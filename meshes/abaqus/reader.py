@@ -127,7 +127,7 @@ _NOT_USED = {
     **dict.fromkeys(("EMBEDDED ELEMENT", "REBAR", "REBAR LAYER"), "embedded elements are not computed"),
     "SHELL TO SOLID COUPLING": "edges of shells are not coupled to faces of solids",
     **dict.fromkeys(("MATRIX ASSEMBLE", "MATRIX INPUT", "MATRIX GENERATE"), "matrices of other programs are not read"),
-    "ADAPTIVE MESH": "the mesh stays as it is",
+    **dict.fromkeys(("ADAPTIVE MESH", "REFINE MESH", "USE REFINED MESH"), "the mesh stays as it is"),
     "INITIAL STRAIN INCREASE": "initial strains are not computed",
     **dict.fromkeys(("PARTICIPATION", "FREQUENCY RANGE"), "the keyword is not read"),
 }  # fmt: skip

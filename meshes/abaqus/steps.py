@@ -204,7 +204,7 @@ COMPUTED = {
 PROCEDURES = (
     *COMPUTED, "MODAL DYNAMIC", "STEADY STATE DYNAMICS", "HEAT TRANSFER", "VISCO", "SENSITIVITY",
     "COUPLED TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT", "ELECTROMAGNETICS", "CFD", "GREEN",
-    "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION", "REFINE MESH", "RANDOM RESPONSE",
+    "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION", "RANDOM RESPONSE",
     "RESPONSE SPECTRUM", "MODAL DYNAMICS", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
 )  # fmt: skip
 
@@ -302,6 +302,7 @@ def cload(deck: Reading, card: Card) -> None:
 
 
 _BODY = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+_READ_LOADS = ("GRAV", "CENTRIF", "BX", "BY", "BZ", "PX", "PY", "PZ")
 _OTHER_LOADS = re.compile(
     r"(P|F|R|S|H|HP|FP|RP|BF|ED|PENU|P\d)\d*(NU|FC|CR|CRNU|CRNUM)?|B[XYZ]NU|P[XYZ]NU|EDNOR\d?(NU)?|EDLD|EDSHR|EDTRA|TRSHR|"
     r"TRVEC|TRVECNU|NEWTON|CENT|CORIO|ROTA|ROTDYNF|LOADNU|SBF|BFNU|FDD|WDD|PE|PI|PINU|HPE|HPI|HP[I]?|VP"
@@ -320,11 +321,11 @@ def dload(deck: Reading, card: Card) -> None:
         elements = deck.mesh.elements(row, fields[0]) if fields[0] else deck.mesh.element_ids
         name = label(fields[1])
         v = np.array(row.numbers(fields[2:], "a load"))
-        if not len(v) and not name.endswith("NU"):
-            row.fail("the value of the load is missing")
         zero = np.zeros(3)
         kind, face, direction, point = "other", 0, zero, zero
         pressure = re.fullmatch(r"P(\d?)", name)
+        if not len(v) and (pressure or name in _READ_LOADS):
+            row.fail("the value of the load is missing")
         if pressure:
             kind, face = "pressure", int(pressure[1] or 0)
             if face > 6:
@@ -334,7 +335,7 @@ def dload(deck: Reading, card: Card) -> None:
         elif name == "CENTRIF":
             kind, direction = "centrifugal", _direction(row, v, 4)
             point = v[1:4].copy()
-        elif name in ("BX", "BY", "BZ", "PX", "PY", "PZ"):
+        elif name in _READ_LOADS:
             kind, direction = "body", np.array(_BODY[name[1]])
         elif _OTHER_LOADS.fullmatch(name):
             deck.log.add("entry", f"DLOAD {name}", row)

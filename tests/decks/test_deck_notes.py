@@ -57,6 +57,13 @@ DROPPED = {
         "the elasticity of STEEL depends on temperature; its value at 0 is taken",
     ),
     "a step": (block(steps=STATIC + step("*MODAL DYNAMIC\n1., 2.\n")), "*STEP\n*MODAL", "MODAL DYNAMIC is not"),
+    "another mesh": (
+        block(steps=step("*STATIC\n*REFINE MESH, LIMIT=1\nS\n*CLOAD\nTIP, 1, 1.\n")), "*REFINE MESH",
+        "keyword REFINE MESH: the mesh stays as it is",
+    ),
+    "a load without a number": (
+        block(steps=step("*STATIC\n*DLOAD\nEALL, NEWTON\n")), "EALL, NEWTON", "entry DLOAD NEWTON",
+    ),
     "an unknown keyword": (block("*FROBNICATE\n1, 2\n"), "*FROBNICATE", "keyword FROBNICATE: the keyword is not known"),
     "an unknown parameter": (
         block().replace("*CLOAD", "*CLOAD, SECTOR=2"), "*CLOAD, SECTOR", "parameter CLOAD, SECTOR",

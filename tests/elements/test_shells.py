@@ -475,6 +475,27 @@ def test_pressure_follows_the_shell():
     np.testing.assert_allclose(solve(model).sensor("R")[-1][:3], (0.0, 0.0, 3.0), atol=1e-9)
 
 
+def test_stresses_on_both_faces():
+    """Pure bending of a strip turned in space: M/W on top and bottom along it, none in the middle."""
+    M, h = 1.5, 0.1
+    model = model_of(grid(lambda a, b: (0 * a, 10 * a, b), 10, 2), 1.2e6, 0.0, h, orientation=(0.0, 1.0, 0.0))
+    model.fix("s:left")
+    for node, share in zip(model.meshes["s"][0].node_sets["right"], (0.25, 0.5, 0.25), strict=True):
+        model.moment(f"M{node}", int(node), (0.0, 0.0, -M * share))
+    model.sensor("M11", "element", on="shell", element=10, quantity="M11")
+    model.linear_static_step()
+    found = solve(model)
+    frames = found.steps[0].frames
+    # the normal is +x: a moment about -z bends the end towards +x, so that the top is compressed
+    for face, sign in (("", -1.0), (" bottom", 1.0), (" middle", 0.0)):
+        stress = np.asarray(frames[f"stress{face} [Pa]"])[-1]
+        np.testing.assert_allclose(stress[:, 1], sign * M / (h**2 / 6), rtol=0.02, atol=1e-9)
+        assert np.abs(stress[:, [0, 2]]).max() < 0.02 * M / (h**2 / 6)
+        mises = np.asarray(frames[f"von Mises stress{face} [Pa]"])[-1]
+        np.testing.assert_allclose(mises, abs(sign) * M / (h**2 / 6), rtol=0.03, atol=1e-9)
+    assert found.sensor("M11")[-1, 0] == pytest.approx(-M, rel=1e-6)
+
+
 # --- wrong input -----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("options", "message"),

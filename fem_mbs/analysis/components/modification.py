@@ -33,6 +33,7 @@ from scipy.sparse import csr_matrix
 from fem_mbs.analysis.components.changes import Changes
 from fem_mbs.analysis.components.parameters import ModelParameter, read_parameter
 from fem_mbs.analysis.components.synthesis import Assembly
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.reduction.substructures import Reduced, Substructure, couple
@@ -361,7 +362,7 @@ class Modification:
         n = self.values.size
         if isinstance(mode, bool) or not isinstance(mode, (int, np.integer)) or not 1 <= mode <= n:
             raise ModelError(
-                f"mode = {mode!r} must be a whole number from 1 to {n}, the modes there are",
+                f"mode = {shown(mode)} must be a whole number from 1 to {n}, the modes there are",
                 owner=Owner("Modification"),
                 key="mode",
                 value=mode,
@@ -387,7 +388,7 @@ class Modification:
             f = -1.0
         if not (f > 0.0 and np.isfinite(f)):
             raise ModelError(
-                f"frequency = {frequency!r} must be a positive number [Hz]",
+                f"frequency = {shown(frequency)} must be a positive number [Hz]",
                 owner=Owner("Modification"),
                 key="frequency",
                 value=frequency,

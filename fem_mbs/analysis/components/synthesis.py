@@ -22,6 +22,7 @@ from scipy.sparse import coo_matrix, csr_matrix, identity
 
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.components import part_name
 from fem_mbs.model.model import Model
@@ -196,14 +197,14 @@ def _setting(model: Model, name: str, cutoff, modes) -> dict:
         raise ModelError("give a cut-off frequency or a number of modes", owner=Owner("Component", name))
     if at[0] is not None and not (np.isfinite(at[0]) and at[0] > 0.0):
         raise ModelError(
-            f"cutoff = {at[0]!r} must be a positive frequency [Hz]",
+            f"cutoff = {shown(at[0])} must be a positive frequency [Hz]",
             owner=Owner("Component", name),
             key="cutoff",
             value=at[0],
         )
     if at[1] is not None and (isinstance(at[1], bool) or not isinstance(at[1], (int, np.integer)) or at[1] < 0):
         raise ModelError(
-            f"modes = {at[1]!r} must be a whole number of at least 0",
+            f"modes = {shown(at[1])} must be a whole number of at least 0",
             owner=Owner("Component", name),
             key="modes",
             value=at[1],

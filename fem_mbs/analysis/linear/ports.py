@@ -15,6 +15,7 @@ from scipy.sparse import block_diag, csr_matrix
 from fem_mbs import contract as C
 from fem_mbs.analysis.linear.sensors import slope
 from fem_mbs.analysis.loading import chosen
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import stepper as S
@@ -224,7 +225,9 @@ def check_outputs(compiled: CompiledModel, names: str | Sequence[str], owner: st
                 f'sensors: "{plain}": {sensor.kind} is not linear in small motions', owner=owner, remedy="remove it"
             )
         if primes > 2:
-            raise ModelError(f"sensors: {name!r} is derived {primes} times", owner=owner, remedy="take at most two")
+            raise ModelError(
+                f"sensors: {shown(name)} is derived {primes} times", owner=owner, remedy="take at most two"
+            )
         found.append((sensor, primes))
     return found
 

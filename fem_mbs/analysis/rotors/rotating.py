@@ -18,6 +18,7 @@ from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.rotation import Rotation
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.parts.rotors import Rotor
@@ -271,7 +272,7 @@ def choose_frame(lin: Linearisation, frame: str = "auto") -> Linearisation:
     """
     if frame not in FRAMES:
         raise ModelError(
-            f"frame = {frame!r} must be one of {', '.join(FRAMES)}",
+            f"frame = {shown(frame)} must be one of {', '.join(FRAMES)}",
             owner=Owner("Linearisation"),
             key="frame",
             value=frame,

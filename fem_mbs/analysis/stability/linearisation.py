@@ -31,6 +31,7 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.stability.rotation import Rotation, transport, turn_steadily
 from fem_mbs.analysis.start.initial import function_jets, initial_accelerations, multipliers_of
 from fem_mbs.analysis.start.redundancy import constraint_labels
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
@@ -79,7 +80,7 @@ class Linearisation:
         self.compiled, self.system, self.t, self.rotation, self.frame = compiled, compiled.system, t, rotation, frame
         if frame not in ("fixed", "rotating"):
             raise ModelError(
-                f'frame = {frame!r} must be "fixed" or "rotating"',
+                f'frame = {shown(frame)} must be "fixed" or "rotating"',
                 owner=Owner("Linearisation"),
                 key="frame",
                 value=frame,

@@ -29,6 +29,7 @@ from scipy.linalg import eigh, lu_factor, lu_solve
 from scipy.sparse import bmat, csc_matrix, csr_matrix, identity, vstack
 
 from fem_mbs.analysis.linear.ports import Inputs, Outputs, inputs_of, outputs_of
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
 from fem_mbs.files import replacing
 from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
@@ -274,8 +275,8 @@ def _derived(out: Outputs, given: Inputs, A, B, Cx, D, owner: str) -> tuple[np.n
             for j in np.flatnonzero(np.abs(D[i]) > 1e-13 * size):
                 if j + 1 >= D.shape[1] or given.order[j + 1] != given.order[j] + 1:
                     raise ModelError(
-                        f'sensors: {out.names[i]!r} would need a derivative of the input "{given.names[j]}", on which '
-                        "it depends at once",
+                        f"sensors: {shown(out.names[i])} would need a derivative of the input "
+                        f'"{given.names[j]}", on which it depends at once',
                         owner=owner,
                         remedy="take the sensor without '",
                     )
@@ -299,7 +300,7 @@ def descriptor(
     if out.derivatives.any():
         name = out.names[int(np.flatnonzero(out.derivatives)[0])]
         raise ModelError(
-            f"sensors: {name!r}: derivatives by time belong to the state space", owner=owner, remedy="remove the '"
+            f"sensors: {shown(name)}: derivatives by time belong to the state space", owner=owner, remedy="remove the '"
         )
     d, G = lin.dofs, lin.G
     n, m, nu = d.size, G.shape[0], len(given.names)

@@ -24,8 +24,10 @@ from fem_mbs.declarations.steps import PlannedStep
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model.model import Model
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.solvers.stepping.continuation import Critical, PathSettings, Point, branching, follow
+from fem_mbs.solvers.stepping.continuation import follow
+from fem_mbs.solvers.stepping.critical_points import branching
 from fem_mbs.solvers.stepping.descent import descend
+from fem_mbs.solvers.stepping.path_steps import Critical, PathSettings, Point
 from fem_mbs.system.compiled import Compiled
 
 __all__ = ["check_levels", "controlled", "run_static", "varied"]
@@ -414,33 +416,12 @@ class _Static:
 
     # --- a path ----------------------------------------------------------------------------------------------------
     def path(self) -> dict[str, Any]:
+        """Follow the path of equilibria to its end; return entries of the report."""
         context, o = self.context, self.options
         problem = Problem(context.compiled, self.stepping, self.set, self.motions)
         begun = self.balanced_start(problem) if o.control != "load" else []
-        component, place = -1, 0.0
-        if o.on:
-            node, dof, component = controlled(context.model, context.system, o, self.step.owner)
-            place = float(context.state.Q[0, dof] - context.system.nodes.x[node, "xyz".index(o.component)])
+        settings = self.path_settings()
         size = context.system.length
-        arc = (o.size or 0.02) * 1.0
-        first = {
-            "load": abs(o.until - self.factor) / o.increments,
-            "displacement": abs(o.displacement - place) / o.increments,
-            "arc": arc,
-        }[o.control]
-        if first == 0.0:
-            raise ModelError("its end is where it starts", owner=self.step.owner, remedy="change until or displacement")
-        settings = PathSettings(
-            control=o.control, size=first, smallest=first * _SMALLEST,
-            largest=(o.largest or 10.0 * arc) if o.control == "arc" else first,
-            spherical=o.spherical, rise=abs(o.until - self.factor) / o.increments or np.inf,
-            component=component, start_displacement=place,
-            end=None if o.control == "displacement" and o.until == 1.0 else o.until,
-            end_displacement=o.displacement if o.displacement else None,
-            points=o.points, stability=o.stability or bool(o.branch), tolerance=o.tolerance,
-            branch=o.branch, branch_size=o.branch_size, line_search=o.line_search,
-            iterations=self.stepping.settings.max_iterations,
-        )  # fmt: skip
         problem.before = self.functions()[:, :, C.T1]
         count = problem.negative(self.factor) if settings.stability else -1
         start = {"load factor": self.factor, "path length": 0.0, "negative eigenvalues": float(count)}
@@ -477,11 +458,60 @@ class _Static:
         except ConvergenceError as error:
             raise ConvergenceError(f"{self.step.owner}: {error}") from None
         self.set(self.factor)
+        failures = self.path_failures(settings, criticals, account)
+        return {
+            "increments": self.points, "cut_increments": account["cuts"],
+            "iterations": account["iterations"] + self.iterations,
+            **({"failures": failures} if failures else {}),
+            "strain_energy": float(self.chunk.ledger[-1, 1]),
+            "critical_points": [
+                {
+                    "kind": c.kind, "load_factor": c.factor, "path_length": c.length * size, "error": float(c.error),
+                    "negative_before": c.before, "negative_after": c.after,
+                }
+                for c in criticals
+            ],
+            "warnings": [*begun, *account["notes"], *self.path_warnings(settings, problem, account, last)],
+        }  # fmt: skip
+
+    def path_settings(self) -> PathSettings:
+        """Return how the path is followed.
+
+        Raises:
+            ModelError: it ends where it starts.
+        """
+        context, o = self.context, self.options
+        component, place = -1, 0.0
+        if o.on:
+            node, dof, component = controlled(context.model, context.system, o, self.step.owner)
+            place = float(context.state.Q[0, dof] - context.system.nodes.x[node, "xyz".index(o.component)])
+        arc = (o.size or 0.02) * 1.0
+        first = {
+            "load": abs(o.until - self.factor) / o.increments,
+            "displacement": abs(o.displacement - place) / o.increments,
+            "arc": arc,
+        }[o.control]
+        if first == 0.0:
+            raise ModelError("its end is where it starts", owner=self.step.owner, remedy="change until or displacement")
+        return PathSettings(
+            control=o.control, size=first, smallest=first * _SMALLEST,
+            largest=(o.largest or 10.0 * arc) if o.control == "arc" else first,
+            spherical=o.spherical, rise=abs(o.until - self.factor) / o.increments or np.inf,
+            component=component, start_displacement=place,
+            end=None if o.control == "displacement" and o.until == 1.0 else o.until,
+            end_displacement=o.displacement if o.displacement else None,
+            points=o.points, stability=o.stability or bool(o.branch), tolerance=o.tolerance,
+            branch=o.branch, branch_size=o.branch_size, line_search=o.line_search,
+            iterations=self.stepping.settings.max_iterations,
+        )  # fmt: skip
+
+    def path_failures(self, settings: PathSettings, criticals: list[Critical], account: dict[str, Any]) -> list[str]:
+        """Return what the path has not reached."""
         failures = []
-        bifurcations = branching(criticals)
-        if bifurcations < o.branch:
+        branch, bifurcations = self.options.branch, branching(criticals)
+        if bifurcations < branch:
             failures.append(
-                f"branch = {o.branch}: the path has {bifurcations or 'no'} bifurcation{'s' * (bifurcations != 1)} "
+                f"branch = {branch}: the path has {bifurcations or 'no'} bifurcation{'s' * (bifurcations != 1)} "
                 f"up to load factor {self.factor:.6g}; give the number of one that is there, or follow the path farther"
             )
         if account["limit"]:
@@ -499,7 +529,13 @@ class _Static:
                 f"the path ends at load factor {self.factor:.6g} after points = {settings.points}, short of "
                 f"{' and '.join(wanted)}; take more points, or larger steps"
             )
-        warnings = [*begun, *account["notes"]]
+        return failures
+
+    def path_warnings(
+        self, settings: PathSettings, problem: Problem, account: dict[str, Any], last: Point
+    ) -> list[str]:
+        """Return what to know of the path and of the equilibrium at its end."""
+        warnings = []
         if account["left"]:
             warnings.append(
                 f"{account['left']} steps led away from the path and were refused; what was found is in one piece"
@@ -514,20 +550,7 @@ class _Static:
                 f"the stiffness is unsymmetric by {problem.asymmetry:.2g}: loads without a potential; counts of "
                 "negative eigenvalues are those of its symmetric part"
             )
-        return {
-            "increments": self.points, "cut_increments": account["cuts"],
-            "iterations": account["iterations"] + self.iterations,
-            **({"failures": failures} if failures else {}),
-            "strain_energy": float(self.chunk.ledger[-1, 1]),
-            "critical_points": [
-                {
-                    "kind": c.kind, "load_factor": c.factor, "path_length": c.length * size, "error": float(c.error),
-                    "negative_before": c.before, "negative_after": c.after,
-                }
-                for c in criticals
-            ],
-            "warnings": warnings,
-        }  # fmt: skip
+        return warnings
 
     def balanced_start(self, problem: Problem) -> list[str]:
         """Descend to the next equilibrium where the model is out of balance at the start of a path; return a

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fem_mbs.analysis.transient.rules import DEFAULTS
 from fem_mbs.declarations.declaration import Declaration, key, plain
-from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER, Kind
+from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER, Kind, shown
 from fem_mbs.declarations.steps import PlannedStep, StepOptions, step_kind
 from fem_mbs.errors import ModelError
 
@@ -296,7 +296,7 @@ def check_rotor(owner: str, options: Turning, model: Model) -> None:
         rotor_of(model, options.rotor, owner)
     elif options.speed is not None:
         raise ModelError(
-            f"speed = {options.speed!r} needs a rotor",
+            f"speed = {shown(options.speed)} needs a rotor",
             owner=owner,
             key="speed",
             value=options.speed,
@@ -551,7 +551,10 @@ def listed(values: Any, owner: str, name: str) -> list[float]:
     found = [found] if isinstance(found, (int, float)) else found
     if not isinstance(found, list) or not found or not all(number(v) and v >= 0.0 for v in found):
         raise ModelError(
-            f"{name} = {values!r} must be a list of finite numbers, none negative", owner=owner, key=name, value=values
+            f"{name} = {shown(values)} must be a list of finite numbers, none negative",
+            owner=owner,
+            key=name,
+            value=values,
         )
     return [float(v) for v in found]
 
@@ -586,16 +589,18 @@ def spread(given: Any, owner: str, name: str, unit: str, most: int, spaced: bool
     if not good or isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= most:
         more = ', and may have spacing, "linear" or "log"' if spaced else ""
         raise ModelError(
-            f"{name} = {given!r} must have start, end and n, a whole number of intervals{more}",
+            f"{name} = {shown(given)} must have start, end and n, a whole number of intervals{more}",
             owner=owner,
             key=name,
             value=given,
         )
     if spacing not in ("linear", "log"):
-        raise ModelError(f'{name}.spacing = {spacing!r} must be "linear" or "log"', owner=owner)
+        raise ModelError(f'{name}.spacing = {shown(spacing)} must be "linear" or "log"', owner=owner)
     for limit in ("start", "end"):
         if not number(given[limit]) or given[limit] < 0.0:
-            raise ModelError(f"{name}.{limit} = {given[limit]!r} must be a finite number of at least 0", owner=owner)
+            raise ModelError(
+                f"{name}.{limit} = {shown(given[limit])} must be a finite number of at least 0", owner=owner
+            )
     start, end = float(given["start"]), float(given["end"])
     if spacing == "log" and not start > 0.0:
         raise ModelError(f"{name}.start = {start:g} must be positive with logarithmic spacing", owner=owner)

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers.stepping import stepper as S
 
@@ -275,7 +276,7 @@ def check_rule(owner: str, options: Any, given: Collection[str]) -> None:
         v = getattr(options, key)
         if not low <= v <= high:
             more = " (0 is the mid-point rule)" if key == "decay" else ""
-            raise ModelError(f"{key} = {v!r} must be {low:.6g} to {high:.6g}{more}", owner=owner, key=key, value=v)
+            raise ModelError(f"{key} = {shown(v)} must be {low:.6g} to {high:.6g}{more}", owner=owner, key=key, value=v)
 
 
 def check_explicit(owner: str, system: Any) -> None:

@@ -21,6 +21,8 @@ __all__ = ["Bars", "Rods", "bar_axes", "find_lines", "make_lines"]
 
 #: A stiffness of zero becomes this of the largest one, which no result shows; AUTOSPC sees it as zero.
 _NOTHING = 1e-11
+#: Of the extent of the grid points: places that are nearer are one.
+_POINT = 1e-12
 
 
 @dataclass
@@ -133,9 +135,9 @@ def _directions(conv: Conversion, card: Card, default: Card | None, nodes: list[
     size = float(np.linalg.norm(length))
     w = np.array([[card[f"w{k}{e}"] for k in (1, 2, 3)] for e in "ab"])
     whole = length + (w[1] - w[0] if not grids.turned[nodes].any() else 0.0)
-    if not size > 0.0 and not np.linalg.norm(whole) > 0.0:
+    if not size > _POINT * conv.extent and not np.linalg.norm(whole) > _POINT * conv.extent:
         raise ModelError(f"{card.name} {card.id} has no length", place=card.where, remedy="move one of its ends")
-    if not size > 0.0:
+    if not size > _POINT * conv.extent:
         raise UnsupportedError(
             f"{card.name} {card.id} between grid points at one place, apart by its offsets, is not supported",
             place=card.where,
@@ -191,7 +193,7 @@ def _rods(conv: Conversion) -> None:
         material = isotropic(conv, section["mid"], section.where)
         nodes = np.array([conv.grids.indices([c["g1"], c["g2"]], c.where) for c in members])
         length = np.linalg.norm(np.diff(conv.grids.x[nodes], axis=1)[:, 0], axis=1)
-        if not length.all():
+        if (length <= _POINT * conv.extent).any():
             card = members[int(np.argmin(length))]
             raise ModelError(f"{card.name} {card.id} has no length", place=card.where, remedy="move one of its ends")
         ids = np.array([card.id for card in members])

@@ -83,7 +83,9 @@ class Rows:
             ModelError: components depend on each other in a circle.
         """
         from scipy.sparse import csc_matrix, csr_matrix, identity
-        from scipy.sparse.linalg import splu
+
+        from fem_mbs.solvers.linear.libraries import LinearSolveError
+        from fem_mbs.solvers.linear.service import factor
 
         m = np.array(list(self.dependent), int)
         if not len(m):
@@ -97,8 +99,8 @@ class Rows:
             return rest.tocsr()
         columns = np.flatnonzero(np.diff(rest.indptr))
         try:
-            solved = splu(csc_matrix(own)).solve(rest[:, columns].toarray())
-        except RuntimeError:
+            solved = factor(csc_matrix(own), kind="plain").solve(rest[:, columns].toarray())
+        except LinearSolveError:
             raise ModelError(
                 "dependent components depend on each other in a circle", place=next(iter(self.dependent.values())),
                 remedy="choose other dependent components",

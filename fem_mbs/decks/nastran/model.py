@@ -61,8 +61,21 @@ class Conversion:
 
     @property
     def wtmass(self) -> float:
-        """The factor on all masses (PARAM,WTMASS)."""
-        return float(self.deck.param("WTMASS", 1.0))
+        """The factor on all masses (PARAM,WTMASS).
+
+        Raises:
+            ModelError: it is not positive.
+        """
+        value = self.deck.param("WTMASS", 1.0)
+        if isinstance(value, str) or not value > 0.0:
+            where = self.deck.params["WTMASS"].where
+            raise ModelError(f"PARAM,WTMASS,{value} is not positive", place=where, remedy="give a positive number")
+        return float(value)
+
+    @property
+    def extent(self) -> float:
+        """The largest extent of the grid points."""
+        return float(np.ptp(self.grids.x, axis=0).max())
 
     @property
     def coupled(self) -> bool:
