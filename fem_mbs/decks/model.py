@@ -134,6 +134,8 @@ class Conversion:
     step_supports: dict[int, str] = field(default_factory=dict)
     #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)
     facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]] = field(default_factory=dict)
+    #: names of cell sets of shells -> their cells: (group, rows of its elements)
+    cells: dict[str, list[tuple[Group, np.ndarray]]] = field(default_factory=dict)
     used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
     rotational: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
 
@@ -415,6 +417,7 @@ def make_mesh(conv: Conversion) -> None:
         blocks.append(CellBlock(group.cell, cells, ids))
         sets[f"part {i + 1}"] = [(i, np.arange(len(cells)))]
         number[id(group)] = i
+    sets |= {name: [(number[id(g)], rows) for g, rows in entries] for name, entries in conv.cells.items()}
     facet_sets = {
         name: [(number[id(g)], rows, faces) for g, rows, faces in entries] for name, entries in conv.facets.items()
     }
