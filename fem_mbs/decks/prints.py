@@ -387,8 +387,10 @@ class Printer(Relay):
             self._unknown(request, name, f"of {group.type} with temperatures")
             return None
         points = np.arange(1, strain.shape[1] + 1)
+        one = group.type.startswith("C3D8R")  # the deck's element has one point
         if name == "ENER":
-            return points, self._energy_density(group, rows, strain).reshape(-1, 1)
+            energy = self._energy_density(group, rows, strain)
+            return points[: 1 if one else None], (energy.mean(axis=1) if one else energy).reshape(-1, 1)
         values = _full(frame[f"{group.name}/points {STRESS}"][rows]) if name == "S" else strain
         if name == "E" and group.state == "stress":
             values = self._across(group, rows, strain)
@@ -396,6 +398,8 @@ class Printer(Relay):
             A = group.axes[rows][:, None]
             T = _tensor(values)
             values = _six(A @ T @ np.swapaxes(A, -1, -2), sort=False)
+        if one:
+            points, values = points[:1], values.mean(axis=1, keepdims=True)
         return points, values[..., _ORDER].reshape(-1, 6)
 
     def _heated(self, group: Group) -> bool:
