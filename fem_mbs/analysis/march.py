@@ -31,7 +31,7 @@ __all__ = ["begin", "check_inertia", "fit_turning_load", "march", "spin_of", "tr
 
 
 def spin_of(step: PlannedStep, context: RunContext, t: float, rule: str = "") -> Spin | None:
-    """Return the rotation with which a step starts at the time t [s] where a centrifugal load acts, else None."""
+    """Return the rotation with which a step starts at the time t [s] under a centrifugal load, else None."""
     frame = context.turning
     if frame is None:
         return None
@@ -42,8 +42,7 @@ def spin_of(step: PlannedStep, context: RunContext, t: float, rule: str = "") ->
 
 
 def fit_turning_load(step: PlannedStep, context: RunContext) -> None:
-    """Where a transient goes on with the rotation of a centrifugal load, make the load that of the speed which its
-    steps have.
+    """Fit a centrifugal load to the speed of the steps, where a transient continues its rotation.
 
     Raises:
         ModelError: a step is more than a quarter of a turn.
@@ -70,7 +69,7 @@ def _without_reserved(context: RunContext) -> CompiledModel:
 
 
 def transient_functions(context: RunContext) -> list[Any]:
-    """Return the time functions of a transient, in which the model itself turns."""
+    """Return the time functions of a transient, in which the rotating model itself replaces the centrifugal load."""
     functions = _without_reserved(context).functions
     if context.turning is not None:
         functions[context.turning.function] = np.zeros_like
@@ -78,7 +77,7 @@ def transient_functions(context: RunContext) -> list[Any]:
 
 
 def begin(step: PlannedStep, context: RunContext) -> None:
-    """Make the velocities of the start consistent and try the first step's matrices, as `march` would.
+    """Make the velocities of the start consistent and factor the first step's matrices, as `march` would.
 
     Raises:
         ModelError: the step cannot start.
@@ -99,143 +98,182 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
     Raises:
         ModelError, AnalysisError: the step cannot start, or not go to its end.
     """
-    options = step.options
-    n_steps = count_steps(step.owner, options)
     context.loading.all_on()
-    settings, now = settings_of(options), context.now
-    h = options.duration / n_steps
-    frame_every = max(1, n_steps // options.frames) if options.frames else 0
-    restart_every = max(1, n_steps // (options.restarts + 1)) if options.restarts else 0
     if resumed:
-        now.time = float(resumed["t0"])
-    tolerance = getattr(options, "adaptive", 0.0)
-    adaptive = {"tolerance": tolerance, "duration": options.duration} if tolerance else {}
+        context.now.time = float(resumed["t0"])
+    it = _March(step, context, rule)
+    if resumed:
+        it.go_on(resumed)
+    else:
+        it.start()
+    began = perf_counter()
+    it.pass_time()
+    return it.report(perf_counter() - began)
 
-    def begun(t: float, h: float) -> Stepping:
+
+class _March:
+    """A step that passes time, from its first row to its report."""
+
+    def __init__(self, step: PlannedStep, context: RunContext, rule: str) -> None:
+        self.step, self.context, self.rule, self.options = step, context, rule, step.options
+        self.n_steps = count_steps(step.owner, self.options)
+        self.settings = settings_of(self.options)
+        self.h, self.t0 = self.options.duration / self.n_steps, context.now.time
+        self.with_events = context.events is not None and step.kind.takes_events
+        restarts = self.options.restarts
+        self.restart_every = max(1, self.n_steps // (restarts + 1)) if restarts else 0
+        self.stepping = self.begun(self.t0, self.h)
+        self.along: EigenvaluePath | None = None
+        if self.options.eigenvalues is not None:
+            events = context.events if self.with_events else None
+            self.along = EigenvaluePath(context, step.owner, self.options.eigenvalues, events)
+        self.late = self.t0 + LATE * self.options.duration
+        self.totals: dict[str, Any] = {}
+        self.happened: dict[str, Any] = {}
+
+    def begun(self, t: float, h: float) -> Stepping:
+        """Return time steps of h that begin at the present state and the time t."""
+        context, options = self.context, self.options
+        tolerance = getattr(options, "adaptive", 0.0)
+        adaptive = {"tolerance": tolerance, "duration": options.duration} if tolerance else {}
         return (AdaptiveStepping if adaptive else Stepping)(
-            context.system, transient_functions(context), context.state, context.model.gravity, rule=rule, t0=t, h=h,
-            settings=settings, frame_every=frame_every, restart_every=restart_every, **adaptive,
+            context.system, transient_functions(context), context.state, context.model.gravity, rule=self.rule, t0=t,
+            h=h, settings=self.settings, restart_every=self.restart_every,
+            frame_every=max(1, self.n_steps // options.frames) if options.frames else 0, **adaptive,
         )  # fmt: skip
 
-    stepping = begun(now.time, h)
-    wanted = options.eigenvalues
-    with_events = context.events is not None and step.kind.takes_events
-    along = None
-    if wanted is not None:
-        along = EigenvaluePath(context, step.owner, wanted, context.events if with_events else None)
-    late = now.time + LATE * options.duration
-
-    def record_start(mid_step_valid: bool) -> None:
-        columns = {"eigenvalues": along.here(time=now.time)} if along is not None else None
-        context.rows.first(stepping, context.recorder, mid_step_valid=mid_step_valid, columns=columns)
-
-    if resumed:
-        stepping.restore(resumed)
-        context.linear.restore(resumed)
+    # --- the start -------------------------------------------------------------------------------------------------
+    def go_on(self, resumed: dict[str, Any]) -> None:
+        """Continue from a restart point."""
+        self.stepping.restore(resumed)
+        self.context.linear.restore(resumed)
         story = json.loads(resumed["story"])
-        now.start, totals = StartReport.from_json(story["start"]), story["totals"]
-        stepping.redundancy.earlier = story.get("redundancy", [])
-        if along is not None:
-            along.go_on(story["eigenvalues"], resumed["shapes"])
-    elif rule == "static":
-        context.state.V[:] = 0.0
-        context.state.past[:] = 0.0
-        _rest_at_start(step, context, settings)
-        stepping.begin()
-        record_start(mid_step_valid=True)
-        totals = new_totals(stepping, late)
-    else:
-        if not now.started:
-            spin = spin_of(step, context, now.time)
-            now.start = consistent_velocities(context.compiled, context.state, now.time, spin)
-        stepping.begin()
-        check_inertia(context, stepping)
-        record_start(mid_step_valid=False)
-        if RULES[rule].kind == S.NEWMARK:
-            # of loads that jump at the start the later value acts in the first step
-            start_rule(
-                _without_reserved(context), context.state, float(np.nextafter(now.time, np.inf)), h, stepping.weights
-            )
-        totals = new_totals(stepping, late)
-    now.started = rule != "static"
-    t0 = now.time
-    last = None if with_events else n_steps  # with events rows may be more than steps
+        self.context.now.start, self.totals = StartReport.from_json(story["start"]), story["totals"]
+        self.stepping.redundancy.earlier = story.get("redundancy", [])
+        if self.along is not None:
+            self.along.go_on(story["eigenvalues"], resumed["shapes"])
+        self.context.now.started = self.rule != "static"
 
-    def on_chunk(chunk: Chunk) -> None:
-        check_growth(stepping, totals, chunk)
+    def start(self) -> None:
+        """Make the state of the start consistent, and record it."""
+        context, now, stepping = self.context, self.context.now, self.stepping
+        if self.rule == "static":
+            context.state.V[:] = 0.0
+            context.state.past[:] = 0.0
+            _rest_at_start(self.step, context, self.settings)
+            stepping.begin()
+            self.record_start(mid_step_valid=True)
+        else:
+            if not now.started:
+                spin = spin_of(self.step, context, now.time)
+                now.start = consistent_velocities(context.compiled, context.state, now.time, spin)
+            stepping.begin()
+            check_inertia(context, stepping)
+            self.record_start(mid_step_valid=False)
+            if RULES[self.rule].kind == S.NEWMARK:
+                # of loads that jump at the start the later value acts in the first step
+                later = float(np.nextafter(now.time, np.inf))
+                start_rule(_without_reserved(context), context.state, later, self.h, stepping.weights)
+        self.totals = new_totals(stepping, self.late)
+        now.started = self.rule != "static"
+
+    def record_start(self, mid_step_valid: bool) -> None:
+        """Record row and frame number zero."""
+        context = self.context
+        columns = {"eigenvalues": self.along.here(time=context.now.time)} if self.along is not None else None
+        context.rows.first(self.stepping, context.recorder, mid_step_valid=mid_step_valid, columns=columns)
+
+    # --- its steps -------------------------------------------------------------------------------------------------
+    def pass_time(self) -> None:
+        """Make all steps, with the events that happen."""
+        context, now = self.context, self.context.now
+        if context.events is not None and self.with_events:
+            before = len(context.events.happened)
+            context.events.start(*context.rows.present(self.stepping))
+            end = self.t0 + self.options.duration
+            self.stepping, now.time = run_events(
+                context.events, self.stepping, end, self.on_chunk, self.begun, self.steps_to_eigenvalues
+            )
+            self.happened["events"] = context.events.happened[before:]
+            self.n_steps = int(self.totals["rows"])
+            return
+        while self.stepping.step < self.n_steps:
+            self.stepping.run(min(self.n_steps - self.stepping.step, self.steps_to_eigenvalues()), self.on_chunk)
+        now.time = float(self.stepping.time(self.n_steps))
+
+    def steps_to_eigenvalues(self) -> int:
+        """Return the number of steps to the next row at which eigenvalues are computed."""
+        return self.n_steps if self.along is None else self.along.every - self.totals["rows"] % self.along.every
+
+    def on_chunk(self, chunk: Chunk) -> None:
+        """Record the rows of some steps, and their restart point."""
+        context, totals, along = self.context, self.totals, self.along
+        check_growth(self.stepping, totals, chunk)
         update_totals(totals, chunk)
         frames = context.rows.frames(chunk.frames, chunk.frame_time) if len(chunk.frame_time) else None
         series = context.rows.series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
         if along is not None:
             series["eigenvalues"] = along.none(len(chunk.time))
-            if totals["rows"] % along.every == 0 or totals["rows"] == last:
-                now.time = float(chunk.time[-1])
-                series["eigenvalues"][-1:] = along.here(time=now.time)
-        restart = None
-        due = restart_every and stepping.step % restart_every == 0 and stepping.step < n_steps
-        if due and stepping.step // restart_every <= options.restarts:
-            if stepping.solver is not None:
-                stepping.solver.reset()
-            story = {"summaries": json_value(context.reports), "start": now.start.to_json(), "totals": totals}
-            story["redundancy"] = stepping.redundancy.warnings
-            if along is not None:
-                story["eigenvalues"] = along.story()
-            restart = {
-                "time": float(chunk.time[-1]),
-                "t0": t0,
-                "model step": step.number,
-                "story": json.dumps(story),
-                **stepping.snapshot(),
-                **(along.shapes if along is not None else {}),
-                **context.linear.snapshot(list(context.plan[step.number + 1 :])),
-            }
-        context.recorder.append(series, frames, restart)
+            # with events rows may be more than steps
+            if totals["rows"] % along.every == 0 or (totals["rows"] == self.n_steps and not self.with_events):
+                context.now.time = float(chunk.time[-1])
+                series["eigenvalues"][-1:] = along.here(time=context.now.time)
+        context.recorder.append(series, frames, self.restart_point(float(chunk.time[-1])))
         if context.progress is not None:
-            error = relative_error(totals)
             iterations = float(chunk.iterations.mean())
-            if isinstance(stepping, AdaptiveStepping):  # per step that was computed, not per row
-                iterations = totals["iterations"] / max(stepping.computed, 1)
-            done = round((float(chunk.time[-1]) - t0) / h)
-            told = {"time": float(chunk.time[-1]), "iterations": iterations, "energy_error": error}
-            context.tell(step, done, n_steps, **told)
+            if isinstance(self.stepping, AdaptiveStepping):  # per step that was computed, not per row
+                iterations = totals["iterations"] / max(self.stepping.computed, 1)
+            done = round((float(chunk.time[-1]) - self.t0) / self.h)
+            told = {"time": float(chunk.time[-1]), "iterations": iterations, "energy_error": relative_error(totals)}
+            context.tell(self.step, done, self.n_steps, **told)
 
-    def due() -> int:
-        """Return steps to the next row at which eigenvalues are computed."""
-        return along.every - totals["rows"] % along.every if along is not None else n_steps
+    def restart_point(self, time: float) -> dict[str, Any] | None:
+        """Return what a run goes on from at ``time`` [s], where a restart point is due."""
+        stepping, context, along = self.stepping, self.context, self.along
+        due = self.restart_every and stepping.step % self.restart_every == 0 and stepping.step < self.n_steps
+        if not due or stepping.step // self.restart_every > self.options.restarts:
+            return None
+        if stepping.solver is not None:
+            stepping.solver.reset()
+        story = {
+            "summaries": json_value(context.reports), "start": context.now.start.to_json(), "totals": self.totals,
+            "redundancy": stepping.redundancy.warnings, **({} if along is None else {"eigenvalues": along.story()}),
+        }  # fmt: skip
+        return {
+            "time": time,
+            "t0": self.t0,
+            "model step": self.step.number,
+            "story": json.dumps(story),
+            **stepping.snapshot(),
+            **(along.shapes if along is not None else {}),
+            **context.linear.snapshot(list(context.plan[self.step.number + 1 :])),
+        }
 
-    started = perf_counter()
-    events: dict[str, Any] = {}
-    if context.events is not None and with_events:
-        before = len(context.events.happened)
-        context.events.start(*context.rows.present(stepping))
-        stepping, now.time = run_events(context.events, stepping, t0 + options.duration, on_chunk, begun, due)
-        events["events"] = context.events.happened[before:]
-        n_steps = int(totals["rows"])
-    else:
-        while stepping.step < n_steps:
-            stepping.run(min(n_steps - stepping.step, due()), on_chunk)
-        now.time = float(stepping.time(n_steps))
-    elapsed = perf_counter() - started
-    scale = energy_range(totals)
-    if not np.isfinite(totals["lasting"]):  # an event has ended the run before
-        totals["lasting"] = max(totals["last"][6], 0.0)
-    told, failures = verdict(rule, settings, {**totals, "scale": scale})
-    return {
-        "name": step.name, "rule": rule, "n_steps": n_steps, "h": h,
-        **({"adaptive": stepping.report()} if isinstance(stepping, AdaptiveStepping) else {}),
-        "t_start": t0, "t_end": now.time, "iterations": int(totals["iterations"]),
-        "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
-        "seconds": round(elapsed, 4), "start": now.start, **events,
-        "warnings": [*stepping.warnings, *told], **({"failures": failures} if failures else {}),
-        "constraint_error": constraint_error(context.compiled, context.state, now.time),
-        "energy": EnergyBalance(
-            range=scale, closing_error=totals["error"], closing_error_relative=relative_error(totals),
-            final={c: float(v) for c, v in zip(ENERGY_COLUMNS, totals["last"][:7], strict=True)},
-        ),
-        "eigenvalues": None if along is None else along.report(),
-        "linear_momentum": totals["last"][7 : 7 + context.model.dimension],
-        "angular_momentum": totals["last"][12:13] if context.model.dimension == 2 else totals["last"][10:13],
-    }  # fmt: skip
+    # --- what is said of it ----------------------------------------------------------------------------------------
+    def report(self, seconds: float) -> dict[str, Any]:
+        """Return the entries of the report; ``seconds`` is the time that the steps took."""
+        context, stepping, totals = self.context, self.stepping, self.totals
+        scale = energy_range(totals)
+        if not np.isfinite(totals["lasting"]):  # an event has ended the run before
+            totals["lasting"] = max(totals["last"][6], 0.0)
+        told, failures = verdict(self.rule, self.settings, {**totals, "scale": scale})
+        now = context.now
+        return {
+            "name": self.step.name, "rule": self.rule, "n_steps": self.n_steps, "h": self.h,
+            **({"adaptive": stepping.report()} if isinstance(stepping, AdaptiveStepping) else {}),
+            "t_start": self.t0, "t_end": now.time, "iterations": int(totals["iterations"]),
+            "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
+            "seconds": round(seconds, 4), "start": now.start, **self.happened,
+            "warnings": [*stepping.warnings, *told], **({"failures": failures} if failures else {}),
+            "constraint_error": constraint_error(context.compiled, context.state, now.time),
+            "energy": EnergyBalance(
+                range=scale, closing_error=totals["error"], closing_error_relative=relative_error(totals),
+                final={c: float(v) for c, v in zip(ENERGY_COLUMNS, totals["last"][:7], strict=True)},
+            ),
+            "eigenvalues": None if self.along is None else self.along.report(),
+            "linear_momentum": totals["last"][7 : 7 + context.model.dimension],
+            "angular_momentum": totals["last"][12:13] if context.model.dimension == 2 else totals["last"][10:13],
+        }  # fmt: skip
 
 
 def _rest_at_start(step: PlannedStep, context: RunContext, settings: Settings) -> None:

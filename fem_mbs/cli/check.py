@@ -116,6 +116,17 @@ def _solids(model: Any) -> Iterator[str]:
         )
 
 
+def _shells(model: Any) -> Iterator[str]:
+    for group in model.shell_groups.values():
+        low, high = group.thickness.min(), group.thickness.max()
+        thickness = f"{low:.6g} m" if low == high else f"{low:.6g} to {high:.6g} m"
+        count, layers = _count(len(group.nodes), group.kind), _count(len(group.section.plane), "layer")
+        yield (
+            f'shell "{group.name}": {count}, {layers}, thickness {thickness}: area {group.area.sum():.6g} m^2, '
+            f"mass {group.mass.sum():.6g} kg"
+        )
+
+
 def _reduced(model: Any) -> Iterator[str]:
     for name, placed in model.reduced_parts.items():
         f = placed.frequencies
@@ -142,6 +153,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         on = keys.on if isinstance(keys.on, str) else " - ".join(keys.on)
         yield f'{entry.type.name} "{entry.name}": {n} {what} on {on}, {of}: {", ".join(numbers)}'
     yield from _solids(model)
+    yield from _shells(model)
     yield from _reduced(model)
     yield from count_tables(file.entries)
     supports = file.entries.get("support", [])
@@ -165,7 +177,7 @@ def count_tables(entries: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
 
 
 def _counted(n: int, what: str) -> str:
-    """A number of things whose name is a singular noun."""
+    """Return the text of a number of things whose name is a singular noun."""
     if n == 1:
         return f"1 {what}"
     if what.endswith("y"):
@@ -380,6 +392,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.analysis.components.parameters import KINDS
     from fem_mbs.analysis.reduction.reduce import METHODS
     from fem_mbs.analysis.transient.rules import RULES
+    from fem_mbs.decks.formats import DECK_FORMATS
     from fem_mbs.declarations.steps import step_kinds
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions.kinds import FUNCTION_KINDS
@@ -388,7 +401,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.model.fields import FIELDS
     from fem_mbs.model.sensors.kinds import sensor_kinds
     from fem_mbs.parts.formats import PART_FORMATS
-    from fem_mbs.properties.sections import SECTION_SHAPES
+    from fem_mbs.properties.shapes import SECTION_SHAPES
     from fem_mbs.solvers.linear.libraries import cholmod_status
     from fem_mbs.solvers.linear.solver import solver_names
 
@@ -438,7 +451,8 @@ def inventory() -> Iterator[str]:
         note = {"cholmod": text if there else f"not available: {text}", "superlu": "scipy"}.get(name, "")
         yield f"  {name:20} {note}"
     yield "decks:"
-    yield "  .inp of Abaqus and CalculiX, with their steps (docs/decks.md)"
+    for deck in DECK_FORMATS:
+        yield f"  {' '.join(deck.suffixes):20} {deck.name}: {deck.text}"
     yield "mesh formats:"
     for form in MESH_FORMATS:
         yield f"  {' '.join(form.suffixes):20} {form.name}: {form.text}"

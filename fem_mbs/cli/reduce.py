@@ -13,7 +13,7 @@ import numpy as np
 from fem_mbs.decks.notes import Accept
 from fem_mbs.errors import FemMbsError, InputError
 from fem_mbs.modelfile.parts import find_interfaces, load_part
-from fem_mbs.parts.part import ReducedPart
+from fem_mbs.parts.part import COMPONENTS, ReducedPart
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,7 +22,6 @@ __all__ = ["check_new", "print_part", "reduce_files"]
 
 _SOURCE = "source file"  # key of a part's info: from the folder of its file to what it was reduced from
 _MOST_MODES, _MOST_LOADS = 24, 8  # shown
-_NAMES_2D, _NAMES_3D = ("x", "y", "rotation"), ("x", "y", "z", "rx", "ry", "rz")
 
 
 def reduce_files(
@@ -170,7 +169,7 @@ def print_part(console: Console, part: ReducedPart) -> None:
         values = ", ".join(f"{a} {J[i, j]:.6g}" for a, (i, j) in zip(axes, at, strict=True))
         console.print(f"mass {info['mass']:.6g} kg, centre {center} m; about it {values} kg m^2", soft_wrap=True)
     if info.get("effective_mass") is not None and part.frequencies.size:
-        names = _NAMES_2D if part.dimension == 2 else _NAMES_3D
+        names = COMPONENTS[part.dimension]
         share = ", ".join(f"{n} {v:.1%}" for n, v in zip(names, np.asarray(info["effective_mass"]), strict=True))
         console.print(f"share of the mass that the modes move: {share}", soft_wrap=True)
     if part.loads:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.decks.beams import beam_section, torsion_excess
+from fem_mbs.decks.formats import DECK_FORMATS
 from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids.mass import linear_images
 from fem_mbs.errors import FemMbsError, InputError, MeshError
@@ -70,19 +71,19 @@ def _without(deck: str, step: int, quantity: str, why: str, status: str = "not c
 
 
 def compare_folder(folder: str | Path, only: Iterable[str] = ()) -> list[Row]:
-    """Return rows of all decks (``*.inp``) of a folder, or of those named ``only``, without their ending.
+    """Return rows of all decks of a folder, or of those named ``only``, without their ending.
 
     Raises:
         MeshError: there are no decks.
     """
-    folder = Path(folder)
-    paths = sorted(folder.glob("*.inp"))
-    names = list(only)
-    if names:
-        paths = [p for p in paths if p.stem in names]
-    if not paths:
-        raise MeshError(f"{folder}: there are no decks (*.inp) there")
-    return [row for path in paths for row in compare_deck(path)]
+    folder, names = Path(folder), list(only)
+    found = [(path, form) for path in sorted(folder.glob("*")) for form in DECK_FORMATS if form.within(path)]
+    found = [(path, form) for path, form in found if not names or path.stem in names]
+    if not found:
+        raise MeshError(
+            f"{folder}: there are no decks ({', '.join(e for f in DECK_FORMATS for e in f.suffixes)}) there"
+        )
+    return [row for path, form in found for row in form.compare(path)]
 
 
 def compare_deck(path: str | Path) -> list[Row]:

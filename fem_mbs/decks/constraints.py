@@ -1,6 +1,6 @@
 """Supports, equations, MPCs, rigid bodies, couplings and ties of a deck.
 
-A support holds or moves a dof in all steps; what comes or goes between steps is refused.  Supports of transformed nodes
+A support holds or moves a dof in all steps, or holds it in some linear ones.  Supports of transformed nodes
 that hold fewer than three directions, equations and MPCs become equations of the model; rigid bodies and couplings its
 couplings, exact at any rotation.  The first dof of an equation depends on the others: no two equations may have the
 same one, and no support may hold it.
@@ -21,9 +21,10 @@ from fem_mbs.decks.solids import nodal_areas
 from fem_mbs.decks.time import Given, Timeline, courses, is_general
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
-from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, Effect, Mpc, RigidBody
+from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, DeckStep, Effect, Mpc, RigidBody
 from fem_mbs.model.connections.joint_parts import drive
-from fem_mbs.system.compile import GROUND
+from fem_mbs.parts.part import COMPONENTS
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["make_constraints", "nodes_of_constraints", "tie_facets"]
 
@@ -394,8 +395,7 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
         for d in dofs:
             if d <= 3 or conv.rotational[node]:
                 table.depend(node, d - 1, coupling.where)
-    names = ("x", "y", "z", "rx", "ry", "rz")
-    components = None if set(dofs) >= {1, 2, 3, 4, 5, 6} else [names[d - 1] for d in dofs]
+    components = None if set(dofs) >= {1, 2, 3, 4, 5, 6} else [COMPONENTS[3][d - 1] for d in dofs]
     conv.model.coupling(name, ref, keep, kind="rigid", components=components)
 
 
@@ -478,7 +478,8 @@ def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
     deck = conv.deck
     before = _entries(conv, deck.boundaries)
     per_step = [_entries(conv, step.boundaries, zero=not is_general(step)) for step in deck.steps]
-    _same_in_all_steps(conv, before, per_step)
+    alone = _of_single_steps(conv, table, before, per_step)
+    before, *per_step = (_without(entries, alone) for entries in (before, *per_step))
     given = [per_step[i] for i in timeline.steps]
     lone = [g for i, entries in enumerate(per_step) if i not in timeline.steps for g in entries]
     start = [*lone, *before] if timeline.steps and not before else [*before, *(lone if not timeline.steps else ())]
@@ -514,29 +515,77 @@ def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
     local.finish("supports in local axes")
 
 
-def _same_in_all_steps(conv: Conversion, before: list[Given], per_step: list[list[Given]]) -> None:
-    """Refuse supports that come or go between steps."""
-    steps = conv.deck.steps
-    held = {k: g.where for g in before for k in g.keys.tolist()}
-    first: dict[int, str] | None = None
-    for step, entries in zip(steps, per_step, strict=True):
+def _without(entries: list[Given], keys: np.ndarray) -> list[Given]:
+    """Return the values of entries without those of ``keys``."""
+    rest = ((g, ~np.isin(g.keys, keys)) for g in entries)
+    return [Given(g.keys[k], g.values[k], g.amplitude, g.where) for g, k in rest if k.any()]
+
+
+def _of_single_steps(conv: Conversion, table: _Table, before: list[Given], per_step: list[list[Given]]) -> np.ndarray:
+    """Return keys (m,) of supports that some steps have and others lack; make them groups of the steps that have them.
+
+    Raises:
+        ModelError: such supports move, or a step is not linear statics, modes or buckling.
+    """
+    deck = conv.deck
+    held: dict[int, Given] = {k: g for g in before for k in g.keys.tolist()}
+    sets: dict[int, dict[int, Given]] = {}
+    for i, (step, entries) in enumerate(zip(deck.steps, per_step, strict=True)):
         if not step.supported:
             continue
         if "BOUNDARY" in step.new:
             held = {}
-        held = {**held, **{k: g.where for g in entries for k in g.keys.tolist()}}
-        if first is None:
-            first = held
+        held = {**held, **{k: g for g in entries for k in g.keys.tolist()}}
+        sets[i] = held
+    if not sets:
+        return np.empty(0, int)
+    common = set.intersection(*map(set, sets.values()))
+    of_all = {k: g for own in sets.values() for k, g in own.items()}
+    alone = sorted(set(of_all) - common)
+    if not alone:
+        return np.empty(0, int)
+    _, has = conv.transform_of(np.array(alone) // 6)
+    for key, local in zip(alone, has.tolist(), strict=True):
+        given = of_all[key]
+        node, dof = divmod(key, 6)
+        name = f"the support of node {deck.node_name(deck.node_ids[node])} in direction {dof + 1}"
+        lacks = next(deck.steps[i] for i in sets if key not in sets[i])
+        other = next((deck.steps[i] for i in sets if not _takes_supports(conv, deck.steps[i])), None)
+        values = [v for g in (*before, *(g for e in per_step for g in e)) for v in g.values[g.keys == key]]
+        why = ""
+        if other is not None:
+            what = "NLGEOM or nonlinear constraints" if other.procedure == "STATIC" else other.procedure
+            why = f"step {other.number} with {what} needs the same supports as all others"
+        elif any(values):
+            why = "it moves, and what moves must do so in all steps"
+        elif local:
+            why = "it stands in the axes of a *TRANSFORM, where supports must be the same in all steps"
+        elif (node, dof) in table.dependent:
+            why = f"the direction depends on others in {table.dependent[node, dof]}"
+        if why:
+            raise UnsupportedError(
+                f"{name} is not there in step {lacks.number}, and {why}", place=given.where,
+                remedy="give such steps decks of their own",
+            )  # fmt: skip
+    groups: dict[frozenset[int], str] = {}
+    for i, own in sets.items():
+        keys = frozenset(set(own) - common)
+        if not keys:
             continue
-        for more, fewer, what in ((held, first, "comes in"), (first, held, "is gone in")):
-            other = [k for k in more if k not in fewer]
-            if other:
-                node, dof = divmod(other[0], 6)
-                raise ModelError(
-                    f"the support of node {conv.deck.node_ids[node]} in direction {dof + 1} {what} step {step.number}",
-                    place=more[other[0]],
-                    remedy="supports must be the same in all steps, give such steps decks of their own",
-                )
+        if keys not in groups:
+            groups[keys] = group = f"step {deck.steps[i].number}"
+            node, dof = np.divmod(np.array(sorted(keys)), 6)
+            for d in np.unique(dof).tolist():
+                conv.model.fix(node[dof == d], [_NAMES[d]], group=group)
+        conv.step_supports[i] = groups[keys]
+    return np.array(alone)
+
+
+def _takes_supports(conv: Conversion, step: DeckStep) -> bool:
+    """Return whether a step may have supports of its own: linear statics, modes and buckling."""
+    if step.procedure == "STATIC":
+        return not conv.is_nonlinear(step)
+    return step.procedure in ("FREQUENCY", "BUCKLE")
 
 
 def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> None:

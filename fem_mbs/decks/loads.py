@@ -18,6 +18,7 @@ import numpy as np
 
 from fem_mbs.decks.beams import beam_section
 from fem_mbs.decks.model import Conversion, Group, density_of, expansion_of, material_of
+from fem_mbs.decks.shells import shell_areas, shell_mass_per_area, shell_middle, shell_vector_areas
 from fem_mbs.decks.solids import nodal_volumes
 from fem_mbs.decks.time import Course, Given, Root, Timeline, courses, is_general
 from fem_mbs.errors import ModelError, UnsupportedError
@@ -184,6 +185,8 @@ class _Labels:
             elements = np.unique(d.elements)
             if d.kind == "centrifugal" and self.conv.plane:
                 raise UnsupportedError("CENTRIF of plane models is not supported", place=d.where)
+            if d.kind == "centrifugal" and any(g.kind == "shell" for g in self.conv.groups):
+                raise UnsupportedError("CENTRIF of models with shells is not supported", place=d.where)
             if d.kind == "centrifugal":
                 elements = np.zeros(1, int)
                 self._covers(d)
@@ -244,6 +247,10 @@ def _distributed(conv: Conversion, plan: Plan, names: list[str], name: str, cour
 def _pressure(conv, plan, names, label, load: Dload, elements, factor, function) -> None:
     faces = []
     for group, rows in conv.element_groups(elements):
+        if group.kind == "shell" and not load.face:
+            push = float(factor) * shell_vector_areas(group, rows, conv.deck.x)
+            _on_shells(conv, plan, names, f"{label} {group.name}", group, rows, push, function, load.where)
+            continue
         if group.kind != "solid":
             conv.note(f"{load.where}: the load {load.label} on elements {group.type} is not used")
             continue
@@ -274,6 +281,8 @@ def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course:
             raise ModelError(
                 f"{load.surface} is a surface of nodes", place=load.where, remedy="loads need one of element faces"
             )
+        if _on_shell_surface(conv, plan, names, label, load, factor, function):
+            continue
         conv.facets[label] = surface_facets(conv, load.surface, load.where)
         own, on = _scaled(function, 1.0), f"deck:{label}"
         names.append(label)
@@ -283,6 +292,43 @@ def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course:
             t = factor * np.asarray(load.direction) / np.linalg.norm(load.direction)
             t = t[: 2 if conv.plane else 3].tolist()
             plan.make.append(lambda n=label, o=on, v=t, f=own: conv.model.traction(n, o, v, function=f))
+
+
+def _on_shells(conv, plan, names, label, group: Group, rows, vectors, function, where: str, follows=True) -> None:
+    """Apply forces (m, k, 3) at the nodes of shells."""
+    if follows and conv.nlgeom:
+        conv.note(f"{where}: pressure on shells keeps its direction; it does not turn with them in steps with NLGEOM")
+    total = np.zeros((len(conv.deck.node_ids), 3))
+    np.add.at(total, group.nodes[rows].ravel(), vectors.reshape(-1, 3))
+    nodes = np.unique(group.nodes[rows])
+    _act(conv, plan, names, label, nodes, total[nodes], function)
+
+
+def _on_shell_surface(conv, plan, names, label, load: Dsload, factor: float, function) -> bool:
+    """Apply a load to a surface of shells; return whether it is one.
+
+    Raises:
+        ModelError: a surface of shells with faces other than SPOS and SNEG, or of shells and solids.
+    """
+    surface = conv.deck.surfaces[load.surface]
+    elements, sides = np.asarray(surface.elements), np.asarray(surface.faces)
+    found = [(side, *pair) for side in np.unique(sides) for pair in conv.element_groups(elements[sides == side])]
+    if all(group.kind != "shell" for _, group, _ in found):
+        return False
+    for number, (side, group, rows) in enumerate(found, 1):
+        if group.kind != "shell" or side not in ("SPOS", "SNEG"):
+            raise UnsupportedError(
+                f"surface {load.surface}: face {side} of {group.type} in a surface of shells cannot be loaded",
+                place=load.where, remedy="give SPOS or SNEG of shells, and other elements a surface of their own",
+            )  # fmt: skip
+        if load.label == "P":  # against the normal of the face
+            push = (-factor if side == "SPOS" else factor) * shell_vector_areas(group, rows, conv.deck.x)
+        else:
+            direction = np.asarray(load.direction) / np.linalg.norm(load.direction)
+            push = factor * shell_areas(group, rows, conv.deck.x)[..., None] * direction
+        own = f"{label} {number}"
+        _on_shells(conv, plan, names, own, group, rows, push, function, load.where, load.label == "P")
+    return True
 
 
 def surface_facets(conv: Conversion, name: str, where: str) -> list[tuple[Group, np.ndarray, np.ndarray]]:
@@ -330,6 +376,16 @@ def _body(conv, plan, names, label, load: Dload, elements, vectors, function) ->
             scale = density_of(conv, material_of(conv, section.material, section.where)) if gravity else 1.0
             shares = scale * nodal_volumes(group, rows, deck.x)
             np.add.at(total, group.nodes[rows].ravel(), (shares[:, :, None] * v[:, None, :]).reshape(-1, 3))
+            continue
+        if group.kind == "shell":
+            if load.label.startswith("P"):
+                conv.note(f"{load.where}: the load {load.label} on elements {group.type} is not used")
+                continue
+            scale = shell_mass_per_area(conv, group) if gravity else section.thickness
+            push = (scale * shell_areas(group, rows, deck.x))[:, :, None] * v[:, None, :]
+            arm = shell_middle(group, rows, deck.x)
+            np.add.at(total, group.nodes[rows].ravel(), push.reshape(-1, 3))
+            np.add.at(moments, group.nodes[rows].ravel(), np.cross(arm, push).reshape(-1, 3))
             continue
         per_length = _per_length(conv, group, load)
         lines = group.lines.reshape(len(group.ids), -1, 2)[rows]

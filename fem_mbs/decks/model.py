@@ -26,6 +26,7 @@ from fem_mbs.meshes.abaqus.deck import (
     Effect,
     Material,
     Orientation,
+    ShellSection,
     SolidSection,
 )
 from fem_mbs.meshes.abaqus.elements import FAMILIES, MECHANICAL
@@ -60,6 +61,7 @@ STATES = {"plane stress": "stress", "plane strain": "strain", "axisymmetric": "a
 _VARIANTS = {"H": "hybrid pressure", "M": "the modified formulation"}
 _BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
 _TRUSSES = {"T3D2": 2, "T3D3": 3}
+_SHELLS = {"S3": "triangle", "S4": "quad"}
 #: Families without elements of their own in the model: their sections, or constraints, say what they are.
 _POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling", "rigid")
 #: Of the largest coordinate: nodes nearer than this are one place.
@@ -70,9 +72,9 @@ _SAME = 1e-12
 class Group:
     """Elements of a deck that are one named part of the model.
 
-    kind "solid", "beam" or "truss"; type as in the deck; cell: kind of the mesh's cells; rule "full" or "reduced";
-    ids (n,) of the deck; nodes (n, k) of the model, in the deck's order; axes (n, 3, 3) rows = material axes, or None;
-    state "stress", "strain" or "axisymmetric" of plane elements, whose kind is "solid", else "".
+    kind "solid", "shell", "beam" or "truss"; type as in the deck; cell: kind of the mesh's cells; rule "full" or
+    "reduced"; ids (n,) of the deck; nodes (n, k) of the model, in the deck's order; axes (n, 3, 3) rows = material
+    axes, or None; state "stress", "strain" or "axisymmetric" of plane elements, whose kind is "solid", else "".
     """
 
     name: str
@@ -86,6 +88,11 @@ class Group:
     section: Any  # the Section that belongs to the family of the group's elements
     axes: np.ndarray | None = None
     state: str = ""
+
+    @property
+    def is_line(self) -> bool:
+        """Whether the cells of the mesh are lines."""
+        return self.kind in ("beam", "truss")
 
     @property
     def lines(self) -> np.ndarray:
@@ -118,6 +125,8 @@ class Conversion:
     #: names of motions; those of rotations with their node and axis
     drivers: list[str] = field(default_factory=list)
     turned: list[tuple[str, int, int]] = field(default_factory=list)
+    #: step of the deck (its index) -> group of supports that it has besides those of all steps
+    step_supports: dict[int, str] = field(default_factory=dict)
     #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)
     facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
@@ -248,6 +257,8 @@ def element_kind(family: str, shape: str, type_: str) -> tuple[str, str, str] | 
         return "beam", "line2", "beam"
     if family == "truss" and shape in _TRUSSES and not rest:
         return "truss", "line2", "truss"
+    if family == "shell" and shape in _SHELLS and rest in ("", "R"):
+        return "shell", _SHELLS[shape], "shell"
     if family != "solid" and (family not in STATES or "CPEG" in shape):
         return None
     cell, elements = (SOLIDS if family == "solid" else PLANES).get(shape if family == "solid" else shape[-1], ("", {}))
@@ -334,12 +345,12 @@ def find_groups(conv: Conversion) -> None:
                     remedy="the deck is cut off, or lacks a *SECTION for their set",
                 )
             section = deck.sections[s]
-            expected = BeamSection if kind[0] == "beam" else SolidSection
+            expected = {"beam": BeamSection, "shell": ShellSection}.get(kind[0], SolidSection)
             if not isinstance(section, expected):
                 raise ModelError(
                     f"elements of type {block.type} cannot have this section",
                     place=section.where,
-                    remedy=f"give them *{'BEAM' if kind[0] == 'beam' else 'SOLID'} SECTION",
+                    remedy=f"give them *{kind[0].upper() if kind[0] in ('beam', 'shell') else 'SOLID'} SECTION",
                 )
             name = section.elset
             if name in taken:
@@ -357,7 +368,7 @@ def find_groups(conv: Conversion) -> None:
             conv.places[name] = conv.places[f"section of {name}"] = section.where
             _check_nodes(conv, group)
             conv.used[nodes.ravel()] = True
-            if kind[0] == "beam":
+            if kind[0] in ("beam", "shell"):
                 conv.rotational[nodes.ravel()] = True
     if unsupported:
         raise UnsupportedError(f"element types that are not supported: {'; '.join(unsupported)}", place=place)
@@ -389,8 +400,8 @@ def make_mesh(conv: Conversion) -> None:
     blocks, sets, number = [], {}, {}
     first = 1
     for i, group in enumerate(conv.groups):
-        cells = group.nodes if group.kind == "solid" else group.lines
-        lines = group.kind != "solid"
+        lines = group.is_line
+        cells = group.lines if lines else group.nodes
         ids = np.arange(first, first + len(cells)) if lines else group.ids
         if lines:  # halves of elements need numbers that no other cell has
             ids = _free_ids(conv, group, len(cells))
@@ -412,7 +423,7 @@ def _free_ids(conv: Conversion, group: Group, n: int) -> np.ndarray:
     if n == len(group.ids):
         return group.ids
     largest = max(int(b.ids.max()) for b in conv.deck.blocks) + 1
-    halved = (g for g in conv.groups[: conv.groups.index(group)] if g.kind != "solid" and g.nodes.shape[1] == 3)
+    halved = (g for g in conv.groups[: conv.groups.index(group)] if g.is_line and g.nodes.shape[1] == 3)
     before = sum(len(g.ids) for g in halved)
     other = largest + before + np.arange(len(group.ids))
     return np.column_stack((group.ids, other)).ravel()

@@ -9,7 +9,7 @@ from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import Dashpot, PointMass, RotaryInertia, Spring
 from fem_mbs.model.connections.joint_parts import spring_on
 from fem_mbs.model.connections.spring_laws import spring_law
-from fem_mbs.system.compile import GROUND
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["make_points"]
 

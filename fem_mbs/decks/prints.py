@@ -28,6 +28,7 @@ from fem_mbs.analysis.fields import STRAIN, STRESS
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.decks.beams import Beyond, beam_section, beyond, directions
 from fem_mbs.decks.model import Conversion, Group, density_of, material_of, stiffness_matrix
+from fem_mbs.decks.shells import shell_areas, shell_mass_per_area
 from fem_mbs.decks.solids import volumes
 from fem_mbs.decks.steps import StepPlan
 from fem_mbs.elements.solids import shapes
@@ -363,6 +364,9 @@ class Printer(Relay):
     def _points(self, request, group: Group, rows, name, frame, nonlinear):
         if group.kind == "beam":
             return self._beam_points(request, group, rows, name, frame)
+        if group.kind == "shell":
+            self._unknown(request, name, "of shells")
+            return None
         if group.kind == "truss":
             per = len(group.lines) // len(group.ids)  # the middle of a T3D3 is between its halves
             table = self._table(group, frame).reshape(len(group.ids), per, -1).mean(axis=1)
@@ -465,7 +469,7 @@ class Printer(Relay):
     def _whole(self, request, group: Group, rows, name, frame, nonlinear):
         if name == "ELSE":
             energy = frame[f"{group.name}/energy [J]"]
-            per = len(group.lines) // len(group.ids) if group.kind != "solid" else 1
+            per = len(group.lines) // len(group.ids) if group.is_line else 1
             return None, energy.reshape(-1, per).sum(axis=1)[rows][:, None]
         volume = self._volumes(group)
         if name == "EVOL":
@@ -473,12 +477,16 @@ class Printer(Relay):
         return None, (volume * self._density(group))[rows][:, None]
 
     def _density(self, group: Group) -> float:
+        if group.kind == "shell":
+            return shell_mass_per_area(self.conv, group) / group.section.thickness
         return density_of(self.conv, material_of(self.conv, group.section.material, group.section.where))
 
     def _volumes(self, group: Group) -> np.ndarray:
         x = self.conv.deck.x
         if group.kind == "solid":
             return volumes(group, x[group.nodes])
+        if group.kind == "shell":
+            return shell_areas(group, np.arange(len(group.ids)), x).sum(axis=1) * group.section.thickness
         ends = x[group.lines]
         length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).reshape(len(group.ids), -1).sum(axis=1)
         if group.kind == "truss":

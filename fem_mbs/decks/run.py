@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fem_mbs.decks.beams import make_lines
 from fem_mbs.decks.constraints import make_constraints, nodes_of_constraints, tie_facets
 from fem_mbs.decks.loads import make_loads, plan_loads
@@ -21,6 +23,7 @@ from fem_mbs.decks.model import Conversion, find_groups, make_mesh
 from fem_mbs.decks.notes import Accept, Note, check_notes
 from fem_mbs.decks.points import make_points
 from fem_mbs.decks.prints import Printer
+from fem_mbs.decks.shells import make_shells
 from fem_mbs.decks.solids import make_solids
 from fem_mbs.decks.steps import StepPlan, make_steps
 from fem_mbs.decks.time import Timeline
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.results.recorder import Recorder
 
-__all__ = ["Converted", "convert", "run_deck", "solve_deck"]
+__all__ = ["Converted", "convert", "describe", "named_nodes", "run_deck", "solve_deck"]
 
 
 @dataclass
@@ -89,6 +92,7 @@ def _convert(conv: Conversion, part: bool) -> Converted:
     make_mesh(conv)
     make_solids(conv)
     make_lines(conv)
+    make_shells(conv)
     make_points(conv)
     make_constraints(conv, timeline)
     make_loads(conv, plan)
@@ -168,3 +172,36 @@ def solve_deck(deck: Deck | str | Path, progress: Callable | None = None, accept
         return converted, solve(converted.model, progress=progress, watch=_watch(converted))
     except (AnalysisError, ModelError) as error:
         raise _placed(converted, error) from None
+
+
+def describe(converted: Converted) -> list[str]:
+    """Return the content of a deck and its model, line by line."""
+    deck, conv = converted.deck, converted.conversion
+    lines = [f"{converted.model.title}: {len(deck.node_ids)} nodes"]
+    for group in conv.groups:
+        how = f"{group.cell}, {group.element}" if group.kind == "solid" else group.kind
+        section = group.section
+        made_of = section.material or getattr(section, "shape", "")
+        lines.append(f"{group.name}: {len(group.ids)} elements {group.type} ({how}), {made_of}")
+    points = ("mass", "rotary inertia", "spring", "dashpot")
+    lines += [f"{len(b.ids)} elements {b.type} ({b.family})" for b in deck.blocks if b.family in points]
+    counts = {
+        "equations": len(deck.equations), "MPCs": len(deck.mpcs), "rigid bodies": len(deck.rigid_bodies),
+        "couplings": len(deck.couplings), "ties": len(deck.ties), "transforms": len(deck.transforms),
+    }  # fmt: skip
+    found = [f"{n} {what}" for what, n in counts.items() if n]
+    if found:
+        lines.append("constraints: " + ", ".join(found))
+    for step in converted.steps:
+        own = deck.steps[step.index]
+        prints = sorted({v for o in step.prints if o.frequency > 0 for v in o.variables})
+        told = f", prints {', '.join(prints)}" if prints else ""
+        lines.append(f"step {own.number}: {own.procedure} as {step.kind.noun}, to t = {step.time:g}{told}")
+    return lines
+
+
+def named_nodes(converted: Converted) -> dict[str, np.ndarray]:
+    """Return the nodes of the model by the names of the deck's node sets and surfaces of nodes."""
+    deck = converted.deck
+    found = {name: surface.nodes for name, surface in deck.surfaces.items()} | dict(deck.nsets)
+    return {name: deck.nodes_in(np.asarray(ids)) for name, ids in found.items()}

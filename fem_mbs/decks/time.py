@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.decks.amplitudes import Overlaid, Wave, is_wave
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.meshes.abaqus.deck import Amplitude, Deck, DeckStep
@@ -211,6 +212,7 @@ def _function(
     amplitude of the time of a step ends with the step that was given it (``fresh``), the value stays."""
     names = list(deck.amplitudes)
     t, v = [0.0], [float(ratio[0]) if held[0] else 0.0]
+    spans: list[tuple[float, float, TimeFunction]] = []
     for s, (start, end) in enumerate(zip(timeline.start, timeline.end, strict=True)):
         step = deck.steps[timeline.steps[s]]
         if start > t[-1]:  # nothing changes in steps that are not general
@@ -223,6 +225,8 @@ def _function(
         elif amplitude is not None:
             points, values = amplitude_points(amplitude, start, end)
             values = target * values
+            if is_wave(amplitude):
+                spans.append((start, end, Wave(amplitude, target, 0.0 if amplitude.total_time else start)))
         elif step.amplitude == "STEP" and (target != v[-1]):
             points, values = np.array([start, end]), np.array([target, target])
         else:
@@ -235,20 +239,24 @@ def _function(
     times, line = np.array(t), np.array(v)
     inner = np.ones(len(times), bool)  # points on the line between their neighbours say nothing
     inner[1:-1] = ~((line[1:-1] == line[:-2]) & (line[1:-1] == line[2:]))
-    return Line(times[inner], line[inner])
+    found = Line(times[inner], line[inner])
+    return Overlaid(found, tuple(spans)) if spans else found
 
 
 def amplitude_points(amplitude: Amplitude, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
     """Return points of an amplitude over a step, in total time, with its ends.
 
     Raises:
-        ModelError: definitions other than TABULAR.
+        ModelError: definitions that are no functions of time.
     """
+    if is_wave(amplitude):
+        points = np.array([start, end])
+        return points, Wave(amplitude, 1.0, 0.0 if amplitude.total_time else start)(points)
     if amplitude.definition != "TABULAR":
         raise ModelError(
             f"the amplitude {amplitude.name} has DEFINITION={amplitude.definition}",
             place=amplitude.where,
-            remedy="give it as a table of times and values",
+            remedy="give it as a table of times and values, SMOOTH STEP, PERIODIC, MODULATED or DECAY",
         )
     t = amplitude.t + (0.0 if amplitude.total_time else start)
     inside = (t > start) & (t < end)

@@ -14,7 +14,7 @@ from dataclasses import MISSING, dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from fem_mbs.declarations.declaration import Declaration, Key
+from fem_mbs.declarations.declaration import Declaration, Key, arguments
 from fem_mbs.errors import ModelError, Owner
 
 if TYPE_CHECKING:
@@ -74,12 +74,12 @@ class PlannedStep:
 
     @property
     def owner(self) -> Owner:
-        """The step in messages."""
+        """Return the name of the step in messages."""
         return Owner("Step", self.name)
 
     @property
     def duration(self) -> float:
-        """The time [s] that the step lets pass."""
+        """Return the time [s] that passes in the step."""
         return float(getattr(self.options, "duration", None) or 0.0)
 
 
@@ -224,22 +224,10 @@ class StepKind:
         """Return the name and the options of a call of the builder.
 
         Raises:
-            ModelError: an argument that needs its keyword.
-            TypeError: an argument that is given twice.
+            ModelError: an unknown argument, one that is missing or given twice, or one without its keyword.
         """
-        call = f"{self.name}_step"
-        if len(given) > len(self.positional):
-            known = [*self.Options.keys()]
-            other = [k for k in known if k not in self.positional][:1]
-            shown = ", ".join([*self.positional, *(f"{k}=..." for k in [*other, "name"] if k not in self.positional)])
-            raise ModelError(
-                f"{call}({shown}): {given[len(self.positional)]!r} comes without its keyword; say which argument it is"
-            )
-        named = dict(zip(self.positional, given, strict=False))
-        twice = next((k for k in named if k in options), None)
-        if twice is not None:
-            raise TypeError(f"{call}() got multiple values for argument '{twice}'")
-        found = {**named, **options}
+        _, *others = self.signature().parameters.values()
+        found = arguments(inspect.Signature(others), self.Options.owner, given, options)
         return str(found.pop("name", self.name.replace("_", " "))), found
 
 

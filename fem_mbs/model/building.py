@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import TimeFunction
@@ -26,11 +27,12 @@ from fem_mbs.model.records import (
     JointCoordinate,
     JointData,
 )
-from fem_mbs.properties.sections import Material, Section
+from fem_mbs.properties.materials import Material
+from fem_mbs.properties.sections import Section
 from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.properties.solids import CellGroup, SolidGroup, SolidMaterial
+from fem_mbs.system.blocks import GROUND, Block, make_block
 from fem_mbs.system.callbacks import Callback
-from fem_mbs.system.compile import GROUND, Block, make_block
 
 __all__ = ["Building"]
 
@@ -93,6 +95,8 @@ class Building:
         self.blocks: list[Block] = []
         self.labels: set[str] = set()
         self.fixed: list[tuple[int, int]] = []
+        #: the same of supports that only some linear steps have, by the names of their groups
+        self.step_supports: dict[str, list[tuple[int, int]]] = {}
         self.driven: list[tuple[int, int, int, Owner]] = []
         self.used_functions: list[tuple[TimeFunction, bool]] = []
         self.callbacks: list[Callback] = []
@@ -143,7 +147,7 @@ class Building:
 
     @property
     def positions(self) -> np.ndarray:
-        """Node positions (n, dimension) [m] at the start."""
+        """Return the node positions (n, dimension) [m] at the start."""
         return np.concatenate(self._x) if self._x else np.zeros((0, self.dimension))
 
     @property
@@ -162,7 +166,9 @@ class Building:
 
     def new_name(self, kind: str, name: str, known: Any) -> str:
         if not isinstance(name, str) or not name.strip():
-            raise ModelError(f"{name!r} is not a name", owner=Owner(kind), key="name", value=name, remedy="give a text")
+            raise ModelError(
+                f"{shown(name)} is not a name", owner=Owner(kind), key="name", value=name, remedy="give a text"
+            )
         if name in known:
             raise ModelError(
                 "the name is already taken", owner=Owner(kind, name), key="name", value=name, remedy="choose another"
@@ -195,7 +201,7 @@ class Building:
             v = np.empty(0)
         if v.shape != (self.dimension,) or not np.isfinite(v).all():
             raise ModelError(
-                f"{key} = {value!r} must be {self.dimension} finite numbers", owner=owner, key=key, value=value
+                f"{key} = {shown(value)} must be {self.dimension} finite numbers", owner=owner, key=key, value=value
             )
         return v
 
@@ -203,10 +209,12 @@ class Building:
         try:
             v = float(value)
         except (TypeError, ValueError):
-            raise ModelError(f"{key} = {value!r} must be a number", owner=owner, key=key, value=value) from None
+            raise ModelError(f"{key} = {shown(value)} must be a number", owner=owner, key=key, value=value) from None
         if not np.isfinite(v) or (low is not None and (v < low or (strict and v == low))):
             bound = "" if low is None else f" {'greater than' if strict else 'of at least'} {low:g}"
-            raise ModelError(f"{key} = {value!r} must be a finite number{bound}", owner=owner, key=key, value=value)
+            raise ModelError(
+                f"{key} = {shown(value)} must be a finite number{bound}", owner=owner, key=key, value=value
+            )
         return v
 
     def nodes_of(self, place: Any, owner: str = "Model", frames: bool = False) -> np.ndarray:
@@ -274,6 +282,24 @@ class Building:
         c, s = np.cos(angle), np.sin(angle)
         return np.array([[c, -s], [s, c]])
 
+    def rotation_matrices(self, nodes: np.ndarray) -> np.ndarray:
+        """Return rotations (n, dim, dim) of nodes at the start; see `rotation_matrix`."""
+        R = np.tile(np.eye(self.dimension), (len(nodes), 1, 1))
+        for node in self._turned(nodes):
+            R[nodes == node] = self.rotation_matrix(node)
+        return R
+
+    def start_angles(self, nodes: np.ndarray) -> np.ndarray:
+        """Return angles (n,) [rad] of nodes in the plane at the start."""
+        angles = np.zeros(len(nodes))
+        for node in self._turned(nodes):
+            angles[nodes == node] = self.rotations[node]
+        return angles
+
+    def _turned(self, nodes: np.ndarray) -> set[int]:
+        """Return those of the nodes that have a rotation of their own at the start."""
+        return self.rotations.keys() & set(nodes.tolist()) if self.rotations else set()
+
     def point(self, place: str | int, point: Any, owner: str, frames: bool = False) -> tuple[int, np.ndarray]:
         """Return node and offset in its axes of a point given in global coordinates (None: the node itself);
         ``frames`` as in `nodes_of`."""
@@ -308,7 +334,8 @@ class Building:
 
     @property
     def single_elements(self) -> dict[str, str]:
-        """Names of springs, motors and other single elements with outputs, that are no joints: their types."""
+        """Return the types of springs, motors and other single elements with outputs, that are no joints, by their
+        names."""
         return {
             name: block.type.name
             for block in self.blocks
@@ -344,7 +371,7 @@ class Building:
         """Return line cells (n, 2) of "mesh", "mesh:set", or of a list [place, place]."""
         if isinstance(on, (list, tuple)):
             if len(on) != 2:
-                raise ModelError(f"on = {on!r} must be a mesh's set or two nodes", owner=owner, key="on", value=on)
+                raise ModelError(f"on = {shown(on)} must be a mesh's set or two nodes", owner=owner, key="on", value=on)
             cells = np.array([[self.node_of(p, owner) for p in on]])
         else:
             mesh, _, name = str(on).partition(":")

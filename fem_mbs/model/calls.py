@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from fem_mbs.declarations.declaration import Declaration, arguments
 
-__all__ = ["Built", "adds", "named"]
+__all__ = ["Built", "adds", "named", "named_calls"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 def adds(declaration: Callable[P, Declaration]) -> Callable[Concatenate[Any, P], None]:
@@ -50,6 +52,14 @@ def named(word: str) -> Callable[[Callable[Concatenate[Any, P], R]], Callable[Co
         return call
 
     return decorate
+
+
+def named_calls(cls: type[T]) -> type[T]:
+    """Give the calls of a class, those that `adds` made among them, the names under which the class has them."""
+    for name, call in vars(cls).items():
+        if isinstance(call, FunctionType):
+            call.__name__, call.__qualname__ = name, f"{cls.__qualname__}.{name}"
+    return cls
 
 
 class Built:

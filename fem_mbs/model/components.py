@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import NAME, NUMBER, WHOLE, WORDS
+from fem_mbs.declarations.kinds import NAME, NUMBER, WHOLE, WORDS, shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import Truss
 from fem_mbs.model.records import Component
 from fem_mbs.properties.sections import Section
-from fem_mbs.system.compile import Block
+from fem_mbs.system.blocks import Block
 
 __all__ = ["Substructure", "group_call", "made_again", "part_name"]
 
@@ -74,7 +74,7 @@ class Substructure(Declaration):
             isinstance(self.modes, bool) or not isinstance(self.modes, int) or self.modes < 0
         ):
             raise ModelError(
-                f"modes = {self.modes!r} must be a whole number of at least 0",
+                f"modes = {shown(self.modes)} must be a whole number of at least 0",
                 owner=owner,
                 key="modes",
                 value=self.modes,

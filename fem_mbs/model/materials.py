@@ -26,7 +26,9 @@ from fem_mbs.declarations.kinds import (
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.building import Building
-from fem_mbs.properties.sections import SECTION_SHAPES, Material, make_section
+from fem_mbs.properties.materials import Material
+from fem_mbs.properties.sections import make_section
+from fem_mbs.properties.shapes import SECTION_SHAPES
 from fem_mbs.properties.solids import make_solid_material
 
 __all__ = ["CrossSection", "LinearMaterial", "NamedFunction"]

@@ -19,7 +19,7 @@ from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.display import Shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
-from fem_mbs.model.calls import Built, adds, named
+from fem_mbs.model.calls import Built, adds, named, named_calls
 from fem_mbs.model.compiled import CompiledModel, compile_model
 from fem_mbs.model.components import Substructure
 from fem_mbs.model.connections.couplings import Coupling
@@ -51,6 +51,7 @@ from fem_mbs.model.watching import CheckRequest, EventRule
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
 
 
+@named_calls
 class Model(StepCalls, Shown):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 

@@ -29,7 +29,10 @@ class StepCalls:
 def _add_call(kind: StepKind) -> None:
     def call(self: Any, *given: Any, **options: Any) -> None:
         name, found = kind.arguments(given, options)
-        self.steps.append(Step(kind.name, name, kind.prepare(self, found, Owner("Step", name))))
+        owner = Owner("Step", name)
+        kept = kind.prepare(self, found, owner)
+        kind.Options.read(kept, owner)  # refuses wrong values here, where they are given
+        self.steps.append(Step(kind.name, name, kept))
 
     call.__name__ = f"{kind.name}_step"
     call.__qualname__ = f"{StepCalls.__qualname__}.{call.__name__}"

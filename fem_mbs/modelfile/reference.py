@@ -16,7 +16,7 @@ from fem_mbs.functions.kinds import FUNCTION_KINDS
 from fem_mbs.model.checks import QUANTITIES
 from fem_mbs.model.sensors.kinds import sensor_kinds
 from fem_mbs.modelfile.schema import TABLES, Document, Table
-from fem_mbs.properties.sections import SECTION_SHAPES
+from fem_mbs.properties.shapes import SECTION_SHAPES
 
 __all__ = ["reference"]
 

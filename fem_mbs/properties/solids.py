@@ -9,7 +9,7 @@ import numpy as np
 
 from fem_mbs.elements.solids import material as solid_material
 from fem_mbs.errors import ModelError, Owner
-from fem_mbs.properties.sections import Material
+from fem_mbs.properties.materials import Material
 
 __all__ = ["CellGroup", "SolidGroup", "SolidMaterial", "make_solid_material", "solid_material_of", "turned_strain"]
 

@@ -226,5 +226,5 @@ class Summary(Record):
 
     @property
     def failures(self) -> list[str]:
-        """Which steps have not reached their goal, or have results that do not hold, and why."""
+        """Return the steps that have not reached their goal, or have invalid results, and why."""
         return [f'step "{step.name}": {why}' for step in self.steps for why in step.failures or []]

@@ -10,7 +10,7 @@ import numpy as np
 
 from fem_mbs.elements.joints.hermite import mass_matrix
 from fem_mbs.errors import ModelError, Owner
-from fem_mbs.system.compile import GROUND, Block
+from fem_mbs.system.blocks import GROUND, Block
 
 __all__ = ["constant_mass"]
 

@@ -15,7 +15,8 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.compile import Block, Compiled
+from fem_mbs.system.blocks import Block
+from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import at_rest, director_rates, director_velocities, rotated
 
 if TYPE_CHECKING:
@@ -27,8 +28,10 @@ _DIFFERENCE = 1e-3  # of rotations [rad], and of positions over an element's len
 
 
 def rate_stiffness(at: Tangent, blocks: list[Block]) -> csr_matrix:
-    """Return the derivative (N, N) by positions of the forces that velocities cause in ``blocks``, less the part of it
-    that the tangents have."""
+    """Return the derivative (N, N) by positions of the forces that velocities cause in ``blocks``.
+
+    The part that the tangents contain already is subtracted.
+    """
     N = at.compiled.n_dof
     total = csr_matrix((N, N))
     resting, random = at_rest(at.state), _random_velocities(at)

@@ -336,8 +336,9 @@ class Tie:
 
 @dataclass(frozen=True, eq=False)
 class Amplitude(_Frozen):
-    """A factor of time: definition TABULAR (t (m,), value (m,), linear between, constant outside); others as given in
-    ``data``.  total_time: t counts from the beginning of the first step, else from that of the present one."""
+    """A factor of time: definition TABULAR (t (m,), value (m,), linear between, constant outside) or SMOOTH STEP (with
+    quintic steps between); PERIODIC, MODULATED, DECAY and others as given in ``data``.  total_time: t counts from the
+    beginning of the first step, else from that of the present one."""
 
     name: str
     definition: str

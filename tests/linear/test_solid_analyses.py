@@ -15,7 +15,7 @@ from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.material import isotropic, plane
 from fem_mbs.meshes.mesh import Mesh
-from fem_mbs.system.compile import Block
+from fem_mbs.system.blocks import Block
 
 E, NU, DENSITY = 2.0e6, 0.3, 1000.0
 

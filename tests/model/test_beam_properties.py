@@ -24,7 +24,8 @@ from fem_mbs.properties.beams import (
     smooth_tangents,
     twisted,
 )
-from fem_mbs.properties.sections import Material, make_section
+from fem_mbs.properties.materials import Material
+from fem_mbs.properties.sections import make_section
 
 STEEL = Material("steel", 2.1e11, 0.3, density=7850)
 NUMBERS = {"EA": 3e6, "GAy": 8e5, "GAz": 5e5, "GJ": 40.0, "EIy": 70.0, "EIz": 200.0}

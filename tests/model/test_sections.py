@@ -19,14 +19,9 @@ from scipy.integrate import quad
 from scipy.sparse.linalg import spsolve
 
 from fem_mbs.errors import ModelError
-from fem_mbs.properties.sections import (
-    SECTION_SHAPES,
-    STIFFNESS_NEEDS,
-    Material,
-    Section,
-    SectionStiffness,
-    make_section,
-)
+from fem_mbs.properties.materials import Material
+from fem_mbs.properties.sections import STIFFNESS_NEEDS, Section, SectionStiffness, make_section
+from fem_mbs.properties.shapes import SECTION_SHAPES
 
 IPE200 = {"height": 0.2, "width": 0.1, "web_thickness": 0.0056, "flange_thickness": 0.0085, "root_radius": 0.012}
 

@@ -239,8 +239,8 @@ def test_loose_model():
 def test_wrong_options(step, options, text):
     model = beam(2, 2)
     model.fix("beam:start")
-    getattr(model, f"{step}_step")(**options)
     with pytest.raises(ModelError, match=text):
+        getattr(model, f"{step}_step")(**options)
         solve(model)
 
 

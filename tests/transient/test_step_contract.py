@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -76,8 +77,30 @@ def test_unknown_keys_are_refused(kind, tmp_path):
         load_model(file)
     assert str(file) in str(told.value)
     model = load_model(_written(kind, tmp_path))
-    with pytest.raises(ModelError, match=r'Step "odd": unknown key "framez"; (did you mean|there are)'):
+    before = len(model.steps)
+    with pytest.raises(ModelError, match=r'Step "odd": unknown key "framez"; (did you mean|there are)') as told:
+        getattr(model, f"{kind}_step")(name="odd", **{**model.steps[-1].options, "framez": 3})
+    assert (told.value.owner, told.value.key, len(model.steps)) == ('Step "odd"', "framez", before)
+    with pytest.raises(ModelError, match="framez"):
         step_kind(kind).plan(0, "odd", {**model.steps[-1].options, "framez": 3})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_calls_refuse_what_is_missing_given_twice_or_without_its_keyword(kind, tmp_path):
+    """A call in Python ends in a ModelError that names step and key, and adds no step."""
+    model = load_model(_written(kind, tmp_path))
+    call, found, before = getattr(model, f"{kind}_step"), step_kind(kind), len(model.steps)
+    options = model.steps[-1].options
+    for name in (name for name, key in found.Options.keys().items() if key.required):
+        with pytest.raises(ModelError, match=f'Step "odd": "{name}" is missing; add {name} = ') as told:
+            call(name="odd", **{k: v for k, v in options.items() if k != name})
+        assert told.value.key == name
+    first = found.positional[0]
+    with pytest.raises(ModelError, match=f"Step .*: {first} is given twice; remove one"):
+        call(options.get(first, "odd"), **{**options, first: options.get(first, "odd")})
+    with pytest.raises(ModelError, match=r"Step .*: 7.5 comes without its keyword; say which argument it is"):
+        call(*[options.get(name, "odd") for name in found.positional], 7.5)
+    assert len(model.steps) == before
 
 
 @pytest.mark.parametrize(("kind", "name"), KEYS)
@@ -90,6 +113,11 @@ def test_wrong_types_are_refused(kind, name, tmp_path):
     file.write_text(head + "[[step]]" + "\n".join([*lines, f"{name} = 2026-01-01\n"]), encoding="utf-8")
     with pytest.raises(ModelError, match=rf'\[\[step\]\] "last": {name} = 2026-01-01 must be .+'):
         load_model(file)
+    model = load_model(_written(kind, tmp_path))
+    before = len(model.steps)
+    with pytest.raises(ModelError, match=rf'Step "odd": {name} = .*2026.* must be .+') as told:
+        getattr(model, f"{kind}_step")(name="odd", **{**model.steps[-1].options, name: date(2026, 1, 1)})
+    assert (told.value.key, told.value.value, len(model.steps)) == (name, date(2026, 1, 1), before)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -26,7 +26,8 @@ from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import mass as solid_mass
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.parts.part import Moments
-from fem_mbs.system.compile import Block, Compiled
+from fem_mbs.system.blocks import Block
+from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.inertia_coordinates import constant_mass
 
 __all__ = ["InertiaCoordinates", "directors_of", "inertia_coordinates", "moments"]
@@ -48,7 +49,7 @@ class InertiaCoordinates:
 
 
 def moments(linear: Linearised, T: np.ndarray, origin: np.ndarray | None = None) -> Moments:
-    """Return moments of the mass of a model at a state with the shapes T.
+    """Return the moments of the mass of a model at a state with the shapes T.
 
     Args:
         linear: the model at the state from which positions count.
@@ -132,7 +133,7 @@ def inertia_coordinates(linear: Linearised) -> InertiaCoordinates:
 
 
 def _assembled(entries: list[tuple[np.ndarray, np.ndarray]], size: int) -> csr_matrix:
-    """Return sum of matrices (e, k, k) at their places (e, k); places -1 count nothing."""
+    """Return the sum of matrices (e, k, k) at their places (e, k); places -1 count nothing."""
     rows, columns, values = [], [], []
     for at, M in entries:
         k = at.shape[1]

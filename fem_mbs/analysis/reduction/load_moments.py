@@ -17,7 +17,8 @@ from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.reduction.invariants import directors_of
 from fem_mbs.analysis.reduction.projection import NodalLoad
 from fem_mbs.parts.part import LoadMoments
-from fem_mbs.system.compile import Block, Compiled
+from fem_mbs.system.blocks import Block
+from fem_mbs.system.compiled import Compiled
 
 __all__ = ["load_moments"]
 

@@ -8,6 +8,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.errors import AnalysisError
+from fem_mbs.parts.part import COMPONENTS
 from fem_mbs.solvers.eigen.modal_quantities import rigid_body_motions
 from fem_mbs.solvers.reduction.interface_bases import FREE_METHODS
 
@@ -85,10 +86,10 @@ def check_held(dimension: int, x_r: np.ndarray, combination: np.ndarray) -> None
     values = np.concatenate((values, np.zeros(x_r.shape[1] - values.size)))
     if values[-1] > 1e-9 * max(values[0], 1e-300) and size.min() > 0.0:
         return
-    names = ("x", "y", "rotation") if dimension == 2 else ("x", "y", "z", "rx", "ry", "rz")
     loose = combination @ (Vt[-1] / np.where(size > 0.0, size, 1.0))
+    most = COMPONENTS[dimension][int(np.abs(loose).argmax())]
     raise AnalysisError(
-        f'Reduction: the part can still move (most of all in "{names[int(np.abs(loose).argmax())]}") while its '
+        f'Reduction: the part can still move (most of all in "{most}") while its '
         "interfaces are held; tie sets of nodes instead of single ones, add an interface, or take a method with free "
         f"interfaces ({', '.join(FREE_METHODS)})"
     )

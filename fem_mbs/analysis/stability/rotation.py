@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.system.compile import Compiled
+from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import crosses, director_velocities
 
 __all__ = ["Rotation", "transport", "turn_steadily"]
@@ -29,7 +29,7 @@ class Rotation:
     nodes: np.ndarray
 
     def at(self, speed: float) -> Rotation:
-        """Return the same at another speed."""
+        """Return the rotation at another speed."""
         return replace(self, speed=float(speed))
 
 

@@ -24,9 +24,11 @@ from fem_mbs.declarations.steps import PlannedStep
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model.model import Model
 from fem_mbs.solvers.stepping import stepper as S
-from fem_mbs.solvers.stepping.continuation import Critical, PathSettings, Point, branching, follow
+from fem_mbs.solvers.stepping.continuation import follow
+from fem_mbs.solvers.stepping.critical_points import branching
 from fem_mbs.solvers.stepping.descent import descend
-from fem_mbs.system.compile import Compiled
+from fem_mbs.solvers.stepping.path_steps import Critical, PathSettings, Point
+from fem_mbs.system.compiled import Compiled
 
 __all__ = ["check_levels", "controlled", "run_static", "varied"]
 
@@ -42,17 +44,18 @@ _OUT_OF_BALANCE = 1e-6  # displacement over the model's size, or rotation, by wh
 
 
 def varied(step: PlannedStep) -> Any:
-    """Return names of what the load factor of a static step multiplies; while time passes, nothing that is not asked
-    for."""
+    """Return the names of the loads and motions that the load factor of a static step multiplies.
+
+    While time passes these are only the loads that are asked for.
+    """
     return [] if step.options.duration and "vary" not in step.given else step.options.vary
 
 
 def check_levels(loading: Loading, mask: np.ndarray, weight: bool, owner: str) -> set[float]:
-    """Return the factors at which loads (n_fun,) bool and perhaps the weight stand, at most one; NaN is one that is not
-    known.
+    """Return the factors of loads (n_fun,) bool and perhaps of the weight, at most one; NaN is an unknown factor.
 
     Raises:
-        ModelError: they stand at different ones.
+        ModelError: they have different factors.
     """
     levels = set(loading.factors[mask].tolist()) | ({loading.weight} if weight else set())
     if len(levels) > 1 and not np.isnan(list(levels)).any():
@@ -121,7 +124,7 @@ def run_static(step: PlannedStep, context: RunContext) -> dict[str, Any]:
 
 
 class _Static:
-    """A static step during its context."""
+    """Holds a static step while it runs."""
 
     def __init__(
         self, context: RunContext, step: PlannedStep, stepping: Stepping, loading: Loading, mask: np.ndarray,
@@ -167,7 +170,7 @@ class _Static:
         self.points += 1
 
     def along(self, point: int, **place: float) -> dict[str, np.ndarray]:
-        """Return the series of eigenvalues in a row, if it is wanted; computed at every so many points."""
+        """Return the series of eigenvalues in a row, if it is wanted; they are computed every few points."""
         if self.eigenvalues is None:
             return {}
         if point % self.eigenvalues.every:
@@ -180,7 +183,8 @@ class _Static:
 
     # --- load increments in compiled code --------------------------------------------------------------------------
     def increments(self) -> dict[str, Any]:
-        """Return equilibria at rising levels, each joined to the last one, and known to be stable or not."""
+        """Yield equilibria at rising levels, each connected to the last one, and whether they are known to be
+        stable."""
         context, stepping, options = self.context, self.stepping, self.options
         t0, duration = context.time, options.duration
         context.rows.first(
@@ -238,14 +242,16 @@ class _Static:
         }  # fmt: skip
 
     def increment(self, level: tuple[float, float], count: int | None, cut: float):
-        """Return the equilibrium at a level (load factor, time): rows, negative eigenvalues, and what is wrong with it.
+        """Return the equilibrium at a level (load factor, time): rows, negative eigenvalues, and a sentence on what is
+        wrong.
 
-        Newton-Raphson finds it from the last one.  An equilibrium joins that one where it is no farther from it than
-        the tangents at both say; what does not is refused until increments are ``cut`` to a small part.  Where the
-        model is loose, or jumps however short the increment, it goes down to the next equilibrium that is stable.
+        Newton-Raphson finds it from the last one.  An equilibrium is connected to that one where it is no farther from
+        it than the tangents at both predict.  Others are refused until increments are ``cut`` to a small part.  Where
+        the model has unconstrained motions, or snaps however short the increment, the step descends to the next stable
+        equilibrium.
 
         Raises:
-            AnalysisError: none was found, or none that joins.
+            AnalysisError: none was found, or none that is connected.
         """
         stepping, problem = self.stepping, self.problem
         here = self.factor, self.context.time
@@ -302,8 +308,10 @@ class _Static:
         return problem.chunk, after, trouble
 
     def judged(self, here, level, reach: float, moved: float, count: int | None) -> tuple[int | None, str]:
-        """Return negative eigenvalues at a new equilibrium, and a sentence if it does not join the last one, from which
-        it has ``moved``, and which had the given ``reach`` and ``count``."""
+        """Return the negative eigenvalues at a new equilibrium, and a sentence if it is not connected to the last one.
+
+        The model has ``moved`` from the last one, which had the given ``reach`` and ``count``.
+        """
         problem = self.problem
         problem.restart()
         after = self.count(count)
@@ -317,7 +325,8 @@ class _Static:
         return after, f"no equilibrium near by; the next one is {moved:.3g} of the model's size away"
 
     def go(self, level: tuple[float, float], other: tuple[float, float] | None = None, part: float = 0.0) -> float:
-        """Set loads and time to a level (load factor, time), or to a part of the way to another; its load factor."""
+        """Set loads and time to a level (load factor, time), or to a part of the way to another; return the load
+        factor."""
         factor, time = level
         if other is not None:
             factor, time = factor + part * (other[0] - factor), time + part * (other[1] - time)
@@ -327,12 +336,13 @@ class _Static:
 
     @property
     def sampled(self) -> float:
-        """Part of an increment over which the change of the loads is taken: all of it, but where parts are driven."""
+        """Return the part of an increment over which the change of the loads is taken: all of it, except where parts
+        are driven."""
         driven = self.motions or (self.options.duration and not np.asarray(self.context.compiled.loads, bool).all())
         return 1e-4 if driven else 1.0
 
     def place(self, level: tuple[float, float] | None = None) -> float:
-        """Return the load factor, or the time where this passes."""
+        """Return the load factor, or the time where time passes."""
         factor, time = level or (self.factor, self.context.time)
         return float(time if self.options.duration else factor)
 
@@ -348,8 +358,11 @@ class _Static:
         self.set(self.factor)
 
     def count(self, last: int | None = None) -> int | None:
-        """Return negative eigenvalues of the stiffness at the last equilibrium; None where this is not cheap, and the
-        ``last`` number within many increments where it costs as much as they do."""
+        """Return the number of negative eigenvalues of the stiffness at the last equilibrium, None where it is
+        expensive.
+
+        Where the count costs as much as an increment, it returns the ``last`` number for many increments.
+        """
         if self.context.system.n_equations > COUNTED:
             return None
         many = self.options.increments > _MANY and not self.problem.quick
@@ -403,33 +416,12 @@ class _Static:
 
     # --- a path ----------------------------------------------------------------------------------------------------
     def path(self) -> dict[str, Any]:
+        """Follow the path of equilibria to its end; return entries of the report."""
         context, o = self.context, self.options
         problem = Problem(context.compiled, self.stepping, self.set, self.motions)
         begun = self.balanced_start(problem) if o.control != "load" else []
-        component, place = -1, 0.0
-        if o.on:
-            node, dof, component = controlled(context.model, context.system, o, self.step.owner)
-            place = float(context.state.Q[0, dof] - context.system.nodes.x[node, "xyz".index(o.component)])
+        settings = self.path_settings()
         size = context.system.length
-        arc = (o.size or 0.02) * 1.0
-        first = {
-            "load": abs(o.until - self.factor) / o.increments,
-            "displacement": abs(o.displacement - place) / o.increments,
-            "arc": arc,
-        }[o.control]
-        if first == 0.0:
-            raise ModelError("its end is where it starts", owner=self.step.owner, remedy="change until or displacement")
-        settings = PathSettings(
-            control=o.control, size=first, smallest=first * _SMALLEST,
-            largest=(o.largest or 10.0 * arc) if o.control == "arc" else first,
-            spherical=o.spherical, rise=abs(o.until - self.factor) / o.increments or np.inf,
-            component=component, start_displacement=place,
-            end=None if o.control == "displacement" and o.until == 1.0 else o.until,
-            end_displacement=o.displacement if o.displacement else None,
-            points=o.points, stability=o.stability or bool(o.branch), tolerance=o.tolerance,
-            branch=o.branch, branch_size=o.branch_size, line_search=o.line_search,
-            iterations=self.stepping.settings.max_iterations,
-        )  # fmt: skip
         problem.before = self.functions()[:, :, C.T1]
         count = problem.negative(self.factor) if settings.stability else -1
         start = {"load factor": self.factor, "path length": 0.0, "negative eigenvalues": float(count)}
@@ -466,11 +458,60 @@ class _Static:
         except ConvergenceError as error:
             raise ConvergenceError(f"{self.step.owner}: {error}") from None
         self.set(self.factor)
+        failures = self.path_failures(settings, criticals, account)
+        return {
+            "increments": self.points, "cut_increments": account["cuts"],
+            "iterations": account["iterations"] + self.iterations,
+            **({"failures": failures} if failures else {}),
+            "strain_energy": float(self.chunk.ledger[-1, 1]),
+            "critical_points": [
+                {
+                    "kind": c.kind, "load_factor": c.factor, "path_length": c.length * size, "error": float(c.error),
+                    "negative_before": c.before, "negative_after": c.after,
+                }
+                for c in criticals
+            ],
+            "warnings": [*begun, *account["notes"], *self.path_warnings(settings, problem, account, last)],
+        }  # fmt: skip
+
+    def path_settings(self) -> PathSettings:
+        """Return how the path is followed.
+
+        Raises:
+            ModelError: it ends where it starts.
+        """
+        context, o = self.context, self.options
+        component, place = -1, 0.0
+        if o.on:
+            node, dof, component = controlled(context.model, context.system, o, self.step.owner)
+            place = float(context.state.Q[0, dof] - context.system.nodes.x[node, "xyz".index(o.component)])
+        arc = (o.size or 0.02) * 1.0
+        first = {
+            "load": abs(o.until - self.factor) / o.increments,
+            "displacement": abs(o.displacement - place) / o.increments,
+            "arc": arc,
+        }[o.control]
+        if first == 0.0:
+            raise ModelError("its end is where it starts", owner=self.step.owner, remedy="change until or displacement")
+        return PathSettings(
+            control=o.control, size=first, smallest=first * _SMALLEST,
+            largest=(o.largest or 10.0 * arc) if o.control == "arc" else first,
+            spherical=o.spherical, rise=abs(o.until - self.factor) / o.increments or np.inf,
+            component=component, start_displacement=place,
+            end=None if o.control == "displacement" and o.until == 1.0 else o.until,
+            end_displacement=o.displacement if o.displacement else None,
+            points=o.points, stability=o.stability or bool(o.branch), tolerance=o.tolerance,
+            branch=o.branch, branch_size=o.branch_size, line_search=o.line_search,
+            iterations=self.stepping.settings.max_iterations,
+        )  # fmt: skip
+
+    def path_failures(self, settings: PathSettings, criticals: list[Critical], account: dict[str, Any]) -> list[str]:
+        """Return what the path has not reached."""
         failures = []
-        bifurcations = branching(criticals)
-        if bifurcations < o.branch:
+        branch, bifurcations = self.options.branch, branching(criticals)
+        if bifurcations < branch:
             failures.append(
-                f"branch = {o.branch}: the path has {bifurcations or 'no'} bifurcation{'s' * (bifurcations != 1)} "
+                f"branch = {branch}: the path has {bifurcations or 'no'} bifurcation{'s' * (bifurcations != 1)} "
                 f"up to load factor {self.factor:.6g}; give the number of one that is there, or follow the path farther"
             )
         if account["limit"]:
@@ -488,7 +529,13 @@ class _Static:
                 f"the path ends at load factor {self.factor:.6g} after points = {settings.points}, short of "
                 f"{' and '.join(wanted)}; take more points, or larger steps"
             )
-        warnings = [*begun, *account["notes"]]
+        return failures
+
+    def path_warnings(
+        self, settings: PathSettings, problem: Problem, account: dict[str, Any], last: Point
+    ) -> list[str]:
+        """Return what to know of the path and of the equilibrium at its end."""
+        warnings = []
         if account["left"]:
             warnings.append(
                 f"{account['left']} steps led away from the path and were refused; what was found is in one piece"
@@ -503,24 +550,11 @@ class _Static:
                 f"the stiffness is unsymmetric by {problem.asymmetry:.2g}: loads without a potential; counts of "
                 "negative eigenvalues are those of its symmetric part"
             )
-        return {
-            "increments": self.points, "cut_increments": account["cuts"],
-            "iterations": account["iterations"] + self.iterations,
-            **({"failures": failures} if failures else {}),
-            "strain_energy": float(self.chunk.ledger[-1, 1]),
-            "critical_points": [
-                {
-                    "kind": c.kind, "load_factor": c.factor, "path_length": c.length * size, "error": float(c.error),
-                    "negative_before": c.before, "negative_after": c.after,
-                }
-                for c in criticals
-            ],
-            "warnings": warnings,
-        }  # fmt: skip
+        return warnings
 
     def balanced_start(self, problem: Problem) -> list[str]:
-        """Where the model is out of balance at the start of a path, go down to the next equilibrium; what is to be said
-        of that."""
+        """Descend to the next equilibrium where the model is out of balance at the start of a path; return a
+        sentence on it."""
         try:
             problem.factorise(self.factor)
             r, small = problem.residual(self.factor)

@@ -11,12 +11,12 @@ from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import NAME, PLACE, PLACES, TEXT, VECTOR_ANY, WORDS
 from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
-from fem_mbs.model.connections.equations import _floats, checked_terms, node_indices
-from fem_mbs.system.compile import Block, make_block
+from fem_mbs.model.connections.terms import component_numbers, floats, node_dofs, nodes_at, term_block
+from fem_mbs.parts.part import COMPONENTS
+from fem_mbs.system.blocks import Block, make_block
 
 __all__ = ["Coupling", "coupling_blocks"]
 
-_ROTATIONS = {"rx": 0, "ry": 1, "rz": 2}
 #: Second moments of the weights about an axis, over the largest, at which the nodes stand in one line.
 _LINE = 1e-12
 
@@ -42,17 +42,18 @@ def _coupled(building: Building, owner: str, components) -> tuple[list[int], lis
     if components is None:
         return list(range(dim)), [0] if dim == 2 else [0, 1, 2]
     names = [components] if isinstance(components, str) else list(components)
-    known = ("x", "y", "rotation") if dim == 2 else ("x", "y", "z", "rx", "ry", "rz", "rotation")
+    number = component_numbers(dim)
+    known = dict.fromkeys([*number, "rotation"])
     translations, rotations = set(), set()
     for c in names:
         if c not in known:
             raise ModelError(f"component {c!r} must be one of {', '.join(known)}", owner=owner)
-        if c in "xyz":
-            translations.add("xyz".index(c))
-        elif c == "rotation":
+        if c == "rotation":
             rotations |= {0} if dim == 2 else {0, 1, 2}
+        elif number[c] < 3:
+            translations.add(number[c])
         else:
-            rotations.add(_ROTATIONS[c])
+            rotations.add(number[c] - 3)
     if not translations and not rotations:
         raise ModelError("components = [] couples nothing", owner=owner, remedy="name some, or remove the key for all")
     return sorted(translations), sorted(rotations)
@@ -66,14 +67,6 @@ def coupling_blocks(building: Building) -> list[Block]:
     return blocks
 
 
-def _body_axes(building: Building, nodes) -> np.ndarray:
-    """Return rotations (n, dim, dim) of nodes at the start."""
-    R = np.tile(np.eye(building.dimension), (len(nodes), 1, 1))
-    for i in building.rotations.keys() & set(np.asarray(nodes).tolist()):
-        R[nodes == i] = building.rotation_matrix(i)
-    return R
-
-
 def _rigid(building: Building, c: _Coupling) -> list[Block]:
     dim, names = building.dimension, "xyz"[: building.dimension]
     R = building.rotation_matrix(c.reference)
@@ -84,13 +77,13 @@ def _rigid(building: Building, c: _Coupling) -> list[Block]:
     blocks = []
     if len(c.translations) == dim:
         block = make_block(c.name, f"point{dim}", ends, **offsets)
-        block.preferred = _dofs(c.nodes, range(dim))
+        block.preferred = node_dofs(c.nodes, range(dim))
         blocks.append(block)
     else:
         for k in c.translations:
             direction = {f"e{n}": R[k, i] for i, n in enumerate(names)}
             block = make_block(c.name, f"offset{dim}", ends, function=-1.0, **direction, **offsets)
-            block.preferred = _dofs(c.nodes, [k])
+            block.preferred = node_dofs(c.nodes, [k])
             blocks.append(block)
     turning = np.isin(c.nodes, list(building.rotational))
     if c.rotations and turning.any():
@@ -104,18 +97,17 @@ def _rigid(building: Building, c: _Coupling) -> list[Block]:
 
 def _rigid_rotations(building: Building, c: _Coupling, ends, nodes, R) -> list[Block]:
     if building.dimension == 2:
-        start = building.rotations.get(c.reference, 0.0)
-        angles = np.array([building.rotations.get(int(i), 0.0) for i in nodes]) - start
+        angles = building.start_angles(nodes) - building.start_angles(np.array([c.reference]))
         block = make_block(c.name, "angle2", ends, function=-1.0, angle=angles)
-        block.preferred = _dofs(nodes, [2])
+        block.preferred = node_dofs(nodes, [2])
         return [block]
-    own = _body_axes(building, nodes)
+    own = building.rotation_matrices(nodes)
     if len(c.rotations) == 3:
         # the triad of the global axes at the start; in body axes the rows of R are its vectors
         triads = {f"a{i + 1}{k + 1}": R[k, i] for i in range(3) for k in range(3)}
         triads |= {f"b{i + 1}{k + 1}": own[:, k, i] for i in range(3) for k in range(3)}
         block = make_block(c.name, "orientation3", ends, function=-1.0, **triads)
-        block.preferred = _dofs(nodes, (5, 3, 4))  # a1.b2 turns about the third axis, and so on
+        block.preferred = node_dofs(nodes, (5, 3, 4))  # a1.b2 turns about the third axis, and so on
         return [block]
     blocks = []
     for k in c.rotations:
@@ -123,7 +115,7 @@ def _rigid_rotations(building: Building, c: _Coupling, ends, nodes, R) -> list[B
         columns = {f"a{n}": R[i, m] for m, n in enumerate("xyz")}
         columns |= {f"b{n}": own[:, j, m] for m, n in enumerate("xyz")}
         block = make_block(c.name, "direction3", ends, cosine=0.0, **columns)
-        block.preferred = _dofs(nodes, [3 + k])
+        block.preferred = node_dofs(nodes, [3 + k])
         blocks.append(block)
     return blocks
 
@@ -153,14 +145,14 @@ def _distributing(building: Building, c: _Coupling) -> list[Block]:
         coefficients = np.concatenate((w[None, :, None] * unit[:, None], -unit[:, None]), axis=1)
         arms = np.zeros((m, n + 1, dim))
         arms[:, n] = mean @ R if turns else 0.0
-        block = checked_terms(
+        block = term_block(
             building,
             c.name,
             np.repeat(np.arange(m), n + 1),
             np.tile(np.append(c.nodes, c.reference), m),
             coefficients.reshape(-1, dim),
             np.zeros((m * (n + 1), 1 if dim == 2 else 3)),
-            _dofs(np.array([c.reference]), c.translations),
+            node_dofs(np.array([c.reference]), c.translations),
             arms=arms.reshape(-1, dim),
             reported=np.tile(np.append(np.zeros(n), 1.0), m),
         )
@@ -189,8 +181,8 @@ def _mean_rotation(building: Building, c: _Coupling, r, s, R) -> Block:
         axis = axes[:, lost]
         free = [k for k in c.rotations if np.abs(axis[k]).max(initial=0.0) > 1e-6]
         if free:
-            rest = [key for key, k in _ROTATIONS.items() if k in c.rotations and k not in free]
-            keys = ", ".join(f'"{key}"' for key in (*(("x", "y", "z")[k] for k in c.translations), *rest))
+            rest = [*c.translations, *(3 + k for k in c.rotations if k not in free)]
+            keys = ", ".join(f'"{COMPONENTS[dim][k]}"' for k in rest)
             where = "at one place" if lost.all() else f"in a line along {np.round(axis[:, 0], 6).tolist()}"
             raise ModelError(
                 f"its nodes stand {where}, which defines no rotation about it",
@@ -206,7 +198,7 @@ def _mean_rotation(building: Building, c: _Coupling, r, s, R) -> Block:
     columns = {f"p{k}": p[:, i] for i, k in enumerate("xyz"[:dim])}
     block = make_block(c.name, f"mean_rotation{dim}", ends, start=start, **columns)
     block.joint = np.repeat(np.arange(m), n)
-    block.preferred = _dofs(np.array([c.reference]), [dim + k for k in c.rotations])
+    block.preferred = node_dofs(np.array([c.reference]), [dim + k for k in c.rotations])
     return block
 
 
@@ -257,9 +249,8 @@ class Coupling(Declaration):
         owner = building.label("Coupling", self.name)
         a = int(building.nodes_of(self.reference, owner)[0]) if isinstance(self.reference, (int, np.integer)) else -1
         a = a if a >= 0 else building.node_of(self.reference, owner)
-        found = self.nodes if isinstance(self.nodes, np.ndarray) else building.nodes_of(self.nodes, owner)
-        found = node_indices(building, owner, found)
-        w = np.ones(len(found)) if self.weights is None else _floats(owner, "weights", self.weights, (len(found),))
+        found = nodes_at(building, owner, self.nodes)
+        w = np.ones(len(found)) if self.weights is None else floats(owner, "weights", self.weights, (len(found),))
         if self.weights is not None and self.kind == "rigid":
             raise ModelError("a rigid coupling has no weights", owner=owner, remedy="remove them")
         if not w.sum() > 0.0:
@@ -286,9 +277,3 @@ class Coupling(Declaration):
                 self.components is not None,
             )
         )
-
-
-def _dofs(nodes: np.ndarray, components) -> np.ndarray:
-    """Return (n m, 2): node and component, component fastest."""
-    k = np.asarray(list(components), np.int64)
-    return np.column_stack((np.repeat(nodes, k.size), np.tile(k, len(nodes))))

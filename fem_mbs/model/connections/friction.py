@@ -14,7 +14,7 @@ from fem_mbs.model.building import Building
 from fem_mbs.model.connections.forces import law_of_time
 from fem_mbs.model.connections.joint_parts import joint_coordinate
 from fem_mbs.model.records import JointCoordinate
-from fem_mbs.system.compile import GROUND, Block
+from fem_mbs.system.blocks import GROUND, Block
 
 __all__ = ["Friction", "check_path_ends"]
 

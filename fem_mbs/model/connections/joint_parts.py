@@ -12,7 +12,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.spring_laws import SpringLaw
 from fem_mbs.model.records import JointCoordinate
-from fem_mbs.system.compile import GROUND
+from fem_mbs.system.blocks import GROUND
 
 __all__ = [
     "JointEnds",

@@ -12,7 +12,7 @@ from fem_mbs.declarations.kinds import COMPONENT, NAME, NUMBER, PLACES
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
-from fem_mbs.system.compile import GROUND, Block
+from fem_mbs.system.blocks import GROUND, Block
 
 __all__ = ["NodalSpring"]
 

@@ -12,7 +12,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import JointRequest, add_coordinate
 from fem_mbs.model.records import JointCoordinate
-from fem_mbs.system.compile import GROUND
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["along_beam"]
 
@@ -146,8 +146,7 @@ def _start_line(building: Building, line: _Line) -> np.ndarray:
     """Return coordinates (n, 4, dim) of the shape functions at the start: ends, and axes times length."""
     y = np.zeros((len(line.length), 4, building.dimension))
     for k in range(2):
-        R = np.array([building.rotation_matrix(int(i)) for i in np.unique(line.nodes[:, k])])
-        R = R[np.searchsorted(np.unique(line.nodes[:, k]), line.nodes[:, k])]
+        R = building.rotation_matrices(line.nodes[:, k])
         y[:, 2 * k] = building.positions[line.nodes[:, k]] + np.einsum("nij,nj->ni", R, line.offsets[k])
         y[:, 2 * k + 1] = np.einsum("nij,nj->ni", R, line.axes[k]) * line.length[:, None]
     if not line.cubic:

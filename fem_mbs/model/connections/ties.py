@@ -12,7 +12,7 @@ from fem_mbs.declarations.kinds import FLAG, NAME, NUMBER, PLACES
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.cells import DIMENSION, FACETS, facets_of
 from fem_mbs.model.building import Building
-from fem_mbs.model.connections.equations import add_rows, node_indices
+from fem_mbs.model.connections.terms import add_rows, nodes_at
 from fem_mbs.system.surfaces import Foot, closest_points
 
 __all__ = ["Tie", "surface_of"]
@@ -134,9 +134,7 @@ class Tie(Declaration):
         if tolerance is not None:
             tolerance = building.number(tolerance, owner, "tolerance", 0.0)
         facets = surface_of(building, owner, self.master)
-        found = node_indices(
-            building, owner, self.slave if isinstance(self.slave, np.ndarray) else building.nodes_of(self.slave, owner)
-        )
+        found = nodes_at(building, owner, self.slave)
         nodes = np.setdiff1d(found, np.concatenate([table.ravel() for _, table in facets]))
         if not nodes.size:
             raise ModelError(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import FLAG, FUNCTION, NAME, PLACES, VECTOR
+from fem_mbs.declarations.kinds import FLAG, FUNCTION, NAME, PLACES, VECTOR, shown
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import mass as solid_mass
@@ -17,7 +17,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import DoubleIntegral, TimeFunction
 from fem_mbs.model.building import Building
-from fem_mbs.system.compile import GROUND, Block, make_block
+from fem_mbs.system.blocks import GROUND, Block, make_block
 from fem_mbs.system.inertia_coordinates import constant_mass
 
 __all__ = ["BaseExcitation", "Centrifugal", "centrifugal_blocks", "shake"]
@@ -177,7 +177,7 @@ class Centrifugal(Declaration):
                 direction = np.array([0.0, 1.0])
                 if self.axis is not None and not np.array_equal(np.abs(self.axis), direction):
                     raise ModelError(
-                        f"axis = {self.axis!r}: axisymmetric parts turn about y",
+                        f"axis = {shown(self.axis)}: axisymmetric parts turn about y",
                         owner=owner,
                         key="axis",
                         value=self.axis,

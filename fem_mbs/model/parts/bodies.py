@@ -20,6 +20,7 @@ from fem_mbs.declarations.kinds import (
     TABLE_POINTS,
     TEXT,
     VECTOR,
+    shown,
 )
 from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
@@ -27,7 +28,7 @@ from fem_mbs.model.connections.joint_parts import spring_on
 from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, spring_law
 from fem_mbs.model.parts.beams import director_columns, line_mass, line_stiffness
 from fem_mbs.model.records import Body
-from fem_mbs.system.compile import GROUND
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["PointMass", "RigidBody", "Spring", "TorsionSpring", "Truss", "add_eccentric"]
 
@@ -46,7 +47,7 @@ def _inertia_matrix(inertia, owner: str) -> np.ndarray:
     J = np.diag(J) if J.shape == (3,) else J
     if J.shape != (3, 3) or not np.isfinite(J).all() or not np.allclose(J, J.T):
         raise ModelError(
-            f"inertia = {inertia!r} must be 3 numbers or a symmetric 3x3 matrix",
+            f"inertia = {shown(inertia)} must be 3 numbers or a symmetric 3x3 matrix",
             owner=owner,
             key="inertia",
             value=inertia,
@@ -236,7 +237,7 @@ class PointMass(Declaration):
         if np.ndim(self.inertia) == 0:
             if building.number(self.inertia, owner, "inertia") != 0.0:
                 raise ModelError(
-                    f"inertia = {self.inertia!r} is for the plane",
+                    f"inertia = {shown(self.inertia)} is for the plane",
                     owner=owner,
                     key="inertia",
                     value=self.inertia,
@@ -258,7 +259,7 @@ class PointMass(Declaration):
             self.name,
             nodes,
             mass,
-            np.array([building.rotation_matrix(int(node)).T @ arm for node in nodes]),
+            np.array([R.T @ arm for R in building.rotation_matrices(nodes)]),
             J,
         )
 

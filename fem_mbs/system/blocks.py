@@ -1,0 +1,163 @@
+"""Nodes and blocks of a model: what `fem_mbs.system.compile` makes arrays of.
+
+A block holds equal elements, with one row of parameters each.  A model adds blocks one by one; `merge_blocks` makes
+one of all those of a type, so that a kernel call serves many elements.
+"""
+
+from __future__ import annotations
+
+import copyreg
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fem_mbs.elements.registry import ElementType, element_type
+
+__all__ = ["GROUND", "Block", "Nodes", "make_block", "merge_blocks"]
+
+#: Node index that stands for ground in connectivity tables.
+GROUND = -1
+
+
+def _by_name(element: ElementType) -> str | tuple[Any, ...]:
+    """Return what pickle writes of an element type: its name, or all of it if the registry has no such type."""
+    try:
+        known = element_type(element.name) is element
+    except KeyError:
+        known = False
+    return (element_type, (element.name,)) if known else element.__reduce_ex__(2)
+
+
+# A process that gets a model would compile kernels that came with it again, and ignore those on disk.
+copyreg.pickle(ElementType, _by_name)
+
+
+@dataclass
+class Nodes:
+    """Nodes of a model.
+
+    ``x`` (n, dim) positions [m] at the start, ``rotational`` (n,) whether a node has rotation dofs, ``rotation``
+    rotation at the start: the angle [rad], shape (n,), in the plane, the matrix, shape (n, 3, 3), in space.
+    ``names`` says what to call a node in a message; ``scalars`` does so of coordinates that belong to no node.
+    """
+
+    x: np.ndarray
+    rotational: np.ndarray
+    rotation: np.ndarray
+    names: Sequence[str]
+    scalars: Sequence[str] = ()
+
+
+@dataclass(eq=False)
+class Block:
+    """Equal elements: their type, end nodes (n, ends) and parameters (n, n_par).
+
+    The parameters of a compiled model stand once: ``par`` of its blocks are views into ``System.par``.
+    ``groups`` names runs of elements as the user did: (label, first, past the last).  ``joint`` (n,): elements with the
+    same number have their multipliers in common; None: each has its own.  ``preferred`` (n_multipliers, 2): node and
+    component of the dof that each multiplier's row should make dependent in an elimination, node -1: any; None: all of
+    them any.  ``reads`` (n,): of types that read multipliers, the names of the joints whose they are ("": none);
+    ``owners`` (n, type.reads, 2): where these stand, block and element, -1: nowhere.  ``scalars`` (n, type.scalars):
+    numbers of their coordinates that belong to no node.  ``along``: runs of elements that act along those of a group of
+    beams, one by one: (first, past the last, the group, local dof of the beams at which their own dofs begin); section
+    forces contain them.
+    """
+
+    groups: list[tuple[str, int, int]]
+    type: ElementType
+    nodes: np.ndarray
+    par: np.ndarray
+    watched: bool = False
+    joint: np.ndarray | None = None
+    preferred: np.ndarray | None = None
+    reads: list[str] | None = None
+    owners: np.ndarray | None = None
+    scalars: np.ndarray | None = None
+    along: list[tuple[int, int, str, int]] = field(default_factory=list)
+    dof: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
+    rot: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
+    first_element: int = 0
+    first_output: int = 0
+
+    @property
+    def size(self) -> int:
+        return self.nodes.shape[0]
+
+    @property
+    def n_multipliers(self) -> int:
+        joints = self.size if self.joint is None else int(self.joint.max(initial=-1)) + 1
+        return joints * self.type.multipliers
+
+    def lies_along(self, group: str, first_dof: int = 0) -> None:
+        """Declare that the elements act along the beams of a group, one by one; their dofs begin there at
+        ``first_dof``."""
+        self.along = [(0, self.size, group, first_dof)]
+
+    def label(self, element: int) -> str:
+        """Return the user's name of the group that an element belongs to."""
+        for name, first, last in self.groups:
+            if first <= element < last:
+                return name
+        return self.type.name
+
+    def row_label(self, element: int) -> str:
+        """Return `label`, and which of the group's constraints with shared multipliers it is, where there are
+        several."""
+        label = self.label(element)
+        if self.joint is not None:
+            first, last = next((a, b) for name, a, b in self.groups if a <= element < b)
+            numbers = self.joint[first:last]
+            if numbers.max() > numbers.min():
+                return f"{label}, row {self.joint[element] - numbers.min() + 1}"
+        return label
+
+
+def make_block(label: str, type_name: str, nodes: ArrayLike, table: ArrayLike = (), **columns: Any) -> Block:
+    """Return a block of one group from parameter columns by name (scalars are repeated); ``table`` ends each row."""
+    t = element_type(type_name)
+    nodes = np.asarray(nodes, np.int64).reshape(-1, t.ends)
+    par = np.zeros((nodes.shape[0], len(t.par)))
+    for name, value in columns.items():
+        par[:, t.column(name)] = value
+    if t.scale >= 0:
+        par[:, t.scale] = 1.0
+    par = np.hstack((par, np.tile(np.asarray(table, float).ravel(), (nodes.shape[0], 1))))
+    return Block([(label, 0, nodes.shape[0])], t, nodes, par)
+
+
+def merge_blocks(blocks: list[Block]) -> list[Block]:
+    """Return one block per element type, in the order of first appearance: a kernel call serves many elements."""
+    by_type: dict[str, list[Block]] = {}
+    for block in blocks:
+        by_type.setdefault(block.type.name, []).append(block)
+    merged = []
+    for parts in by_type.values():
+        groups, along, at = [], [], 0
+        for part in parts:
+            groups += [(name, first + at, last + at) for name, first, last in part.groups]
+            along += [(first + at, last + at, name, dof) for first, last, name, dof in part.along]
+            at += part.size
+        nodes = np.concatenate([p.nodes for p in parts])
+        width = max(p.par.shape[1] for p in parts)  # types with tables have rows of different lengths
+        par = np.concatenate([np.pad(p.par, ((0, 0), (0, width - p.par.shape[1]))) for p in parts])
+        joint = None
+        if any(p.joint is not None for p in parts):
+            own = [np.arange(p.size) if p.joint is None else p.joint for p in parts]
+            before = np.cumsum([0] + [int(j.max(initial=-1)) + 1 for j in own])
+            joint = np.concatenate([j + first for j, first in zip(own, before, strict=False)])
+        preferred = None
+        if any(p.preferred is not None for p in parts):
+            none = [np.full((p.n_multipliers, 2), -1) if p.preferred is None else p.preferred for p in parts]
+            preferred = np.concatenate(none)
+        reads = [name for p in parts for name in p.reads or [""] * p.size] if parts[0].type.reads else None
+        scalars = np.concatenate([p.scalars for p in parts]) if parts[0].type.scalars else None
+        merged.append(
+            Block(
+                groups, parts[0].type, nodes, par, joint=joint, preferred=preferred, reads=reads, scalars=scalars,
+                along=along,
+            )
+        )  # fmt: skip
+    return merged
