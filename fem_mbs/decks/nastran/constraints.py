@@ -477,7 +477,7 @@ def hold_singular(conv: Conversion, rows: Rows, supports: Supports, stiffness: c
     blocks = _diagonal_blocks(K)
     found: list[int] = []
     free = exists.reshape(-1, 2, 3)
-    for n, part in np.argwhere(free.any(axis=2)).tolist():
+    for n, part in np.argwhere(free.any(axis=2) & _suspect(blocks, free)).tolist():
         k = np.flatnonzero(free[n, part])
         lost = _singular(blocks[n, part][np.ix_(k, k)], float(blocks[n, part].diagonal().max()))
         found += [6 * n + 3 * part + int(k[i]) for i in lost]
@@ -493,6 +493,14 @@ def hold_singular(conv: Conversion, rows: Rows, supports: Supports, stiffness: c
     shown = ", ".join(f"{conv.grids.ids[d // 6]}-{d % 6 + 1}" for d in found[:8])
     more = f" and {len(found) - 8} more" if len(found) > 8 else ""
     conv.note(f"AUTOSPC holds components without stiffness: {shown}{more}", Effect.NONE)
+
+
+def _suspect(blocks: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Return which blocks (n, 2, 3, 3) are singular over their free components (n, 2, 3), (n, 2) bool."""
+    largest = np.einsum("npii->npi", blocks).max(axis=2)
+    B = np.where(free[..., :, None] & free[..., None, :], blocks, 0.0)
+    B += np.where(free, 0.0, np.maximum(largest, 1.0)[..., None])[..., None] * np.eye(3)
+    return (np.linalg.eigvalsh(B)[..., 0] <= 2.0 * _SINGULAR * largest) | ~(largest > 0.0)
 
 
 def _singular(B: np.ndarray, largest: float) -> list[int]:
@@ -559,8 +567,8 @@ def make_supports(conv: Conversion, supports: Supports, count: int) -> list[str]
             conv.model.fix(np.unique(nodes), [_NAMES[k]])
     if equations:
         row = np.repeat(np.arange(len(equations)), [len(e[0]) for e in equations])
-        nodes, components, values = (np.concatenate(p) for p in zip(*equations, strict=True))
-        conv.model.equations("supports in local axes", row, nodes, components, values, preferred=False)
+        at, components, values = (np.concatenate(p) for p in zip(*equations, strict=True))
+        conv.model.equations("supports in local axes", row, at, components, values, preferred=False)
     return _motions(conv, supports, count)
 
 
@@ -593,10 +601,10 @@ def _motions(conv: Conversion, supports: Supports, count: int) -> list[str]:
         }  # fmt: skip
         terms = [_terms(d // 6, d % 6 // 3, conv.grids.axes[d // 6, d % 3]) for d in dofs]
         row = np.repeat(np.arange(len(terms)), [len(t[0]) for t in terms])
-        nodes, components, values = (np.concatenate(p) for p in zip(*terms, strict=True))
+        at, components, factors = (np.concatenate(p) for p in zip(*terms, strict=True))
         name = f"enforced displacements {number}"
         conv.model.equations(
-            name, row, nodes, components, values, value=size, function=make_function(table), preferred=False
+            name, row, at, components, factors, value=size, function=make_function(table), preferred=False
         )
         names.append(name)
     return names

@@ -8,6 +8,7 @@ SOL 105      linear_static_step of the static subcases, buckling_step of the loa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,8 @@ class _Steps:
             return self.names[i]
         conv, case, subcase = self.conv, self.loads[i], self.conv.deck.subcases[i]
         names: list[str] = []
-        for part, make, what in ((0, conv.model.force, "forces"), (3, conv.model.moment, "moments")):
+        kinds: tuple[tuple[int, Any, str], ...] = ((0, conv.model.force, "forces"), (3, conv.model.moment, "moments"))
+        for part, make, what in kinds:
             values = case.forces[:, part : part + 3]
             nodes = np.flatnonzero(np.abs(values).max(axis=1) > 0.0)
             if len(nodes):
