@@ -113,7 +113,9 @@ class _Steps:
         subcase = self.conv.deck.subcases[i]
         name = f"subcase {subcase.number}"
         loads = [*self.act(i), *self.motions]
-        self.conv.model.linear_static_step(name, loads=loads, time=float(i + 1))
+        self.conv.model.linear_static_step(
+            name, loads=loads, time=float(i + 1), supports=self.supports.group(subcase.set("SPC"))
+        )
         self.plan(i, name)
         return name
 
@@ -197,7 +199,8 @@ def _modes(conv: Conversion, steps: _Steps, i: int) -> None:
     if count is not None and count < 1:
         count = None
     name = f"subcase {subcase.number}" if not preload else f"modes of subcase {subcase.number}"
-    options = {"preload": preload} if preload else {}
+    options: dict[str, Any] = {"preload": preload} if preload else {}
+    options["supports"] = steps.supports.group(subcase.set("SPC"))
     if high is not None and low is not None and not high > max(low, 0.0):
         raise ModelError(f"the range {low:g} to {high:g} is empty", place=card.where)
     if high is not None and count is None:
@@ -235,5 +238,7 @@ def _buckling(conv: Conversion, steps: _Steps, i: int, others: list[int]) -> Non
     name = f"subcase {subcase.number}"
     if any(plan.name == name for plan in steps.made):
         name = f"buckling of subcase {subcase.number}"
-    conv.model.buckling_step(count or _ONE, loads=names, name=name, sign=sign)
+    conv.model.buckling_step(
+        count or _ONE, loads=names, name=name, sign=sign, supports=steps.supports.group(subcase.set("SPC"))
+    )
     steps.plan(i, name)
