@@ -618,7 +618,7 @@ def test_case_control_errors(deck, case, sol, message):
 def test_subcases_with_different_equations_are_refused(deck):
     case = "LOAD = 2\nSPC = 1\nSUBCASE 1\nMPC = 3\nSUBCASE 2\n"
     text = BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,7.\nMPC,3,2,1,1.,2,2,1.\n"
-    with pytest.raises(UnsupportedError, match=r"deck.bdf, line 6: MPC = none in subcase 2 and 3 in subcase 1"):
+    with pytest.raises(UnsupportedError, match=r"deck.bdf, line 7: MPC = none in subcase 2 and 3 in subcase 1"):
         convert(deck(text, case))
 
 
