@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fem_mbs.decks.beams import beam_section
-from fem_mbs.decks.model import Conversion, Group, density_of, material_of
+from fem_mbs.decks.model import Conversion, Group, density_of, expansion_of, material_of
 from fem_mbs.decks.shells import shell_areas, shell_mass_per_area, shell_middle
 from fem_mbs.decks.solids import nodal_volumes
 from fem_mbs.decks.time import Course, Given, Root, Timeline, courses, is_general
@@ -27,6 +27,9 @@ from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Effect, Material, PointMass
 
 __all__ = ["Plan", "make_loads", "plan_loads", "surface_facets"]
+
+#: Thermal strains below this are added to those of Green as they are.
+_SMALL_STRETCH = 1e-3
 
 
 @dataclass
@@ -462,11 +465,41 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
                 continue
             label = f"TEMPERATURE {number} {group.name}"
             plan.general.append(label)
-            plan.make.append(lambda n=label, o=group.name, v=values, f=own: conv.model.temperature(n, o, v, function=f))
+            values, law = _stretched(conv, material, values, own, course.where)
+            conv.places[label] = course.where
+            plan.make.append(lambda n=label, o=group.name, v=values, f=law: conv.model.temperature(n, o, v, function=f))
 
 
 def _expands(material: Material) -> bool:
     return material.expansion is not None and bool(np.any(material.expansion.coefficients))
+
+
+def _stretched(
+    conv: Conversion, material: Material, change: np.ndarray, function: TimeFunction, place: str
+) -> tuple[np.ndarray, TimeFunction]:
+    """Return changes of temperature and their function, for steps with NLGEOM those of the stretch.
+
+    The model adds thermal strains to those of Green, of which a stretch 1 + a, a = alpha dT, is a + a^2/2. The function
+    follows this exactly where all nodes have the same temperature. CalculiX also refers the mechanical strain to the
+    expanded element, which the model does not.
+    """
+    general = [s for s in conv.deck.steps if is_general(s)]
+    bent = [conv.is_nonlinear(s) for s in general]
+    alpha = np.array(expansion_of(conv, material))
+    a = float(np.nanmax(np.abs(change)) * np.abs(alpha).max())
+    if not any(bent) or a < _SMALL_STRETCH:
+        return change, function
+    conv.note(
+        f"{place}: thermal strains of {material.name} reach {a:.2g}; stresses are those of its elements as they were "
+        f"before they expanded, and differ from CalculiX's by a part of about {2.0 * a:.1g}",
+        Effect.DIFFERS,
+    )
+    if len(alpha) > 1 or not all(bent):
+        return change, function
+    peak = float(alpha[0] * change[np.nanargmax(np.abs(change))])
+    square = make_function({"kind": "product", "functions": [function, function]})
+    parts = [_scaled(function, 1.0 / (1.0 + 0.5 * peak)), _scaled(square, 0.5 * peak / (1.0 + 0.5 * peak))]
+    return change * (1.0 + 0.5 * alpha[0] * change), make_function({"kind": "sum", "functions": parts})
 
 
 def _change(conv: Conversion, t, start: np.ndarray) -> Given:

@@ -415,6 +415,9 @@ def _temperatures(conv: Conversion, subcase: Subcase, case: LoadCase) -> None:
             )
         if group.kind == "solid":
             continue
+        if group.kind == "shell":
+            conv.note(f"{group.section.where}: temperatures of {group.section.name} {group.section.id} are not used")
+            continue
         m = group.data.material
         change = values - (m.tref if start is None else start[group.nodes])
         if m.alpha and change.any():

@@ -27,6 +27,7 @@ from fem_mbs.decks.nastran.loads import find_loads, needs_mass, turn_loaded
 from fem_mbs.decks.nastran.model import Conversion, make_mesh
 from fem_mbs.decks.nastran.points import make_points, turn_points
 from fem_mbs.decks.nastran.prints import Printer
+from fem_mbs.decks.nastran.shells import find_shells, make_shells
 from fem_mbs.decks.nastran.solids import find_solids, make_solids
 from fem_mbs.decks.nastran.steps import StepPlan, make_steps, solution_of
 from fem_mbs.decks.nastran.systems import find_grids
@@ -93,9 +94,11 @@ def _convert(deck: BulkDeck, part: bool) -> Converted:
     conv = Conversion(deck, find_grids(deck), Model(3, title=title))
     check_content(conv)
     find_solids(conv)
+    find_shells(conv)
     find_lines(conv)
     make_mesh(conv)
     make_solids(conv)
+    make_shells(conv)
     make_lines(conv)
     turn_points(conv)
     make_points(conv)
