@@ -463,7 +463,8 @@ class DeckStep(_Frozen):
     perturbation: linear about the state at the end of the last general step.  direct: fixed increments.  Increments and
     duration of STATIC and DYNAMIC; alpha of DYNAMIC (-1/3..0; the default of the programs is -0.05).  n_modes, lower,
     upper: number and bounds [cycles/time] of FREQUENCY (upper infinite where not given), number of factors and
-    tolerance of BUCKLE; coriolis: of COMPLEX FREQUENCY.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose
+    tolerance of BUCKLE; coriolis: of COMPLEX FREQUENCY; data: frequencies of STEADY STATE DYNAMICS, direct or by the
+    modes of the last FREQUENCY step.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose
     entries of earlier steps end.
     """
 

@@ -232,6 +232,7 @@ _SOLIDS = ("solid", "continuum shell", "plane stress", "plane strain", "axisymme
 def solid_section(deck: Reading, card: Card) -> None:
     """Give solids, plane elements and trusses their material."""
     name, ids = _members(deck, card, _SOLIDS)
+    card.get("CONTROLS")  # of *SECTION CONTROLS, which speaks for itself
     value = None
     if any(any(fields) for _, fields in card.rows()):
         row, fields = deck.only_line(card, "the area or thickness")
@@ -243,6 +244,17 @@ def solid_section(deck: Reading, card: Card) -> None:
     deck.sections.append(
         SolidSection(name, ids, _material_of(deck, card), _orientation_of(deck, card), value, where(card))
     )
+
+
+def section_controls(deck: Reading, card: Card) -> None:
+    """Read hourglass control, of which bricks with one point take the enhanced one."""
+    name, kind = card.need("NAME"), card.get("HOURGLASS", "ENHANCED")
+    factors = [row.numbers(fields, "scale factors") for row, fields in card.rows()]
+    if kind != "ENHANCED" or any(f not in (0.0, 1.0) for row in factors for f in row):
+        deck.log.add(
+            "keyword", f"SECTION CONTROLS, NAME={name}", card, Effect.DIFFERS,
+            f"hourglass control is ENHANCED with factors 1, not {kind}",
+        )  # fmt: skip
 
 
 # least and most numbers of the dimensions line
@@ -548,6 +560,7 @@ PROPERTY_KEYWORDS = {
     "MATERIAL": material,
     "ORIENTATION": orientation,
     "SOLID SECTION": solid_section,
+    "SECTION CONTROLS": section_controls,
     "BEAM SECTION": beam_section,
     "BEAM GENERAL SECTION": beam_section,
     "SHELL SECTION": shell_section,

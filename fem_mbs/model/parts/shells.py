@@ -82,10 +82,11 @@ class Shell(Declaration):
     )
     layers: Any = key(
         LAYERS,
-        "instead: {material, thickness [m], angle [degrees]} from the bottom to the top along the normal",
+        "instead: {material, thickness, angle} from the bottom to the top along the normal",
         None,
         shows="none",
         kw_only=True,
+        unit="m, deg",
     )
     offset: Any = key(
         NUMBER_OR_EXPRESSION,
@@ -190,7 +191,7 @@ def _section(building: Building, owner: Owner, shell: Shell) -> tuple[ShellSecti
                 f"shear_correction = {shown(shell.shear_correction)} must be one or two numbers greater than 0",
                 owner=owner, key="shear_correction", value=shell.shear_correction,
             )  # fmt: skip
-        correction = np.broadcast_to(given, (2,))
+        correction = [float(given[0]), float(given[-1])]
     if shell.layers is None:
         if shell.material is None or shell.thickness is None:
             missing = "material" if shell.material is None else "thickness"
