@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -114,30 +115,41 @@ class SolidPart:
 
 @dataclass
 class ShellPart(SolidPart):
-    """Cells of one kind of a shell: the axes (e, 3, 3) of its elements, ``forces`` (e, n, 6, m) membrane forces and
-    moments at the nodes by the natural strains, and ``faces``: for each of `FACES` the strains (e, 3, 6) there by
-    forces and moments, and the stiffness (3, 3) [Pa] of the layer."""
+    """Cells of one kind of a shell: its group, and the positions X (e, n, 3) of their nodes at the reference."""
 
-    axes: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    forces: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    faces: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    shell: ShellGroup | None = None
+    X: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     def has(self, face: str) -> bool:
-        return face in self.faces
+        return face in FACES
+
+    @cached_property
+    def _strains(self) -> dict[str, np.ndarray]:
+        """Return, for each face, strains (e, n, 3, m) at the nodes by the natural strains."""
+        group = self.shell
+        assert group is not None
+        matrix, shear = group.section.stiffness(group.thickness)
+        middle = self.X + group.offset[:, None, None] * normals(self.X)
+        forces = shell_stiffness(middle, group.axes, matrix, shear, group.drilling).resultants[:, 1:, :6]
+        compliance = np.linalg.inv(matrix)[:, None]
+        heights = {face: height * group.thickness[:, None, None, None] for face, (height, _) in FACES.items()}
+        return {f: (compliance[..., :3, :] + z * compliance[..., 3:, :]) @ forces for f, z in heights.items()}
 
     def table(self, out: np.ndarray, face: str = "top") -> tuple[np.ndarray, np.ndarray]:
         """Return stresses and strains (e, n, 6) on a face at the nodes, turned back to the reference; shear as
         gamma."""
         own = out[self.first_output : self.first_output + len(self.nodes) * self.width]
-        natural = own.reshape(len(self.nodes), self.width)[:, -self.forces.shape[3] :]
-        strains, stiffness = self.faces[face]
-        strain = np.einsum("eik,enkm,em->eni", strains, self.forces, natural)
+        assert self.shell is not None
+        by_natural, stiffness = self._strains[face], self.shell.section.layer_at(FACES[face][0])
+        natural = own.reshape(len(self.nodes), self.width)[:, -by_natural.shape[3] :]
+        strain = np.einsum("enim,em->eni", by_natural, natural)
         return self._tensor(strain @ stiffness.T, 1.0), self._tensor(strain, 2.0)
 
     def _tensor(self, plane: np.ndarray, shear: float) -> np.ndarray:
         """Return components (e, n, 6) in global axes of those 11, 22, 12 (e, n, 3) in the axes of the elements."""
         xx, yy, xy = np.moveaxis(plane, 2, 0)
-        a, b = self.axes[:, None, 0], self.axes[:, None, 1]
+        assert self.shell is not None
+        a, b = self.shell.axes[:, None, 0], self.shell.axes[:, None, 1]
         off = xy / shear
         found = np.empty((*plane.shape[:2], 6))
         for c, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))):
@@ -178,21 +190,11 @@ def _shell_parts(system, groups: Mapping[str, ShellGroup]) -> list[SolidPart]:
             continue
         width = len(block.type.outputs)
         for label, first, last in block.groups:
-            group = groups[label]
-            X = system.nodes.x[block.nodes[first:last]]
-            matrix, shear = group.section.stiffness(group.thickness)
-            middle = X + group.offset[:, None, None] * normals(X)
-            forces = shell_stiffness(middle, group.axes, matrix, shear, group.drilling).resultants[:, 1:, :6]
-            compliance = np.linalg.inv(matrix)
-            faces = {}
-            for face, (height, _) in FACES.items():
-                z = height * group.thickness[:, None, None]
-                faces[face] = compliance[:, :3] + z * compliance[:, 3:], group.section.layer_at(height)
             found.append(
                 ShellPart(
-                    label, group.part, block.type.name, kinds[block.type.name], "full", False, True,
+                    label, groups[label].part, block.type.name, kinds[block.type.name], "full", False, True,
                     block.nodes[first:last], block.first_output + first * width, block.first_element + first, width,
-                    axes=group.axes, forces=forces, faces=faces,
+                    shell=groups[label], X=system.nodes.x[block.nodes[first:last]],
                 )
             )  # fmt: skip
     return found

@@ -23,7 +23,8 @@ _COARSE_SHAPE = 0.01  # of a function's range: how far it leaves the straight li
 _SAMPLES = 100_000  # of time steps at which drives are looked at
 #: Tables of a model file of which `explain` says more than number and names.
 DESCRIBED = frozenset(
-    {"mesh", "part", "beam", "truss", "solid", "plane", "component", "support", "step", "sensor", "event", "check"}
+    {"mesh", "part", "beam", "truss", "solid", "plane", "shell", "component", "support", "step", "sensor", "event"}
+    | {"check"}
 )
 
 
@@ -345,8 +346,10 @@ def _unused(file: Any) -> Iterator[str]:
                     [entry.keys.section] if isinstance(entry.keys.section, str) else entry.keys.section
                 )
                 named["material"].add(entry.keys.material)
-            if entry.type.name in ("solid", "plane"):
+            if entry.type.name in ("solid", "plane", "shell"):
                 named["material"].add(entry.keys.material)
+            if entry.type.name == "shell":
+                named["material"].update(layer["material"] for layer in entry.keys.layers or ())
             for text in _texts(entry.keys):
                 for table in ("function", "node"):
                     named[table].add(text)

@@ -460,6 +460,12 @@ def material_of(conv: Conversion, name: str | None, where: str) -> Material:
     if name is None or name not in conv.deck.materials:
         raise ModelError("the section names no material of the deck", place=where, remedy="give MATERIAL=...")
     material = conv.deck.materials[name]
+    if material.elastic is None and material.others:
+        raise UnsupportedError(
+            f"*{material.others[0]} of the material {name}, which the section of {where} needs, is not supported",
+            place=material.where,
+            remedy="give *ELASTIC instead",
+        )
     if material.elastic is None:
         raise ModelError(
             f"the material {name} has no elastic constants, which the section of {where} needs",

@@ -265,6 +265,17 @@ def test_enforced_displacements(tables):
     close(found["SPCFORCES"][2][1], 3 * E * 0.02 / L**3 * 0.2)
 
 
+def test_supports_of_subcases(tables):
+    """Clamped at both ends, then at the first alone; AUTOSPC takes what each leaves."""
+    case = "LOAD = 2\nDISPLACEMENT = ALL\nSPCFORCES = ALL\nSUBCASE 1\n SPC = 4\nSUBCASE 2\n SPC = 1\n"
+    text = BAR + PBAR + "SPC1,1,123456,1\nSPC1,3,12,2\nSPCADD,4,1,3\nFORCE,2,2,,6.,0.,1.,1.\n"
+    first, second = tables(text, case)
+    close(first["DISPLACEMENT"][2][1:3], [0, 6 * L**3 / (3 * E * 0.03)])
+    close(first["SPCFORCES"][2][1], -6)
+    close(second["DISPLACEMENT"][2][1:3], [6 * L**3 / (3 * E * 0.02), 6 * L**3 / (3 * E * 0.03)])
+    close(second["SPCFORCES"][1][1], -6)
+
+
 def test_permanent_supports_and_defaults(tables):
     text = BAR.replace("GRID,2,,2.,0.,0.", "GRID,2,,2.,0.,0.,,2") + "GRDSET,,,,,,,3\n"
     found = tables(text + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,7.\n")[0]
@@ -596,13 +607,19 @@ def test_errors_name_file_and_line(deck, bulk, message):
         ("SPC = 1\nK2GG = STIFF\n", 101, "K2GG .direct input of stiffness. is not supported"),
         ("SPC = 1\nFOO = 1\n", 101, "the command FOO is not known"),
         ("SPC = 1\n", 200, "SOL 200 is not supported"),
-        ("LOAD = 2\nSUBCASE 1\nSPC = 1\nSUBCASE 2\n", 101, "different supports or constraints"),
     ],
 )
 def test_case_control_errors(deck, case, sol, message):
     with pytest.raises(ModelError, match=message) as caught:
         convert(deck(BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,7.\n", case, sol))
     assert "deck.bdf, line" in str(caught.value)
+
+
+def test_subcases_with_different_equations_are_refused(deck):
+    case = "LOAD = 2\nSPC = 1\nSUBCASE 1\nMPC = 3\nSUBCASE 2\n"
+    text = BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,7.\nMPC,3,2,1,1.,2,2,1.\n"
+    with pytest.raises(UnsupportedError, match=r"deck.bdf, line 7: MPC = none in subcase 2 and 3 in subcase 1"):
+        convert(deck(text, case))
 
 
 def test_dropped_content_is_left_out_with_allow(deck, tables):

@@ -94,7 +94,12 @@ def _bars(conv: Conversion, type_: str, properties: tuple[str, str], defaults: s
             conv.note(f"{card.where}: CBEAM {card.id}: warping by scalar points SA, SB is not supported")
         nodes = conv.grids.indices([card["ga"], card["gb"]], card.where).tolist()
         v, offsets = _directions(conv, card, default, nodes)
-        key = (pid, tuple(np.round(_section_offsets(conv, nodes, v, offsets), 12).ravel()), card["pa"], card["pb"])
+        key: tuple[Any, ...] = (
+            pid,
+            tuple(np.round(_section_offsets(conv, nodes, v, offsets), 12).ravel()),
+            card["pa"],
+            card["pb"],
+        )
         if pid not in sections:
             section = bar_section(conv, known[pid])
             sections[pid] = section, isotropic(conv, section.mid, section.where)
@@ -222,10 +227,10 @@ def _stiffness(conv: Conversion, group: Group, s: BarSection) -> dict[str, Any]:
     I1, I2, turn = s.I1, s.I2, 0.0
     if s.I12:
         # y lies in plane 1: I1 is the integral of y^2, I12 that of y z
-        values, axes = np.linalg.eigh(np.array([[s.I1, s.I12], [s.I12, s.I2]]))
-        I1, I2 = float(values[1]), float(values[0])
+        moments, axes = np.linalg.eigh(np.array([[s.I1, s.I12], [s.I12, s.I2]]))
+        I1, I2 = float(moments[1]), float(moments[0])
         turn = float(np.rad2deg(np.arctan2(axes[1, 1], axes[0, 1])))
-    values = {"EA": m.E * s.A, "EIz": m.E * I1, "EIy": m.E * I2, "GJ": m.G * s.J}
+    values: dict[str, Any] = {"EA": m.E * s.A, "EIz": m.E * I1, "EIy": m.E * I2, "GJ": m.G * s.J}
     _, _, length = bar_axes(conv, group)
     L2 = float(np.mean(length)) ** 2
     most = max(values["EA"] * L2, values["EIz"], values["EIy"], values["GJ"])
@@ -238,12 +243,11 @@ def _stiffness(conv: Conversion, group: Group, s: BarSection) -> dict[str, Any]:
     values["GAy"] = np.inf if s.k1 is None else s.k1 * m.G * s.A or np.inf
     values["GAz"] = np.inf if s.k2 is None else s.k2 * m.G * s.A or np.inf
     values["rhoA"] = m.rho * s.A + s.nsm * conv.wtmass
-    out: dict[str, Any] = dict(values)
     if turn:
-        out["rotate"] = turn
+        values["rotate"] = turn
     if any(s.neutral):
-        out["centroid"], out["shear_centre"], out["mass_centre"] = list(s.neutral), [0.0, 0.0], list(s.neutral)
-    return out
+        values["centroid"], values["shear_centre"], values["mass_centre"] = list(s.neutral), [0.0, 0.0], list(s.neutral)
+    return values
 
 
 def _make_bars(conv: Conversion, group: Group, on: str) -> None:

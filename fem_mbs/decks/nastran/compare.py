@@ -150,7 +150,7 @@ def _table(name: str, table: ListingTable, steps: list[StepReport], margin: _Mar
     theirs = table.values
     keys = _keys(table.ids)
     if table.quantity == "SPCFORCES":  # of ours only those that are not zero
-        ours = {k: [0.0] * 6 for k in keys} | ours
+        ours = {k: ours.get(k, [0.0] * 6) for k in keys}
     if any(k not in ours for k in keys):
         return [_without(name, table.subcase, label, "grid points or elements are missing", "missing")]
     values = np.array([ours[k] for k in keys])

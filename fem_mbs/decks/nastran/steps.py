@@ -8,6 +8,7 @@ SOL 105      linear_static_step of the static subcases, buckling_step of the loa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,8 @@ class _Steps:
             return self.names[i]
         conv, case, subcase = self.conv, self.loads[i], self.conv.deck.subcases[i]
         names: list[str] = []
-        for part, make, what in ((0, conv.model.force, "forces"), (3, conv.model.moment, "moments")):
+        kinds: tuple[tuple[int, Any, str], ...] = ((0, conv.model.force, "forces"), (3, conv.model.moment, "moments"))
+        for part, make, what in kinds:
             values = case.forces[:, part : part + 3]
             nodes = np.flatnonzero(np.abs(values).max(axis=1) > 0.0)
             if len(nodes):
@@ -111,7 +113,9 @@ class _Steps:
         subcase = self.conv.deck.subcases[i]
         name = f"subcase {subcase.number}"
         loads = [*self.act(i), *self.motions]
-        self.conv.model.linear_static_step(name, loads=loads, time=float(i + 1))
+        self.conv.model.linear_static_step(
+            name, loads=loads, time=float(i + 1), supports=self.supports.group(subcase.set("SPC"))
+        )
         self.plan(i, name)
         return name
 
@@ -195,7 +199,8 @@ def _modes(conv: Conversion, steps: _Steps, i: int) -> None:
     if count is not None and count < 1:
         count = None
     name = f"subcase {subcase.number}" if not preload else f"modes of subcase {subcase.number}"
-    options = {"preload": preload} if preload else {}
+    options: dict[str, Any] = {"preload": preload} if preload else {}
+    options["supports"] = steps.supports.group(subcase.set("SPC"))
     if high is not None and low is not None and not high > max(low, 0.0):
         raise ModelError(f"the range {low:g} to {high:g} is empty", place=card.where)
     if high is not None and count is None:
@@ -233,5 +238,7 @@ def _buckling(conv: Conversion, steps: _Steps, i: int, others: list[int]) -> Non
     name = f"subcase {subcase.number}"
     if any(plan.name == name for plan in steps.made):
         name = f"buckling of subcase {subcase.number}"
-    conv.model.buckling_step(count or _ONE, loads=names, name=name, sign=sign)
+    conv.model.buckling_step(
+        count or _ONE, loads=names, name=name, sign=sign, supports=steps.supports.group(subcase.set("SPC"))
+    )
     steps.plan(i, name)
