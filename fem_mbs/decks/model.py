@@ -68,7 +68,7 @@ _BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
 _TRUSSES = {"T3D2": 2, "T3D3": 3}
 _SHELLS = {"S3": "triangle", "S4": "quad"}
 #: Families without elements of their own in the model: their sections, or constraints, say what they are.
-_POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling", "rigid")
+_POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling", "rigid", "connector")
 #: Of the largest coordinate: nodes nearer than this are one place.
 _SAME = 1e-12
 
@@ -326,7 +326,7 @@ def find_groups(conv: Conversion) -> None:
     for block in deck.blocks:
         kind = element_kind(block.family, block.shape, block.type)
         if block.family in _POINTS:
-            if block.family in ("mass", "rotary inertia", "spring", "dashpot"):
+            if block.family in ("mass", "rotary inertia", "spring", "dashpot", "connector"):
                 conv.used[conv.nodes(block.nodes.ravel())] = True
             continue
         if kind is None:
