@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, InputError
 
 __all__ = ["TaskFailure", "TaskPool", "TaskProgress", "default_workers", "refuse_in_workers", "run_tasks"]
@@ -120,16 +121,16 @@ def run_tasks(
 
 def _check_place(workers: int | None, scheduler: str | None) -> None:
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise InputError(f"workers = {workers!r} must be a whole number, at least 1")
+        raise InputError(f"workers = {shown(workers)} must be a whole number, at least 1")
     if workers is not None and scheduler is not None:
         raise InputError("give either workers (processes of this machine) or scheduler (a running cluster)")
 
 
 def _check_rules(attempts: int, errors: str) -> None:
     if errors not in ("raise", "return"):
-        raise InputError(f'errors = {errors!r} must be "raise" or "return"')
+        raise InputError(f'errors = {shown(errors)} must be "raise" or "return"')
     if isinstance(attempts, bool) or not isinstance(attempts, int) or attempts < 1:
-        raise InputError(f"attempts = {attempts!r} must be a whole number, at least 1")
+        raise InputError(f"attempts = {shown(attempts)} must be a whole number, at least 1")
 
 
 class TaskPool:

@@ -12,7 +12,12 @@ from typing import Any
 
 __all__ = ["digest_of", "files_of", "inputs_of", "moved"]
 
-_INCLUDE = re.compile(rb"^\s*\*INCLUDE\s*,\s*INPUT\s*=\s*([^\r\n,]+)", re.IGNORECASE | re.MULTILINE)
+_ABAQUS = re.compile(rb"^\s*\*INCLUDE\s*,\s*INPUT\s*=\s*([^\r\n,]+)", re.IGNORECASE | re.MULTILINE)
+_NASTRAN = re.compile(rb"^\s*INCLUDE\s*'?([^'\r\n$]+)", re.IGNORECASE | re.MULTILINE)
+#: Ending of decks -> how they name the files that they include.
+_INCLUDES = {
+    ".inp": _ABAQUS, ".bdf": _NASTRAN, ".nas": _NASTRAN, ".dat": _NASTRAN, ".inc": _NASTRAN, ".blk": _NASTRAN,
+}  # fmt: skip
 
 
 def files_of(value: Any) -> Iterator[str]:
@@ -73,9 +78,10 @@ def _named_in(path: Path) -> list[str]:
     """Files that a model file or a deck names."""
     if path.suffix.lower() == ".toml":
         return list(files_of(tomllib.loads(path.read_text(encoding="utf-8-sig"))))
-    if path.suffix.lower() == ".inp":
-        return [found.decode(errors="replace").strip().strip('"') for found in _INCLUDE.findall(path.read_bytes())]
-    return []
+    pattern = _INCLUDES.get(path.suffix.lower())
+    if pattern is None:
+        return []
+    return [found.decode(errors="replace").strip().strip('"') for found in pattern.findall(path.read_bytes())]
 
 
 def inputs_of(path: str | Path) -> set[Path]:

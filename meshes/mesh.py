@@ -302,7 +302,7 @@ class Mesh:
         return result
 
     def node(self, name: str) -> int:
-        """Return index of the only point of a point set; of a name used twice, the point set is meant."""
+        """Return the index of the only point of a point set; of a name used twice, the point set is meant."""
         bare, points, _ = self._resolve(name)
         nodes = self.node_sets[bare] if points else self.nodes_of(name)
         if len(nodes) != 1:

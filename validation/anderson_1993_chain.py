@@ -89,7 +89,7 @@ def reference(n: int = 10, t: float = 1.0) -> dict:
 
 
 def gap(solution, n: int, closed: bool, dimension: int) -> float:
-    """Return largest distance between points that a joint holds together, over all frames, over the chain's length."""
+    """Return the largest distance of points that a joint holds together, in all frames, over the chain's length."""
     frames = solution.steps[0].frames
     P = np.column_stack((places(n, closed), np.zeros(n + 1)))
     x = 0.5 * (P[:-1] + P[1:]) + frames["displacement"]

@@ -53,7 +53,7 @@ def reference() -> dict:
 
 
 def critical_load(n: int, sense: float, strains: str = "exact") -> tuple[str, float]:
-    """Return kind and load of the first critical point on the nonlinear path."""
+    """Return the kind and load of the first critical point on the nonlinear path."""
     model = build(n, sense, strains)
     model.static_step(increments=4, until=1.3 if sense > 0.0 else 0.8, stability=True)
     found = solve(model).steps[0].summary["critical_points"][0]

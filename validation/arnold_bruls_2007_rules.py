@@ -105,7 +105,7 @@ def build(kind: str, h: float, duration: float, **options) -> Model:
 
 
 def characteristic(options: dict, wh: float) -> np.ndarray:
-    """Return polynomial in z of the rule for d'' + w^2 d = 0: the eigenvalues of its amplification matrix are the
+    """Return the polynomial in z of the rule for d'' + w^2 d = 0: the eigenvalues of its amplification matrix are the
     roots."""
     rule, g = options["rule"], wh * wh
     if rule in ("midpoint", "decaying"):
@@ -137,7 +137,7 @@ def principal_root(options: dict, wh: float) -> complex:
 
 
 def pendulum(t: float) -> dict[str, np.ndarray]:
-    """Return position, velocity of the mass centre and force of the body on the pin at time t."""
+    """Return position and velocity of the mass centre and the force of the body on the pin at time t."""
     from scipy.integrate import solve_ivp
 
     J = INERTIA + MASS * ARM**2
@@ -195,7 +195,7 @@ def check(f: Findings) -> None:
 
 
 def _measured_root(u: np.ndarray) -> complex:
-    """Return root z with u_{n+1} - 2 Re(z) u_n + |z|^2 u_{n-1} = 0, by least squares."""
+    """Return the root z of u_{n+1} - 2 Re(z) u_n + |z|^2 u_{n-1} = 0, by least squares."""
     A = np.column_stack((u[1:-1], -u[:-2]))
     twice, square = np.linalg.lstsq(A, u[2:], rcond=None)[0]
     return complex(0.5 * twice, np.sqrt(square - 0.25 * twice * twice))

@@ -192,7 +192,7 @@ def whole_mechanism(q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def state(angle: float, **options) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions and angles of the rod's nodes (n, 3), and their rates, as the transient has left them."""
+    """Return the positions and angles of the rod's nodes (n, 3), and their rates, as the transient has left them."""
     model = build([angle], **options)
     lin = linearise(model)
     place = dict(zip(lin.names, lin.dofs, strict=True))
@@ -202,7 +202,7 @@ def state(angle: float, **options) -> tuple[np.ndarray, np.ndarray]:
 
 
 def reference() -> dict:
-    """Return frequencies of the pinned rod without axial force [rad/s]."""
+    """Return the frequencies of the pinned rod without axial force [rad/s]."""
     k = np.pi * np.arange(1, 3) / ROD
     return {"at rest": k**2 * np.sqrt(E * INERTIA / (DENSITY * AREA))}
 

@@ -41,7 +41,7 @@ def reference() -> dict:
 
 
 def exact() -> np.ndarray:
-    """Return tip of the exact beam."""
+    """Return the tip of the exact beam."""
     flexibility = np.diag(1.0 / np.array([1e7, 5e6, 5e6, 5e6 / 6.0, 1e7 / 12.0, 1e7 / 12.0]))
     length = 25.0 * np.pi
     start = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])  # ex along y, ey to the centre

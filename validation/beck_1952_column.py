@@ -43,7 +43,7 @@ def build(load: float, n: int = 10, damping: float = 0.0, count: int = 2) -> Mod
 
 
 def characteristic(p: complex, load: float, damping: float) -> complex:
-    """Return determinant of the boundary conditions, over what it is for a beam without motion."""
+    """Return the determinant of the boundary conditions, over what it is for a beam without motion."""
     stiffness = 1.0 + damping * p
     root = np.sqrt(complex((load / stiffness) ** 2 - 4.0 * p**2 / stiffness))
     a, b = np.sqrt((-load / stiffness + root) / 2.0), np.sqrt((-load / stiffness - root) / 2.0)
@@ -56,7 +56,7 @@ def characteristic(p: complex, load: float, damping: float) -> complex:
 
 
 def newton(function, x: np.ndarray, steps: int = 40) -> np.ndarray:
-    """Return roots of as many real functions as there are unknowns (k,), by differences."""
+    """Return the roots of as many real functions as there are unknowns (k,), by differences."""
     for _ in range(steps):
         value = function(x)
         e = 1e-6 * np.maximum(np.abs(x), 1e-3)
@@ -69,7 +69,7 @@ def newton(function, x: np.ndarray, steps: int = 40) -> np.ndarray:
 
 
 def reference() -> dict:
-    """Return load and frequency where roots coalesce: f = df/dw = 0; and where a damped one has no real part."""
+    """Return load and frequency where two roots coalesce (f = df/dw = 0), and where a damped root is imaginary."""
 
     def double(x):
         f = partial(characteristic, load=x[1], damping=0.0)
@@ -111,7 +111,7 @@ def discriminant(load: float, n: int) -> tuple[float, float]:
 
 
 def coalescence(n: int) -> tuple[float, float]:
-    """Return load and frequency at which the two modes meet, by the secant rule."""
+    """Return the load and frequency at which the two modes meet, by the secant rule."""
     a, b = 19.5, 20.4
     fa, _ = discriminant(a, n)
     for _ in range(8):

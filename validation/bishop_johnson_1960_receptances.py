@@ -80,7 +80,7 @@ def measured(f: np.ndarray, n: int = ELEMENTS, **options) -> dict[str, np.ndarra
 
 
 def distance(a: dict, b: dict) -> dict[str, float]:
-    """Return largest distances at a frequency, over the larger of the value there and a hundredth of the largest."""
+    """Return the largest relative differences of a and b; values below a hundredth of the largest count as that."""
     return {k: float((np.abs(a[k] - b[k]) / np.maximum(np.abs(b[k]), 0.01 * np.abs(b[k]).max())).max()) for k in b}
 
 

@@ -29,7 +29,7 @@ BEAMS = (
 
 
 def build(dimension: int, strains: str, load: float, n: int = 32, increments: int = 5) -> Model:
-    """Return cantilever of length 1 along x with EI = 1, practically inextensible; ``load`` is P L^2/EI."""
+    """Return a cantilever of length 1 along x with EI = 1, practically inextensible; ``load`` is P L^2/EI."""
     model = Model(dimension, "elastica")
     model.section("beam", "stiffness", EA=1e7, EI=1.0, GA=np.inf, GJ=1.0, rhoA=0.0, rhoI=0.0)
     zero, end, down = np.zeros(dimension), np.eye(dimension)[0], -load * np.eye(dimension)[1]

@@ -153,8 +153,10 @@ def _closing(step, after: float) -> np.ndarray:
 
 
 def energy_error(step, after: float = 0.0, constant: bool = False) -> float:
-    """Return largest closing error of the ledger over the scale of the energy; of the total energy itself if
-    ``constant``."""
+    """Return the largest closing error of the energy ledger over the scale of the energy.
+
+    With ``constant`` it is the largest change of the total energy instead.
+    """
     rows = step.time >= after - 1e-9
     error = total_energy(step) if constant else step.ledger("closing error")
     error = error[rows]
@@ -162,8 +164,7 @@ def energy_error(step, after: float = 0.0, constant: bool = False) -> float:
 
 
 def constancy(step, name: str, after: float = 0.0, scale: float = 0.0) -> float:
-    """Return largest change of a series (n, k) since ``after`` over its largest norm (or ``scale`` if that is
-    larger)."""
+    """Return the largest change of a series (n, k) since ``after``, over its largest norm or ``scale``, if larger."""
     rows = step.time >= after - 1e-9
     values = step.series[name][rows]
     size = max(float(np.linalg.norm(values, axis=1).max()), scale)

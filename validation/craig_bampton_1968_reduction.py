@@ -73,7 +73,7 @@ def build(part: str = "frame", tied: bool = False, held: str = "") -> Model:
 
 
 def interfaces(part: str) -> dict:
-    """Return ends of the solid bar are rigid, those of the plate move by their mean; the frame has a free foot."""
+    """Return interfaces: rigid ends of the solid bar, mean motions of the plate's ends; the frame has a free foot."""
     if part == "frame":
         return {"foot": "frame:end"}
     kind = "rigid" if part == "solid" else "average"
@@ -81,7 +81,7 @@ def interfaces(part: str) -> dict:
 
 
 def full(part: str, held: str = "") -> np.ndarray:
-    """Return lowest elastic frequencies [Hz] of the full part."""
+    """Return the lowest elastic frequencies [Hz] of the full part."""
     rigid = 0 if held else RIGID[part]
     model = build(part, part == "solid", held)
     model.modes_step(count=rigid + SHOWN)
@@ -89,19 +89,21 @@ def full(part: str, held: str = "") -> np.ndarray:
 
 
 def reference() -> dict:
-    """Return frequencies [Hz] of the full parts, interfaces free and the first of them held (the plate's mean cannot
-    be)."""
+    """Return the frequencies [Hz] of the full parts with free interfaces and with the first interface held.
+
+    The plate has no held one: its interface follows the mean of nodes and cannot be held.
+    """
     known = {part: full(part) for part in RIGID}
     return known | {f"{part}, held": full(part, "held") for part in ("solid", "frame")}
 
 
 def frequencies(part) -> np.ndarray:
-    """Return lowest elastic frequencies [Hz] of a reduced part with free interfaces."""
+    """Return the lowest elastic frequencies [Hz] of a reduced part with free interfaces."""
     return np.array([row["frequency_hz"] for row in part.info["accuracy"][:SHOWN]])
 
 
 def held_frequencies(part) -> np.ndarray:
-    """Return lowest frequencies [Hz] of a reduced part with its first interface held."""
+    """Return the lowest frequencies [Hz] of a reduced part with its first interface held."""
     rest = np.arange(len(part.interfaces[0].components), part.size)
     K, M = part.stiffness[np.ix_(rest, rest)], part.mass[np.ix_(rest, rest)]
     L = np.linalg.inv(np.linalg.cholesky(K))

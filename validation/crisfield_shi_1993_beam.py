@@ -66,7 +66,7 @@ def reference() -> dict:
 
 
 def drift_of_rotation(solution) -> float:
-    """Return largest |alpha as the element has it - alpha of the chord| [rad], means over the steps.
+    """Return the largest |alpha of the element - alpha of the chord| [rad] of means over the steps.
 
     The element's local rotations follow from its end moments: M_p = -(4 a + 2 b) EI/l, M_q = (2 a + 4 b) EI/l.
     """

@@ -83,7 +83,7 @@ def reference() -> dict:
 
 
 def zero(squares: np.ndarray, torques: np.ndarray) -> float:
-    """Return torque at which w^2 vanishes: there the torque has its largest value, M = M_cr + a w^4 + b w^6."""
+    """Return the torque at which w^2 vanishes: there the torque has its largest value, M = M_cr + a w^4 + b w^6."""
     s = squares / squares[0]
     return float(np.linalg.lstsq(np.column_stack((np.ones_like(s), s**2, s**3)), torques, rcond=None)[0][0])
 

@@ -32,8 +32,10 @@ MESHES = (6, 18, 54)
 
 
 def stiffness() -> dict[str, float]:
-    """Return products with the section's constants; J by the first terms of St. Venant's series (Timoshenko &
-    Goodier)."""
+    """Return the stiffnesses EA, GA [N], GJ and EI [N m^2] of the section.
+
+    J is by the first terms of St. Venant's series (Timoshenko & Goodier).
+    """
     G, A, q = E / (2.0 * (1.0 + NU)), HEIGHT * WIDTH, WIDTH / HEIGHT
     return {
         "EA": E * A,
@@ -77,7 +79,7 @@ def reference() -> dict:
 
 
 def exact(force: float, beta: float) -> np.ndarray:
-    """Return displacement of the tip of the exact beam."""
+    """Return the displacement of the tip of the exact beam."""
     flexibility = np.diag(1.0 / np.array([stiffness()[k] for k in ("EA", "GAy", "GAz", "GJ", "EIy", "EIz")]))
     tip = cantilever(LENGTH, flexibility, load(force, beta), intervals=16)[-1].place(LENGTH)
     return tip - (LENGTH, 0.0, 0.0)

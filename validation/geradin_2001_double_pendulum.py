@@ -67,7 +67,7 @@ def rigid(t: np.ndarray) -> np.ndarray:
 
 
 def reference() -> dict:
-    """Return positions come from `rigid`."""
+    """Return the times [s] of the comparison; the reference positions there come from `rigid`."""
     return {"times": (0.1, 0.5, 1.0)}
 
 

@@ -86,7 +86,7 @@ def check(f: Findings) -> None:
     good_pairs(f, "B-JEFFCOTT", "all speeds", *summaries)
 
     def rate(speed: float) -> float:
-        """Return growth of forward whirl [1/s]."""
+        """Return the growth rate of forward whirl [1/s]."""
         model = build()
         model.complex_modes_step(count=4, rotor="rotor", speed=speed)
         p = solve(model).steps[-1].summary["eigenvalues"]

@@ -70,7 +70,7 @@ ID = {("strip", True): "M3", ("strip", False): "M4", ("shaft", True): "M5", ("sh
 
 
 def factor(case: str, n: int, second_order: bool = True, strains: str = "generalised") -> float:
-    """Return lowest positive load factor; infinite if there is none."""
+    """Return the lowest positive load factor; infinite if there is none."""
     factors = solve(build(case, n, second_order, strains)).steps[0].summary["load_factors"]
     positive = [x for x in factors if 0.0 < x < 1e4]
     return min(positive, default=np.inf)

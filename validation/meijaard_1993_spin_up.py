@@ -86,7 +86,7 @@ def build(
 
 
 def angle(t: np.ndarray, rate: float) -> np.ndarray:
-    """Return rotation of the shaft [rad]."""
+    """Return the rotation of the shaft [rad]."""
     w = 2.0 * np.pi / SPIN_UP
     return np.where(
         t <= SPIN_UP, rate / SPIN_UP * (0.5 * t * t + (np.cos(w * t) - 1.0) / w**2), rate * (t - 0.5 * SPIN_UP)
@@ -102,8 +102,10 @@ def tip(solution, data: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def reference() -> dict:
-    """Return smallest deflections [m]: paper and recomputed with 4 elements (all effects) and 2 (inextensible); plain:
-    2."""
+    """Return the smallest deflections [m] of the papers and recomputed ones.
+
+    They are for 4 elements with all effects and for 2 inextensible elements; "plain" is for 2.
+    """
     return {
         "Simo & Vu-Quoc": {"case": "M10", "paper": (-0.5739, -0.5726), "limit": (-0.57405, -0.57364), "plain": -0.5987},
         "Wu & Haug": {"case": "M11", "paper": (-0.5340, -0.5338), "limit": (-0.53410, -0.53425), "plain": -0.5517},

@@ -76,7 +76,7 @@ def build(
 
 
 def _first_axial(part) -> int:
-    """Return number of the lowest shape of the cantilever that stretches it."""
+    """Return the number of the lowest shape of the cantilever that stretches it."""
     m = Model(2)
     m.reduced_part("beam", part, reference="root")
     shapes = m.reduced_parts["beam"].part

@@ -63,7 +63,7 @@ def reference() -> dict:
 
 
 def exact() -> np.ndarray:
-    """Return displacement of the tip of the exact beam, at any shear stiffness."""
+    """Return the displacement of the tip of the exact beam, at any shear stiffness."""
     flexibility = np.diag(1.0 / np.array([stiffness(1.0)[k] for k in ("EA", "GAy", "GAz", "GJ", "EIy", "EIz")]))
     return cantilever(LENGTH, flexibility, moment=MOMENT, intervals=16)[-1].place(LENGTH) - (LENGTH, 0.0, 0.0)
 

@@ -270,8 +270,7 @@ def _build_plane(beam: Beam, n: int, strains: str | None) -> Model:
 
 
 def measured(beam: Beam, n: int, strains: str | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return position (3,) and rotation matrix (3, 3) of the end, section forces at the clamp and inside, by n
-    elements."""
+    """Compute a beam with n elements: return position (3,) and rotation (3, 3) of the end, and section forces."""
     solution = solve(build(beam, n, strains))
     tip, turn = solution.sensor("tip")[-1], solution.sensor("turn")[-1]
     clamp, middle = (PLANE_CLAMP, PLANE_MIDDLE) if beam.kind == "plane" else (CLAMP, MIDDLE)

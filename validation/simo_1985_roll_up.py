@@ -22,7 +22,7 @@ CASES = {"B-ROLL": "a cantilever rolled up to one and to ten circles"}
 
 
 def build(dimension: int, strains: str, turns: float, n: int, increments: int) -> Model:
-    """Return cantilever of length 1 along x with EI = 1; the moment acts about z."""
+    """Return a cantilever of length 1 along x with EI = 1; the moment acts about z."""
     model = Model(dimension, "roll-up")
     model.section("beam", "stiffness", EA=1e4, EI=1.0, GA=np.inf, GJ=1.0, rhoA=0.0, rhoI=0.0)
     model.line("beam", np.zeros(dimension), np.eye(dimension)[0], n)

@@ -65,7 +65,7 @@ def reference() -> dict:
 
 
 def turns(step) -> np.ndarray:
-    """Return angle that every node has turned through, in turns (n,), from frames that are less than half a turn
+    """Return the angle through which every node has turned, in turns (n,), from frames that are less than half a turn
     apart."""
     rotation = step.frames["rotation"]
     total = np.zeros(rotation.shape[1])

@@ -83,7 +83,7 @@ def rotations(solution, names: str = "XYZ", centre=None) -> np.ndarray:
 
 
 def orthonormality(R: np.ndarray) -> float:
-    """Return largest entry of R^T R - I."""
+    """Return the largest entry of R^T R - I."""
     return float(np.abs(np.einsum("nki,nkj->nij", R, R) - np.eye(3)).max())
 
 

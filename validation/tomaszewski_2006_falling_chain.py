@@ -40,7 +40,7 @@ def build(n: int, duration: float = 5.0, frames: int = 0, rule: str = "midpoint"
 
 
 def reference() -> dict:
-    """Return tip at 4 s [m]: rounded for all N, and x by N from explicit integration."""
+    """Return the tip at 4 s [m]: rounded for all N, and x by N from explicit integration."""
     return {"tip at 4 s": (46.95, -78.48), "x by N": {100: 46.9447, 1000: 46.9285, 10000: 46.927}}
 
 

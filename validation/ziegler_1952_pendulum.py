@@ -54,7 +54,7 @@ def matrices(load: float, damping: float) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def growth(load: float, damping: float) -> float:
-    """Return largest real part [1/s] of exp(p t), by Ziegler's two equations of motion."""
+    """Return the largest real part [1/s] of exp(p t), by Ziegler's two equations of motion."""
     M, C, K = matrices(load, damping)
     A = np.block([[np.zeros((2, 2)), np.eye(2)], [-np.linalg.solve(M, K), -np.linalg.solve(M, C)]])
     return float(np.linalg.eigvals(A).real.max())

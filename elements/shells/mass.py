@@ -13,6 +13,7 @@ from fem_mbs.elements.shells.natural import lines_of
 
 __all__ = ["shell_masses", "surface_shares"]
 
+_ABOUT_NORMAL = 1e-3  # Euler tensor in the surface over that along the normal: no rotation is without inertia
 _X, _Y = np.array((-1.0, 1.0, 1.0, -1.0)), np.array((-1.0, -1.0, 1.0, 1.0))
 
 
@@ -48,6 +49,14 @@ def shell_masses(shares: np.ndarray, normals: np.ndarray, inertia: np.ndarray, o
     m0, m1, m2 = inertia.T
     first, second = m1 + offset * m0, m2 + 2.0 * offset * m1 + offset**2 * m0
 
+    def own(a, share):
+        """Return the block of a node alone, with inertia against rotations about its normal."""
+        found = block(a, a, share)
+        N = normals[:, a]
+        across = np.eye(3) - N[:, :, None] * N[:, None, :]
+        found[:, 1:, 1:] += (_ABOUT_NORMAL * m2 * share)[:, None, None] * across
+        return found
+
     def block(a, b, share):
         found = np.empty((len(share), 4, 4))
         found[:, 0, 0] = m0 * share
@@ -58,8 +67,8 @@ def shell_masses(shares: np.ndarray, normals: np.ndarray, inertia: np.ndarray, o
 
     M = np.zeros((len(shares), len(pairs), 8, 8))
     for k, (i, j) in enumerate(pairs):
-        M[:, k, :4, :4] = block(i, i, shares[:, i, i] / (n - 1))
-        M[:, k, 4:, 4:] = block(j, j, shares[:, j, j] / (n - 1))
+        M[:, k, :4, :4] = own(i, shares[:, i, i] / (n - 1))
+        M[:, k, 4:, 4:] = own(j, shares[:, j, j] / (n - 1))
         M[:, k, :4, 4:] = block(i, j, shares[:, i, j])
         M[:, k, 4:, :4] = np.swapaxes(M[:, k, :4, 4:], 1, 2)
     return M

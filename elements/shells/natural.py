@@ -159,7 +159,7 @@ def shell_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None) -> 
     vectors[:, c.arm : c.arm + n] = arms
     vectors[:, c.normal : c.normal + n] = D
     # half the curl of a field with the gradients along both sides of a corner
-    ahead, behind = chord[:, :n], chord[:, np.arange(n) - 1]  # along side a; towards node a
+    ahead, behind = chord[:, :n], chord[:, (np.arange(n) - 1) % n]  # along side a; towards node a
     N = np.cross(ahead, -behind)
     square = (N * N).sum(axis=2)[..., None]
     unit = N / np.sqrt(square)

@@ -7,8 +7,8 @@ with p = B u.  S is made here, in the plane of the element; large rotations are 
 Quadrilateral:
 
 - membrane: sides bulge with the rotations of their nodes, x_m = (x_i + x_j)/2 + (w_i - w_j) L/8 across the side
-  (Allman 1984, doi:10.1016/0045-7949(84)90197-4); five stresses are assumed, constant and linear along the edges
-  (Pian & Sumihara 1984, doi:10.1002/nme.1620200911), so that bending in the plane does not lock;
+  (Allman 1984, doi:10.1016/0045-7949(84)90197-4); stresses are assumed, the five of Pian & Sumihara (1984,
+  doi:10.1002/nme.1620200911), so that bending in the plane does not lock, and a quadratic one for the bulges;
 - drilling: 2 G h/2 integral (curl u/2 - w)^2 with the shear modulus, the variational form of Hughes & Brezzi (1989,
   doi:10.1016/0045-7825(89)90124-2; Ibrahimbegovic, Taylor & Wilson 1990, doi:10.1002/nme.1620300302);
 - bending: bilinear directors, five moments are assumed as the stresses of the membrane are (Simo, Fox & Rifai 1989,
@@ -181,23 +181,26 @@ def _expanded(values: np.ndarray, n: int) -> np.ndarray:
 
 
 # --- the quadrilateral -----------------------------------------------------------------------------------------------
-_GAUSS = np.array([(x, y) for y in (-1.0, 1.0) for x in (-1.0, 1.0)]) / np.sqrt(3.0)
+_PLACES, _FACTORS = np.polynomial.legendre.leggauss(3)
+_GAUSS = np.array([(x, y) for y in _PLACES for x in _PLACES])
+_WEIGHTS = np.outer(_FACTORS, _FACTORS).ravel()
 
 
-def _assumed(J: np.ndarray, x, y) -> np.ndarray:
-    """Return stresses (e, 3, 5) of the five parameters at the point (x, y), counted from the centre of the area."""
-    P = np.zeros((len(J), 3, 5))
-    P[:, 0, 0] = P[:, 1, 1] = P[:, 2, 2] = 1.0
-    for column, (a, along) in enumerate(((J[:, 0], y), (J[:, 1], x)), start=3):
-        P[:, :, column] = along[:, None] * np.stack((a[:, 0] ** 2, a[:, 1] ** 2, a[:, 0] * a[:, 1]), axis=1)
+def _assumed(J: np.ndarray, at, centre: np.ndarray) -> np.ndarray:
+    """Return membrane forces and moments (e, 6, 11) of their parameters at a point: five of each, then one of forces.
+
+    Linear terms are counted from the centre of the area (e, 2).
+    """
+    x, y = at[0] - centre[:, 0], at[1] - centre[:, 1]
+    along, across = (np.stack((a[:, 0] ** 2, a[:, 1] ** 2, a[:, 0] * a[:, 1]), axis=1) for a in (J[:, 0], J[:, 1]))
+    P = np.zeros((len(J), 6, 11))
+    for row, column in ((0, 0), (3, 5)):
+        P[:, range(row, row + 3), range(column, column + 3)] = 1.0
+        P[:, row : row + 3, column + 3] = y[:, None] * along
+        P[:, row : row + 3, column + 4] = x[:, None] * across
+    # sides that bulge in turns inwards and outwards would cost no energy without this one
+    P[:, :3, 10] = (1.0 / 3.0 - at[1] ** 2) * along - (1.0 / 3.0 - at[0] ** 2) * across
     return P
-
-
-def _both(P: np.ndarray) -> np.ndarray:
-    """Return the block diagonal matrix (e, 6, 10) of membrane forces and moments."""
-    found = np.zeros((len(P), 6, 10))
-    found[:, :3, :5] = found[:, 3:, 5:] = P
-    return found
 
 
 def _quad_shear(xy: np.ndarray, at) -> np.ndarray:
@@ -218,14 +221,15 @@ def _quad(xy, section, shear, drilling):
     Pm, Pb = _displacements(T @ membrane), _displacements(T @ plate)
     sides = lines_of(4)[:4]
     chord = xy[:, sides[:, 1]] - xy[:, sides[:, 0]]
-    S, H, G = np.zeros((e, 18, 18)), np.zeros((e, 10, 10)), np.zeros((e, 10, 18))
+    S, H, G = np.zeros((e, 18, 18)), np.zeros((e, 11, 11)), np.zeros((e, 11, 18))
     points = [_gradients(xy, at) for at in _GAUSS]
-    weights = np.stack([p[4] for p in points], axis=1)
+    weights = np.stack([p[4] for p in points], axis=1) * _WEIGHTS
     area = weights.sum(axis=1)
     centre = weights @ _GAUSS / area[:, None]
     compliance = np.linalg.inv(section)
     _, _, _, J0, _ = _gradients(xy, (0.0, 0.0))
-    for q, (N, g, bulge, _, w) in enumerate(points):
+    for q, (N, g, bulge, _, _) in enumerate(points):
+        w = weights[:, q]
         strains = np.zeros((e, 3, 4, 3))
         strains[..., :2] = _strain_rows(g)
         curl = np.zeros((e, 4, 3))
@@ -245,18 +249,22 @@ def _quad(xy, section, shear, drilling):
         E = np.zeros((e, 6, 18))
         E[:, :3, :9] = strains.reshape(e, 3, 12) @ Pm
         E[:, 3:, 9:] = curvatures.reshape(e, 3, 12) @ Pb
-        P = _both(_assumed(J0, _GAUSS[q, 0] - centre[:, 0], _GAUSS[q, 1] - centre[:, 1]))
+        P = _assumed(J0, _GAUSS[q], centre)
         _add(H, w, P, compliance)
         G += w[:, None, None] * (np.swapaxes(P, 1, 2) @ E)
         drill = curl.reshape(e, 1, 12) @ Pm
         _add(S[:, :9, :9], 2.0 * w, drill, section[:, 2:3, 2:3])
         _add(S[:, 9:, 9:], w, _quad_shear(xy, _GAUSS[q]), shear)
-    parameters = np.linalg.solve(H, G)
-    S += np.swapaxes(G, 1, 2) @ parameters
+    parameters = np.linalg.solve(H[:, :10, :10], G[:, :10])
+    assumed = np.swapaxes(G[:, :10], 1, 2) @ parameters
+    # what the last one adds is no more than bending would be, since on curved surfaces its strain is not that of bulges
+    bending = 12.0 * np.trace(section[:, 3:, 3:], axis1=1, axis2=2)
+    share = bending / (bending + area * np.trace(section[:, :3, :3], axis1=1, axis2=2))
+    whole = np.swapaxes(G, 1, 2) @ np.linalg.solve(H, G)
+    S += assumed + share[:, None, None] * (whole - assumed)
     resultants = np.zeros((e, 5, 8, 18))
     for r, at in enumerate(((0.0, 0.0), *zip(_X, _Y, strict=True))):
-        P = _both(_assumed(J0, at[0] - centre[:, 0], at[1] - centre[:, 1]))
-        resultants[:, r, :6] = P @ parameters
+        resultants[:, r, :6] = _assumed(J0, at, centre)[..., :10] @ parameters
         resultants[:, r, 6:, 9:] = shear @ _quad_shear(xy, at)
     S = np.swapaxes(_expanded(S, 4), 1, 2)
     return _expanded(S, 4), _expanded(resultants, 4)

@@ -1,8 +1,8 @@
-"""What the steps of one run share: frozen references, and named parts that change from step to step."""
+"""The data that the steps of one run share: frozen references, and named parts that change from step to step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +34,8 @@ _SHAPES = "shapes of "  # before the names of steps in restart points
 
 @dataclass
 class Now:
-    """What changes as a run goes on: the ``time`` [s]; whether a transient has begun (``started``) and whether the
-    start was looked at (``checked``); what was done to the velocities (``start``) and the joints (``assembly``)."""
+    """The changing part of a run: the ``time`` [s]; whether a transient has begun (``started``) and whether the
+    start was checked (``checked``); what was done to the velocities (``start``) and the joints (``assembly``)."""
 
     time: float = 0.0
     started: bool = False
@@ -46,9 +46,11 @@ class Now:
 
 @dataclass
 class Ahead:
-    """What is known of the start of a step before the first one runs: its ``time`` [s] (None: an event may end a step
-    before), whether the state may be another one than at the start (``moved``), and the levels of loads, with NaN for
-    a factor that is not known."""
+    """Knowledge of the start of a step before the first step runs.
+
+    It holds its ``time`` [s] (None: an event may end a step before), whether the state may differ from the start
+    (``moved``), and the levels of loads, with NaN for a factor that is not known.
+    """
 
     loading: Loading
     time: float | None = 0.0
@@ -62,7 +64,7 @@ class Ahead:
 
 
 class LinearFindings:
-    """What linear steps have found, and the matrices that they share while the state stays.
+    """Results of linear steps, and the matrices that they share while the state stays.
 
     Attributes:
         responses: responses of linear static steps by the names of the steps.
@@ -91,30 +93,34 @@ class LinearFindings:
         self._key: tuple | None = None
         self._matrices: Any = None  # kept, so that their pattern is found once
 
-    def at(self, context: RunContext, preload: str = "", time: float | None = None, passes: float = 0.0) -> Linearised:
-        """Return the matrices at the state that the steps before have left; they serve all steps until it changes.
+    def at(
+        self, context: RunContext, preload: str = "", time: float | None = None, passes: float = 0.0,
+        supports: Sequence[str] = (),
+    ) -> Linearised:  # fmt: skip
+        """Return the matrices at the state after the steps before; they serve all steps until it changes.
 
         Args:
-            preload: the linear static step about whose place they are.
+            preload: the linear static step at whose displaced place and stresses they are.
             time: at which functions are taken [s]; None: the present one, ``passes`` [s] later.
+            supports: groups of supports that hold besides those of all steps.
         """
         t = context.time + passes if time is None else float(time)
         loading, state = context.loading, context.state
-        key = (t, preload, loading.factors.tobytes(), loading.weight, state.Q[0].tobytes())
+        key = (t, preload, loading.factors.tobytes(), loading.weight, state.Q[0].tobytes(), tuple(supports))
         if self.linear is None or self._key != key:
             self.linear = None  # two would take much memory
             response = self.responses[preload] if preload else None
-            self.linear = Linearised(context.compiled, state, t, loading, response)
+            self.linear = Linearised(context.compiled, state, t, loading, response, supports)
             self._key, self._matrices = key, self.linear.matrices
         return self.linear
 
     def snapshot(self, later: list[PlannedStep]) -> dict[str, np.ndarray]:
-        """Return what later steps ask of linear steps before, for restart points."""
+        """Return the data of linear steps that later steps may need, for restart points."""
         asked = {basis for step in later if (basis := getattr(step.options, "basis", ""))}
         return {f"{_SHAPES}{name}": self.shapes_of[name] for name in sorted(asked & set(self.shapes_of))}
 
     def restore(self, data: dict[str, Any]) -> None:
-        """Take back what `snapshot` has saved."""
+        """Restore the data that `snapshot` has saved."""
         for key, value in data.items():
             if key.startswith(_SHAPES):
                 self.shapes_of[key.removeprefix(_SHAPES)] = value
@@ -122,11 +128,11 @@ class LinearFindings:
 
 @dataclass(frozen=True)
 class RunContext:
-    """One run.  The references never change; ``now``, ``state``, ``loading``, ``linear`` and ``reports`` are what steps
-    change.
+    """The data of one run.  Steps change ``now``, ``state``, ``loading``, ``linear`` and ``reports``; the references
+    stay.
 
     ``recorder`` takes rows; ``progress`` is called with `Progress`; ``events`` of the model, or None; ``outcomes``
-    evaluates its checks; ``skipped`` are sentences on what an input file held and was not used, or what gives them.
+    evaluates its checks; ``skipped`` are sentences on unused content of an input file, or a function that returns them.
     """
 
     compiled: CompiledModel
@@ -153,17 +159,17 @@ class RunContext:
 
     @property
     def turning(self) -> Any:
-        """The turning frame of a centrifugal load, or None."""
+        """Return the rotating frame of a centrifugal load, or None."""
         return self.model.building.rotating
 
     @property
     def time(self) -> float:
-        """The present time [s]."""
+        """Return the present time [s]."""
         return self.now.time
 
     @property
     def end(self) -> EndState:
-        """The present state."""
+        """Return the present state."""
         switched = self.events is not None and bool(self.events.happened)
         return EndState(self.compiled, self.state, self.now.time, self.loading, self.now.started, switched)
 

@@ -1,7 +1,7 @@
 """Eigenvalues of small motions along a transient or a load path, every few steps or points.
 
-Where a state moves, its matrices are held as they are at that instant.  Eigenvalues keep their places from one instant
-to the next by the likeness of their shapes, |x_i^H M y_j|, so that a column of the results is one branch.
+Where a state moves, its matrices are frozen at that instant.  From one instant to the next eigenvalues keep their
+columns by the similarity of their shapes, |x_i^H M y_j|, so that a column of the results is one branch.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Wanted(Selection, Protocol):
 class EigenvaluePath:
     """Eigenvalues along one step of a run, kept by instants.
 
-    ``every``: steps from one computation to the next; ``events``: those of the step, which say what acts.
+    ``every``: steps from one computation to the next; ``events``: those of the step, which know the active changes.
     """
 
     def __init__(self, context: RunContext, owner: str, options: Wanted, events: Events | None = None):
@@ -77,11 +77,11 @@ class EigenvaluePath:
         return values[None]
 
     def _places(self, shapes: np.ndarray, p: np.ndarray, mass) -> tuple[np.ndarray, np.ndarray]:
-        """Return which of the shapes (N, k) with eigenvalues p (k,) go on, and in which columns: the assignment of
-        greatest likeness to those before.
+        """Return which of the shapes (N, k) with eigenvalues p (k,) are kept, and in which columns.
 
-        A few more than wanted are looked at: where a pair becomes two real eigenvalues, the one that decays shall not
-        push out another branch.  What grows always stays.
+        The assignment has the greatest similarity to the shapes before.  It considers a few more shapes than wanted:
+        where a pair becomes two real eigenvalues, the decaying one must not displace another branch.  Growing ones are
+        always kept.
         """
         k = shapes.shape[1]
         size = np.sqrt(np.abs(np.einsum("ik,ik->k", shapes.conj(), mass @ shapes)))
@@ -99,12 +99,12 @@ class EigenvaluePath:
         return some, place
 
     def story(self) -> dict[str, Any]:
-        """Return the data of a restart point beside `shapes`."""
+        """Return the data of a restart point, in addition to `shapes`."""
         return {"instants": self.instants, "values": [v.tolist() for v in self.values]}
 
     @property
     def shapes(self) -> dict[str, np.ndarray]:
-        """The shapes by which branches go on, for a restart point."""
+        """Return the shapes from which branches continue, for a restart point."""
         assert self._shapes is not None
         return {"shapes": np.stack((self._shapes.real, self._shapes.imag))}
 

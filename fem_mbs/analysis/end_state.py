@@ -13,8 +13,11 @@ __all__ = ["EndState"]
 
 @dataclass(frozen=True)
 class EndState:
-    """Where a model is: its arrays, the state, the time [s], the levels of loads, whether a transient has begun (so
-    that velocities of the start are there), and whether events have switched what the functions of the model say."""
+    """A state with its model.
+
+    It holds the arrays, the state, the time [s], the levels of loads, whether a transient has begun (so that the
+    velocities of the start are in the state), and whether events have changed functions of the model.
+    """
 
     compiled: CompiledModel
     state: State

@@ -5,24 +5,32 @@
           (Hinton & Campbell 1974, doi:10.1002/nme.1620080303; `fem_mbs.elements.solids.recovery`)
     von Mises: of the mean tensor at the node
 
-Never over two parts: stresses jump where the material does.  Frames keep single precision (7 digits), more than an
-average of extrapolated stresses has.  Tensors have the components xx, yy, zz, xy, yz, zx in global axes, those of
-strains halved shear angles; in the plane yz and zx are zero.  In a transient they are those of the middle of the step
-that ends at the frame, turned with the part to its end.
+Shells have stresses on their faces and in their middle surface, by the membrane forces and moments at the nodes and the
+stiffness of the layer there; they turn with the element.  "stress [Pa]" is that on top, the side of the normal.
+
+Averages do not extend over two parts, since stresses jump where the material does.  Frames keep single precision (7
+digits), which exceeds the accuracy of averaged stresses.  Tensors have the components xx, yy, zz, xy, yz, zx in global
+axes; those of strains are halved shear angles; in the plane yz and zx are zero.  In a transient they belong to the
+middle of the step that ends at the frame, rotated with the part to its end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from fem_mbs.elements.shells.natural import CELLS as SHELL_CELLS
+from fem_mbs.elements.shells.natural import normals
+from fem_mbs.elements.shells.stiffness import shell_stiffness
 from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.recovery import cauchy_stresses, extrapolation, outputs, von_mises
+from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.results.fields import field_key, regions
 
 __all__ = ["COMPONENTS", "MISES", "STRAIN", "STRESS", "Fields", "SolidPart", "fields_of", "solid_parts"]
@@ -30,6 +38,8 @@ __all__ = ["COMPONENTS", "MISES", "STRAIN", "STRESS", "Fields", "SolidPart", "fi
 COMPONENTS = solid.COMPONENTS
 _STEP = 1e-3  # of differences, over the size of the model
 STRESS, MISES, STRAIN = "stress [Pa]", "von Mises stress [Pa]", "strain [-]"
+#: faces of shells: height over the thickness, and the word in the names of fields
+FACES = {"top": (0.5, ""), "middle": (0.0, " middle"), "bottom": (-0.5, " bottom")}
 
 
 @dataclass
@@ -55,7 +65,11 @@ class SolidPart:
     def components(self) -> int:
         return 6 if self.dim == 3 else 4
 
-    def table(self, out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def has(self, face: str) -> bool:
+        """Return whether the part has stresses on a face; solids have one kind, "top"."""
+        return face == "top"
+
+    def table(self, out: np.ndarray, face: str = "top") -> tuple[np.ndarray, np.ndarray]:
         """Return second Piola-Kirchhoff stresses and strains (e, q, 6 or 4) of all outputs (n_out,); shear as gamma."""
         own = out[self.first_output : self.first_output + len(self.nodes) * self.width]
         return outputs(own.reshape(len(self.nodes), self.width), self.components)
@@ -83,6 +97,10 @@ class SolidPart:
             found = found + (8.0 * (p1 - m1) - (p2 - m2)) / (12.0 * e)
         return found if increments else found + self.true_stresses(base, X, x)
 
+    def at_nodes(self, values: np.ndarray) -> np.ndarray:
+        """Return values (e, n, k) at the nodes from those (e, q, k) at the integration points."""
+        return extrapolation(self.cell, self.integration) @ values
+
     def add_at_nodes(self, values: np.ndarray, total: np.ndarray, count: np.ndarray) -> None:
         """Add values (e, q, k) of the integration points, extrapolated, to ``total`` (n, k), and the cells to ``count``
         (n,)."""
@@ -90,18 +108,108 @@ class SolidPart:
             flat = self.nodes.ravel()
             entries = (np.ones(flat.size), (flat, np.arange(flat.size)))
             self._sum = csr_matrix(entries, shape=(len(total), flat.size))
-        local = extrapolation(self.cell, self.integration) @ values
+        local = self.at_nodes(values)
         total += self._sum @ local.reshape(-1, values.shape[2])
         count += np.bincount(self.nodes.ravel(), minlength=len(count))
 
 
-def solid_parts(system, part_of: Mapping[str, str] | None = None) -> list[SolidPart]:
+@dataclass
+class ShellPart(SolidPart):
+    """Cells of one kind of a shell: its group, and the positions X (e, n, 3) of their nodes at the reference."""
+
+    shell: ShellGroup | None = None
+    X: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def has(self, face: str) -> bool:
+        return face in FACES
+
+    @cached_property
+    def _strains(self) -> dict[str, np.ndarray]:
+        """Return, for each face, strains (e, n, 3, m) at the nodes by the natural strains."""
+        group = self.shell
+        assert group is not None
+        matrix, shear = group.section.stiffness(group.thickness)
+        middle = self.X + group.offset[:, None, None] * normals(self.X)
+        forces = shell_stiffness(middle, group.axes, matrix, shear, group.drilling).resultants[:, 1:, :6]
+        compliance = np.linalg.inv(matrix)[:, None]
+        heights = {face: height * group.thickness[:, None, None, None] for face, (height, _) in FACES.items()}
+        return {f: (compliance[..., :3, :] + z * compliance[..., 3:, :]) @ forces for f, z in heights.items()}
+
+    def table(self, out: np.ndarray, face: str = "top") -> tuple[np.ndarray, np.ndarray]:
+        """Return stresses and strains (e, n, 6) on a face at the nodes, turned back to the reference; shear as
+        gamma."""
+        own = out[self.first_output : self.first_output + len(self.nodes) * self.width]
+        assert self.shell is not None
+        by_natural, stiffness = self._strains[face], self.shell.section.layer_at(FACES[face][0])
+        natural = own.reshape(len(self.nodes), self.width)[:, -by_natural.shape[3] :]
+        strain = np.einsum("enim,em->eni", by_natural, natural)
+        return self._tensor(strain @ stiffness.T, 1.0), self._tensor(strain, 2.0)
+
+    def _tensor(self, plane: np.ndarray, shear: float) -> np.ndarray:
+        """Return components (e, n, 6) in global axes of those 11, 22, 12 (e, n, 3) in the axes of the elements."""
+        xx, yy, xy = np.moveaxis(plane, 2, 0)
+        assert self.shell is not None
+        a, b = self.shell.axes[:, None, 0], self.shell.axes[:, None, 1]
+        off = xy / shear
+        found = np.empty((*plane.shape[:2], 6))
+        for c, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))):
+            value = xx * a[..., i] * a[..., j] + yy * b[..., i] * b[..., j]
+            value += off * (a[..., i] * b[..., j] + b[..., i] * a[..., j])
+            found[..., c] = value if c < 3 else shear * value
+        return found
+
+    def true_stresses(self, stress: np.ndarray, X: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Return stresses (e, n, 6) that have turned with the elements from X to x (n, 3)."""
+        turn = np.swapaxes(_triads(x[self.nodes]), 1, 2) @ _triads(X[self.nodes])
+        xx, yy, zz, xy, yz, zx = np.moveaxis(stress, 2, 0)
+        S = np.moveaxis(np.array(((xx, xy, zx), (xy, yy, yz), (zx, yz, zz))), (0, 1), (2, 3))
+        S = turn[:, None] @ S @ np.swapaxes(turn, 1, 2)[:, None]
+        return np.stack([S[..., i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))], axis=2)
+
+    def at_nodes(self, values: np.ndarray) -> np.ndarray:
+        """Return the values as they are: they are those of the nodes."""
+        return values
+
+
+def _triads(x: np.ndarray) -> np.ndarray:
+    """Return right-angled triads (e, 3, 3) in rows that turn with elements with nodes at x (e, n, 3)."""
+    N = normals(x).sum(axis=1)
+    N /= np.linalg.norm(N, axis=1)[:, None]
+    first = x[:, 1] - x[:, 0] if x.shape[1] == 3 else x[:, 1] + x[:, 2] - x[:, 0] - x[:, 3]
+    first = first - (first * N).sum(axis=1)[:, None] * N
+    first /= np.linalg.norm(first, axis=1)[:, None]
+    return np.stack((first, np.cross(N, first), N), axis=1)
+
+
+def _shell_parts(system, groups: Mapping[str, ShellGroup]) -> list[SolidPart]:
+    """Return the cells of shells, one part per group."""
+    found: list[SolidPart] = []
+    kinds = {f"shell_{cell}": cell for cell in SHELL_CELLS}
+    for block in system.blocks:
+        if block.type.name not in kinds:
+            continue
+        width = len(block.type.outputs)
+        for label, first, last in block.groups:
+            found.append(
+                ShellPart(
+                    label, groups[label].part, block.type.name, kinds[block.type.name], "full", False, True,
+                    block.nodes[first:last], block.first_output + first * width, block.first_element + first, width,
+                    shell=groups[label], X=system.nodes.x[block.nodes[first:last]],
+                )
+            )  # fmt: skip
+    return found
+
+
+def solid_parts(
+    system, part_of: Mapping[str, str] | None = None, shells: Mapping[str, ShellGroup] | None = None
+) -> list[SolidPart]:
     """Return the cells of a compiled system that have stresses, a group of cells of one kind each, with their regions.
 
     Args:
         part_of: label of a group -> name of the part, where these differ (parts of several kinds of cells).
+        shells: groups of shells by their labels.
     """
-    parts = []
+    parts = _shell_parts(system, shells or {})
     for block in system.blocks:
         spatial = block.type.name in solid.KINDS
         if not spatial and block.type.name not in solid_plane.KINDS:
@@ -133,6 +241,12 @@ def solid_parts(system, part_of: Mapping[str, str] | None = None) -> list[SolidP
     return parts
 
 
+def _of_face(face: str) -> tuple[str, str]:
+    """Return the names of the stress and the von Mises stress on a face."""
+    word = FACES[face][1]
+    return STRESS.replace(" [", f"{word} ["), MISES.replace(" [", f"{word} [")
+
+
 class Fields:
     """Columns of the frames that solid and plane parts have.
 
@@ -148,15 +262,22 @@ class Fields:
 
     @property
     def header(self) -> list[dict[str, Any]]:
-        """What the header of the results says of the fields at the nodes."""
-        tensor = [{"name": n, "components": list(COMPONENTS)} for n in (STRESS,) if "stress" in self.wanted]
-        tensor += [{"name": MISES, "components": [""]} for _ in tensor]
+        """Return the entries of the results header on the fields at the nodes."""
+        names = [_of_face(face) for face in self._faces] if "stress" in self.wanted else []
+        tensor = []
+        for stress, mises in names:
+            tensor += [{"name": stress, "components": list(COMPONENTS)}, {"name": mises, "components": [""]}]
         tensor += [{"name": STRAIN, "components": list(COMPONENTS)} for _ in ("strain",) if "strain" in self.wanted]
         return tensor if self.parts else []
 
     @property
+    def _faces(self) -> list[str]:
+        """Return the faces whose stresses the frames hold: the only one of solids, three where there are shells."""
+        return list(FACES) if any(isinstance(part, ShellPart) for part in self.parts) else ["top"]
+
+    @property
     def blocks(self) -> list[dict[str, Any]]:
-        """Blocks of the header."""
+        """Return the blocks of the results header."""
         keys = ("name", "group", "cell", "region")
         return [
             {**{k: getattr(p, k) for k in keys}, "type": p.type_name, "connectivity": p.nodes, "outputs": []}
@@ -172,48 +293,59 @@ class Fields:
             moved: of one frame that is linear about ``x``: see `frames`.
         """
         columns: dict[str, np.ndarray] = {}
-        m, n = len(out), x.shape[1]
-        at_nodes = {name: width for name, width in (("stress", 6), ("strain", 6)) if name in self.wanted}
         if not self.parts or not self.wanted:
             return columns
-        at_rest = len(x) == 1 and np.array_equal(x[0], self.X)
         for region in sorted({part.region for part in self.parts}):
-            own = [part for part in self.parts if part.region == region]
-            tensors = {name: np.empty((m, n, width), np.float32) for name, width in at_nodes.items()}
-            mises = np.empty((m, n), np.float32)
-            for frame in range(m):
-                totals = {name: np.zeros((n, width)) for name, width in at_nodes.items()}
-                count = np.zeros(n)
-                for part in own:
-                    stress, strain = part.table(out[frame])
-                    if moved is not None:
-                        base, change = (part.table(moved[key])[0] for key in ("out", "change"))
-                        u = moved["u"][moved["dofs"]]
-                        stress = part.small_stresses(base, change, self.X, x[0], u, moved["increments"])
-                    elif not at_rest:
-                        stress = part.true_stresses(stress, self.X, x[frame if len(x) > 1 else 0])
-                    strain = np.concatenate((strain[..., :3], 0.5 * strain[..., 3:]), axis=2)
-                    if "points" in self.wanted:
-                        for label, values in ((STRESS, stress), (STRAIN, strain)):
-                            key = f"{part.name}/points {label}"
-                            columns.setdefault(key, np.empty((m, *values.shape)))[frame] = values
-                    cells = np.zeros(n)
-                    for name, values in (("stress", stress), ("strain", strain)):
-                        if name in totals:
-                            cells[:] = 0.0
-                            part.add_at_nodes(values, totals[name][:, : values.shape[2]], cells)
-                    count += cells
-                count[count == 0.0] = np.nan
-                for name, total in totals.items():
-                    mean = total / count[:, None]
-                    tensors[name][frame] = mean
-                    if name == "stress":
-                        mises[frame] = von_mises(mean)
-            if "stress" in tensors:
-                columns[field_key(STRESS, region)] = tensors["stress"]
-                columns[field_key(MISES, region)] = mises
-            if "strain" in tensors:
-                columns[field_key(STRAIN, region)] = tensors["strain"]
+            for face in self._faces:
+                own = [part for part in self.parts if part.region == region and part.has(face)]
+                if own:
+                    columns |= self._region(own, face, x, out, moved)
+        return columns
+
+    def _region(
+        self, own: Sequence[SolidPart], face: str, x: np.ndarray, out: np.ndarray, moved: Mapping | None
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """Return columns of the parts of one region on a face; `columns` has the other arguments."""
+        columns: dict[str, np.ndarray] = {}
+        m, n, first = len(out), x.shape[1], face == "top"
+        at_nodes = {name: 6 for name in ("stress", "strain") if name in self.wanted and (first or name == "stress")}
+        at_rest = len(x) == 1 and np.array_equal(x[0], self.X)
+        tensors = {name: np.empty((m, n, width), np.float32) for name, width in at_nodes.items()}
+        mises = np.empty((m, n), np.float32)
+        for frame in range(m):
+            totals = {name: np.zeros((n, width)) for name, width in at_nodes.items()}
+            count = np.zeros(n)
+            for part in own:
+                stress, strain = part.table(out[frame], face)
+                if moved is not None:
+                    base, change = (part.table(moved[key], face)[0] for key in ("out", "change"))
+                    u = moved["u"][moved["dofs"]]
+                    stress = part.small_stresses(base, change, self.X, x[0], u, moved["increments"])
+                elif not at_rest:
+                    stress = part.true_stresses(stress, self.X, x[frame if len(x) > 1 else 0])
+                strain = np.concatenate((strain[..., :3], 0.5 * strain[..., 3:]), axis=2)
+                if "points" in self.wanted and first:
+                    for label, values in ((STRESS, stress), (STRAIN, strain)):
+                        key = f"{part.name}/points {label}"
+                        columns.setdefault(key, np.empty((m, *values.shape)))[frame] = values
+                cells = np.zeros(n)
+                for name, values in (("stress", stress), ("strain", strain)):
+                    if name in totals:
+                        cells[:] = 0.0
+                        part.add_at_nodes(values, totals[name][:, : values.shape[2]], cells)
+                count += cells
+            count[count == 0.0] = np.nan
+            for name, total in totals.items():
+                mean = total / count[:, None]
+                tensors[name][frame] = mean
+                if name == "stress":
+                    mises[frame] = von_mises(mean)
+        region = own[0].region
+        if "stress" in tensors:
+            for name, values in zip(_of_face(face), (tensors["stress"], mises), strict=True):
+                columns[field_key(name, region)] = values
+        if "strain" in tensors:
+            columns[field_key(STRAIN, region)] = tensors["strain"]
         return columns
 
     def frames(
@@ -259,4 +391,7 @@ def fields_of(compiled) -> Fields:
     """Return the fields of a compiled model."""
     model = compiled.model
     part_of = {label: group.part for label, group in getattr(model, "solid_groups", {}).items()}
-    return Fields(solid_parts(compiled.system, part_of), compiled.system.nodes.x, model.field_names, compiled.system)
+    shells = getattr(model, "shell_groups", {})
+    return Fields(
+        solid_parts(compiled.system, part_of, shells), compiled.system.nodes.x, model.field_names, compiled.system
+    )

@@ -69,7 +69,7 @@ def fingerprint(context: RunContext) -> str:
 
 
 def make_header(compiled: CompiledModel) -> dict[str, Any]:
-    """Return what a results folder says of the model."""
+    """Return the description of the model for a results folder."""
     model, system = compiled.model, compiled.system
     names = {**model.named_nodes, **{b.name: b.node for b in model.bodies.values()}}
     for mesh_name, (mesh, first) in model.meshes.items():
@@ -151,8 +151,10 @@ def _reduced_parts(model) -> list[dict[str, Any]]:
 
 
 def _discs(compiled: CompiledModel) -> list[dict[str, Any]]:
-    """Return masses with the inertia of a disc, for figures: node, direction of the axis at the start, and the radius
-    [m] that a thin disc of this mass and polar moment has, at most half of the model."""
+    """Return masses with the inertia of a disc, for figures: node, direction of the axis at the start, and radius [m].
+
+    The radius is that of a thin disc with this mass and polar moment, at most half of the model.
+    """
     model = compiled.model
     drawn = {body.node for body in model.bodies.values() if len(body.points) > 2}
     found: list[dict[str, Any]] = []
@@ -199,7 +201,7 @@ def _masses(compiled: CompiledModel) -> list[dict[str, Any]]:
 
 
 def _joint_symbols(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return joints, and supports that joints to the ground amount to, for figures: node, and point in its body's
+    """Return joints, and supports that consist of joints to the ground, for figures: node, and point in its body's
     axes."""
     model, dim = compiled.model, compiled.model.dimension
     joints: dict[str, dict[str, Any]] = {}

@@ -1,4 +1,4 @@
-"""Which loads act, and how strongly: levels that static steps raise one after the other."""
+"""The active loads and their levels, which static steps raise one after the other."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ __all__ = ["Loading", "chosen"]
 
 
 class Loading:
-    """Factors of the time functions of a model, (n_fun,), and of its weight: 0 until a step applies a load, then 1, or
-    what a static step has left.  Motions follow their functions, factor 1, unless a step varies them."""
+    """Factors of the time functions of a model, (n_fun,), and of its weight.
+
+    A factor is 0 until a step applies a load, then 1, or the value at the end of a static step.  Motions follow their
+    functions, factor 1, unless a step varies them.
+    """
 
     def __init__(self, compiled: CompiledModel):
         self.compiled = compiled
@@ -25,8 +28,11 @@ class Loading:
         self.weight = 0.0
 
     def all_on(self, but: np.ndarray | None = None, weight: bool = False) -> None:
-        """Let every load act in full, as in a transient; in a static step that follows time, all but those that its
-        load factor multiplies, (n_fun,) bool, and the weight, if that is one of them. Reserved loads do not."""
+        """Set all loads to their full level, as in a transient; reserved loads stay off.
+
+        In a static step with time, the loads ``but`` (n_fun,) bool that its load factor multiplies are excepted, and
+        the weight if it is one of them.
+        """
         self.factors[~self.reserved if but is None else ~self.reserved & ~but] = 1.0
         self.weight = self.weight if weight else 1.0
 
@@ -39,13 +45,13 @@ class Loading:
         return [scaled(i, f) for i, f in enumerate(self.compiled.functions)]
 
     def set(self, mask: np.ndarray, weight: bool, factor: float) -> None:
-        """Give the loads of ``mask`` (n_fun,), and the weight, a factor."""
+        """Set the factor of the loads of ``mask`` (n_fun,), and of the weight."""
         self.factors[mask] = factor
         if weight:
             self.weight = factor
 
     def level(self, values: np.ndarray) -> Level:
-        """Return what acts with these values (n_fun,) of the time functions."""
+        """Return the level of loads with these values (n_fun,) of the time functions."""
         return Level(self.factors * values, self.weight * np.asarray(self.compiled.model.gravity, float))
 
     def gravity(self, ctl: np.ndarray) -> None:

@@ -31,7 +31,7 @@ __all__ = ["begin", "check_inertia", "fit_turning_load", "march", "spin_of", "tr
 
 
 def spin_of(step: PlannedStep, context: RunContext, t: float, rule: str = "") -> Spin | None:
-    """Return the rotation with which a step starts at the time t [s] where a centrifugal load acts, else None."""
+    """Return the rotation with which a step starts at the time t [s] under a centrifugal load, else None."""
     frame = context.turning
     if frame is None:
         return None
@@ -42,8 +42,7 @@ def spin_of(step: PlannedStep, context: RunContext, t: float, rule: str = "") ->
 
 
 def fit_turning_load(step: PlannedStep, context: RunContext) -> None:
-    """Where a transient goes on with the rotation of a centrifugal load, make the load that of the speed which its
-    steps have.
+    """Fit a centrifugal load to the speed of the steps, where a transient continues its rotation.
 
     Raises:
         ModelError: a step is more than a quarter of a turn.
@@ -70,7 +69,7 @@ def _without_reserved(context: RunContext) -> CompiledModel:
 
 
 def transient_functions(context: RunContext) -> list[Any]:
-    """Return the time functions of a transient, in which the model itself turns."""
+    """Return the time functions of a transient, in which the rotating model itself replaces the centrifugal load."""
     functions = _without_reserved(context).functions
     if context.turning is not None:
         functions[context.turning.function] = np.zeros_like
@@ -78,7 +77,7 @@ def transient_functions(context: RunContext) -> list[Any]:
 
 
 def begin(step: PlannedStep, context: RunContext) -> None:
-    """Make the velocities of the start consistent and try the first step's matrices, as `march` would.
+    """Make the velocities of the start consistent and factor the first step's matrices, as `march` would.
 
     Raises:
         ModelError: the step cannot start.
@@ -203,7 +202,7 @@ class _March:
         now.time = float(self.stepping.time(self.n_steps))
 
     def steps_to_eigenvalues(self) -> int:
-        """Return steps to the next row at which eigenvalues are computed."""
+        """Return the number of steps to the next row at which eigenvalues are computed."""
         return self.n_steps if self.along is None else self.along.every - self.totals["rows"] % self.along.every
 
     def on_chunk(self, chunk: Chunk) -> None:

@@ -48,7 +48,7 @@ _UNSIZED = ("real", "complex")  # shapes without a size of their own
 
 
 def write_parts(directory: str | Path, model: Any) -> list[Path]:
-    """Write the reduced parts of a model, those with fields, into a results folder."""
+    """Write those reduced parts of a model that have fields into a results folder."""
     found = []
     for number, placed in enumerate(model.reduced_parts.values()):
         if placed.part.recovery is not None:
@@ -225,7 +225,7 @@ def _meshes(parts: list[PlacedResult], first: int, region: int) -> tuple[list[_M
 
 
 def _head(results: Results, parts: list[PlacedResult]) -> tuple[dict[str, Any], list[_Mesh]]:
-    """Return header of results with the meshes of parts in addition, and the meshes."""
+    """Return the header of results with the meshes of parts added, and the meshes."""
     old = results.header
     n = _own_nodes(results)
     fields = [dict(field) for field in old["fields"]]
@@ -254,7 +254,7 @@ def _head(results: Results, parts: list[PlacedResult]) -> tuple[dict[str, Any], 
 
 
 def _own_nodes(results: Results) -> int:
-    """Number of nodes without those of the small meshes that a run's results show."""
+    """Return the number of nodes without those of the small meshes that a run's results show."""
     return len(results.header["nodes"]) - int(results.header.get("recovered_nodes", 0))
 
 

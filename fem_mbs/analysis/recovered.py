@@ -69,7 +69,7 @@ class RecoveredNodes:
 
     @property
     def fields(self) -> list[dict[str, Any]]:
-        """What the header of results says of fields at these nodes."""
+        """Return the entries of the results header on fields at these nodes."""
         if not any(need_recovery(placed.part).stress is not None for placed, _ in self.parts):
             return []
         if "stress" not in self.model.field_names:

@@ -165,7 +165,7 @@ def _outcomes(model: Model, columns: list[tuple[str, int]], results: Any) -> lis
 
 
 def _fail(recorder: Any, error: BaseException) -> None:
-    """Have the results say what ended the run; that this cannot be written must not hide what it was.
+    """Write to the results what ended the run; a failure to write must not hide it.
 
     Raises:
         FemMbsError: as ``error``, also saying that the last rows are lost; ResultsError where ``error`` is another.
@@ -192,8 +192,7 @@ class Beginning:
 
 
 def inspect(model: Model) -> Beginning:
-    """Return what `run` would look at before its first step.  The stability of explicit steps is looked at too, which
-    `run` finds out by going.
+    """Return what `run` checks before its first step, with the stability of explicit steps in addition.
 
     Raises:
         ModelError: the model cannot be computed.
@@ -209,7 +208,7 @@ def inspect(model: Model) -> Beginning:
 
 
 def check_beginning(context: RunContext) -> None:
-    """Refuse a start that cannot be, once, before a results folder is touched.
+    """Refuse an impossible start, once, before a results folder is touched.
 
     Raises:
         ModelError: joints that are open, or contradict each other.
@@ -222,11 +221,12 @@ def check_beginning(context: RunContext) -> None:
 
 
 def look_ahead(context: RunContext) -> None:
-    """Refuse what any step or check would refuse, before a results folder is touched: a run of many hours must not end
-    with a word that is misspelt in its last step.
+    """Refuse everything that a later step or check would refuse, before a results folder is touched.
+
+    A run of many hours must not end by a misspelt word in its last step.
 
     Raises:
-        ModelError: the first thing that a step would refuse, naming the step, the key and what there is.
+        ModelError: the first thing that a step would refuse, naming the step, the key and the valid choices.
     """
     check_beginning(context)
     model = context.model
@@ -291,8 +291,8 @@ def _assemble(context: RunContext) -> None:
 
 
 def _moved_at_start(context: RunContext) -> np.ndarray:
-    """Return motions (n_fun,) bool that the static steps before the first transient bring in; where there are linear
-    steps only, all."""
+    """Return motions (n_fun,) bool that the static steps before the first transient apply; all where there are
+    linear steps only."""
     motions = ~np.asarray(context.compiled.loads, bool)
     if all(step.kind.linear for step in context.plan):
         return motions

@@ -1,7 +1,7 @@
 """Small motions about the present state of a run, at rest or moving: matrices, complex modes, frames of shapes.
 
-The state is an equilibrium, an instant of a motion (its coefficients are then held), or, with a rotor, the state in
-which that turns steadily.
+The state is an equilibrium, an instant of a motion (its coefficients are then frozen), or, with a rotor, the state in
+which the rotor turns steadily.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _SHAPE = 0.1  # largest displacement of a shape over the model's length
 
 # --- the state -------------------------------------------------------------------------------------------------------
 def _mean_speed(system, state: S.State, rotation: Rotation) -> float:
-    """Return speed [rad/s] with which nodes turn about an axis: mean over their squared distances from it, and their
-    spins."""
+    """Return the speed [rad/s] with which nodes turn about an axis, from their velocities weighted by squared
+    distances, and from their spins."""
     dim, nodes = system.dimension, rotation.nodes
     place = system.offset[: nodes.size][nodes][:, None] + np.arange(dim)
     arm, v = np.zeros((2, len(place), 3))
@@ -59,7 +59,7 @@ def _mean_speed(system, state: S.State, rotation: Rotation) -> float:
 def linearised(
     end: EndState, rotor: Rotor | None = None, speed: float | None = None, frame: str = "auto"
 ) -> tuple[Linearisation, list[str]]:
-    """Return small motions about a state, in the frame asked for, and what is to be said of them.
+    """Return small motions about a state, in the requested frame, and sentences on them.
 
     Args:
         rotor: the state is the steady rotation nearest to that, with ``speed`` [rad/s] (None: as it turns there).

@@ -27,8 +27,11 @@ _REST = 1e-9
 
 @dataclass(frozen=True)
 class Progress:
-    """What a running analysis tells: step of the model, steps made and wanted, time, Newton iterations per step, energy
-    error (closing error over the range of the energies), and the load factor of a static step (else None)."""
+    """The progress of a running analysis.
+
+    It holds the step of the model, steps made and wanted, time, Newton iterations per step, energy error (closing error
+    over the range of the energies), and the load factor of a static step (else None).
+    """
 
     step: str
     done: int
@@ -124,12 +127,12 @@ class Solution(Results):
     # --- read --------------------------------------------------------------------------------------------------------
     @cached_property
     def header(self) -> dict[str, Any]:  # type: ignore[override]
-        """What is known of the model: title, nodes, blocks, sensors."""
+        """Return the description of the model: title, nodes, blocks, sensors."""
         return check_header(make_header(self.compiled))
 
     @property
     def restart_points(self) -> list[tuple[int, float]]:  # type: ignore[override]
-        """(number of the step, time [s]) of each restart point."""
+        """Return (number of the step, time [s]) of each restart point."""
         return [(step.number, float(point["time"])) for step in self.steps for point in step.restarts]
 
     def restart(self, number: int = -1) -> dict[str, Any]:
@@ -164,8 +167,7 @@ def _as_array(series: Series, array: np.ndarray) -> ArraySeries:
 
 
 def relative_error(totals: dict[str, Any]) -> float:
-    """Return the closing error over what `energy_range` says; where next to nothing moves, over the energies
-    themselves."""
+    """Return the closing error over `energy_range`; where next to nothing moves, over the energies themselves."""
     scale, magnitude = energy_range(totals), totals.get("magnitude", 0.0)
     scale = scale if scale > _REST * magnitude else magnitude
     scale = max(scale, totals.get("round_off", 0.0))
@@ -173,6 +175,8 @@ def relative_error(totals: dict[str, Any]) -> float:
 
 
 def energy_range(totals: dict[str, Any]) -> float:
-    """Return what energy errors are measured against: the range of the total energy, at least the largest kinetic
-    energy, both without the energy that came from nowhere, which would hide itself."""
+    """Return the reference of energy errors: the range of the total energy, at least the largest kinetic energy.
+
+    Both exclude the energy of the closing error, which would hide itself.
+    """
     return max(totals["high"] - totals["low"], totals["kinetic"])

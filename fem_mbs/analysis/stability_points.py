@@ -20,6 +20,7 @@ from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.run import run_to_end
 from fem_mbs.analysis.small_motions import find_modes, linearised
 from fem_mbs.analysis.steps.common import rotor_of
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel, Model, Step
@@ -70,7 +71,7 @@ def read_parameters(owner: str, given: Any, context: RunContext) -> list[Paramet
 def _parameter(owner: str, entry: Any, context: RunContext) -> Parameter:
     known = (*_KINDS, "number", "factor", "values", "name")
     if not isinstance(entry, dict):
-        raise ModelError(f"{entry!r} must be a table with the keys {', '.join(known)}", owner=owner)
+        raise ModelError(f"{shown(entry)} must be a table with the keys {', '.join(known)}", owner=owner)
     for key in entry:
         if key not in known:
             raise ModelError(f'unknown key "{key}"', owner=owner, remedy=f"there are {', '.join(known)}")
@@ -90,7 +91,7 @@ def _parameter(owner: str, entry: Any, context: RunContext) -> Parameter:
         words = [target] if isinstance(target, str) else target
         if not isinstance(words, (list, tuple)) or not words or not all(isinstance(w, str) for w in words):
             raise ModelError(
-                f'load = {target!r} must be the name of a load, a list of them, or "all"',
+                f'load = {shown(target)} must be the name of a load, a list of them, or "all"',
                 owner=owner,
                 key="load",
                 value=target,
@@ -103,7 +104,7 @@ def _parameter(owner: str, entry: Any, context: RunContext) -> Parameter:
         number, target = entry.get("number"), (target,) if isinstance(target, str) else target
         if not isinstance(target, (list, tuple)) or not target or not all(isinstance(t, str) for t in target):
             raise ModelError(
-                f"element = {target!r} must be the name of elements, or a list of names",
+                f"element = {shown(target)} must be the name of elements, or a list of names",
                 owner=owner,
                 key="element",
                 value=target,
@@ -112,7 +113,7 @@ def _parameter(owner: str, entry: Any, context: RunContext) -> Parameter:
             columns = _columns(context.system, element, owner)
             if number not in columns:
                 raise ModelError(
-                    f"number = {number!r}",
+                    f"number = {shown(number)}",
                     owner=owner,
                     key="number",
                     value=number,
@@ -132,7 +133,10 @@ def _values(owner: str, given: Any) -> np.ndarray:
         values = np.empty(0)
     if values.ndim != 1 or values.size < 2 or not np.isfinite(values).all() or not (np.diff(values) > 0.0).all():
         raise ModelError(
-            f"values = {given!r} must be at least two finite numbers, rising", owner=owner, key="values", value=given
+            f"values = {shown(given)} must be at least two finite numbers, rising",
+            owner=owner,
+            key="values",
+            value=given,
         )
     return values
 
@@ -251,7 +255,7 @@ class Points:
 
 
 def _bare(step: Step) -> Step:
-    """Return a step without what it only shows on its way."""
+    """Return a step without options that only concern its output."""
     options = {k: v for k, v in step.options.items() if k not in ("frames", "restarts", "eigenvalues")}
     if step_kind(step.kind).passes_time:
         options["frames"] = 0
@@ -274,9 +278,10 @@ def largest(p: np.ndarray) -> tuple[float, float, bool]:
 def boundary_of(
     points: Points, axes: list[np.ndarray], stable: np.ndarray, failed: np.ndarray, refine: int
 ) -> tuple[list[list[float]], int]:
-    """Return points [p1, p2] at which stability is lost, along both parameters, after ``refine`` halvings of intervals,
-    and the number of intervals in which that cannot be said because a point between their ends has no state or
-    modes."""
+    """Return points [p1, p2] at which stability is lost, along both parameters, after ``refine`` halvings of intervals.
+
+    Return also the number of intervals without an answer, because a point between their ends has no state or modes.
+    """
     if refine == 0:
         return [], 0
     found, lost = [], 0

@@ -23,7 +23,8 @@ _COARSE_SHAPE = 0.01  # of a function's range: how far it leaves the straight li
 _SAMPLES = 100_000  # of time steps at which drives are looked at
 #: Tables of a model file of which `explain` says more than number and names.
 DESCRIBED = frozenset(
-    {"mesh", "part", "beam", "truss", "solid", "plane", "component", "support", "step", "sensor", "event", "check"}
+    {"mesh", "part", "beam", "truss", "solid", "plane", "shell", "component", "support", "step", "sensor", "event"}
+    | {"check"}
 )
 
 
@@ -116,6 +117,17 @@ def _solids(model: Any) -> Iterator[str]:
         )
 
 
+def _shells(model: Any) -> Iterator[str]:
+    for group in model.shell_groups.values():
+        low, high = group.thickness.min(), group.thickness.max()
+        thickness = f"{low:.6g} m" if low == high else f"{low:.6g} to {high:.6g} m"
+        count, layers = _count(len(group.nodes), group.kind), _count(len(group.section.plane), "layer")
+        yield (
+            f'shell "{group.name}": {count}, {layers}, thickness {thickness}: area {group.area.sum():.6g} m^2, '
+            f"mass {group.mass.sum():.6g} kg"
+        )
+
+
 def _reduced(model: Any) -> Iterator[str]:
     for name, placed in model.reduced_parts.items():
         f = placed.frequencies
@@ -142,6 +154,7 @@ def _parts(file: Any, model: Any) -> Iterator[str]:
         on = keys.on if isinstance(keys.on, str) else " - ".join(keys.on)
         yield f'{entry.type.name} "{entry.name}": {n} {what} on {on}, {of}: {", ".join(numbers)}'
     yield from _solids(model)
+    yield from _shells(model)
     yield from _reduced(model)
     yield from count_tables(file.entries)
     supports = file.entries.get("support", [])
@@ -165,7 +178,7 @@ def count_tables(entries: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
 
 
 def _counted(n: int, what: str) -> str:
-    """A number of things whose name is a singular noun."""
+    """Return the text of a number of things whose name is a singular noun."""
     if n == 1:
         return f"1 {what}"
     if what.endswith("y"):
@@ -333,8 +346,10 @@ def _unused(file: Any) -> Iterator[str]:
                     [entry.keys.section] if isinstance(entry.keys.section, str) else entry.keys.section
                 )
                 named["material"].add(entry.keys.material)
-            if entry.type.name in ("solid", "plane"):
+            if entry.type.name in ("solid", "plane", "shell"):
                 named["material"].add(entry.keys.material)
+            if entry.type.name == "shell":
+                named["material"].update(layer["material"] for layer in entry.keys.layers or ())
             for text in _texts(entry.keys):
                 for table in ("function", "node"):
                     named[table].add(text)
@@ -380,6 +395,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.analysis.components.parameters import KINDS
     from fem_mbs.analysis.reduction.reduce import METHODS
     from fem_mbs.analysis.transient.rules import RULES
+    from fem_mbs.decks.formats import DECK_FORMATS
     from fem_mbs.declarations.steps import step_kinds
     from fem_mbs.elements.registry import element_type, element_types
     from fem_mbs.functions.kinds import FUNCTION_KINDS
@@ -438,7 +454,8 @@ def inventory() -> Iterator[str]:
         note = {"cholmod": text if there else f"not available: {text}", "superlu": "scipy"}.get(name, "")
         yield f"  {name:20} {note}"
     yield "decks:"
-    yield "  .inp of Abaqus and CalculiX, with their steps (docs/decks.md)"
+    for deck in DECK_FORMATS:
+        yield f"  {' '.join(deck.suffixes):20} {deck.name}: {deck.text}"
     yield "mesh formats:"
     for form in MESH_FORMATS:
         yield f"  {' '.join(form.suffixes):20} {form.name}: {form.text}"

@@ -1,4 +1,4 @@
-"""Decks on the command line: run, check, compare with CalculiX's results."""
+"""Decks on the command line: run, check, compare with the results of their own program."""
 
 from __future__ import annotations
 
@@ -9,17 +9,12 @@ from pathlib import Path
 import typer
 
 from fem_mbs.cli.progress import interruptible, kept, make_progress
+from fem_mbs.decks.formats import AnyConverted, need_format
 from fem_mbs.decks.notes import Accept
-from fem_mbs.decks.run import Converted, convert, run_deck
 from fem_mbs.errors import AnalysisError, DiskFullError, ModelError
 from fem_mbs.meshes.abaqus.deck import Effect
-from fem_mbs.meshes.abaqus.reader import read_deck
 
 __all__ = ["compare", "explain_file", "run_file"]
-
-
-def _note_lines(converted: Converted) -> list[str]:
-    return [n.line for n in converted.notes]
 
 
 def run_file(
@@ -35,7 +30,7 @@ def run_file(
     if restart is not None:
         raise ModelError(f"{path}: decks have no restart points; run it from its start")
 
-    def told(converted: Converted) -> None:
+    def told(converted: AnyConverted) -> None:
         if quiet:
             return
         model = converted.model
@@ -47,7 +42,9 @@ def run_file(
     progress = make_progress(console, quiet)
     try:
         with interruptible(progress) as report:
-            results = run_deck(path, folder, progress=report, accept=accept, told=told, overwrite=overwrite)
+            results = need_format(path).run(
+                path, folder, progress=report, accept=accept, told=told, overwrite=overwrite
+            )
     except KeyboardInterrupt:
         print(f"fem-mbs: interrupted{kept(folder)}", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -78,31 +75,10 @@ def explain_file(path: Path, accept: Accept) -> list[str]:
     """
     from fem_mbs.analysis.run import inspect
 
-    deck = read_deck(path)
-    converted = convert(deck, accept=accept)
+    form = need_format(path)
+    converted = form.convert(form.read(path), accept=accept)
     inspect(converted.model)
-    conv = converted.conversion
-    lines = [f"{converted.model.title}: {len(deck.node_ids)} nodes"]
-    for group in conv.groups:
-        how = f"{group.cell}, {group.element}" if group.kind == "solid" else group.kind
-        section = group.section
-        made_of = section.material or getattr(section, "shape", "")
-        lines.append(f"{group.name}: {len(group.ids)} elements {group.type} ({how}), {made_of}")
-    points = ("mass", "rotary inertia", "spring", "dashpot")
-    lines += [f"{len(b.ids)} elements {b.type} ({b.family})" for b in deck.blocks if b.family in points]
-    counts = {
-        "equations": len(deck.equations), "MPCs": len(deck.mpcs), "rigid bodies": len(deck.rigid_bodies),
-        "couplings": len(deck.couplings), "ties": len(deck.ties), "transforms": len(deck.transforms),
-    }  # fmt: skip
-    found = [f"{n} {what}" for what, n in counts.items() if n]
-    if found:
-        lines.append("constraints: " + ", ".join(found))
-    for step in converted.steps:
-        own = deck.steps[step.index]
-        prints = sorted({v for o in step.prints if o.frequency > 0 for v in o.variables})
-        told = f", prints {', '.join(prints)}" if prints else ""
-        lines.append(f"step {own.number}: {own.procedure} as {step.kind.noun}, to t = {step.time:g}{told}")
-    return lines + _note_lines(converted)
+    return form.describe(converted) + [n.line for n in converted.notes]
 
 
 def compare(folder: Path, decks: list[str], target: Path | None) -> int:

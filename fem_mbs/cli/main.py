@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from fem_mbs.decks.formats import is_deck
 from fem_mbs.errors import AnalysisError, DiskFullError, FemMbsError, InputError
 from fem_mbs.files import no_room
 
@@ -35,7 +36,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-_MODEL = typer.Argument(help="Model file (TOML), or a deck of Abaqus or CalculiX (.inp).", show_default=False)
+_MODEL = typer.Argument(
+    help="Model file (TOML), or a deck: Abaqus or CalculiX (.inp), Nastran (.bdf, .nas, .dat).", show_default=False
+)
 _STRICT = typer.Option("--strict", help="Refuse a deck of which anything is not used.")
 _ALLOW = typer.Option(
     "--allow", help="Compute a deck without what is not supported of it: the results are not those of the deck."
@@ -86,7 +89,7 @@ def _complain(text: str) -> None:
 
 
 def _with_restart_number(arguments: list[str]) -> list[str]:
-    """--restart without a number means the last restart point."""
+    """Return the arguments with the last restart point for --restart without a number."""
     out = []
     for i, argument in enumerate(arguments):
         alone = argument == "--restart" and not re.fullmatch(r"-?\d+", "".join(arguments[i + 1 : i + 2]))
@@ -137,7 +140,7 @@ def run(
     allow: Annotated[bool, _ALLOW] = False,
 ) -> None:
     """Simulate a model and write its results."""
-    if model.suffix.lower() == ".inp":
+    if is_deck(model):
         from fem_mbs.cli.deck import run_file
         from fem_mbs.decks.notes import Accept
 
@@ -234,11 +237,12 @@ def sweep(
 
 @app.command("compare-decks")
 def compare_decks(
-    folder: Annotated[Path, typer.Argument(help="Folder with decks and CalculiX's results.", show_default=False)],
-    decks: Annotated[list[str] | None, typer.Argument(help="Decks, without .inp.", show_default="all")] = None,
+    folder: Annotated[Path, typer.Argument(help="Folder with decks and results of their program.", show_default=False)],
+    decks: Annotated[list[str] | None, typer.Argument(help="Decks, without their endings.", show_default="all")] = None,
     json: Annotated[Path | None, typer.Option(help="Write the table to this file.")] = None,
 ) -> None:
-    """Run the decks of a folder and compare with CalculiX's results beside them (NAME.dat.ref or NAME.dat)."""
+    """Run the decks of a folder and compare with the results beside them: of CalculiX (NAME.dat.ref or NAME.dat), of
+    Nastran (NAME.f06)."""
     from fem_mbs.cli.deck import compare
 
     raise typer.Exit(compare(folder, decks or [], json))
@@ -251,7 +255,7 @@ def check(
     allow: Annotated[bool, _ALLOW] = False,
 ) -> None:
     """Read a model, try its start, and explain what it means."""
-    if model.suffix.lower() == ".inp":
+    if is_deck(model):
         from fem_mbs.cli.deck import explain_file
         from fem_mbs.decks.notes import Accept
 
@@ -417,7 +421,7 @@ def mac(
 def reduce_(
     part: Annotated[
         list[Path],
-        typer.Argument(help="Deck (.inp), model file (.toml) or mesh; several side by side.", show_default=False),
+        typer.Argument(help="Deck, model file (.toml) or mesh; several side by side.", show_default=False),
     ],
     interface: Annotated[
         list[str],

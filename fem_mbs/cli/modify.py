@@ -12,6 +12,7 @@ import numpy as np
 from fem_mbs.analysis.components.modification import Answer, Combination, Modification
 from fem_mbs.analysis.components.parameters import default_parameters
 from fem_mbs.analysis.components.synthesis import Assembly, assemble_components
+from fem_mbs.decks.formats import is_deck
 from fem_mbs.errors import AnalysisError, InputError, ModelError
 from fem_mbs.modelfile.read import load_model, locate_error
 
@@ -38,7 +39,7 @@ def modify_file(
     Raises:
         ModelError: wrong options, or parameters and modes that do not exist; AnalysisError: no modes.
     """
-    if path.suffix.lower() == ".inp":
+    if is_deck(path):
         raise ModelError(f"{path}: decks name no components; modify takes model files with [[component]]")
     if not modes or len(modes) != len(targets):
         raise ModelError("modify: give --mode and --to, as often as each other")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from fem_mbs.decks.model import Conversion, Group, constants, density_of, material_of
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import BeamSection, Effect, Material
+from fem_mbs.properties.sections import SectionStiffness, make_section
 
-__all__ = ["beam_section", "directions", "make_lines"]
+__all__ = ["Beyond", "beam_section", "beyond", "directions", "make_lines", "rigidity", "torsion_excess"]
 
 
 def make_lines(conv: Conversion) -> None:
@@ -35,6 +38,7 @@ def _isotropic(conv: Conversion, material: Material, where: str) -> tuple[float,
 def _line_material(conv: Conversion, material: Material, where: str) -> str:
     E, nu = _isotropic(conv, material, where)
     name = f"{material.name} (lines)"
+    conv.places[name] = material.where
     if name not in conv.model.materials:
         density = density_of(conv, material)
         conv.model.material(name, E=E, nu=nu, density=density)
@@ -176,3 +180,81 @@ def _beams(conv: Conversion, group: Group, on: str) -> None:
     conv.model.beams(
         group.name, on, name, material, orientation=n1, offset=offset if offset.any() else None, second_order=True
     )
+
+
+# --- what CalculiX's beams do otherwise ------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Beyond:
+    """Large strains of beams after a step, where CalculiX's solids follow another law or lock.
+
+    Attributes:
+        strain: the largest one of an axis and of bending.
+        bent: the largest angle by which one element bends [rad].
+        stiffer: part by which displacements of CalculiX are smaller therefore, of the displacements.
+        why: the reason.
+    """
+
+    strain: float
+    bent: float
+    stiffer: float
+    why: str
+
+
+def rigidity(conv: Conversion, group: Group) -> tuple[float, float, float]:
+    """Return EA, and EI about the local directions 1 and 2 of beams."""
+    section = group.section
+    shape, values, _ = beam_section(section)
+    made = make_section(group.name, shape, **values)
+    if isinstance(made, SectionStiffness):
+        return made.EA, made.EIy, made.EIz
+    E, _ = _isotropic(conv, material_of(conv, section.material, section.where), section.where)
+    return E * made.A, E * made.Iy, E * made.Iz
+
+
+def beyond(conv: Conversion, group: Group, force: np.ndarray, moments: np.ndarray) -> Beyond:
+    """Return how far strains of beams go beyond those in which CalculiX's solids and beams agree.
+
+    The stress of its solids is linear in Green's strain e + e^2/2, of which the force is 1 + 3/2 e times that of a law
+    linear in e. A B32 without R integrates strains e = k^2 s^2/2 of its curvature k, which its displacements, quadratic
+    in s, cannot follow: with its length L this energy is the part EA k^2 L^4/(720 EI) of that of bending.
+
+    Args:
+        force: axial force (m,) of line cells.
+        moments: bending moments (m, 2) about the local directions 1 and 2.
+    """
+    EA, *EI = rigidity(conv, group)
+    x = conv.deck.x[group.nodes]
+    length = np.linalg.norm(x[:, -1] - x[:, 0], axis=1)
+    per = len(group.lines) // len(group.ids)
+    curvature = np.abs(moments).reshape(len(length), per, 2).max(axis=1) / np.array(EI)
+    thickness = np.sqrt(12.0 * np.array(EI) / EA)[::-1]  # of a rectangle; about 1 it bends along 2
+    axial = np.abs(force).reshape(len(length), per).max(axis=1) / EA
+    strain = float((axial[:, None] + 0.5 * curvature * thickness).max(initial=0.0))
+    bent = float((curvature * length[:, None]).max(initial=0.0))
+    stiffer, why = 1.5 * strain, "its stress is linear in strains of Green"
+    if group.type in ("B32", "PIPE32"):
+        ratio = float((EA * curvature**2 * length[:, None] ** 4 / (720.0 * np.array(EI))).max(initial=0.0))
+        locked = _bent_part(ratio)
+        if locked > stiffer:
+            stiffer, why = locked, f"its {group.type} locks as it bends; {group.type}R does not"
+    return Beyond(strain, bent, stiffer, why)
+
+
+def _bent_part(ratio: float) -> float:
+    """Return the part of bending that locking takes away: 1 - x with x + 2 ratio x^3 = 1."""
+    x = 1.0
+    for _ in range(50):
+        x -= (x + 2.0 * ratio * x**3 - 1.0) / (1.0 + 6.0 * ratio * x**2)
+    return 1.0 - x
+
+
+def torsion_excess(conv: Conversion, group: Group) -> float:
+    """Return the part by which CalculiX's beams are too stiff in torsion, 0 where that is not known.
+
+    The sections of its solids warp bilinearly: J = 4 I1 I2/(I1 + I2).
+    """
+    shape, values, _ = beam_section(group.section)
+    made = make_section(group.name, shape, **values)
+    if isinstance(made, SectionStiffness) or not made.J > 0.0:
+        return 0.0
+    return max(4.0 * made.Iy * made.Iz / (made.Iy + made.Iz) / made.J - 1.0, 0.0)

@@ -1,6 +1,6 @@
 """Supports, equations, MPCs, rigid bodies, couplings and ties of a deck.
 
-A support holds or moves a dof in all steps; what comes or goes between steps is refused.  Supports of transformed nodes
+A support holds or moves a dof in all steps, or holds it in some linear ones.  Supports of transformed nodes
 that hold fewer than three directions, equations and MPCs become equations of the model; rigid bodies and couplings its
 couplings, exact at any rotation.  The first dof of an equation depends on the others: no two equations may have the
 same one, and no support may hold it.
@@ -21,7 +21,7 @@ from fem_mbs.decks.solids import nodal_areas
 from fem_mbs.decks.time import Given, Timeline, courses, is_general
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
-from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, Effect, Mpc, RigidBody
+from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, DeckStep, Effect, Mpc, RigidBody
 from fem_mbs.model.connections.joint_parts import drive
 from fem_mbs.parts.part import COMPONENTS
 from fem_mbs.system.blocks import GROUND
@@ -131,6 +131,7 @@ class _Table:
     def finish(self, name: str) -> None:
         if self.terms:
             rows, nodes, components, coefficients = (np.concatenate(part) for part in zip(*self.terms, strict=True))
+            self.conv.equated.append((nodes, components))
             self.conv.model.equations(name, rows, nodes, components, coefficients, preferred=self.preferred)
 
 
@@ -150,6 +151,7 @@ def make_constraints(conv: Conversion, timeline: Timeline) -> None:
     for i, coupling in enumerate(conv.deck.couplings):
         _coupling(conv, table, coupling, i + 1)
     for tie in conv.deck.ties:
+        conv.places[f"tie {tie.name}"] = tie.where
         slave = f"deck:{tie.slave} (tie)" if f"{tie.slave} (tie)" in conv.facets else _surface_nodes(conv, tie.slave)
         conv.model.tie(f"tie {tie.name}", slave, f"deck:{tie.master} (tie)", tie.tolerance, tie.adjust)
     table.finish("equations")
@@ -159,11 +161,13 @@ def make_constraints(conv: Conversion, timeline: Timeline) -> None:
 
 def _hold_unused(conv: Conversion, table: _Table) -> None:
     """Hold directions of nodes that only equations use, and none of them names: they are no unknowns of the deck."""
-    if not table.terms:
-        return
     deck = conv.deck
+    partial = _partial_couplings(conv)
     alone = np.zeros(len(deck.node_ids), bool)
-    alone[np.concatenate([nodes for _, nodes, _, _ in table.terms])] = True
+    for _, nodes, _, _ in table.terms:
+        alone[nodes] = True
+    if not alone.any() and not partial:
+        return
     for group in conv.groups:
         alone[group.nodes] = False
     for block in deck.blocks:
@@ -175,6 +179,9 @@ def _hold_unused(conv: Conversion, table: _Table) -> None:
         alone[conv.nodes(mpc.nodes)] = False
     dim = 2 if conv.plane else 3
     named = np.zeros((len(alone), 6), bool)
+    for ref, directions in partial.items():
+        alone[ref] = True
+        named[ref, directions] = True
     for _, nodes, components, _ in table.terms:
         named[nodes, components] = True
     for b in (*deck.boundaries, *(b for step in deck.steps for b in step.boundaries)):
@@ -182,10 +189,35 @@ def _hold_unused(conv: Conversion, table: _Table) -> None:
             named[conv.nodes(b.nodes), dof - 1] = True
     for load in (load for step in deck.steps for load in step.cloads):
         named[conv.nodes(load.nodes), load.dof - 1] = True
-    for k in range(dim):
-        idle = np.flatnonzero(alone & ~named[:, k])
+    for k in (*range(dim), *(range(3, 6) if partial else ())):
+        idle = np.flatnonzero(alone & ~named[:, k] & ((k < 3) | conv.rotational))
         if idle.size:
             conv.model.fix(idle, [_NAMES[k]])
+
+
+def _partial_couplings(conv: Conversion) -> dict[int, list[int]]:
+    """Return reference nodes of kinematic couplings of some directions, which nothing else uses, and the components
+    (0 to 5) that these couplings have to do with: of translations also the rotations that cause them."""
+    deck = conv.deck
+    used = np.zeros(len(deck.node_ids), int)
+    for group in conv.groups:
+        used[group.nodes] = 2
+    for block in deck.blocks:
+        used[conv.nodes(block.nodes.ravel())] = 2
+    for entry in (*deck.rigid_bodies, *deck.couplings):
+        used[conv.node(entry.ref_node)] += 1
+    for entry in (*deck.equations, *deck.mpcs, *deck.rigid_bodies, *deck.couplings):
+        used[np.unique(conv.nodes(entry.nodes))] += 1
+    found = {}
+    for coupling in deck.couplings:
+        ref, directions = conv.node(coupling.ref_node), {d - 1 for d in coupling.dofs}
+        own = ref not in conv.nodes(coupling.nodes)
+        if coupling.kind != "kinematic" or coupling.orientation is not None or used[ref] > 1 or not own:
+            continue
+        turning = {3 + k for k in range(3) if directions & ({0, 1, 2} - {k})}
+        if len(directions | turning) < 6:
+            found[ref] = sorted(directions | turning)
+    return found
 
 
 def _surface_nodes(conv: Conversion, name: str) -> np.ndarray:
@@ -235,7 +267,9 @@ def _mpc(conv: Conversion, table: _Table, mpc: Mpc) -> None:
     if kind in ("BEAM", "LINK"):
         a, b = nodes[:2]
         if kind == "BEAM" and conv.rotational[b]:
-            conv.model.coupling(f"MPC {len(table.dependent) + 1}", int(b), nodes[:1], kind="rigid")
+            name = f"MPC {len(table.dependent) + 1}"
+            conv.places[name] = where
+            conv.model.coupling(name, int(b), nodes[:1], kind="rigid")
             for k in range(6 if conv.rotational[a] else 3):
                 table.depend(int(a), k, where)
             return
@@ -243,7 +277,9 @@ def _mpc(conv: Conversion, table: _Table, mpc: Mpc) -> None:
         if not np.linalg.norm(d) > 0.0:
             raise ModelError(f"both nodes of the MPC {kind} are at one place", place=where, remedy="use PIN or TIE")
         table.depend(int(a), int(np.abs(d).argmax()), where)
-        conv.model.joint(f"MPC {len(table.dependent)}", "distance", int(b), int(a))
+        name = f"MPC {len(table.dependent)}"
+        conv.places[name] = where
+        conv.model.joint(name, "distance", int(b), int(a))
     elif kind in ("PIN", "TIE"):
         a, b = nodes[:2]
         turning = kind == "TIE" and conv.rotational[a] and conv.rotational[b]
@@ -261,8 +297,11 @@ def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
     """Keep nodes on the line through the first two, or on the plane through the first three."""
     x, where = conv.deck.x, mpc.where
     base = 2 if mpc.kind == "STRAIGHT" else 3
-    if any(conv.is_nonlinear(s) and s.procedure in ("STATIC", "DYNAMIC") for s in conv.deck.steps):
-        conv.note(f"{where}: the MPC {mpc.kind} holds for small rotations only", Effect.DIFFERS)
+    general = [s for s in conv.deck.steps if s.procedure in ("STATIC", "DYNAMIC")]
+    if general:
+        large = any(s.nlgeom for s in general)
+        text = f"{where}: the MPC {mpc.kind} is computed for small rotations only"
+        conv.note(text, Effect.DROPPED if large else Effect.DIFFERS)
     origin = x[nodes[0]]
     arms = x[nodes[1:base]] - origin
     _, size, vt = np.linalg.svd(arms)
@@ -320,16 +359,18 @@ def _rigid_body(conv: Conversion, table: _Table, body: RigidBody, number: int) -
     for node in nodes.tolist():
         for k in range(6 if conv.rotational[node] else 3):
             table.depend(node, k, body.where)
+    conv.places[f"rigid body {number}"] = body.where
     conv.model.coupling(f"rigid body {number}", ref, nodes, kind="rigid")
 
 
 def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) -> None:
     ref, nodes = conv.node(coupling.ref_node), conv.nodes(coupling.nodes)
     name = f"coupling {number}" + (f" {coupling.name}" if coupling.name else "")
+    conv.places[name] = coupling.where
     dofs = sorted(set(coupling.dofs))
     if coupling.orientation is not None and (set(dofs) & {1, 2, 3}) not in ({1, 2, 3}, set()):
-        axes = axes_at(conv.deck.orientations[coupling.orientation], conv.deck.x[[ref]])[0]
-        if not np.allclose(axes, np.eye(3), atol=1e-12):
+        axes = axes_at(conv.deck.orientations[coupling.orientation], conv.deck.x[[ref, *nodes]])
+        if coupling.kind == "kinematic" and not np.allclose(axes, np.eye(3), atol=1e-12):
             raise UnsupportedError(
                 "a coupling of some directions in the axes of an orientation is not supported", place=coupling.where
             )
@@ -340,6 +381,12 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
             table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where)
         return
     if coupling.kind == "distributing":
+        if coupling.orientation is not None:
+            conv.note(
+                f"{coupling.where}: the directions of node {coupling.ref_node} are those of the ORIENTATION, for "
+                "supports, loads and prints, as in CalculiX (in Abaqus they are global)",
+                Effect.DIFFERS,
+            )
         weights = _areas(conv, coupling, nodes)
         conv.model.coupling(name, ref, nodes, kind="distributing", weights=weights)
         return
@@ -431,7 +478,8 @@ def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
     deck = conv.deck
     before = _entries(conv, deck.boundaries)
     per_step = [_entries(conv, step.boundaries, zero=not is_general(step)) for step in deck.steps]
-    _same_in_all_steps(conv, before, per_step)
+    alone = _of_single_steps(conv, table, before, per_step)
+    before, *per_step = (_without(entries, alone) for entries in (before, *per_step))
     given = [per_step[i] for i in timeline.steps]
     lone = [g for i, entries in enumerate(per_step) if i not in timeline.steps for g in entries]
     start = [*lone, *before] if timeline.steps and not before else [*before, *(lone if not timeline.steps else ())]
@@ -467,29 +515,77 @@ def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
     local.finish("supports in local axes")
 
 
-def _same_in_all_steps(conv: Conversion, before: list[Given], per_step: list[list[Given]]) -> None:
-    """Refuse supports that come or go between steps."""
-    steps = conv.deck.steps
-    held = {k: g.where for g in before for k in g.keys.tolist()}
-    first: dict[int, str] | None = None
-    for step, entries in zip(steps, per_step, strict=True):
+def _without(entries: list[Given], keys: np.ndarray) -> list[Given]:
+    """Return the values of entries without those of ``keys``."""
+    rest = ((g, ~np.isin(g.keys, keys)) for g in entries)
+    return [Given(g.keys[k], g.values[k], g.amplitude, g.where) for g, k in rest if k.any()]
+
+
+def _of_single_steps(conv: Conversion, table: _Table, before: list[Given], per_step: list[list[Given]]) -> np.ndarray:
+    """Return keys (m,) of supports that some steps have and others lack; make them groups of the steps that have them.
+
+    Raises:
+        ModelError: such supports move, or a step is not linear statics, modes or buckling.
+    """
+    deck = conv.deck
+    held: dict[int, Given] = {k: g for g in before for k in g.keys.tolist()}
+    sets: dict[int, dict[int, Given]] = {}
+    for i, (step, entries) in enumerate(zip(deck.steps, per_step, strict=True)):
         if not step.supported:
             continue
         if "BOUNDARY" in step.new:
             held = {}
-        held = {**held, **{k: g.where for g in entries for k in g.keys.tolist()}}
-        if first is None:
-            first = held
+        held = {**held, **{k: g for g in entries for k in g.keys.tolist()}}
+        sets[i] = held
+    if not sets:
+        return np.empty(0, int)
+    common = set.intersection(*map(set, sets.values()))
+    of_all = {k: g for own in sets.values() for k, g in own.items()}
+    alone = sorted(set(of_all) - common)
+    if not alone:
+        return np.empty(0, int)
+    _, has = conv.transform_of(np.array(alone) // 6)
+    for key, local in zip(alone, has.tolist(), strict=True):
+        given = of_all[key]
+        node, dof = divmod(key, 6)
+        name = f"the support of node {deck.node_name(deck.node_ids[node])} in direction {dof + 1}"
+        lacks = next(deck.steps[i] for i in sets if key not in sets[i])
+        other = next((deck.steps[i] for i in sets if not _takes_supports(conv, deck.steps[i])), None)
+        values = [v for g in (*before, *(g for e in per_step for g in e)) for v in g.values[g.keys == key]]
+        why = ""
+        if other is not None:
+            what = "NLGEOM or nonlinear constraints" if other.procedure == "STATIC" else other.procedure
+            why = f"step {other.number} with {what} needs the same supports as all others"
+        elif any(values):
+            why = "it moves, and what moves must do so in all steps"
+        elif local:
+            why = "it stands in the axes of a *TRANSFORM, where supports must be the same in all steps"
+        elif (node, dof) in table.dependent:
+            why = f"the direction depends on others in {table.dependent[node, dof]}"
+        if why:
+            raise UnsupportedError(
+                f"{name} is not there in step {lacks.number}, and {why}", place=given.where,
+                remedy="give such steps decks of their own",
+            )  # fmt: skip
+    groups: dict[frozenset[int], str] = {}
+    for i, own in sets.items():
+        keys = frozenset(set(own) - common)
+        if not keys:
             continue
-        for more, fewer, what in ((held, first, "comes in"), (first, held, "is gone in")):
-            other = [k for k in more if k not in fewer]
-            if other:
-                node, dof = divmod(other[0], 6)
-                raise ModelError(
-                    f"the support of node {conv.deck.node_ids[node]} in direction {dof + 1} {what} step {step.number}",
-                    place=more[other[0]],
-                    remedy="supports must be the same in all steps, give such steps decks of their own",
-                )
+        if keys not in groups:
+            groups[keys] = group = f"step {deck.steps[i].number}"
+            node, dof = np.divmod(np.array(sorted(keys)), 6)
+            for d in np.unique(dof).tolist():
+                conv.model.fix(node[dof == d], [_NAMES[d]], group=group)
+        conv.step_supports[i] = groups[keys]
+    return np.array(alone)
+
+
+def _takes_supports(conv: Conversion, step: DeckStep) -> bool:
+    """Return whether a step may have supports of its own: linear statics, modes and buckling."""
+    if step.procedure == "STATIC":
+        return not conv.is_nonlinear(step)
+    return step.procedure in ("FREQUENCY", "BUCKLE")
 
 
 def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> None:
@@ -497,6 +593,7 @@ def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> N
     for i, factor in enumerate(np.unique(factors)):
         function = make_function({"kind": "scaled", "function": course.function, "factor": float(factor)})
         name = f"motion {number}.{i + 1} {_NAMES[dof]}"
+        conv.places[name] = course.where
         mine = nodes[factors == factor]
         if dof < 3:
             conv.drivers.append(name)
@@ -541,6 +638,7 @@ def _turned(conv: Conversion, table: _Table, course, nodes, dofs, factors, axes,
         count = np.repeat(np.arange(len(rows)), [len(r[0]) for r in rows])
         nodes, components, coefficients = (np.concatenate(p) for p in zip(*rows, strict=True))
         name = f"motion {number} in local axes" + (", rotations" if part else "")
+        conv.places[name] = course.where
         conv.drivers.append(name)
         conv.model.equations(
             name,

@@ -26,6 +26,7 @@ from fem_mbs.meshes.abaqus.deck import (
     Effect,
     Material,
     Orientation,
+    ShellSection,
     SolidSection,
 )
 from fem_mbs.meshes.abaqus.elements import FAMILIES, MECHANICAL
@@ -45,7 +46,7 @@ SOLIDS = {
     "C3D10": ("tetra10", {"": "standard"}),
     "C3D6": ("wedge", {"": "reduced"}),
     "C3D15": ("wedge15", {"": "standard"}),
-    "C3D8": ("hexahedron", {"": "standard", "I": "incompatible"}),
+    "C3D8": ("hexahedron", {"": "standard", "I": "incompatible", "R": "incompatible"}),
     "C3D20": ("hexahedron20", {"": "standard", "R": "reduced"}),
 }
 #: Plane and axisymmetric elements: shape without family -> cell and letters; family -> state.
@@ -58,8 +59,14 @@ PLANES = {
 STATES = {"plane stress": "stress", "plane strain": "strain", "axisymmetric": "axisymmetric"}
 #: Letters that change the formulation a little, and what they ask for.
 _VARIANTS = {"H": "hybrid pressure", "M": "the modified formulation"}
+#: What is said of bricks with one integration point.
+_ONE_POINT = (
+    "taken with full integration and incompatible modes, which enhanced hourglass control stands for; other hourglass "
+    "control is softer or stiffer where few elements bend; stresses are printed as means of the element"
+)
 _BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
 _TRUSSES = {"T3D2": 2, "T3D3": 3}
+_SHELLS = {"S3": "triangle", "S4": "quad"}
 #: Families without elements of their own in the model: their sections, or constraints, say what they are.
 _POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling", "rigid")
 #: Of the largest coordinate: nodes nearer than this are one place.
@@ -70,9 +77,9 @@ _SAME = 1e-12
 class Group:
     """Elements of a deck that are one named part of the model.
 
-    kind "solid", "beam" or "truss"; type as in the deck; cell: kind of the mesh's cells; rule "full" or "reduced";
-    ids (n,) of the deck; nodes (n, k) of the model, in the deck's order; axes (n, 3, 3) rows = material axes, or None;
-    state "stress", "strain" or "axisymmetric" of plane elements, whose kind is "solid", else "".
+    kind "solid", "shell", "beam" or "truss"; type as in the deck; cell: kind of the mesh's cells; rule "full" or
+    "reduced"; ids (n,) of the deck; nodes (n, k) of the model, in the deck's order; axes (n, 3, 3) rows = material
+    axes, or None; state "stress", "strain" or "axisymmetric" of plane elements, whose kind is "solid", else "".
     """
 
     name: str
@@ -86,6 +93,11 @@ class Group:
     section: Any  # the Section that belongs to the family of the group's elements
     axes: np.ndarray | None = None
     state: str = ""
+
+    @property
+    def is_line(self) -> bool:
+        """Whether the cells of the mesh are lines."""
+        return self.kind in ("beam", "truss")
 
     @property
     def lines(self) -> np.ndarray:
@@ -109,11 +121,21 @@ class Conversion:
     dependent: dict[tuple[int, int], str] = field(default_factory=dict)
     #: nodes that supports hold by equations
     inclined: set[int] = field(default_factory=set)
+    #: nodes (m,) and components (m,) of the terms of equations
+    equated: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    #: name of a part of the model -> file and line of what it stands for
+    places: dict[str, str] = field(default_factory=dict)
+    #: number of a step -> part by which CalculiX's beams are stiffer in it, and why
+    beyond: dict[int, tuple[float, str]] = field(default_factory=dict)
     #: names of motions; those of rotations with their node and axis
     drivers: list[str] = field(default_factory=list)
     turned: list[tuple[str, int, int]] = field(default_factory=list)
+    #: step of the deck (its index) -> group of supports that it has besides those of all steps
+    step_supports: dict[int, str] = field(default_factory=dict)
     #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)
     facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]] = field(default_factory=dict)
+    #: names of cell sets of shells -> their cells: (group, rows of its elements)
+    cells: dict[str, list[tuple[Group, np.ndarray]]] = field(default_factory=dict)
     used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
     rotational: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
 
@@ -167,14 +189,21 @@ class Conversion:
                 yield group, rows[inside]
 
     def transform_of(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return axes (m, 3, 3), in rows, of the transforms at nodes (m,) of the model, and which have one (m,)
-        bool."""
+        """Return local axes (m, 3, 3), in rows, at nodes (m,) of the model, and which have some (m,) bool.
+
+        These are the axes of a transform, or of the orientation of a distributing coupling at its reference node.
+        """
         nodes = np.asarray(nodes)
         axes, has = np.tile(np.eye(3), (len(nodes), 1, 1)), np.zeros(len(nodes), bool)
         for t in self.deck.transforms:
             inside = np.isin(nodes, self.nodes(t.nodes))
             if inside.any():
                 axes[inside] = _axes(t.system, t.a, t.b, np.zeros(3), self.deck.x[nodes[inside]], t.where)
+                has |= inside
+        for coupling in self.deck.couplings:
+            if coupling.kind == "distributing" and coupling.orientation is not None:
+                inside = nodes == self.node(coupling.ref_node)
+                axes[inside] = axes_at(self.deck.orientations[coupling.orientation], self.deck.x[nodes[inside]])
                 has |= inside
         return axes, has
 
@@ -235,6 +264,8 @@ def element_kind(family: str, shape: str, type_: str) -> tuple[str, str, str] | 
         return "beam", "line2", "beam"
     if family == "truss" and shape in _TRUSSES and not rest:
         return "truss", "line2", "truss"
+    if family == "shell" and shape in _SHELLS and rest in ("", "R"):
+        return "shell", _SHELLS[shape], "shell"
     if family != "solid" and (family not in STATES or "CPEG" in shape):
         return None
     cell, elements = (SOLIDS if family == "solid" else PLANES).get(shape if family == "solid" else shape[-1], ("", {}))
@@ -255,6 +286,31 @@ def element_words() -> list[Word]:
                 use = Use.STOPPED if family in MECHANICAL else Use.REFUSED
                 found.append(Word(shape, use, f"{family} elements are not computed"))
     return found
+
+
+def _check_nodes(conv: Conversion, group: Group) -> None:
+    """Refuse elements with a node twice, and nodes of plane elements beside the plane.
+
+    Raises:
+        ModelError: with the line of the element.
+    """
+    order = np.sort(group.nodes, axis=1)
+    twice = order[:, 1:] == order[:, :-1]
+    if twice.any():
+        row, k = divmod(int(np.argmax(twice)), twice.shape[1])
+        raise ModelError(
+            f"element {group.ids[row]} has node {conv.deck.node_ids[order[row, k]]} twice",
+            place=element_place(conv.deck.source, int(group.ids[row])),
+            remedy="give it different nodes",
+        )
+    z = conv.deck.x[group.nodes][..., 2]
+    if group.state and z.any():
+        row, k = divmod(int(np.argmax(z != 0.0)), z.shape[1])
+        raise ModelError(
+            f"node {conv.deck.node_ids[group.nodes[row, k]]} of plane element {group.ids[row]} has z = {z[row, k]:g}",
+            place=element_place(conv.deck.source, int(group.ids[row])),
+            remedy="plane elements lie in the plane z = 0",
+        )
 
 
 def find_groups(conv: Conversion) -> None:
@@ -280,6 +336,8 @@ def find_groups(conv: Conversion) -> None:
             first = deck.element_name(block.ids[0])
             unsupported.append(f"{block.type} ({n} element{'s' * (n > 1)}, the first is {first})")
             continue
+        if kind[0] == "solid" and block.shape == "C3D8" and "R" in block.type:
+            conv.note(f"{block.type}: {_ONE_POINT}", Effect.DIFFERS)
         for letter, what in _VARIANTS.items() if kind[0] == "solid" else ():
             if letter in block.type[len(block.shape) :]:
                 told = f"{block.type}: taken as {block.type.replace(letter, '', 1)}, without {what}"
@@ -296,12 +354,12 @@ def find_groups(conv: Conversion) -> None:
                     remedy="the deck is cut off, or lacks a *SECTION for their set",
                 )
             section = deck.sections[s]
-            expected = BeamSection if kind[0] == "beam" else SolidSection
+            expected = {"beam": BeamSection, "shell": ShellSection}.get(kind[0], SolidSection)
             if not isinstance(section, expected):
                 raise ModelError(
                     f"elements of type {block.type} cannot have this section",
                     place=section.where,
-                    remedy=f"give them *{'BEAM' if kind[0] == 'beam' else 'SOLID'} SECTION",
+                    remedy=f"give them *{kind[0].upper() if kind[0] in ('beam', 'shell') else 'SOLID'} SECTION",
                 )
             name = section.elset
             if name in taken:
@@ -316,8 +374,10 @@ def find_groups(conv: Conversion) -> None:
             if section.orientation is not None and kind[0] == "solid":
                 group.axes = axes_at(deck.orientations[section.orientation], deck.x[nodes].mean(axis=1))
             conv.groups.append(group)
+            conv.places[name] = conv.places[f"section of {name}"] = section.where
+            _check_nodes(conv, group)
             conv.used[nodes.ravel()] = True
-            if kind[0] == "beam":
+            if kind[0] in ("beam", "shell"):
                 conv.rotational[nodes.ravel()] = True
     if unsupported:
         raise UnsupportedError(f"element types that are not supported: {'; '.join(unsupported)}", place=place)
@@ -349,14 +409,15 @@ def make_mesh(conv: Conversion) -> None:
     blocks, sets, number = [], {}, {}
     first = 1
     for i, group in enumerate(conv.groups):
-        cells = group.nodes if group.kind == "solid" else group.lines
-        lines = group.kind != "solid"
+        lines = group.is_line
+        cells = group.lines if lines else group.nodes
         ids = np.arange(first, first + len(cells)) if lines else group.ids
         if lines:  # halves of elements need numbers that no other cell has
             ids = _free_ids(conv, group, len(cells))
         blocks.append(CellBlock(group.cell, cells, ids))
         sets[f"part {i + 1}"] = [(i, np.arange(len(cells)))]
         number[id(group)] = i
+    sets |= {name: [(number[id(g)], rows) for g, rows in entries] for name, entries in conv.cells.items()}
     facet_sets = {
         name: [(number[id(g)], rows, faces) for g, rows, faces in entries] for name, entries in conv.facets.items()
     }
@@ -372,7 +433,7 @@ def _free_ids(conv: Conversion, group: Group, n: int) -> np.ndarray:
     if n == len(group.ids):
         return group.ids
     largest = max(int(b.ids.max()) for b in conv.deck.blocks) + 1
-    halved = (g for g in conv.groups[: conv.groups.index(group)] if g.kind != "solid" and g.nodes.shape[1] == 3)
+    halved = (g for g in conv.groups[: conv.groups.index(group)] if g.is_line and g.nodes.shape[1] == 3)
     before = sum(len(g.ids) for g in halved)
     other = largest + before + np.arange(len(group.ids))
     return np.column_stack((group.ids, other)).ravel()
@@ -432,6 +493,8 @@ def stiffness_matrix(conv: Conversion, material: Material) -> np.ndarray:
         if e.kind == "isotropic":
             return isotropic(c[0], c[1])
         if e.kind == "engineering constants":
+            if min(*c[:3], *c[6:9]) <= 0.0:
+                raise ValueError("the moduli of elasticity and shear must be greater than 0")
             return orthotropic(tuple(c[:3]), tuple(c[3:6]), tuple(c[6:9]))
     except ValueError as error:
         raise ModelError(f"material {material.name}: {error}", place=material.where) from None

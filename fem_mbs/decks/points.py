@@ -30,7 +30,9 @@ def make_points(conv: Conversion) -> None:
             nodes = conv.nodes(block.nodes[rows].ravel()).reshape(len(rows), -1)
             ids = block.ids[rows]
             if isinstance(section, PointMass):
-                conv.model.point_mass(f"{section.elset} mass {s + 1}", nodes[:, 0], section.mass)
+                name = f"{section.elset} mass {s + 1}"
+                conv.places[name] = section.where
+                conv.model.point_mass(name, nodes[:, 0], section.mass)
             elif isinstance(section, RotaryInertia):
                 _rotary(conv, section, nodes[:, 0], s)
             elif isinstance(section, (Spring, Dashpot)):
@@ -50,7 +52,9 @@ def _rotary(conv: Conversion, section: RotaryInertia, nodes: np.ndarray, number:
         )
     nodes = nodes[conv.rotational[nodes]]
     if nodes.size:
-        conv.model.point_mass(f"{section.elset} inertia {number + 1}", nodes, 0.0, inertia=J)
+        name = f"{section.elset} inertia {number + 1}"
+        conv.places[name] = section.where
+        conv.model.point_mass(name, nodes, 0.0, inertia=J)
 
 
 def _law(conv: Conversion, section: Spring | Dashpot) -> dict:
@@ -72,9 +76,12 @@ def _law(conv: Conversion, section: Spring | Dashpot) -> dict:
 
 def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.ndarray, nodes: np.ndarray) -> None:
     model, law = conv.model, _law(conv, section)
+    if not np.any(np.asarray(section.law)[:, 0]):
+        return  # without any force
     what = "spring" if isinstance(section, Spring) else "dashpot"
     for element, ends in zip(ids.tolist(), nodes.tolist(), strict=True):
         name = f"{section.elset} {what} {element}"
+        conv.places[name] = section.where
         if len(section.dofs) == 0:
             x = conv.deck.x[ends]
             if not np.linalg.norm(x[1] - x[0]) > 0.0:

@@ -19,14 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs.analysis.fields import STRAIN, STRESS
 from fem_mbs.analysis.start.initial import function_jets
-from fem_mbs.decks.beams import beam_section, directions
+from fem_mbs.decks.beams import Beyond, beam_section, beyond, directions
 from fem_mbs.decks.model import Conversion, Group, density_of, material_of, stiffness_matrix
+from fem_mbs.decks.shells import shell_areas, shell_mass_per_area
 from fem_mbs.decks.solids import volumes
 from fem_mbs.decks.steps import StepPlan
 from fem_mbs.elements.solids import shapes
@@ -42,6 +44,8 @@ __all__ = ["Printer"]
 
 _ORDER = [0, 1, 2, 3, 5, 4]  # xx, yy, zz, xy, xz, yz of xx, yy, zz, xy, yz, zx
 _SILENT = {"NOE", ""}
+#: Part by which displacements of CalculiX's beams may differ without a note.
+_BEYOND = 0.01
 
 
 class Printer(Relay):
@@ -54,11 +58,12 @@ class Printer(Relay):
         self.tables: list[PrintTable] = []
         self.count = 0
         self.last: Callable[[], None] | None = None
+        self.beyond: Beyond | None = None
 
     def begin_step(self, name: str, type: str, info: dict[str, Any] | None = None) -> None:
         """Begin the tables of a step."""
         self.number += 1
-        self.tables, self.count, self.last = [], 0, None
+        self.tables, self.count, self.last, self.beyond = [], 0, None, None
         super().begin_step(name, type, info)
 
     def append(
@@ -69,6 +74,8 @@ class Printer(Relay):
     ) -> None:
         """Compute the tables that are due at these frames."""
         step = self.plan[self.number]
+        if frames is not None and not step.kind.linear and not step.kind.shapes:
+            self._beyond(frames)
         if frames is not None and step.prints:
             self._take(step, series, frames)
         super().append(series, frames, restart)
@@ -78,6 +85,7 @@ class Printer(Relay):
         if self.last is not None:
             self.last()
         step = self.plan[self.number]
+        self._tell_beyond(step)
         if report is not None:
             number = self.conv.deck.steps[step.index].number
             report = replace(report, deck_step=number, prints=self.tables or None)
@@ -92,6 +100,9 @@ class Printer(Relay):
 
     # --- which states ----------------------------------------------------------------------------------------------
     def _take(self, step: StepPlan, series, frames) -> None:
+        if step.kind.shapes == "vibration":
+            self._vibrations(step, frames)
+            return
         if step.kind.shapes:
             self._modes(step)
             return
@@ -118,6 +129,20 @@ class Printer(Relay):
                 self._print(step, request, frame, now)
             if late:  # the last increment is printed in any case
                 self.last = lambda s=step, r=late, fr=frame, at=now: [self._print(s, o, fr, at) for o in r]
+
+    def _vibrations(self, step: StepPlan, frames) -> None:
+        """Print real (U) and imaginary (UI) parts of steady vibrations; the time is the frequency."""
+        for request in step.prints:
+            if request.frequency <= 0 or not request.variables:
+                continue
+            for v in request.variables:
+                if v != "U" or request.kind != "node print":
+                    self._unknown(request, v, "of steady vibrations")
+                    continue
+                for f, frequency in enumerate(np.atleast_1d(frames["time"])):
+                    for name, part in (("U", ""), ("UI", " imaginary")):
+                        u = self._displacements(frames[f"displacement{part}"][f], frames[f"rotation{part}"][f])
+                        self._node_table(request, name, u, float(frequency))
 
     def _modes(self, step: StepPlan) -> None:
         """Print shapes of modes with unit modal mass, and buckling shapes unscaled."""
@@ -191,6 +216,30 @@ class Printer(Relay):
         if request.totals != "no" and name == "RF":
             self._add(request, name, time, [], picked.sum(axis=0)[None], total=True, mode=mode)
 
+    # --- large strains ----------------------------------------------------------------------------------------------
+    def _beyond(self, frames) -> None:
+        """Keep the largest strains of beams in a nonlinear step."""
+        last = {k: v[-1] for k, v in frames.items() if k != "time"}
+        for group in self.conv.groups:
+            if group.kind == "beam":
+                table = self._table(group, last)
+                moments = np.column_stack((np.abs(table[:, 4:6]).max(axis=1), np.abs(table[:, 6:8]).max(axis=1)))
+                found = beyond(self.conv, group, table[:, 0], moments)
+                if self.beyond is None or found.stiffer > self.beyond.stiffer:
+                    self.beyond = found
+
+    def _tell_beyond(self, step: StepPlan) -> None:
+        """Note beams whose strains are so large that CalculiX's differ."""
+        deck_step, found = self.conv.deck.steps[step.index], self.beyond
+        if found is None or found.stiffer < _BEYOND:
+            return
+        self.conv.beyond[deck_step.number] = (found.stiffer, found.why)
+        self.conv.note(
+            f"{deck_step.where}: beams strain by up to {found.strain:.2g} and an element bends by up to "
+            f"{found.bent:.2g} rad; CalculiX is stiffer there by a part of about {found.stiffer:.1g}, for {found.why}",
+            Effect.DIFFERS,
+        )
+
     # --- forces ----------------------------------------------------------------------------------------------------
     def _external(self, step: StepPlan, frame) -> np.ndarray | None:
         """Return reactions and loads on nodes (n, 3)."""
@@ -224,7 +273,8 @@ class Printer(Relay):
         whole[system.first_multiplier :] = 0.0
         nodal = system.nodal(whole)
         forces = nodal[:, :3].copy()
-        if self.conv.dependent or self.conv.inclined:  # what equations exert on them, as CalculiX prints it
+        bound = self._bound
+        if len(bound[0]):  # what equations exert on them, as CalculiX prints it
             blocks = [b for b in system.blocks if not b.type.multipliers and not b.type.inertia]
             if "preload" in step.kind.carries:
                 r, tangent = silent.assemble(silent.control(2.0), blocks)
@@ -233,13 +283,27 @@ class Printer(Relay):
                     inner += r
             else:
                 inner = silent.force(blocks)
-            keys = {key for key in self.conv.dependent if key[1] < 3}
-            keys |= {(node, k) for node in self.conv.inclined for k in range(system.dimension)}
-            node, k = np.array(sorted(keys)).reshape(-1, 2).T
-            forces[node, k] = system.nodal(inner)[node, k]
+            forces[bound] = system.nodal(inner)[bound]
         for own, ref in self.conv.turning.items():
             forces[own] = nodal[ref, 3:] + self._drive_moment(step, ref)
         return forces
+
+    @cached_property
+    def _bound(self) -> tuple[np.ndarray, np.ndarray]:
+        """Nodes (m,) and directions (m,) on which equations act: dependent ones, and others of nodes with elements."""
+        conv = self.conv
+        bound = np.zeros((len(conv.deck.node_ids), 6), bool)
+        for nodes, components in conv.equated:
+            bound[nodes, components] = True
+        meshed = np.zeros(len(bound), bool)
+        for group in conv.groups:
+            meshed[group.nodes] = True
+        bound[~meshed] = False
+        for node, k in conv.dependent:
+            bound[node, k] = True
+        bound[list(conv.inclined), : self.job.system.dimension] = True
+        node, k = np.nonzero(bound[:, :3])
+        return node, k
 
     def _drive_moment(self, step: StepPlan, ref: int) -> np.ndarray:
         """Return moments (3,) of the drivers of a node's rotation."""
@@ -296,7 +360,7 @@ class Printer(Relay):
             order = {int(e): i for i, e in enumerate(request.ids)}
             at = np.argsort([order[int(e)] for e in ids], kind="stable")
             ids, values, points = ids[at], values[at], None if points is None else points[at]
-        if request.totals != "only":
+        if request.totals != "only" or points is not None:  # there are no sums over points
             self._add(request, name, time, ids, values, points)
         if request.totals != "no" and points is None:
             self._add(request, name, time, [], values.sum(axis=0)[None], total=True)
@@ -317,13 +381,17 @@ class Printer(Relay):
     def _points(self, request, group: Group, rows, name, frame, nonlinear):
         if group.kind == "beam":
             return self._beam_points(request, group, rows, name, frame)
+        if group.kind == "shell":
+            self._unknown(request, name, "of shells")
+            return None
         if group.kind == "truss":
-            table = self._table(group, frame)
-            x = self.conv.deck.x[group.lines]
-            axis = x[:, 1] - x[:, 0]
+            per = len(group.lines) // len(group.ids)  # the middle of a T3D3 is between its halves
+            table = self._table(group, frame).reshape(len(group.ids), per, -1).mean(axis=1)
+            x, ends = self.conv.deck.x, group.nodes[:, [0, -1]]
+            axis = x[ends[:, 1]] - x[ends[:, 0]]
             if nonlinear:
-                u = frame["displacement"][group.lines]
-                axis = axis + u[:, 1] - u[:, 0]
+                u = frame["displacement"]
+                axis = axis + u[ends[:, 1]] - u[ends[:, 0]]
             axis = axis / np.linalg.norm(axis, axis=1)[:, None]
             stress, strain = table[:, 0] / group.section.value, table[:, 1]
             if name == "ENER":
@@ -332,26 +400,53 @@ class Printer(Relay):
             tensor = value[:, None, None] * axis[:, :, None] * axis[:, None, :]
             return np.array([1]), _six(tensor)[rows]
         strain = _full(frame[f"{group.name}/points {STRAIN}"][rows])
+        if self._heated(group) and (name == "ENER" or (name == "E" and group.state == "stress")):
+            self._unknown(request, name, f"of {group.type} with temperatures")
+            return None
         points = np.arange(1, strain.shape[1] + 1)
-        values = _full(frame[f"{group.name}/points {STRESS}"][rows]) if name == "S" else strain
+        one = group.type.startswith("C3D8R")  # the deck's element has one point
         if name == "ENER":
-            return points, self._energy_density(group, rows, strain).reshape(-1, 1)
+            energy = self._energy_density(group, rows, strain)
+            return points[: 1 if one else None], (energy.mean(axis=1) if one else energy).reshape(-1, 1)
+        values = _full(frame[f"{group.name}/points {STRESS}"][rows]) if name == "S" else strain
+        if name == "E" and group.state == "stress":
+            values = self._across(group, rows, strain)
         if group.axes is not None and not request.global_axes:
             A = group.axes[rows][:, None]
             T = _tensor(values)
             values = _six(A @ T @ np.swapaxes(A, -1, -2), sort=False)
+        if one:
+            points, values = points[:1], values.mean(axis=1, keepdims=True)
         return points, values[..., _ORDER].reshape(-1, 6)
+
+    def _heated(self, group: Group) -> bool:
+        """Return whether temperatures strain the elements, so that strains are more than what the stresses make."""
+        material = self.conv.deck.materials.get(group.section.material or "")
+        expands = material is not None and material.expansion is not None and np.any(material.expansion.coefficients)
+        return bool(expands) and any(step.temperatures for step in self.conv.deck.steps)
+
+    def _stiffness(self, group: Group) -> np.ndarray:
+        return stiffness_matrix(self.conv, material_of(self.conv, group.section.material, group.section.where))
+
+    def _across(self, group: Group, rows, strain: np.ndarray) -> np.ndarray:
+        """Return strains (e, q, 6) of plane stress, with the one across the plane that leaves no stress there."""
+        A = np.eye(3) if group.axes is None else group.axes[rows][:, None]
+        turned = _six(A @ _tensor(strain) @ np.swapaxes(A, -1, -2), sort=False)
+        C, known = self._stiffness(group), [0, 1, 3, 4, 5]
+        gamma = turned[..., known] * np.array([1.0, 1.0, 2.0, 2.0, 2.0])
+        out = strain.copy()  # axes of materials in the plane are turned about z
+        out[..., 2] = -(gamma @ C[2, known]) / C[2, 2]
+        return out
 
     def _energy_density(self, group: Group, rows, strain: np.ndarray) -> np.ndarray:
         """Return E.C E/2 (e, q) of strains (e, q, 6), components of the tensor in global axes."""
+        if group.state == "stress":
+            strain = self._across(group, rows, strain)
         if group.axes is not None:
             A = group.axes[rows][:, None]
             strain = _six(A @ _tensor(strain) @ np.swapaxes(A, -1, -2), sort=False)
         gamma = strain * np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
-        C = stiffness_matrix(self.conv, material_of(self.conv, group.section.material, group.section.where))
-        if group.state == "stress":
-            gamma = gamma.copy()  # the strain across the plane is that without stress
-            gamma[..., 2] = -(gamma[..., [0, 1, 3, 4, 5]] @ C[2, [0, 1, 3, 4, 5]]) / C[2, 2]
+        C = self._stiffness(group)
         return 0.5 * np.einsum("eqi,ij,eqj->eq", gamma, C, gamma)
 
     def _beam_points(self, request, group: Group, rows, name, frame):
@@ -370,7 +465,7 @@ class Printer(Relay):
         t = x[:, 1] - x[:, 0]
         t /= np.linalg.norm(t, axis=1)[:, None]
         axes = np.stack((t, n1, np.cross(t, n1)), axis=1)
-        N, Vy, Vz, _, My1, My2, Mz1, Mz2 = table[:, :8].T
+        N, Vy, Vz, twist, My1, My2, Mz1, Mz2 = table[:, :8].T
         out = np.zeros((len(group.ids), count**3, 6))
         for q in range(count**3):
             xi, eta, zeta = g[q % count], g[(q // count) % count], g[q // count**2]
@@ -383,8 +478,9 @@ class Printer(Relay):
             y, z = 0.5 * a * zeta, -0.5 * b * eta
             T = np.zeros((len(line), 3, 3))
             T[:, 0, 0] = N[line] / A + My * z / I1 - Mz * y / I2
-            T[:, 0, 1] = T[:, 1, 0] = Vy[line] / A
-            T[:, 0, 2] = T[:, 2, 0] = Vz[line] / A
+            # torsion: the sections of these solids warp bilinearly, so that its shear is linear over them
+            T[:, 0, 1] = T[:, 1, 0] = Vy[line] / A - twist[line] * z / (2.0 * I1)
+            T[:, 0, 2] = T[:, 2, 0] = Vz[line] / A + twist[line] * y / (2.0 * I2)
             if request.global_axes is not False:
                 B = axes[line]
                 T = np.swapaxes(B, 1, 2) @ T @ B
@@ -394,7 +490,7 @@ class Printer(Relay):
     def _whole(self, request, group: Group, rows, name, frame, nonlinear):
         if name == "ELSE":
             energy = frame[f"{group.name}/energy [J]"]
-            per = len(group.lines) // len(group.ids) if group.kind != "solid" else 1
+            per = len(group.lines) // len(group.ids) if group.is_line else 1
             return None, energy.reshape(-1, per).sum(axis=1)[rows][:, None]
         volume = self._volumes(group)
         if name == "EVOL":
@@ -402,12 +498,16 @@ class Printer(Relay):
         return None, (volume * self._density(group))[rows][:, None]
 
     def _density(self, group: Group) -> float:
+        if group.kind == "shell":
+            return shell_mass_per_area(self.conv, group) / group.section.thickness
         return density_of(self.conv, material_of(self.conv, group.section.material, group.section.where))
 
     def _volumes(self, group: Group) -> np.ndarray:
         x = self.conv.deck.x
         if group.kind == "solid":
             return volumes(group, x[group.nodes])
+        if group.kind == "shell":
+            return shell_areas(group, np.arange(len(group.ids)), x).sum(axis=1) * group.section.thickness
         ends = x[group.lines]
         length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).reshape(len(group.ids), -1).sum(axis=1)
         if group.kind == "truss":

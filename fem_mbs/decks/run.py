@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fem_mbs.decks.beams import make_lines
 from fem_mbs.decks.constraints import make_constraints, nodes_of_constraints, tie_facets
 from fem_mbs.decks.loads import make_loads, plan_loads
@@ -21,6 +23,7 @@ from fem_mbs.decks.model import Conversion, find_groups, make_mesh
 from fem_mbs.decks.notes import Accept, Note, check_notes
 from fem_mbs.decks.points import make_points
 from fem_mbs.decks.prints import Printer
+from fem_mbs.decks.shells import make_shells
 from fem_mbs.decks.solids import make_solids
 from fem_mbs.decks.steps import StepPlan, make_steps
 from fem_mbs.decks.time import Timeline
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.results.recorder import Recorder
 
-__all__ = ["Converted", "convert", "run_deck", "solve_deck"]
+__all__ = ["Converted", "convert", "describe", "named_nodes", "run_deck", "solve_deck"]
 
 
 @dataclass
@@ -64,10 +67,11 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     Raises:
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
+    conv = Conversion(deck)
     try:
-        converted = _convert(deck, part)
+        converted = _convert(conv, part)
     except ModelError as error:
-        raise _with_place(deck, error) from None
+        raise _with_place(conv, error) from None
     check_notes(converted.notes, accept)
     model = converted.model
     model.departures = [n.text for n in converted.notes if n.effect is Effect.DROPPED]
@@ -76,9 +80,9 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     return converted
 
 
-def _convert(deck: Deck, part: bool) -> Converted:
+def _convert(conv: Conversion, part: bool) -> Converted:
+    deck = conv.deck
     title = " ".join(" ".join(deck.title).split()) or Path(deck.source).stem
-    conv = Conversion(deck)
     find_groups(conv)
     conv.model = model = Model(2 if conv.plane else 3, title=title)
     nodes_of_constraints(conv)
@@ -88,6 +92,7 @@ def _convert(deck: Deck, part: bool) -> Converted:
     make_mesh(conv)
     make_solids(conv)
     make_lines(conv)
+    make_shells(conv)
     make_points(conv)
     make_constraints(conv, timeline)
     make_loads(conv, plan)
@@ -105,17 +110,19 @@ def _watch(converted: Converted) -> Callable[[RunContext, Recorder], Printer]:
 def _placed(converted: Converted, error: AnalysisError | ModelError) -> Exception:
     """Convert the error of an unconstrained model in a linear step to an input error with file and line."""
     if isinstance(error, LooseError):
-        return _with_place(converted.deck, ModelError(error.text, owner=error.owner))
-    return error if isinstance(error, AnalysisError) else _with_place(converted.deck, error)
+        return _with_place(converted.conversion, ModelError(error.text, owner=error.owner))
+    return error if isinstance(error, AnalysisError) else _with_place(converted.conversion, error)
 
 
-def _with_place(deck: Deck, error: ModelError) -> ModelError:
-    """Return the error with file and line of the step or material that it is about, or with the file."""
+def _with_place(conv: Conversion, error: ModelError) -> ModelError:
+    """Return the error with file and line of the step, material or part that it is about, or with the file."""
     if error.where:
         return error
+    deck, owner = conv.deck, error.owner
     places = {("Step", f"step {step.number}"): step.where for step in deck.steps}
     places |= {("Material", name): material.where for name, material in deck.materials.items()}
-    return error.at(places.get((error.owner.word, error.owner.name), deck.files[0]), inside=True)
+    place = places.get((owner.word, owner.name)) or conv.places.get(owner.name) or deck.files[0]
+    return error.at(place, inside=True)
 
 
 def run_deck(
@@ -165,3 +172,36 @@ def solve_deck(deck: Deck | str | Path, progress: Callable | None = None, accept
         return converted, solve(converted.model, progress=progress, watch=_watch(converted))
     except (AnalysisError, ModelError) as error:
         raise _placed(converted, error) from None
+
+
+def describe(converted: Converted) -> list[str]:
+    """Return the content of a deck and its model, line by line."""
+    deck, conv = converted.deck, converted.conversion
+    lines = [f"{converted.model.title}: {len(deck.node_ids)} nodes"]
+    for group in conv.groups:
+        how = f"{group.cell}, {group.element}" if group.kind == "solid" else group.kind
+        section = group.section
+        made_of = section.material or getattr(section, "shape", "")
+        lines.append(f"{group.name}: {len(group.ids)} elements {group.type} ({how}), {made_of}")
+    points = ("mass", "rotary inertia", "spring", "dashpot")
+    lines += [f"{len(b.ids)} elements {b.type} ({b.family})" for b in deck.blocks if b.family in points]
+    counts = {
+        "equations": len(deck.equations), "MPCs": len(deck.mpcs), "rigid bodies": len(deck.rigid_bodies),
+        "couplings": len(deck.couplings), "ties": len(deck.ties), "transforms": len(deck.transforms),
+    }  # fmt: skip
+    found = [f"{n} {what}" for what, n in counts.items() if n]
+    if found:
+        lines.append("constraints: " + ", ".join(found))
+    for step in converted.steps:
+        own = deck.steps[step.index]
+        prints = sorted({v for o in step.prints if o.frequency > 0 for v in o.variables})
+        told = f", prints {', '.join(prints)}" if prints else ""
+        lines.append(f"step {own.number}: {own.procedure} as {step.kind.noun}, to t = {step.time:g}{told}")
+    return lines
+
+
+def named_nodes(converted: Converted) -> dict[str, np.ndarray]:
+    """Return the nodes of the model by the names of the deck's node sets and surfaces of nodes."""
+    deck = converted.deck
+    found = {name: surface.nodes for name, surface in deck.surfaces.items()} | dict(deck.nsets)
+    return {name: deck.nodes_in(np.asarray(ids)) for name, ids in found.items()}

@@ -21,7 +21,9 @@ def make_solids(conv: Conversion) -> None:
         ModelError: materials that cannot be used, cells that are flat or inside out (with the line of the element).
     """
     model = conv.model
-    dynamic = any(step.procedure == "DYNAMIC" for step in conv.deck.steps)
+    massive = [step for step in conv.deck.steps if step.procedure in ("DYNAMIC", "FREQUENCY", "COMPLEX FREQUENCY")]
+    dynamic = any(step.procedure == "DYNAMIC" for step in massive)
+    explicit = dynamic and all(step.explicit for step in massive)
     for i, group in enumerate(conv.groups):
         if group.kind != "solid":
             continue
@@ -39,7 +41,7 @@ def make_solids(conv: Conversion) -> None:
         alpha, beta = material.damping
         options: dict[str, Any] = {
             "element": group.element, "orientation": group.axes, "damping": beta, "mass_damping": alpha,
-            "mass": _mass(group, dynamic),
+            "mass": "lumped" if explicit else _mass(group, dynamic),
         }  # fmt: skip
         if not group.state:
             model.solids(group.name, f"deck:part {i + 1}", material.name, **options)

@@ -5,6 +5,7 @@
     FREQUENCY                      modes_step; with PERTURBATION about the preloaded state
     BUCKLE                         buckling_step of the loads of the step; with PERTURBATION about the preloaded state
     COMPLEX FREQUENCY, CORIOLIS    complex_modes_step in the span of the modes of the last FREQUENCY step
+    STEADY STATE DYNAMICS          harmonic_step, direct or by the modes of the last FREQUENCY step
     DYNAMIC                        linear_transient_step, with NLGEOM transient_step, by HHT's rule
 
 Nonlinear constraints (rigid bodies, most MPCs) make every step one with NLGEOM, as in CalculiX.
@@ -25,7 +26,7 @@ from fem_mbs.decks.model import Conversion
 from fem_mbs.decks.time import Timeline, is_general
 from fem_mbs.declarations.steps import StepKind, step_kind
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.abaqus.deck import DeckStep, Effect, OutputRequest
+from fem_mbs.meshes.abaqus.deck import DeckStep, Effect, OutputRequest, ShellSection
 
 __all__ = ["StepPlan", "make_steps"]
 
@@ -81,6 +82,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         wanted = prints.get("node print", ()) + prints.get("el print", ())
         t = timeline.time_of(i)
         start = t - (step.duration if i in timeline.steps else 0.0)
+        own = conv.step_supports.get(i, "")
         swung = bool(last) and not preload  # a linear transient, which leaves the state of the model where it was
         if swung and (step.perturbation or step.procedure in ("FREQUENCY", "BUCKLE")):
             conv.note(
@@ -90,15 +92,15 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         if step.procedure == "STATIC" and step.perturbation:
             _own_loads(step, plan.own[i])
             model.linear_static_step(
-                name, loads=plan.own[i], preload=preload, duration=step.duration, report="increment"
+                name, loads=plan.own[i], preload=preload, duration=step.duration, report="increment", supports=own
             )
             _ended(conv, step, i)
         elif step.procedure == "STATIC" and not conv.is_nonlinear(step) and not _before_motion(conv, i):
             _linear_after(conv, step, moved)
             if step.increment < step.duration * (1.0 - 1e-9):
                 conv.note(f"{step.where}: only the end of the linear step is computed and printed", Effect.NONE)
-            loads = "all" if not some else [*plan.general, *_motions(conv)]
-            model.linear_static_step(name, loads=loads, duration=step.duration)
+            acting = "all" if not some else [*plan.general, *_motions(conv)]
+            model.linear_static_step(name, loads=acting, duration=step.duration, supports=own)
             preload, last = name, name
         elif step.procedure == "STATIC":
             if not conv.is_nonlinear(step):
@@ -113,12 +115,14 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             model.static_step(increments, name, duration=step.duration)
             preload, last, moved = "", "", True
         elif step.procedure == "FREQUENCY":
-            _modes(conv, step, name, preload, moved)
+            _modes(conv, step, name, preload, moved, own)
         elif step.procedure == "COMPLEX FREQUENCY":
             _complex_modes(conv, step, name, preload, made)
+        elif step.procedure == "STEADY STATE DYNAMICS":
+            _harmonic(conv, step, name, preload, plan.own[i], made)
         elif step.procedure == "BUCKLE":
-            own = plan.own[i]
-            if not own:
+            loads = plan.own[i]
+            if not loads:
                 raise ModelError("the BUCKLE step has no loads", place=step.where, remedy="give them in the step")
             if not step.perturbation and moved:
                 conv.note(
@@ -126,7 +130,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
                     Effect.DIFFERS,
                 )
             about = preload if step.perturbation else ""
-            model.buckling_step(step.n_modes, loads=own, name=name, sign="positive", preload=about)
+            model.buckling_step(step.n_modes, loads=loads, name=name, sign="positive", preload=about, supports=own)
         else:
             _dynamic(conv, step, name, wanted, last, swung)
             linear = step_kind(model.steps[-1].kind).linear
@@ -148,12 +152,16 @@ def _masses(conv: Conversion, step: DeckStep) -> None:
         ModelError: nothing has one.
     """
     turning = any(load.kind == "centrifugal" for load in step.dloads)
-    if step.procedure not in ("FREQUENCY", "DYNAMIC") and not turning:
+    if step.procedure not in ("FREQUENCY", "DYNAMIC", "STEADY STATE DYNAMICS") and not turning:
         return
     bare, massive = [], any(b.family in ("mass", "rotary inertia") for b in conv.deck.blocks)
     for group in conv.groups:
         name = getattr(group.section, "material", None)
-        if name is None:
+        if isinstance(group.section, ShellSection) and group.section.layers:
+            layers = [conv.deck.materials[layer.material] for layer in group.section.layers]
+            bare += [m for m in layers if m.density is None]
+            massive |= any(m.density is not None for m in layers)
+        elif name is None:
             massive |= (getattr(group.section, "density", None) or 0.0) > 0.0
         elif conv.deck.materials[name].density is None:
             bare.append(conv.deck.materials[name])
@@ -198,7 +206,7 @@ def _linear_after(conv: Conversion, step: DeckStep, moved: bool) -> None:
         )
 
 
-def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: bool) -> None:
+def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: bool, supports: str) -> None:
     about = preload if step.perturbation else ""
     if moved and not step.perturbation:
         conv.note(
@@ -212,10 +220,10 @@ def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: boo
                 "FREQUENCY with a lower bound needs an upper one, or the number of modes", place=step.where
             )
         band = (max(step.lower, 0.0) if np.isfinite(step.lower) else 0.0, step.upper)
-        conv.model.modes_step(10, name, band=band, preload=about)
+        conv.model.modes_step(10, name, band=band, preload=about, supports=supports)
         return
     within = (float(step.lower), float(step.upper)) if bounded else None  # of the lowest, as in CalculiX
-    conv.model.modes_step(step.n_modes, name, within=within, preload=about)
+    conv.model.modes_step(step.n_modes, name, within=within, preload=about, supports=supports)
 
 
 def _complex_modes(conv: Conversion, step: DeckStep, name: str, preload: str, made: list[StepPlan]) -> None:
@@ -228,6 +236,36 @@ def _complex_modes(conv: Conversion, step: DeckStep, name: str, preload: str, ma
         raise ModelError("CORIOLIS needs a CENTRIF load, which says how the frame turns", place=step.where)
     about = preload if step.perturbation else ""
     conv.model.complex_modes_step(step.n_modes, name, coriolis=True, basis=basis, preload=about)
+
+
+def _harmonic(
+    conv: Conversion, step: DeckStep, name: str, preload: str, loads: list[str], made: list[StepPlan]
+) -> None:  # fmt: skip
+    """Add steady vibrations under the loads of the step, all in phase; by modes, as many as the last FREQUENCY step
+    has."""
+    if not loads:
+        raise ModelError(
+            "the STEADY STATE DYNAMICS step has no loads", place=step.where, remedy="give them in the step"
+        )
+    for entry in (*step.cloads, *step.dloads, *step.dsloads):
+        if entry.amplitude is not None:
+            conv.note(f"{entry.where}: AMPLITUDE over frequencies is not used")
+    for support in step.boundaries:
+        if support.value:
+            conv.note(f"{support.where}: supports that move in STEADY STATE DYNAMICS are not used; they stand still")
+    about = preload if step.perturbation else ""
+    frequencies = step.data.tolist()
+    options = {"loads": loads, "preload": about, "frames": len(frequencies)}
+    if step.direct:
+        conv.model.harmonic_step(frequencies, name, method="direct", **options)
+        return
+    modes = next((conv.deck.steps[m.index].n_modes for m in reversed(made) if "basis" in m.kind.carries), 0)
+    if not modes:
+        raise ModelError(
+            "STEADY STATE DYNAMICS needs a FREQUENCY step with a number of modes before it, whose modes it takes",
+            place=step.where, remedy="add it, or give DIRECT",
+        )  # fmt: skip
+    conv.model.harmonic_step(frequencies, name, method="modal", modes=modes, **options)
 
 
 def _before_motion(conv: Conversion, index: int) -> bool:

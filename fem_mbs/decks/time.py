@@ -17,6 +17,7 @@ import numpy as np
 
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.laws import TimeFunction
+from fem_mbs.functions.waves import WAVES, Overlaid, Wave
 from fem_mbs.meshes.abaqus.deck import Amplitude, Deck, DeckStep
 
 __all__ = ["Course", "Given", "Line", "Root", "Timeline", "courses"]
@@ -211,6 +212,7 @@ def _function(
     amplitude of the time of a step ends with the step that was given it (``fresh``), the value stays."""
     names = list(deck.amplitudes)
     t, v = [0.0], [float(ratio[0]) if held[0] else 0.0]
+    spans: list[tuple[float, float, TimeFunction]] = []
     for s, (start, end) in enumerate(zip(timeline.start, timeline.end, strict=True)):
         step = deck.steps[timeline.steps[s]]
         if start > t[-1]:  # nothing changes in steps that are not general
@@ -223,6 +225,8 @@ def _function(
         elif amplitude is not None:
             points, values = amplitude_points(amplitude, start, end)
             values = target * values
+            if amplitude.definition in WAVES:
+                spans.append((start, end, _wave(amplitude, target, start)))
         elif step.amplitude == "STEP" and (target != v[-1]):
             points, values = np.array([start, end]), np.array([target, target])
         else:
@@ -235,20 +239,30 @@ def _function(
     times, line = np.array(t), np.array(v)
     inner = np.ones(len(times), bool)  # points on the line between their neighbours say nothing
     inner[1:-1] = ~((line[1:-1] == line[:-2]) & (line[1:-1] == line[2:]))
-    return Line(times[inner], line[inner])
+    found = Line(times[inner], line[inner])
+    return Overlaid(found, tuple(spans)) if spans else found
+
+
+def _wave(amplitude: Amplitude, factor: float, start: float) -> Wave:
+    """Return ``factor`` times an amplitude in a step that begins at ``start``."""
+    data = np.column_stack((amplitude.t, amplitude.value)).ravel() if len(amplitude.t) else amplitude.data
+    return Wave(amplitude.definition, data, factor, 0.0 if amplitude.total_time else start)
 
 
 def amplitude_points(amplitude: Amplitude, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
     """Return points of an amplitude over a step, in total time, with its ends.
 
     Raises:
-        ModelError: definitions other than TABULAR.
+        ModelError: definitions that are no functions of time.
     """
+    if amplitude.definition in WAVES:
+        points = np.array([start, end])
+        return points, _wave(amplitude, 1.0, start)(points)
     if amplitude.definition != "TABULAR":
         raise ModelError(
             f"the amplitude {amplitude.name} has DEFINITION={amplitude.definition}",
             place=amplitude.where,
-            remedy="give it as a table of times and values",
+            remedy="give it as a table of times and values, SMOOTH STEP, PERIODIC, MODULATED or DECAY",
         )
     t = amplitude.t + (0.0 if amplitude.total_time else start)
     inside = (t > start) & (t < end)

@@ -53,12 +53,12 @@ class Key:
 
     @property
     def default_text(self) -> str:
-        """The default as the reference shows it."""
+        """Return the default as the reference shows it."""
         return self.shows or ("" if self.required or self.default is None else shown(self.default))
 
     @property
     def meaning(self) -> str:
-        """The text, with the unit in brackets and the choices that it does not explain."""
+        """Return the text, with the unit in brackets and the choices that it does not explain."""
         head, colon, rest = self.text.partition(";")
         text = f"{head} [{self.unit}]{colon}{rest}".strip() if self.unit else self.text
         words = [f'"{choice}"' for choice in self.choices]
@@ -66,7 +66,7 @@ class Key:
 
     @property
     def label(self) -> str:
-        """The kind as the reference shows it."""
+        """Return the kind as the reference shows it."""
         if isinstance(self.kind, Kind):
             return self.kind.label
         return f"table: {', '.join(self.kind.keys())}"
@@ -135,7 +135,7 @@ class Declaration:
 
     @property
     def thing(self) -> Owner:
-        """The owner of messages about it."""
+        """Return the owner that messages about the declaration name."""
         name = getattr(self, "name", "")
         return Owner(self.owner, name if isinstance(name, str) else "")
 
@@ -152,7 +152,7 @@ class Declaration:
 
     @property
     def complete(self) -> bool:
-        """Whether it holds all that was said: no function was left in another process."""
+        """Return whether it holds everything that the user gave: no function was left in another process."""
         return not any(isinstance(value, Left) for value in self.__dict__.values())
 
     @classmethod
@@ -286,7 +286,7 @@ def choose(kinds: Mapping[str, T], kind: Any, owner: Owner) -> T:
     if kind not in kinds:
         close = difflib.get_close_matches(str(kind), list(kinds), n=1)
         remedy = f'did you mean "{close[0]}"?' if close else f"there are {', '.join(kinds)}"
-        raise ModelError(f"unknown kind {kind!r}", owner=owner, key="kind", value=kind, remedy=remedy)
+        raise ModelError(f"unknown kind {shown(kind)}", owner=owner, key="kind", value=kind, remedy=remedy)
     return kinds[kind]
 
 
@@ -316,7 +316,7 @@ def arguments(
     if len(args) > len(places):
         rest = ", ".join(n for n in known if n not in places)
         raise ModelError(
-            f"{args[len(places)]!r} comes without its keyword",
+            f"{shown(args[len(places)])} comes without its keyword",
             owner=owner,
             value=args[len(places)],
             remedy=f"say which argument it is{f': {rest}' if rest else ''}",

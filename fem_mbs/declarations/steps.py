@@ -74,12 +74,12 @@ class PlannedStep:
 
     @property
     def owner(self) -> Owner:
-        """The step in messages."""
+        """Return the name of the step in messages."""
         return Owner("Step", self.name)
 
     @property
     def duration(self) -> float:
-        """The time [s] that the step lets pass."""
+        """Return the time [s] that passes in the step."""
         return float(getattr(self.options, "duration", None) or 0.0)
 
 

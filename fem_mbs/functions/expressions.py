@@ -513,7 +513,8 @@ def _evaluate(node: Any, values: list[_Jet]) -> _Jet:
 
 
 def _condition(node: Any, values: list[_Jet]) -> tuple[Any, Any]:
-    """Return truth at the point, and just to the right of it: the latter selects the branch whose derivatives count."""
+    """Return the truth at the point, and just to the right of it; the latter selects the branch whose derivatives
+    count."""
     match node:
         case _Compare():
             now = after = np.True_

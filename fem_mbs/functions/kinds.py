@@ -1,8 +1,8 @@
 """Functions of time from a model file, for loads, prescribed motions and drivers.
 
-:func:`make_function` turns what stands in a model file (a number, an expression such as ``"5*sin(2*pi*t)"``, or a table
+:func:`make_function` turns an entry of a model file (a number, an expression such as ``"5*sin(2*pi*t)"``, or a table
 with ``kind`` and parameters) into a :class:`fem_mbs.functions.laws.TimeFunction`.  The kinds and their parameters are
-listed in FUNCTION_KINDS; the docstrings of the classes say what each does.
+listed in FUNCTION_KINDS; the docstrings of the classes describe them.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Functions of time: classes with value and first two derivatives.
 
-`fem_mbs.functions.kinds.make_function` makes them of what stands in a model file.  Times are in seconds if the model is
-in SI units; values are whatever they are used for.
+`fem_mbs.functions.kinds.make_function` makes them from the entries of model files.  Times are in seconds if the model
+is in SI units; values have the unit of their use.
 
-Every function is evaluated element by element with operations that are rounded the same whatever surrounds them, so
+Every function is evaluated element by element with operations whose rounding does not depend on their neighbours, so
 ``f(t)[k]`` and ``f(t[k:k+1])[0]`` are equal bit for bit: a run that is restarted or evaluates in other chunks repeats
 itself (see :func:`fem_mbs.functions.expressions.libm`).
 
-Where a function or its derivatives jump, values and derivatives are those to the right (expressions: the value is what
-the text says).
+Where a function or its derivatives jump, values and derivatives are those to the right (expressions: the value is that
+of the text).
 """
 
 from __future__ import annotations
@@ -555,7 +555,7 @@ class DoubleIntegral(TimeFunction):
         return self.function.kinks_between(start, end)
 
     def _moments(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return integrals of g and of (b - t) g over [a, b], shape (n,)."""
+        """Return the integrals of g and of (b - t) g over [a, b], shape (n,)."""
         half = 0.5 * (b - a)
         t = a[:, None] + half[:, None] * (self._POINTS + 1.0)
         g = self._WEIGHTS * np.asarray(self.function(t), float)
@@ -615,7 +615,7 @@ class Integral(DoubleIntegral):
 
 
 class Derivative(TimeFunction):
-    """The first derivative of another function; its own second derivative is a difference, and rough."""
+    """The first derivative of another function; its own second derivative is a difference of low accuracy."""
 
     _STEP = 1e-4  # [s]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import TimeFunction
@@ -94,6 +95,8 @@ class Building:
         self.blocks: list[Block] = []
         self.labels: set[str] = set()
         self.fixed: list[tuple[int, int]] = []
+        #: the same of supports that only some linear steps have, by the names of their groups
+        self.step_supports: dict[str, list[tuple[int, int]]] = {}
         self.driven: list[tuple[int, int, int, Owner]] = []
         self.used_functions: list[tuple[TimeFunction, bool]] = []
         self.callbacks: list[Callback] = []
@@ -144,7 +147,7 @@ class Building:
 
     @property
     def positions(self) -> np.ndarray:
-        """Node positions (n, dimension) [m] at the start."""
+        """Return the node positions (n, dimension) [m] at the start."""
         return np.concatenate(self._x) if self._x else np.zeros((0, self.dimension))
 
     @property
@@ -163,7 +166,9 @@ class Building:
 
     def new_name(self, kind: str, name: str, known: Any) -> str:
         if not isinstance(name, str) or not name.strip():
-            raise ModelError(f"{name!r} is not a name", owner=Owner(kind), key="name", value=name, remedy="give a text")
+            raise ModelError(
+                f"{shown(name)} is not a name", owner=Owner(kind), key="name", value=name, remedy="give a text"
+            )
         if name in known:
             raise ModelError(
                 "the name is already taken", owner=Owner(kind, name), key="name", value=name, remedy="choose another"
@@ -196,7 +201,7 @@ class Building:
             v = np.empty(0)
         if v.shape != (self.dimension,) or not np.isfinite(v).all():
             raise ModelError(
-                f"{key} = {value!r} must be {self.dimension} finite numbers", owner=owner, key=key, value=value
+                f"{key} = {shown(value)} must be {self.dimension} finite numbers", owner=owner, key=key, value=value
             )
         return v
 
@@ -204,10 +209,12 @@ class Building:
         try:
             v = float(value)
         except (TypeError, ValueError):
-            raise ModelError(f"{key} = {value!r} must be a number", owner=owner, key=key, value=value) from None
+            raise ModelError(f"{key} = {shown(value)} must be a number", owner=owner, key=key, value=value) from None
         if not np.isfinite(v) or (low is not None and (v < low or (strict and v == low))):
             bound = "" if low is None else f" {'greater than' if strict else 'of at least'} {low:g}"
-            raise ModelError(f"{key} = {value!r} must be a finite number{bound}", owner=owner, key=key, value=value)
+            raise ModelError(
+                f"{key} = {shown(value)} must be a finite number{bound}", owner=owner, key=key, value=value
+            )
         return v
 
     def nodes_of(self, place: Any, owner: str = "Model", frames: bool = False) -> np.ndarray:
@@ -327,7 +334,8 @@ class Building:
 
     @property
     def single_elements(self) -> dict[str, str]:
-        """Names of springs, motors and other single elements with outputs, that are no joints: their types."""
+        """Return the types of springs, motors and other single elements with outputs, that are no joints, by their
+        names."""
         return {
             name: block.type.name
             for block in self.blocks
@@ -363,7 +371,7 @@ class Building:
         """Return line cells (n, 2) of "mesh", "mesh:set", or of a list [place, place]."""
         if isinstance(on, (list, tuple)):
             if len(on) != 2:
-                raise ModelError(f"on = {on!r} must be a mesh's set or two nodes", owner=owner, key="on", value=on)
+                raise ModelError(f"on = {shown(on)} must be a mesh's set or two nodes", owner=owner, key="on", value=on)
             cells = np.array([[self.node_of(p, owner) for p in on]])
         else:
             mesh, _, name = str(on).partition(":")

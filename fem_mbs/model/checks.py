@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.records import Record, entry
 
@@ -53,7 +54,7 @@ class Check:
             close = difflib.get_close_matches(str(self.quantity), QUANTITIES, n=1)
             hint = f'; did you mean "{close[0]}"?' if close else ""
             raise ModelError(
-                f"quantity = {self.quantity!r} must be one of {', '.join(QUANTITIES)}{hint}",
+                f"quantity = {shown(self.quantity)} must be one of {', '.join(QUANTITIES)}{hint}",
                 owner=owner,
                 key="quantity",
                 value=self.quantity,
@@ -63,10 +64,10 @@ class Check:
         for key in ("reference", "tolerance") + (("at",) if self.at is not None else ()):
             value = getattr(self, key)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-                raise ModelError(f"{key} = {value!r} must be a finite number", owner=owner, key=key, value=value)
+                raise ModelError(f"{key} = {shown(value)} must be a finite number", owner=owner, key=key, value=value)
         if not self.tolerance > 0.0:
             raise ModelError(
-                f"tolerance = {self.tolerance!r} must be greater than 0",
+                f"tolerance = {shown(self.tolerance)} must be greater than 0",
                 owner=owner,
                 key="tolerance",
                 value=self.tolerance,

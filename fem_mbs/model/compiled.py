@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,8 @@ __all__ = ["CompiledModel", "compile_model"]
 @dataclass
 class CompiledModel:
     """A compiled model: arrays for the solvers, time functions and sensors. ``merged_joints`` holds name and one
-    node of each joint that is modelled by shared unknowns of its nodes."""
+    node of each joint that is modelled by shared unknowns of its nodes, ``step_supports`` the dofs (k,) that the groups
+    of supports of single linear steps hold."""
 
     model: Any
     system: Compiled
@@ -33,6 +34,13 @@ class CompiledModel:
     loads: np.ndarray
     sensors: list[Sensor]
     merged_joints: list[tuple[str, int]]
+    step_supports: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+def _existing(pairs: list[tuple[int, int]], dimension: int, rotational: np.ndarray) -> list[tuple[int, int]]:
+    """Return the pairs of a node and a component that the nodes have; negative components are meant where they do."""
+    pairs = [(i, abs(k)) for i, k in pairs if k >= 0 or rotational[i]]
+    return [(i, k) for i, k in pairs if k < dimension or rotational[i]]
 
 
 def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
@@ -76,8 +84,8 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
                 owner=owner,
                 remedy="use its position, or a beam or body",
             )
-    fixed = [(i, abs(k)) for i, k in b.fixed if k >= 0 or rotational[i]]
-    fixed = [(i, k) for i, k in fixed if k < b.dimension or rotational[i]]
+    fixed = _existing(b.fixed, b.dimension, rotational)
+    groups = {name: _existing(pairs, b.dimension, rotational) for name, pairs in b.step_supports.items()}
     dropped = np.flatnonzero(~keep)
     fixed += [(i, k) for k in range(b.dimension) for i in dropped.tolist()]
     fixed, shaken = shake(b, fixed)
@@ -95,6 +103,8 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
     if model.elimination and not b.assembling:
         taken = np.zeros((n, b.dimension + (1 if b.dimension == 2 else 3)), bool)
         taken[held[:, 0], held[:, 1]] = True
+        for node, component in (pair for pairs in groups.values() for pair in pairs):
+            taken[node, component] = True
         for node, component, _, _ in driven:
             taken[node, component] = True
         kept = {sensor.on for sensor in b.sensors if sensor.kind in ("reaction", "joint")}
@@ -104,7 +114,8 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
     system.callbacks = list(b.callbacks)
     functions = [f for f, _ in b.used_functions]
     loads = np.array([load for _, load in b.used_functions], bool)
-    compiled = CompiledModel(model, system, functions, loads, [], merged)
+    also = {name: np.unique([system.offset[i] + k for i, k in pairs]) for name, pairs in groups.items()}
+    compiled = CompiledModel(model, system, functions, loads, [], merged, also)
     record: list[Any] = []
     at_end: list[Any] = []
     for sensor in b.sensors:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import NAME, NUMBER, WHOLE, WORDS
+from fem_mbs.declarations.kinds import NAME, NUMBER, WHOLE, WORDS, shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.beams import Beam
@@ -74,7 +74,7 @@ class Substructure(Declaration):
             isinstance(self.modes, bool) or not isinstance(self.modes, int) or self.modes < 0
         ):
             raise ModelError(
-                f"modes = {self.modes!r} must be a whole number of at least 0",
+                f"modes = {shown(self.modes)} must be a whole number of at least 0",
                 owner=owner,
                 key="modes",
                 value=self.modes,

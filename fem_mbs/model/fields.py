@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError, Owner
 
 __all__ = ["FIELDS", "check_fields"]
@@ -27,7 +28,7 @@ def check_fields(names: Any) -> tuple[str, ...]:
     for name in given:
         if name not in FIELDS:
             raise ModelError(
-                f"there is no field {name!r}",
+                f"there is no field {shown(name)}",
                 owner=Owner("Fields"),
                 remedy=f"give some of {', '.join(FIELDS)}, or none",
             )

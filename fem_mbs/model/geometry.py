@@ -76,8 +76,8 @@ class PlacedMesh(Declaration):
         mesh: a `Mesh`, or the path of a mesh file; or one of file, line, polyline and arc.
         rotate: angle in the plane [deg], or in space axis times angle, (3,) [deg].
         unused: "error" or "drop": what to do with mesh nodes that no element, body or joint uses.
-        cells: of a file: "lines", "all" (plane and solid cells too), or "auto": all, and where no solids or plane
-            elements come on the mesh, nodes that only their cells use are left out.
+        cells: of a file: "lines", "all" (plane and solid cells too), or "auto": all, and where no solids, plane
+            elements or shells come on the mesh, nodes that only their cells use are left out.
     """
 
     owner = "Mesh"
@@ -105,8 +105,8 @@ class PlacedMesh(Declaration):
     unused: str = key(TEXT, '"error" or "drop": mesh nodes that nothing uses', "error", choices=("error", "drop"))
     cells: str = key(
         TEXT,
-        'of a file: "lines" or "all" (plane and solid cells too); "auto": all where a [[solid]] or [[plane]] names '
-        "the mesh",
+        'of a file: "lines" or "all" (plane and solid cells too); "auto": all where a [[solid]], [[plane]] or '
+        "[[shell]] names the mesh",
         "auto",
         choices=("auto", "lines", "all"),
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import NUMBER, PLACE, PLACES, SPIN, TEXT, VECTOR, VELOCITY
+from fem_mbs.declarations.kinds import NUMBER, PLACE, PLACES, SPIN, TEXT, VECTOR, VELOCITY, shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.building import Building
@@ -95,7 +95,7 @@ class Initial(Declaration):
                 if not np.isfinite(v).all():
                     bad = building.node_name(int(nodes[np.flatnonzero(~np.isfinite(v))[0]]))
                     raise ModelError(
-                        f'{key} = {value!r} is not finite at node "{bad}"', owner=owner, key=key, value=value
+                        f'{key} = {shown(value)} is not finite at node "{bad}"', owner=owner, key=key, value=value
                     )
                 return v
             return np.full(len(nodes), building.number(value, owner, key))
@@ -108,7 +108,7 @@ class Initial(Declaration):
                 or len(self.velocity) != building.dimension
             ):
                 raise ModelError(
-                    f"velocity = {self.velocity!r} must be {building.dimension} numbers or expressions",
+                    f"velocity = {shown(self.velocity)} must be {building.dimension} numbers or expressions",
                     owner=owner,
                     key="velocity",
                     value=self.velocity,

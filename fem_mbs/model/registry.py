@@ -58,17 +58,17 @@ class Table:
 
     @property
     def owner(self) -> str:
-        """The word that messages begin with."""
+        """Return the word with which messages begin."""
         return self.declaration.owner
 
     @property
     def declarations(self) -> Sequence[type[Declaration]]:
-        """What its entries make."""
+        """Return the declarations that the entries of the table make."""
         return [self.declaration] if self.kinds is None else list(self.kinds().values())
 
     @property
     def text(self) -> str:
-        """What the table is for: the first paragraph of the declaration's docstring."""
+        """Return the purpose of the table: the first paragraph of the declaration's docstring."""
         return self.declaration.purpose()
 
     def place(self, which: str | int | None) -> str:

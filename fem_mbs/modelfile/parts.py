@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.decks.formats import deck_format
 from fem_mbs.decks.notes import Accept
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import FemMbsError, MeshError, ModelError, Owner
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
@@ -69,26 +71,18 @@ def load_part(
 ) -> tuple[Model, Callable[[], dict[str, np.ndarray]], list[str]]:
     """Return the model of a deck, a model file or a mesh (which needs a ``material`` "E,nu,density"); sets of nodes
     that have names beside those of the model; what the reader has to say.  ``load_model`` reads model files."""
-    suffix = path.suffix.lower()
-    if suffix not in (".inp", ".toml"):
+    form = deck_format(path)
+    if form is None and path.suffix.lower() != ".toml":
         return _of_mesh(path, material, thickness)
     if material is not None:
         raise ModelError(f"{path}: a material belongs to meshes; this file says itself what its parts are made of")
-    if suffix == ".toml":
+    if form is None:
         return load_model(path), dict, []
-    from fem_mbs.decks.run import convert
     from fem_mbs.meshes.abaqus.deck import Effect
-    from fem_mbs.meshes.abaqus.reader import read_deck
 
-    deck = read_deck(path)
-    converted = convert(deck, part=True, accept=accept)
-
-    def sets() -> dict[str, np.ndarray]:
-        found = {name: surface.nodes for name, surface in deck.surfaces.items()}
-        found |= dict(deck.nsets)
-        return {name: deck.nodes_in(np.asarray(ids)) for name, ids in found.items()}
-
-    return converted.model, sets, [note.line for note in converted.notes if note.effect is not Effect.NONE]
+    converted = form.convert(form.read(path), part=True, accept=accept)
+    notes = [note.line for note in converted.notes if note.effect is not Effect.NONE]
+    return converted.model, lambda: form.named_nodes(converted), notes
 
 
 def _of_mesh(path: Path, material: str | None, thickness: float):
@@ -103,7 +97,7 @@ def _of_mesh(path: Path, material: str | None, thickness: float):
     try:
         E, nu, density = (float(v) for v in material.split(","))
     except ValueError:
-        raise ModelError(f"{path}: material {material!r} must be three numbers E,nu,density") from None
+        raise ModelError(f"{path}: material {shown(material)} must be three numbers E,nu,density") from None
     mesh = read_mesh(path, "all")
     kinds = {block.kind for block in mesh.blocks}
     solid = any(kind.startswith(("tetra", "hexa", "wedge")) for kind in kinds)

@@ -293,7 +293,7 @@ def build_model(file: ModelFile) -> Model:
         ModelError, MeshError: a place, set, name or value that the model cannot use.
     """
     # Extreme numbers overflow somewhere; what comes of it is found not finite and reported.
-    parts = [e.keys.on for table in ("solid", "plane") for e in file.entries.get(table, [])]
+    parts = [e.keys.on for table in ("solid", "plane", "shell") for e in file.entries.get(table, [])]
     solid = {p.partition(":")[0] for on in parts for p in ([on] if isinstance(on, str) else on)}
     with np.errstate(all="ignore"):
         with _located(file, None):

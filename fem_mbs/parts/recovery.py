@@ -60,7 +60,7 @@ class HotSpot:
 
 
 def need_recovery(part: ReducedPart, stress: bool = False) -> Recovery:
-    """The recovery of a part's inside.
+    """Return the recovery of the displacements and stresses of a part.
 
     Raises:
         ModelError: the part has none, or with ``stress`` none of stresses.

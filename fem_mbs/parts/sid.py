@@ -286,7 +286,7 @@ def _kr(s: Moments) -> np.ndarray:
 
 
 def _voigt(X: np.ndarray, m: int) -> np.ndarray:
-    """Return factor of the product m of `PRODUCTS` in w^T X w, of X (..., 3, 3)."""
+    """Return the factor of the product m of `PRODUCTS` in w^T X w, of X (..., 3, 3)."""
     i, j = PRODUCTS[m]
     return X[..., i, i] if i == j else X[..., i, j] + X[..., j, i]
 

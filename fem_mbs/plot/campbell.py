@@ -31,13 +31,13 @@ _LINES = ("-", (0, (4, 2)), (0, (1, 1.5)), "-.")  # by direction: y and z of a r
 
 
 def title_of(results: Results, step: Any) -> str:
-    """Return title of the model and name of a step, for results on disk and in memory."""
+    """Return the title of the model and the name of a step, for results on disk and in memory."""
     title = results.header["title"]
     return f"{title}: {step.name}" if title else step.name
 
 
 def draws(item: Any, figures: str) -> bool:
-    """Return whether the kind of a step has a figure, by the name of what yields it in `fem_mbs.plot.figures`."""
+    """Return whether the kind of a step has a figure; ``figures`` names its function in `fem_mbs.plot.figures`."""
     return _has(recorded_kind(item.type), figures)
 
 
@@ -46,7 +46,7 @@ def _has(kind: StepKind, figures: str) -> bool:
 
 
 def find_step(results: Results, step: int, figures: str) -> Any:
-    """Return a step by its number, whose kind must have a figure.
+    """Return a step by its number; its kind must have a figure.
 
     Raises ResultsError if there is no such step, if it is of another kind, or has not ended.
     """
@@ -193,8 +193,10 @@ def _order_line(axes: Axes, order: float, low: float, high: float, top: float) -
 
 
 def _damping_panel(axes: Axes, branches: Branches, whirl: np.ndarray, moves: np.ndarray) -> None:
-    """Draw damping ratios in per cent, below zero unstable; growth rates where something grows without oscillating, of
-    which damping ratios say nothing."""
+    """Draw damping ratios in per cent; below zero the rotor is unstable.
+
+    Draw growth rates where something grows without oscillating, since damping ratios do not show that.
+    """
     x, values = branches.parameter, branches.values
     oscillates, grows = values.imag > 1e-6 * np.abs(values), unstable(values)
     rates = bool((grows & ~oscillates).any())

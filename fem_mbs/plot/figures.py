@@ -324,7 +324,7 @@ def plot_momenta(results: Results, path: str | Path) -> Path:
 
 @contextmanager
 def _if_possible() -> Iterator[None]:
-    """Leave out a figure that the results do not allow; a full disk is no reason of theirs."""
+    """Leave out a figure that the results do not allow; a full disk still raises its error."""
     try:
         yield
     except DiskFullError:

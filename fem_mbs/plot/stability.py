@@ -214,7 +214,7 @@ def plot_eigenvalues(results: Results, step: int, path: str | Path) -> Path:
 
 
 def _without_noise(values: np.ndarray) -> np.ndarray:
-    """Return growth rates, those of the size of rounding as zero."""
+    """Return growth rates with those of the size of rounding set to zero."""
     return np.where(np.abs(values.real) <= 1e-6 * np.abs(values), 0.0, values.real)
 
 
@@ -323,8 +323,10 @@ def _shifted(field: np.ndarray, by: int, axis: int) -> np.ndarray:
 
 
 def _table(name: str, report: StabilityMapReport | None) -> tuple[list[MapParameter], np.ndarray, np.ndarray]:
-    """Return parameters with their values ascending, and growth rates [1/s] and frequencies [Hz] (n of the first, n of
-    the second)."""
+    """Return parameters with their values ascending, and growth rates [1/s] and frequencies [Hz] as tables (n, m).
+
+    n and m are the numbers of values of the first and the second parameter.
+    """
     given = (report and report.parameters) or []
     growth = np.array((report and report.growth) or [], float)
     shape = tuple(len(p.values) for p in given)

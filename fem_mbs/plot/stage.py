@@ -132,7 +132,7 @@ class Stage:
 
     @property
     def scale(self) -> Any:
-        """The map from values to colours, None where nothing is coloured."""
+        """Return the map from values to colours, None where nothing is coloured."""
         return self._scale
 
     def _fill(self, middle: np.ndarray, extent: np.ndarray, half: np.ndarray, panel: np.ndarray) -> None:
@@ -350,7 +350,7 @@ class Stage:
         self._drawn.append(self.axes.add_collection3d(face, autolim=False))
 
     def _held(self) -> np.ndarray:
-        """Return nodes of surfaces that supports hold, where these are too many for symbols."""
+        """Return the nodes of surfaces that supports hold, where these are too many for symbols."""
         supports = self.header.get("supports", [])
         if self.scene.skin is None or len(supports) <= _MOST_SYMBOLS:
             return np.empty(0, int)

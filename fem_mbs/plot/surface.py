@@ -211,7 +211,7 @@ class Skin:
 
     @property
     def cuts(self) -> int:
-        """Pieces that an edge becomes."""
+        """Return the number of pieces into which an edge is divided."""
         return max([patch.cuts for patch in self._patches] + [2 if (self.edges[:, 2] >= 0).any() else 1])
 
     def lines(self, position: np.ndarray, sharp_only: bool = False) -> np.ndarray:

@@ -83,6 +83,6 @@ def draw_curves(
 
 
 def _room(curves: Sequence[tuple[np.ndarray, np.ndarray, str, str]]) -> float:
-    """Return width of bars: the least distance between two of them."""
+    """Return the width of bars: the least distance between two of them."""
     at = np.unique(np.concatenate([np.asarray(a, float) for a, _, _, style in curves if style == "bar"]))
     return float(np.diff(at).min(initial=1.0))

@@ -331,7 +331,7 @@ def bending_shares(line: SectionLine, length: ArrayLike, start: ArrayLike = 0.0,
 
 
 def _inverse(F: np.ndarray, fixed: list[int], owner: str) -> np.ndarray:
-    """Return stiffness of flexibilities F (n, 6, 6); rigid directions are allowed among the fixed strains."""
+    """Return the stiffness of flexibilities F (n, 6, 6); rigid directions are allowed among the fixed strains."""
     F = 0.5 * (F + F.swapaxes(1, 2))
     diagonal = np.einsum("nii->ni", F)
     unit = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))

@@ -180,7 +180,8 @@ class Section:
 
     @property
     def eccentric(self) -> bool:
-        """Whether its strains or velocities are coupled, or its axes turned: only beams in space take it."""
+        """Return whether its strains or velocities are coupled, or its axes rotated; only beams in space can have
+        this."""
         return self.shape == "matrix" or any((*self.centroid, *self.shear_centre, *self.mass_centre, self.rotate))
 
     def shear_coefficient_y(self, nu: float) -> float:

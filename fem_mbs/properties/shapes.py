@@ -49,7 +49,7 @@ class Reader:
         return value
 
     def pair(self, key: str, default: float, zero: bool = False, infinite: bool = False) -> None:
-        """``key``y and ``key``z, or ``key`` for both."""
+        """Return ``key``y and ``key``z, or ``key`` for both."""
         both = self.has(key)
         for axis in "yz":
             if both and self.has(key + axis):

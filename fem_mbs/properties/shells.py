@@ -48,6 +48,10 @@ class ShellSection:
     bounds: np.ndarray
     plane: np.ndarray
 
+    def layer_at(self, height: float) -> np.ndarray:
+        """Return the stiffness (3, 3) [Pa] of the layer at a height -1/2 to 1/2; on a border that of the upper one."""
+        return self.plane[min(int(np.searchsorted(self.bounds[1:], height, side="right")), len(self.plane) - 1)]
+
     def stiffness(self, thickness: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the matrices (n, 6, 6) and (n, 2, 2) of thicknesses (n,)."""
         h = thickness[:, None, None]
@@ -62,13 +66,15 @@ class ShellGroup(CellGroup):
     """Elements of one kind of cells of a shell.
 
     ``section``; ``thickness`` (n,) [m]; ``offset`` (n,) [m] of the middle surface from the nodes along the normal;
-    ``axes`` (n, 3, 3) of the elements in rows; ``area`` (n,) [m^2], ``mass`` (n,) [kg].
+    ``axes`` (n, 3, 3) of the elements in rows; ``drilling`` (n,) share of the rotations about the normal in the strains
+    of triangles (`fem_mbs.elements.shells.stiffness`); ``area`` (n,) [m^2], ``mass`` (n,) [kg].
     """
 
     section: ShellSection
     thickness: np.ndarray
     offset: np.ndarray
     axes: np.ndarray
+    drilling: np.ndarray = field(default_factory=lambda: np.ones(1))
     area: np.ndarray = field(default_factory=lambda: np.zeros(0))
     mass: np.ndarray = field(default_factory=lambda: np.zeros(0))
     state: str = "shell"

@@ -73,7 +73,8 @@ def damping_ratio(values: np.ndarray) -> np.ndarray:
 
 
 def growth_rates(values: np.ndarray) -> np.ndarray:
-    """Return real parts of eigenvalues (..., k); eigenvalues split by rounding get the mean of their group."""
+    """Return the real parts of eigenvalues (..., k); eigenvalues that rounding has split get the mean of their
+    group."""
     size = np.abs(values)[..., :, None]
     near = np.abs(values[..., :, None] - values[..., None, :]) <= _SPLIT * size
     count = near.sum(axis=-1)
@@ -109,7 +110,7 @@ class Branches:
 
     @property
     def frequencies(self) -> np.ndarray:
-        """Frequencies (n, k) [Hz]."""
+        """Return the frequencies (n, k) [Hz]."""
         return self.values.imag / (2.0 * np.pi)
 
 
@@ -207,7 +208,7 @@ def _on_axis(values: np.ndarray) -> np.ndarray:
 
 
 def _growing_came_before(last: np.ndarray, now: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Where two real eigenvalues become a pair, let the pair continue the branch with the larger growth rate."""
+    """Let a pair that arises from two real eigenvalues continue the branch with the larger growth rate."""
     real = _on_axis(last)
     left = [int(r) for r in np.setdiff1d(np.arange(len(last)), rows) if real[r]]
     rows = rows.copy()
@@ -221,7 +222,7 @@ def _growing_came_before(last: np.ndarray, now: np.ndarray, rows: np.ndarray) ->
 
 
 def _growing_goes_on(last: np.ndarray, now: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where a pair becomes two real eigenvalues, let the one with the larger growth rate continue its branch."""
+    """Let the real eigenvalue with the larger growth rate continue the branch of a pair that becomes two real ones."""
     real = _on_axis(now)
     new = [int(c) for c in np.setdiff1d(np.arange(len(now)), columns) if real[c]]
     now = now.copy()
@@ -276,8 +277,10 @@ def onsets(branches: Branches) -> list[Onset]:
 
 
 def _from_flat(a: complex, b: complex) -> float:
-    """Return where, from an oscillating p = a to a growing one b, |p|^2 = s passes zero: p^2 + 2 d p + s = 0 with the
-    damping d of a."""
+    """Return the fraction at which |p|^2 = s passes zero, between an oscillating p = a and a growing one b.
+
+    The eigenvalues satisfy p^2 + 2 d p + s = 0 with the damping d of a.
+    """
     d = -a.real
     before, after = abs(a) ** 2, -(b.real**2 + 2.0 * d * b.real)
     return before / (before - after)

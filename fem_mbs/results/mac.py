@@ -80,7 +80,8 @@ def _values(step: Step) -> tuple[np.ndarray, str]:
 def _partners(
     a: np.ndarray, b: np.ndarray, tolerance: float | None, where: str
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return nodes of the first mesh, the nearest ones of the second, and the largest distance of a matched pair."""
+    """Return the nodes of the first mesh, their nearest ones in the second, and the largest distance of a matched
+    pair."""
     size = float(np.ptp(a, axis=0).max())
     limit = _TOLERANCE * size if tolerance is None else tolerance
     if len(a) == len(b):

@@ -155,7 +155,7 @@ class Step:
 
     @property
     def report(self) -> StepReport | None:
-        """What the step has found, as the report of its kind; None for a step that has not got to its end.
+        """Return the results of the step as the report of its kind; None for a step that has not reached its end.
 
         Entries that the summary lacks are None.
         """
@@ -170,12 +170,13 @@ class Step:
 
     @property
     def linear(self) -> bool:
-        """Whether the step is of small motions in rows of its own, which leave the state of the model as it is."""
+        """Return whether the step is of small motions with rows of its own, which leave the state of the model
+        unchanged."""
         return self.report is not None and self.report.linear
 
     @property
     def time(self) -> np.ndarray:
-        """Times of the rows (n,) [s]; of shapes their numbers, of responses the frequencies or speeds."""
+        """Return the times of the rows (n,) [s]; for shapes their numbers, for responses the frequencies or speeds."""
         return self.series["time"]
 
     def column(self, name: str) -> Any:
@@ -184,12 +185,12 @@ class Step:
 
     @property
     def frame_times(self) -> np.ndarray:
-        """Times of the frames (m,) [s]."""
+        """Return the times of the frames (m,) [s]."""
         return self.frames["time"][:] if "time" in self.frames else np.empty(0)
 
     @property
     def mid_step(self) -> bool:
-        """Whether the mid-step sensors of this step hold values of the middle of time steps."""
+        """Return whether the mid-step sensors of this step hold values of the middle of time steps."""
         return bool(self.info.get("mid_step", recorded_kind(self.type).passes_time))
 
     def mid_times(self) -> tuple[np.ndarray, np.ndarray]:
@@ -214,7 +215,7 @@ class FolderStep(Step):
 
     @cached_property
     def series(self) -> Columns:  # type: ignore[override]
-        """Quantities with one row per recorded step."""
+        """Return the quantities with one row per recorded step."""
         return Columns(self._entry, "series")
 
     def column(self, name: str) -> Column:
@@ -223,7 +224,7 @@ class FolderStep(Step):
 
     @cached_property
     def frames(self) -> Columns:  # type: ignore[override]
-        """Quantities of the whole model at the times `frame_times`."""
+        """Return the quantities of the whole model at the times `frame_times`."""
         return Columns(self._entry, "frames")
 
 
@@ -266,7 +267,7 @@ class Results(Shown):
 
     @property
     def where(self) -> str:
-        """Where the results are, as messages say it."""
+        """Return the place of the results, for messages."""
         return "Results in memory" if self.directory is None else f'Results folder "{self.directory}"'
 
     def folder(self) -> Path:
@@ -285,17 +286,17 @@ class Results(Shown):
 
     @property
     def complete(self) -> bool:
-        """Whether the run has finished."""
+        """Return whether the run has finished."""
         return self.status == "done"
 
     @property
     def report(self) -> Summary | None:
-        """Contents of summary.json, typed; None for a run that has not ended."""
+        """Return the contents of summary.json, typed; None for a run that has not ended."""
         return Summary.from_json(self.summary) if self.summary else None
 
     @property
     def failures(self) -> list[str]:
-        """Which steps have not reached their goal, or have results that do not hold, and why."""
+        """Return the steps that have not reached their goal, or have invalid results, and why."""
         report = self.report
         return [] if report is None else report.failures
 
@@ -462,10 +463,11 @@ class Results(Shown):
         return paths
 
     def drives(self, step: int | str | None = None) -> Drives:
-        """Return what motions and driven joints do in a step, by default the last: (n, k) at times t (n,) [s].
+        """Return the forces and moments of motions and driven joints in a step, by default the last: (n, k) at times t
+        (n,) [s].
 
-        Forces [N] and moments [N m] at the ends of time steps, of second order
-        (`fem_mbs.model.sensors.sensor.node_values`), which loads can take as tables of time; ``drives["name"]`` is the
+        Forces [N] and moments [N m] are those at the ends of time steps, of second order
+        (`fem_mbs.model.sensors.sensor.node_values`); loads can take them as tables of time.  ``drives["name"]`` is the
         table of one sensor.
 
         Raises ResultsError for an unknown step.
@@ -489,7 +491,7 @@ class Results(Shown):
         return replace(found, old=self._old_drives(found))
 
     def _old_drives(self, found: Drives) -> tuple[Any, ...]:
-        """Return the tuple that `drives` once was."""
+        """Return the tuple that `drives` returned in earlier versions."""
         return found.t, found.labels, found.values
 
     def write_drives_csv(self) -> list[Path]:

@@ -1,5 +1,8 @@
-"""What takes the rows of a run: `fem_mbs.results.writer.ResultsWriter`, `fem_mbs.analysis.solution.Solution`, or a
-`Relay` that looks at the rows on their way to one of these."""
+"""The interface to which a run hands its rows.
+
+`fem_mbs.results.writer.ResultsWriter` and `fem_mbs.analysis.solution.Solution` implement it; a `Relay` passes rows on
+to one of these and evaluates them on the way.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ class Recorder(Protocol):
 
     @property
     def directory(self) -> Path | None:
-        """The folder of the results; None in memory."""
+        """Return the folder of the results; None in memory."""
 
     def begin_step(self, name: str, type: str, info: dict[str, Any] | None = None) -> None:
         """Begin a step; ``info`` is what readers must know before its rows."""
@@ -44,14 +47,14 @@ class Recorder(Protocol):
 
 
 class Relay:
-    """A recorder that passes everything on to another one; a subclass looks at what interests it."""
+    """A recorder that passes everything on to another one; a subclass reads the rows that it needs."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
 
     @property
     def directory(self) -> Path | None:
-        """The folder of the results; None in memory."""
+        """Return the folder of the results; None in memory."""
         return self.recorder.directory
 
     def begin_step(self, name: str, type: str, info: dict[str, Any] | None = None) -> None:

@@ -52,7 +52,7 @@ class Series:
 
     @property
     def unit(self) -> str:
-        """The unit of all columns; of columns with different units these, separated by commas."""
+        """Return the unit of all columns; for columns with different units all of them, separated by commas."""
         return ", ".join(dict.fromkeys(self.units))
 
     def __iter__(self) -> Iterator[Any]:
@@ -149,10 +149,11 @@ class ArraySeries(Series, NDArrayOperatorsMixin):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Drives(Series):
-    """What motions and driven joints do in a step; ``drives["name"]`` (n,) or (n, k) is the table of one sensor.
+    """Forces and moments of motions and driven joints in a step; ``drives["name"]`` (n,) or (n, k) is the table of one
+    sensor.
 
-    ``old`` is the tuple that ``drives()`` once gave: over a folder times, labels and values; in memory times and a
-    dictionary of the tables.  Unpacking gives it still, with a DeprecationWarning.
+    ``old`` is the tuple that ``drives()`` returned in earlier versions: over a folder times, labels and values; in
+    memory times and a dictionary of the tables.  Unpacking still gives it, with a DeprecationWarning.
     """
 
     by_sensor: dict[str, np.ndarray] = field(default_factory=dict)
@@ -160,7 +161,7 @@ class Drives(Series):
 
     @property
     def labels(self) -> list[str]:
-        """Names of the columns with their units."""
+        """Return the names of the columns with their units."""
         return [f"{name} [{unit}]" for name, unit in zip(self.columns, self.units, strict=True)]
 
     def __iter__(self) -> Iterator[Any]:

@@ -136,7 +136,7 @@ def acquire_lock(directory: Path, *, wait: float = 0.5) -> int | None:
 
 
 def release_lock(handle: int | None) -> None:
-    """Release the handle that `acquire_lock` returned."""
+    """Release the handle of `acquire_lock`."""
     if handle is not None:
         os.close(handle)
 
@@ -291,7 +291,7 @@ def write_columns(group: h5py.Group, columns: dict[str, list[np.ndarray]]) -> No
 
 
 def read_rows(column: h5py.Dataset | h5py.Group, start: int, stop: int) -> np.ndarray:
-    """Return rows of a column as `write_columns` stores it, in an array (stop - start, ...)."""
+    """Return the rows of a column as `write_columns` stores it, in an array (stop - start, ...)."""
     if hasattr(column, "shape"):
         return column[start:stop]
     return np.stack([column[f"{number:08d}"][()] for number in range(start, stop)])
@@ -521,7 +521,7 @@ def _row_shape(column: h5py.Dataset | h5py.Group) -> tuple[tuple[int, ...], np.d
 
 
 def shape_of(part: Part) -> tuple[tuple[int, ...], np.dtype]:
-    """Return shape of a row and type of a column, given one of its parts."""
+    """Return the shape of a row and the type of a column, given one of its parts."""
     with open_file(part[0]) as file:
         return _row_shape(file[part[1]])
 

@@ -314,12 +314,12 @@ class ResultsWriter:
 
     @property
     def step_index(self) -> int:
-        """The number of the step being written, or of the last one; -1 before the first."""
+        """Return the number of the step being written, or of the last one; -1 before the first."""
         return self._step
 
     @property
     def rows(self) -> int:
-        """Number of rows of series in the present step."""
+        """Return the number of rows of series in the present step."""
         return self._totals["series"]
 
     def _need(self, step: bool) -> None:

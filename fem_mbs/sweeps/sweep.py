@@ -21,6 +21,7 @@ from time import monotonic, perf_counter
 from typing import Any
 
 from fem_mbs.cluster import TaskFailure, TaskProgress, refuse_in_workers, run_tasks
+from fem_mbs.decks.formats import is_deck
 from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, ResultsError
 from fem_mbs.input_files import digest_of, moved
 from fem_mbs.modelfile.read import check_model_data, load_model, locate_error, parse_model_file
@@ -97,7 +98,7 @@ class Plan:
 
     @property
     def waiting(self) -> list[int]:
-        """Numbers of the variants without a result."""
+        """Return the numbers of the variants without a result."""
         return [k for k, record in enumerate(self.records) if record is None]
 
 
@@ -117,7 +118,7 @@ def plan_sweep(
         ModelError, ResultsError: as `sweep`.
     """
     file = Path(model)
-    if file.suffix.lower() == ".inp":
+    if is_deck(file):
         raise ModelError(f"{file}: a deck has no named values to sweep; write a model file (TOML) of it")
     data = parse_model_file(file)
     checked = check_model_data(file, data)

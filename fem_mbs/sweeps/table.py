@@ -40,7 +40,7 @@ class SweepParameter:
 
     @property
     def numeric(self) -> bool:
-        """Whether all values are numbers."""
+        """Return whether all values are numbers."""
         return all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in self.values)
 
 
@@ -78,7 +78,7 @@ class SweepTable:
 
     @property
     def names(self) -> list[str]:
-        """Names of the quantities."""
+        """Return the names of the quantities."""
         return list(self.units)
 
     def column(self, name: str) -> np.ndarray:
@@ -132,7 +132,7 @@ class SweepTable:
 
     @property
     def varied(self) -> list[int]:
-        """Numbers of the parameters that have more than one value; of all, if none has."""
+        """Return the numbers of the parameters with more than one value; of all parameters if there is none."""
         found = [k for k, p in enumerate(self.parameters) if len(p.values) > 1]
         return found or list(range(len(self.parameters)))
 

@@ -92,7 +92,8 @@ class Block:
         return joints * self.type.multipliers
 
     def lies_along(self, group: str, first_dof: int = 0) -> None:
-        """All elements act along those of a group of beams; their dofs begin there at ``first_dof``."""
+        """Declare that the elements act along the beams of a group, one by one; their dofs begin there at
+        ``first_dof``."""
         self.along = [(0, self.size, group, first_dof)]
 
     def label(self, element: int) -> str:
@@ -103,7 +104,7 @@ class Block:
         return self.type.name
 
     def row_label(self, element: int) -> str:
-        """Return the same, and which of the group's constraints with shared multipliers it is, where there are
+        """Return `label`, and which of the group's constraints with shared multipliers it is, where there are
         several."""
         label = self.label(element)
         if self.joint is not None:

@@ -300,7 +300,7 @@ def _places(
 
 
 def _table(blocks: list[Block]) -> np.ndarray:
-    """Return sizes and places in the flat arrays (blocks, N_TABLE), but for those of parameters and links."""
+    """Return sizes and places in the flat arrays (blocks, N_TABLE), except those of parameters and links."""
     table = np.zeros((len(blocks), S.N_TABLE), np.int64)
     at = dict.fromkeys((S.O_DOF, S.O_ROT, S.O_HIST, S.O_SLOT), 0)
     for row, block in zip(table, blocks, strict=True):
@@ -326,7 +326,7 @@ def _flat(arrays: Sequence[np.ndarray], dtype: type) -> np.ndarray:
 
 
 def _length(nodes: Nodes, blocks: list[Block]) -> float:
-    """Return the size of a model [m]: the diagonal of its nodes' box; of a single point, what its joints span."""
+    """Return the size of a model [m]: the diagonal of its nodes' box; for a single point, the extent of its joints."""
     span = nodes.x.max(axis=0) - nodes.x.min(axis=0) if len(nodes.x) else np.zeros(1)
     length = float(np.linalg.norm(span))
     if length > 0.0:
@@ -335,8 +335,12 @@ def _length(nodes: Nodes, blocks: list[Block]) -> float:
 
 
 def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:
-    """Return what acts along beams (n, 6): block and first element of these, block, first element and number of the
-    elements that act, first local dof; ``table`` is told where the forces on the beams of a block begin."""
+    """Return the elements that act along beams (n, 6), and write to ``table`` where the forces on the beams of a block
+    begin.
+
+    A row holds block and first element of the beams, block, first element and number of the acting elements, and their
+    first local dof.
+    """
     links = []
     size = 0
     for b, block in enumerate(blocks):

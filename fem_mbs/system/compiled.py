@@ -65,7 +65,8 @@ class Compiled:
 
     @property
     def dummy(self) -> int:
-        """Index of the last entry of dof vectors, which is no unknown: missing dofs and the ground point at it."""
+        """Return the index of the last entry of dof vectors, which is no unknown: missing dofs and the ground point
+        at it."""
         return self.n_dof - 1
 
     @property
@@ -80,8 +81,10 @@ class Compiled:
         return self.offset[node] + np.arange(self.dimension)
 
     def nodal(self, values: np.ndarray) -> np.ndarray:
-        """Return values of nodes (nodes, 6), three of positions and three of rotations, from those of all dofs (N,);
-        zero where a node has no such dof.  From (N, k) they are (k, nodes, 6)."""
+        """Return values of nodes (nodes, 6), three of positions and three of rotations, from those of all dofs (N,).
+
+        They are zero where a node has no such dof.  From (N, k) they are (k, nodes, 6).
+        """
         n, dim = self.nodes.x.shape[0], self.dimension
         out = np.zeros((*values.shape[1:], n, 6))
         for i in range(dim):
@@ -92,7 +95,7 @@ class Compiled:
         return out
 
     def name_of(self, dof: int) -> str:
-        """Return what a dof is, for a message: node and component, or joint and row."""
+        """Return a text for messages that names a dof: node and component, or joint and row."""
         if dof >= self.first_multiplier:
             for block in self.blocks:
                 if not block.type.multipliers:
@@ -111,7 +114,7 @@ class Compiled:
         return f'node "{self.nodes.names[node]}", {component}'
 
     def function_owner(self, index: int) -> Owner:
-        """Return what a time function moves or loads, for a message."""
+        """Return a text for messages that names the motion or load of a time function."""
         for name, function in zip(self.driven.owners, self.driven.functions, strict=True):
             if function == index:
                 return name
@@ -138,7 +141,7 @@ class Compiled:
         return found
 
     def sharing(self) -> csr_matrix:
-        """Return rows (n, N) that are zero where dofs that share an unknown move alike."""
+        """Return rows (n, N) that are zero where dofs with a shared unknown move equally."""
         shared = self.system.shared
         n = len(shared)
         rows = np.tile(np.arange(n), 2)
@@ -151,7 +154,7 @@ class Compiled:
 
     @property
     def first_scalar(self) -> int:
-        """First dof of the coordinates that belong to no node."""
+        """Return the first dof of the coordinates that belong to no node."""
         return int(self.offset[-1])
 
     def preferred_dofs(self) -> np.ndarray:
@@ -175,7 +178,7 @@ class Compiled:
         self.system.table[self.blocks.index(block), S.WATCHED] = 1
 
     def initial_state(self) -> S.State:
-        """Return state at rest in the positions of the model, with fresh workspaces."""
+        """Return a state at rest in the positions of the model, with new work arrays."""
         N, nr = self.n_dof, int(self.nodes.rotational.sum())
         width = 2 if self.dimension == 2 else 9
         Q, V, D = np.zeros((2, N)), np.zeros((3, N)), np.zeros((2, nr + 1, width))
@@ -234,9 +237,9 @@ class Compiled:
     def element_arrays(
         self, job: int, ctl: np.ndarray, fun: np.ndarray, state: S.State, blocks: Sequence[Block] | None = None
     ) -> Iterator[tuple[Block, np.ndarray, np.ndarray]]:
-        """Element vectors and matrices of all blocks at ``state``, block by block: (block, fe (n, m), ke (n, m, m)).
+        """Yield the element vectors and matrices of all blocks at ``state``: (block, fe (n, m), ke (n, m, m)).
 
-        For the few assemblies outside the step loop (initial conditions, scales); in the order of ``blocks``.
+        It serves the few assemblies outside the step loop (initial conditions, scales), in the order of ``blocks``.
         """
         for block in self.blocks if blocks is None else blocks:
             n, m = block.size, block.type.local_dofs
@@ -264,8 +267,11 @@ class Compiled:
         last: int | None = None,
         acting: bool = True,
     ) -> np.ndarray:
-        """Return table (n, n_out) of the OUTPUT job for elements ``first`` to ``last`` (all) of a block, by its number,
-        at ``state``; section forces with those of what is ``acting`` along the elements."""
+        """Return the table (n, n_out) of the OUTPUT job for elements ``first`` to ``last`` (all) of a block, by its
+        number.
+
+        It is that of ``state``; section forces include the forces ``acting`` along the elements.
+        """
         block = self.blocks[number]
         last = block.size if last is None else last
         table = np.zeros((last - first, len(block.type.outputs)))
@@ -295,15 +301,15 @@ class Compiled:
         table[low - first : high - first, dof + i // each * ends + i % each] += fe / ctl[C.SF]
 
     def serve(self, ctl: np.ndarray, fun: np.ndarray, state: S.State, slopes: bool = True) -> None:
-        """Ask the users' functions at the iterate of ``state``; see `fem_mbs.system.callbacks.serve`."""
+        """Evaluate the users' functions at the iterate of ``state``; see `fem_mbs.system.callbacks.serve`."""
         for block in self.blocks:
             if "callback" in block.type.par:
                 serve(block, self.block_history(block), self.callbacks, ctl, fun, state, slopes)
 
     def with_parameters(self, par: Mapping[int, np.ndarray]) -> Compiled:
-        """Return the same model with other element parameters, which this one does not see.
+        """Return a model with other element parameters; this one keeps its own.
 
-        It has parameters, element histories and row scales of its own, and all other arrays in common.
+        The new model has parameters, element histories and row scales of its own, and shares all other arrays.
 
         Args:
             par: parameters (n, n_par) of some blocks, by their numbers; rows of tables may differ in length.

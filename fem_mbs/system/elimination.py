@@ -28,7 +28,7 @@ _ALIGNED = 1e-12  # [rad]
 def shared_coordinates(
     blocks: list[Block], nodes: Nodes, held: np.ndarray, kept: Collection[str]
 ) -> tuple[list[Block], np.ndarray, list[tuple[str, int]]]:
-    """Take the joints out that sharing unknowns can replace.
+    """Remove the joints that shared unknowns can replace.
 
     Args:
         blocks: merged, one per element type.
@@ -72,7 +72,10 @@ def shared_coordinates(
 
 def _candidates(block: Block, nodes: Nodes) -> tuple[np.ndarray, int]:
     """Return rows of a block that equal unknowns could replace, and whether these are rotations (1) or displacements
-    (0); of joints that stand open, for `Model.assembly` to close, none."""
+    (0).
+
+    Open joints, which `Model.assembly` is to close, are not among them.
+    """
     name, x = block.type.name, nodes.x
     if name in ("point2", "point3"):
         good = (block.nodes >= 0).all(axis=1) & (block.par[:, 1:] == 0.0).all(axis=1)
@@ -96,8 +99,11 @@ def _candidates(block: Block, nodes: Nodes) -> tuple[np.ndarray, int]:
 
 
 def _free_to_share(pairs: np.ndarray, stays: np.ndarray, held: np.ndarray, dim: int) -> np.ndarray:
-    """Return (m,) bool: of the nodes that a pair ties together, over other pairs too, none is held in these unknowns,
-    and no joint between them must keep its multipliers (which shared unknowns would leave without a say)."""
+    """Return a mask (m,) of the pairs whose nodes may share unknowns.
+
+    None of the nodes that a pair ties together, also by way of other pairs, may be held in these unknowns, and no joint
+    between them may need its multipliers, on which shared unknowns would have no effect.
+    """
     free = np.ones(len(pairs), bool)
     n = held.shape[0]
     for kind in (0, 1):
@@ -114,7 +120,7 @@ def _free_to_share(pairs: np.ndarray, stays: np.ndarray, held: np.ndarray, dim: 
 
 
 def _labels(block: Block) -> np.ndarray:
-    """Name of the group of each element."""
+    """Return the name of the group of each element."""
     return np.repeat([name for name, _, _ in block.groups], [last - first for _, first, last in block.groups])
 
 

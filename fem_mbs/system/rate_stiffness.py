@@ -28,8 +28,10 @@ _DIFFERENCE = 1e-3  # of rotations [rad], and of positions over an element's len
 
 
 def rate_stiffness(at: Tangent, blocks: list[Block]) -> csr_matrix:
-    """Return the derivative (N, N) by positions of the forces that velocities cause in ``blocks``, less the part of it
-    that the tangents have."""
+    """Return the derivative (N, N) by positions of the forces that velocities cause in ``blocks``.
+
+    The part that the tangents contain already is subtracted.
+    """
     N = at.compiled.n_dof
     total = csr_matrix((N, N))
     resting, random = at_rest(at.state), _random_velocities(at)

@@ -1,7 +1,7 @@
 """States of a compiled model: one instant as both ends of a step, displaced states, and the axes of spins.
 
-Kernels take a state with two rows, the ends of a step (`fem_mbs.contract`).  Everything that looks at one instant gives
-them that instant twice.  The multipliers of such a state stand in its unknowns ``U``.
+Kernels take a state with two rows, the ends of a step (`fem_mbs.contract`).  Evaluations at one instant pass this
+instant twice.  The multipliers of such a state stand in its unknowns ``U``.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def crosses(N: int, rows: np.ndarray, w: np.ndarray) -> csr_matrix:
 
 
 def rotated(D: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """Return directors (n, 2) or (n, 9) turned by rotation vectors (n, 1) or (n, 3) in spatial axes."""
+    """Return directors (n, 2) or (n, 9) rotated by rotation vectors (n, 1) or (n, 3) in spatial axes."""
     if D.shape[1] == 2:
         c, s = np.cos(theta[:, 0]), np.sin(theta[:, 0])
         return np.column_stack((c * D[:, 0] - s * D[:, 1], s * D[:, 0] + c * D[:, 1]))

@@ -70,7 +70,7 @@ def closest_points(points: np.ndarray, facets: list[tuple[str, np.ndarray]]) -> 
 
 
 def _improve(best: Foot, points, rows, candidates, facets, group, number) -> None:
-    """Take those candidates of points ``rows`` that are nearer than the best so far."""
+    """Replace the best points of ``rows`` by those candidates that are nearer."""
     for g, (kind, X) in enumerate(facets):
         mine = np.flatnonzero(group[candidates] == g)
         for start in range(0, mine.size, _CHUNK):
@@ -106,7 +106,7 @@ def _project(kind: str, X: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, 
 
 
 def _on_line(kind: str, X: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the same on a line: its ends, and feet of perpendiculars between them."""
+    """Return what `_project` returns, for lines: ends, and feet of perpendiculars between them."""
     k = X.shape[1]
     weights = np.zeros((len(points), k))
     ends = np.linalg.norm(X[:, :2] - points[:, None], axis=2)
@@ -156,7 +156,7 @@ def _perpendicular(kind: str, X: np.ndarray, points: np.ndarray, start: np.ndarr
 
 
 def _smallest(A: np.ndarray) -> np.ndarray:
-    """Return smallest eigenvalue (n,) of symmetric matrices (n, m, m), m = 1 or 2."""
+    """Return the smallest eigenvalue (n,) of symmetric matrices (n, m, m), m = 1 or 2."""
     if A.shape[1] == 1:
         return A[:, 0, 0]
     half, apart = 0.5 * (A[:, 0, 0] + A[:, 1, 1]), 0.5 * (A[:, 0, 0] - A[:, 1, 1])

@@ -1,10 +1,10 @@
 """Residual, stiffness, damping, mass and constraints of a compiled model at one state.
 
-Whatever is not a step of the compiled loop gets its matrices here: starts, linear steps, stability, reduction, prints.
-`Tangent` is what they ask: one model, one state, one `Level` of loads.  Below it, stiffness, mass and damping are the
-same tangent of the elements with other weights in the control values (`control`).  So all have one pattern, which is
-found once per model (`matrices_of`), and element matrices are never held all at a time.  Other parameters are an
-overlay (`Compiled.with_parameters`), which the pattern serves too (`Matrices.of`).
+All analyses outside the compiled step loop get their matrices here: starts, linear steps, stability, reduction, prints.
+They use `Tangent`: one model, one state, one `Level` of loads.  Below it, stiffness, mass and damping are the same
+tangent of the elements with other weights in the control values (`control`).  So all have one pattern, which is found
+once per model (`matrices_of`), and element matrices are never held all at a time.  Other parameters are an overlay
+(`Compiled.with_parameters`), which the pattern serves too (`Matrices.of`).
 
 Theory: docs/theory.md, sections 8 and 9, "The matrices".
 """
@@ -38,8 +38,8 @@ _CONTINUA = ("solid_", "plane_", "axisymmetric_", "beam", "strain_beam", "corota
 
 
 class Level(NamedTuple):
-    """Loads under which a model is looked at: values (n_fun,) of the time functions, and ``gravity`` (dimension,)
-    [m/s^2], empty for none."""
+    """Levels of the loads: values (n_fun,) of the time functions, and ``gravity`` (dimension,) [m/s^2], empty for
+    none."""
 
     values: np.ndarray
     gravity: Sequence[float] | np.ndarray = ()
@@ -108,7 +108,7 @@ def constraint_rows(
 
 
 def matrices_of(compiled: Compiled) -> Matrices:
-    """Return the assembler of a compiled model's matrices; as long as anybody keeps it, it is made once."""
+    """Return the assembler of a compiled model's matrices; it is made once while a reference to it exists."""
     made = compiled.assembler() if compiled.assembler is not None else None
     if made is None:
         made = Matrices(compiled)
@@ -214,7 +214,7 @@ class Matrices:
         return r, csr_matrix((values, self._indices, self._indptr), shape=(n, n))
 
     def mass(self, fun: np.ndarray, state: State) -> csr_matrix:
-        """Return the mass (N, N), symmetric: at rest and without weight nothing else is in the elements' tangent."""
+        """Return the mass (N, N), symmetric: at rest and without weight the elements' tangent contains nothing else."""
         blocks = [block for block in self.compiled.blocks if block.type.inertia]
         if not blocks:
             return csr_matrix((self.compiled.n_dof,) * 2)
@@ -277,15 +277,15 @@ class Tangent:
 
     @cached_property
     def matrices(self) -> Matrices:
-        """The assembler, with the pattern of the model."""
+        """Return the assembler, with the pattern of the model."""
         return matrices_of(self.compiled)
 
     def under(self, level: Level, state: State | None = None) -> Tangent:
-        """Return the same model under another level of loads, and at another state if one is given."""
+        """Return the tangent under another level of loads, and at another state if one is given."""
         return Tangent(self.compiled, self.state if state is None else state, level, self.__dict__.get("matrices"))
 
     def at(self, state: State) -> Tangent:
-        """Return the same model at another state."""
+        """Return the tangent at another state."""
         return self.under(self.level, state)
 
     def of(self, compiled: Compiled) -> Tangent:
@@ -304,24 +304,28 @@ class Tangent:
         return self.matrices.tangent(ctl, self.functions, self.state, blocks)
 
     def force(self, blocks: Sequence[Block] | None = None) -> np.ndarray:
-        """Return the forces (N,) of these blocks (all, if None) that the state leaves out of balance, inertia forces,
-        multipliers and gaps of constraints included."""
+        """Return the forces (N,) of these blocks (all, if None) that are out of balance at the state.
+
+        They include inertia forces, multipliers and gaps of constraints.
+        """
         return self.matrices.force(self._dynamic, self.functions, self.state, blocks)
 
     @property
     def _dynamic(self) -> np.ndarray:
-        """Control values with which elements give forces of a state in motion: at rest, those of statics."""
+        """Return control values with which elements return forces of a state in motion; at rest those of statics."""
         return self.control(2.0, mass=1.0 if self.moving else 0.0)
 
     @cached_property
     def largest_force(self) -> float:
-        """Largest entry of the force of any element on nodes."""
+        """Return the largest entry of the force of any element on nodes."""
         tiles = self.matrices.tiles(C.FORCE, self._dynamic, self.functions, self.state)
         return max((float(np.abs(fe[:, : b.type.node_dofs]).max(initial=0.0)) for b, _, _, fe, _ in tiles), default=0.0)
 
     def outputs(self, number: int, stresses: bool = False) -> np.ndarray:
-        """Return the OUTPUT table (n, n_out) of a block by its number, as statics give it; or the ``stresses`` that its
-        `prestress` takes."""
+        """Return the OUTPUT table (n, n_out) of a block by its number, as in statics.
+
+        With ``stresses`` return instead the table that the block's `prestress` takes.
+        """
         ctl, state, block = self.control(2.0), self.state, self.compiled.blocks[number]
         if not stresses or block.type.stresses == 0:
             return self.compiled.outputs(number, ctl, self.functions, state, acting=not stresses)
@@ -346,19 +350,19 @@ class Tangent:
     # --- the motion of the state -----------------------------------------------------------------------------------
     @property
     def moving(self) -> bool:
-        """Whether the state has velocities or accelerations."""
+        """Return whether the state has velocities or accelerations."""
         return bool(np.any(self.state.V))
 
     @cached_property
     def speed(self) -> float:
-        """Scale of the angular velocities in the state [rad/s]; 1 at rest."""
+        """Return a scale of the angular velocities in the state [rad/s]; 1 at rest."""
         arrays, V = self.compiled.system, self.state.V[0]
         turning = float(np.abs(V[arrays.rotations]).max(initial=0.0)) if arrays.rotations.size else 0.0
         return max(turning, float(np.abs(V[arrays.positions]).max(initial=0.0)) / self.compiled.length) or 1.0
 
     @cached_property
     def spins(self) -> np.ndarray:
-        """Angular velocities (nr, 3) of the nodes with rotations, in spatial axes; none in the plane."""
+        """Return angular velocities (nr, 3) of the nodes with rotations, in spatial axes; none in the plane."""
         rows = self.compiled.system.rotations
         if self.compiled.dimension == 2 or not rows.size:
             return np.zeros((0, 3))
@@ -368,12 +372,12 @@ class Tangent:
     # --- matrices --------------------------------------------------------------------------------------------------
     @cached_property
     def residual(self) -> np.ndarray:
-        """Forces (N,) that the state leaves out of balance, gaps of constraints included."""
+        """Return the forces (N,) that are out of balance at the state, gaps of constraints included."""
         return self.force()
 
     @cached_property
     def K(self) -> csr_matrix:
-        """Stiffness (N, N), with the constraints in the rows and columns of their multipliers."""
+        """Return the stiffness (N, N), with the constraints in the rows and columns of their multipliers."""
         if self.moving:
             return csr_matrix(self._inertial[1] + self._elastic[1])
         residual, K = self.assemble(self.control(2.0))
@@ -382,25 +386,25 @@ class Tangent:
 
     @cached_property
     def C(self) -> csr_matrix:
-        """Damping (N, N): forces per velocity."""
+        """Return the damping (N, N): forces per velocity."""
         if self.moving:
             return csr_matrix(self._inertial[0] + self._elastic[0])
         return self.damping(self.compiled.blocks)
 
     @cached_property
     def M(self) -> csr_matrix:
-        """Mass (N, N), symmetric."""
+        """Return the mass (N, N), symmetric."""
         return self.matrices.mass(self.functions, self.state)
 
     @cached_property
     def G(self) -> csr_matrix:
-        """Constraints (m, N): joints and equations with the scales of their multipliers, then dofs that share an
-        unknown."""
+        """Return the constraints (m, N): joints and equations with the scales of their multipliers, then dofs that
+        share an unknown."""
         rows = (self._elastic[1] if self.moving else self.K)[self.compiled.first_multiplier : -1]
         return vstack((rows, self.compiled.sharing())).tocsr()
 
     def release(self) -> None:
-        """Give the memory of the matrices back; they are made again when they are asked for."""
+        """Free the memory of the matrices; the next use makes them again."""
         for name in ("K", "C", "M", "_inertial", "_elastic"):
             self.__dict__.pop(name, None)
 
@@ -411,7 +415,7 @@ class Tangent:
         return csr_matrix(0.5 * (A + A.T))
 
     def damping(self, blocks: Sequence[Block]) -> csr_matrix:
-        """Return the share (N, N) of some blocks in C but for what inertia forces add where the model moves.
+        """Return the share (N, N) of some blocks in C without the inertia forces of a moving model.
 
         Elements' tangents are affine in the weight of velocities.
         """
@@ -430,7 +434,7 @@ class Tangent:
 
     @cached_property
     def _inertial(self) -> tuple[csr_matrix, csr_matrix]:
-        """Shares (N, N) of inertia forces and weight in C and K of a moving state.
+        """Return the shares (N, N) of inertia forces and weight in C and K of a moving state.
 
         Elements' tangents are affine in the weights of velocities and accelerations.
         """
@@ -444,7 +448,7 @@ class Tangent:
 
     @cached_property
     def _elastic(self) -> tuple[csr_matrix, csr_matrix]:
-        """Shares (N, N) of all other elements in C and K of a moving state, joints and loads included."""
+        """Return the shares (N, N) of all other elements in C and K of a moving state, joints and loads included."""
         others = [block for block in self.compiled.blocks if not block.type.inertia]
         K = self.assemble(self.control(2.0), others)[1]
         return self.damping(others), K + rate_stiffness(self, velocity_dependent(others))
@@ -452,7 +456,8 @@ class Tangent:
     # --- constraints without the scales of multipliers --------------------------------------------------------------
     @cached_property
     def gaps(self) -> np.ndarray:
-        """Gaps (n_mult,) of the joints' constraints: lengths, angles, or left less right sides of equations."""
+        """Return the gaps (n_mult,) of the joints' constraints: lengths, angles, or left less right sides of
+        equations."""
         system, first = self.compiled, self.compiled.first_multiplier
         g = np.zeros(system.n_dof)
         joints = [b for b in system.blocks if b.type.multipliers]
@@ -463,8 +468,8 @@ class Tangent:
 
     @cached_property
     def gradients(self) -> csr_matrix:
-        """Jacobian (m, N) of the constraints without scales, with respect to increments; then dofs that share an
-        unknown."""
+        """Return the Jacobian (m, N) of the constraints without scales, with respect to increments; then rows of
+        dofs that share an unknown."""
         G = constraint_rows(self.compiled, self.control(), self.functions, self.state)
         return vstack((G, self.compiled.sharing())).tocsr()
 

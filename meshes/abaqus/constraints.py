@@ -268,8 +268,15 @@ def transform(deck: Reading, card: Card) -> None:
     deck.transforms.append(Transform(nodes, system, moved(card, v[:3]), moved(card, v[3:]), where(card)))
 
 
+# What the numbers of definitions of amplitudes are.
+_DEFINITIONS: dict[str, tuple[str, ...]] = {
+    "TABULAR": (), "EQUALLY SPACED": (), "SMOOTH STEP": (), "PERIODIC": (),
+    "MODULATED": ("A0", "A", "t0", "omega1", "omega2"), "DECAY": ("A0", "A", "t0", "td"),
+}  # fmt: skip
+
+
 def amplitude(deck: Reading, card: Card) -> None:
-    """Read tables of time and value; other definitions are refused where they are used."""
+    """Read factors of time: tables, smooth steps, periodic, modulated, decaying; others are refused where used."""
     name = card.need("NAME")
     if name in deck.amplitudes:
         card.fail(f"the amplitude {name} is defined twice")
@@ -285,18 +292,35 @@ def amplitude(deck: Reading, card: Card) -> None:
         last = row
     data = np.array(flat)
     t = value = np.empty(0)
-    if definition.startswith("TAB"):
-        definition = "TABULAR"
-        if not flat or len(flat) % 2:
-            last.fail(f"{len(flat)} numbers; give pairs of time and value")
+    definition = next((d for d in _DEFINITIONS if d.replace(" ", "").startswith(definition)), definition)
+    if definition == "EQUALLY SPACED":
+        interval, begin = card.number("FIXED INTERVAL", 0.0), card.number("BEGIN", 0.0)
+        if not interval > 0.0:
+            card.fail(f"FIXED INTERVAL={interval:g}; give the positive time between the values")
+        if not flat:
+            card.fail("no data; give the values")
+        definition, data = "TABULAR", np.column_stack((begin + interval * np.arange(len(flat)), flat)).ravel()
+    if definition in ("TABULAR", "SMOOTH STEP"):
+        if not len(data) or len(data) % 2:
+            last.fail(f"{len(data)} numbers; give pairs of time and value")
         t, value = data[::2] + shift[0], data[1::2] + shift[1]
         if (np.diff(t) <= 0).any():
             k = int(np.argmax(np.diff(t) <= 0))
             card.fail(f"time must increase; {t[k + 1]:g} follows {t[k]:g}")
+    elif definition in _DEFINITIONS:
+        if definition == "PERIODIC" and len(data) > 4 and data[0] == (len(data) - 4) // 2 and not len(data) % 2:
+            pass
+        elif definition == "PERIODIC":
+            last.fail(f"{len(data)} numbers; give N, the frequency, t0, A0, then N pairs of coefficients")
+        elif len(data) != len(_DEFINITIONS[definition]):
+            last.fail(f"{len(data)} numbers; give {', '.join(_DEFINITIONS[definition])}")
+        if definition == "DECAY" and not data[3] > 0.0:
+            last.fail(f"the time of decay is {data[3]:g}; give a positive number")
     else:
         deck.log.add(
-            "entry", f"AMPLITUDE, DEFINITION={definition}", card, Effect.NONE, "only tables of time and value are read"
-        )
+            "entry", f"AMPLITUDE, DEFINITION={definition}", card, Effect.NONE,
+            "it is no table, SMOOTH STEP, PERIODIC, MODULATED or DECAY",
+        )  # fmt: skip
     deck.amplitudes[name] = Amplitude(name, definition, t, value, total, data, where(card))
 
 

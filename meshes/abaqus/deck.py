@@ -336,8 +336,9 @@ class Tie:
 
 @dataclass(frozen=True, eq=False)
 class Amplitude(_Frozen):
-    """A factor of time: definition TABULAR (t (m,), value (m,), linear between, constant outside); others as given in
-    ``data``.  total_time: t counts from the beginning of the first step, else from that of the present one."""
+    """A factor of time: definition TABULAR (t (m,), value (m,), linear between, constant outside) or SMOOTH STEP (with
+    quintic steps between); PERIODIC, MODULATED, DECAY and others as given in ``data``.  total_time: t counts from the
+    beginning of the first step, else from that of the present one."""
 
     name: str
     definition: str
@@ -462,7 +463,8 @@ class DeckStep(_Frozen):
     perturbation: linear about the state at the end of the last general step.  direct: fixed increments.  Increments and
     duration of STATIC and DYNAMIC; alpha of DYNAMIC (-1/3..0; the default of the programs is -0.05).  n_modes, lower,
     upper: number and bounds [cycles/time] of FREQUENCY (upper infinite where not given), number of factors and
-    tolerance of BUCKLE; coriolis: of COMPLEX FREQUENCY.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose
+    tolerance of BUCKLE; coriolis: of COMPLEX FREQUENCY; data: frequencies of STEADY STATE DYNAMICS, direct or by the
+    modes of the last FREQUENCY step.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose
     entries of earlier steps end.
     """
 

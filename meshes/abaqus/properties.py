@@ -169,6 +169,8 @@ def orientation(deck: Reading, card: Card) -> None:
     if not rows:
         card.fail("no data; give the points a and b")
     row, fields = rows[0]
+    if len(fields) == 1 and fields[0] and not _is_number(fields[0]):
+        row.fail(f"the axes come from the *DISTRIBUTION {fields[0]}, which is not read; give the points a and b")
     v = np.array(row.numbers(fields, "an orientation (points a and b)", 6, 9) + [0.0] * 9)[:9]
     a, b, c = place(card, v[:3]), place(card, v[3:6]), place(card, v[6:])
     check_axes(row, system, a - c if system == "rectangular" else a, b - c if system == "rectangular" else b)
@@ -230,6 +232,7 @@ _SOLIDS = ("solid", "continuum shell", "plane stress", "plane strain", "axisymme
 def solid_section(deck: Reading, card: Card) -> None:
     """Give solids, plane elements and trusses their material."""
     name, ids = _members(deck, card, _SOLIDS)
+    card.get("CONTROLS")  # of *SECTION CONTROLS, which speaks for itself
     value = None
     if any(any(fields) for _, fields in card.rows()):
         row, fields = deck.only_line(card, "the area or thickness")
@@ -241,6 +244,17 @@ def solid_section(deck: Reading, card: Card) -> None:
     deck.sections.append(
         SolidSection(name, ids, _material_of(deck, card), _orientation_of(deck, card), value, where(card))
     )
+
+
+def section_controls(deck: Reading, card: Card) -> None:
+    """Read hourglass control, of which bricks with one point take the enhanced one."""
+    name, kind = card.need("NAME"), card.get("HOURGLASS", "ENHANCED")
+    factors = [row.numbers(fields, "scale factors") for row, fields in card.rows()]
+    if kind != "ENHANCED" or any(f not in (0.0, 1.0) for row in factors for f in row):
+        deck.log.add(
+            "keyword", f"SECTION CONTROLS, NAME={name}", card, Effect.DIFFERS,
+            f"hourglass control is ENHANCED with factors 1, not {kind}",
+        )  # fmt: skip
 
 
 # least and most numbers of the dimensions line
@@ -457,6 +471,8 @@ def _law(deck, card: Card, make, name: str, ids: np.ndarray, what: str) -> None:
             if not 1 <= d <= 6:
                 first.fail(f"the direction is {d}; give 1 to 6")
         dofs, rows = given, rows[1:]
+    if types[0][-1] in "12" and not dofs:
+        first.fail(f"the line with the direction of {types[0]} is empty; give 1 to 6")
     if len(types) > 1:
         card.fail(f"the set {name} mixes {' and '.join(types)}; give each its own set")
     rows = [r for r in rows if any(r[1])]
@@ -544,6 +560,7 @@ PROPERTY_KEYWORDS = {
     "MATERIAL": material,
     "ORIENTATION": orientation,
     "SOLID SECTION": solid_section,
+    "SECTION CONTROLS": section_controls,
     "BEAM SECTION": beam_section,
     "BEAM GENERAL SECTION": beam_section,
     "SHELL SECTION": shell_section,

@@ -26,6 +26,7 @@ from fem_mbs.meshes.abaqus.deck import Deck, DeckStep, Effect
 from fem_mbs.meshes.abaqus.elements import SECTIONED
 from fem_mbs.meshes.abaqus.files import read_cards
 from fem_mbs.meshes.abaqus.mesh import DeckMesh, Log
+from fem_mbs.meshes.abaqus.parameters import substituted
 from fem_mbs.meshes.abaqus.properties import (
     MATERIAL_KEYWORDS,
     PROPERTY_KEYWORDS,
@@ -42,7 +43,7 @@ from fem_mbs.meshes.vocabulary import Use, Word, first_sentence
 if TYPE_CHECKING:
     from fem_mbs.meshes.abaqus.assembly import Instance
 
-__all__ = ["keywords", "read_deck"]
+__all__ = ["keywords", "read_deck", "read_deck_mesh"]
 
 _MESH_KEYWORDS = {
     "NODE": "nodes in rectangular or cylindrical coordinates",
@@ -51,6 +52,7 @@ _MESH_KEYWORDS = {
     "ELSET": "element sets",
     "SURFACE": "surfaces of element faces or of nodes",
     "USER ELEMENT": "types of elements that other programs compute; elements of these types are refused",
+    "PARAMETER": "values by expressions, for <name> in the lines after it",
     "SYSTEM": "axes in which the nodes after it are given",
     "HEADING": "the title",
     "INCLUDE": "a file beside the deck",
@@ -108,7 +110,7 @@ _NOT_USED = {
         "the design of parts is not computed",
     ),
     "IMPERFECTION": "nodes stay where *NODE gives them",
-    **dict.fromkeys(("SECTION CONTROLS", "HOURGLASS STIFFNESS"), "elements have no control of hourglass modes"),
+    "HOURGLASS STIFFNESS": "elements have no control of hourglass modes",
     **dict.fromkeys(
         ("TRANSVERSE SHEAR STIFFNESS", "BEAM SECTION OFFSET", "STIFFNESS", "NONSTRUCTURAL MASS"),
         "sections have what their own keyword gives",
@@ -125,7 +127,7 @@ _NOT_USED = {
     **dict.fromkeys(("EMBEDDED ELEMENT", "REBAR", "REBAR LAYER"), "embedded elements are not computed"),
     "SHELL TO SOLID COUPLING": "edges of shells are not coupled to faces of solids",
     **dict.fromkeys(("MATRIX ASSEMBLE", "MATRIX INPUT", "MATRIX GENERATE"), "matrices of other programs are not read"),
-    "ADAPTIVE MESH": "the mesh stays as it is",
+    **dict.fromkeys(("ADAPTIVE MESH", "REFINE MESH", "USE REFINED MESH"), "the mesh stays as it is"),
     "INITIAL STRAIN INCREASE": "initial strains are not computed",
     **dict.fromkeys(("PARTICIPATION", "FREQUENCY RANGE"), "the keyword is not read"),
 }  # fmt: skip
@@ -136,7 +138,6 @@ _REFUSED = {
         ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY"),
         "generated nodes and elements are not read; write them out as *NODE and *ELEMENT",
     ),
-    "PARAMETER": "parameters are not read; write the deck with their values",
     "SUBSTRUCTURE PATH": "substructures are not read; write the deck with their elements",
 }
 
@@ -300,21 +301,45 @@ def _end(cards: list[Card]) -> str:
     return f"{piece.file}, line {piece.line + max(len(piece.data.splitlines()) - 1, 0)}"
 
 
+def _cards(path: Path) -> list[Card]:
+    """Return the keywords of a deck, with the values of its parameters.
+
+    Raises:
+        MeshError: keywords without which the deck is not whole.
+    """
+    cards = substituted(read_cards(path, _KNOWN))
+    for card in cards:
+        reason = _REFUSED.get(card.keyword)
+        if reason is not None:
+            card.fail(reason)
+    return cards
+
+
 def element_place(path: str | Path, element: int) -> str:
     """Return file and line of an element of a deck, for messages about it; MeshError if the deck has no such
     element."""
-    mesh = Reading(*flattened(read_cards(Path(path), _KNOWN))).mesh
+    mesh = Reading(*flattened(_cards(Path(path)))).mesh
     return where(mesh.element_place(element))
+
+
+def read_deck_mesh(path: str | Path) -> tuple[DeckMesh, list[str]]:
+    """Return nodes, elements, sets and surfaces of a deck, and the keywords that are not among them.
+
+    Raises:
+        MeshError: the mesh cannot be read.
+    """
+    cards = _cards(Path(path))
+    flat, instances = flattened(cards)
+    mesh = DeckMesh(flat, Log(), instances)
+    rest = dict.fromkeys(c.keyword for c in cards if c.keyword not in (*_MESH_KEYWORDS, *ASSEMBLY_KEYWORDS))
+    return mesh, list(rest)
 
 
 def read_deck(path: str | Path) -> Deck:
     """Return the description of a deck and of the files that it includes; MeshError if it cannot be read."""
     path = Path(path)
-    whole = read_cards(path, _KNOWN)
+    whole = _cards(path)
     for card in whole:
-        reason = _REFUSED.get(card.keyword)
-        if reason is not None:
-            card.fail(reason)
         if card.keyword == "RESTART" and "READ" in card.params:
             card.fail("the model comes from a restart file; give the deck that wrote it")
     cards, instances = flattened(whole)

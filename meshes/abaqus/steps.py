@@ -197,14 +197,37 @@ def _complex(card: Card, row: Row, fields: list[str], values: dict) -> None:
     values["coriolis"] = card.flag("CORIOLIS")
 
 
+def _steady(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    """Read the frequencies of steady vibrations, spread between two of them."""
+    direct = card.flag("DIRECT")
+    interval = card.get("INTERVAL", "RANGE" if direct else "EIGENFREQUENCY")
+    if interval != "RANGE":
+        card.fail(f"INTERVAL={interval} is not read, which is the default without DIRECT; give INTERVAL=RANGE")
+    scale = card.choice("FREQUENCY SCALE", {"LOG": "log", "LIN": "linear"}, "log")
+    lower = row.number(fields, 0, "lowest frequency")
+    upper = row.number(fields, 1, "highest frequency", 0.0) or lower
+    n = row.whole(fields, 2, "number of frequencies", 20)
+    bias = row.number(fields, 3, "bias", 1.0)
+    if not 0.0 < lower <= upper:
+        row.fail(f"the frequencies are {lower:g} and {upper:g}; give positive ones that rise")
+    if bias != 1.0:
+        row.fail(f"the bias is {bias:g}; give 1, which spreads the frequencies evenly")
+    if upper > lower and n < 2:
+        row.fail(f"the number of frequencies is {n}; give 2 or more, both ends are among them")
+    spread = np.geomspace if scale == "log" else np.linspace
+    values["data"] = spread(lower, upper, n) if upper > lower else np.array([lower])
+    values["direct"] = direct
+
+
 #: Procedures that the model computes -> what reads their line.
 COMPUTED = {
     "STATIC": _static, "DYNAMIC": _dynamic, "FREQUENCY": _frequency, "BUCKLE": _buckle, "COMPLEX FREQUENCY": _complex,
+    "STEADY STATE DYNAMICS": _steady,
 }  # fmt: skip
 PROCEDURES = (
-    *COMPUTED, "MODAL DYNAMIC", "STEADY STATE DYNAMICS", "HEAT TRANSFER", "VISCO", "SENSITIVITY",
+    *COMPUTED, "MODAL DYNAMIC", "HEAT TRANSFER", "VISCO", "SENSITIVITY",
     "COUPLED TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT", "ELECTROMAGNETICS", "CFD", "GREEN",
-    "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION", "REFINE MESH", "RANDOM RESPONSE",
+    "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION", "RANDOM RESPONSE",
     "RESPONSE SPECTRUM", "MODAL DYNAMICS", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
 )  # fmt: skip
 
@@ -226,6 +249,7 @@ def _new(deck, card: Card, kind: str) -> None:
 
 
 def _amplitude(deck: Reading, card: Card) -> str | None:
+    card.flag("REAL")  # of steady vibrations: in phase, which those without IMAGINARY are
     name = card.get("AMPLITUDE")
     return None if name is None else deck.refer(card, "amplitude", name)
 
@@ -302,6 +326,7 @@ def cload(deck: Reading, card: Card) -> None:
 
 
 _BODY = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+_READ_LOADS = ("GRAV", "CENTRIF", "BX", "BY", "BZ", "PX", "PY", "PZ")
 _OTHER_LOADS = re.compile(
     r"(P|F|R|S|H|HP|FP|RP|BF|ED|PENU|P\d)\d*(NU|FC|CR|CRNU|CRNUM)?|B[XYZ]NU|P[XYZ]NU|EDNOR\d?(NU)?|EDLD|EDSHR|EDTRA|TRSHR|"
     r"TRVEC|TRVECNU|NEWTON|CENT|CORIO|ROTA|ROTDYNF|LOADNU|SBF|BFNU|FDD|WDD|PE|PI|PINU|HPE|HPI|HP[I]?|VP"
@@ -320,11 +345,11 @@ def dload(deck: Reading, card: Card) -> None:
         elements = deck.mesh.elements(row, fields[0]) if fields[0] else deck.mesh.element_ids
         name = label(fields[1])
         v = np.array(row.numbers(fields[2:], "a load"))
-        if not len(v) and not name.endswith("NU"):
-            row.fail("the value of the load is missing")
         zero = np.zeros(3)
         kind, face, direction, point = "other", 0, zero, zero
         pressure = re.fullmatch(r"P(\d?)", name)
+        if not len(v) and (pressure or name in _READ_LOADS):
+            row.fail("the value of the load is missing")
         if pressure:
             kind, face = "pressure", int(pressure[1] or 0)
             if face > 6:
@@ -334,7 +359,7 @@ def dload(deck: Reading, card: Card) -> None:
         elif name == "CENTRIF":
             kind, direction = "centrifugal", _direction(row, v, 4)
             point = v[1:4].copy()
-        elif name in ("BX", "BY", "BZ", "PX", "PY", "PZ"):
+        elif name in _READ_LOADS:
             kind, direction = "body", np.array(_BODY[name[1]])
         elif _OTHER_LOADS.fullmatch(name):
             deck.log.add("entry", f"DLOAD {name}", row)

@@ -27,7 +27,7 @@ _MAX_VALUES = 64
 
 
 def need(package: str, where: str, form: str) -> None:
-    """Raises MeshError where a package that a format needs is not installed."""
+    """Raise MeshError where a package that a format needs is not installed."""
     try:
         import_module(package)
     except ImportError as error:
@@ -94,7 +94,7 @@ class Found:
         self.cell_sets[name] = parts
 
     def check_nodes(self) -> None:
-        """Raises MeshError where a cell or a set names a point that is not there."""
+        """Raise MeshError where a cell or a set names a missing point."""
         n = len(self.points)
         for nodes in [block.cells for block in self.blocks] + list(self.node_sets.values()):
             if nodes.size and (nodes.min() < 0 or nodes.max() >= n):
@@ -195,7 +195,7 @@ def from_meshio(
 
 
 def add_arrays(found: Found, raw: Any, kept: list[tuple[int, str, int]]) -> None:
-    """Sets from whole-number arrays of points and cells."""
+    """Add sets from integer arrays of points and cells."""
     for name, array in (raw.point_data or {}).items():
         values, why = _set_values([array])
         for value, label in values:

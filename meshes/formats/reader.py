@@ -28,10 +28,12 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.meshes.formats.abaqus_mesh import read_inp
 from fem_mbs.meshes.formats.exodus import read_exodus
 from fem_mbs.meshes.formats.found import ALL, LINES, Found, add_arrays, from_meshio, quietly
 from fem_mbs.meshes.formats.gmsh_index import CELL_TYPES, GmshIndex, read_index
 from fem_mbs.meshes.formats.meshio_formats import read_med, read_medit, read_vtk
+from fem_mbs.meshes.formats.universal import read_unv
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
 __all__ = ["MESH_FORMATS", "MeshFormat", "read_mesh", "register_format"]
@@ -176,7 +178,7 @@ def _through_meshio(index: GmshIndex, where: str) -> Any:
 
 
 def _runs(raw: Any) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
-    """(type, indices of the cells in the file, nodes (n, k)) of runs of one type, in the order of the file."""
+    """Yield runs of one type, in the order of the file: type, indices of the cells in the file, and nodes (n, k)."""
     start = 0
     for kind, run in groupby(raw.cells, key=lambda block: block.type):
         nodes = np.concatenate([np.asarray(block.data, dtype=np.int64) for block in run])
@@ -221,6 +223,8 @@ MESH_FORMATS = [
         (".e", ".exo", ".ex2"), "Exodus II", "Cubit, MOOSE; blocks, node and side sets become sets", read_exodus
     ),
     MeshFormat((".med",), "MED", "Salome, Code_Aster; groups become sets", read_med),
+    MeshFormat((".unv",), "I-DEAS universal", "Salome, HyperMesh, Gmsh; groups become sets", read_unv),
+    MeshFormat((".inp",), "Abaqus", "the mesh of a deck; sets and surfaces become sets", read_inp),
     MeshFormat((".mesh", ".meshb"), "Medit", "text and binary; references become sets", read_medit),
 ]
 

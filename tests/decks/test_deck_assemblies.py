@@ -301,6 +301,40 @@ def read_text(folder, text):
     return read_deck(folder / "d.inp")
 
 
+def test_parameters_and_included_parts(tmp_path):
+    """The mesh of a part from another file; numbers and names of a deck by *PARAMETER."""
+    mesh = "".join(part(*BAR).splitlines(keepends=True)[1:-2]).replace("material=Steel", "material=<name>")
+    (tmp_path / "mesh.inc").write_text(mesh)
+    values = "*Parameter\n# a comment\narea = 0.2*0.3\nforce = 4*sqrt(100.)*area**0 + int(2.7)\nname = 'Steel'\n"
+    text = cae(
+        values + "*Part, name=Part-1\n*Include, input=mesh.inc\n*End Part\n",
+        (instance(), ids_of("Base", BASE), ids_of("Tip", TIP)),
+        cae_step(STATIC + ENCASTRE + "*Cload\nTip, 1, <force>\n*Node print, nset=Tip\nU\n"), nu=0.0,
+    )  # fmt: skip
+    _, (done,) = run(tmp_path / "d.inp", text)
+    assert prints(done, "U")[1][:, 0] == pytest.approx(4.0 * 42.0 * 2.0 / (2.1e11 * 0.06), rel=1e-9)
+
+
+WRONG = {
+    "a = __import__('os')": "the function '__import__' is not known",
+    "a = (1).real": "has more than numbers",
+    "a = 1/0.": "cannot be evaluated",
+    "a = 1/2": "write 1./2.",
+    "a = b": "the parameter 'b' is not defined before this line",
+    "a = 9.**9.**9.": "cannot be evaluated",
+    "a = (": "is not an expression",
+    "a b": "not of the form NAME = EXPRESSION",
+    "a = 1": "the parameter 'C' is not defined before this line",
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_bad_parameters(tmp_path, line):
+    with pytest.raises(MeshError, match=r"d\.inp, line [0-9]+") as error:
+        read_text(tmp_path, f"*PARAMETER\n{line}\n*NODE\n1, <c>, 0., 0.\n")
+    assert WRONG[line] in str(error.value)
+
+
 BAD = {
     "a part without an end": ("*End Part\n", "", "no *END PART follows before the *ASSEMBLY"),
     "an unknown part": ("part=Part-1", "part=Part-2", "the part 'PART-2' is not defined; there are PART-1"),
@@ -330,6 +364,6 @@ def test_bad_assemblies(tmp_path, case):
 
 
 def test_what_is_not_supported_is_named_in_an_assembly(tmp_path):
-    text = cae(part(*BAR, kind="C3D8R"), (instance(), ids_of("Base", BASE)), cae_step(STATIC + ENCASTRE))
-    with pytest.raises(UnsupportedError, match=r"C3D8R \(4 elements, the first is PART-1-1\.1\)"):
+    text = cae(part(*BAR, kind="SC8R"), (instance(), ids_of("Base", BASE)), cae_step(STATIC + ENCASTRE))
+    with pytest.raises(UnsupportedError, match=r"SC8R \(4 elements, the first is PART-1-1\.1\)"):
         convert(read_text(tmp_path, text))

@@ -26,14 +26,23 @@ INSIDE_OUT = re.search(r"(?m)^2(, \d+){8}$", swapped(block())).group(0)
 TIP_TWICE = "*EQUATION\n2\n3, 1, 1., 6, 1, -1.\n*EQUATION\n2\n3, 1, 1., 8, 1, -1.\n"
 SHELL = block().replace(
     "*BOUNDARY",
-    "*ELEMENT, TYPE=S4, ELSET=SH\n9, 1, 2, 5, 4\n*SHELL SECTION, ELSET=SH, MATERIAL=STEEL\n.1\n*BOUNDARY",
+    "*ELEMENT, TYPE=S4R5, ELSET=SH\n9, 1, 2, 5, 4\n*SHELL SECTION, ELSET=SH, MATERIAL=STEEL\n.1\n*BOUNDARY",
     1,
 )
+TRUSS = (
+    "*NODE\n1, 0., 0., 0.\n2, 1., 0., 0.\n*ELEMENT, TYPE=T3D2, ELSET=EALL\n1, 1, 2\n" + steel()
+    + "1e-4\n*BOUNDARY\n1, 1, 3\n" + step("*STATIC\n*CLOAD\n2, 1, 1.\n")
+)  # fmt: skip
+PLANE = (
+    "*NODE\n1, 0., 0.\n2, 1., 0.\n3, 1., 1.\n4, 0., 1.\n*ELEMENT, TYPE=CPS4, ELSET=EALL\n1, 1, 2, 3, 4\n" + steel()
+    + "*BOUNDARY\n1, 1, 2\n" + step("*STATIC\n*CLOAD\n2, 1, 1.\n")
+)  # fmt: skip
+ENGINEERING = "*ELASTIC, TYPE=ENGINEERING CONSTANTS\n1., 1., 1., 0., 0., 0., 0., 1.\n1.\n"
 BARE = "*MATERIAL, NAME=A\n*ELASTIC\n1., 0.\n*SOLID SECTION, ELSET=EALL, MATERIAL=A\n"
 BAD = {
     "inside out": (swapped(block()), INSIDE_OUT, "hexahedron 2 counts its nodes the wrong way round"),
     "loose": (block().replace("FIX, 1, 3", "FIX, 1, 1"), "*STEP", "the model is loose"),
-    "unsupported element": (SHELL, "9, 1, 2", "element types that are not supported: S4 (1 element, the first is 9)"),
+    "unsupported element": (SHELL, "9, 1, 2", "element types that are not supported: S4R5 (1 element, the first is 9)"),
     "dependent dof used twice": (
         block(TIP_TWICE), "2\n3, 1, 1., 8", "direction 1 of node 3 is the dependent one already",
     ),
@@ -42,13 +51,16 @@ BAD = {
         "direction 1 of node 1 is held, but depends on others",
     ),
     "support comes": (
-        block(steps=step("*STATIC\n*CLOAD\nTIP, 1, 1.\n") + step("*STATIC\n*BOUNDARY\nTIP, 2, 2\n")), "TIP, 2, 2",
-        "comes in step 2; supports must be the same in all steps",
+        block(steps=step("*STATIC\n*CLOAD\nTIP, 1, 1.\n", "NLGEOM") + step("*STATIC\n*BOUNDARY\nTIP, 2, 2\n")),
+        "TIP, 2, 2",
+        "is not there in step 1, and step 1 with NLGEOM or nonlinear constraints needs the same supports as all others",
     ),
     "support goes": (
-        block(steps=step("*STATIC\n*CLOAD\nTIP, 1, 1.\n") + step("*STATIC\n*BOUNDARY, OP=NEW\nFIX, 1, 2\n")),
+        block(
+            steps=step("*STATIC\n*CLOAD\nTIP, 1, 1.\n", "NLGEOM") + step("*STATIC\n*BOUNDARY, OP=NEW\nFIX, 1, 2\n")
+        ),
         "FIX, 1, 3",
-        "is gone in step 2",
+        "is not there in step 2",
     ),
     "no material constants": (
         block(material="*MATERIAL, NAME=A\n*DENSITY\n1.\n*SOLID SECTION, ELSET=EALL, MATERIAL=A\n"), "*MATERIAL",
@@ -83,6 +95,26 @@ BAD = {
     ),
     "velocity": (
         block(steps=step("*STATIC\n*BOUNDARY, TYPE=VELOCITY\nTIP, 1, 1, 2.\n")), "TIP, 1, 1, 2.", "TYPE=VELOCITY",
+    ),
+    "a node twice in a truss": (TRUSS.replace("1, 1, 2", "1, 1, 1"), "1, 1, 1\n", "element 1 has node 1 twice"),
+    "beside the plane": (
+        PLANE.replace("3, 1., 1.", "3, 1., 1., .5"), "1, 1, 2, 3, 4", "node 3 of plane element 1 has z = 0.5",
+    ),
+    "a spring that pushes": (
+        block("*ELEMENT, TYPE=SPRINGA, ELSET=SP\n9, 1, 2\n*SPRING, ELSET=SP\n\n-1.\n"), "*SPRING", "stiffness = -1.0",
+    ),
+    "a pressure without value": (block(steps=step("*STATIC\n*DLOAD\nEALL, P1\n")), "EALL, P1", "value of the load is"),
+    "axes from a table": (
+        block("*DISTRIBUTION, NAME=DI\n, 1., 0., 0., 0., 1., 0.\n*ORIENTATION, NAME=O\nDI\n"), "DI\n*STEP",
+        "the axes come from the *DISTRIBUTION DI, which is not read",
+    ),
+    "a spring without direction": (
+        block("*ELEMENT, TYPE=SPRING1, ELSET=SP\n9, 1\n*SPRING, ELSET=SP\n\n1.\n"), "\n1.\n",
+        "the line with the direction of SPRING1 is empty",
+    ),
+    "no shear modulus": (
+        block(material=steel().replace("*ELASTIC\n210000000000.0, 0.3\n", ENGINEERING)), "*MATERIAL",
+        "shear must be greater than 0",
     ),
     "centrifugal in part": (
         block("*ELSET, ELSET=ONE\n1\n", steps=step("*STATIC\n*DLOAD\nONE, CENTRIF, 1., 0., 0., 0., 0., 0., 1.\n")),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from deck_text import brick, mesh_text, prints, run, step
+from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
+
+from fem_mbs.errors import ModelError
 
 
 def tetra(kind):
@@ -83,3 +85,48 @@ def test_a_surface_of_nodes_has_equal_weights(tmp_path):
     expected = 1.0 / 6.0 + dx * x[:, 0] / (x[:, 0] ** 2).sum() + dy * x[:, 1] / (x[:, 1] ** 2).sum()
     assert [u[i][2] for i in (5, 6, 7, 8, 11, 12)] == pytest.approx(expected.tolist(), abs=2e-5)
     assert any("equal weights" in n for n in notes)
+
+
+# ---- directions ------------------------------------------------------------------------------------------------------
+#: Local axes 1, 2, 3 along y, z, x.
+TURNED = "*ORIENTATION, NAME=O\n0., 1., 0., 0., 0., 1.\n"
+
+
+def held_block(coupling: str) -> str:
+    """A bar along x, held at its foot, with a node 100 beyond its tip."""
+    nodes, elements = brick((2, 1, 1), (2.0, 1.0, 1.0))
+    nodes[100] = np.array([3.0, 0.5, 0.5])
+    text = mesh_text(nodes, elements) + nset("FIX", at(nodes, 0, 0.0)) + steel(nu=0.0) + "*BOUNDARY\nFIX, 1, 3\n"
+    return (
+        text + "*SURFACE, NAME=S\n2, S4\n" + TURNED + "*COUPLING, CONSTRAINT NAME=C, REF NODE=100, SURFACE=S" + coupling
+    )
+
+
+@pytest.mark.parametrize(("dof", "axis"), [(3, 0), (4, 1)])
+def test_loads_at_the_reference_are_in_its_axes(tmp_path, dof, axis):
+    """Local 3 is x, the local moment 1 is about y: the support bears this force or moment."""
+    text = held_block(", ORIENTATION=O\n*DISTRIBUTING\n1, 6\n")
+    load = f"*STATIC\n*CLOAD\n100, {dof}, 6.\n*NODE PRINT, NSET=FIX\nRF\n"
+    converted, (done,) = run(tmp_path / "d.inp", text, step(load))
+    ids, force = prints(done, "RF")
+    moment = np.cross(converted.deck.x[converted.conversion.nodes(ids)] - [3.0, 0.5, 0.5], force).sum(axis=0)
+    borne = -force.sum(axis=0) if dof < 4 else -moment
+    assert borne == pytest.approx(6.0 * np.eye(3)[axis], abs=1e-8)
+    assert any("are those of the ORIENTATION" in n.text for n in converted.notes)
+
+
+def test_directions_that_are_not_coupled_are_no_unknowns(tmp_path):
+    """Only x is coupled: y and z of the reference, and its rotation about x, move nothing."""
+    text = held_block("\n*KINEMATIC\n1, 1\n") + "*BOUNDARY\n100, 5, 6\n"
+    _, (done,) = run(tmp_path / "d.inp", text, step("*STATIC\n*CLOAD\n100, 1, 4.\n*NODE PRINT, NSET=NALL\nU\n"))
+    ids, u = prints(done, "U")
+    assert u[ids == 100][0] == pytest.approx([4.0 * 2.0 / 2.1e11, 0.0, 0.0], rel=1e-9)
+
+
+def test_axes_that_differ_from_node_to_node_are_refused(tmp_path):
+    """Cylindrical axes are those of the globe at the reference, and others at the nodes."""
+    text = held_block(", ORIENTATION=R\n*KINEMATIC\n2\n").replace(
+        TURNED, "*ORIENTATION, NAME=R, SYSTEM=CYLINDRICAL\n0., .5, .5, 0., .5, 1.\n"
+    )
+    with pytest.raises(ModelError, match="some directions in the axes of an orientation"):
+        run(tmp_path / "d.inp", text, step("*STATIC\n*CLOAD\n100, 1, 4.\n"))

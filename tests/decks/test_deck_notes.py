@@ -47,12 +47,23 @@ DROPPED = {
     "mass scaling": (
         block(steps=step("*DYNAMIC, EXPLICIT\n1e-6, 1e-5, 1e-7\n")), "*STEP", "masses are not scaled",
     ),
+    "an MPC of small rotations": (
+        block("*MPC\nSTRAIGHT, 1, 2, 9\n", steps=step(PULL, "NLGEOM")), "STRAIGHT",
+        "is computed for small rotations only",
+    ),
     "a shift": (block(steps=step("*FREQUENCY\n2, , , 1e4\n")), "2, , , 1e4", "FREQUENCY, entries after the first 3"),
     "a law over temperature": (
         block(material=HOT, steps=step("*STATIC\n*TEMPERATURE\nNALL, 50.\n")), "*MATERIAL",
         "the elasticity of STEEL depends on temperature; its value at 0 is taken",
     ),
     "a step": (block(steps=STATIC + step("*MODAL DYNAMIC\n1., 2.\n")), "*STEP\n*MODAL", "MODAL DYNAMIC is not"),
+    "another mesh": (
+        block(steps=step("*STATIC\n*REFINE MESH, LIMIT=1\nS\n*CLOAD\nTIP, 1, 1.\n")), "*REFINE MESH",
+        "keyword REFINE MESH: the mesh stays as it is",
+    ),
+    "a load without a number": (
+        block(steps=step("*STATIC\n*DLOAD\nEALL, NEWTON\n")), "EALL, NEWTON", "entry DLOAD NEWTON",
+    ),
     "an unknown keyword": (block("*FROBNICATE\n1, 2\n"), "*FROBNICATE", "keyword FROBNICATE: the keyword is not known"),
     "an unknown parameter": (
         block().replace("*CLOAD", "*CLOAD, SECTOR=2"), "*CLOAD, SECTOR", "parameter CLOAD, SECTOR",

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
+from scipy.linalg import eigh
 
-from fem_mbs.errors import ModelError
+from fem_mbs.decks.run import convert
+from fem_mbs.errors import InputError, ModelError
 from fem_mbs.meshes.abaqus.calculix_dat import read_dat
+from fem_mbs.meshes.abaqus.reader import read_deck
 
 #: One cube, held below, that moves up and down: stiffness 1000, mass 4 at the top (consistent).
 CUBE = """*NODE, NSET=NALL
@@ -228,3 +231,196 @@ def test_tables_of_modes_within_bounds(tmp_path):
     assert modes.mode.tolist() == [2]
     for found in (modes.participation, modes.effective_mass):
         assert found == pytest.approx(np.array([[2.1, 2.2, 2.3, 2.4, 2.5, 2.6]]))
+
+
+# ---- amplitudes that are no tables -----------------------------------------------------------------------------------
+
+WAVES = {
+    "SMOOTH STEP": ("0., 0., .5, 1., 1., .25\n", lambda t: smooth(t)),
+    "EQUALLY SPACED, FIXED INTERVAL=.25": (
+        "0., 1., 0., 2., 2.\n", lambda t: np.interp(t, [0, 0.25, 0.5, 0.75], [0, 1, 0, 2])
+    ),
+    "PERIODIC": (
+        "2, 3., .2, .5\n1., 2., .3, -.4\n",
+        lambda t: 0.5 + (t >= 0.2) * sum(
+            a * np.cos(3 * n * (t - 0.2)) + b * np.sin(3 * n * (t - 0.2)) for n, a, b in ((1, 1, 2), (2, 0.3, -0.4))
+        ),
+    ),
+    "MODULATED": (
+        "1., 2., .1, 3., 20.\n", lambda t: 1 + (t > 0.1) * 2 * np.sin(3 * (t - 0.1)) * np.sin(20 * (t - 0.1))
+    ),
+    "DECAY": ("1., 2., .1, .3\n", lambda t: 1 + (t >= 0.1) * 2 * np.exp(-(t - 0.1) / 0.3)),
+}  # fmt: skip
+
+
+def smooth(t):
+    s, r = np.clip(t / 0.5, 0, 1), np.clip((t - 0.5) / 0.5, 0, 1)
+    return s**3 * (10 - 15 * s + 6 * s**2) - 0.75 * r**3 * (10 - 15 * r + 6 * r**2)
+
+
+@pytest.mark.parametrize("case", WAVES)
+def test_amplitudes_that_are_no_tables(tmp_path, case):
+    """The load follows the amplitude of the time of its step; then its last value stays."""
+    data, law = WAVES[case]
+    text = CUBE + f"*AMPLITUDE, NAME=A, DEFINITION={case}\n{data}"
+    path = tmp_path / "d.inp"
+    path.write_text(text + step("*STATIC\n1., 1.\n") + step("*STATIC\n1., 1.\n" + BY_A) + step(STATIC))
+    model = convert(read_deck(path)).model
+    (function,) = (f for f, load in model.building.used_functions if load)
+    t = np.linspace(0.0, 1.0, 200)[1:]
+    value, first, second = function.jet(1.0 + t)
+    assert value == pytest.approx(law(t), abs=1e-12)
+    assert function(np.array([0.5, 2.5])) == pytest.approx([0.0, law(np.array(1.0))], abs=1e-12)
+    h = 1e-4
+    inside = (np.abs(t[:, None] - np.concatenate(([0.0, 1.0], function.kinks - 1.0))) > 2 * h).all(axis=1)
+    up, down = function(1.0 + t + h), function(1.0 + t - h)
+    assert first[inside] == pytest.approx(((up - down) / (2 * h))[inside], abs=1e-3)
+    assert second[inside] == pytest.approx(((up - 2 * value + down) / h**2)[inside], abs=1e-1)
+
+
+# ---- supports of single steps ----------------------------------------------------------------------------------------
+
+
+def bar(*steps):
+    """A bar of three cubes, nu = 0, E A / L = 1000 per cube, whose sides do not move."""
+    nodes, elements = brick((3, 1, 1), (3.0, 1.0, 1.0))
+    text = mesh_text(nodes, elements) + steel(1000.0, 0.0, 1.0)
+    sets = {name: at(nodes, 0, x) for name, x in (("LEFT", 0.0), ("MID", 1.0), ("RIGHT", 3.0))}
+    text += "".join(nset(name, ids) for name, ids in sets.items())
+    return text + "*BOUNDARY\nNALL, 2, 3\n" + "".join(steps)
+
+
+OWN = "*BOUNDARY, OP=NEW\nNALL, 2, 3\n"
+PULL = "*CLOAD, OP=NEW\n{}, 1, {}\n*NODE PRINT, NSET=NALL\nU, RF\n"
+
+
+def test_the_same_supports_in_every_step(tmp_path):
+    """PrePoMax ends and repeats all supports and loads in every step."""
+    again = "*BOUNDARY, OP=NEW\n*BOUNDARY\nNALL, 2, 3\n*BOUNDARY\nLEFT, 1, 1\n*CLOAD, OP=NEW\n*DLOAD, OP=NEW\n"
+    pull = "*CLOAD\nRIGHT, 1, 25.\n*NODE PRINT, NSET=RIGHT\nU\n"
+    converted, done = run(
+        tmp_path / "d.inp",
+        bar(step("*STATIC\n" + again + pull), step("*STATIC\n" + again + pull), step("*FREQUENCY\n1\n" + again)),
+    )
+    assert not converted.conversion.step_supports
+    for k in (0, 1):
+        assert prints(done[k], "U")[1][:, 0] == pytest.approx(0.3, rel=1e-9)
+    assert len(done[2]["frequencies_hz"]) == 1
+
+
+def test_supports_of_linear_steps_change(tmp_path):
+    """Held at the left, then in the middle, then at both ends: end states and frequencies of each step's own bar."""
+    left, mid, both = OWN + "LEFT, 1, 1\n", OWN + "MID, 1, 1\n", OWN + "LEFT, 1, 1\nRIGHT, 1, 1\n"
+    _, done = run(
+        tmp_path / "d.inp",
+        bar(
+            step("*STATIC\n" + left + PULL.format("RIGHT", 25.0)), step("*STATIC\n" + mid + PULL.format("RIGHT", 25.0)),
+            step("*STATIC\n" + both + PULL.format("MID", 25.0)), step("*FREQUENCY\n1\n" + left),
+            step("*FREQUENCY\n2\n" + both),
+        ),
+    )  # fmt: skip
+    nodes, _ = brick((3, 1, 1), (3.0, 1.0, 1.0))
+    laws = (
+        lambda x: 0.1 * x,
+        lambda x: 0.1 * np.clip(x - 1.0, 0.0, 2.0),
+        lambda x: 0.2 / 3.0 * np.minimum(x, (3.0 - x) / 2.0),
+    )
+    for k, law in enumerate(laws):
+        ids, u = prints(done[k], "U")
+        _, force = prints(done[k], "RF")
+        assert u[:, 0] == pytest.approx(law(np.array([nodes[i][0] for i in ids])), abs=1e-12)
+        assert np.abs(force.sum(axis=0)).max() < 1e-9
+    # a chain of three springs k = 1000 with consistent masses 1/6 [2 1; 1 2], as a generalised problem of the test
+    K = 1000.0 * np.array([[1, -1, 0, 0], [-1, 2, -1, 0], [0, -1, 2, -1], [0, 0, -1, 1.0]])
+    M = np.array([[2, 1, 0, 0], [1, 4, 1, 0], [0, 1, 4, 1], [0, 0, 1, 2.0]]) / 6.0
+    for k, free in ((3, [1, 2, 3]), (4, [1, 2])):
+        w2 = eigh(K[np.ix_(free, free)], M[np.ix_(free, free)], eigvals_only=True)
+        found = done[k]["frequencies_hz"]
+        assert found == pytest.approx(np.sqrt(w2[: len(found)]) / (2.0 * np.pi), rel=1e-8)
+
+
+def test_buckling_with_supports_of_the_step(tmp_path):
+    """Euler's column with two hinges, then with one end clamped: pi^2 and 20.1907 E I/L^2."""
+    rows = "".join(f"{i}, {0.1 * (i - 1):.17g}, 0., 0.\n" for i in range(1, 22))
+    text = f"*NODE, NSET=NALL\n{rows}*ELEMENT, TYPE=B31, ELSET=EALL\n"
+    text += "".join(f"{i}, {i}, {i + 1}\n" for i in range(1, 21))
+    text += "*MATERIAL, NAME=M\n*ELASTIC\n2.1E11, 0.\n*BEAM SECTION, ELSET=EALL, MATERIAL=M, SECTION=RECT\n"
+    text += ".01, .02\n0., 1., 0.\n"
+    hinges = "*BOUNDARY, OP=NEW\n1, 1, 4\n21, 2, 3\nNALL, 3, 3\n"
+    load = "*BUCKLE\n1\n*CLOAD\n21, 1, -1.\n"
+    _, done = run(tmp_path / "d.inp", text, step(load + hinges), step(load + hinges + "1, 6, 6\n"))
+    unit = 2.1e11 * 0.02 * 0.01**3 / 12.0 / 4.0
+    for k, factor in enumerate((np.pi**2, 20.1907)):
+        assert done[k]["load_factors"] == pytest.approx([factor * unit], rel=2e-3)
+
+
+REFUSED = {
+    "NLGEOM": (("*STATIC\n", "NLGEOM"), "LEFT, 1, 1\n", "step 1 with NLGEOM or nonlinear constraints needs the same"),
+    "DYNAMIC": (("*DYNAMIC\n.1, 1.\n",), "LEFT, 1, 1\n", "step 1 with DYNAMIC needs the same supports"),
+    "a motion": (("*STATIC\n",), "LEFT, 1, 1, .1\n", "it moves"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_supports_that_cannot_change(tmp_path, case):
+    (procedure, *options), support, message = REFUSED[case]
+    pull = PULL.format("RIGHT", 25.0)
+    with pytest.raises(ModelError, match=f"line .* direction 1 is not there in step 2, and {message}"):
+        run(
+            tmp_path / "d.inp",
+            bar(step(procedure + OWN + support + pull, *options), step("*STATIC\n" + OWN + "MID, 1, 1\n" + pull)),
+        )
+
+
+# ---- steady vibrations -----------------------------------------------------------------------------------------------
+
+
+def oscillator(*steps):
+    """A mass of 2 on a truss of stiffness 200, with a dashpot of 3 between its ends, along x."""
+    return (
+        "*NODE, NSET=NALL\n1, 0., 0., 0.\n2, 1., 0., 0.\n*NSET, NSET=END\n2\n*ELEMENT, TYPE=T3D2, ELSET=E\n1, 1, 2\n"
+        "*ELEMENT, TYPE=MASS, ELSET=M\n2, 2\n*MASS, ELSET=M\n2.\n*ELEMENT, TYPE=DASHPOTA, ELSET=D\n3, 1, 2\n"
+        "*DASHPOT, ELSET=D\n\n3.\n*MATERIAL, NAME=A\n*ELASTIC\n200., 0.\n*DENSITY\n1.E-9\n"
+        "*SOLID SECTION, ELSET=E, MATERIAL=A\n1.\n*BOUNDARY\n1, 1, 3\n2, 2, 3\n" + "".join(steps)
+    )
+
+
+PUSHED = "*CLOAD, REAL\n2, 1, 5.\n*NODE PRINT, NSET=END\nU\n"
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_steady_vibrations(tmp_path, direct):
+    """F/(k - w^2 m + i w c) at frequencies of equal ratio, direct and by modes."""
+    how = "DIRECT" if direct else "INTERVAL=RANGE"
+    modes = step("*FREQUENCY\n1\n")
+    steady = step(f"*STEADY STATE DYNAMICS, {how}\n.5, 8., 5\n{PUSHED}", "PERTURBATION")
+    _, done = run(tmp_path / "d.inp", oscillator(modes, steady))
+    found = {(p["quantity"], p["time"]): p["values"][0][0] for p in done[1]["prints"]}
+    f = np.geomspace(0.5, 8.0, 5)
+    w = 2.0 * np.pi * f
+    exact = 5.0 / (200.0 - 2.0 * w**2 + 3.0j * w)
+    u = np.array([found["U", t] + 1j * found["UI", t] for t in sorted({t for _, t in found})])
+    assert np.abs(u - exact).max() < 1e-6 * np.abs(exact).max()
+
+
+STEADY_BAD = {
+    "eigenfrequencies as ends": ("*STEADY STATE DYNAMICS\n.5, 8., 5\n", "INTERVAL=EIGENFREQUENCY is not read"),
+    "a bias": ("*STEADY STATE DYNAMICS, DIRECT\n.5, 8., 5, 3.\n", "the bias is 3; give 1"),
+    "falling": ("*STEADY STATE DYNAMICS, DIRECT\n.5, .1, 5\n", "give positive ones that rise"),
+    "no modes": ("*STEADY STATE DYNAMICS, INTERVAL=RANGE\n.5, 8., 5\n", "needs a FREQUENCY step"),
+    "out of phase": (
+        "*STEADY STATE DYNAMICS, DIRECT\n.5, 8., 5\n*CLOAD, IMAGINARY\n2, 1, 2.\n",
+        "parameter CLOAD, IMAGINARY",
+    ),
+    "a support that shakes": (
+        "*STEADY STATE DYNAMICS, DIRECT\n.5, 8., 5\n*BOUNDARY\n1, 1, 1, .1\n",
+        "supports that move in STEADY STATE",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STEADY_BAD)
+def test_bad_steady_vibrations(tmp_path, case):
+    lines, message = STEADY_BAD[case]
+    with pytest.raises(InputError, match=f"line [0-9]+.*{message}"):
+        run(tmp_path / "d.inp", oscillator(step(lines + PUSHED)))

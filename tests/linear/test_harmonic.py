@@ -347,7 +347,7 @@ def test_a_model_file_and_what_it_leaves(tmp_path):
             "frequencies.start = 0 must be positive with logarithmic",
         ),
         ({"frequencies": {"start": 0, "end": 1}}, "must have start, end and n"),
-        ({"frequencies": {"start": 1, "end": 2, "n": 2, "spacing": "x"}}, "frequencies.spacing = 'x'"),
+        ({"frequencies": {"start": 1, "end": 2, "n": 2, "spacing": "x"}}, 'frequencies.spacing = "x"'),
         ({"loads": ["pull"]}, 'there is no load, motion, driven joint or equation "pull"'),
         ({"loads": ["push"], "phases": {"pull": 3.0}}, 'phases: "pull" is not among the loads push'),
         ({"phases": {"pull": 3.0}}, 'phases: there is no load, .* "pull"'),

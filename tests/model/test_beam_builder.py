@@ -364,16 +364,16 @@ def test_point_masses_in_space():
 
 # --- wrong input -----------------------------------------------------------------------------------------------------
 WRONG = [
-    ({"strains": "green"}, "strains = 'green' must be one of exact, generalised, corotational, natural"),
+    ({"strains": "green"}, 'strains = "green" must be one of exact, generalised, corotational, natural'),
     ({"rule": "secant"}, 'beams in space have "exact" only'),
     ({"orientation": (1, 0, 0)}, "orientation .1, 0, 0. is parallel to element 1"),
     ({"orientation": (1, 0)}, "orientation = .1, 0. must be 3 numbers or expressions"),
     ({"orientation": ("1/x", 0, 0)}, 'orientation is not finite at node "b 1"'),
     ({"offset": (0, 0, 1), "offset_end": (0, 0, 1)}, "give offset, or offset_start and offset_end, not both"),
     ({"offset_start": (1, 0, 0)}, "with its offsets element 1 has no length"),
-    ({"fixed": "bending"}, "fixed = 'bending' must be of .*did you mean \"bending"),
+    ({"fixed": "bending"}, 'fixed = "bending" must be of .*did you mean "bending'),
     ({"releases": {"middle": "rotation"}}, "must be a table of start and end"),
-    ({"releases": {"end": ["x"]}}, "releases, end: 'x' must be of rotation, rotation x"),
+    ({"releases": {"end": ["x"]}}, 'releases, end: "x" must be of rotation, rotation x'),
     ({"twist": [0.0, 1.0, 2.0]}, "twist = .* must be a rate"),
     ({"section": ["s", "s", "s"]}, "must be a name or .start, end."),
     ({"section": ["s", "t"]}, 'no section "t"'),
@@ -404,7 +404,7 @@ def test_what_is_for_space():
         m.beams("t", "b", ["s", "s"])
     with pytest.raises(ModelError, match="a plane beam has none"):
         m.beams("e", "b", "e")
-    with pytest.raises(ModelError, match="'torsion' must be of extension"):
+    with pytest.raises(ModelError, match='"torsion" must be of extension'):
         m.beams("f", "b", "s", fixed="torsion")
 
 

@@ -105,7 +105,7 @@ WRONG = {
     "no such file": ('file = "nothing.h5"', "nothing.h5"),
     "not reduced": ('file = "part.toml"', r"part.toml is no reduced part \(.h5, .SID_FEM, a folder\); add reduce"),
     "interface": (FLY.replace('"rod:end"', '"and"'), 'there is no such node or set; did you mean "end"'),
-    "method": (FLY.replace("modes = 6", 'method = "magic"'), "method = 'magic' must be one of guyan"),
+    "method": (FLY.replace("modes = 6", 'method = "magic"'), 'method = "magic" must be one of guyan'),
     "reference": (
         FLY.replace('["rod:start", ', "[").replace('stiffening = "rod:start"', "cutoff = 900.0"),
         'must be "mean" or one of its interfaces, rod:end',

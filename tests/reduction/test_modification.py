@@ -256,7 +256,7 @@ def test_parameters_of_prestressed_members():
         (lambda s: s.answer("density:arm", 0, 10.0), "mode = 0 must be a whole number from 1"),
         (lambda s: s.answer("density:arm", 10**6, 10.0), "must be a whole number from 1"),
         (lambda s: s.answer("density:arm", 1, -10.0), "frequency = -10.0 must be a positive number"),
-        (lambda s: s.answer("density:arm", 1, "x"), "frequency = 'x' must be a positive number"),
+        (lambda s: s.answer("density:arm", 1, "x"), 'frequency = "x" must be a positive number'),
         (lambda s: s.combination({}), "0 required frequencies need 1 to 7 parameters"),
     ],
 )

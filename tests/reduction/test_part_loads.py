@@ -496,8 +496,8 @@ MISTAKES = {
     "load": ({"load": "win"}, 'part "rod" has no load "win"; it has wind, scale'),
     "none": ({"load": []}, r"load = \[\] names no load"),
     "kind": ({"load": 3}, "load = 3 must be the name of a load, or several"),
-    "factor": ({"factor": "much"}, "factor = 'much'"),
-    "follower": ({"follower": "yes"}, "follower = 'yes' must be true or false"),
+    "factor": ({"factor": "much"}, 'factor = "much"'),
+    "follower": ({"follower": "yes"}, 'follower = "yes" must be true or false'),
     "function": ({"function": "nothing(t)"}, "nothing"),
 }
 

@@ -561,7 +561,7 @@ def test_prestressed_part():
         ({"a": {"on": "bar:x0", "kind": "stiff"}}, {}, "must be one of node, rigid, average"),
         ({"a": {"on": "bar:x0", "kind": "node"}}, {}, "tie them"),
         ({"a": {"on": 0, "kind": "rigid"}}, {}, "one node"),
-        ({"a": {"on": "bar:x0", "how": 1}}, {}, "unknown key 'how'"),
+        ({"a": {"on": "bar:x0", "how": 1}}, {}, 'unknown key "how"'),
         ({"a": {"on": "bar:x0", "components": ["x"]}}, {}, 'take kind = "average"'),
         ({"a": {"on": 0, "components": ["rx"]}}, {}, "has no rotation"),
         ({"a": "bar:x0", "b": {"on": "bar:x0", "kind": "average"}}, {}, "shares"),

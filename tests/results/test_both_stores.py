@@ -225,7 +225,7 @@ def test_model_in_a_notebook():
     model = crank()
     page = model._repr_html_()
     assert "data:image/png;base64," in page and "<td>hinge</td><td>revolute</td>" in page
-    assert "<td>swing</td><td>transient</td><td>duration = 0.06, h = 0.01, frames = 3</td>" in page
+    assert "<td>swing</td><td>transient</td><td>frames = 3, duration = 0.06, h = 0.01</td>" in page
     assert repr(model).startswith("<Model 'crank': 2 dimensions, 3 nodes, 1 joints, 4 sensors; sag, drive, swing")
 
 

@@ -166,5 +166,5 @@ def test_a_run_with_other_fields_is_not_continued():
 
 
 def test_unknown_fields_are_refused():
-    with pytest.raises(ModelError, match="there is no field 'stresses'; give some of stress, strain, shapes, points"):
+    with pytest.raises(ModelError, match='there is no field "stresses"; give some of stress, strain, shapes, points'):
         Model(fields=["stresses"])

@@ -386,7 +386,7 @@ def test_results_on_disk(tmp_path):
         ({"control": "force"}, 'control = "force" must be one of'),
         ({"control": "displacement"}, "needs on, component and displacement"),
         ({"control": "arc", "on": "apex"}, "belong together"),
-        ({"control": "displacement", "on": "apex", "component": "z", "displacement": 1.0}, "component = 'z'"),
+        ({"control": "displacement", "on": "apex", "component": "z", "displacement": 1.0}, 'component = "z"'),
         ({"control": "displacement", "on": "apex", "component": "x", "displacement": 1.0}, "is held or driven"),
         ({"control": "displacement", "on": "top", "component": "y", "displacement": 1.0}, '"top"'),
         ({"vary": ["Q"]}, 'there is no load, motion, driven joint or equation "Q"; there is only P'),
@@ -401,8 +401,8 @@ def test_results_on_disk(tmp_path):
 def test_wrong_input(options, text):
     model = arch()
     model.fix("apex", ["x"])
-    model.static_step(**options)
     with pytest.raises(ModelError, match=text.replace("(", r"\(")):
+        model.static_step(**options)
         solve(model)
 
 

@@ -218,7 +218,7 @@ WRONG = [
     ({"target": "push"}, '"stop" has no target; remove it'),
     ({"action": "switch", "target": "push"}, 'function belongs to the action "switch"'),
     ({"action": "off", "target": "push", "function": 1.0}, 'function belongs to the action "switch"'),
-    ({"value": "high"}, "value = 'high' must be a number"),
+    ({"value": "high"}, 'value = "high" must be a number'),
 ]
 
 

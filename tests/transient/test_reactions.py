@@ -539,7 +539,7 @@ def test_adaptive_steps_do_not_alternate():
 def test_steps_take_loads_by_keyword():
     m = Model(2)
     told = "comes without its keyword; say which argument it is:"
-    with pytest.raises(ModelError, match=f"Step \"buckling\": 'all' {told} .*loads"):
+    with pytest.raises(ModelError, match=f'Step "buckling": "all" {told} .*loads'):
         m.buckling_step(3, "all")
     with pytest.raises(ModelError, match=f'Step "shake": .* {told} loads'):
         m.harmonic_step([1.0], "shake", ["F"])

@@ -1,7 +1,7 @@
 """Group elements by the parameters that act on them, and compute their matrices after changes.
 
-Where several parameters act on the same elements their effects multiply: density times what a section's dimensions make
-of the mass.  Elements on which none acts are not looked at again.
+Where several parameters act on the same elements their effects multiply: density times the effect of a section's
+dimensions on the mass.  Elements without changing parameters are left out.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ _STEP = 0.02
 
 @dataclass(eq=False)
 class _Share:
-    """Elements of a component (-1: of links) on which the same parameters act: which, by number, and their matrices at
-    the baseline, whole and in its modes."""
+    """Elements of a component (-1: of links) on which the same parameters act.
+
+    It holds the numbers of the parameters and the elements' matrices at the baseline, whole and in its modes.
+    """
 
     component: int
     picks: list[tuple[int, np.ndarray]]
@@ -48,7 +50,7 @@ class Changes:
         self._rows: tuple[tuple, dict[int, np.ndarray]] = ((), {})
 
     def _shared_out(self) -> list[_Share]:
-        """Return changing elements, by components and by the parameters that act on them."""
+        """Return the changing elements, grouped by components and by the parameters that act on them."""
         found: dict[tuple, _Share] = {}
         everything = [(c, part.picks) for c, part in enumerate(self.assembly.parts)] + [(-1, self.assembly.links)]
         for c, picks in everything:
@@ -87,7 +89,7 @@ class Changes:
         )
 
     def _bent(self, share: _Share, alphas: np.ndarray) -> dict[int, np.ndarray] | None:
-        """Return parameters of the elements of a share after changes of sections; None: there are none."""
+        """Return the parameters of the elements of a share after changes of sections; None: there are none."""
         key = self._key(share, alphas)
         if not key:
             return None

@@ -33,6 +33,7 @@ from scipy.sparse import csr_matrix
 from fem_mbs.analysis.components.changes import Changes
 from fem_mbs.analysis.components.parameters import ModelParameter, read_parameter
 from fem_mbs.analysis.components.synthesis import Assembly
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.reduction.substructures import Reduced, Substructure, couple
@@ -53,9 +54,9 @@ _ROUNDS, _SETTLED = 15, 1e-9
 class Answer:
     """A change of one parameter that puts a mode at the required frequency.
 
-    ``alpha``: relative change; ``value``: new value of the parameter, None where the groups have several; ``mode``:
-    the number, from 1, of the mode that is at the frequency; ``like``: that of the baseline's mode which it is most
-    alike; ``frequencies`` (n_p,) [Hz] of all modes then.
+    ``alpha``: relative change; ``value``: new value of the parameter, None where the groups have several; ``mode``: the
+    number, from 1, of the mode at the frequency; ``like``: the number of the baseline's mode with the most similar
+    shape; ``frequencies`` (n_p,) [Hz] of all modes after the change.
     """
 
     parameter: ModelParameter
@@ -108,14 +109,14 @@ class Modification:
 
     @property
     def frequencies(self) -> np.ndarray:
-        """Of the baseline (n_p,) [Hz]."""
+        """Return the frequencies (n_p,) [Hz] of the baseline."""
         return self.assembly.frequencies
 
     def _alphas(self, alphas: ArrayLike | Mapping[str, float]) -> np.ndarray:
         """Return changes (m,) of all parameters, given by numbers in their order or by names.
 
         Raises:
-            ModelError: a name that is none, or a change that leaves nothing.
+            ModelError: an unknown name, or a change of -1 or less, which leaves nothing of the parameter.
         """
         if isinstance(alphas, Mapping):
             names = {p.name: i for i, p in enumerate(self.parameters)}
@@ -134,8 +135,10 @@ class Modification:
     # --- sensitivities and forward ---------------------------------------------------------------------------------
     @one_blas_thread()
     def sensitivities(self, normalised: bool = True) -> np.ndarray:
-        """Return (r / lambda_i) d lambda_i / d r of every parameter and mode, (m, n_p); not ``normalised``: r d
-        lambda_i / d r [1/s^2].  Normalised ones of rigid-body modes are not numbers (nan)."""
+        """Return (r / lambda_i) d lambda_i / d r of every parameter and mode, (m, n_p).
+
+        Not ``normalised``: r d lambda_i / d r [1/s^2].  Normalised sensitivities of rigid-body modes are nan.
+        """
         slopes = [self._changes.slope(k) for k in range(len(self.parameters))]
         found = np.array([np.diag(K) - self.values * np.diag(M) for K, M in slopes]).reshape(-1, self.values.size)
         if not normalised:
@@ -183,11 +186,11 @@ class Modification:
 
     @one_blas_thread()
     def answer(self, parameter: str | int, mode: int, frequency: float, anew: bool = False) -> Answer | None:
-        """Return the smallest change of one parameter that puts mode number ``mode``, from 1, at a frequency [Hz]: the
-        mode of this number then, or the one most like it, which has passed others; None: there is none.
+        """Return the smallest change of one parameter that puts mode number ``mode``, from 1, at a frequency [Hz].
 
-        ``anew``: with new modes of the components that change (`synthesis`), whose frequencies it then gives; else in
-        the modes of the baseline.
+        After the change it is the mode of this number, or the one with the most similar shape, which has passed
+        others.  None: there is no such change.  ``anew``: compute new modes of the components that change
+        (`synthesis`), which then have the frequency; else stay in the modes of the baseline.
 
         Raises:
             ModelError: an unknown parameter, mode, or no frequency.
@@ -204,7 +207,7 @@ class Modification:
         return self._anew(find, lambda a: self._only(k, a.alpha), lambda a: (a.mode,), frequencies)
 
     def _anew(self, find, alphas, modes, frequencies: np.ndarray):
-        """Return an answer to targets that are moved until a new synthesis gives the frequencies."""
+        """Return an answer by adjusting the targets until a new synthesis has the frequencies."""
         targets = frequencies.copy()
         for _ in range(_ROUNDS):
             found = find(targets)
@@ -351,15 +354,15 @@ class Modification:
         return self.assembly.model.building.find("parameter", parameter, names, "Modification")
 
     def mode_index(self, mode: int) -> int:
-        """Return the column of a mode, counted from 1, that is no rigid-body mode.
+        """Return the column of an elastic mode, counted from 1.
 
         Raises:
-            ModelError: it is one, or there is no such mode.
+            ModelError: it is a rigid-body mode, or there is no such mode.
         """
         n = self.values.size
         if isinstance(mode, bool) or not isinstance(mode, (int, np.integer)) or not 1 <= mode <= n:
             raise ModelError(
-                f"mode = {mode!r} must be a whole number from 1 to {n}, the modes there are",
+                f"mode = {shown(mode)} must be a whole number from 1 to {n}, the modes there are",
                 owner=Owner("Modification"),
                 key="mode",
                 value=mode,
@@ -385,7 +388,7 @@ class Modification:
             f = -1.0
         if not (f > 0.0 and np.isfinite(f)):
             raise ModelError(
-                f"frequency = {frequency!r} must be a positive number [Hz]",
+                f"frequency = {shown(frequency)} must be a positive number [Hz]",
                 owner=Owner("Modification"),
                 key="frequency",
                 value=frequency,
@@ -395,8 +398,10 @@ class Modification:
     # --- anew ------------------------------------------------------------------------------------------------------
     @one_blas_thread()
     def synthesis(self, alphas: ArrayLike | Mapping[str, float]) -> Assembly:
-        """Return the model after changes, with new modes of the components that change, as many as before, and those of
-        the others as they are; ``seconds`` of it says what that took."""
+        """Return the model after changes, with new modes of the components that change, as many as before.
+
+        Unchanged components keep their modes; ``seconds`` of the result is the time of the computation.
+        """
         assembly = self.assembly
         start = perf_counter()
         totals = self._changes.matrices(self._alphas(alphas))

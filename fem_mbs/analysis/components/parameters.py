@@ -68,8 +68,9 @@ class ModelParameter:
 def changed_rows(
     model: Model, system: Compiled, changes: Sequence[tuple[ModelParameter, float]]
 ) -> dict[int, np.ndarray]:
-    """Return parameters of all elements of the blocks that non-linear changes alpha of sections reach, those of the
-    groups made anew.
+    """Return the element parameters of all blocks that non-linear changes alpha of sections affect.
+
+    The elements of the changed groups are built anew.
 
     Raises:
         ModelError: a section that does not exist with these values.
@@ -104,8 +105,8 @@ def _scaled(section: Section, key: str, alpha: float) -> Section:
 
 
 def _own_keys(section: Section, key: str) -> list[str]:
-    """Return keys of a section that a key means: itself, those of all axes (EI: EIy and EIz), or of all walls
-    (thickness)."""
+    """Return the keys of a section that a key stands for: itself, those of all axes (EI: EIy and EIz), or of all
+    walls."""
     if section.shape == "matrix":
         return []
     numbers = {k for k, v in section.dimensions.items() if math.isfinite(v) and v != 0.0}
@@ -161,7 +162,7 @@ def read_parameter(model: Model, text: str) -> ModelParameter:
 
 
 def default_parameters(model: Model) -> list[str]:
-    """Return density and modulus of every component, stiffness of every spring, mass of every lumped one that is not
+    """Return density and modulus of every component, stiffness of every spring, and mass of every lumped mass above
     zero."""
     found = []
     labels = list(dict.fromkeys(part_name(model, label) for b in model.building.blocks for label, _, _ in b.groups))

@@ -1,11 +1,12 @@
 """Component mode synthesis of a model: its components by free-interface modes, coupled without interface coordinates.
 
-A model's elements are dealt out to its components (`Model.component`).  What belongs to none goes to the component that
-has all its nodes: springs to the ground, masses.  Springs between components, and what else has its nodes in several,
-are links: their stiffness acts between the components' interface coordinates, in statics exactly, their masses with the
-displacements that the components have there.  Constraints (joints, equations, couplings) within a component are
-eliminated in it; those between components, and dofs that several use, are conditions of compatibility.  Nodes that
-nothing but constraints use (references of couplings) belong to the first component that they hold on to.
+The elements of a model are distributed to its components (`Model.component`).  An element without a component, such as
+a spring to the ground or a mass, goes to the component that has all its nodes.  Springs between components, and other
+elements with nodes in several, are links.  Their stiffness acts between the components' interface coordinates, in
+statics exactly; their masses move with the displacements of the components there.  Constraints (joints, equations,
+couplings) within a component are eliminated in it; those between components, and dofs that several use, are conditions
+of compatibility.  Nodes that only constraints use (references of couplings) belong to the first component to which
+these connect them.
 
 All of it is about the start, at rest and without loads, where stiffnesses are those of the elements alone.
 """
@@ -21,6 +22,7 @@ from scipy.sparse import coo_matrix, csr_matrix, identity
 
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.components import part_name
 from fem_mbs.model.model import Model
@@ -46,7 +48,7 @@ class Part:
     substructure: Substructure
 
     def reduce(self, A: csr_matrix) -> csr_matrix:
-        """Return a matrix over the dofs of nodes in the independent ones of the component."""
+        """Return T^T A T: a matrix over the dofs of nodes, reduced to the independent dofs of the component."""
         A = A[self.dofs][:, self.dofs]
         return csr_matrix(self.T.T @ A @ self.T)
 
@@ -71,17 +73,18 @@ class Assembly:
 
     @property
     def frequencies(self) -> np.ndarray:
-        """Of all system modes (n_p,) [Hz]; rigid-body modes of a free model come first, about zero."""
+        """Return the frequencies (n_p,) [Hz] of all system modes; rigid-body modes of a free model come first, about
+        zero."""
         return self.coupled.frequencies
 
     @property
     def kept(self) -> dict[str, int]:
-        """Free modes of each component, rigid-body ones included."""
+        """Return the numbers of free modes of each component, rigid-body ones included."""
         return {part.name: r.kept for part, r in zip(self.parts, self.coupled.parts, strict=True)}
 
     @property
     def dofs(self) -> int:
-        """Dofs of all components together, those of interfaces counted in each."""
+        """Return the number of dofs of all components together, those of interfaces counted in each."""
         return sum(part.substructure.size for part in self.parts)
 
     def shapes(self, vectors: np.ndarray | None = None, count: int | None = None) -> np.ndarray:
@@ -131,8 +134,9 @@ def assemble_components(
 
 
 def component_modes(linear: Linearised, cutoff: float, count: int, owner: str) -> tuple[RealModes, dict]:
-    """Return the ``count`` lowest modes of a model by synthesis of its components, over the unknowns of problems, and
-    what a summary says of it.
+    """Return the ``count`` lowest modes of a model by synthesis of its components, and their entries of a summary.
+
+    The modes are over the unknowns of problems.
 
     Raises:
         AnalysisError: the state is not the start without loads, the mechanism is too large for elimination, or as
@@ -193,14 +197,14 @@ def _setting(model: Model, name: str, cutoff, modes) -> dict:
         raise ModelError("give a cut-off frequency or a number of modes", owner=Owner("Component", name))
     if at[0] is not None and not (np.isfinite(at[0]) and at[0] > 0.0):
         raise ModelError(
-            f"cutoff = {at[0]!r} must be a positive frequency [Hz]",
+            f"cutoff = {shown(at[0])} must be a positive frequency [Hz]",
             owner=Owner("Component", name),
             key="cutoff",
             value=at[0],
         )
     if at[1] is not None and (isinstance(at[1], bool) or not isinstance(at[1], (int, np.integer)) or at[1] < 0):
         raise ModelError(
-            f"modes = {at[1]!r} must be a whole number of at least 0",
+            f"modes = {shown(at[1])} must be a whole number of at least 0",
             owner=Owner("Component", name),
             key="modes",
             value=at[1],
@@ -209,7 +213,7 @@ def _setting(model: Model, name: str, cutoff, modes) -> dict:
 
 
 class _Split:
-    """A model's elements and constraints, dealt out to its components."""
+    """Holds a model's elements and constraints, distributed to its components."""
 
     def __init__(self, model: Model, linear: Linearised | None = None):
         if not model.components:
@@ -261,7 +265,7 @@ class _Split:
         self.links = [(i, e) for i, e in loose if e.size and not blocks[i].type.reads]
 
     def _adopt(self, A: csr_matrix) -> None:
-        """Give dofs that constraints alone use to components."""
+        """Give dofs that only constraints use to components."""
         pattern = csr_matrix((np.ones(A.nnz), A.indices, A.indptr), A.shape)
         lonely = self.live & ~self.uses.any(axis=0) & (np.diff(pattern.tocsc().indptr) > 0)
         while lonely.any():

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import coo_matrix, csr_matrix
 
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import mass as solid_mass
 from fem_mbs.errors import ModelError, Owner
@@ -41,7 +42,7 @@ def coriolis_matrix(system: Compiled, omega: ArrayLike, state: State | None = No
     w = np.atleast_1d(np.asarray(omega, float))
     if w.shape != ((1,) if dim == 2 else (3,)) or not np.isfinite(w).all():
         raise ModelError(
-            f"omega = {omega!r} must be {'a number' if dim == 2 else '3 numbers'}",
+            f"omega = {shown(omega)} must be {'a number' if dim == 2 else '3 numbers'}",
             owner=Owner("Coriolis matrix"),
             key="omega",
             value=omega,

@@ -34,7 +34,7 @@ _LARGE = 3000
 
 @dataclass(frozen=True)
 class Shaker:
-    """What shakes: its ``name``, changes ``values`` (n_fun,) of the time functions per unit, and of the factor of the
+    """An excitation: its ``name``, changes ``values`` (n_fun,) of the time functions per unit, and of the factor of the
     ``weight``, and the complex ``amplitude``."""
 
     name: str
@@ -46,11 +46,12 @@ class Shaker:
 def shakers(
     compiled: CompiledModel, at: np.ndarray, t: float, options: Any, owner: str
 ) -> tuple[list[Shaker], list[str]]:
-    """Return what the options of a step choose, and sentences on what stays at rest; ``at`` (n_fun,) are the values of
-    all functions at its time t [s].
+    """Return the excitations that the options of a step choose, and sentences on those that stay at rest.
+
+    ``at`` (n_fun,) are the values of all functions at the time t [s].
 
     Raises:
-        ModelError: an unknown name, or nothing that shakes.
+        ModelError: an unknown name, or no excitation.
     """
     loads = options.loads
     amplitudes, phases = options.amplitudes or {}, options.phases or {}
@@ -103,7 +104,7 @@ def shakers(
 
 
 def _directions(compiled, name: str) -> np.ndarray:
-    """Return factors (n_fun,) of functions on what a load or motion shakes with: components of a base excitation."""
+    """Return factors (n_fun,) of the functions by which a load or motion excites: components of a base excitation."""
     out = np.ones(len(compiled.loads))
     for base in compiled.model.building.shakings:
         if name == base.name:
@@ -271,11 +272,10 @@ class Harmonic:
 
 
 def _with_sizes(values: np.ndarray, sizes: list[slice]) -> np.ndarray:
-    """Return amplitudes with one instead of each slice of them that is a vibrating vector w: its largest length over a
-    period.
+    """Return amplitudes with vibrating vectors, slices of them, replaced by their largest length over a period.
 
-    Re(w e^ia) is longest, by w.w = |w.w| e^-2ia without conjugation, at the phase a that makes that real: the amplitude
-    gets the phase -a, as that of a vector which vibrates along a line has.
+    Re(w e^ia) is longest, by w.w = |w.w| e^-2ia without conjugation, at the phase a that makes that real.  The
+    amplitude gets the phase -a, as that of a vector which vibrates along a line has.
     """
     parts, at = [], 0
     for some in sizes:

@@ -16,8 +16,8 @@ _CLOSE = 1e-3  # relative error of the highest frequency of more unknowns; the e
 
 
 def highest_frequency(compiled: CompiledModel, state: State) -> float:
-    """Return the highest frequency [rad/s] of K u = w^2 M u at a state without loads; 0 where there is none, or none
-    was found."""
+    """Return the highest frequency [rad/s] of K u = w^2 M u at a state without loads; 0 where there is none or none
+    is found."""
     from scipy.linalg import LinAlgError, eigh
     from scipy.sparse.linalg import eigsh
 

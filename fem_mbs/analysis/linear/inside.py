@@ -1,11 +1,11 @@
-"""Unknowns within elements that modes know besides those of nodes: of hexahedra with incompatible modes.
+"""Internal unknowns of elements that take part in modes: those of hexahedra with incompatible modes.
 
-Condensed statically they follow the nodes; zeta, their motion relative to that, then has a stiffness of its own and no
-other coupling with the nodes than by masses (`fem_mbs.elements.solids.condensed`):
+Condensed statically they follow the nodes.  zeta, their motion relative to this, has a stiffness of its own and is
+coupled with the nodes by masses only (`fem_mbs.elements.solids.condensed`):
 
-    K = [K_u 0; 0 K_z],   M = [M_u C^T; C M_z],
+    K = [K_u 0; 0 K_z],   M = [M_u C^T; C M_z].
 
-so that statics need none of them, and modes are those of the whole, exactly.
+So statics needs none of them, and modes with them are exactly those of the uncondensed elements.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Inside:
     coupling: csr_matrix
 
     def problem(self, linear: Linearised, K: csr_matrix, M: csr_matrix) -> tuple[csr_matrix, csr_matrix]:
-        """Return the eigenproblem (n_q + m) of the nodes' (n_q), joints eliminated, and the elements' unknowns."""
+        """Return the eigenproblem of the nodes' unknowns (n_q), joints eliminated, and of the internal unknowns (m)."""
         C = self.coupling[:, : linear.first] @ linear.elimination.T
         return csr_matrix(block_diag((K, self.stiffness))), self._whole(M, C)
 
     def mass_of_all(self, linear: Linearised) -> csr_matrix:
-        """Return mass (N + m, N + m) over the dofs of the model and these unknowns."""
+        """Return the mass (N + m, N + m) over the dofs of the model and these unknowns."""
         return self._whole(linear.mass_matrix, self.coupling)
 
     def _whole(self, M, C) -> csr_matrix:
@@ -42,7 +42,7 @@ class Inside:
 
 
 def unknowns_inside(linear: Linearised) -> Inside | None:
-    """Return those of all elements of a model; None if there are none."""
+    """Return the internal unknowns of all elements of a model; None if there are none."""
     parts = [(block.dof, *block.type.inside(block.par)) for block in linear.system.blocks if block.type.inside]
     if not parts:
         return None

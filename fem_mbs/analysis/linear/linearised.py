@@ -60,17 +60,26 @@ _LOOSE = "the model is loose; hold it, so that every motion strains something"
 
 
 def keeps_constraints(constraints: int, unknowns: int) -> bool:
-    """Return whether a problem keeps its constraints: a large mechanism, in which everything hangs together by joints,
-    so that eliminations would leave dense matrices."""
+    """Return whether a problem keeps its constraints.
+
+    Large mechanisms keep them: joints connect all their parts, so that elimination would leave dense matrices.
+    """
     return constraints > MECHANISM * unknowns and unknowns > LARGE
 
 
 @dataclass(frozen=True)
 class Response:
-    """Small displacements under loads: increments ``u`` (N,) of positions and rotations, ``y`` (m,) of the multipliers'
-    unknowns, the loads' functions ``mask`` (n_fun,) at their ``values`` (n_fun,), whether the weight is among them,
-    ``forces`` (N,) that supports and motions exert on the model in addition, and ``totals``, what is reported at their
-    end: arrays as of `Linearised.base`, with ``readings`` (k,) of all sensors."""
+    """Small displacements under loads.
+
+    Attributes:
+        u: (N,) increments of positions and rotations.
+        y: (m,) increments of the multipliers' unknowns.
+        mask, values: (n_fun,) functions of the loads, and their values.
+        weight: whether the weight is among the loads.
+        forces: (N,) additional forces of supports and motions on the model.
+        totals: the reported quantities at the end, arrays as of `Linearised.base`, with ``readings`` (k,)
+            of all sensors.
+    """
 
     u: np.ndarray
     y: np.ndarray
@@ -84,20 +93,25 @@ class Response:
 class Linearised:
     """Stiffness, mass, damping and constraints of a model at a state, under loads at their levels.
 
-    Problems live on independent unknowns q (n_q,), u = T q over the dofs of nodes.  ``preload``: a linear response from
-    the state; everything is then linear about the place displaced by it, under the stresses that the linear solution
-    has there (not those of the strains of second order which large displacements would add), its loads and
-    multipliers.  Elements with linear kinematics know no other place: they get the stresses only.
+    Problems live on independent unknowns q (n_q,), u = T q over the dofs of nodes.  ``preload`` is a linear response
+    from the state.  Everything is then linear about the place displaced by it, with the stresses that the linear
+    solution has there (without the strains of second order of large displacements), its loads and multipliers.
+    Elements with linear kinematics have no displaced place: they get the stresses only.
+    ``supports``: groups of supports that hold besides those of all steps.
     """
 
     def __init__(
-        self, compiled: CompiledModel, state: S.State, t: float, loading: Loading, preload: Response | None = None
-    ):
+        self, compiled: CompiledModel, state: S.State, t: float, loading: Loading, preload: Response | None = None,
+        supports: Sequence[str] = (),
+    ):  # fmt: skip
         system = compiled.system
         self.compiled, self.system, self.loading, self.t = compiled, system, loading, t
         self.first = first = system.first_multiplier
         self.matrices = matrices_of(system)
-        self.owned = np.flatnonzero(system.system.equation[:first] >= 0)
+        free = system.system.equation[:first] >= 0
+        for name in supports:
+            free[compiled.step_supports[name]] = False
+        self.owned = np.flatnonzero(free)
         self.multipliers = np.arange(first, system.n_dof - 1)
         self.values = function_jets(compiled, t)[:, 0]
         self.loads = np.asarray(compiled.loads, bool)
@@ -117,10 +131,10 @@ class Linearised:
         self._lu: SaddleFactors | None = None
 
     def _preload(self, response: Response) -> None:
-        """Go to the displaced place of a response, with the stresses and loads that it has there.
+        """Move to the displaced place of a response, with its stresses and loads.
 
-        Elements that know large displacements have a strain of second order there, which the stresses of a linear
-        solution do not hold: it is taken out again.
+        Elements with large displacements have a strain of second order there, which the stresses of a linear solution
+        do not contain; it is subtracted.
         """
         here, moved = self.level(), self.moved(response.u)
         before = self.outputs(self.state, self._blocks(stresses=True), stresses=True)
@@ -170,14 +184,15 @@ class Linearised:
     # --- matrices --------------------------------------------------------------------------------------------------
     @property
     def tangent(self) -> csr_matrix:
-        """Tangent over all dofs (N, N); made again if it was released."""
+        """Return the tangent over all dofs (N, N); it is made again if it was released."""
         return self.here.K
 
     @property
     def balanced_tangent(self) -> csr_matrix:
-        """Tangent (N, N) as it were if no moments were out of balance at free nodes.
+        """Return the tangent (N, N) without the effect of unbalanced moments at free nodes.
 
-        Where they are, as about a preload or in motion, the tangent on the rotation group is unsymmetric by them alone.
+        Where moments are out of balance, as about a preload or in motion, they alone make the tangent on the rotation
+        group unsymmetric.
         """
         out, rotations = self.residual.copy(), self.system.system.rotations
         free = np.zeros(out.size, bool)
@@ -189,22 +204,21 @@ class Linearised:
         return csr_matrix(K + self._half_turn(out))
 
     def release(self) -> None:
-        """Give the memory of the matrices over all dofs back, which large parts need for their factors."""
+        """Free the memory of the matrices over all dofs, which large parts need for their factors."""
         self.here.release()
 
     @property
     def mass_matrix(self) -> csr_matrix:
-        """Mass over all dofs (N, N)."""
+        """Return the mass over all dofs (N, N)."""
         return self.here.M
 
     @property
     def damping_matrix(self) -> csr_matrix:
-        """Damping over all dofs (N, N): forces per velocity."""
+        """Return the damping over all dofs (N, N): forces per velocity."""
         return self.here.C
 
     def of_elements(self, some: ElementSet, mass: bool = True) -> tuple[csr_matrix, csr_matrix]:
-        """Return symmetric stiffness and mass (zero, if that is not asked for) of some elements over the dofs of
-        nodes."""
+        """Return symmetric stiffness and mass (zero without ``mass``) of some elements over the dofs of nodes."""
         n, here, matrices = self.first, self.here, Matrices(some)
         K = csr_matrix((n, n))
         if some.blocks:
@@ -214,12 +228,11 @@ class Linearised:
 
     @cached_property
     def elimination(self) -> Elimination:
-        """u = T q, with joints and equations at rest."""
+        """Return the elimination u = T q, with joints and equations at rest."""
         return self.eliminate()
 
     def eliminate(self, right: np.ndarray | None = None, moved: np.ndarray | None = None) -> Elimination:
-        """Return u = T q + u0 with right sides (m,) of the constraints and displacements (first,) of what is
-        prescribed.
+        """Return u = T q + u0 with right sides (m,) of the constraints and prescribed displacements (first,).
 
         Raises:
             ModelError: constraints contradict each other, naming them.
@@ -270,13 +283,15 @@ class Linearised:
 
     @cached_property
     def whole_stiffness(self) -> csr_matrix:
-        """Stiffness over the unknowns of problems, at the place and stresses of the preload; unsymmetric where loads
-        follow the model."""
+        """Return the stiffness over the unknowns of problems, at the place and stresses of the preload.
+
+        It is unsymmetric where loads follow the model.
+        """
         return self.reduce(self.balanced_tangent)
 
     @cached_property
     def stiffness(self) -> csr_matrix:
-        """Symmetric part of `whole_stiffness`; the whole of it unless it is ``unsymmetric``."""
+        """Return the symmetric part of `whole_stiffness`; all of it where the model is ``unsymmetric``."""
         K = self.whole_stiffness
         if not self._skewed or not K.nnz:
             return K
@@ -289,17 +304,17 @@ class Linearised:
 
     @property
     def unsymmetric(self) -> bool:
-        """Whether the stiffness is unsymmetric beyond rounding."""
+        """Return whether the stiffness is unsymmetric beyond rounding."""
         return self.stiffness is not None and self._unsymmetric
 
     @cached_property
     def mass(self) -> csr_matrix:
-        """Mass matrix over the unknowns of problems."""
+        """Return the mass matrix over the unknowns of problems."""
         return self.reduce(self.mass_matrix)
 
     @cached_property
     def rows(self) -> csr_matrix:
-        """Constraints over the unknowns of problems that are left (none, where they are eliminated)."""
+        """Return the constraints left over the unknowns of problems (none, where they are eliminated)."""
         if self.eliminated:
             return csr_matrix((0, self.stiffness.shape[0]))
         return self.constraints[:, self.owned]
@@ -317,11 +332,11 @@ class Linearised:
     def respond(self, mask: np.ndarray, weight: bool, whole: bool = False, owner: str = "Buckling") -> Response:
         """Return small displacements from the state under loads of ``mask`` (n_fun,) and, by ``weight``, of gravity.
 
-        ``whole``: what the state leaves out of balance vanishes too, and supports, motions and equations of ``mask`` go
-        where they belong; else the difference which the loads make.
+        ``whole``: the forces out of balance at the state act too, and supports, motions and equations of ``mask`` take
+        their prescribed values; else return the difference that the loads cause.
 
         Raises:
-            AnalysisError: the model is loose or unstable, naming a dof.
+            AnalysisError: the model can move freely or is unstable, naming a dof.
         """
         level = self.level(mask, weight=weight)
         r = self.force(level)
@@ -362,8 +377,7 @@ class Linearised:
         return out
 
     def prescribed(self, level: Level) -> np.ndarray:
-        """Return displacements (first,) that supports and motions have to make from the state to be where a level has
-        them."""
+        """Return the displacements (first,) of supports and motions from the state to their values at a level."""
         arrays = self.system.system
         moved = np.zeros(self.first)
         at = np.array(arrays.driven, np.int64)
@@ -384,8 +398,7 @@ class Linearised:
         return q
 
     def _solve_whole(self, f: np.ndarray, owner: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return q and y (m,) of K q + G^T y = f, G q = 0, with the unsymmetric K; rows of G that repeat others get
-        none."""
+        """Return q and y (m,) of K q + G^T y = f, G q = 0, with the unsymmetric K; redundant rows of G get y = 0."""
         K, G = self.whole_stiffness, self.rows
         keep = independent_rows(G, np.ones(K.shape[0])) if G.shape[0] else np.zeros(0, bool)
         if self._lu is None:
@@ -447,9 +460,10 @@ class Linearised:
         ]  # fmt: skip
 
     def _heat(self, i: int, loaded: Level, plain: Level) -> np.ndarray:
-        """Change of the stresses of a block between two levels of loads, at the same place: what temperatures do.
+        """Return the change of the stresses of a block between two levels of loads at the same place, from
+        temperatures.
 
-        Only where kinematics are linear; other elements turn these stresses with them by themselves.
+        This is needed only where kinematics are linear; other elements rotate these stresses themselves.
         """
         block = self.system.blocks[i]
         change = self.outputs(self.state, [i], loaded)[i] - self.outputs(self.state, [i], plain)[i]
@@ -468,9 +482,12 @@ class Linearised:
         self, u: np.ndarray, stresses: bool = False, v: np.ndarray | None = None, y: np.ndarray | None = None,
         blocks: Sequence[int] | None = None, a: np.ndarray | None = None,
     ) -> dict[int, np.ndarray]:  # fmt: skip
-        """Change of all outputs along linear displacements u (N,), velocities v and accelerations a (N,) with spins in
-        spatial axes and multipliers' unknowns y (m,), by central differences of order 4; or of the ``stresses`` of
-        those blocks that these stiffen; or of these ``blocks``."""
+        """Return the changes of all outputs along linear displacements u (N,), by central differences of order 4.
+
+        Velocities v and accelerations a (N,) have spins in spatial axes; y (m,) are multipliers' unknowns.  With
+        ``stresses`` return the changes of the stresses of those blocks that these stiffen; with ``blocks`` those of
+        these blocks.
+        """
         blocks = self._blocks(stresses) if blocks is None else list(blocks)
         kind = self.system.system.kind
         own = [self.system.blocks[i] for i in blocks]
@@ -511,7 +528,7 @@ class Linearised:
         return state
 
     def _pressed(self, y: np.ndarray) -> S.State:
-        """Return the state with y (m,) more in the unknowns of the multipliers."""
+        """Return the state with y (m,) added to the unknowns of the multipliers."""
         state = self._copied()
         state.U[self.multipliers] += y
         return state
@@ -530,11 +547,11 @@ class Linearised:
         return spatial_axes(self.system, self.state, v)
 
     def geometric_stiffness(self, response: Response) -> csr_matrix:
-        """Change of the tangent (N, N) that a response brings: by stresses, multipliers and the loads themselves, at
-        the same geometry.
+        """Return the change of the tangent (N, N) by a response: by stresses, multipliers and the loads, at the same
+        geometry.
 
-        It is linear in the response.  A difference of tangents loses the digits by which they agree, so it is taken
-        of a multiple of the response that changes the tangent by about its own size.
+        It is linear in the response.  A difference of tangents loses the digits in which they agree, so it is computed
+        for a multiple of the response that changes the tangent by about its own size.
         """
         stresses = self.output_changes(response.u, stresses=True)
         loaded, unloaded = self.level(response.mask, response.values), self.level()
@@ -550,7 +567,7 @@ class Linearised:
         return csr_matrix(self._tangent_change(response, stresses, factor) / factor)
 
     def _tangent_change(self, response: Response, stresses: dict[int, np.ndarray], factor: float) -> csr_matrix:
-        """Return difference of the tangents with ``factor`` times the response and without."""
+        """Return the difference of the tangents with ``factor`` times the response and without it."""
         level, plain = self.level(response.mask, factor * response.values), self.here.level
         if response.weight:
             gravity = np.asarray(self.compiled.model.gravity, float)
@@ -561,17 +578,17 @@ class Linearised:
         return csr_matrix(there.K - self.tangent + self._half_turn(there.residual - self.residual))
 
     def _under(self, stresses: dict[int, np.ndarray], factor: float = 1.0) -> Compiled:
-        """Return the compiled model with ``factor`` times the ``stresses`` of blocks in addition."""
+        """Return the compiled model with ``factor`` times the ``stresses`` of blocks added."""
         blocks = self.system.blocks
         return self.system.with_parameters(
             {i: blocks[i].type.prestress(blocks[i].par, table, factor) for i, table in stresses.items()}
         )
 
     def _half_turn(self, residual: np.ndarray) -> csr_matrix:
-        """Return what the tangent on the rotation group misses of a second derivative where moments (N,) are out of
-        balance.
+        """Return the part of the second derivative that the tangent on the rotation group lacks under unbalanced
+        moments (N,).
 
-        Stresses of the linear solution balance the loads at the moved geometry, not quite at that of the state.
+        Stresses of the linear solution balance the loads at the displaced geometry, not exactly at that of the state.
         """
         rotations = self.system.system.rotations
         shape = (self.system.n_dof, self.system.n_dof)
@@ -584,7 +601,7 @@ class Linearised:
 
     @property
     def redundancy(self) -> list[str]:
-        """What is to be said of constraints that repeat others."""
+        """Return sentences on redundant constraints."""
         if not self.multipliers.size:
             return []
         diagonal = self.mass_matrix.diagonal()
@@ -622,11 +639,13 @@ class Linearised:
 
     @cached_property
     def base(self) -> dict[str, np.ndarray]:
-        """What is reported at the state: ``Q`` (N,), ``D`` (nr, ...), rotation vectors ``rotation`` (nr, 3) of nodes
-        since the start, outputs ``out`` and energies ``energy`` of elements, forces ``reaction`` (N,) of supports, and
-        the ``place`` (N,) with which stresses have turned.
+        """Return the reported quantities at the state.
 
-        About a preload these are linear values as well: what the step of the preload has reported at its end."""
+        They are ``Q`` (N,), ``D`` (nr, ...), rotation vectors ``rotation`` (nr, 3) of nodes since the start, outputs
+        ``out`` and energies ``energy`` of elements, forces ``reaction`` (N,) of supports, and the ``place`` (N,) with
+        which stresses have rotated.  About a preload these are linear values as well: those that the step of the
+        preload has reported.
+        """
         if self.preload is not None:
             return self.preload.totals
         system = self.system
@@ -653,17 +672,17 @@ class Linearised:
 
     @cached_property
     def reporting(self) -> list[int]:
-        """Numbers of the blocks that have outputs."""
+        """Return the numbers of the blocks that have outputs."""
         return [i for i, block in enumerate(self.system.blocks) if block.type.outputs]
 
     @cached_property
     def watched(self) -> list[int]:
-        """Numbers of the blocks that sensors look at."""
+        """Return the numbers of the blocks that sensors read."""
         return [i for i in self.reporting if self.system.blocks[i].watched]
 
     @cached_property
     def elastic(self) -> list[Block]:
-        """Blocks that store energy."""
+        """Return the numbers of the blocks that store energy."""
         return [
             b for b in self.system.blocks
             if not b.type.multipliers and not b.type.inertia
@@ -675,11 +694,14 @@ class Linearised:
         v: np.ndarray | None = None, y: np.ndarray | None = None, outputs: Sequence[int] = (), energy: bool = False,
         weight: bool = False, a: np.ndarray | None = None,
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Return what small displacements u (N,), velocities v and accelerations a (N,) with spins in spatial axes,
-        multipliers' unknowns y (m,), ``forces`` (N,) of supports, loads of ``mask`` at their ``values`` (n_fun,) and
-        the ``weight`` of the model add to `base`, linear in all.
+        """Return the change of `base` by small motions, linear in all of them.
 
         Args:
+            u, v, a: displacements, velocities and accelerations (N,), spins in spatial axes.
+            forces: (N,) of supports.
+            mask, values: loads (n_fun,) and their values (n_fun,).
+            y: (m,) multipliers' unknowns.
+            weight: the weight of the model acts in addition.
             outputs: numbers of the blocks whose outputs are wanted; others stay zero.
             energy: strain energies of elements are wanted; they are quadratic in u.
         """
@@ -731,7 +753,7 @@ class Linearised:
 
     @property
     def displacements(self) -> np.ndarray:
-        """Displacements and rotation vectors (nodes, 6) since the start, at the state."""
+        """Return displacements and rotation vectors (nodes, 6) since the start, at the state."""
         system, dim = self.system, self.system.dimension
         out = np.zeros((len(system.nodes.x), 6))
         out[:, :dim] = self.base["Q"][system.offset[: len(out), None] + np.arange(dim)] - system.nodes.x

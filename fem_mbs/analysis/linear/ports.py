@@ -1,6 +1,6 @@
-"""Inputs and outputs of linear models: what loads and drivers do to the equations, and sensors in small motions.
+"""Inputs and outputs of linear models: effects of loads and drivers on the equations, and sensors in small motions.
 
-Derivatives are those of the compiled forces and outputs themselves, by differences of order 4 of what is not linear.
+Derivatives are those of the compiled forces and outputs; non-linear ones are computed by differences of order 4.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from scipy.sparse import block_diag, csr_matrix
 from fem_mbs import contract as C
 from fem_mbs.analysis.linear.sensors import slope
 from fem_mbs.analysis.loading import chosen
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import stepper as S
@@ -28,7 +29,7 @@ _STEP = 1e-3  # of differences: radians, and over the model's length
 
 
 class SmallMotions(Protocol):
-    """A model linear about a state, at rest or moving, as inputs and outputs ask for it.
+    """The interface of a model linear about a state, at rest or moving, that inputs and outputs use.
 
     ``frame``: "fixed" or "rotating", that of the increments; ``constraints`` (m, N) over all dofs.
     """
@@ -41,18 +42,18 @@ class SmallMotions(Protocol):
 
     @property
     def speed(self) -> float:
-        """Scale of the angular velocities in the state [rad/s]; 1 at rest."""
+        """Return a scale of the angular velocities in the state [rad/s]; 1 at rest."""
 
     @property
     def tangent(self) -> Tangent:
-        """The equations over all dofs, in the fixed frame."""
+        """Return the equations over all dofs, in the fixed frame."""
 
     @property
     def constraints(self) -> csr_matrix:
-        """Constraints (m, N) over all dofs."""
+        """Return the constraints (m, N) over all dofs."""
 
     def force(self) -> np.ndarray:
-        """Return the forces (N,) that the state leaves out of balance."""
+        """Return the forces (N,) that are out of balance at the state."""
 
     def moved(self, u: np.ndarray) -> S.State:
         """Return the state moved by increments u (N,)."""
@@ -116,9 +117,13 @@ def inputs_of(lin: SmallMotions, names: str | Sequence[str], owner: str) -> Inpu
 
 
 def inputs_of_groups(lin: SmallMotions, groups: list[tuple[str, np.ndarray, float]]) -> Inputs:
-    """Return inputs that change several functions in proportion: name, changes (n_fun,) of the functions and of the
-    factor of the weight per unit.  Of each its value (order 0) and, where it moves what is driven, its rate (order
-    1)."""
+    """Return inputs that change several functions in proportion.
+
+    Args:
+        groups: name, changes (n_fun,) of the functions and of the factor of the weight per unit.
+
+    Each input has its value (order 0) and, where it moves driven dofs, its rate (order 1).
+    """
     loads = np.asarray(lin.compiled.loads, bool)
     driven = lin.system.driven
     columns: list[tuple] = []
@@ -177,7 +182,7 @@ def _force(lin: SmallMotions, shift: _Shift) -> np.ndarray:
 
 
 def _difference(f, step: float) -> np.ndarray:
-    """Return derivative of f(c), of steps c = 1 of size ``step``, of order 4."""
+    """Return the derivative of f(c), by steps c = 1 of size ``step``, of order 4."""
     return (8.0 * (f(1.0) - f(-1.0)) - (f(2.0) - f(-2.0))) / (12.0 * step)
 
 
@@ -201,10 +206,10 @@ class Outputs:
 
 
 def check_outputs(compiled: CompiledModel, names: str | Sequence[str], owner: str) -> list[tuple]:
-    """Return sensor and number of derivations of outputs, by their names with a prime for each.
+    """Return sensor and number of time derivatives of outputs, from their names with a prime for each derivative.
 
     Raises:
-        ModelError: there is no such sensor, it is not linear in small motions, or derived too often.
+        ModelError: there is no such sensor, it is not linear in small motions, or has too many primes.
     """
     sensors = {s.name: s for s in compiled.sensors}
     found = []
@@ -220,7 +225,9 @@ def check_outputs(compiled: CompiledModel, names: str | Sequence[str], owner: st
                 f'sensors: "{plain}": {sensor.kind} is not linear in small motions', owner=owner, remedy="remove it"
             )
         if primes > 2:
-            raise ModelError(f"sensors: {name!r} is derived {primes} times", owner=owner, remedy="take at most two")
+            raise ModelError(
+                f"sensors: {shown(name)} is derived {primes} times", owner=owner, remedy="take at most two"
+            )
         found.append((sensor, primes))
     return found
 
@@ -228,8 +235,10 @@ def check_outputs(compiled: CompiledModel, names: str | Sequence[str], owner: st
 def outputs_of(
     lin: SmallMotions, names: str | Sequence[str], given: Inputs, owner: str, vectors: bool = False
 ) -> Outputs:
-    """Return derivatives of sensors.  A sensor that is the length of a vector which is zero in the state has none; with
-    ``vectors`` it gets those of the vector, and else is refused.
+    """Return derivatives of sensors.
+
+    The length of a vector that is zero in the state has no derivative.  With ``vectors`` such a sensor gets the
+    derivatives of the vector, else it is refused.
 
     Raises:
         ModelError: an unknown sensor, or one without derivatives.
@@ -269,8 +278,8 @@ def outputs_of(
 
 
 def _records(lin: SmallMotions, record: np.ndarray, given: Inputs) -> tuple[np.ndarray, list[csr_matrix]]:
-    """Return values (r,) of what sensors look at, and its derivatives by q, v, a (r, N), multipliers (r, rows) and
-    inputs."""
+    """Return the recorded values (r,) that sensors read, and their derivatives by q, v, a (r, N), multipliers (r,
+    rows) and inputs."""
     system, state, N = lin.system, lin.state, lin.system.n_dof
     m, nu, r = lin.constraints.shape[0], len(given.names), len(record)
     n_y = N - 1 - lin.first
@@ -323,7 +332,7 @@ def _records(lin: SmallMotions, record: np.ndarray, given: Inputs) -> tuple[np.n
 
 
 def _element_records(lin: SmallMotions, kind, index, given: Inputs, values: np.ndarray, by: list) -> None:
-    """Return outputs of single elements and their derivatives, by differences of what each of them depends on."""
+    """Return outputs of single elements and their derivatives, by differences."""
     system, N = lin.system, lin.system.n_dof
     length = system.length
     positions = np.zeros(N, bool)
@@ -366,7 +375,7 @@ def _element_records(lin: SmallMotions, kind, index, given: Inputs, values: np.n
 
 
 def _report(lin: SmallMotions, block, e: int, u, v, a, y, shift) -> np.ndarray:
-    """Return outputs of one element where the state is moved by u, its velocities by v, its accelerations by a and its
+    """Return the outputs of one element where the state is moved by u, velocities by v, accelerations by a and
     multipliers by y, (N,) each."""
     system = lin.system
     state = lin.state

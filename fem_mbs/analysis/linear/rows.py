@@ -20,13 +20,13 @@ __all__ = ["LinearRows", "record_shapes"]
 
 
 class LinearRows:
-    """What makes rows and frames of changes of a state."""
+    """Makes rows and frames of changes of a state."""
 
     def __init__(self, context: RunContext, linear: Linearised):
         self.context, self.linear = context, linear
 
     def record(self, values: dict[str, np.ndarray]) -> np.ndarray:
-        """Return recorded values (1, k) of what `Linearised.base` or `Linearised.change` gives; works are not
+        """Return recorded values (1, k) of the quantities of `Linearised.base` or `Linearised.change`; works are not
         booked."""
         sources = {
             S.REC_Q: values["Q"], S.REC_V: values["V"] if "V" in values else np.zeros_like(values["Q"]),
@@ -58,8 +58,11 @@ class LinearRows:
         self, change: dict[str, np.ndarray], u: np.ndarray, time: np.ndarray, increments: bool,
         v: np.ndarray | None = None,
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Return columns of a frame: `Linearised.base` with a change of it by displacements u and velocities v (N,), or
-        the change alone; small displacements turn nothing."""
+        """Return columns of a frame: `Linearised.base` changed by displacements u and velocities v (N,), or the change
+        alone.
+
+        Small displacements do not rotate stresses.
+        """
         context, linear, rows = self.context, self.linear, self.context.rows
         base = linear.base
         start = context.system.initial_state()
@@ -90,7 +93,7 @@ class LinearRows:
         return frames
 
     def with_totals(self, response: Response, change: dict[str, np.ndarray], record: np.ndarray) -> Response:
-        """Return the response with what is reported at its end, which steps about it add to."""
+        """Return the response with the quantities reported at its end, to which steps about it add theirs."""
         base, sensors = self.linear.base, self.sensors()
         keys = ("rotation", "out", "energy", "reaction")
         totals = {key: base[key] + change[key] for key in keys}

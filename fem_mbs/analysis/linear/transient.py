@@ -89,8 +89,8 @@ class LinearTransient:
 
     # --- what is prescribed ----------------------------------------------------------------------------------------
     def _ways(self) -> None:
-        """Find displacements (first, k) that a unit of each of k time functions of motions and equations prescribes,
-        and those (first,) that are prescribed where all these functions are zero."""
+        """Find the displacements (first, k) per unit of each of k time functions of motions and equations, and those
+        (first,) prescribed with all these functions at zero."""
         linear = self.linear
         arrays = linear.system.system
         users = set(np.unique(arrays.driver).tolist()) if len(arrays.driven) else set()
@@ -116,8 +116,11 @@ class LinearTransient:
         self.rest = self._at_zero(joints)
 
     def _at_zero(self, joints: list) -> np.ndarray:
-        """Return displacements (first,) from the state to where supports, motions and equations are with their
-        functions at zero; not zero where the state stands at other values of theirs."""
+        """Return displacements (first,) from the state to the places of supports, motions and equations with functions
+        at zero.
+
+        They are not zero where these functions have other values in the state.
+        """
         linear = self.linear
         rows = linear.multipliers
         followed = np.zeros(self.mask.size, bool)
@@ -133,14 +136,14 @@ class LinearTransient:
         return linear.eliminate(right, moved).u0 if right.any() or moved.any() else np.zeros(self.first)
 
     def _prescribed(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return displacements (first,) since the state, velocities and accelerations that are prescribed at a time."""
+        """Return the prescribed displacements (first,) since the state, velocities and accelerations at a time."""
         if not self.functions.size:
             return self.rest, np.zeros(self.first), np.zeros(self.first)
         jets = function_jets(self.linear.compiled, t)[self.functions]
         return self.rest + self.ways @ jets[:, 0], self.ways @ jets[:, 1], self.ways @ jets[:, 2]
 
     def _force(self, t: float) -> np.ndarray:
-        """Return loads (first,) at a time, with what the state leaves out of balance."""
+        """Return loads (first,) at a time, with the forces out of balance at the state."""
         linear = self.linear
         values = function_jets(linear.compiled, t)[:, 0]
         level = linear.level(self.mask, values)
@@ -148,9 +151,14 @@ class LinearTransient:
 
     # --- the steps -------------------------------------------------------------------------------------------------
     def run(self, t0: float, n_steps: int, take: Take) -> None:
-        """March; ``take(step, t, u, v, a, ledger, reaction)`` gets displacements (first,) since the state, velocities,
-        accelerations, the ledger (13,) and forces (first,) that supports, motions, joints and equations exert on the
-        model.
+        """Make all steps.
+
+        Args:
+            t0: time of the start [s].
+            n_steps: number of steps.
+            take: ``take(step, t, u, v, a, ledger, reaction)`` gets displacements (first,) since the state, velocities,
+                accelerations, the ledger (13,) and forces (first,) of supports, motions, joints and equations
+                on the model.
 
         Raises:
             ModelError: a time function is not finite.
@@ -209,13 +217,13 @@ class LinearTransient:
             take(k, t, self.u, self.v, a, ledger, forces)
 
     def _follow(self, wanted: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Return an acceleration (first,) by which everything prescribed arrives: a1 - c then is compatible."""
+        """Return an acceleration (first,) with which all prescribed motions are reached: a1 - c then is compatible."""
         found = self.linear.elimination
         c = (wanted - u) / (self.weights.beta * self.h**2)
         return c - self.T @ c[found.free]
 
     def _first_acceleration(self, r: np.ndarray, at: np.ndarray) -> np.ndarray:
-        """Solve M a = -r for what has a mass, compatible with what is prescribed; what has none starts without."""
+        """Solve M a = -r for dofs with mass, compatible with prescribed motions; dofs without mass start with a = 0."""
         found = self.linear.elimination
         Mq = found.reduce(self.M)
         massive = np.flatnonzero(Mq.diagonal() > 1e-14 * Mq.diagonal().max(initial=0.0))
@@ -229,7 +237,7 @@ class LinearTransient:
         return self.T @ q + at
 
     def _store(self) -> None:
-        """Keep energies at the state of what stores them, gradients and second derivatives there."""
+        """Keep the energies at the state of blocks that store energy, with gradients and second derivatives."""
         linear, first = self.linear, self.first
         with_weight = linear.potential(self.weight)
         elastic = linear.strain_energy()
@@ -238,7 +246,7 @@ class LinearTransient:
         self.at_state = np.array([elastic[0], with_weight[0]])
 
     def _book(self, ledger: np.ndarray) -> None:
-        """Put the kinetic energy, the strain energy and the potential of the weight (to second order) into a ledger."""
+        """Write the kinetic energy, the strain energy and the potential of the weight (to second order) to a ledger."""
         ledger[C.KINETIC] = 0.5 * float(self.v @ (self.M @ self.v))
         for column, (at, g, H) in zip((C.STRAIN, C.POTENTIAL), self._stores, strict=True):
             ledger[column] = at + float(g @ self.u) + 0.5 * float(self.u @ (H @ self.u))
@@ -250,8 +258,11 @@ class LinearTransient:
     def change(
         self, t: float, u: np.ndarray, v: np.ndarray, a: np.ndarray, forces: np.ndarray, framed: bool
     ) -> dict[str, np.ndarray]:
-        """Return what displacements u, velocities v, accelerations a and ``forces`` (first,) at a time add to the
-        state, as of `Linearised.change`; outputs of all elements for frames, else of those that sensors look at."""
+        """Return the change of the state, as of `Linearised.change`, by displacements u, velocities v, accelerations a
+        and ``forces`` (first,) at a time.
+
+        For frames it has the outputs of all elements, else of those that sensors read.
+        """
         linear, found = self.linear, self.linear.elimination
         whole, rates, second, held = (np.zeros(linear.system.n_dof) for _ in range(4))
         whole[: self.first], rates[: self.first], second[: self.first] = u, v, a
@@ -267,7 +278,7 @@ class LinearTransient:
 
 
 def _solver(A: csr_matrix, linear: Linearised) -> Callable[[np.ndarray], np.ndarray]:
-    """Return what solves with the matrix of a step: factors L L^T, or L U where it is unsymmetric beyond rounding.
+    """Return a function that solves with the matrix of a step: L L^T, or L U where it is unsymmetric beyond rounding.
 
     Raises:
         LinearSolveError, SingularShift: it is singular, or symmetric and not positive definite.

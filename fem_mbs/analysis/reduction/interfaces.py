@@ -27,6 +27,7 @@ import scipy.linalg
 from scipy.sparse import block_diag, bmat, csc_matrix, csr_matrix, vstack
 
 from fem_mbs.analysis.linear.linearised import Linearised
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.parts.part import COMPONENTS, Interface
 from fem_mbs.solvers.reduction.fixed_interface import inner
@@ -172,16 +173,16 @@ def _piece(linear: Linearised, name: str, spec: Any) -> _Piece:
     given = dict(spec) if isinstance(spec, Mapping) else {"on": spec}
     unknown = [key for key in given if key not in _KEYS]
     if unknown or "on" not in given:
-        what = f"unknown key {unknown[0]!r}; it has" if unknown else "it needs a place, on = ...; its keys are"
+        what = f"unknown key {shown(unknown[0])}; it has" if unknown else "it needs a place, on = ...; its keys are"
         raise ModelError(f"{what} {', '.join(_KEYS)}", owner=owner)
     on = given["on"]
     found = np.asarray(model.nodes_of(on, owner, frames=False))
     if not found.size:
-        raise ModelError(f"{on!r} has no nodes", owner=owner)
+        raise ModelError(f"{shown(on)} has no nodes", owner=owner)
     nodes, place = np.unique(found, return_inverse=True)
     kind = given.get("kind") or ("node" if nodes.size == 1 else "rigid")
     if kind not in KINDS:
-        raise ModelError(f"kind = {kind!r} must be one of {', '.join(KINDS)}", owner=owner, key="kind", value=kind)
+        raise ModelError(f"kind = {shown(kind)} must be one of {', '.join(KINDS)}", owner=owner, key="kind", value=kind)
     if kind == "node" and nodes.size > 1:
         raise ModelError(f"it has {nodes.size} nodes", owner=owner, remedy='tie them by kind = "rigid" or "average"')
     if kind != "node" and nodes.size == 1:
@@ -193,7 +194,7 @@ def _piece(linear: Linearised, name: str, spec: Any) -> _Piece:
         components = [components] if isinstance(components, str) else list(components)
         for c in components:
             if c not in known:
-                raise ModelError(f"component {c!r} must be one of {', '.join(known)}", owner=owner)
+                raise ModelError(f"component {shown(c)} must be one of {', '.join(known)}", owner=owner)
         components = [c for c in known if c in components]
         if not components:
             raise ModelError(

@@ -49,7 +49,7 @@ class InertiaCoordinates:
 
 
 def moments(linear: Linearised, T: np.ndarray, origin: np.ndarray | None = None) -> Moments:
-    """Return moments of the mass of a model at a state with the shapes T.
+    """Return the moments of the mass of a model at a state with the shapes T.
 
     Args:
         linear: the model at the state from which positions count.
@@ -133,7 +133,7 @@ def inertia_coordinates(linear: Linearised) -> InertiaCoordinates:
 
 
 def _assembled(entries: list[tuple[np.ndarray, np.ndarray]], size: int) -> csr_matrix:
-    """Return sum of matrices (e, k, k) at their places (e, k); places -1 count nothing."""
+    """Return the sum of matrices (e, k, k) at their places (e, k); places -1 count nothing."""
     rows, columns, values = [], [], []
     for at, M in entries:
         k = at.shape[1]

@@ -42,6 +42,7 @@ from fem_mbs.analysis.reduction.projection import (
 from fem_mbs.analysis.reduction.quality import accuracy_of, effective_shares, free_modes_of, mass_properties
 from fem_mbs.analysis.reduction.rigid import check_held, rigid_motions
 from fem_mbs.analysis.run import run_to_end
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
@@ -219,7 +220,7 @@ def reduce_part(
 def _check_options(method, modes, cutoff, participation, accuracy, check, state, recovery) -> None:
     if method not in METHODS:
         raise ModelError(
-            f"method = {method!r} must be one of {', '.join(METHODS)}",
+            f"method = {shown(method)} must be one of {', '.join(METHODS)}",
             owner=Owner("Reduction"),
             key="method",
             value=method,
@@ -227,7 +228,7 @@ def _check_options(method, modes, cutoff, participation, accuracy, check, state,
     for key, value in (("modes", modes), ("accuracy", accuracy)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0):
             raise ModelError(
-                f"{key} = {value!r} must be a whole number of at least 0",
+                f"{key} = {shown(value)} must be a whole number of at least 0",
                 owner=Owner("Reduction"),
                 key=key,
                 value=value,
@@ -242,21 +243,24 @@ def _check_options(method, modes, cutoff, participation, accuracy, check, state,
         good = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
         if value is not None and not (good and 0.0 < value < np.inf and value <= most):
             bound = "a positive frequency [Hz]" if key == "cutoff" else "a share between 0 and 1"
-            raise ModelError(f"{key} = {value!r} must be {bound}", owner=Owner("Reduction"), key=key, value=value)
+            raise ModelError(f"{key} = {shown(value)} must be {bound}", owner=Owner("Reduction"), key=key, value=value)
     if check is not None and check not in CHECKS:
         raise ModelError(
-            f"check = {check!r} must be one of {', '.join(CHECKS)}", owner=Owner("Reduction"), key="check", value=check
+            f"check = {shown(check)} must be one of {', '.join(CHECKS)}",
+            owner=Owner("Reduction"),
+            key="check",
+            value=check,
         )
     if isinstance(recovery, str) and recovery != "stress":
         raise ModelError(
-            f'recovery = {recovery!r} must be true, false or "stress"',
+            f'recovery = {shown(recovery)} must be true, false or "stress"',
             owner=Owner("Reduction"),
             key="recovery",
             value=recovery,
         )
     if state not in ("start", "end"):
         raise ModelError(
-            f'state = {state!r} must be "start" or "end" (of the model\'s steps)',
+            f'state = {shown(state)} must be "start" or "end" (of the model\'s steps)',
             owner=Owner("Reduction"),
             key="state",
             value=state,
@@ -424,7 +428,7 @@ def _damping(linear, damping, basis: _Basis, Q: np.ndarray, rigid: np.ndarray) -
         unknown = [key for key in damping if key not in ("alpha", "beta")]
         if unknown or not all(np.isfinite(float(v)) and float(v) >= 0.0 for v in damping.values()):
             raise ModelError(
-                f"damping = {dict(damping)!r} must be alpha [1/s] and beta [s], not negative",
+                f"damping = {shown(dict(damping))} must be alpha [1/s] and beta [s], not negative",
                 owner=Owner("Reduction"),
                 key="damping",
                 value=dict(damping),
@@ -433,7 +437,7 @@ def _damping(linear, damping, basis: _Basis, Q: np.ndarray, rigid: np.ndarray) -
     ratios = np.atleast_1d(np.asarray(damping, float))
     if ratios.ndim != 1 or not ratios.size or not np.isfinite(ratios).all() or ratios.min() < 0.0:
         raise ModelError(
-            f"damping = {damping!r} must be ratios of critical damping, not negative",
+            f"damping = {shown(damping)} must be ratios of critical damping, not negative",
             owner=Owner("Reduction"),
             key="damping",
             value=damping,

@@ -58,11 +58,12 @@ _GROWING = 1e-8  # real part over size from which an eigenvalue grows
 
 
 class Spinning:
-    """A model whose rotor turns steadily at any speed; equilibria start from that of the speed before.
+    """A model whose rotor turns steadily at any speed; the search for an equilibrium starts from that of the speed
+    before.
 
     Args:
-        end: the state that it starts from, with its time and levels of loads.
-        frame: of increments; "auto" is settled at the first speed that is not zero, and the same for all.
+        end: the state from which the search starts, with its time and levels of loads.
+        frame: of increments; "auto" is decided at the highest speed, and the same for all.
     """
 
     def __init__(self, end: EndState, rotor: Rotor, frame: str = "auto"):
@@ -126,15 +127,15 @@ class Spectrum:
         return bool((growth_rates(self.values) <= _GROWING * np.abs(self.values)).all())
 
     def simple(self, i: int) -> bool:
-        """Return whether no other eigenvalue is as good as equal."""
+        """Return whether no other eigenvalue is equal up to rounding."""
         return self.same(complex(self.values[i])).shape[1] == 1
 
     def same(self, value: complex) -> np.ndarray:
-        """Return right vectors (n, m) of all eigenvalues as good as equal to one."""
+        """Return right vectors (n, m) of all eigenvalues that are equal to one up to rounding."""
         return self.right[:, np.abs(self.values - value) <= _SAME * abs(value)]
 
     def whirl(self, pair: Pair) -> Whirl:
-        """Return sense of a mode of this spectrum, where its eigenvalue determines one."""
+        """Return the sense of a mode of this spectrum, where its eigenvalue determines one."""
         return whirl(self.lin, pair, self.same(pair.value))
 
 
@@ -326,8 +327,10 @@ def _normal(p: complex, right: np.ndarray, left: np.ndarray) -> Pair:
 
 # --- whirl -----------------------------------------------------------------------------------------------------------
 def whirl(lin: Linearisation, pair: Pair, same: np.ndarray | None = None) -> Whirl:
-    """Return sense in which the nodes of a rotor run in a mode: "forward" (as it turns), "backward", "mixed" (some so,
-    some so), or "none": along lines, not across the axis (torsion, axial modes), or not determined.
+    """Return the sense in which the nodes of a rotor whirl in a mode.
+
+    It is "forward" (as the rotor turns), "backward", "mixed" (some nodes forward, some backward), or "none": motion
+    along lines, not across the axis (torsion, axial modes), or not determined.
 
     Lateral motions u, v across the axis are r_f exp(i w t) + conj(r_b) exp(-i w t) as complex numbers, with
     2 r_f = u + i v, 2 conj(r_b) = conj(u - i v); their areas grow by w_f |r_f|^2 - w_b |r_b|^2, with w_f = w + Omega
@@ -493,8 +496,11 @@ def direct_speeds(spinning: Spinning, speeds: np.ndarray, order: float, count: i
 
 
 def free_motions(lin: Linearisation, matrices: Sequence[csr_matrix]) -> csr_matrix:
-    """Return rows (r, n) that hold the rotor in the turn about its axis and the slide along it, where no speed resists
-    them: any speed would be critical for them."""
+    """Return rows (r, n) that hold the rotor's rotation about its axis and its displacement along it, where nothing
+    resists.
+
+    Without them any speed would be critical for these motions.
+    """
     system, rotation = lin.system, lin.steady
     dim, n = system.dimension, system.nodes.x.shape[0]
     motions = np.zeros((system.n_dof, 2))

@@ -18,6 +18,7 @@ from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, vstack
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.analysis.stability.rotation import Rotation
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.parts.rotors import Rotor
@@ -102,10 +103,10 @@ def _rounding(lin: Linearisation) -> np.ndarray:
 
 
 def _free_spin(lin: Linearisation, rounding: np.ndarray) -> int:
-    """Return a dof that tells how far a rotor has turned which nothing holds or drives; -1 where something does.
+    """Return a dof that measures the rotation of a rotor that nothing holds or drives; -1 where something does.
 
-    It is held while the state is sought: all angles are as good, and away from equilibrium centrifugal forces would
-    turn it on.
+    It is held while the state is sought: all angles are equivalent, and away from equilibrium centrifugal forces would
+    rotate it further.
     """
     rotation, system = lin.steady, lin.system
     b = lin.velocity()
@@ -220,7 +221,7 @@ def _check_velocities(lin: Linearisation) -> None:
 
 
 def turned(lin: Linearisation, angle: float) -> Linearisation:
-    """Return the same about the state in which the rotor has turned by an angle [rad] more; in the same frame."""
+    """Return the linearisation about the state with the rotor turned by an angle [rad] more, in the same frame."""
     system, rotation = lin.system, lin.steady
     state = system.initial_state()
     s = lin.state
@@ -248,8 +249,8 @@ def turned(lin: Linearisation, angle: float) -> Linearisation:
 
 
 def rotation_of(compiled: CompiledModel, rotor: Rotor, speed: float) -> Rotation:
-    """Return the steady rotation of a rotor of the model at a speed [rad/s]: of its nodes, as far as anything is
-    there."""
+    """Return the steady rotation of a rotor of the model at a speed [rad/s], with the nodes that belong to the
+    rotor."""
     n = compiled.system.nodes.x.shape[0]
     used, nodes = np.zeros(n, bool), np.zeros(n, bool)
     for block in compiled.system.blocks:
@@ -271,7 +272,7 @@ def choose_frame(lin: Linearisation, frame: str = "auto") -> Linearisation:
     """
     if frame not in FRAMES:
         raise ModelError(
-            f"frame = {frame!r} must be one of {', '.join(FRAMES)}",
+            f"frame = {shown(frame)} must be one of {', '.join(FRAMES)}",
             owner=Owner("Linearisation"),
             key="frame",
             value=frame,

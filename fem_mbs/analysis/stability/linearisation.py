@@ -31,6 +31,7 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.stability.rotation import Rotation, transport, turn_steadily
 from fem_mbs.analysis.start.initial import function_jets, initial_accelerations, multipliers_of
 from fem_mbs.analysis.start.redundancy import constraint_labels
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
@@ -79,7 +80,7 @@ class Linearisation:
         self.compiled, self.system, self.t, self.rotation, self.frame = compiled, compiled.system, t, rotation, frame
         if frame not in ("fixed", "rotating"):
             raise ModelError(
-                f'frame = {frame!r} must be "fixed" or "rotating"',
+                f'frame = {shown(frame)} must be "fixed" or "rotating"',
                 owner=Owner("Linearisation"),
                 key="frame",
                 value=frame,
@@ -110,7 +111,7 @@ class Linearisation:
         self.multipliers = self.state.U[self.first : -1].copy()
 
     def _balance(self) -> None:
-        """Set the multipliers that leave the least out of balance; where forces depend on them, by Newton's method."""
+        """Set the multipliers with the least forces out of balance; where forces depend on them, by Newton's method."""
         y = self.state.U[self.first : -1]
         pressing = [block for block in self.system.blocks if block.type.reads]
         for _ in range(_BALANCED):
@@ -135,12 +136,12 @@ class Linearisation:
 
     @cached_property
     def tangent(self) -> Tangent:
-        """The matrices over all dofs, in the fixed frame."""
+        """Return the matrices over all dofs, in the fixed frame."""
         return self._at(self.state)
 
     @cached_property
     def names(self) -> list[str]:
-        """What the unknowns are: node and component."""
+        """Return the names of the unknowns: node and component."""
         return [self.system.name_of(int(i)) for i in self.dofs]
 
     @property
@@ -149,12 +150,12 @@ class Linearisation:
 
     @property
     def speed(self) -> float:
-        """Scale of the angular velocities in the state [rad/s]; 1 at rest."""
+        """Return a scale of the angular velocities in the state [rad/s]; 1 at rest."""
         return self.tangent.speed
 
     # --- forces ----------------------------------------------------------------------------------------------------
     def force(self, state: S.State | None = None) -> np.ndarray:
-        """Return forces (N,) that a state leaves out of balance, accelerations, multipliers and constraints
+        """Return the forces (N,) that are out of balance at a state, accelerations, multipliers and constraints
         included."""
         return self._at(self.state if state is None else state).force()
 
@@ -183,7 +184,7 @@ class Linearisation:
 
     @property
     def steady(self) -> Rotation:
-        """The steady rotation of the state.
+        """Return the steady rotation of the state.
 
         Raises:
             ModelError: it has none.
@@ -220,8 +221,8 @@ class Linearisation:
 
     @cached_property
     def constraints(self) -> csr_matrix:
-        """Constraints (m, N) over all dofs: joints and equations in the model's scales, then dofs that share an
-        unknown."""
+        """Return the constraints (m, N) over all dofs: joints and equations in the model's scales, then dofs that
+        share an unknown."""
         return self.tangent.G
 
     @cached_property
@@ -250,13 +251,15 @@ class Linearisation:
 
     @cached_property
     def pressed(self) -> bool:
-        """Whether forces depend on multipliers, as friction in joints does: ``columns`` are not G^T then."""
+        """Return whether forces depend on multipliers, as friction in joints does: ``columns`` are not G^T then."""
         return any(block.owners is not None and (block.owners >= 0).any() for block in self.system.blocks)
 
     @cached_property
     def columns(self) -> csr_matrix:
-        """(n, m): forces of the multipliers on the unknowns, G^T, and with friction that these press what it depends on
-        them: (p^2 M + p C + K) x + columns y = 0, G x = 0."""
+        """Return the forces (n, m) of the multipliers on the unknowns: G^T, with friction plus its dependence on them.
+
+        The equations are (p^2 M + p C + K) x + columns y = 0, G x = 0.
+        """
         if not self.pressed:
             return csr_matrix(self.G.T)
         forces = self.tangent.K[: self.first, self.first : -1]
@@ -279,14 +282,13 @@ class Linearisation:
         return A
 
     def release(self) -> None:
-        """Give the memory of the matrices back, which large parts need for their factors; they are made again when they
-        are asked for."""
+        """Free the memory of the matrices, which large parts need for their factors; the next use makes them again."""
         self.G, self.columns  # noqa: B018  small, and still wanted
         self.tangent.release()
         self.__dict__.pop("_system", None)
 
     def seen_from(self, frame: str) -> Linearisation:
-        """Return the same about the same state, in another frame."""
+        """Return the linearisation about the same state, in another frame."""
         if frame == self.frame:
             return self
         other = copy(self)
@@ -312,12 +314,12 @@ class Linearisation:
         return csr_matrix(identity(N) + np.sin(angle) * P + (1.0 - np.cos(angle)) * (P @ P))
 
     def row_name(self, row: int) -> str:
-        """Return what a constraint belongs to, for messages."""
+        """Return the owner of a constraint, for messages."""
         labels = constraint_labels(self.system)
         return f'joint or equation "{labels[row]}"' if row < len(labels) else "a pair of coinciding nodes"
 
     def driven_rows(self) -> set[int]:
-        """Return constraints that follow a function of time."""
+        """Return the constraints that follow a function of time."""
         found: set[int] = set()
         for block in self.system.blocks:
             if block.type.multipliers and "function" in block.type.par:
@@ -327,14 +329,17 @@ class Linearisation:
 
     @cached_property
     def elimination(self) -> Elimination | None:
-        """u = T q + u0 over the dofs of nodes, for parts of which constraints tie a few; None for mechanisms, in which
-        everything hangs together by joints, and T would be full, and where forces depend on multipliers."""
+        """Return u = T q + u0 over the dofs of nodes, for parts with few constraints.
+
+        Return None for mechanisms whose joints connect all parts, where T would be full, and where forces depend on
+        multipliers.
+        """
         keeps = self.pressed or keeps_constraints(self.constraints.shape[0], self.dofs.size)
         return None if keeps else self.eliminate()
 
     def eliminate(self, right: np.ndarray | None = None, pin: int = -1) -> Elimination:
-        """Return u = T q + u0 with right sides (m,) of the constraints; what supports and motions hold stays where it
-        is, and so does the dof ``pin``."""
+        """Return u = T q + u0 with right sides (m,) of the constraints; supports, motions and the dof ``pin`` stay
+        in place."""
         held = np.setdiff1d(np.arange(self.first), np.setdiff1d(self.dofs, [pin]))
         preferred = np.full(self.constraints.shape[0], -1)
         preferred[: self.system.n_dof - 1 - self.first] = self.system.preferred_dofs()
@@ -343,10 +348,9 @@ class Linearisation:
         return eliminate(rows, right, preferred, held, None, strict=False, scale=size)
 
     def problem(self) -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix | None, csr_matrix]:
-        """Return M, C, K (k, k), constraints (m, k) or None, and T (N, k), u = T q: what an eigenvalue problem is
-        solved with.
+        """Return M, C, K (k, k), constraints (m, k) or None, and T (N, k), u = T q, of the eigenvalue problem.
 
-        Constraints of large parts are eliminated: what is left can be factored by the fast supernodal L L^T.
+        Constraints of large parts are eliminated: the rest can be factored by the fast supernodal L L^T.
         """
         N, n = self.system.n_dof, self.dofs.size
         if n <= LARGE or not self.G.shape[0] or self.elimination is None:

@@ -1,4 +1,4 @@
-"""Linearisation of a model about what its steps leave, in memory."""
+"""Linearisation of a model about the end of its steps, in memory."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Rotation:
     nodes: np.ndarray
 
     def at(self, speed: float) -> Rotation:
-        """Return the same at another speed."""
+        """Return the rotation at another speed."""
         return replace(self, speed=float(speed))
 
 

@@ -1,5 +1,5 @@
-"""Linear models to take away, of a linearisation (`fem_mbs.analysis.stability.linearisation`): state space and
-descriptor form.
+"""Linear models for export, of a linearisation (`fem_mbs.analysis.stability.linearisation`): state space and descriptor
+form.
 
     x' = A x + B u,  y = C x + D u          state space: dense, of minimal coordinates, x = (w, w')
     E x' = A x + B u,  y = C x + D u        descriptor: sparse, x = (q, v, a, multipliers), E singular
@@ -11,7 +11,7 @@ Displacements are q = T w + Q u with the constraints G q = g u solved for their 
 About a state in motion T and Q change with time: q' = T w' + T' w, q'' = T w'' + 2 T' w' + T'' w, and likewise of Q u,
 so that A is the derivative of x' = f(x) at this instant.
 
-What moves supports or drives joints comes with its rate and acceleration: inputs "name", "name'" and "name''".
+An input that moves supports or drives joints comes with its rate and acceleration: "name", "name'" and "name''".
 Outputs are changes of sensors about their values in the state; a sensor's name with ' or '' is its derivative by time.
 
 Theory: docs/theory.md, section 9, "Linear models".
@@ -29,6 +29,7 @@ from scipy.linalg import eigh, lu_factor, lu_solve
 from scipy.sparse import bmat, csc_matrix, csr_matrix, identity, vstack
 
 from fem_mbs.analysis.linear.ports import Inputs, Outputs, inputs_of, outputs_of
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
 from fem_mbs.files import replacing
 from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
@@ -65,7 +66,7 @@ class StateSpace:
         return self.C @ np.linalg.solve(p[..., None, None] * unit - self.A, self.B.astype(complex)) + self.D
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return all of it by name, as `save` writes it."""
+        """Return all arrays by name, as `save` writes them."""
         return _plain(self)
 
     def save(self, path: str | Path) -> Path:
@@ -88,7 +89,7 @@ class Descriptor:
     start: np.ndarray
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return all of it by name, as `save` writes it."""
+        """Return all arrays by name, as `save` writes them."""
         return _plain(self)
 
     def save(self, path: str | Path) -> Path:
@@ -180,7 +181,7 @@ def state_space(
 
 
 def _minimal(lin: Linearisation, given: Inputs, owner: str):
-    """Return how dofs follow from independent ones, and Q (N, m): what values of inputs add."""
+    """Return the dependence of dofs on independent ones, and Q (N, m), the displacements by values of inputs."""
     system, first = lin.system, lin.first
     held = np.setdiff1d(np.arange(first), lin.dofs)
     preferred = np.full(lin.constraints.shape[0], -1)
@@ -222,7 +223,7 @@ def _rates(lin: Linearisation, found: Elimination, T: np.ndarray, Q: np.ndarray)
 
 
 def _with_mass(system, bases, shares, given: Inputs, names: list[str], owner: str):
-    """Return coordinates without mass in terms of the others: a left basis (N, k), right bases and shares of inputs
+    """Return the coordinates without mass in terms of the others: a left basis (N, k), right bases and shares of inputs
     with their derivatives, and names of coordinates."""
     (M, C1, K), (T, T1, T2), (Q, Q1, Q2) = system, bases, shares
     Mr = T.T @ (M @ T)
@@ -265,7 +266,7 @@ def _shifted(Q: np.ndarray, given: Inputs, order: int, A=None) -> np.ndarray:
 
 
 def _derived(out: Outputs, given: Inputs, A, B, Cx, D, owner: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of outputs that are derivatives by time: y' = C A x + C B u + D u'."""
+    """Return the rows of outputs that are derivatives by time: y' = C A x + C B u + D u'."""
     Cx, D = np.array(Cx), np.array(D)
     for i, times in enumerate(out.derivatives):
         for _ in range(times):
@@ -274,8 +275,8 @@ def _derived(out: Outputs, given: Inputs, A, B, Cx, D, owner: str) -> tuple[np.n
             for j in np.flatnonzero(np.abs(D[i]) > 1e-13 * size):
                 if j + 1 >= D.shape[1] or given.order[j + 1] != given.order[j] + 1:
                     raise ModelError(
-                        f'sensors: {out.names[i]!r} would need a derivative of the input "{given.names[j]}", on which '
-                        "it depends at once",
+                        f"sensors: {shown(out.names[i])} would need a derivative of the input "
+                        f'"{given.names[j]}", on which it depends at once',
                         owner=owner,
                         remedy="take the sensor without '",
                     )
@@ -299,7 +300,7 @@ def descriptor(
     if out.derivatives.any():
         name = out.names[int(np.flatnonzero(out.derivatives)[0])]
         raise ModelError(
-            f"sensors: {name!r}: derivatives by time belong to the state space", owner=owner, remedy="remove the '"
+            f"sensors: {shown(name)}: derivatives by time belong to the state space", owner=owner, remedy="remove the '"
         )
     d, G = lin.dofs, lin.G
     n, m, nu = d.size, G.shape[0], len(given.names)

@@ -1,10 +1,10 @@
-"""Complex modes seen from the turning frame of a centrifugal load, and in the span of real modes.
+"""Complex modes seen from the rotating frame of a centrifugal load, and in the span of real modes.
 
-In a frame that turns with Omega a part rests under its centrifugal load; small motions have the mass and stiffness of a
-linear step (the load's share -Omega^2 M included) and the Coriolis matrix (`fem_mbs.analysis.linear.coriolis`).
-``basis`` takes the modes of a modal step for the motions, u = Phi q: small dense matrices Phi^T A Phi, the procedure of
-CalculiX and Abaqus.  What the left-out modes would add is then missing: with ten modes the tenth frequency of a fast
-rotor may be 10 % too high.
+In a frame that rotates with Omega a part is at rest under its centrifugal load.  Small motions have the mass and
+stiffness of a linear step (the load's share -Omega^2 M included) and the Coriolis matrix
+(`fem_mbs.analysis.linear.coriolis`).  ``basis`` restricts the motions to the modes of a modal step, u = Phi q: small
+dense matrices Phi^T A Phi, the procedure of CalculiX and Abaqus.  The contribution of other modes is then missing: with
+ten modes the tenth frequency of a fast rotor may be 10 % too high.
 
 Theory: docs/theory.md, section 10, "In the frame of a centrifugal load".
 """
@@ -25,7 +25,7 @@ __all__ = ["frame_speed", "turning_modes"]
 
 
 def frame_speed(linear: Linearised, owner: str) -> float:
-    """Return speed [rad/s] of the frame in a state: the root of what the centrifugal load has there.
+    """Return the speed [rad/s] of the frame in a state: the root of the centrifugal load's function.
 
     Raises:
         ModelError: the load does not act.

@@ -1,15 +1,15 @@
-"""Assembly: bring a mechanism from approximate positions to where its joints are closed and its motions start.
+"""Assembly: move a mechanism from approximate positions to where its joints are closed and its motions start.
 
-Asked for is the least change of positions and rotations, sum m |dx|^2 + j |phi|^2 with m and j the diagonal of the mass
-matrix, subject to every constraint and driven coordinate; parts of finite elements keep their given shape, since their
-strain energy counts more than any change (least strain first).  Gauss-Newton (Nikravesh 1988, chapter 3, without the
-strains) with damped steps, each of them one saddle point
+The result is the least change of positions and rotations, sum m |dx|^2 + j |phi|^2 with m and j the diagonal of the
+mass matrix, subject to every constraint and driven coordinate.  Parts of finite elements keep their given shape, since
+their strain energy is minimised before the change.  Gauss-Newton (Nikravesh 1988, chapter 3, without the strains) makes
+damped steps, each of them one saddle point
 
     [K + w W   G^T ] [dx]   [-f_el - w W (x - x_0)]
     [  G    -delta ] [ y] = [         -g          ]
 
-whose delta falls with the square of the gap (Levenberg-Marquardt after Yamashita & Fukushima 2001): it keeps redundant
-joints and passages through singular positions solvable, and the last steps quadratic.
+whose delta falls with the square of the gap (Levenberg-Marquardt after Yamashita & Fukushima 2001).  delta keeps
+redundant joints and passages through singular positions solvable, and the last steps quadratic.
 
 Theory: docs/theory.md, section 3, "Assembly".
 """
@@ -46,7 +46,7 @@ _STRAINED = 1e-9  # strain energy that is reported, over (stiffness x size^2)
 
 @dataclass
 class _Gap:
-    """How far a joint is open: ``value`` [m] or [rad], ``size`` over the length of the model or in radians."""
+    """The gap of a joint: ``value`` [m] or [rad], ``size`` over the length of the model or in radians."""
 
     name: str
     value: float
@@ -58,8 +58,7 @@ class _Gap:
 
 
 def _semidefinite(K: np.ndarray) -> np.ndarray:
-    """Return symmetric element matrices (n, m, m) without their negative eigenvalues: what a strained part has too much
-    of on the way must not drive it further."""
+    """Return symmetric element matrices (n, m, m) without their negative eigenvalues, which would increase strains."""
     values, vectors = np.linalg.eigh(0.5 * (K + np.swapaxes(K, 1, 2)))
     return np.einsum("eij,ej,ekj->eik", vectors, np.maximum(values, 0.0), vectors)
 
@@ -177,7 +176,7 @@ class _Assembler:
         self._follow_angles()
 
     def limit(self, d: np.ndarray) -> float:
-        """Return share of an increment that may be made at once."""
+        """Return the share of an increment that may be made at once."""
         s = self.system.system
         turn = float(np.abs(d[s.rotations]).max(initial=0.0))
         far = float(np.abs(d[s.positions]).max(initial=0.0)) / self.system.length
@@ -251,8 +250,11 @@ class _Assembler:
                 return
 
     def close(self) -> int:
-        """Search and polish; where joints come to stand turned on wrong roots of their equations, again from there with
-        a part of one turned round.  Iterations made."""
+        """Search and polish, and return the number of iterations.
+
+        Where joints end on wrong roots of their equations, repeat from there with a part of one rotated to the right
+        root.
+        """
         roots = Roots(self.system)
         closed = None
         count = 0
@@ -298,7 +300,7 @@ class _Assembler:
         return sorted(found.values(), key=lambda gap: -gap.size)
 
     def strain_energy(self) -> tuple[float, str]:
-        """Return energy of the strains [J], and the part with most of it."""
+        """Return the energy of the strains [J], and the part with most of it."""
         total, most, name = 0.0, 0.0, ""
         unloaded = Tangent(self.system, self.state, Level(0.0 * self.values))
         for block in self.parts:
@@ -311,7 +313,7 @@ class _Assembler:
         return total, name
 
     def moved(self) -> list[Moved]:
-        """Return largest displacement [m] and rotation [rad] of every body, node and mesh that moved."""
+        """Return the largest displacement [m] and rotation [rad] of every body, node and mesh that moved."""
         system, model = self.system, self.compiled.model
         change = self.change()
         n = len(system.nodes.x)

@@ -57,12 +57,13 @@ class Spin:
     h: float
 
     def of_step(self, rate: Any) -> Any:
-        """Return w' of an angular velocity w."""
+        """Return w' of an angular velocity w: the mid-point rule turns by the angle w h if the speeds are those of
+        w'."""
         return np.tan(0.5 * self.h * rate) * 2.0 / self.h if self.h > 0.0 else rate
 
     @property
     def vector(self) -> np.ndarray:
-        """Angular velocity w' (rotation dofs,)."""
+        """Return the angular velocity w' (rotation dofs,)."""
         return self.of_step(self.speed) * (self.axis if self.axis.size else np.ones(1))
 
 
@@ -143,7 +144,8 @@ def check_start(compiled: CompiledModel, state: S.State, t: float, varied: np.nd
 
 
 def constraint_error(compiled: CompiledModel, state: S.State, t: float) -> float:
-    """Return largest error of a constraint at the present state: lengths over the model's size, angles in radians."""
+    """Return the largest error of a constraint at the present state: lengths over the model's size, angles in
+    radians."""
     system = compiled.system
     if not any(block.type.multipliers for block in system.blocks):
         return 0.0
@@ -162,8 +164,9 @@ def constraint_error(compiled: CompiledModel, state: S.State, t: float) -> float
 
 
 def constrained(W: csr_matrix, G: csr_matrix, columns: csr_matrix | None = None) -> Saddle:
-    """Return factors of [[W, G^T], [G, 0]], without rows of G that depend on others; other ``columns`` (n, m) may stand
-    for G^T.
+    """Return the factors of [[W, G^T], [G, 0]], without dependent rows of G.
+
+    Other ``columns`` (n, m) may stand for G^T.
 
     Raises:
         ModelError: the matrix is singular.
@@ -224,9 +227,9 @@ def _angular_functions(compiled: CompiledModel) -> np.ndarray:
 def _least_strain_rates(K, M, G, rates, c, free, held) -> np.ndarray | None:
     """Return velocities of the free dofs with the least v.K v, and among those little kinetic energy.
 
-    Proximal-point iteration, min v.K v + (v - v_k).M (v - v_k) from v_0 = 0: each turn takes the weight of the masses
-    out of what strains decide, so that slender parts move as rigid as they can.  None: it has no least value, since
-    springs under load, seen from a mechanism, can have negative stiffness.
+    Proximal-point iteration, min v.K v + (v - v_k).M (v - v_k) from v_0 = 0: each iteration reduces the weight of the
+    masses against the strains, so that slender parts move as rigidly as they can.  Return None where there is no least
+    value, since springs under load in a mechanism can have negative stiffness.
     """
     W = K + M
     saddle = constrained(W[free][:, free], G)
@@ -413,7 +416,8 @@ def _with_ways(compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.nd
 
 
 def _contradiction(compiled: CompiledModel, G: csr_matrix, c: np.ndarray, row: int) -> str:
-    """Return what asks for contradictory speeds G v = c (m,), the worst in ``row``, for a message."""
+    """Return a text for messages on the constraints that ask for contradictory speeds G v = c (m,), the worst in
+    ``row``."""
     speeds = compiled.model.initial_speeds
     system = compiled.system
     equations = np.zeros(system.n_dof - 1 - system.first_multiplier, bool)
@@ -539,15 +543,14 @@ def multipliers_of(here: Tangent, forces: np.ndarray, columns: csr_matrix | None
 
 
 def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weights: Weights) -> None:
-    """Fill past[2:] with what Newmark's family remembers, and shift the velocities of its damped members by O(h^2).
+    """Fill past[2:] with the memory of Newmark's family, and shift the velocities of its damped members by O(h^2).
 
     The algorithmic acceleration is dv/dt at a time (am - af) h later.  Constraints at the end of the steps bind the
-    velocities to values that differ from true ones by the O(h^2) of Newmark's formulas; a start with true ones makes
+    velocities to values that differ from true ones by the O(h^2) of Newmark's formulas.  A start with true ones makes
     the multipliers oscillate with O(h) until the rule has damped that (Arnold, Bruels & Cardona 2015,
-    doi:10.1007/s00211-014-0633-1).  So the normal part of the velocities is shifted at the start, by what the first
-    step would miss its constraints, computed from the step itself.  Only where the start is smooth: if the acceleration
-    changes by more than itself in a step (vibrations that steps do not resolve), and for Newmark's rule itself, nothing
-    is shifted.
+    doi:10.1007/s00211-014-0633-1).  So the normal part of the velocities is shifted at the start, by the constraint
+    error of the first step, computed from the step itself.  Nothing is shifted where the start is not smooth, that is
+    where the acceleration changes by more than itself in a step (unresolved vibrations), nor for Newmark's rule itself.
     """
     system = compiled.system
     s = system.system

@@ -1,4 +1,4 @@
-"""How a model can move at the start: dofs, constraints, redundant ones, motions that strain nothing."""
+"""Mobility of a model at the start: dofs, constraints, redundant ones, motions without strain."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ _ZERO = 1e-12  # of the largest singular value, in scaled variables
 
 @dataclass(frozen=True)
 class Mobility:
-    """Free dofs of the nodes, multipliers, those that repeat others, what is to be said of them (sentences), and for
-    small models (else None) the independent motions that joints allow and that strain no element."""
+    """Numbers of free dofs of the nodes, of multipliers and of redundant ones, and sentences on these.
+
+    For small models (else None) there are also the independent motions that joints allow and that strain no element.
+    """
 
     free: int
     multipliers: int

@@ -1,12 +1,12 @@
-"""Joints that repeat each other: found, named, and made bearable for the solvers.
+"""Redundant joint constraints: how they are found, named, and treated by the solvers.
 
 Mechanisms such as Bricard's, or a plane linkage built of revolutes in space, move although they have too many
 constraints: some rows of G depend on others.  The rank is found at the start of every step of a model, and again where
-pivots become small on the way; `fem_mbs.solvers.stepping.gauge` says how Newton-Raphson goes on.
+pivots become small during it; `fem_mbs.solvers.stepping.gauge` describes how Newton-Raphson treats them.
 
-Which rows share a dependency changes as a mechanism moves: loops that are apart in a special configuration, such as the
-one in which a model is drawn, may be one loop in all others.  What is kept over many steps are therefore *groups*: the
-loops among parts that joints connect, and all rows of these joints, which no configuration can change.
+Which rows share a dependency changes as a mechanism moves: loops that are separate in a special configuration, such as
+the one in which a model is drawn, may be one loop in all others.  So *groups* are kept over many steps: the loops among
+parts that joints connect, with all rows of these joints, which no configuration can change.
 
 Theory: docs/theory.md, section 6, "Dependent constraints".
 """
@@ -51,12 +51,12 @@ class Constraints:
 
     @property
     def redundant(self) -> int:
-        """Number of constraints that repeat others."""
+        """Return the number of redundant constraints."""
         return sum(len(loop.dependent) for loop in self.loops)
 
     @property
     def rank(self) -> int:
-        """Number of independent constraints."""
+        """Return the number of independent constraints."""
         return self.count - self.redundant
 
 
@@ -93,7 +93,7 @@ class _Group:
 
     @property
     def vectors(self) -> int:
-        """Null vectors that are kept: none where the dependent multipliers are taken as zero."""
+        """Return the number of null vectors that are kept: none where the dependent multipliers are zero."""
         return len(self.dependent) if len(self.dependent) <= MOST else 0
 
 
@@ -138,7 +138,7 @@ def _names(labels: Sequence[str]) -> str:
 
 
 def _groups(loops: list[Loop], labels: np.ndarray) -> list[tuple[list[str], int]]:
-    """Return names of joints and number of surplus constraints, loops that share a joint together."""
+    """Return the names of joints and the number of surplus constraints, loops that share a joint together."""
     groups: list[tuple[dict[str, None], int]] = []
     for loop in loops:
         names, k = dict.fromkeys(labels[loop.rows]), len(loop.dependent)
@@ -155,8 +155,10 @@ def _groups(loops: list[Loop], labels: np.ndarray) -> list[tuple[list[str], int]
 def sentences(
     found: Constraints, labels: np.ndarray, when: str = "at the start", zero: Collection[str] = ()
 ) -> dict[tuple, str]:
-    """Return what is to be said of dependent constraints, one sentence per group of joints that share loops, by what it
-    is about; ``zero``: names of joints whose dependent multipliers are taken as zero in any case."""
+    """Return sentences on dependent constraints, one per group of joints that share loops.
+
+    ``when`` names the time; ``zero``: names of joints whose dependent multipliers are zero in any case.
+    """
     out: dict[tuple, str] = {}
     groups = _groups([loop for loop in found.loops if len(loop.dependent)], labels)
     total = f"in all {found.count} constraints of rank {found.rank} on {found.free} free dofs"
@@ -182,7 +184,7 @@ def sentences(
 
 # --- what stepping keeps ---------------------------------------------------------------------------------------------
 class Redundancy:
-    """Rank of the constraints of a running analysis, and the arrays by which the compiled step knows it."""
+    """The rank of the constraints of a running analysis, and its arrays for the compiled step."""
 
     def __init__(self, compiled: Compiled):
         self.compiled = compiled
@@ -197,7 +199,7 @@ class Redundancy:
 
     @property
     def warnings(self) -> list[str]:
-        """Plain sentences for the summary."""
+        """Return sentences for the summary."""
         return list(dict.fromkeys((*self.earlier, *self.spoken.values())))
 
     @property
@@ -218,7 +220,7 @@ class Redundancy:
         self.look(ctl, fun, state, "at the start")
 
     def look(self, ctl: np.ndarray, fun: np.ndarray, state: S.State, when: str) -> bool:
-        """Find the rank at the state in row 0; whether the loops differ from what is known."""
+        """Find the rank at the state in row 0, and return whether the loops differ from the known ones."""
         kept = [a[1].copy() for a in (state.Q, state.D)], state.U.copy()
         state.Q[1], state.D[1] = state.Q[0], state.D[0]
         state.U[:] = 0.0
@@ -272,14 +274,14 @@ class Redundancy:
     # --- for solvers outside of the compiled step ------------------------------------------------------------------
     @property
     def share(self) -> np.ndarray:
-        """What the mode subtracts from the diagonal (n,)."""
+        """Return the values (n,) that the mode subtracts from the diagonal."""
         rank = self.rank
         if self.mode == gauge.NEAR:
             return gauge.SLIGHT * rank.weight
         return np.where(rank.dependent >= 0, rank.weight, 0.0)
 
     def factor(self, solver: LinearSolver, values: np.ndarray) -> None:
-        """Factor the step's matrix, of ``values`` (nnz,), as the mode asks for."""
+        """Factor the step's matrix, of ``values`` (nnz,), with the change that the mode needs."""
         if self.mode != gauge.PLAIN:
             values = values.copy()
             values[self.compiled.diagonal] -= self.share
@@ -293,14 +295,16 @@ class Redundancy:
             gauge.set_null(rank, c, solve(np.where(rank.dependent == c, rank.weight, 0.0)))
 
     def balance(self, U: np.ndarray, x: np.ndarray) -> None:
-        """Take the null vectors' share out of the multipliers of U (N,) + x (n,), by changing the increment x."""
+        """Remove the null vectors' share from the multipliers of U (N,) + x (n,), by changing the increment x."""
         if len(self.rank.null):
             gauge.balance_increment(self.rank, self.compiled.system.unknown, U, x)
 
     # --- contradictions --------------------------------------------------------------------------------------------
     def contradiction(self, residual: np.ndarray, row_scale: np.ndarray) -> str | None:
-        """Return names of joints that cannot be satisfied together, if the constraint error (N,) of a failed step lies
-        along a combination of rows that vanishes; None if it does not."""
+        """Return the names of joints that cannot be satisfied together; None if there are none.
+
+        This is so if the constraint error (N,) of a failed step lies along a combination of rows that vanishes.
+        """
         if self.found is None:
             return None
         rows = residual[self.first : -1]
@@ -318,7 +322,7 @@ class Redundancy:
 
     # --- restart ---------------------------------------------------------------------------------------------------
     def snapshot(self) -> dict[str, np.ndarray]:
-        """Return what the next step depends on."""
+        """Return the data on which the next step depends."""
         rank = self.rank
         return {
             "rank_flags": rank.flags.copy(), "rank_limit": rank.limit.copy(), "rank_weight": rank.weight.copy(),

@@ -1,4 +1,4 @@
-"""Joints in space that stand turned where their equations hold too: wrong roots of conditions between directions.
+"""Wrong roots of joints in space: positions that satisfy the equations with directions reversed or exchanged.
 
 Conditions a.b = 0 between directions of both ends hold for an axis that points backwards (revolute, cylindrical, planar
 joints, screws), for a weld turned by half a turn about one of its axes or by a third of a turn about the diagonal, and
@@ -80,8 +80,10 @@ class Roots:
             self._add(block, found, A, B, "first")
 
     def turned(self, D: np.ndarray, values: np.ndarray | None = None) -> list[Turned]:
-        """Return joints on wrong roots at directors D (nr, 9), with values (n_fun,) of the time functions; without
-        these what drives turn is not judged."""
+        """Return the joints on wrong roots at directors D (nr, 9), with values (n_fun,) of the time functions.
+
+        Without values driven rotations are not judged.
+        """
         out = []
         for p in self.pairs:
             R = D.reshape(-1, 3, 3)
@@ -108,7 +110,7 @@ class Roots:
 
 
 def _rotation(A: np.ndarray, B: np.ndarray, compared: str) -> np.ndarray:
-    """Return what brings the triad B (rows) to A in what is compared of them, by the least rotation."""
+    """Return the least rotation that brings the triad B (rows) to A in the compared vectors."""
     if compared == "all":
         return A.T @ B
     if compared == "others":  # half a turn about b's shaft

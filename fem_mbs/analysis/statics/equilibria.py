@@ -44,17 +44,18 @@ _OUT_OF_BALANCE = 1e-6  # displacement over the model's size, or rotation, by wh
 
 
 def varied(step: PlannedStep) -> Any:
-    """Return names of what the load factor of a static step multiplies; while time passes, nothing that is not asked
-    for."""
+    """Return the names of the loads and motions that the load factor of a static step multiplies.
+
+    While time passes these are only the loads that are asked for.
+    """
     return [] if step.options.duration and "vary" not in step.given else step.options.vary
 
 
 def check_levels(loading: Loading, mask: np.ndarray, weight: bool, owner: str) -> set[float]:
-    """Return the factors at which loads (n_fun,) bool and perhaps the weight stand, at most one; NaN is one that is not
-    known.
+    """Return the factors of loads (n_fun,) bool and perhaps of the weight, at most one; NaN is an unknown factor.
 
     Raises:
-        ModelError: they stand at different ones.
+        ModelError: they have different factors.
     """
     levels = set(loading.factors[mask].tolist()) | ({loading.weight} if weight else set())
     if len(levels) > 1 and not np.isnan(list(levels)).any():
@@ -123,7 +124,7 @@ def run_static(step: PlannedStep, context: RunContext) -> dict[str, Any]:
 
 
 class _Static:
-    """A static step during its context."""
+    """Holds a static step while it runs."""
 
     def __init__(
         self, context: RunContext, step: PlannedStep, stepping: Stepping, loading: Loading, mask: np.ndarray,
@@ -169,7 +170,7 @@ class _Static:
         self.points += 1
 
     def along(self, point: int, **place: float) -> dict[str, np.ndarray]:
-        """Return the series of eigenvalues in a row, if it is wanted; computed at every so many points."""
+        """Return the series of eigenvalues in a row, if it is wanted; they are computed every few points."""
         if self.eigenvalues is None:
             return {}
         if point % self.eigenvalues.every:
@@ -182,7 +183,8 @@ class _Static:
 
     # --- load increments in compiled code --------------------------------------------------------------------------
     def increments(self) -> dict[str, Any]:
-        """Return equilibria at rising levels, each joined to the last one, and known to be stable or not."""
+        """Yield equilibria at rising levels, each connected to the last one, and whether they are known to be
+        stable."""
         context, stepping, options = self.context, self.stepping, self.options
         t0, duration = context.time, options.duration
         context.rows.first(
@@ -240,14 +242,16 @@ class _Static:
         }  # fmt: skip
 
     def increment(self, level: tuple[float, float], count: int | None, cut: float):
-        """Return the equilibrium at a level (load factor, time): rows, negative eigenvalues, and what is wrong with it.
+        """Return the equilibrium at a level (load factor, time): rows, negative eigenvalues, and a sentence on what is
+        wrong.
 
-        Newton-Raphson finds it from the last one.  An equilibrium joins that one where it is no farther from it than
-        the tangents at both say; what does not is refused until increments are ``cut`` to a small part.  Where the
-        model is loose, or jumps however short the increment, it goes down to the next equilibrium that is stable.
+        Newton-Raphson finds it from the last one.  An equilibrium is connected to that one where it is no farther from
+        it than the tangents at both predict.  Others are refused until increments are ``cut`` to a small part.  Where
+        the model has unconstrained motions, or snaps however short the increment, the step descends to the next stable
+        equilibrium.
 
         Raises:
-            AnalysisError: none was found, or none that joins.
+            AnalysisError: none was found, or none that is connected.
         """
         stepping, problem = self.stepping, self.problem
         here = self.factor, self.context.time
@@ -304,8 +308,10 @@ class _Static:
         return problem.chunk, after, trouble
 
     def judged(self, here, level, reach: float, moved: float, count: int | None) -> tuple[int | None, str]:
-        """Return negative eigenvalues at a new equilibrium, and a sentence if it does not join the last one, from which
-        it has ``moved``, and which had the given ``reach`` and ``count``."""
+        """Return the negative eigenvalues at a new equilibrium, and a sentence if it is not connected to the last one.
+
+        The model has ``moved`` from the last one, which had the given ``reach`` and ``count``.
+        """
         problem = self.problem
         problem.restart()
         after = self.count(count)
@@ -319,7 +325,8 @@ class _Static:
         return after, f"no equilibrium near by; the next one is {moved:.3g} of the model's size away"
 
     def go(self, level: tuple[float, float], other: tuple[float, float] | None = None, part: float = 0.0) -> float:
-        """Set loads and time to a level (load factor, time), or to a part of the way to another; its load factor."""
+        """Set loads and time to a level (load factor, time), or to a part of the way to another; return the load
+        factor."""
         factor, time = level
         if other is not None:
             factor, time = factor + part * (other[0] - factor), time + part * (other[1] - time)
@@ -329,12 +336,13 @@ class _Static:
 
     @property
     def sampled(self) -> float:
-        """Part of an increment over which the change of the loads is taken: all of it, but where parts are driven."""
+        """Return the part of an increment over which the change of the loads is taken: all of it, except where parts
+        are driven."""
         driven = self.motions or (self.options.duration and not np.asarray(self.context.compiled.loads, bool).all())
         return 1e-4 if driven else 1.0
 
     def place(self, level: tuple[float, float] | None = None) -> float:
-        """Return the load factor, or the time where this passes."""
+        """Return the load factor, or the time where time passes."""
         factor, time = level or (self.factor, self.context.time)
         return float(time if self.options.duration else factor)
 
@@ -350,8 +358,11 @@ class _Static:
         self.set(self.factor)
 
     def count(self, last: int | None = None) -> int | None:
-        """Return negative eigenvalues of the stiffness at the last equilibrium; None where this is not cheap, and the
-        ``last`` number within many increments where it costs as much as they do."""
+        """Return the number of negative eigenvalues of the stiffness at the last equilibrium, None where it is
+        expensive.
+
+        Where the count costs as much as an increment, it returns the ``last`` number for many increments.
+        """
         if self.context.system.n_equations > COUNTED:
             return None
         many = self.options.increments > _MANY and not self.problem.quick
@@ -542,8 +553,8 @@ class _Static:
         return warnings
 
     def balanced_start(self, problem: Problem) -> list[str]:
-        """Where the model is out of balance at the start of a path, go down to the next equilibrium; what is to be said
-        of that."""
+        """Descend to the next equilibrium where the model is out of balance at the start of a path; return a
+        sentence on it."""
         try:
             problem.factorise(self.factor)
             r, small = problem.residual(self.factor)

@@ -1,4 +1,4 @@
-"""A compiled model as equilibrium paths see it: residual, tangent, moves, and the signs of its eigenvalues."""
+"""The equilibrium problem of a compiled model: residual, tangent, moves, and the signs of its eigenvalues."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ZERO = 1e-12  # eigenvalue of the scaled stiffness that counts as zero
 
 
 class Problem:
-    """A compiled model as `fem_mbs.solvers.stepping.continuation` sees it: unknowns are the equations of the system."""
+    """The problem that `fem_mbs.solvers.stepping.continuation` solves; unknowns are the equations of the system."""
 
     def __init__(self, compiled: CompiledModel, stepping: Stepping, set_factor, motions: bool):
         self.system, self.stepping, self.state = compiled.system, stepping, stepping.state
@@ -144,7 +144,7 @@ class Problem:
         self._noise[:] = 0.0
 
     def accept(self, factor: float) -> None:
-        """Commit the configuration; the rows of it stay in ``chunk``.  Works go from the last equilibrium to it."""
+        """Commit the configuration; its rows stay in ``chunk``, and works are taken from the last equilibrium to it."""
         self._assemble(C.FORCE, factor)
         s = self.stepping
         now = self._funs[:, :, C.T1].copy()
@@ -161,26 +161,27 @@ class Problem:
 
     # --- how far loads move, and whether an equilibrium stays ------------------------------------------------------
     def take_force(self, factor: float) -> None:
-        """Remember the largest force of an element at the present configuration, by which `held` is measured; moments
-        count over the model's size."""
+        """Store the largest force of an element at the present configuration, the unit of `held`; moments are
+        divided by the model's size."""
         self.residual(factor)
         peak = self.state.peak
         self.force = float(max(peak[S.POSITION], peak[S.ROTATION] / self.system.length)) or 1.0
 
     def held(self, stiffen: float) -> np.ndarray:
-        """Return stiffness (n,) of springs that hold the nodes: ``stiffen`` times the largest force over the model's
-        size."""
+        """Return the stiffness (n,) of springs that hold the nodes: ``stiffen`` times the largest force over the
+        model's size."""
         return stiffen * self.force * self.system.length * self.weight
 
     def size(self) -> float:
-        """Return largest displacement over the model's size, or rotation, since the last equilibrium."""
+        """Return the largest displacement over the model's size, or rotation, since the last equilibrium."""
         return float((np.abs(self.increment()) * np.sqrt(self.weight)).max(initial=0.0))
 
     def reach(self, factor: float, level: Callable[[float], float], sampled: float) -> float:
-        """Return the motion by an increment of the loads that the tangent at the present configuration predicts (as
-        `size`); infinite where it says nothing, since the model is loose or at a critical point.
+        """Return the motion (as `size`) that the tangent at the present configuration predicts for an increment of the
+        loads.
 
-        ``level(part)`` sets the loads to a part of the increment and returns their factor.
+        It is infinite where the model has unconstrained motions or is at a critical point.  ``level(part)`` sets the
+        loads to a part of the increment and returns their factor.
         """
         if not self.node.any():
             return 0.0
@@ -206,13 +207,16 @@ class Problem:
         return far if far <= _FAR else np.inf
 
     def definite(self, factor: float, stiffen: float) -> bool:
-        """Return whether the tangent with the springs of ``held`` has positive eigenvalues only; taken for granted of
-        large models."""
+        """Return whether the tangent with the springs of ``held`` has positive eigenvalues only; assumed for large
+        models."""
         return self.system.n_equations > COUNTED or self.falling(factor, stiffen) == 0
 
     def falling(self, factor: float, stiffen: float = 0.0) -> int:
-        """Return negative eigenvalues of the tangent with the springs of ``held``, on the null space of the
-        constraints; zeros, of directions in which a model is free, do not count."""
+        """Return the number of negative eigenvalues of the tangent with the springs of ``held``, on the null space of
+        the constraints.
+
+        Zeros, of directions in which a model is free, do not count.
+        """
         if not self.node.any():
             return 0
         self._assemble(C.TANGENT, factor)
@@ -224,7 +228,7 @@ class Problem:
 
     @property
     def quick(self) -> bool:
-        """Whether a Cholesky factorisation of the band tells that no eigenvalue is negative."""
+        """Return whether a Cholesky factorisation of the band can show that no eigenvalue is negative."""
         return bool(self.system.banded and self.node.all())
 
     def diverging(self) -> bool:
@@ -252,7 +256,7 @@ class Problem:
         return self.diverging() if self.skew > UNSYMMETRIC else bool(count % 2)
 
     def _parts(self, whole: bool = False) -> tuple[csr_matrix, csr_matrix]:
-        """Return symmetric part of the stiffness, or all of it, and the constraints' gradient."""
+        """Return the symmetric part of the stiffness, or all of it, and the constraints' gradient."""
         A = self._matrix()
         K, G = A[self.node][:, self.node], A[~self.node][:, self.node]
         skew = abs(K - K.T)

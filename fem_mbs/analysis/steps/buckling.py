@@ -11,11 +11,13 @@ from fem_mbs.analysis.steps.common import (
     COUNT,
     LOADS_TEXT,
     NAMES,
-    About,
+    Supported,
     check_friction,
     check_preload,
     check_stiffening,
+    check_supports,
     counted,
+    named,
 )
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG
@@ -49,7 +51,7 @@ class BucklingReport(StepReport, type="buckling"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(About):
+class Options(Supported):
     """Options of a buckling step."""
 
     count: int = key(COUNT, "of load factors", 4)
@@ -78,6 +80,7 @@ class Buckling(StepKind):
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
         check_preload(step, context.model)
+        check_supports(step, context.model)
         check_stiffening(step.owner, "buckling", context.model)
         check_friction(step.owner, context.system)
 
@@ -92,7 +95,7 @@ class Buckling(StepKind):
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> BucklingReport:
         from fem_mbs.analysis.linear.rows import record_shapes
 
-        linear = context.linear.at(context, step.options.preload)
+        linear = context.linear.at(context, step.options.preload, supports=named(step.options.supports))
         report, series, vectors = _found(linear, step)
         context.linear.below = 0
         record_shapes(context, linear, vectors, series)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from fem_mbs.analysis.transient.rules import DEFAULTS
 from fem_mbs.declarations.declaration import Declaration, key, plain
-from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER, Kind
+from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER, Kind, shown
 from fem_mbs.declarations.steps import PlannedStep, StepOptions, step_kind
 from fem_mbs.errors import ModelError
 
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 __all__ = [
     "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FREQUENCY_OR_ROOT", "FREQUENCY", "INCREMENT", "LOADS_TEXT",
     "NAMES", "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "REPORTS", "REPORT_TEXT", "RISING", "RuleWeights",
-    "Sought",
+    "Sought", "Supported",
     "Speeds", "TIME_TEXT", "TOTAL", "TimeSteps", "Turning", "along_quantities", "check_friction", "check_named",
-    "check_preload", "check_rotor", "check_sought", "check_spin", "check_stiffening", "check_turning", "check_weight",
-    "count_steps", "counted", "limited", "listed", "number", "outside_tables", "rising", "rotor_of",
+    "check_preload", "check_rotor", "check_sought", "check_spin", "check_stiffening", "check_supports", "check_turning",
+    "check_weight",
+    "count_steps", "counted", "limited", "listed", "named", "number", "outside_tables", "rising", "rotor_of",
     "sought", "spread", "steps_in_words", "valued", "whole",
 ]  # fmt: skip
 
@@ -184,6 +185,15 @@ class About(StepOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Supported(About):
+    """The place that a linear step is about, and supports of its own."""
+
+    supports: Any = key(
+        NAMES, "groups of `[[support]]` that hold in this step besides those without a group", "", shows="none"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Turning(StepOptions):
     """The steady rotation that small motions are about, and the frame in which they are seen."""
 
@@ -242,7 +252,7 @@ class Along(Declaration):
 
     @property
     def shift(self) -> None:
-        """The matrices are factored near `near`."""
+        """Return the point near which the matrices are factored, `near`."""
         return None
 
 
@@ -277,16 +287,16 @@ def check_sought(owner: str, options: Sought | Along) -> None:
 
 
 def check_rotor(owner: str, options: Turning, model: Model) -> None:
-    """Refuse a rotor that is none, and what has no sense without one.
+    """Refuse an unknown rotor, and options that have no sense without one.
 
     Raises:
-        ModelError: naming the step, the option and what it may be.
+        ModelError: naming the step, the option and the choices.
     """
     if options.rotor:
         rotor_of(model, options.rotor, owner)
     elif options.speed is not None:
         raise ModelError(
-            f"speed = {options.speed!r} needs a rotor",
+            f"speed = {shown(options.speed)} needs a rotor",
             owner=owner,
             key="speed",
             value=options.speed,
@@ -347,10 +357,10 @@ def check_named(step: PlannedStep, model: Model, option: str) -> str:
 
 
 def check_preload(step: PlannedStep, model: Model) -> None:
-    """Refuse a preload that is none, is itself about another one, or asks for what a reduced part does not know.
+    """Refuse an unknown preload, one that is about another preload, or one that a reduced part does not support.
 
     Raises:
-        ModelError: naming the step, the option and what it may be.
+        ModelError: naming the step, the option and the choices.
     """
     preload = step.options.preload
     if not preload:
@@ -363,6 +373,25 @@ def check_preload(step: PlannedStep, model: Model) -> None:
             remedy="bring all loads on in one linear static step",
         )
     check_stiffening(step.owner, f'preload = "{preload}"', model)
+
+
+def check_supports(step: PlannedStep, model: Model) -> None:
+    """Refuse groups of supports that the model does not have.
+
+    Raises:
+        ModelError: naming the step, the group and those that there are.
+    """
+    for name in named(step.options.supports):
+        if name not in model.building.step_supports:
+            known = ", ".join(f'"{k}"' for k in model.building.step_supports) or "none"
+            raise ModelError(
+                f'no support has the group "{name}" (there are {known})', owner=step.owner, key="supports", value=name
+            )
+
+
+def named(value: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names of an option that takes one or several."""
+    return (value,) if isinstance(value, str) and value else tuple(value)
 
 
 def check_stiffening(owner: str, what: str, model: Model) -> None:
@@ -401,7 +430,7 @@ def check_friction(owner: str, system: Compiled) -> None:
 
 
 def check_weight(owner: str, context: RunContext) -> None:
-    """Refuse equilibria of a model that falls: that is known without looking for them.
+    """Refuse equilibria of a model that can fall freely, before looking for them.
 
     Raises:
         ModelError: naming the directions.
@@ -522,7 +551,10 @@ def listed(values: Any, owner: str, name: str) -> list[float]:
     found = [found] if isinstance(found, (int, float)) else found
     if not isinstance(found, list) or not found or not all(number(v) and v >= 0.0 for v in found):
         raise ModelError(
-            f"{name} = {values!r} must be a list of finite numbers, none negative", owner=owner, key=name, value=values
+            f"{name} = {shown(values)} must be a list of finite numbers, none negative",
+            owner=owner,
+            key=name,
+            value=values,
         )
     return [float(v) for v in found]
 
@@ -557,16 +589,18 @@ def spread(given: Any, owner: str, name: str, unit: str, most: int, spaced: bool
     if not good or isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= most:
         more = ', and may have spacing, "linear" or "log"' if spaced else ""
         raise ModelError(
-            f"{name} = {given!r} must have start, end and n, a whole number of intervals{more}",
+            f"{name} = {shown(given)} must have start, end and n, a whole number of intervals{more}",
             owner=owner,
             key=name,
             value=given,
         )
     if spacing not in ("linear", "log"):
-        raise ModelError(f'{name}.spacing = {spacing!r} must be "linear" or "log"', owner=owner)
+        raise ModelError(f'{name}.spacing = {shown(spacing)} must be "linear" or "log"', owner=owner)
     for limit in ("start", "end"):
         if not number(given[limit]) or given[limit] < 0.0:
-            raise ModelError(f"{name}.{limit} = {given[limit]!r} must be a finite number of at least 0", owner=owner)
+            raise ModelError(
+                f"{name}.{limit} = {shown(given[limit])} must be a finite number of at least 0", owner=owner
+            )
     start, end = float(given["start"]), float(given["end"])
     if spacing == "log" and not start > 0.0:
         raise ModelError(f"{name}.start = {start:g} must be positive with logarithmic spacing", owner=owner)
@@ -574,10 +608,10 @@ def spread(given: Any, owner: str, name: str, unit: str, most: int, spaced: bool
 
 
 def check_turning(step: PlannedStep, context: RunContext) -> None:
-    """Refuse a rotor that is none, and what would count twice or not at all as it turns.
+    """Refuse an unknown rotor, and loads that would count twice or not at all while it turns.
 
     Raises:
-        ModelError: naming the step, the option and what it may be.
+        ModelError: naming the step, the option and the choices.
     """
     owner, model = step.owner, context.model
     rotor_of(model, step.options.rotor, f"{owner}: rotor")

@@ -41,7 +41,7 @@ _MOST = 200  # eigenvalues in the table of a sweep
 
 @dataclass(frozen=True, kw_only=True)
 class EigenvalueEffort(Record):
-    """What the search for eigenvalues has taken."""
+    """Effort of the search for eigenvalues."""
 
     factorisations: int = entry()
     solves: int = entry()

@@ -17,11 +17,13 @@ from fem_mbs.analysis.steps.common import (
     REPORTS,
     TIME_TEXT,
     TOTAL,
-    About,
+    Supported,
     check_friction,
     check_preload,
+    check_supports,
     check_weight,
     limited,
+    named,
 )
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
@@ -41,7 +43,7 @@ _TURNED = 0.1  # [rad] beyond which small rotations are said to be none
 
 @dataclass(frozen=True, kw_only=True)
 class Reactions(Record):
-    """Sum of what supports and motions exert, and its moment about the origin."""
+    """Sum of the forces of supports and motions, and its moment about the origin."""
 
     force: list[float] = entry(unit="N")
     moment: list[float] = entry(unit="N m")
@@ -59,7 +61,7 @@ class LinearStaticReport(StepReport, type="static", linear=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(About):
+class Options(Supported):
     """Options of a linear static step."""
 
     loads: Any = key(NAMES, LOADS_TEXT, "all")
@@ -91,6 +93,7 @@ class LinearStatic(StepKind):
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
         check_preload(step, context.model)
+        check_supports(step, context.model)
         check_friction(step.owner, context.system)
         if step.options.duration and step.options.time is not None:
             raise ModelError("time and duration exclude each other", owner=step.owner, remedy="remove one")
@@ -105,7 +108,7 @@ class LinearStatic(StepKind):
         from fem_mbs.analysis.linear.rows import LinearRows
 
         options = step.options
-        linear = context.linear.at(context, options.preload, options.time, options.duration)
+        linear = context.linear.at(context, options.preload, options.time, options.duration, named(options.supports))
         context.now.time += options.duration
         rows, increments = LinearRows(context, linear), options.report == INCREMENT
         response = _respond(linear, options, step.owner)
@@ -193,6 +196,6 @@ def _report(
 
 
 def _repeated(linear: Linearised) -> list[str]:
-    """Return equations that the elimination has left out."""
+    """Return the equations that the elimination has dropped as redundant."""
     n = len(linear.elimination.redundant) if linear.eliminated and not linear.multipliers.size else 0
     return [f"{n} constraints repeat others and were left out"] if n else []

@@ -133,6 +133,6 @@ KIND = Linearise()
 
 
 def _skew(A: csr_matrix) -> float:
-    """Return largest difference of opposite entries over the largest entry."""
+    """Return the largest difference of opposite entries over the largest entry."""
     size = float(abs(A).max()) if A.nnz else 0.0
     return float(abs(A - A.T).max()) / size if size > 0.0 else 0.0

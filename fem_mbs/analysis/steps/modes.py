@@ -12,11 +12,13 @@ from fem_mbs.analysis.steps.common import (
     FREQUENCY,
     RATE_RANGE,
     RISING,
-    About,
+    Supported,
     check_friction,
     check_preload,
+    check_supports,
     counted,
     limited,
+    named,
 )
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT
@@ -86,7 +88,7 @@ class ModesReport(StepReport, type="modes"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(About):
+class Options(Supported):
     """Options of a modal step."""
 
     count: int = key(COUNT, "of modes", 10)
@@ -142,13 +144,14 @@ class Modes(StepKind):
     def check(self, step: PlannedStep, context: RunContext) -> None:
         owner, options = step.owner, step.options
         check_preload(step, context.model)
+        check_supports(step, context.model)
         check_friction(owner, context.system)
         for a, b in (("within", "band"), ("near", "band")):
             if getattr(options, a) is not None and getattr(options, b) is not None:
                 raise ModelError(f"{a} and {b} exclude each other", owner=owner, remedy="remove one")
         if options.component_cutoff is None:
             return
-        for name in ("near", "band", "preload"):
+        for name in ("near", "band", "preload", "supports"):
             if getattr(options, name) not in (None, ""):
                 raise ModelError(f"component_cutoff and {name} exclude each other", owner=owner, remedy="remove one")
         if not context.model.components:
@@ -159,7 +162,7 @@ class Modes(StepKind):
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> ModesReport:
         from fem_mbs.analysis.linear.rows import record_shapes
 
-        linear = context.linear.at(context, step.options.preload)
+        linear = context.linear.at(context, step.options.preload, supports=named(step.options.supports))
         report, series, vectors = _found(linear, step)
         context.linear.below = 0 if report.left_out is None else report.left_out.below
         context.linear.shapes_of[step.name] = vectors

@@ -19,7 +19,7 @@ from fem_mbs.analysis.steps.common import (
     whole,
 )
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import ANY_TEXT, FLAG, NUMBER
+from fem_mbs.declarations.kinds import ANY_TEXT, FLAG, NUMBER, shown
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import ABSENT, Absent, Record, entry
@@ -178,7 +178,7 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
         axes = "xyz"[: context.model.dimension]
         if given and o.component not in axes:
             raise ModelError(
-                f"component = {o.component!r} must be one of {', '.join(axes)}",
+                f"component = {shown(o.component)} must be one of {', '.join(axes)}",
                 owner=owner,
                 key="component",
                 value=o.component,

@@ -10,7 +10,7 @@ import numpy as np
 
 from fem_mbs.analysis.steps.common import FRAMES, Speeds, check_turning, counted, number, outside_tables, spread, valued
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import ANY_TEXT
+from fem_mbs.declarations.kinds import ANY_TEXT, shown
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import Record, entry
@@ -167,7 +167,7 @@ def _unbalances(model: Model, given: Any, owner: str) -> list[Unbalance]:
 
     if not isinstance(given, (list, tuple)) or not given or not all(isinstance(u, dict) for u in given):
         raise ModelError(
-            f"unbalances = {given!r} must be a list of tables with at, amount and phase",
+            f"unbalances = {shown(given)} must be a list of tables with at, amount and phase",
             owner=owner,
             key="unbalances",
             value=given,
@@ -179,14 +179,17 @@ def _unbalances(model: Model, given: Any, owner: str) -> list[Unbalance]:
             raise ModelError(f"{here} has the keys {', '.join(u) or 'none'}; it takes at, amount and phase")
         node = model.node_of(u["at"], here) if isinstance(u["at"], str) else model.nodes_of(u["at"], here)
         if np.size(node) != 1:
-            raise ModelError(f"at = {u['at']!r} must be one node", owner=here, key="at", value=u["at"])
+            raise ModelError(f"at = {shown(u['at'])} must be one node", owner=here, key="at", value=u["at"])
         amount, phase = u["amount"], u.get("phase", 0.0)
         if not _real(amount) or amount < 0.0:
             raise ModelError(
-                f"amount = {amount!r} must be a finite number of at least 0", owner=here, key="amount", value=amount
+                f"amount = {shown(amount)} must be a finite number of at least 0",
+                owner=here,
+                key="amount",
+                value=amount,
             )
         if not _real(phase):
-            raise ModelError(f"phase = {phase!r} must be a finite number", owner=here, key="phase", value=phase)
+            raise ModelError(f"phase = {shown(phase)} must be a finite number", owner=here, key="phase", value=phase)
         found.append(Unbalance(int(np.ravel(node)[0]), float(amount), float(phase)))
     return found
 

@@ -1,18 +1,19 @@
 """Adapt the step length to the local error; results stay on an even grid of times.
 
-Every step is made once as a whole and once in two halves.  A third of the difference of the two places estimates the
-local error, which is of third order (that of the decaying rule too, whose velocities are worse); the halves are kept
-if it is within the tolerance, so that what is computed consists of plain steps of the rule, with its conservation laws
+Every step is made once as a whole and once in two halves.  A third of the difference of the two results estimates the
+local error, which is of third order (also that of the decaying rule, whose velocities are less accurate).  The halves
+are kept if it is within the tolerance.  So the results consist of plain steps of the rule, with its conservation laws
 and a ledger that closes.  The next length comes from a PI controller (Gustafsson, Lundh & Soederlind 1988,
 doi:10.1007/BF01934091):
 
     h_new = h 0.9 (tol/err)^(0.7/3) (err_last/tol)^(0.4/3),   between h/5 and 5 h.
 
-Steps land on the kinks of the time functions, on restart points and on the end.  Rows in between are sampled: places by
-cubic Hermite polynomials with the velocities of both ends, rotations by one on the Cayley vector of the step (in body
-axes u' = (I + u~/2 + u u^T/4) W), joint coordinates by parabolas, energies and works linearly.  What belongs to the
-middle of steps alternates from one to the next about the truth; the mean of two equal halves does not, whatever the
-steps before were.  It belongs to the middle of both, and rows lie linearly between these.
+Steps end at the kinks of the time functions, at restart points and at the end.  Rows in between are interpolated:
+positions by cubic Hermite polynomials with the velocities of both ends, rotations by one on the Cayley vector of the
+step (in body axes u' = (I + u~/2 + u u^T/4) W), joint coordinates by parabolas, energies and works linearly.
+Quantities of the middle of steps alternate from one step to the next about the true value; the mean of two equal halves
+does not, whatever the steps before were.  It belongs to the middle of both, and rows are interpolated linearly between
+these.
 
 Theory: docs/theory.md, section 6, "Adaptive steps".
 """
@@ -40,7 +41,7 @@ _FLUSH_SECONDS = 0.2
 
 
 def sample(system: S.System, x: float, h: float, start: Any, end: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return places (N,), velocities (N,) and directors (nr, ...) at the fraction x of a step of length h [s].
+    """Return positions (N,), velocities (N,) and directors (nr, ...) at the fraction x of a step of length h [s].
 
     ``start`` and ``end`` hold Q (N,), V (N,) and D (nr, 2 or 9) of its ends.
     """
@@ -115,7 +116,7 @@ class AdaptiveStepping(Stepping):
 
     # --- one step --------------------------------------------------------------------------------------------------
     def _make(self, h: float, parts: int) -> tuple[int, S.Output]:
-        """Return ``parts`` steps that together have the length h, from where the state is; 0 or what went wrong."""
+        """Make ``parts`` steps of total length h from the present state; return 0 or the code of the failure."""
         c = self.counter
         t = self.t + h * np.arange(parts + 1) / parts
         funs = self.evaluate(t[:-1], 0.5 * (t[:-1] + t[1:]), t[1:])
@@ -128,7 +129,7 @@ class AdaptiveStepping(Stepping):
         return problem, output
 
     def _error(self, Q: np.ndarray, D: np.ndarray) -> float:
-        """Estimate of the local error from the places of the whole step and those of the halves."""
+        """Estimate the local error from the positions after the whole step and after the halves."""
         s, system = self.state, self.compiled.system
         error = float(np.abs(Q[system.positions] - s.Q[0, system.positions]).max(initial=0.0)) / self.compiled.length
         if system.rotations.shape[1] == 1:
@@ -188,8 +189,8 @@ class AdaptiveStepping(Stepping):
 
     # --- rows ------------------------------------------------------------------------------------------------------
     def _fill(self, landed: bool) -> None:
-        """Give rows what belongs to the middle of steps, as soon as the step behind them is made; or now, where no
-        later one is known."""
+        """Complete rows with the quantities of the middle of steps, once the following step is made; at once if none
+        follows."""
         if len(self.middle) < 2 and not landed:
             return
         times = np.array([m[0] for m in self.middle])
@@ -239,7 +240,7 @@ class AdaptiveStepping(Stepping):
         self.waiting.append((t - 0.5 * self.h, values, out))
 
     def _chunk_of_rows(self) -> Chunk:
-        """Return the rows that wait for nothing any more."""
+        """Return the rows that are complete."""
         n = len(self.rows["time"]) - len(self.waiting)
         m = len(self.frames["time"]) - sum(out is not None for _, _, out in self.waiting)
         rows, frames = ({k: v[:i] for k, v in table.items()} for table, i in ((self.rows, n), (self.frames, m)))
@@ -308,7 +309,7 @@ class AdaptiveStepping(Stepping):
                 flushed = perf_counter()
 
     def _kinks(self, function: Any, end: float) -> np.ndarray:
-        """Return kinks ahead, without the one on which the step stands but for round-off."""
+        """Return the kinks ahead, without one at the present time up to round-off."""
         between = getattr(function, "kinks_between", None)
         return between(self.t + 1e-9 * self.h, end) if between else np.empty(0)
 

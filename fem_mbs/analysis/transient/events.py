@@ -1,10 +1,10 @@
 """Events: a sensor passes a value within a step of a transient; the step ends there, or loads and drivers change.
 
-The rows of a chunk of steps are looked at when it is made.  Where a sensor has passed, the state before that step comes
-back, and steps of a part of h are tried until the part is known to round-off (Brent 1973).  So an event lies at the end
-of a step, and what follows starts there: loads change forces only, which leaves positions and velocities as they are;
-another law of a driver may want other velocities, and a mass-weighted projection gives them at once, as a blow would;
-its energy counts as the driver's work.
+The rows of a chunk of steps are checked after it is made.  Where a sensor has passed, the state before that step is
+restored, and steps of a part of h are tried until the part is known to round-off (Brent 1973).  So an event lies at the
+end of a step, and the changes start there.  Loads change forces only, which leaves positions and velocities as they
+are. Another law of a driver may need other velocities; a mass-weighted projection sets them at once, as an impact
+would, and its energy counts as the driver's work.
 
 Theory: docs/theory.md, section 3, "Events".
 """
@@ -54,7 +54,7 @@ class _Watched:
         return np.asarray(rows, float)[:, self.column] - self.event.value
 
     def passes(self, values: np.ndarray) -> int:
-        """Return first row in which the value is passed in the wanted direction, or -1."""
+        """Return the first row in which the value is passed in the wanted direction, or -1."""
         sides = np.concatenate(([self.side], np.where(values >= 0.0, 1, -1)))
         if sides[0] == 0:
             sides[0] = sides[1]
@@ -63,14 +63,14 @@ class _Watched:
         return int(hit.argmax()) if hit.any() else -1
 
     def stand(self, values: np.ndarray) -> None:
-        """Remember the side after these rows."""
+        """Store the side on which the sensor is after these rows."""
         if values.size:
             self.value = float(values[-1])
             self.side = 1 if self.value >= 0.0 else -1
 
 
 class Events:
-    """The events of a model during a run: which loads act, which laws drivers follow, and what has happened.
+    """The state of a model's events during a run: active loads, laws of drivers, and what has happened.
 
     Raises:
         ModelError: a sensor of several columns, a name that is no load or driver, a driver that is to be turned off.
@@ -110,13 +110,13 @@ class Events:
         return [f if acts else np.zeros_like for f, acts in zip(given, self.acting, strict=True)]
 
     def laws(self) -> CompiledModel:
-        """Return the compiled model with what does not act set to zero."""
+        """Return the compiled model with inactive functions set to zero."""
         silent = make_function(0.0)
         laws = [f if acts else silent for f, acts in zip(self.compiled.functions, self.acting, strict=True)]
         return replace(self.compiled, functions=laws)
 
     def first(self, chunk: Chunk) -> int:
-        """Return first row of a chunk in which an event happens, or -1."""
+        """Return the first row of a chunk in which an event happens, or -1."""
         rows = [w.passes(w.values(chunk.record, chunk.ledger)) for w in self.watched]
         rows = [row for row in rows if row >= 0]
         return min(rows) if rows else -1
@@ -144,7 +144,7 @@ class Events:
         return stop, moved
 
     def _law(self, event: Event, index: int, load: bool, t: float):
-        """Return the event's function of the time since the event; of drivers on top of where they are."""
+        """Return the event's function of the time since the event; for drivers it adds to their present value."""
         delayed = {"kind": "scaled", "function": event.function, "delay": t}
         if load:
             return make_function(delayed, name=event.name)
@@ -161,10 +161,12 @@ def run_events(
     anew: Callable[[float, float], Stepping],
     most: Callable[[], int],
 ) -> tuple[Stepping, float]:
-    """Make steps to ``t_end`` or to an event that stops them; the last stepping and the time reached.
+    """Make steps to ``t_end`` or to an event that stops them; return the last stepping and the time reached.
 
-    ``anew(t0, h)`` makes the stepping after an event, not yet begun; ``most()`` says at how many steps from here at the
-    latest the state must be that of the last row handed over.
+    Args:
+        anew: ``anew(t0, h)`` makes the stepping after an event, not yet begun.
+        most: ``most()`` returns the largest number of steps after which the state must be that of the last
+            row handed over.
     """
     h, remaining = stepping.h, round((t_end - stepping.t0) / stepping.h)
     while remaining > 0:
@@ -209,7 +211,8 @@ def run_events(
 
 
 def _entries(stepping: Stepping, mask: np.ndarray) -> list[int]:
-    """Return places in `State.work` of what follows the functions of ``mask`` (n_fun,): joints, then motions."""
+    """Return the places in `State.work` of the elements that follow the functions of ``mask`` (n_fun,): joints, then
+    motions."""
     found = []
     for block in stepping.compiled.blocks:
         if block.type.multipliers and "function" in block.type.par:
@@ -231,7 +234,7 @@ def _joined(chunks: list[Chunk]) -> Chunk:
 def _locate(events: Events, stepping: Stepping) -> tuple[float, list[_Watched], Chunk]:
     """Return the part of the next step at whose end the first event happens, the events there, and that part's rows.
 
-    The state is that of this end, just beyond the event; of its start where that is nearer than 1e-10 h.
+    The state is that of this end, just beyond the event, or of the start of the step where that is nearer than 1e-10 h.
     """
     token = stepping.snapshot()
 

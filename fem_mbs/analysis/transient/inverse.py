@@ -1,10 +1,10 @@
 """Inverse dynamics: the forces and torques of motions and driven joints that produce the prescribed motion.
 
-A transient with every motion of the mechanism prescribed is one: the multipliers of the drivers are their forces, and
-what deforms is solved by the same implicit rule.  Positions are then exact at the ends of steps; forces belong to the
-middle of steps and alternate about the truth by O(h), as velocities do by O(h^2), v_1 = 2 dx/h - v_0; the mean of two
-consecutive ones is of second order (docs/theory.md, section 3).  Quasi-static, without inertia, they are those of an
-equilibrium at every time.
+The method is a transient with every motion of the mechanism prescribed.  The multipliers of the drivers are their
+forces, and deformations are solved by the same implicit rule.  Positions are exact at the ends of steps.  Forces belong
+to the middle of steps and alternate about the true value by O(h), as velocities do by O(h^2), v_1 = 2 dx/h - v_0; the
+mean of two consecutive ones is of second order (docs/theory.md, section 3).  Quasi-static, without inertia, they are
+those of an equilibrium at every time.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["check_drivers"]
 
 
 def check_drivers(compiled: CompiledModel, state: S.State, name: str) -> dict[str, Any]:
-    """See that drivers leave nothing free but what deforms; counts for the summary.
+    """Check that drivers prescribe all motions except deformations; return counts for the summary.
 
     Raises:
-        ModelError: nothing is driven, or the model can move in other ways than its drivers say without strain.
+        ModelError: nothing is driven, or the model has a motion without strain that no driver prescribes.
     """
     owner = Owner("Step", name)
     drivers = compiled.model.drivers()

@@ -1,4 +1,4 @@
-"""The account of energies of a transient: what its rows exchange, gain and lose."""
+"""The energy account of a transient: exchanged energy, gains and losses of its rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["check_growth", "new_totals", "update_totals"]
 
 
 def new_totals(stepping: Stepping, late: float) -> dict[str, Any]:
-    """Return account of energies at the start; a gain that is there at all times from ``late`` [s] on lasts."""
+    """Return the account of energies at the start; a gain that exists at all times from ``late`` [s] on is lasting."""
     totals = {"low": stepping.initial_energy, "high": stepping.initial_energy, "error": 0.0, "iterations": 0}
     totals["kinetic"] = float(stepping.first_row[0])
     totals["magnitude"] = float(np.abs(stepping.first_row[:3]).max())
@@ -27,10 +27,10 @@ def new_totals(stepping: Stepping, late: float) -> dict[str, Any]:
 def check_growth(stepping: Stepping, totals: dict[str, Any], chunk: Chunk) -> None:
     """Stop a run that has become unstable, before its rows are kept.
 
-    Every row is judged by those before it, however the steps are cut into chunks.
+    Every row is compared with those before it, however the steps are cut into chunks.
 
     Raises:
-        ConvergenceError: a value is not finite, or energy comes from nowhere beyond all measure.
+        ConvergenceError: a value is not finite, or the closing error gains energy beyond all measure.
     """
     finite = np.isfinite(chunk.ledger).all(axis=1)
     row = int(np.argmin(finite)) if not finite.all() else -1

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers.stepping import stepper as S
 
@@ -48,10 +49,10 @@ __all__ = [
 class Promise:
     """Bounds of the closing error of a rule's energy ledger, as fractions of the energy that parts and loads exchange.
 
-    A closing error beyond ``told`` is worth a warning; energy beyond ``gain`` that comes from nowhere, or beyond
-    ``loss`` that is lost, is no result.  Of the one-state rules only a gain that lasts is held against ``gain``: where
-    steps do not resolve the motion, speeds overshoot by w h in the first ones before they decay (Hilber & Hughes 1978,
-    doi:10.1002/eqe.4290060111), and energy swings within a period.
+    A closing error beyond ``told`` causes a warning; a gain beyond ``gain`` or a loss beyond ``loss`` invalidates the
+    result.  For one-state rules only a lasting gain is compared with ``gain``: where steps do not resolve the motion,
+    speeds overshoot by w h in the first ones before they decay (Hilber & Hughes 1978, doi:10.1002/eqe.4290060111), and
+    energy oscillates within a period.
     """
 
     text: str
@@ -80,10 +81,10 @@ _ROUND_OFF = 1e-9
 
 @dataclass(frozen=True)
 class Rule:
-    """An integration rule: its kind in the stepper, its own options, and what it is good for.
+    """An integration rule: its kind in the stepper, its own options, and its description.
 
-    ``text`` is one phrase for lists; ``conserves``, ``order`` (with which the error falls with h), ``damping`` and
-    ``use`` (when to take it) are for the reference.
+    ``text`` is one phrase for lists; ``conserves``, ``order`` (of the error in h), ``damping`` and ``use`` (when to
+    take it) are for the reference.
     """
 
     name: str
@@ -98,12 +99,12 @@ class Rule:
 
     @property
     def overshoots(self) -> bool:
-        """Energy that the ledger gains may go again."""
+        """Return whether energy that the ledger gains may be lost again."""
         return self.kind == S.NEWMARK
 
     @property
     def two_state(self) -> bool:
-        """Forces, strains and reactions belong to the middle of its steps."""
+        """Return whether forces, strains and reactions belong to the middle of its steps."""
         return self.kind == S.MIDPOINT
 
 
@@ -201,7 +202,7 @@ COARSEST = 0.1
 
 
 def weights(rule: str, settings: Any) -> Weights:
-    """Return weights of a rule (a name of RULES, or "static") for settings with the attributes of OPTIONS."""
+    """Return the weights of a rule (a name of RULES, or "static") for settings with the attributes of OPTIONS."""
     if rule == "newmark":
         return Weights(settings.beta, settings.gamma)
     if rule == "hht":
@@ -215,8 +216,8 @@ def weights(rule: str, settings: Any) -> Weights:
 
 
 def promise(rule: str, settings: Any) -> Promise:
-    """Return the promise on the ledger of a rule (a name of RULES, or "static") for settings that have the attributes
-    of OPTIONS."""
+    """Return the bounds of the ledger of a rule (a name of RULES, or "static") for settings with the attributes of
+    OPTIONS."""
     if rule == "static":
         return QUASI_STATIC
     if rule == "newmark" and settings.gamma > 0.5:
@@ -225,7 +226,7 @@ def promise(rule: str, settings: Any) -> Promise:
 
 
 def verdict(rule: str, settings: Any, totals: Mapping[str, float]) -> tuple[list[str], list[str]]:
-    """Return warnings and failures: whether the energy of a run closes to what its rule promises.
+    """Return warnings and failures: whether the energy ledger of a run closes within the bounds of its rule.
 
     Args:
         totals: "gain" and "loss", the largest positive and negative closing errors [J], "scale", the energy that was
@@ -254,11 +255,7 @@ def verdict(rule: str, settings: Any, totals: Mapping[str, float]) -> tuple[list
 
 
 def check_rule(owner: str, options: Any, given: Collection[str]) -> None:
-    """Judge the rule of a transient step and its options: all of them, and those that the user has ``given``.
-
-    Raises:
-        ModelError: a value out of its range, or an option that belongs to another rule.
-    """
+    """Check the rule of a transient step and its options: all of them, and those that the user has ``given``."""
     rule = RULES[options.rule]
     if getattr(options, "adaptive", 0.0) and not rule.two_state:
         raise ModelError(
@@ -279,7 +276,7 @@ def check_rule(owner: str, options: Any, given: Collection[str]) -> None:
         v = getattr(options, key)
         if not low <= v <= high:
             more = " (0 is the mid-point rule)" if key == "decay" else ""
-            raise ModelError(f"{key} = {v!r} must be {low:.6g} to {high:.6g}{more}", owner=owner, key=key, value=v)
+            raise ModelError(f"{key} = {shown(v)} must be {low:.6g} to {high:.6g}{more}", owner=owner, key=key, value=v)
 
 
 def check_explicit(owner: str, system: Any) -> None:

@@ -1,7 +1,7 @@
-"""Drive the compiled step: chunks of steps, halved steps, sparse solvers from outside, the running energy ledger.
+"""Drive the compiled step: chunks of steps, halved steps, external sparse solvers, the running energy ledger.
 
-Nothing here depends on how the steps are cut into chunks, so that a run that is continued from a restart point gives
-the same bits as one that was never stopped.
+Results do not depend on how the steps are cut into chunks, so that a run continued from a restart point gives the same
+bits as one that was never stopped.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _CHUNK_BYTES = 32e6
 
 @dataclass(frozen=True)
 class Settings:
-    """How Newton-Raphson and the step control behave.
+    """Settings of Newton-Raphson and the step control.
 
     ``rtol`` largest residual against the largest element contribution of its kind; ``ctol`` constraint error against
     the model's length; ``newton`` "chord" (one tangent per step while it contracts well) or "full"; ``predictor``
@@ -166,8 +166,10 @@ class Stepping:
         self.recent = np.full((_KEPT, np.count_nonzero(self.alternating)), np.nan)
 
     def _alternating(self) -> np.ndarray:
-        """Return recorded values (n_record,) bool that hang on multipliers or accelerations: of joints, of what is
-        prescribed, and section forces of what has inertia along it."""
+        """Return a mask (n_record,) of recorded values that depend on multipliers or accelerations.
+
+        They are those of joints, of prescribed motions, and section forces of beams with inertia along them.
+        """
         source, index = self.compiled.system.record.T
         found = source == S.REC_REACTION
         for block, row in zip(self.compiled.blocks, self.compiled.system.table, strict=True):
@@ -193,7 +195,7 @@ class Stepping:
         return control(2.0, velocity, mass, self.gravity, h=h, factor=factor, decay=decay)
 
     def evaluate(self, t0: np.ndarray, tm: np.ndarray, t1: np.ndarray) -> np.ndarray:
-        """Return values of all time functions at start, middle and end of the steps, (n, n_fun, 3)."""
+        """Return the values of all time functions at start, middle and end of the steps, (n, n_fun, 3)."""
         funs = np.empty((t0.size, max(len(self.functions), 1), 3))
         for i, f in enumerate(self.functions):
             funs[:, i, C.T0], funs[:, i, C.T1] = f(t0), f(t1)
@@ -255,7 +257,7 @@ class Stepping:
                 self.state.out[outputs] = self.compiled.outputs(i, self.ctl, fun, self.state).ravel()
 
     def round_off(self) -> float:
-        """Return energy [J] that round-off of the coordinates amounts to, in strains and, over a step, in speeds."""
+        """Return the energy [J] of round-off of the coordinates, in strains and, over a step, in speeds."""
         system, now = self.compiled.system, np.array([self.t0])
         fun = self.evaluate(now, now, now)[0]
         # of a tangent h^2/2 K + M ..; that of the explicit rule is M alone
@@ -269,7 +271,7 @@ class Stepping:
         return total / over
 
     def energies(self, fun: np.ndarray) -> np.ndarray:
-        """Return ledger row of the present state (row 0)."""
+        """Return the ledger row of the present state (row 0)."""
         state = self.state
         for a in (state.Q, state.D, state.V, state.DD):
             a[1] = a[0]
@@ -280,7 +282,7 @@ class Stepping:
         return row
 
     def pack(self, rows: np.ndarray, works: np.ndarray) -> np.ndarray:
-        """Return ledger rows with works since the start and the closing error."""
+        """Return ledger rows, completed by works since the start and the closing error."""
         out = np.zeros((rows.shape[0], len(LEDGER_COLUMNS)))
         out[:, 0:3] = rows[:, _ENERGIES]
         out[:, 3:6] = works
@@ -308,7 +310,10 @@ class Stepping:
         )
 
     def chunk_length(self, seconds_per_step: float, remaining: int) -> int:
-        """Return steps of the next chunk: a fraction of a second of work, bounded memory, no restart point passed."""
+        """Return the number of steps of the next chunk.
+
+        A chunk takes a fraction of a second and bounded memory, and does not pass a restart point.
+        """
         n = remaining
         if seconds_per_step > 0.0:
             n = min(n, max(1, int(_CHUNK_SECONDS / seconds_per_step)))
@@ -354,10 +359,9 @@ class Stepping:
         on_chunk(chunk)
 
     def partial(self, part: float) -> Chunk:
-        """Return a part of the next step, 0 < part <= 1, from a first guess by the velocities; the count of steps
-        stays.
+        """Make a part of the next step, 0 < part <= 1, from a first guess by the velocities; the count of steps stays.
 
-        Where a node turns too far in it, it is made in smaller ones; the results look like those of one.
+        Where a node turns too far in it, it is made in smaller parts; the results look like those of one.
 
         Raises:
             ConvergenceError, AnalysisError: it failed.
@@ -383,7 +387,7 @@ class Stepping:
         return [a.copy() for a in self._changed()]
 
     def _back(self, copies: list[np.ndarray]) -> None:
-        """Go back to `_copies`."""
+        """Restore the arrays of `_copies`."""
         for a, b in zip(self._changed(), copies, strict=True):
             a[:] = b
 
@@ -402,9 +406,10 @@ class Stepping:
         return min(int(np.ceil(np.log2(turns))), self.settings.halvings) if 1.0 < turns < np.inf else 0
 
     def _parts(self, length: float, parts: int, predictor: str, frame: bool) -> tuple[S.Output, np.ndarray, int]:
-        """Make ``parts`` steps that together have ``length`` times h; rows, times (parts + 1,), 0 or what went wrong.
+        """Make ``parts`` steps of total length ``length`` times h; return rows, times (parts + 1,), and 0 or a
+        failure's code.
 
-        ``frame``: keep one of the end.
+        ``frame``: keep a frame of the end.
         """
         c = self.counter
         t = self.time(self.step + length * np.arange(parts + 1) / parts)
@@ -450,7 +455,7 @@ class Stepping:
         return done, chunk, problem
 
     def _advance(self, output: S.Output, ctl, funs) -> int:
-        """Run the compiled loop, serving its requests for the sparse solver; 0 or what went wrong."""
+        """Run the compiled loop and serve its requests for the sparse solver; return 0 or the code of the failure."""
         state, redundancy = self.state, self.redundancy
         while True:
             if self.explicit:
@@ -492,12 +497,12 @@ class Stepping:
             self.counter[S.REFACTOR] = 1
 
     def _steadied(self, record: np.ndarray) -> np.ndarray:
-        """Return rows (n, n_record) without what alternates in them.
+        """Return rows (n, n_record) without the alternating error.
 
-        Constraints at the ends of steps leave the accelerations of Newmark's undamped rules an error (-1)^n (a + b n),
-        of the order of themselves at any h (Cardona & Geradin 1989, doi:10.1016/0045-7949(89)90050-9).  Of the values
-        y, y/2 + 3/4 y[-1] - y[-3]/4 takes it out and is of second order.  At the start a = 0, so that the third row
-        needs no fourth one; the first two are of first order as they are.
+        Constraints at the ends of steps give the accelerations of Newmark's undamped rules an error (-1)^n (a + b n),
+        of their own order at any h (Cardona & Geradin 1989, doi:10.1016/0045-7949(89)90050-9).  For values y, the
+        combination y/2 + 3/4 y[-1] - y[-3]/4 removes it and is of second order.  At the start a = 0, so that the third
+        row needs no fourth value; the first two are of first order and stay unchanged.
         """
         own = self.alternating
         if not own.any():
@@ -588,7 +593,7 @@ class Stepping:
 
     @property
     def warnings(self) -> list[str]:
-        """Plain sentences on steps, constraints and elements, for the summary."""
+        """Return sentences on steps, constraints and elements, for the summary."""
         turn = 2.0 * np.arctan(0.5 * float(self.real[S.TURN]))
         own = []
         if self.turned_steps:
@@ -604,11 +609,11 @@ class Stepping:
         return [*self.redundancy.warnings, *self.watcher.warnings, *own]
 
     def span(self) -> tuple[float, float]:
-        """Start and length of the step to be made."""
+        """Return start and length of the next step."""
         return float(self.time(self.step)), self.h
 
     def place(self) -> str:
-        """Return the step to be made, for messages."""
+        """Return the name of the next step, for messages."""
         t, h = self.span()
         return f"{self.rule} step {self.step + 1} at t = {t:.6g} s (h = {h:.3g} s)"
 

@@ -1,5 +1,7 @@
-"""The tangent of a mid-point step against differences, and the residuals that it leads to: checks for new elements, and
-for doubts about convergence."""
+"""Check the tangent of a mid-point step against differences, and the residuals of its iterations.
+
+The checks serve new elements and doubts about convergence.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +107,7 @@ def newton_residuals(model: Model, newton: str = "full") -> np.ndarray:
 
 
 def _first_step(model: Model, settings: Settings) -> tuple[int, float]:
-    """Return iterations of the first step, and its residual in units of the tolerance."""
+    """Return the iterations of the first step, and its residual in units of the tolerance."""
     compiled = model.compile()
     state = compiled.system.initial_state()
     consistent_velocities(compiled, state, 0.0, None)

@@ -26,11 +26,11 @@ class Watcher:
         self.worst: dict[tuple[str, str], tuple[float, int, float, Watch]] = {}
 
     def look(self, Q: np.ndarray, D: np.ndarray, time: float) -> None:
-        """Judge the coordinates Q (N,) and directors D (nr, ..) at a time.
+        """Check the coordinates Q (N,) and directors D (nr, ..) at a time.
 
         Raises:
-            AnalysisError: an element is beyond its limit, naming the group and the element; or a joint has come to
-                stand turned, on another root of its equations.
+            AnalysisError: an element is beyond its limit, naming the group and the element; or a joint has moved to
+                another root of its equations.
         """
         for joint in self.roots.turned(D):
             raise AnalysisError(
@@ -55,7 +55,7 @@ class Watcher:
 
     @property
     def warnings(self) -> list[str]:
-        """Plain sentences for the summary."""
+        """Return sentences for the summary."""
         return [
             f'{watch.kind} "{name}": {what} reached {value:.3g} {watch.unit} in element {element} at t = {time:.6g} s; '
             f"{watch.remedy}"

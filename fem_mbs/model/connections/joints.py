@@ -35,7 +35,8 @@ class Support(Declaration):
     """Nodes that do not move.
 
     Hold nodes where they are; ``components`` of "x", "y", "z", "rotation" (None: all that a node has), in space
-    also "rotation x", "rotation y", "rotation z", about the global axes.
+    also "rotation x", "rotation y", "rotation z", about the global axes.  Supports with a ``group`` hold only in the
+    linear steps that name it in ``supports``.
     """
 
     owner = "Support"
@@ -47,27 +48,32 @@ class Support(Declaration):
         None,
         shows="all that a node has",
     )
+    group: str = key(
+        TEXT, "they hold only in linear statics, modes and buckling that name the group in `supports`", "",
+        shows="they hold in all steps",
+    )  # fmt: skip
 
     def build(self, building: Building) -> None:
         components = self.components
         owner = Owner("Support", self.on, "on")
+        fixed = building.step_supports.setdefault(self.group, []) if self.group else building.fixed
         nodes = building.nodes_of(self.on, owner)
         if isinstance(components, str):
             components = [components]
         for component in components or (["x", "y", "z"][: building.dimension]):
             if component == "rotation" and building.dimension == 3:
-                building.fixed += [(int(n), 3 + k) for n in nodes for k in range(3)]
+                fixed += [(int(n), 3 + k) for n in nodes for k in range(3)]
                 continue
             if building.dimension == 3 and component in ("rotation x", "rotation y", "rotation z"):
-                building.fixed += [(int(n), 3 + "xyz".index(component[-1])) for n in nodes]
+                fixed += [(int(n), 3 + "xyz".index(component[-1])) for n in nodes]
                 continue
             k = component_number(building, owner, component)
             if component == "rotation":
                 building.needs_rotation += [(owner, int(n)) for n in nodes]
-            building.fixed += [(int(n), k) for n in nodes]
+            fixed += [(int(n), k) for n in nodes]
         if components is None:
             rotations = [2] if building.dimension == 2 else [3, 4, 5]
-            building.fixed += [(int(n), -k) for n in nodes for k in rotations]
+            fixed += [(int(n), -k) for n in nodes for k in rotations]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import FLAG, FUNCTION, NAME, NUMBER_OR_VECTOR, PLACES, TEXT, VECTOR, VELOCITY
+from fem_mbs.declarations.kinds import FLAG, FUNCTION, NAME, NUMBER_OR_VECTOR, PLACES, TEXT, VECTOR, VELOCITY, shown
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.building import Building
@@ -50,7 +50,7 @@ def _line_values(building: Building, vector, cells, owner: str) -> np.ndarray:
     """Return the load per length (n, 2, dimension) at both ends of the cells."""
     if isinstance(vector, str) or np.ndim(vector) != 1 or len(vector) != building.dimension:
         raise ModelError(
-            f"vector = {vector!r} must be {building.dimension} numbers or expressions",
+            f"vector = {shown(vector)} must be {building.dimension} numbers or expressions",
             owner=owner,
             key="vector",
             value=vector,
@@ -65,7 +65,7 @@ def _line_values(building: Building, vector, cells, owner: str) -> np.ndarray:
             values[..., i] = building.number(part, owner, "vector")
     if not np.isfinite(values).all():
         raise ModelError(
-            f"vector = {vector!r} is not finite everywhere on the line", owner=owner, key="vector", value=vector
+            f"vector = {shown(vector)} is not finite everywhere on the line", owner=owner, key="vector", value=vector
         )
     return values
 

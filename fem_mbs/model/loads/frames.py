@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import FLAG, FUNCTION, NAME, PLACES, VECTOR
+from fem_mbs.declarations.kinds import FLAG, FUNCTION, NAME, PLACES, VECTOR, shown
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import mass as solid_mass
@@ -177,7 +177,7 @@ class Centrifugal(Declaration):
                 direction = np.array([0.0, 1.0])
                 if self.axis is not None and not np.array_equal(np.abs(self.axis), direction):
                     raise ModelError(
-                        f"axis = {self.axis!r}: axisymmetric parts turn about y",
+                        f"axis = {shown(self.axis)}: axisymmetric parts turn about y",
                         owner=owner,
                         key="axis",
                         value=self.axis,

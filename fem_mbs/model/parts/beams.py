@@ -22,6 +22,7 @@ from fem_mbs.declarations.kinds import (
     TEXT,
     VECTOR,
     WORDS,
+    shown,
 )
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
@@ -89,7 +90,7 @@ def _held_strains(building: Building, owner: str, fixed, inextensible: bool) -> 
             close = difflib.get_close_matches(str(word), known, n=1)
             hint = f'; did you mean "{close[0]}"?' if close else ""
             raise ModelError(
-                f"fixed = {word!r} must be of {', '.join(known)}{hint}", owner=owner, key="fixed", value=word
+                f"fixed = {shown(word)} must be of {', '.join(known)}{hint}", owner=owner, key="fixed", value=word
             )
     if inextensible:
         words.append("extension")
@@ -103,7 +104,7 @@ def _released(building: Building, owner: str, releases) -> dict[str, list[int]]:
         return result
     if not isinstance(releases, dict) or not set(releases) <= {"start", "end"}:
         raise ModelError(
-            f'releases = {releases!r} must be a table of start and end, as {{"end": ["rotation z"]}}',
+            f'releases = {shown(releases)} must be a table of start and end, as {{"end": ["rotation z"]}}',
             owner=owner,
             key="releases",
             value=releases,
@@ -118,7 +119,7 @@ def _released(building: Building, owner: str, releases) -> dict[str, list[int]]:
             elif word in known:
                 axes.add(RELEASES.index(word))
             else:
-                raise ModelError(f"releases, {end}: {word!r} must be of rotation, {', '.join(known)}", owner=owner)
+                raise ModelError(f"releases, {end}: {shown(word)} must be of rotation, {', '.join(known)}", owner=owner)
         if axes:
             result[end] = sorted(axes)
     return result
@@ -160,7 +161,7 @@ def _plane_beams(building: Building, beam: _Beam, section, material: str | None,
     owner, name, length = beam.owner, beam.name, beam.length
     if not isinstance(section, str):
         raise ModelError(
-            f"section = {section!r}: tapered beams are for space",
+            f"section = {shown(section)}: tapered beams are for space",
             owner=owner,
             key="section",
             value=section,
@@ -170,7 +171,7 @@ def _plane_beams(building: Building, beam: _Beam, section, material: str | None,
     natural = strains == BEAM_STRAINS[2]["natural"]
     if beam.rule != "exact" and (beam.fixed or not natural):
         what = "inextensible beams" if beam.fixed else f"beams with {beam.strains} strains"
-        raise ModelError(f'{what} have the rule "exact" only, not {beam.rule!r}', owner=owner)
+        raise ModelError(f'{what} have the rule "exact" only, not {shown(beam.rule)}', owner=owner)
     s = line_stiffness(building, owner, material, section, "plane beam")
     for node in np.unique(beam.cells).tolist():
         angle = building.start_angle(node)
@@ -236,7 +237,7 @@ def _section_line(building: Building, owner: str, section, material: str | None,
     names = [section] if isinstance(section, str) else list(section)
     if len(names) not in (1, 2):
         raise ModelError(
-            f"section = {section!r} must be a name or [start, end]", owner=owner, key="section", value=section
+            f"section = {shown(section)} must be a name or [start, end]", owner=owner, key="section", value=section
         )
     found = [building.find("section", n, building.sections, owner) for n in names]
     material_data = building.plain_material(owner, material) if material is not None else None
@@ -353,7 +354,7 @@ def _twist(building: Building, owner: str, value):
         return None if value is None else building.number(value, owner, "twist")
     if len(value) != 2:
         raise ModelError(
-            f"twist = {value!r} must be a rate [rad/m] or two angles, [start, end] [rad]",
+            f"twist = {shown(value)} must be a rate [rad/m] or two angles, [start, end] [rad]",
             owner=owner,
             key="twist",
             value=value,
@@ -365,6 +366,8 @@ def _orientation(building: Building, owner: str, value, cells: np.ndarray):
     """Return orientation vectors (n, 3) at both ends, or None for both."""
     if value is None:
         return None, None
+    if isinstance(value, np.ndarray) and value.shape == (len(cells), 3) and np.isfinite(value).all():
+        return value, value
     nodes, inverse = np.unique(cells, return_inverse=True)
     x = building.positions[nodes]
     if callable(value):
@@ -380,7 +383,7 @@ def _orientation(building: Building, owner: str, value, cells: np.ndarray):
         v = np.empty(0)
     if v.shape != x.shape:
         raise ModelError(
-            f"orientation = {value!r} must be 3 numbers or expressions of x, y, z, or a function of positions "
+            f"orientation = {shown(value)} must be 3 numbers or expressions of x, y, z, or a function of positions "
             "(n, 3) that returns vectors (n, 3)",
             owner=owner,
             key="orientation",
@@ -456,7 +459,7 @@ class Beam(Declaration):
         damping: stiffness-proportional, beta [s].
         mass_damping: mass-proportional, alpha [1/s].
         orientation: space: (3,) vector in the plane of ex and ey, numbers or expressions of x, y, z of the node, or
-            a function of positions (n, 3) that returns vectors (n, 3).
+            a function of positions (n, 3) that returns vectors (n, 3), or an array (cells, 3), one vector per cell.
         offset, offset_start, offset_end: space: [x, y, z] of the beam's line from the nodes in the section's axes
             (before ``twist``), everywhere or at the ends of the line and linear between them, rigid [m].
         releases: {"start": [...], "end": [...]} of "rotation x", "rotation y", "rotation z" (section's axes) or
@@ -544,7 +547,7 @@ class Beam(Declaration):
             strains = "natural" if building.dimension == 2 and self.rule != "exact" else "exact"
         if strains not in BEAM_STRAINS[building.dimension]:
             raise ModelError(
-                f"strains = {strains!r} must be one of {', '.join(BEAM_STRAINS[building.dimension])}",
+                f"strains = {shown(strains)} must be one of {', '.join(BEAM_STRAINS[building.dimension])}",
                 owner=owner,
                 key="strains",
                 value=strains,

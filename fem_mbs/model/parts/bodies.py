@@ -20,6 +20,7 @@ from fem_mbs.declarations.kinds import (
     TABLE_POINTS,
     TEXT,
     VECTOR,
+    shown,
 )
 from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
@@ -46,7 +47,7 @@ def _inertia_matrix(inertia, owner: str) -> np.ndarray:
     J = np.diag(J) if J.shape == (3,) else J
     if J.shape != (3, 3) or not np.isfinite(J).all() or not np.allclose(J, J.T):
         raise ModelError(
-            f"inertia = {inertia!r} must be 3 numbers or a symmetric 3x3 matrix",
+            f"inertia = {shown(inertia)} must be 3 numbers or a symmetric 3x3 matrix",
             owner=owner,
             key="inertia",
             value=inertia,
@@ -236,7 +237,7 @@ class PointMass(Declaration):
         if np.ndim(self.inertia) == 0:
             if building.number(self.inertia, owner, "inertia") != 0.0:
                 raise ModelError(
-                    f"inertia = {self.inertia!r} is for the plane",
+                    f"inertia = {shown(self.inertia)} is for the plane",
                     owner=owner,
                     key="inertia",
                     value=self.inertia,

@@ -32,6 +32,7 @@ from fem_mbs.declarations.kinds import (
     VECTOR,
     WHOLE,
     WORDS,
+    shown,
 )
 from fem_mbs.elements.flexible import body as flexible_body
 from fem_mbs.elements.flexible import load as flexible_load
@@ -92,7 +93,7 @@ def _own_load(owner: str, name: str, part: ReducedPart, load: str) -> LoadMoment
 def _check_part(building: Building, owner: str, part: ReducedPart) -> None:
     if not isinstance(part, ReducedPart):
         raise ModelError(
-            f"part = {part!r} is no ReducedPart",
+            f"part = {shown(part)} is no ReducedPart",
             owner=owner,
             key="part",
             value=part,
@@ -129,7 +130,7 @@ def _chosen_shapes(owner: str, part: ReducedPart, reference: str) -> tuple[np.nd
         names = [interface.name for interface in part.interfaces]
         if reference not in names:
             raise ModelError(
-                f'reference = {reference!r} must be "mean" or one of its interfaces, '
+                f'reference = {shown(reference)} must be "mean" or one of its interfaces, '
                 f"{', '.join(names) or 'of which it has none'}",
                 owner=owner,
                 key="reference",
@@ -183,7 +184,7 @@ def _chosen(building: Building, owner, shapes, squares, modes, cutoff) -> tuple[
         right = all(isinstance(k, (int, np.integer)) and not isinstance(k, bool) and 1 <= k <= whole for k in given)
         if not right or not given or len(set(given)) < len(given):
             raise ModelError(
-                f"modes = {modes!r} must be a whole number from 1 to {whole}, or a list of different ones",
+                f"modes = {shown(modes)} must be a whole number from 1 to {whole}, or a list of different ones",
                 owner=owner,
                 key="modes",
                 value=modes,
@@ -226,7 +227,7 @@ def _damping(owner: str, body: ReducedPart, damping) -> np.ndarray:
         ratios = np.empty(0)
     if ratios.shape not in ((), (n,)) or not np.isfinite(ratios).all() or (ratios < 0.0).any():
         raise ModelError(
-            f"damping = {damping!r} must be a ratio of at least 0, or one for each of {n} modes",
+            f"damping = {shown(damping)} must be a ratio of at least 0, or one for each of {n} modes",
             owner=owner,
             key="damping",
             value=damping,
@@ -490,18 +491,24 @@ class PartLoad(Declaration):
         building.find("reduced part", self.part, building.reduced_parts, owner)
         if not isinstance(self.follower, (bool, np.bool_)):
             raise ModelError(
-                f"follower = {self.follower!r} must be true or false", owner=owner, key="follower", value=self.follower
+                f"follower = {shown(self.follower)} must be true or false",
+                owner=owner,
+                key="follower",
+                value=self.follower,
             )
         placed = building.reduced_parts[self.part]
         scale = building.number(self.factor, owner, "factor")
         keys = [self.load] if isinstance(self.load, str) else self.load
         if not isinstance(keys, (list, tuple)) or not all(isinstance(key, str) for key in keys):
             raise ModelError(
-                f"load = {self.load!r} must be the name of a load, or several", owner=owner, key="load", value=self.load
+                f"load = {shown(self.load)} must be the name of a load, or several",
+                owner=owner,
+                key="load",
+                value=self.load,
             )
         if not keys:
             raise ModelError(
-                f"load = {self.load!r} names no load of the part", owner=owner, key="load", value=self.load
+                f"load = {shown(self.load)} names no load of the part", owner=owner, key="load", value=self.load
             )
         chosen = [_own_load(owner, self.part, placed.part, key) for key in keys]
         chosen = [moments.shifted(placed.centre - placed.part.origin) for moments in chosen]

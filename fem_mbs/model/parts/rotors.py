@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import NAME, NUMBER, NUMBERS_NESTED, PLACE, PLACES, VECTOR, VECTOR_ANY
+from fem_mbs.declarations.kinds import NAME, NUMBER, NUMBERS_NESTED, PLACE, PLACES, VECTOR, VECTOR_ANY, shown
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
@@ -44,7 +44,7 @@ class Rotor:
 
     @property
     def across(self) -> tuple[np.ndarray, np.ndarray]:
-        """Unit vectors e, f (3,) across the axis, from which phases count, from e towards f."""
+        """Return unit vectors e, f (3,) normal to the axis; phases count from e towards f."""
         return across(self.axis)
 
 
@@ -64,7 +64,10 @@ def _rising(values, owner: str) -> list[float]:
         found = np.empty(0)
     if found.ndim != 1 or found.size == 0 or not np.isfinite(found).all() or (np.diff(found) <= 0.0).any():
         raise ModelError(
-            f"speeds = {values!r} must be a list of increasing numbers [rad/s]", owner=owner, key="speeds", value=values
+            f"speeds = {shown(values)} must be a list of increasing numbers [rad/s]",
+            owner=owner,
+            key="speeds",
+            value=values,
         )
     return found.tolist()
 
@@ -84,7 +87,7 @@ def _matrices(value, k: int, table: bool, owner: str, key: str) -> np.ndarray:
     shape = M.shape[1:]
     if M.shape[0] != k or shape not in ((), (2,), (4,), (2, 2)) or not np.isfinite(M).all():
         what = f"a list of {k}, one per speed, of numbers, 2 numbers, 4 or 2x2" if table else "1, 2, 4 or 2x2 numbers"
-        raise ModelError(f"{key} = {value!r} must be {what}, all finite", owner=owner, key=key, value=value)
+        raise ModelError(f"{key} = {shown(value)} must be {what}, all finite", owner=owner, key=key, value=value)
     if shape == ():
         return M[:, None, None] * np.eye(2)
     return M[:, :, None] * np.eye(2) if shape == (2,) else M.reshape(k, 2, 2)
@@ -127,7 +130,7 @@ class RotorAxis(Declaration):
         nodes = nodes[~np.isin(nodes, building.path_nodes)]
         if nodes.size == 0:
             raise ModelError(
-                f"on = {self.on!r} has no nodes that could turn",
+                f"on = {shown(self.on)} has no nodes that could turn",
                 owner=owner,
                 key="on",
                 value=self.on,
@@ -167,7 +170,7 @@ class Disc(Declaration):
         owner = building.label("Disc", self.name)
         nodes = building.nodes_of(self.at, owner)
         if len(nodes) == 0:
-            raise ModelError(f"at = {self.at!r} has no nodes", owner=owner, key="at", value=self.at)
+            raise ModelError(f"at = {shown(self.at)} has no nodes", owner=owner, key="at", value=self.at)
         mass, polar = building.number(mass, owner, "mass", 0.0), building.number(polar, owner, "polar", 0.0)
         if building.dimension == 2:
             for key, value in (("diametral", diametral), ("axis", self.axis)):
@@ -274,7 +277,7 @@ class Bearing(Declaration):
                 e = given - (given @ n) * n
                 if np.linalg.norm(e) < 1e-6:
                     raise ModelError(
-                        f"direction {self.direction!r} lies along the axis",
+                        f"direction {shown(self.direction)} lies along the axis",
                         owner=owner,
                         key="direction",
                         value=self.direction,

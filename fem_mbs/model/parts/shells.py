@@ -17,6 +17,7 @@ from fem_mbs.declarations.kinds import (
     ORIENTATION,
     PLACES,
     TEXT,
+    shown,
 )
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.shells.mass import shell_masses, surface_shares
@@ -81,10 +82,11 @@ class Shell(Declaration):
     )
     layers: Any = key(
         LAYERS,
-        "instead: {material, thickness [m], angle [degrees]} from the bottom to the top along the normal",
+        "instead: {material, thickness, angle} from the bottom to the top along the normal",
         None,
         shows="none",
         kw_only=True,
+        unit="m, deg",
     )
     offset: Any = key(
         NUMBER_OR_EXPRESSION,
@@ -169,9 +171,9 @@ class Shell(Declaration):
                     axes=frames(X, axis[where]),
                 )
             )
-        curved = _curvature(building, groups)
+        _set_drilling(building, groups)
         for group in groups:
-            _add(building, group, curved.get(group.kind), beta, alpha, self.mass == "lumped")
+            _add(building, group, beta, alpha, self.mass == "lumped")
 
 
 def _section(building: Building, owner: Owner, shell: Shell) -> tuple[ShellSection, float]:
@@ -186,10 +188,10 @@ def _section(building: Building, owner: Owner, shell: Shell) -> tuple[ShellSecti
         given = np.atleast_1d(np.asarray(shell.shear_correction, float))
         if given.shape not in ((1,), (2,)) or not (np.isfinite(given) & (given > 0.0)).all():
             raise ModelError(
-                f"shear_correction = {shell.shear_correction!r} must be one or two numbers greater than 0",
+                f"shear_correction = {shown(shell.shear_correction)} must be one or two numbers greater than 0",
                 owner=owner, key="shear_correction", value=shell.shear_correction,
             )  # fmt: skip
-        correction = np.broadcast_to(given, (2,))
+        correction = [float(given[0]), float(given[-1])]
     if shell.layers is None:
         if shell.material is None or shell.thickness is None:
             missing = "material" if shell.material is None else "thickness"
@@ -223,7 +225,7 @@ def _values(building: Building, owner: Owner, key_: str, value: Any, x: np.ndarr
             found = np.full(2, np.nan)
     if found.shape not in ((), (len(x),)) or not np.isfinite(found).all():
         raise ModelError(
-            f"{key_} = {value!r} must be a finite number, an expression of x, y, z, or one per element ({len(x)})",
+            f"{key_} = {shown(value)} must be a finite number, an expression of x, y, z, or one per element ({len(x)})",
             owner=owner, key=key_, value=value,
         )  # fmt: skip
     return np.broadcast_to(found, (len(x),)).copy()
@@ -241,7 +243,8 @@ def _directions(building: Building, owner: Owner, value: Any, x: np.ndarray) -> 
         found = np.empty(0)
     if found.shape != x.shape or not np.isfinite(found).all() or not found.any(axis=1).all():
         raise ModelError(
-            f"orientation = {value!r} must be 3 numbers or expressions of x, y, z, not all 0, or 3 numbers per element",
+            f"orientation = {shown(value)} must be 3 numbers or expressions of x, y, z, not all 0, or 3 numbers per "
+            "element",
             owner=owner, key="orientation", value=value,
         )  # fmt: skip
     return found
@@ -264,14 +267,14 @@ def _check(owner: Owner, kind: str, X: np.ndarray, ids: np.ndarray) -> None:
         )  # fmt: skip
 
 
-def _curvature(building: Building, groups: list[ShellGroup]) -> dict[str, np.ndarray]:
-    """Return, by kind, the share (n,) of rotations about the normal in the strains of triangles.
+def _set_drilling(building: Building, groups: list[ShellGroup]) -> None:
+    """Set the share of rotations about the normal in the strains of triangles.
 
     A facet of a curved surface with the side L and the angle phi to its neighbours would make membrane strains
-    L^2 kappa phi/L of a change of curvature kappa, which lock where L phi is large against the thickness.
+    of the order L phi of a change of curvature, which lock where L phi is large against the thickness.
     """
     if all(group.kind != "triangle" for group in groups):
-        return {}
+        return
     sides, normal = [], []
     for group in groups:
         n = group.nodes.shape[1]
@@ -287,25 +290,24 @@ def _curvature(building: Building, groups: list[ShellGroup]) -> dict[str, np.nda
     smooth = np.where(sine < _FOLD, sine, 0.0)
     np.maximum.at(angle, a, smooth)
     np.maximum.at(angle, b, smooth)
-    found, at = {}, 0
+    at = 0
     for group in groups:
         count = group.nodes.size
-        phi = angle[at : at + count].reshape(group.nodes.shape).max(axis=1) / 4.0
+        phi = angle[at : at + count].reshape(group.nodes.shape).max(axis=1)
         X = building.positions[group.nodes]
         longest = ((X - np.roll(X, 1, axis=1)) ** 2).sum(axis=2).max(axis=1)
-        found[group.kind] = 1.0 / (1.0 + longest * phi / group.thickness**2)
+        group.drilling = 1.0 / (1.0 + longest * phi / group.thickness**2)
         at += count
-    return found
 
 
-def _add(building: Building, group: ShellGroup, drilling, beta: float, alpha: float, lumped: bool) -> None:
+def _add(building: Building, group: ShellGroup, beta: float, alpha: float, lumped: bool) -> None:
     """Add blocks of stiffness and mass of one kind of cells."""
     X = building.positions[group.nodes]
     n = X.shape[1]
     D = normals(X)
     matrix, shear = group.section.stiffness(group.thickness)
     middle = X + group.offset[:, None, None] * D
-    stiffness = shell_stiffness(middle, group.axes, matrix, shear, 1.0 if drilling is None else drilling)
+    stiffness = shell_stiffness(middle, group.axes, matrix, shear, group.drilling)
     turned = None
     if any(int(node) in building.rotations for node in np.unique(group.nodes)):
         turned = np.array([[building.rotation_matrix(int(node)) for node in row] for row in group.nodes])

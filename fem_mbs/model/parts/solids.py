@@ -26,6 +26,7 @@ from fem_mbs.declarations.kinds import (
     PLACES,
     TEXT,
     VELOCITY,
+    shown,
 )
 from fem_mbs.declarations.steps import step_kind
 from fem_mbs.elements.registry import element_type
@@ -206,7 +207,7 @@ def _cylindrical_axes(building: Building, owner: str, given: dict, runs) -> np.n
     """Return radial, tangential and axial directions (n, 3, 3) at the middles of cells."""
     if "axis" not in given or not set(given) <= {"axis", "point"}:
         raise ModelError(
-            f'orientation = {given!r} must have the keys "axis" and "point"',
+            f'orientation = {shown(given)} must have the keys "axis" and "point"',
             owner=owner,
             key="orientation",
             value=given,
@@ -216,7 +217,7 @@ def _cylindrical_axes(building: Building, owner: str, given: dict, runs) -> np.n
         v = np.asarray(value, float) if np.ndim(value) == 1 else np.empty(0)
         if v.shape != (3,) or not np.isfinite(v).all() or (word == "axis" and not v.any()):
             raise ModelError(
-                f"orientation: {word} = {value!r} must be 3 finite numbers, of an axis not all 0", owner=owner
+                f"orientation: {word} = {shown(value)} must be 3 finite numbers, of an axis not all 0", owner=owner
             )
         line.append(v)
     axis, point = line[0] / np.linalg.norm(line[0]), line[1]
@@ -258,7 +259,7 @@ def _face_values(building: Building, owner: str, key: str, value, x: np.ndarray,
         v = v[at] if v.ndim == 1 and len(v) > at.max() and at.size else v
     if v.shape not in ((), (len(x),)) or not np.isfinite(v).all():
         raise ModelError(
-            f"{key} = {value!r} must be a finite number, an expression, or one per face",
+            f"{key} = {shown(value)} must be a finite number, an expression, or one per face",
             owner=owner,
             key=key,
             value=value,
@@ -510,13 +511,13 @@ class Plane(Declaration):
 
 @dataclass(frozen=True, eq=False)
 class Pressure(Declaration):
-    """Pressures on faces of solids and edges of plane parts.
+    """Pressures on faces of solids, edges of plane parts and shells.
 
-    Apply a pressure [Pa] on faces of solids or edges of plane parts, against the outward normal, which it
-    follows: value * f(t).
+    Apply a pressure [Pa] on faces of solids or edges of plane parts, against the outward normal, or on shells, against
+    their normal, which it follows: value * f(t).
 
     Args:
-        on: "mesh:set" of a facet set, or a list of them; the cells must have elements already.
+        on: "mesh:set" of a facet set, of shells a set of cells, or a list of them; the cells must have elements.
         value: a number, an expression of x, y, z of the middle of the face, or one number per face.
         integration: "exact", or "reduced": on faces of solids with the few points that CalculiX takes for elements
             like theirs, which differs where faces are distorted or curved.
@@ -528,7 +529,7 @@ class Pressure(Declaration):
     owner = "Pressure"
 
     name: str = key(NAME, "", shows='"pressure 1", ...')
-    on: Any = key(PLACES, "mesh:set of faces of solids or edges of plane parts, or a list of them")
+    on: Any = key(PLACES, "mesh:set of faces of solids, edges of plane parts or cells of shells, or a list of them")
     value: Any = key(
         NUMBER_OR_EXPRESSION,
         "against the outward normal, which it follows; expressions of x, y, z of the middle of a face",
@@ -557,9 +558,9 @@ class Pressure(Declaration):
 
 @dataclass(frozen=True, eq=False)
 class Traction(Declaration):
-    """Dead loads on faces of solids and edges of plane parts.
+    """Dead loads on faces of solids, edges of plane parts and shells.
 
-    Apply a traction [Pa] on faces of solids or edges of plane parts, constant in direction: vector * f(t), per
+    Apply a traction [Pa] on faces of solids, edges of plane parts or shells, constant in direction: vector * f(t), per
     area of the undeformed face.
 
     Args:
@@ -571,7 +572,7 @@ class Traction(Declaration):
     owner = "Traction"
 
     name: str = key(NAME, "", shows='"traction 1", ...')
-    on: Any = key(PLACES, "mesh:set of faces of solids or edges of plane parts, or a list of them")
+    on: Any = key(PLACES, "mesh:set of faces of solids, edges of plane parts or cells of shells, or a list of them")
     vector: Any = key(
         VELOCITY, "per undeformed area, fixed in direction; expressions of x, y, z of the middle of a face", unit="Pa"
     )
@@ -581,7 +582,7 @@ class Traction(Declaration):
         owner = building.label("Traction", self.name)
         if isinstance(self.vector, str) or np.ndim(self.vector) < 1 or len(self.vector) != building.dimension:
             raise ModelError(
-                f"vector = {self.vector!r} must be {building.dimension} numbers or expressions",
+                f"vector = {shown(self.vector)} must be {building.dimension} numbers or expressions",
                 owner=owner,
                 key="vector",
                 value=self.vector,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import NAME, TEXT, WHOLE
+from fem_mbs.declarations.kinds import NAME, TEXT, WHOLE, shown
 from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.solvers.stepping.stepper import REC_OUT, REC_WORK
@@ -24,7 +24,7 @@ class _Element(Sensor):
         count = len(self.model.groups.get(on, [0]))
         if isinstance(element, bool) or not isinstance(element, int) or not 0 <= element < count:
             raise ModelError(
-                f"element = {element!r}",
+                f"element = {shown(element)}",
                 owner=self.owner,
                 key="element",
                 value=element,
@@ -43,7 +43,7 @@ class _Element(Sensor):
         names = [o.split(" [")[0] for o in block.type.outputs]
         if self.quantity not in names:
             raise ModelError(
-                f"quantity = {self.quantity!r}",
+                f"quantity = {shown(self.quantity)}",
                 owner=self.owner,
                 key="quantity",
                 value=self.quantity,

@@ -69,8 +69,9 @@ class Sensor:
         """Resolve places."""
 
     def bound(self, compiled: Any, first: int) -> tuple[Sensor, list[tuple[int, int]]]:
-        """The sensor of a compiled model, and what it records there from column ``first`` on: pairs of a source (REC_Q
-        ... of the stepper) and an index.  The sensor of the model stays as it is.
+        """Return the sensor of a compiled model, and its records there from column ``first`` on.
+
+        A record is a pair of a source (REC_Q ... of the stepper) and an index.  The sensor of the model stays as it is.
 
         Raises:
             ModelError: the compiled model has no such quantity.
@@ -81,8 +82,10 @@ class Sensor:
         return own, records
 
     def bind(self, compiled: Any) -> list[tuple[int, int]]:
-        """What to record of a compiled model.  Columns and units that depend on it are set: `bound` calls this on a
-        copy."""
+        """Return the records of a compiled model (see `bound`), and set columns and units that depend on it.
+
+        `bound` calls this on a copy.
+        """
         raise NotImplementedError
 
     def evaluate(self, values: np.ndarray, ledger: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import NAME, TEXT, WHOLE
+from fem_mbs.declarations.kinds import NAME, TEXT, WHOLE, shown
 from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.solvers.stepping.stepper import REC_Q
@@ -23,7 +23,7 @@ class _Modal(Sensor):
         count = len(placed.scalars)
         if mode is not None and (isinstance(mode, bool) or not isinstance(mode, int) or not 1 <= mode <= count):
             raise ModelError(
-                f'mode = {mode!r} must be a whole number from 1 to {count}, as "{on}" has',
+                f'mode = {shown(mode)} must be a whole number from 1 to {count}, as "{on}" has',
                 owner=self.owner,
                 key="mode",
                 value=mode,

@@ -1,0 +1,301 @@
+"""Bars, beams and rods of a Nastran deck: CBAR, CBEAM, CROD, CONROD.
+
+Bars of one property with the same offsets and pins are one part of the model; their orientation is a vector per bar.
+Offsets and pins that differ make parts of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.decks.nastran.model import Conversion, Group, Isotropic, isotropic
+from fem_mbs.decks.nastran.sections import BarSection, bar_section
+from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.meshes.nastran.cards import Card
+
+__all__ = ["Bars", "Rods", "bar_axes", "find_lines", "make_lines"]
+
+#: A stiffness of zero becomes this of the largest one, which no result shows; AUTOSPC sees it as zero.
+_NOTHING = 1e-11
+#: Of the extent of the grid points: places that are nearer are one.
+_POINT = 1e-12
+
+
+@dataclass
+class Bars:
+    """What bars of a part have beside their nodes: vectors v (n, 3) and offsets (n, 2, 3) in the basic system, pins
+    (digits at both ends), material and section."""
+
+    v: np.ndarray
+    offsets: np.ndarray
+    pins: tuple[str, str]
+    material: Isotropic
+    section: BarSection
+
+
+@dataclass
+class Rods:
+    """What rods of a part have beside their nodes: material, area, torsion constant, C of the torsional stress."""
+
+    material: Isotropic
+    A: float
+    J: float
+    c: float
+
+
+def bar_axes(conv: Conversion, group: Group) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return places (n, 2, 3) of the ends of bars with their offsets, axes (n, 3, 3) in rows, and lengths (n,)."""
+    data: Bars = group.data
+    ends = conv.grids.x[group.nodes] + data.offsets
+    x = ends[:, 1] - ends[:, 0]
+    length = np.linalg.norm(x, axis=1)
+    ex = x / length[:, None]
+    ez = np.cross(ex, data.v)
+    ez /= np.linalg.norm(ez, axis=1)[:, None]
+    return ends, np.stack((ex, np.cross(ez, ex), ez), axis=1), length
+
+
+def find_lines(conv: Conversion) -> None:
+    """Sort bars, beams and rods into parts of the model.
+
+    Raises:
+        ModelError: entries that contradict each other or name what is not there, with file and line.
+    """
+    _bars(conv, "CBAR", ("PBAR", "PBARL"), "BAROR")
+    _bars(conv, "CBEAM", ("PBEAM", "PBEAML"), "BEAMOR")
+    _rods(conv)
+
+
+def _default(conv: Conversion, name: str) -> Card | None:
+    found = conv.deck.of(name)
+    if len(found) > 1:
+        raise ModelError(f"there are two {name}", place=found[1].where, remedy="remove one")
+    return found[0] if found else None
+
+
+def _bars(conv: Conversion, type_: str, properties: tuple[str, str], defaults: str) -> None:
+    default = _default(conv, defaults)
+    known = {card.id: card for card in conv.deck.of(*properties)}
+    sections: dict[int, tuple[BarSection, Isotropic]] = {}
+    parts: dict[tuple[Any, ...], list[tuple[Card, list[int], np.ndarray, np.ndarray]]] = {}
+    for card in conv.deck.of(type_):
+        pid = card["pid"]
+        if pid == card["eid"] and default is not None and default["pid"] is not None and pid not in known:
+            pid = default["pid"]
+        if pid not in known:
+            raise ModelError(
+                f"there is no property of bars {pid}", place=card.where, remedy=f"add {' or '.join(properties)}"
+            )
+        if type_ == "CBEAM" and (card["sa"] is not None or card["sb"] is not None):
+            conv.note(f"{card.where}: CBEAM {card.id}: warping by scalar points SA, SB is not supported")
+        nodes = conv.grids.indices([card["ga"], card["gb"]], card.where).tolist()
+        v, offsets = _directions(conv, card, default, nodes)
+        key: tuple[Any, ...] = (
+            pid,
+            tuple(np.round(_section_offsets(conv, nodes, v, offsets), 12).ravel()),
+            card["pa"],
+            card["pb"],
+        )
+        if pid not in sections:
+            section = bar_section(conv, known[pid])
+            sections[pid] = section, isotropic(conv, section.mid, section.where)
+        single = bool(card["pa"] or card["pb"]) or sections[pid][0].end is not None
+        if single or np.abs(offsets[0] - offsets[1]).max() > 0.0:  # what speaks of an end makes a part of its own
+            key = (*key, card.id)
+        parts.setdefault(key, []).append((card, nodes, v, offsets))
+    for number, ((pid, *_), members) in enumerate(parts.items(), 1):
+        section, material = sections[pid]
+        first = members[0][0]
+        ids = np.array([card.id for card, *_ in members])
+        nodes = np.array([n for _, n, _, _ in members])
+        data = Bars(
+            np.array([v for _, _, v, _ in members]), np.array([o for *_, o in members]),
+            (first["pa"] or "", first["pb"] or ""), material, section,
+        )  # fmt: skip
+        group = Group(
+            f"{known[pid].name} {pid} part {number}", "bar", type_, "line2", "beam", ids, nodes, known[pid], data
+        )
+        conv.groups.append(group)
+        conv.turn(nodes.ravel())
+
+
+def _directions(conv: Conversion, card: Card, default: Card | None, nodes: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return orientation vector (3,) and offsets (2, 3) of a bar in the basic system.
+
+    Raises:
+        ModelError: a vector along the bar, or none.
+    """
+    grids, a = conv.grids, nodes[0]
+    source = card
+    if card["x1"] is None and default is not None:
+        source = default
+    offt = str(card["offt"] or (default["offt"] if default is not None else None) or "GGG")
+    if not (len(offt) == 3 and offt[0] in "GB" and set(offt[1:]) <= set("GOE")):
+        raise UnsupportedError(f"OFFT = {offt} is not supported", place=card.where, remedy="use GGG")
+    length = grids.x[nodes[1]] - grids.x[a]
+    size = float(np.linalg.norm(length))
+    w = np.array([[card[f"w{k}{e}"] for k in (1, 2, 3)] for e in "ab"])
+    whole = length + (w[1] - w[0] if not grids.turned[nodes].any() else 0.0)
+    if not size > _POINT * conv.extent and not np.linalg.norm(whole) > _POINT * conv.extent:
+        raise ModelError(f"{card.name} {card.id} has no length", place=card.where, remedy="move one of its ends")
+    if not size > _POINT * conv.extent:
+        raise UnsupportedError(
+            f"{card.name} {card.id} between grid points at one place, apart by its offsets, is not supported",
+            place=card.where,
+        )
+    if isinstance(source["x1"], int) and source["x2"] is None and source["x3"] is None:
+        v = grids.x[grids.index(source["x1"], card.where)] - grids.x[a]
+    elif source["x1"] is None:
+        raise ModelError(f"{card.name} {card.id} has no orientation", place=card.where, remedy="give X1, X2, X3 or G0")
+    else:
+        v = np.array([source[k] or 0.0 for k in ("x1", "x2", "x3")], float)
+        if offt[0] == "G":
+            v = v @ grids.axes[a]
+    ex = length / size
+    if not np.linalg.norm(np.cross(ex, v)) > 1e-6 * np.linalg.norm(v):
+        raise ModelError(
+            f"the orientation of {card.name} {card.id} lies along it", place=card.where, remedy="give another"
+        )
+    ez = np.cross(ex, v)
+    ez /= np.linalg.norm(ez)
+    own = np.array([ex, np.cross(ez, ex), ez])
+    offsets = np.array([w[k] @ (grids.axes[nodes[k]] if offt[1 + k] == "G" else own) for k in (0, 1)])
+    ex = length + offsets[1] - offsets[0]
+    if not np.linalg.norm(ex) > 1e-9 * size:
+        raise ModelError(f"{card.name} {card.id} has no length with its offsets", place=card.where)
+    if not np.linalg.norm(np.cross(ex, v)) > 1e-6 * np.linalg.norm(v) * np.linalg.norm(ex):
+        raise ModelError(
+            f"the orientation of {card.name} {card.id} lies along it", place=card.where, remedy="give another"
+        )
+    return v, offsets
+
+
+def _section_offsets(conv: Conversion, nodes: list[int], v: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return offsets (2, 3) in the axes of the line between the grid points."""
+    x = conv.grids.x
+    ex = x[nodes[1]] - x[nodes[0]]
+    ex = ex / np.linalg.norm(ex)
+    ez = np.cross(ex, v)
+    ez /= np.linalg.norm(ez)
+    return offsets @ np.array([ex, np.cross(ez, ex), ez]).T
+
+
+def _rods(conv: Conversion) -> None:
+    known = {card.id: card for card in conv.deck.of("PROD")}
+    parts: dict[tuple[str, Any], list[Card]] = {}
+    for card in conv.deck.of("CROD"):
+        if card["pid"] not in known:
+            raise ModelError(f"there is no property of rods {card['pid']}", place=card.where, remedy="add PROD")
+        parts.setdefault(("PROD", card["pid"]), []).append(card)
+    for card in conv.deck.of("CONROD"):
+        parts.setdefault(("CONROD", (card["mid"], card["a"], card["j"], card["c"], card["nsm"])), []).append(card)
+    for number, ((kind, pid), members) in enumerate(parts.items(), 1):
+        section = known[pid] if kind == "PROD" else members[0]
+        material = isotropic(conv, section["mid"], section.where)
+        nodes = np.array([conv.grids.indices([c["g1"], c["g2"]], c.where) for c in members])
+        length = np.linalg.norm(np.diff(conv.grids.x[nodes], axis=1)[:, 0], axis=1)
+        if (length <= _POINT * conv.extent).any():
+            card = members[int(np.argmin(length))]
+            raise ModelError(f"{card.name} {card.id} has no length", place=card.where, remedy="move one of its ends")
+        ids = np.array([card.id for card in members])
+        name = f"PROD {pid}" if kind == "PROD" else f"CONROD part {number}"
+        data = Rods(material, section["a"], section["j"], section["c"])
+        if section["a"] < 0.0 or section["j"] < 0.0 or not (section["a"] or section["j"]):
+            raise ModelError(f"A = {section['a']:g}, J = {section['j']:g} is no rod", place=section.where)
+        conv.groups.append(Group(name, "rod", members[0].name, "line2", "truss", ids, nodes, section, data))
+        conv.used[nodes.ravel()] = True
+        if section["j"] and material.G:
+            conv.turn(nodes.ravel())
+
+
+def make_lines(conv: Conversion) -> None:
+    """Create beams and trusses of the model."""
+    for i, group in enumerate(conv.groups):
+        if group.kind == "bar":
+            _make_bars(conv, group, f"deck:part {i + 1}")
+        elif group.kind == "rod":
+            _make_rods(conv, group, f"deck:part {i + 1}")
+
+
+def _stiffness(conv: Conversion, group: Group, s: BarSection) -> dict[str, Any]:
+    """Return arguments of a section of bars; what is zero becomes next to nothing."""
+    m = group.data.material
+    I1, I2, turn = s.I1, s.I2, 0.0
+    if s.I12:
+        # y lies in plane 1: I1 is the integral of y^2, I12 that of y z
+        moments, axes = np.linalg.eigh(np.array([[s.I1, s.I12], [s.I12, s.I2]]))
+        I1, I2 = float(moments[1]), float(moments[0])
+        turn = float(np.rad2deg(np.arctan2(axes[1, 1], axes[0, 1])))
+    values: dict[str, Any] = {"EA": m.E * s.A, "EIz": m.E * I1, "EIy": m.E * I2, "GJ": m.G * s.J}
+    _, _, length = bar_axes(conv, group)
+    L2 = float(np.mean(length)) ** 2
+    most = max(values["EA"] * L2, values["EIz"], values["EIy"], values["GJ"])
+    if not most > 0.0:
+        raise ModelError("the section has no stiffness", place=s.where, remedy="give A, I1, I2 and J")
+    for name, what in (("EA", "A"), ("EIz", "I1"), ("EIy", "I2"), ("GJ", "J")):
+        if not values[name] > 0.0:
+            values[name] = _NOTHING * most / (L2 if name == "EA" else 1.0)
+            conv.note(f"{s.where}: {what} or its modulus is zero: the bars have no such stiffness", Effect.NONE)
+    values["GAy"] = np.inf if s.k1 is None else s.k1 * m.G * s.A or np.inf
+    values["GAz"] = np.inf if s.k2 is None else s.k2 * m.G * s.A or np.inf
+    values["rhoA"] = m.rho * s.A + s.nsm * conv.wtmass
+    if turn:
+        values["rotate"] = turn
+    if any(s.neutral):
+        values["centroid"], values["shear_centre"], values["mass_centre"] = list(s.neutral), [0.0, 0.0], list(s.neutral)
+    return values
+
+
+def _make_bars(conv: Conversion, group: Group, on: str) -> None:
+    data: Bars = group.data
+    name = f"section of {group.name}"
+    conv.model.section(name, "stiffness", **_stiffness(conv, group, data.section))
+    names: str | list[str] = name
+    if data.section.end is not None:
+        names = [name, f"{name}, end B"]
+        conv.model.section(names[1], "stiffness", **_stiffness(conv, group, data.section.end))
+    options: dict[str, Any] = {"orientation": data.v, "mass": "hermite" if conv.coupled else "lumped"}
+    local = _section_offsets(conv, group.nodes[0].tolist(), data.v[0], data.offsets[0])
+    if np.abs(local[0] - local[1]).max() > 0.0:
+        options["offset_start"], options["offset_end"] = local[0].tolist(), local[1].tolist()
+    elif local.any():
+        options["offset"] = local[0].tolist()
+    releases = {}
+    for end, digits in zip(("start", "end"), data.pins, strict=True):
+        words = [f"rotation {'xyz'[int(d) - 4]}" for d in digits if d in "456"]
+        if set(digits) & set("123"):
+            conv.note(
+                f"{group.section.where}: {group.type} {group.ids[0]}: pin flags {digits} release forces, which is not "
+                "supported"
+            )
+        if words:
+            releases[end] = words
+    if releases:
+        options["releases"] = releases
+    conv.model.beams(group.name, on, names, **options)
+
+
+def _make_rods(conv: Conversion, group: Group, on: str) -> None:
+    data: Rods = group.data
+    m, nsm = data.material, group.section["nsm"] * conv.wtmass
+    name = f"section of {group.name}"
+    if data.A and m.E:
+        conv.model.section(name, "stiffness", EA=m.E * data.A, rhoA=m.rho * data.A + nsm)
+        mass = "consistent" if conv.coupled else "lumped"
+        conv.model.trusses(group.name, on, name, mass=mass, strain="green")
+    if not (data.J and m.G):
+        return
+    from scipy.spatial.transform import Rotation
+
+    for element, (a, b) in zip(group.ids.tolist(), group.nodes.tolist(), strict=True):
+        d = conv.grids.x[b] - conv.grids.x[a]
+        turn = Rotation.align_vectors([d / np.linalg.norm(d)], [[1.0, 0.0, 0.0]])[0].as_rotvec()
+        k = m.G * data.J / float(np.linalg.norm(d))
+        conv.model.bushing(
+            f"{group.name} torsion {element}", a, b, [0.0, 0.0, 0.0, k, 0.0, 0.0], rotation=turn.tolist(),
+            point_a=conv.grids.x[a].tolist(), point_b=conv.grids.x[b].tolist(),
+        )  # fmt: skip

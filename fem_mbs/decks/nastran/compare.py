@@ -1,0 +1,229 @@
+"""Compare the tables of Nastran decks with the listings of MSC Nastran beside them (NAME.f06)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fem_mbs.decks.compare import Row
+from fem_mbs.errors import FemMbsError, InputError
+from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.meshes.nastran.deck import BulkDeck, Command
+from fem_mbs.meshes.nastran.f06 import ListingTable, read_f06
+from fem_mbs.meshes.nastran.reader import read_bulk
+
+if TYPE_CHECKING:
+    from fem_mbs.decks.nastran.run import Converted
+    from fem_mbs.results.report import PrintTable, StepReport
+
+__all__ = ["compare_deck"]
+
+#: Largest difference where the element formulations are the same.
+SAME = 1e-3
+#: Element or cell -> largest differences of displacements and of eigenvalues, where its formulation differs, and why.
+_DIFFERENT = {
+    "incompatible": (0.05, 0.1, "incompatible modes instead of bubble functions or reduced shear of CHEXA"),
+    "wedge": (0.1, 0.2, "CPENTA without bubble functions"),
+    "hexahedron20": (0.05, 0.1, "full integration instead of reduced shear of CHEXA with 20 grid points"),
+    "shell": (0.02, 0.05, "shells of another formulation"),
+}
+#: Eigenvalues of shells with coupled masses: those of MSC Nastran lie between lumped and consistent ones.
+_COUPLED = (0.25, "consistent masses; coupled ones of shells in MSC Nastran lie between these and lumped ones")
+#: Shells that are so few that one of them spans the model: their number, the margin, and why.
+_FEW = (16, 0.3, "a few shells: those of MSC Nastran bend like cubic polynomials (residual bending flexibility)")
+#: Why rotations and moments of such models are not compared.
+_NORMALS = "a few shells: moments hang on rotations about their normals, whose stiffness is one of the formulation"
+#: Modes whose eigenvalues differ by less, relatively, have no shapes of their own.
+_CLUSTER = 1e-3
+#: Of the largest displacement over the size of the model: rotations and forces below are round-off.
+_ROUND = 1e-6
+#: Columns of tables that are judged together: displacements and rotations, forces and moments.
+_PARTS = {
+    "DISPLACEMENT": (("translations", slice(0, 3)), ("rotations", slice(3, 6))),
+    "SPCFORCES": (("forces", slice(0, 3)), ("moments", slice(3, 6))),
+    "CROD": (("axial force", slice(0, 1)), ("torque", slice(1, 2))),
+    "CBAR": (("moments", slice(0, 4)), ("shear and axial force", slice(4, 7)), ("torque", slice(7, 8))),
+    "CBEAM": (("moments", slice(0, 2)), ("shear and axial force", slice(2, 5)), ("torque", slice(5, 6))),
+}
+
+
+def _without(deck: str, step: int, quantity: str, why: str, status: str = "not compared") -> Row:
+    return Row(deck, step, quantity, np.nan, np.nan, np.nan, np.nan, why, status)
+
+
+def compare_deck(path: str | Path) -> list[Row]:
+    """Return rows of one deck; one that cannot be run has one row that says why."""
+    from fem_mbs.decks.nastran.run import solve_deck
+
+    path = Path(path)
+    name = path.stem
+    reference = path.with_suffix(".f06")
+    try:
+        deck = read_bulk(path)
+        if reference.exists():
+            _ask_all(deck)
+        converted, solution = solve_deck(deck)
+    except InputError as error:
+        return [_without(name, 0, "run", " ".join(str(error).split()), "refused")]
+    except FemMbsError as error:
+        return [_without(name, 0, "run", " ".join(str(error).split()), "missing")]
+    rows = [_without(name, 0, "note", str(n)) for n in converted.notes if n.effect is not Effect.NONE]
+    if not reference.exists():
+        return [*rows, _without(name, 0, "run", "it ran; there is no listing beside it")]
+    try:
+        listing = read_f06(reference)
+    except FemMbsError as error:
+        return [*rows, _without(name, 0, "reference", " ".join(str(error).split()), "missing")]
+    summary = solution.report
+    steps = list(summary.steps) if summary is not None else []
+    margin = _Margin.of(converted)
+    compared = [row for table in listing.tables for row in _table(name, table, steps, margin)]
+    if not compared:
+        compared = [_without(name, 0, "run", "it ran; the listing has no table that is read")]
+    return rows + compared
+
+
+def _ask_all(deck: BulkDeck) -> None:
+    """Ask for all tables: a listing may hold more than the deck's commands do."""
+    for subcase in deck.subcases:
+        for name in ("DISPLACEMENT", "SPCFORCES", "FORCE"):
+            subcase.commands[name] = Command(name, (), "ALL", subcase.where)
+
+
+@dataclass(frozen=True)
+class _Margin:
+    """Largest differences of tables and of eigenvalues, and why; size below which rotations are round-off, per
+    displacement."""
+
+    table: float
+    eigenvalues: float
+    why: str
+    turn: float
+    few: bool
+
+    @classmethod
+    def of(cls, converted: Converted) -> _Margin:
+        conv = converted.conversion
+        found = []
+        for group in conv.groups:
+            full = group.kind == "solid" and group.section["isop"] in ("FULL", 1)
+            kind = group.element if group.element in _DIFFERENT else group.cell
+            if kind in _DIFFERENT and not full:
+                found.append(_DIFFERENT[kind])
+        table, roots, why = max(found) if found else (SAME, SAME, "same formulation")
+        shells = any(group.kind == "shell" for group in conv.groups)
+        if shells and conv.coupled:
+            roots, why = _COUPLED
+        few = shells and sum(len(group.ids) for group in conv.groups if group.kind == "shell") < _FEW[0]
+        if few:
+            table, why = _FEW[1:]
+        # rotations of shells about their normals have no counterpart
+        return cls(table, roots, why, (0.2 if shells else _ROUND) / max(conv.extent, 1e-300), few)
+
+
+def _mine(table: ListingTable, steps: list[StepReport]) -> PrintTable | None:
+    """Return the table of ours that belongs to one of the listing."""
+    for step in steps:
+        if table.subcase not in (0, step.deck_step or 0):
+            continue
+        for t in step.prints or ():
+            if t.quantity == table.quantity and (t.mode or 0) == table.mode:
+                return t
+    return None
+
+
+def _table(name: str, table: ListingTable, steps: list[StepReport], margin: _Margin) -> list[Row]:
+    label = table.quantity + (f" of mode {table.mode}" if table.mode else "")
+    if table.mode and table.quantity != "DISPLACEMENT":
+        return [_without(name, table.subcase, label, "forces of modes are not printed")]
+    mine = _mine(table, steps)
+    if mine is None:
+        return [_without(name, table.subcase, label, "not printed", "missing")]
+    if table.quantity == "EIGENVALUES":
+        return [_roots(name, table, mine, margin)]
+    if table.mode and _clustered(table, steps):
+        return [_without(name, table.subcase, label, "the eigenvalue is not apart from the next: any mix is a shape")]
+    ours = _rows_of(mine)
+    theirs = table.values
+    keys = _keys(table.ids)
+    if table.quantity == "SPCFORCES":  # of ours only those that are not zero
+        ours = {k: ours.get(k, [0.0] * 6) for k in keys}
+    if any(k not in ours for k in keys):
+        return [_without(name, table.subcase, label, "grid points or elements are missing", "missing")]
+    values = np.array([ours[k] for k in keys])
+    if table.mode:
+        norm = np.linalg.norm(theirs[:, :3]) / max(float(np.linalg.norm(values[:, :3])), 1e-300)
+        values = values * norm * (1.0 if np.sum(values[:, :3] * theirs[:, :3]) >= 0.0 else -1.0)
+    whole = float(np.abs(theirs[:, :3]).max(initial=0.0)) if table.quantity == "DISPLACEMENT" else 0.0
+    least = max(whole * margin.turn, _ROUND * float(np.abs(theirs).max(initial=0.0)) if not whole else 0.0)
+    out = []
+    for part, columns in _PARTS[table.quantity]:
+        floor = least if part != "translations" else 0.0
+        label_ = f"{label}, {part}"
+        if margin.few and part in ("rotations", "moments", "torque") and np.any(theirs[:, columns]):
+            out.append(_without(name, table.subcase, label_, _NORMALS))
+            continue
+        out.append(_worst(name, table.subcase, label_, values[:, columns], theirs[:, columns], floor, margin))
+    return out
+
+
+def _keys(ids: list[int]) -> list[tuple[int, int]]:
+    """Return numbers with a count of how often they stood before: of beams the ends."""
+    seen: dict[int, int] = {}
+    keys = []
+    for i in ids:
+        seen[i] = seen.get(i, 0) + 1
+        keys.append((i, seen[i]))
+    return keys
+
+
+def _rows_of(mine: PrintTable) -> dict[tuple[int, int], list[float | None]]:
+    return dict(zip(_keys(mine.ids), mine.values, strict=True))
+
+
+def _clustered(table: ListingTable, steps: list[StepReport]) -> bool:
+    for step in steps:
+        for t in step.prints or ():
+            if t.quantity == "EIGENVALUES" and table.subcase in (0, step.deck_step or 0):
+                values = np.array([v[0] for v in t.values], float)
+                at = t.ids.index(table.mode) if table.mode in t.ids else -1
+                near = [abs(values[k] - values[at]) for k in (at - 1, at + 1) if 0 <= k < len(values) and k != at]
+                return bool(near) and min(near) <= _CLUSTER * abs(values[at])
+    return False
+
+
+def _roots(name: str, table: ListingTable, mine: PrintTable, margin: _Margin) -> Row:
+    ours = dict(zip(mine.ids, [float(v[0] or 0.0) for v in mine.values], strict=True))
+    if any(i not in ours for i in table.ids):
+        return _without(
+            name, table.subcase, "eigenvalues", f"{len(ours)} were found, {len(table.ids)} are there", "missing"
+        )
+    theirs = table.values[:, 0]
+    values = np.array([ours[i] for i in table.ids])
+    scale = np.maximum(np.abs(theirs), 1e-6 * np.abs(theirs).max())
+    off = np.abs(values - theirs) / scale
+    k = int(off.argmax())
+    difference, limit = float(off[k]), margin.eigenvalues
+    return Row(
+        name, table.subcase, f"eigenvalues ({len(theirs)}), worst {table.ids[k]}", float(values[k]), float(theirs[k]),
+        difference, limit, margin.why, "ok" if difference <= limit else "outside",
+    )  # fmt: skip
+
+
+def _worst(
+    name: str, step: int, label: str, ours: np.ndarray, theirs: np.ndarray, least: float, margin: _Margin
+) -> Row:  # fmt: skip
+    """Return the row where a table differs most, over its largest row, or over ``least``, below which all is
+    round-off."""
+    size = max(float(np.linalg.norm(theirs, axis=1).max()), least, 1e-30)
+    off = np.linalg.norm(ours - theirs, axis=1)
+    k = int(off.argmax())
+    j = int(np.abs(ours[k] - theirs[k]).argmax())
+    difference = float(off[k]) / size
+    return Row(
+        name, step, label, float(ours[k, j]), float(theirs[k, j]), difference, margin.table, margin.why,
+        "ok" if difference <= margin.table else "outside",
+    )  # fmt: skip

@@ -1,0 +1,469 @@
+"""Loads of a Nastran deck as forces and moments of the grid points, and temperatures.
+
+A load set becomes vectors (n, 6) along the global axes; LOAD adds sets with factors.  Weight is the mass matrix of the
+model times the acceleration, as in Nastran, so lumped and offset masses count as they do in modes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fem_mbs.decks.nastran.bars import Bars, Rods, bar_axes
+from fem_mbs.decks.nastran.model import Conversion, Group, isotropic
+from fem_mbs.decks.nastran.solids import FACES
+from fem_mbs.elements.solids import shapes
+from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.meshes.nastran.cards import Card
+from fem_mbs.meshes.nastran.deck import Subcase
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+__all__ = ["LoadCase", "find_loads", "needs_mass", "turn_loaded"]
+
+#: Entries that a load set may consist of.
+KINDS = (
+    "FORCE", "FORCE1", "MOMENT", "MOMENT1", "GRAV", "RFORCE", "PLOAD", "PLOAD1", "PLOAD2", "PLOAD4", "SPCD",
+)  # fmt: skip
+_SHELLS = {"CQUAD4": 4, "CQUADR": 4, "CTRIA3": 3, "CTRIAR": 3, "CQUAD8": 4, "CTRIA6": 3}
+
+
+@dataclass
+class LoadCase:
+    """Loads of a subcase: forces and moments (n, 6) of the nodes; per bar or rod group (by its number) forces (m, 12)
+    that fix its ends, along the axes of the bars; temperatures (n,) of the nodes, None for none."""
+
+    forces: np.ndarray
+    fixed: dict[int, np.ndarray] = field(default_factory=dict)
+    temperatures: np.ndarray | None = None
+
+
+def _sets(conv: Conversion, number: int, subcase: Subcase) -> dict[int, float]:
+    """Return load sets and factors that a selected number stands for.
+
+    Raises:
+        ModelError: there are no such loads.
+    """
+    unions = [card for card in conv.deck.of("LOAD") if card["sid"] == number]
+    if len(unions) > 1:
+        raise ModelError(f"there are two LOAD {number}", place=unions[1].where, remedy="remove one")
+    there = {card["sid"] for card in conv.deck.of(*KINDS)}
+    if not unions:
+        if number not in there:
+            where = subcase.commands["LOAD"].where
+            known = {e.name for e in conv.deck.unknown if e.fields and e.fields[0] == str(number)}
+            if known:
+                return {}
+            raise ModelError(f"there is no load set {number}", place=where, remedy="mend the number")
+        return {number: 1.0}
+    card = unions[0]
+    out: dict[int, float] = {}
+    terms = card["terms"]
+    for k in range(0, len(terms), 2):
+        pair = terms[k : k + 2]
+        if pair == [None] or pair == [None, None]:
+            continue
+        if len(pair) < 2 or pair[0] is None or not isinstance(pair[1], int):
+            raise ModelError("LOAD needs pairs of factor and set", place=card.where)
+        if pair[1] not in there:
+            raise ModelError(f"there is no load set {pair[1]}", place=card.where, remedy="mend the number")
+        out[pair[1]] = out.get(pair[1], 0.0) + float(card["s"]) * float(pair[0])
+    return out
+
+
+def needs_mass(conv: Conversion) -> bool:
+    """Return whether loads need the mass matrix."""
+    return bool(conv.deck.of("GRAV", "RFORCE"))
+
+
+def turn_loaded(conv: Conversion, dependent: set[int]) -> None:
+    """Give rotations to nodes with moments whose rotations depend on others."""
+    for card in conv.deck.of("MOMENT", "MOMENT1"):
+        node = conv.grids.index(card["g"], card.where)
+        if any(6 * node + k in dependent for k in (3, 4, 5)):
+            conv.turn(node)
+
+
+def find_loads(conv: Conversion, subcase: Subcase, mass: csr_matrix | None) -> LoadCase:
+    """Return the loads that a subcase selects; ``mass`` (6 n, 6 n) along the global axes.
+
+    Raises:
+        ModelError: entries that name what is not there, or that the model does not have, with file and line.
+    """
+    case = LoadCase(np.zeros((len(conv.grids.ids), 6)))
+    number = conv.select(subcase, "LOAD")
+    for sid, factor in (_sets(conv, number, subcase) if number else {}).items():
+        for card in conv.deck.of(*KINDS):
+            if card["sid"] == sid and card.name != "SPCD":
+                _ADD[card.name](conv, case, card, factor, mass)
+    _temperatures(conv, subcase, case)
+    _no_rotation(conv, case)
+    return case
+
+
+def _no_rotation(conv: Conversion, case: LoadCase) -> None:
+    """Leave out what acts on components that do not exist: AUTOSPC holds them."""
+    lost = (np.abs(case.forces[:, 3:]).max(axis=1) > 0.0) & ~conv.rotational
+    if lost.any():
+        id_ = conv.grids.ids[np.argmax(lost)]
+        conv.note(
+            f"a moment on grid point {id_}, which no element turns, has no effect (AUTOSPC holds it)", Effect.NONE
+        )
+        case.forces[lost, 3:] = 0.0
+    lost = (np.abs(case.forces).max(axis=1) > 0.0) & ~conv.used
+    if lost.any():
+        id_ = conv.grids.ids[np.argmax(lost)]
+        conv.note(f"a load on grid point {id_}, which nothing uses, has no effect (AUTOSPC holds it)", Effect.NONE)
+        case.forces[lost] = 0.0
+
+
+# --- grid points -----------------------------------------------------------------------------------------------------
+def _point(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: Any) -> None:
+    node = conv.grids.index(card["g"], card.where)
+    part = 3 if card.name.startswith("MOMENT") else 0
+    if card.name.endswith("1"):
+        a, b = conv.grids.indices([card["g1"], card["g2"]], card.where)
+        v = conv.grids.x[b] - conv.grids.x[a]
+        size = float(np.linalg.norm(v))
+        if not size > 0.0:
+            raise ModelError(f"{card.name}: G1 and G2 give no direction", place=card.where)
+        v = card["f"] * v / size
+    else:
+        axes = conv.grids.system(card["cid"], card.where).axes_at(conv.grids.x[node])[0]
+        v = card["f"] * np.array([card["n1"], card["n2"], card["n3"]]) @ axes
+    case.forces[node, part : part + 3] += factor * v
+
+
+# --- inertia ---------------------------------------------------------------------------------------------------------
+def _gravity(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: Any) -> None:
+    system = conv.grids.system(card["cid"], card.where)
+    if system.kind != "R":
+        raise UnsupportedError("GRAV in a cylindrical or spherical system is not supported", place=card.where)
+    if card["mb"]:
+        conv.note(f"{card.where}: GRAV: MB = {card['mb']} is not used")
+    a = np.zeros((len(conv.grids.ids), 6))
+    a[:, :3] = card["a"] * np.array([card["n1"], card["n2"], card["n3"]]) @ system.axes
+    case.forces += factor * (mass @ a.ravel()).reshape(-1, 6)
+
+
+def _rotation(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: Any) -> None:
+    for key in ("racc", "mb", "idrf"):
+        if card[key] is not None:
+            conv.note(f"{card.where}: RFORCE: {key.upper()} is not supported")
+    system = conv.grids.system(card["cid"], card.where)
+    centre = np.zeros(3) if not card["g"] else conv.grids.x[conv.grids.index(card["g"], card.where)]
+    axes = system.axes if system.kind == "R" else system.axes_at(centre)[0]
+    w = 2.0 * np.pi * card["a"] * np.array([card["r1"], card["r2"], card["r3"]]) @ axes
+    a = np.zeros((len(conv.grids.ids), 6))
+    a[:, :3] = -np.cross(w, np.cross(w, conv.grids.x - centre))
+    case.forces += factor * (mass @ a.ravel()).reshape(-1, 6)
+
+
+# --- pressures -------------------------------------------------------------------------------------------------------
+def _triangle(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: Any) -> None:
+    """Add a PLOAD: of four points the mean of both divisions into two triangles."""
+    names = [card[k] for k in ("g1", "g2", "g3", "g4") if card[k]]
+    nodes = conv.grids.indices(names, card.where)
+    triangles = [(0, 1, 2)] if len(nodes) == 3 else [(0, 1, 2), (0, 2, 3), (0, 1, 3), (1, 2, 3)]
+    share = 1.0 if len(nodes) == 3 else 0.5
+    for t in triangles:
+        a, b, c = conv.grids.x[nodes[list(t)]]
+        force = factor * share * card["p"] * 0.5 * np.cross(b - a, c - a) / 3.0
+        case.forces[nodes[list(t)], :3] += force
+
+
+def _faces_force(
+    conv: Conversion, kind: str, nodes: np.ndarray, p: np.ndarray, vector: np.ndarray | None
+) -> np.ndarray:
+    """Return forces (k, 3) of the nodes of a face under intensities p (corners) along the normal by the right-hand rule
+    of its nodes, or along a vector."""
+    X = conv.grids.x[nodes][None]
+    points, weights = shapes.exact_rule(kind)
+    J = shapes.jacobians(kind, X, points)[0]
+    normal = np.cross(J[..., 0], J[..., 1])
+    corners = kind.rstrip("0123456789")
+    at = shapes.shape_functions(corners, points) @ p
+    N = shapes.shape_functions(kind, points)
+    if vector is None:
+        return N.T @ (normal * (at * weights)[:, None])
+    area = np.linalg.norm(normal, axis=1)
+    return (N.T @ (area * at * weights))[:, None] * vector
+
+
+def _solid_face(conv: Conversion, card: Card, group: Group, row: int) -> tuple[str, np.ndarray, np.ndarray]:
+    """Return kind, nodes (of the whole face, outward by the right-hand rule) and intensities (corners) of a PLOAD4."""
+    nodes = group.nodes[row]
+    g1, g34 = card["g1"], card["g34"]
+    if not isinstance(g1, int):
+        raise ModelError(f"PLOAD4 on the solid {group.ids[row]} needs G1", place=card.where, remedy="name its face")
+    a = conv.grids.index(g1, card.where)
+    b = None if not g34 else conv.grids.index(g34, card.where)
+    found = None
+    for kind, local in FACES[group.cell]:
+        count = 3 if kind.startswith("triangle") else 4
+        corners = nodes[list(local[:count])].tolist()
+        if a not in corners:
+            continue
+        at = corners.index(a)
+        if group.type == "CTETRA":
+            hit = b is not None and b in nodes[:4].tolist() and b not in corners
+        elif count == 3:
+            hit = b is None
+        else:
+            hit = b is not None and b == corners[(at + 2) % 4]
+        if hit:
+            found = kind, nodes[list(local)], at, count
+    if found is None:
+        raise ModelError(
+            f"G1 = {g1} and G3/G4 = {g34} name no face of {group.type} {group.ids[row]}", place=card.where,
+            remedy="name two opposite corners of the face, of CTETRA the corner that is not on it",
+        )  # fmt: skip
+    kind, face, at, count = found
+    p = np.array([card["p1"], card["p2"], card["p3"], card["p4"]][:count])
+    return kind, face, np.roll(p, at)
+
+
+def _pload4(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: Any) -> None:
+    if card["sorl"] != "SURF" or card["ldir"] != "NORM":
+        raise UnsupportedError(f"PLOAD4 with {card['sorl']}, {card['ldir']} is not supported", place=card.where)
+    vector = np.array([card["n1"], card["n2"], card["n3"]])
+    along = None
+    ids = [card["eid"]]
+    if card["g1"] == "THRU":
+        if card["g34"] is None or card["g34"] < card["eid"]:
+            raise ModelError("PLOAD4 with THRU needs a larger last element", place=card.where)
+        ids = list(range(card["eid"], card["g34"] + 1))
+    hit = False
+    for id_ in ids:
+        for group in conv.groups:
+            row = np.flatnonzero(group.ids == id_) if group.kind == "solid" else np.empty(0, int)
+            if not row.size:
+                continue
+            kind, nodes, p = _solid_face(conv, card, group, int(row[0]))
+            if vector.any():
+                along = _direction(conv, card, nodes, vector)
+            f = _faces_force(conv, kind, nodes, p, along)
+            case.forces[nodes, :3] += factor * (f if along is not None else -f)
+            hit = True
+        if not hit or len(ids) > 1:
+            hit |= _on_shell(conv, case, card, id_, factor, vector)
+    if not hit:
+        raise ModelError(f"there is no solid or shell {card['eid']}", place=card.where, remedy="mend the number")
+
+
+def _direction(conv: Conversion, card: Card, nodes: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    axes = conv.grids.system(card["cid"], card.where).axes_at(conv.grids.x[nodes].mean(axis=0))[0]
+    return (vector / np.linalg.norm(vector)) @ axes
+
+
+def _shells(conv: Conversion) -> dict[int, Card]:
+    return {card.id: card for card in conv.deck.of(*_SHELLS)}
+
+
+def _shell_corners(conv: Conversion, card: Card) -> tuple[str, np.ndarray]:
+    count = _SHELLS[card.name]
+    nodes = conv.grids.indices([card[f"g{k + 1}"] for k in range(count)], card.where)
+    return ("triangle" if count == 3 else "quad"), nodes
+
+
+def _on_shell(conv: Conversion, case: LoadCase, card: Card, id_: int, factor: float, vector: np.ndarray) -> bool:
+    shell = _shells(conv).get(id_)
+    if shell is None:
+        return False
+    kind, nodes = _shell_corners(conv, shell)
+    p = np.array([card["p1"], card["p2"], card["p3"], card["p4"]][: len(nodes)])
+    along = _direction(conv, card, nodes, vector) if vector.any() else None
+    case.forces[nodes, :3] += factor * _faces_force(conv, kind, nodes, p, along)
+    return True
+
+
+def _pload2(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: Any) -> None:
+    shells = _shells(conv)
+    for id_ in card["ids"] if isinstance(card["ids"], list) else []:
+        if id_ not in shells:
+            raise ModelError(f"there is no shell {id_}", place=card.where, remedy="mend the number")
+        kind, nodes = _shell_corners(conv, shells[id_])
+        case.forces[nodes, :3] += factor * _faces_force(conv, kind, nodes, np.full(len(nodes), card["p"]), None)
+
+
+# --- bars ------------------------------------------------------------------------------------------------------------
+def _pload1(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: Any) -> None:
+    kind, scale = card["type"], card["scale"]
+    if kind not in ("FX", "FY", "FZ", "FXE", "FYE", "FZE", "MX", "MY", "MZ", "MXE", "MYE", "MZE"):
+        raise ModelError(f"TYPE = {kind} of PLOAD1 is not known", place=card.where)
+    if scale not in ("LE", "FR", "LEPR", "FRPR"):
+        raise ModelError(f"SCALE = {scale} of PLOAD1 is not known", place=card.where)
+    for number, group in enumerate(conv.groups):
+        row = np.flatnonzero(group.ids == card["eid"]) if group.kind == "bar" else np.empty(0, int)
+        if not row.size:
+            continue
+        if kind.startswith("M") or any(group.data.pins):
+            conv.note(f"{card.where}: PLOAD1 with moments along a bar, or on bars with pin flags, is not supported")
+            return
+        _line_load(conv, case, card, factor, number, int(row[0]))
+        return
+    raise ModelError(f"there is no bar {card['eid']}", place=card.where, remedy="mend the number")
+
+
+def _line_load(conv: Conversion, case: LoadCase, card: Card, factor: float, number: int, row: int) -> None:
+    group = conv.groups[number]
+    _, axes, length = bar_axes(conv, group)
+    A, L = axes[row], float(length[row])
+    x1, x2 = card["x1"], card["x2"]
+    p1 = card["p1"]
+    if card["scale"].startswith("LE"):
+        x1, x2 = x1 / L, None if x2 is None else x2 / L
+    inside = 0.0 <= x1 <= 1.0 + 1e-9 and (x2 is None or x1 <= x2 <= 1.0 + 1e-9)
+    if not inside:
+        raise ModelError(
+            f"the load stands from {x1:g} to {x2 or x1:g} of the bar", place=card.where, remedy="give 0 to 1"
+        )
+    direction = np.eye(3)["XYZ".index(card["type"][1])]
+    if not card["type"].endswith("E"):
+        direction = A @ direction
+    if card["scale"].endswith("PR") and not card["type"].endswith("E"):
+        p1, across = p1, float(np.sqrt(max(0.0, 1.0 - direction[0] ** 2)))
+    else:
+        across = 1.0
+    if x2 is None or x2 == x1:
+        points, values = np.array([x1]), np.array([p1])
+    else:
+        p2 = p1 if card["p2"] is None else card["p2"]
+        g, w = np.polynomial.legendre.leggauss(4)
+        s = 0.5 * (g + 1.0)
+        points = x1 + (x2 - x1) * s
+        values = (p1 + (p2 - p1) * s) * 0.5 * w * (x2 - x1) * L * across
+    f = np.zeros(12)
+    for x, p in zip(points, values, strict=True):
+        f += factor * p * _consistent(group.data, L, float(x), direction)
+    case.fixed.setdefault(number, np.zeros((len(group.ids), 12)))[row] += f
+    _put(conv, case, group, row, A, f)
+
+
+def _put(conv: Conversion, case: LoadCase, group: Group, row: int, A: np.ndarray, f: np.ndarray) -> None:
+    """Add forces (12,) at the ends of a bar, along its axes, to those of its nodes."""
+    for k in range(2):
+        node = group.nodes[row, k]
+        force, moment = f[6 * k : 6 * k + 3] @ A, f[6 * k + 3 : 6 * k + 6] @ A
+        case.forces[node, :3] += force
+        case.forces[node, 3:] += moment + np.cross(group.data.offsets[row, k], force)
+
+
+def _consistent(data: Bars, L: float, x: float, d: np.ndarray) -> np.ndarray:
+    """Return forces (12,) at the ends that do the work of a unit force along d (3,) at x (0 to 1): by the exact shapes
+    of a bar with shear deformation."""
+    f = np.zeros(12)
+    f[0], f[6] = d[0] * (1.0 - x), d[0] * x
+    s, m = data.section, data.material
+    for axis, turn, sign, inertia, k in ((1, 5, 1.0, s.I1, s.k1), (2, 4, -1.0, s.I2, s.k2)):
+        area = 0.0 if k is None else k * m.G * s.A
+        phi = 12.0 * m.E * inertia / (area * L * L) if area else 0.0
+        c = d[axis] / (1.0 + phi)
+        f[axis] += c * (1.0 - 3.0 * x**2 + 2.0 * x**3 + phi * (1.0 - x))
+        f[turn] += sign * c * L * (x - 2.0 * x**2 + x**3 + 0.5 * phi * (x - x**2))
+        f[6 + axis] += c * (3.0 * x**2 - 2.0 * x**3 + phi * x)
+        f[6 + turn] += sign * c * L * (x**3 - x**2 - 0.5 * phi * (x - x**2))
+    return f
+
+
+# --- temperatures ----------------------------------------------------------------------------------------------------
+def _nodal(conv: Conversion, number: int, where: str) -> np.ndarray:
+    """Return temperatures (n,) of a set, NaN where none is given.
+
+    Raises:
+        ModelError: there is no such set.
+    """
+    out = np.full(len(conv.grids.ids), np.nan)
+    found = False
+    for card in conv.deck.of("TEMPD"):
+        for k in ("", "2", "3", "4"):
+            if card["sid" + k] == number:
+                out[:] = card["t1" if not k else f"t{k}"]
+                found = True
+    for card in conv.deck.of("TEMP"):
+        if card["sid"] != number:
+            continue
+        found = True
+        for at in "123":
+            if card["g" + at] is not None:
+                out[conv.grids.index(card["g" + at], card.where)] = card["t" + at] or 0.0
+    if not found:
+        raise ModelError(f"there is no temperature set {number}", place=where, remedy="add TEMP or TEMPD")
+    return out
+
+
+def _temperatures(conv: Conversion, subcase: Subcase, case: LoadCase) -> None:
+    command = subcase.commands.get("TEMPERATURE(LOAD)") or subcase.commands.get("TEMPERATURE")
+    if command is None or not command.number:
+        return
+    case.temperatures = _nodal(conv, command.number, command.where)
+    initial = subcase.commands.get("TEMPERATURE(INITIAL)")
+    start = None
+    if initial is not None and initial.number:
+        start = _nodal(conv, initial.number, initial.where)
+    for number, group in enumerate(conv.groups):
+        values = case.temperatures[group.nodes]
+        if np.isnan(values).any():
+            id_ = group.ids[np.argmax(np.isnan(values).any(axis=1))]
+            raise ModelError(
+                f"no temperature of a grid point of {group.type} {id_} is given",
+                place=command.where,
+                remedy="add TEMPD",
+            )
+        if group.kind == "solid":
+            continue
+        if group.kind == "shell":
+            conv.note(f"{group.section.where}: temperatures of {group.section.name} {group.section.id} are not used")
+            continue
+        m = group.data.material
+        change = values - (m.tref if start is None else start[group.nodes])
+        if m.alpha and change.any():
+            _heat_line(conv, case, number, m.E * m.alpha * change.mean(axis=1))
+    if start is not None:
+        case.temperatures = case.temperatures - start
+
+
+def _heat_line(conv: Conversion, case: LoadCase, number: int, stress: np.ndarray) -> None:
+    """Add the forces (n,) that held bars or rods would exert when heated, the mean over their length."""
+    group = conv.groups[number]
+    fixed = case.fixed.setdefault(number, np.zeros((len(group.ids), 12)))
+    if isinstance(group.data, Rods):
+        force = stress * group.data.A
+        d = conv.grids.x[group.nodes[:, 1]] - conv.grids.x[group.nodes[:, 0]]
+        d /= np.linalg.norm(d, axis=1)[:, None]
+        np.add.at(case.forces, group.nodes[:, 0], np.pad(-force[:, None] * d, ((0, 0), (0, 3))))
+        np.add.at(case.forces, group.nodes[:, 1], np.pad(force[:, None] * d, ((0, 0), (0, 3))))
+        fixed[:, 0] -= force
+        fixed[:, 6] += force
+        return
+    if any(group.data.pins):
+        conv.note(f"{group.section.where}: temperatures of bars with pin flags are not used")
+        return
+    force = stress * group.data.section.A
+    _, axes, _ = bar_axes(conv, group)
+    for row in range(len(group.ids)):
+        f = np.zeros(12)
+        f[0], f[6] = -force[row], force[row]
+        fixed[row] += f
+        _put(conv, case, group, row, axes[row], f)
+
+
+def thermal_reference(conv: Conversion, group: Group, initial: bool) -> float:
+    """Return the temperature without strain of a solid; 0 where initial temperatures are subtracted already."""
+    if initial:
+        return 0.0
+    mid = group.section["mid"]
+    for card in conv.deck.of("MAT9"):
+        if card.id == mid:
+            return float(card["tref"])
+    return isotropic(conv, mid, group.section.where).tref
+
+
+_ADD: dict[str, Any] = {
+    "FORCE": _point, "FORCE1": _point, "MOMENT": _point, "MOMENT1": _point, "GRAV": _gravity, "RFORCE": _rotation,
+    "PLOAD": _triangle, "PLOAD1": _pload1, "PLOAD2": _pload2, "PLOAD4": _pload4,
+}  # fmt: skip

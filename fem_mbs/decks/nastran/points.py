@@ -1,0 +1,296 @@
+"""Masses, springs, dampers and bushes of a Nastran deck: CONM1, CONM2, CELAS1, CELAS2, CDAMP1, CDAMP2, CVISC, CBUSH."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.decks.nastran.model import Conversion, one_of
+from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.meshes.nastran.cards import Card
+
+__all__ = ["make_points", "turn_points"]
+
+_COMPONENTS = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
+
+
+def turn_points(conv: Conversion) -> None:
+    """Mark the nodes that masses, springs and bushes use, and give rotations to those that need them."""
+    for card in conv.deck.of("CONM1", "CONM2"):
+        at = conv.grids.index(card["g"], card.where)
+        conv.used[at] = True
+        if card.name == "CONM2" and any(card[k] for k in ("x1", "x2", "x3", "i11", "i22", "i33")):
+            conv.turn(at)
+        if card.name == "CONM1" and any(card[f"m{i}{j}"] for i in (4, 5, 6) for j in range(1, i + 1)):
+            conv.turn(at)
+    for card in conv.deck.of("CELAS1", "CELAS2", "CDAMP1", "CDAMP2"):
+        for node, component in _ends(conv, card):
+            conv.used[node] = True
+            if component > 3:
+                conv.turn(node)
+    for card in conv.deck.of("CBUSH"):
+        conv.turn(conv.grids.indices([g for g in (card["ga"], card["gb"]) if g is not None], card.where))
+    for card in conv.deck.of("CVISC"):
+        conv.used[conv.grids.indices([card["g1"], card["g2"]], card.where)] = True
+
+
+def make_points(conv: Conversion) -> None:
+    """Create masses, springs, dampers and bushes.
+
+    Raises:
+        ModelError: entries that name what is not there, or that the model does not have, with file and line.
+    """
+    for card in conv.deck.of("CONM2"):
+        _mass(conv, card)
+    for card in conv.deck.of("CONM1"):
+        _mass_matrix(conv, card)
+    springs = _numbered(conv, "PELAS", ("k", "ge"))
+    for card in conv.deck.of("CELAS1", "CELAS2"):
+        if card.name == "CELAS2":
+            stiffness, loss = card["k"], card["ge"]
+        else:
+            if card["pid"] not in springs:
+                one_of(conv, ("PELAS",), card["pid"], "property of springs", card.where)
+            stiffness, loss = springs[card["pid"]]
+        if loss:
+            conv.note(f"{card.where}: {card.name} {card.id}: the structural damping GE is not used", Effect.NONE)
+        if stiffness:
+            _spring(conv, card, {"stiffness": stiffness})
+    dampers = _numbered(conv, "PDAMP", ("b",))
+    for card in conv.deck.of("CDAMP1", "CDAMP2"):
+        if card.name == "CDAMP1" and card["pid"] not in dampers:
+            one_of(conv, ("PDAMP",), card["pid"], "property of dampers", card.where)
+        b = card["b"] if card.name == "CDAMP2" else dampers[card["pid"]][0]
+        if b:
+            _spring(conv, card, {"damping": b})
+    viscous = _numbered(conv, "PVISC", ("ce", "cr"))
+    for card in conv.deck.of("CVISC"):
+        _viscous(conv, card, viscous)
+    for card in conv.deck.of("CBUSH"):
+        _bush(conv, card)
+
+
+def _numbered(conv: Conversion, name: str, keys: tuple[str, ...]) -> dict[int, tuple[float, ...]]:
+    """Return the values of properties of which an entry has several."""
+    out: dict[int, tuple[float, ...]] = {}
+    for card in conv.deck.of(name):
+        k = 1
+        while f"pid{k}" in card.values:
+            number = card[f"pid{k}"]
+            if number is not None:
+                if number in out:
+                    raise ModelError(f"there are two {name} {number}", place=card.where, remedy="remove one")
+                out[number] = tuple(card[f"{key}{k}"] for key in keys)
+            k += 1
+    return out
+
+
+# --- masses ----------------------------------------------------------------------------------------------------------
+def _mass(conv: Conversion, card: Card) -> None:
+    at = conv.grids.index(card["g"], card.where)
+    m = card["m"] * conv.wtmass
+    arm = np.array([card["x1"], card["x2"], card["x3"]])
+    axes = np.eye(3)
+    if card["cid"] == -1:
+        arm = arm - conv.grids.x[at]
+    elif card["cid"]:
+        axes = conv.grids.system(card["cid"], card.where).axes_at(conv.grids.x[at])[0]
+        arm = arm @ axes
+    J = np.array([
+        [card["i11"], -card["i21"], -card["i31"]],
+        [-card["i21"], card["i22"], -card["i32"]],
+        [-card["i31"], -card["i32"], card["i33"]],
+    ]) * conv.wtmass  # fmt: skip
+    J = axes.T @ J @ axes
+    if m < 0.0:
+        raise UnsupportedError(f"the mass {m:g} is negative", place=card.where, remedy="give a positive one")
+    if not m and not J.any():
+        conv.note(f"{card.where}: CONM2 {card.id} has no mass", Effect.NONE)
+        return
+    options: dict[str, Any] = {}
+    if J.any():
+        options["inertia"] = J
+    if arm.any():
+        options["offset"] = arm.tolist()
+    try:
+        conv.model.point_mass(f"CONM2 {card.id}", np.array([at]), m, **options)
+    except ModelError as error:
+        raise ModelError(f"CONM2 {card.id}: {error.text}", place=card.where, remedy=error.remedy) from None
+
+
+def _mass_matrix(conv: Conversion, card: Card) -> None:
+    at = conv.grids.index(card["g"], card.where)
+    M = np.zeros((6, 6))
+    for i in range(6):
+        for j in range(i + 1):
+            M[i, j] = M[j, i] = card[f"m{i + 1}{j + 1}"] * conv.wtmass
+    if card["cid"]:
+        axes = conv.grids.system(card["cid"], card.where).axes_at(conv.grids.x[at])[0]
+        T = np.kron(np.eye(2), axes)
+        M = T.T @ M @ T
+    name = f"CONM1 {card.id}"
+    m = float(np.trace(M[:3, :3])) / 3.0
+    if not M[3:].any() and np.abs(M[:3, :3] - m * np.eye(3)).max() <= 1e-12 * m:
+        conv.model.point_mass(name, np.array([at]), m)
+        return
+    try:
+        conv.model.nodal_mass(name, np.array([at]), M)
+    except ModelError as error:
+        raise UnsupportedError(f"CONM1 {card.id}: {error.text}", place=card.where, remedy=error.remedy) from None
+
+
+# --- springs and dampers ---------------------------------------------------------------------------------------------
+def _ends(conv: Conversion, card: Card) -> list[tuple[int, int]]:
+    """Return nodes and components (1 to 6) of the ends of a scalar spring; none where it is grounded.
+
+    Raises:
+        ModelError: scalar points, and components that are none.
+    """
+    out = []
+    scalar = {i for c in conv.deck.of("SPOINT") for i in (c["ids"] if isinstance(c["ids"], list) else [])}
+    for g, c in ((card["g1"], card["c1"]), (card["g2"], card["c2"])):
+        if not g:
+            continue
+        if g in scalar:
+            raise UnsupportedError(
+                f"{card.name} {card.id} ends at the scalar point {g}, which is not supported", place=card.where,
+                remedy="use a grid point",
+            )  # fmt: skip
+        at = conv.grids.index(g, card.where)
+        if not 1 <= c <= 6:
+            raise ModelError(f"{card.name} {card.id}: component {c} is none of 1 to 6", place=card.where)
+        out.append((at, c))
+    if not out:
+        raise ModelError(f"{card.name} {card.id} has no grid point", place=card.where, remedy="give one")
+    return out
+
+
+def _spring(conv: Conversion, card: Card, law: dict[str, float]) -> None:
+    ends = _ends(conv, card)
+    name = f"{card.name} {card.id}"
+    if len({c > 3 for _, c in ends}) > 1:
+        raise UnsupportedError(f"{name} joins a displacement and a rotation, which is not supported", place=card.where)
+    directions = [conv.grids.axes[node][(c - 1) % 3] for node, c in ends]
+    if len(ends) == 2 and ends[0] == ends[1]:
+        raise ModelError(f"{name} has both ends at one component", place=card.where, remedy="change one")
+    value = next(iter(law.values()))
+    if value < 0.0:
+        raise UnsupportedError(f"{name}: the coefficient {value:g} is negative", place=card.where)
+    a, na = np.array([ends[0][0]]), directions[0]
+    if ends[0][1] > 3:
+        if len(ends) == 2 and np.abs(directions[1] - na).max() > 1e-12:
+            raise UnsupportedError(
+                f"{name} joins rotations about different axes, which is not supported", place=card.where
+            )
+        axis = int(np.abs(na).argmax())
+        if abs(abs(na[axis]) - 1.0) < 1e-12:
+            against: dict[str, Any] = {"against": np.array([ends[1][0]])} if len(ends) == 2 else {}
+            conv.model.nodal_spring(name, a, _COMPONENTS[3 + axis], **law, **against)
+            return
+        M = np.zeros((6, 6))
+        M[3:, 3:] = value * np.outer(na, na)
+        x = conv.grids.x
+        where: dict[str, Any] = {"point_a": x[ends[0][0]].tolist(), next(iter(law)): M}
+        if len(ends) == 2:
+            where["point_b"] = x[ends[1][0]].tolist()
+        conv.model.bushing(name, ends[0][0], ends[1][0] if len(ends) == 2 else "ground", **where)
+        return
+    if len(ends) == 2 and ends[0][0] == ends[1][0]:
+        raise UnsupportedError(
+            f"{name} joins two directions of one grid point, which is not supported", place=card.where
+        )
+    options: dict[str, Any] = {}
+    if len(ends) == 2:
+        options = {"against": np.array([ends[1][0]]), "other": directions[1].tolist()}
+    conv.model.nodal_spring(name, a, na.tolist(), **law, **options)
+
+
+def _viscous(conv: Conversion, card: Card, known: dict[int, tuple[float, ...]]) -> None:
+    if card["pid"] not in known:
+        one_of(conv, ("PVISC",), card["pid"], "property of dampers", card.where)
+    ce, cr = known[card["pid"]]
+    if cr:
+        conv.note(f"{card.where}: CVISC {card.id}: the damping of rotations (CR) is not used")
+    a, b = conv.grids.indices([card["g1"], card["g2"]], card.where).tolist()
+    if not np.linalg.norm(conv.grids.x[b] - conv.grids.x[a]) > 0.0:
+        raise ModelError(f"CVISC {card.id} has no length", place=card.where, remedy="use CDAMP2")
+    if ce:
+        conv.model.spring(f"CVISC {card.id}", a, b, stiffness=0.0, damping=ce)
+
+
+# --- bushes ----------------------------------------------------------------------------------------------------------
+def _bush_values(conv: Conversion, card: Card) -> dict[str, np.ndarray]:
+    """Return stiffness "K" and damping "B" (6,) of a PBUSH."""
+    words = [None, *card["words"]]
+    out: dict[str, np.ndarray] = {"K": np.zeros(6), "B": np.zeros(6)}
+    for k in range(0, len(words), 8):
+        row = words[k : k + 8]
+        row += [None] * (8 - len(row))
+        kind = row[1]
+        if kind in ("K", "B"):
+            if any(isinstance(v, str) for v in row[2:]):
+                raise UnsupportedError(f"PBUSH {card.id}: a stiffness that is no number", place=card.where)
+            out[str(kind)] = np.array([float(v or 0.0) for v in row[2:]])
+        elif kind == "GE":
+            conv.note(f"{card.where}: PBUSH {card.id}: the structural damping GE is not used", Effect.NONE)
+        elif kind not in ("RCV", "M", None):
+            raise ModelError(f"PBUSH {card.id}: {kind} is none of K, B, GE, RCV", place=card.where)
+        elif kind == "M":
+            conv.note(f"{card.where}: PBUSH {card.id}: its mass is not used")
+    if (out["K"] < 0.0).any() or (out["B"] < 0.0).any():
+        raise UnsupportedError(f"PBUSH {card.id} has a negative coefficient", place=card.where)
+    return out
+
+
+def _bush(conv: Conversion, card: Card) -> None:
+    from scipy.spatial.transform import Rotation
+
+    grids = conv.grids
+    values = _bush_values(conv, one_of(conv, ("PBUSH",), card["pid"], "property of bushes", card.where))
+    a = grids.index(card["ga"], card.where)
+    b = None if card["gb"] is None else grids.index(card["gb"], card.where)
+    if a == b:
+        raise ModelError(f"CBUSH {card.id} has both ends at one grid point", place=card.where)
+    chord = np.zeros(3) if b is None else grids.x[b] - grids.x[a]
+    long = float(np.linalg.norm(chord)) > 1e-12 * max(1.0, float(np.abs(grids.x[a]).max()))
+    if card["cid"] is not None:
+        axes = grids.system(card["cid"], card.where).axes_at(grids.x[a])[0]
+    elif not long:
+        raise ModelError(f"CBUSH {card.id} has no length, so its axes are unknown", place=card.where, remedy="give CID")
+    else:
+        axes = _axes_along(conv, card, a, chord, values)
+    place = grids.x[a] + card["s"] * chord
+    if card["ocid"] != -1:
+        place = grids.system(card["ocid"], card.where).place(np.array([card["s1"], card["s2"], card["s3"]]))
+    law = {key: values[k].tolist() for k, key in (("K", "stiffness"), ("B", "damping")) if values[k].any()}
+    if not law:
+        conv.note(f"{card.where}: CBUSH {card.id} has neither stiffness nor damping", Effect.NONE)
+        return
+    rotation = Rotation.from_matrix(axes.T).as_rotvec()
+    conv.model.bushing(
+        f"CBUSH {card.id}", a, "ground" if b is None else b, point=place.tolist(), rotation=rotation.tolist(), **law
+    )
+
+
+def _axes_along(conv: Conversion, card: Card, a: int, chord: np.ndarray, values: dict[str, np.ndarray]) -> np.ndarray:
+    """Return axes (3, 3), in rows, of a bush along the line of its grid points."""
+    ex = chord / np.linalg.norm(chord)
+    if card["x1"] is None:
+        if any(values[k][[1, 2, 4, 5]].any() for k in values):
+            raise ModelError(
+                f"CBUSH {card.id} has stiffness across its line, and no orientation", place=card.where,
+                remedy="give X1, X2, X3, G0 or CID",
+            )  # fmt: skip
+        v = np.eye(3)[np.abs(ex).argmin()]
+    elif isinstance(card["x1"], int) and card["x2"] is None:
+        v = conv.grids.x[conv.grids.index(card["x1"], card.where)] - conv.grids.x[a]
+    else:
+        v = np.array([card[k] or 0.0 for k in ("x1", "x2", "x3")], float) @ conv.grids.axes[a]
+    ez = np.cross(ex, v)
+    size = float(np.linalg.norm(ez))
+    if not size > 1e-6 * float(np.linalg.norm(v)):
+        raise ModelError(f"the orientation of CBUSH {card.id} lies along it", place=card.where, remedy="give another")
+    ez /= size
+    return np.array([ex, np.cross(ez, ex), ez])

@@ -1,0 +1,237 @@
+"""A Nastran deck as a model, and its run.
+
+converted = convert(read_bulk(path))       Converted: model, steps, notes
+results = run_deck(path, folder)           a results folder, tables in its summary
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fem_mbs.decks.nastran.bars import find_lines, make_lines
+from fem_mbs.decks.nastran.constraints import (
+    Rows,
+    find_rows,
+    find_supports,
+    hold_singular,
+    make_rows,
+    make_supports,
+)
+from fem_mbs.decks.nastran.control import check_content
+from fem_mbs.decks.nastran.loads import find_loads, needs_mass, turn_loaded
+from fem_mbs.decks.nastran.model import Conversion, make_mesh
+from fem_mbs.decks.nastran.points import make_points, turn_points
+from fem_mbs.decks.nastran.prints import Printer
+from fem_mbs.decks.nastran.shells import find_shells, make_shells
+from fem_mbs.decks.nastran.solids import find_solids, make_solids
+from fem_mbs.decks.nastran.steps import StepPlan, make_steps, solution_of
+from fem_mbs.decks.nastran.systems import find_grids
+from fem_mbs.decks.notes import Accept, Note, check_notes
+from fem_mbs.errors import AnalysisError, LooseError, ModelError
+from fem_mbs.input_files import inputs_of
+from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.meshes.nastran.deck import BulkDeck
+from fem_mbs.meshes.nastran.reader import read_bulk
+from fem_mbs.model.model import Model
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+    from fem_mbs.analysis.context import RunContext
+    from fem_mbs.analysis.solution import Solution
+    from fem_mbs.results.reader import Results
+    from fem_mbs.results.recorder import Recorder
+
+__all__ = ["Converted", "convert", "describe", "named_nodes", "run_deck", "solve_deck"]
+
+
+@dataclass
+class Converted:
+    """A deck as a model: ``model`` with its steps, the plan of these steps, equations, and notes."""
+
+    deck: BulkDeck
+    model: Model
+    conversion: Conversion
+    steps: list[StepPlan]
+    rows: Rows
+
+    @property
+    def notes(self) -> list[Note]:
+        """All that the conversion did not use."""
+        return self.conversion.notes
+
+
+def convert(deck: BulkDeck, part: bool = False, accept: Accept = Accept.NORMAL) -> Converted:
+    """Return the model of a deck, with its steps; the deck of a ``part`` has none.
+
+    ``accept``: what is done where the model lacks something of the deck.
+
+    Raises:
+        ModelError: what the model cannot hold and the deck needs, with file and line.
+    """
+    try:
+        converted = _convert(deck, part)
+    except ModelError as error:
+        raise _with_place(deck, error) from None
+    check_notes(converted.notes, accept)
+    model = converted.model
+    model.departures = [n.text for n in converted.notes if n.effect is Effect.DROPPED]
+    if model.departures:  # figures, tables and results.h5 show the title
+        model.title += f" (not the deck's results: {len(model.departures)} not supported)"
+    return converted
+
+
+def _convert(deck: BulkDeck, part: bool) -> Converted:
+    solution = 0 if part else solution_of(deck)
+    if not deck.of("GRID"):
+        raise ModelError("the deck has no grid points", place=deck.end, remedy="the file may have been cut off")
+    title = " ".join(deck.title.split()) or Path(deck.source).stem
+    conv = Conversion(deck, find_grids(deck), Model(3, title=title))
+    check_content(conv)
+    find_solids(conv)
+    find_shells(conv)
+    find_lines(conv)
+    make_mesh(conv)
+    make_solids(conv)
+    make_shells(conv)
+    make_lines(conv)
+    turn_points(conv)
+    make_points(conv)
+    if not conv.used.any():
+        raise ModelError("the deck has no elements", place=deck.end, remedy="the file may have been cut off")
+    subcases = deck.subcases
+    rows = find_rows(conv, subcases[0])
+    turn_loaded(conv, set(rows.dependent))
+    supports = find_supports(conv, subcases, rows)
+    K, M = _matrices(conv, needs_mass(conv))
+    loads = [find_loads(conv, subcase, M) for subcase in subcases]
+    hold_singular(conv, rows, supports, _along_axes(conv, K))
+    make_rows(conv, rows)
+    motions = make_supports(conv, supports, len(subcases))
+    steps = [] if part else make_steps(conv, solution, loads, motions, supports)
+    return Converted(deck, conv.model, conv, steps, rows)
+
+
+def _matrices(conv: Conversion, massive: bool) -> tuple[csr_matrix, csr_matrix | None]:
+    """Return stiffness and, if asked for, mass (6 n, 6 n) of the elements along the global axes."""
+    from scipy.sparse import csr_matrix
+
+    from fem_mbs.system.tangent import Level, Tangent
+
+    system = conv.model.compile(stepping=False).system
+    n = 6 * len(conv.grids.ids)
+    number = system.nodal(np.arange(1.0, system.n_dof + 1.0))[: n // 6].ravel().astype(int)
+    there = np.flatnonzero(number)
+    pick = csr_matrix((np.ones(len(there)), (number[there] - 1, there)), shape=(system.n_dof, n))
+    tangent = Tangent(system, system.initial_state(), Level(np.zeros(0)))
+    return csr_matrix(pick.T @ tangent.K @ pick), csr_matrix(pick.T @ tangent.M @ pick) if massive else None
+
+
+def _along_axes(conv: Conversion, K: csr_matrix) -> csr_matrix:
+    """Return a matrix (6 n, 6 n) along the axes of the grid points of one along the global axes."""
+    from scipy.sparse import bsr_matrix, csr_matrix
+
+    if not conv.grids.turned.any():
+        return K
+    n = len(conv.grids.ids)
+    blocks = np.repeat(conv.grids.axes, 2, axis=0)
+    A = bsr_matrix((blocks, np.arange(2 * n), np.arange(2 * n + 1)), shape=(6 * n, 6 * n))
+    return csr_matrix(A @ K @ A.T)
+
+
+def _watch(converted: Converted) -> Callable[[RunContext, Recorder], Printer]:
+    def watch(context: RunContext, recorder: Recorder) -> Printer:
+        return Printer(converted.conversion, converted.rows, converted.steps, context, recorder)
+
+    return watch
+
+
+def _with_place(deck: BulkDeck, error: ModelError) -> ModelError:
+    """Return the error with file and line of the subcase that it is about, or with the file."""
+    if error.where:
+        return error
+    places = {("Step", f"subcase {s.number}"): s.where for s in deck.subcases if s.where}
+    return error.at(places.get((error.owner.word, error.owner.name), deck.end), inside=True)
+
+
+def _placed(converted: Converted, error: AnalysisError | ModelError) -> Exception:
+    """Convert the error of an unconstrained model in a linear step to an input error with file and line."""
+    if isinstance(error, LooseError):
+        return _with_place(converted.deck, ModelError(error.text, owner=error.owner))
+    return error if isinstance(error, AnalysisError) else _with_place(converted.deck, error)
+
+
+def run_deck(
+    path: str | Path, directory: str | Path, progress: Callable | None = None, accept: Accept = Accept.NORMAL,
+    told: Callable[[Converted], None] | None = None, overwrite: bool = False,
+) -> Results:  # fmt: skip
+    """Run the steps of a deck into a results folder and return its `fem_mbs.results.reader.Results`.
+
+    Args:
+        overwrite: as `fem_mbs.analysis.run.run`.
+        accept: what is done where the model lacks something of the deck.
+        told: called with the converted deck before anything is computed.
+
+    Raises:
+        MeshError, ModelError: the deck cannot be used, with file and line.
+        AnalysisError: a step has no valid result.
+    """
+    from fem_mbs.analysis.run import run
+
+    converted = convert(read_bulk(path), accept=accept)
+    if told is not None:
+        told(converted)
+    try:
+        return run(
+            converted.model, directory, progress=progress, skipped=lambda: [str(n) for n in converted.notes],
+            watch=_watch(converted), source=path, inputs=inputs_of(path), overwrite=overwrite,
+        )  # fmt: skip
+    except (AnalysisError, ModelError) as error:
+        raise _placed(converted, error) from None
+
+
+def solve_deck(
+    deck: BulkDeck | str | Path, progress: Callable | None = None, accept: Accept = Accept.NORMAL
+) -> tuple[Converted, Solution]:  # fmt: skip
+    """Run the steps of a deck in memory.
+
+    Returns the converted deck and its `fem_mbs.analysis.solution.Solution`, with the tables in the summaries of its
+    steps.
+
+    Raises:
+        as `run_deck`.
+    """
+    from fem_mbs.analysis.run import solve
+
+    converted = convert(deck if isinstance(deck, BulkDeck) else read_bulk(deck), accept=accept)
+    try:
+        return converted, solve(converted.model, progress=progress, watch=_watch(converted))
+    except (AnalysisError, ModelError) as error:
+        raise _placed(converted, error) from None
+
+
+def describe(converted: Converted) -> list[str]:
+    """Return the content of a deck and its model, line by line."""
+    deck, conv = converted.deck, converted.conversion
+    lines = [f"{converted.model.title}: {len(conv.grids.ids)} grid points, SOL {deck.sol}"]
+    for group in conv.groups:
+        how = f"{group.cell}, {group.element}" if group.kind == "solid" else group.kind
+        n = len(group.ids)
+        lines.append(f"{group.name}: {n} element{'s' * (n > 1)} {group.type} ({how})")
+    for names in (("CONM1", "CONM2"), ("CELAS1", "CELAS2"), ("CBUSH",), ("CDAMP1", "CDAMP2", "CVISC")):
+        lines += [f"{len(deck.of(name))} {name}" for name in names if deck.of(name)]
+    if converted.rows.dependent:
+        lines.append(f"constraints: {len(converted.rows.dependent)} dependent components")
+    for plan in converted.steps:
+        lines.append(f"{plan.name}: {plan.kind.noun}")
+    return lines
+
+
+def named_nodes(converted: Converted) -> dict[str, np.ndarray]:
+    """Return the nodes of the model by the numbers of the grid points."""
+    return {str(id_): np.array([k]) for k, id_ in enumerate(converted.conversion.grids.ids.tolist())}

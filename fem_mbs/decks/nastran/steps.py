@@ -1,0 +1,244 @@
+"""Subcases of a Nastran deck as steps of the model.
+
+SOL 101      linear_static_step per subcase; it reads functions of time at its number
+SOL 103      modes_step per subcase; with STATSUB about the stresses of that static subcase
+SOL 105      linear_static_step of the static subcases, buckling_step of the loads of the one that STATSUB names
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.decks.nastran.constraints import Supports
+from fem_mbs.decks.nastran.loads import LoadCase, thermal_reference
+from fem_mbs.decks.nastran.model import Conversion
+from fem_mbs.declarations.steps import StepKind, step_kind
+from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.functions.kinds import make_function
+from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.meshes.nastran.cards import Card
+from fem_mbs.meshes.nastran.deck import BulkDeck, Subcase
+
+__all__ = ["StepPlan", "make_steps", "solution_of"]
+
+_SOLUTIONS = {101: "statics", 103: "modes", 105: "buckling"}
+#: Modes that a method without a number asks for.
+_ONE = 1
+
+
+@dataclass(frozen=True)
+class StepPlan:
+    """A step of the model: the subcase that it stands for, its name and kind, its loads, and its supports."""
+
+    subcase: Subcase
+    name: str
+    kind: StepKind
+    loads: LoadCase
+    supports: Supports
+
+
+def solution_of(deck: BulkDeck) -> int:
+    """Return the solution of a deck.
+
+    Raises:
+        UnsupportedError: it is not computed.
+    """
+    if not deck.sol:
+        raise ModelError(
+            "the deck names no solution", place=deck.sol_where or f"{deck.files[0]}, line 1",
+            remedy="add SOL 101, 103 or 105, CEND and BEGIN BULK before the bulk data",
+        )  # fmt: skip
+    if deck.sol not in _SOLUTIONS:
+        known = ", ".join(f"{n} ({what})" for n, what in _SOLUTIONS.items())
+        raise UnsupportedError(f"SOL {deck.sol} is not supported; known are {known}", place=deck.sol_where)
+    return deck.sol
+
+
+class _Steps:
+    """Makes the steps one by one."""
+
+    def __init__(self, conv: Conversion, loads: list[LoadCase], motions: list[str], supports: Supports) -> None:
+        self.conv, self.loads, self.motions, self.supports = conv, loads, motions, supports
+        self.made: list[StepPlan] = []
+        self.names: dict[int, list[str]] = {}
+        conv.model.reserved_loads = []
+
+    def act(self, i: int) -> list[str]:
+        """Create the loads of subcase i, once, and return their names."""
+        if i in self.names:
+            return self.names[i]
+        conv, case, subcase = self.conv, self.loads[i], self.conv.deck.subcases[i]
+        names: list[str] = []
+        kinds: tuple[tuple[int, Any, str], ...] = ((0, conv.model.force, "forces"), (3, conv.model.moment, "moments"))
+        for part, make, what in kinds:
+            values = case.forces[:, part : part + 3]
+            nodes = np.flatnonzero(np.abs(values).max(axis=1) > 0.0)
+            if len(nodes):
+                name = f"{what} of subcase {subcase.number}"
+                make(name, nodes, values[nodes], function=make_function({"kind": "constant", "value": 1.0}))
+                names.append(name)
+        names += self._heat(case, subcase)
+        conv.model.reserved_loads = [*conv.model.reserved_loads, *names]
+        self.names[i] = names
+        return names
+
+    def _heat(self, case: LoadCase, subcase: Subcase) -> list[str]:
+        names: list[str] = []
+        if case.temperatures is None:
+            return names
+        conv = self.conv
+        initial = "TEMPERATURE(INITIAL)" in subcase.commands
+        groups = [g for g in conv.groups if g.kind == "solid"]
+        if groups and any(c.temperatures is not None for c in self.loads if c is not case):
+            raise UnsupportedError(
+                "temperatures of solids in several subcases are not supported", place=subcase.where,
+                remedy="give the subcases decks of their own",
+            )  # fmt: skip
+        function = make_function({"kind": "constant", "value": 1.0})
+        for group in groups:
+            material = conv.model.solid_materials[f"material {group.section['mid']}"]
+            if not np.any(material.expansion):
+                continue
+            name = f"temperatures of subcase {subcase.number}, {group.name}"
+            values = case.temperatures[np.unique(group.nodes)]
+            conv.model.temperature(name, group.name, values, thermal_reference(conv, group, initial), function=function)
+            names.append(name)
+        return names
+
+    def static(self, i: int) -> str:
+        """Add the linear statics of subcase i; return its name."""
+        subcase = self.conv.deck.subcases[i]
+        name = f"subcase {subcase.number}"
+        loads = [*self.act(i), *self.motions]
+        self.conv.model.linear_static_step(
+            name, loads=loads, time=float(i + 1), supports=self.supports.group(subcase.set("SPC"))
+        )
+        self.plan(i, name)
+        return name
+
+    def plan(self, i: int, name: str) -> None:
+        """Keep what the last step of the model stands for."""
+        kind = step_kind(self.conv.model.steps[-1].kind)
+        self.made.append(StepPlan(self.conv.deck.subcases[i], name, kind, self.loads[i], self.supports))
+
+
+def make_steps(
+    conv: Conversion, solution: int, loads: list[LoadCase], motions: list[str], supports: Supports
+) -> list[StepPlan]:  # fmt: skip
+    """Create the steps of the model.
+
+    Raises:
+        ModelError: methods that are not there, or ask for what is not computed.
+    """
+    steps = _Steps(conv, loads, motions, supports)
+    subcases = conv.deck.subcases
+    if solution == 101:
+        for i in range(len(subcases)):
+            steps.static(i)
+        return steps.made
+    methods = [i for i, s in enumerate(subcases) if s.set("METHOD")]
+    if not methods:
+        raise ModelError("no subcase has a METHOD", place=subcases[0].where, remedy="select an EIGRL or EIGR")
+    if solution == 103:
+        for i in methods:
+            _modes(conv, steps, i)
+        return steps.made
+    own = [i for i in methods if "METHOD" in subcases[i].own] or methods[-1:]
+    for i in own:
+        _buckling(conv, steps, i, [k for k in range(len(subcases)) if k not in own])
+    return steps.made
+
+
+def _static_of(conv: Conversion, steps: _Steps, i: int, others: list[int]) -> int:
+    """Return the subcase whose loads STATSUB names for subcase i, by default the first of the others."""
+    subcase = conv.deck.subcases[i]
+    command = subcase.commands.get("STATSUB")
+    if command is not None:
+        for k, s in enumerate(conv.deck.subcases):
+            if s.number == command.number:
+                return k
+        raise ModelError(f"STATSUB names subcase {command.value}, which is not there", place=command.where)
+    if others:
+        return others[0]
+    raise ModelError(
+        "no static subcase stands before that of buckling", place=subcase.where, remedy="add one with a LOAD"
+    )
+
+
+def _method(conv: Conversion, subcase: Subcase) -> Card:
+    number = subcase.set("METHOD")
+    for card in conv.deck.of("EIGRL", "EIGR", "EIGB"):
+        if card["sid"] == number:
+            return card
+    raise ModelError(
+        f"there is no method {number}", place=subcase.commands["METHOD"].where, remedy="add EIGRL or mend the number"
+    )
+
+
+def _range(card: Card) -> tuple[float | None, float | None, int | None]:
+    """Return lower and upper bound and number of roots that a method asks for."""
+    if card.name == "EIGRL":
+        return card["v1"], card["v2"], card["nd"]
+    if card.name == "EIGB":
+        return card["l1"], card["l2"], card["ndp"] or card["nep"]
+    return card["f1"], card["f2"], card["nd"]
+
+
+def _modes(conv: Conversion, steps: _Steps, i: int) -> None:
+    subcase = conv.deck.subcases[i]
+    card = _method(conv, subcase)
+    if card.name == "EIGB":
+        raise ModelError("EIGB is for buckling", place=card.where, remedy="give EIGRL or EIGR")
+    preload = ""
+    if "STATSUB" in subcase.commands:
+        preload = steps.static(_static_of(conv, steps, i, []))
+    low, high, count = _range(card)
+    if count is not None and count < 1:
+        count = None
+    name = f"subcase {subcase.number}" if not preload else f"modes of subcase {subcase.number}"
+    options: dict[str, Any] = {"preload": preload} if preload else {}
+    options["supports"] = steps.supports.group(subcase.set("SPC"))
+    if high is not None and low is not None and not high > max(low, 0.0):
+        raise ModelError(f"the range {low:g} to {high:g} is empty", place=card.where)
+    if high is not None and count is None:
+        if low is None or low <= 0.0:
+            conv.model.modes_step(_all(conv), name, within=(0.0 if low is None else low, high), **options)
+        else:
+            conv.model.modes_step(10, name, band=(low, high), **options)
+    else:
+        bounded = high is not None or (low is not None and low > 0.0)
+        within = {"within": (low or 0.0, high if high is not None else 1e30)} if bounded else {}
+        conv.model.modes_step(count or _ONE, name, **within, **options)
+    steps.plan(i, name)
+
+
+def _all(conv: Conversion) -> int:
+    """Return a number of modes that is enough for a range that begins at rigid bodies."""
+    return min(200, max(1, 3 * int(conv.used.sum()) - 1))
+
+
+def _buckling(conv: Conversion, steps: _Steps, i: int, others: list[int]) -> None:
+    subcase = conv.deck.subcases[i]
+    card = _method(conv, subcase)
+    k = _static_of(conv, steps, i, others)
+    if not any(plan.subcase is conv.deck.subcases[k] for plan in steps.made):
+        steps.static(k)
+    names = steps.act(k)
+    if not names:
+        raise ModelError(
+            "the static subcase of buckling has no loads", place=conv.deck.subcases[k].where, remedy="add LOAD"
+        )
+    if conv.deck.of("PLOAD", "PLOAD2", "PLOAD4"):
+        conv.note("pressures keep their direction in buckling; MSC Nastran lets them follow (FOLLOWK)", Effect.DIFFERS)
+    low, _, count = _range(card)
+    sign = "positive" if low is not None and low >= 0.0 else "both"
+    name = f"subcase {subcase.number}"
+    if any(plan.name == name for plan in steps.made):
+        name = f"buckling of subcase {subcase.number}"
+    conv.model.buckling_step(
+        count or _ONE, loads=names, name=name, sign=sign, supports=steps.supports.group(subcase.set("SPC"))
+    )
+    steps.plan(i, name)

@@ -1,0 +1,132 @@
+"""Shells of a deck: sections, material directions, parts of the model, loads on their surfaces."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fem_mbs.decks.model import Conversion, Group, axes_at, constants, density_of, material_of, stiffness_matrix
+from fem_mbs.elements.shells.mass import surface_shares
+from fem_mbs.elements.shells.natural import normals
+from fem_mbs.elements.solids.material import orthotropic
+from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.meshes.abaqus.deck import Material, ShellSection
+
+__all__ = ["make_shells", "shell_areas", "shell_mass_per_area", "shell_middle"]
+
+
+def make_shells(conv: Conversion) -> None:
+    """Create the shells of the model.
+
+    Raises:
+        ModelError: sections, orientations and materials that have no counterpart, with their line.
+    """
+    for i, group in enumerate(conv.groups):
+        if group.kind == "shell":
+            _shell(conv, group, f"deck:part {i + 1}")
+
+
+def _shell(conv: Conversion, group: Group, on: str) -> None:
+    section: ShellSection = group.section
+    if section.nodal:
+        raise UnsupportedError(
+            "NODAL THICKNESS of shells is not supported", place=section.where, remedy="give the section's thickness"
+        )
+    if any(np.isin(n.elements, group.ids).any() for n in conv.deck.normals):
+        where = next(n.where for n in conv.deck.normals if np.isin(n.elements, group.ids).any())
+        conv.note(f"{where}: *NORMAL is not used for shells; their normals follow from the nodes")
+    materials = [material_of(conv, name, section.where) for name in _materials(section)]
+    names = [_material(conv, material, section.where) for material in materials]
+    content: dict = {"material": names[0], "thickness": section.thickness}
+    if section.layers:
+        turned = next((layer for layer in section.layers if layer.orientation is not None), None)
+        if turned is not None:
+            raise UnsupportedError(
+                f"the orientation {turned.orientation} of a layer is not supported", place=section.where,
+                remedy="give its angle about the normal, and ORIENTATION of the section",
+            )  # fmt: skip
+        layers = zip(section.layers, names, strict=True)
+        content = {"layers": [{"material": n, "thickness": s.thickness, "angle": s.angle} for s, n in layers]}
+    damping = {m.damping for m in materials}
+    if len(damping) > 1:
+        raise UnsupportedError("layers with different *DAMPING are not supported", place=section.where)
+    alpha, beta = damping.pop()
+    conv.model.shells(
+        group.name, on, **content, offset=-section.offset * section.thickness,
+        orientation=_first_axes(conv, group), damping=beta, mass_damping=alpha,
+    )  # fmt: skip
+
+
+def _materials(section: ShellSection) -> list[str | None]:
+    return [layer.material for layer in section.layers] or [section.material]
+
+
+def _material(conv: Conversion, material: Material, where: str) -> str:
+    """Return the name of the material in the model; lamina get their stiffness in the plane and across."""
+    assert material.elastic is not None  # `material_of` refuses such a material
+    lamina = material.elastic.kind == "lamina"
+    name = f"{material.name} (lamina)" if lamina else material.name
+    if name in conv.model.solid_materials:
+        return name
+    if lamina:
+        table = material.elastic
+        E1, E2, nu12, G12, G13, G23 = constants(conv, material, table.constants, table.temperature, "the elasticity")
+        try:
+            C = orthotropic((E1, E2, E2), (nu12, 0.0, 0.0), (G12, G13, G23))
+        except ValueError as error:
+            raise ModelError(f"material {material.name}: {error}", place=material.where) from None
+    else:
+        C = stiffness_matrix(conv, material)
+    conv.model.solid_material(name, stiffness=C, density=density_of(conv, material))
+    return name
+
+
+def _first_axes(conv: Conversion, group: Group) -> np.ndarray:
+    """Return first axes (n, 3) of the elements: the x axis along the surface, z where that is the normal; those of an
+    orientation about its axis that is the normal, in cyclic order the next one."""
+    X = conv.deck.x[group.nodes]
+    middle, normal = X.mean(axis=1), normals(X).mean(axis=1)
+    normal = normal / np.linalg.norm(normal, axis=1)[:, None]
+    name = group.section.orientation
+    if name is None:
+        along_x = np.abs(normal[:, 0]) > np.cos(np.radians(0.1))
+        return np.where(along_x[:, None], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
+    given = conv.deck.orientations[name]
+    if not given.axis:
+        raise UnsupportedError(
+            f"the orientation {name} of a shell does not say which of its axes is the normal", place=given.where,
+            remedy="add a second line with axis and angle, for example 3, 0.",
+        )  # fmt: skip
+    axes = axes_at(replace(given, angle=0.0), middle)
+    first = axes[:, given.axis % 3]
+    first = first - np.einsum("ei,ei->e", first, normal)[:, None] * normal
+    size = np.linalg.norm(first, axis=1)
+    if (size < 1e-6).any():
+        element = conv.deck.element_name(group.ids[int(size.argmin())])
+        raise ModelError(
+            f"the first axis of the orientation {name} is normal to shell {element}", place=given.where,
+            remedy="give another axis in its second line",
+        )  # fmt: skip
+    first = first / size[:, None]
+    angle = np.radians(given.angle)
+    return np.cos(angle) * first + np.sin(angle) * np.cross(normal, first)
+
+
+# --- loads -----------------------------------------------------------------------------------------------------------
+def shell_areas(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return shares (m, k) of the nodes in the areas of shells ``rows`` (m,), of all nodes at x (nodes, 3)."""
+    return surface_shares(x[group.nodes[rows]]).sum(axis=2)
+
+
+def shell_middle(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return vectors (m, k, 3) from the nodes of shells ``rows`` (m,) to the middle of the thickness."""
+    return -group.section.offset * group.section.thickness * normals(x[group.nodes[rows]])
+
+
+def shell_mass_per_area(conv: Conversion, group: Group) -> float:
+    """Return mass per area of a section."""
+    section: ShellSection = group.section
+    parts = [layer.thickness for layer in section.layers] or [section.thickness]
+    names = _materials(section)
+    return sum(t * density_of(conv, material_of(conv, n, section.where)) for t, n in zip(parts, names, strict=True))

@@ -1,0 +1,122 @@
+"""Read a Nastran deck: `read_bulk`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fem_mbs.errors import MeshError
+from fem_mbs.meshes.nastran.cards import CARDS, Card, anything, read_card
+from fem_mbs.meshes.nastran.case import read_case
+from fem_mbs.meshes.nastran.deck import BulkDeck, Command, Parameter
+from fem_mbs.meshes.nastran.text import Entry, Line, read_entries, read_sections, short
+
+__all__ = ["SOLUTIONS", "read_bulk"]
+
+#: Names of solutions -> numbers.
+SOLUTIONS = {
+    "SESTATIC": 101, "SESTATICS": 101, "SEMODES": 103, "SEBUCKL": 105, "SEDCEIG": 107, "SEDFREQ": 108, "SEDTRAN": 109,
+    "SEMCEIG": 110, "SEMFREQ": 111, "SEMTRAN": 112, "NLSTATIC": 106,
+}  # fmt: skip
+
+
+def _executive(lines: list[Line]) -> tuple[int, str, list[Command]]:
+    """Return the solution, where it stands, and all statements."""
+    sol, where, out = 0, "", []
+    for line in lines:
+        words = line.text.strip().upper().replace(",", " ").replace("=", " ").split()
+        if not words:
+            continue
+        out.append(Command(words[0], (), " ".join(words[1:]), line.where))
+        if words[0] == "SOL":
+            name = words[1] if len(words) > 1 else ""
+            if re.fullmatch(r"\d{1,4}", name):
+                sol = int(name)
+            elif name in SOLUTIONS:
+                sol = SOLUTIONS[name]
+            else:
+                line.fail(f"SOL {short(name)} is no solution that is known")
+            where = line.where
+    return sol, where, out
+
+
+def _parameter(entry: Entry) -> tuple[str, Parameter]:
+    name, *values = entry.fields
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,7}", name):
+        entry.fail(f"{short(name)} is no name of a parameter")
+    found = [v for v in values if v]
+    if not found:
+        entry.fail(f"the parameter {name.upper()} has no value")
+    return name.upper(), Parameter(tuple(anything(v) for v in found), entry.where)
+
+
+def _numbered(cards: dict[str, list[Card]]) -> None:
+    """Refuse numbers that are given twice.
+
+    Raises:
+        MeshError: with file and line of the second.
+    """
+    for names, what in _UNIQUE:
+        seen: dict[int, Card] = {}
+        for card in (c for name in names for c in cards.get(name, ())):
+            number = card.id
+            if number <= 0:
+                raise MeshError(f"{card.where}: {card.name}: the number {number} is not positive")
+            before = seen.get(number)
+            if before is not None:
+                if before.values == card.values and card.name in ("GRID", "CORD2R", "CORD2C", "CORD2S"):
+                    continue
+                raise MeshError(f"{card.where}: {what} {number} is there already ({before.where})")
+            seen[number] = card
+
+
+#: Entries whose numbers must differ, and what they are.
+_UNIQUE = (
+    (("GRID",), "the grid point"),
+    (("CORD1R", "CORD1C", "CORD1S", "CORD2R", "CORD2C", "CORD2S"), "the coordinate system"),
+    (("MAT1", "MAT2", "MAT8", "MAT9"), "the material"),
+    (("PBAR", "PBARL"), "the property of bars"),
+    (("PBEAM", "PBEAML"), "the property of beams"),
+    (("PROD",), "the property of rods"),
+    (("PSHELL", "PCOMP"), "the property of shells"),
+    (("PSOLID",), "the property of solids"),
+    (("PBUSH",), "the property of bushes"),
+    (("CBAR", "CBEAM"), "the bar"),
+    (("CROD", "CONROD"), "the rod"),
+    (("CQUAD4", "CQUADR", "CTRIA3", "CTRIAR", "CQUAD8", "CTRIA6"), "the shell"),
+    (("CHEXA", "CPENTA", "CTETRA"), "the solid"),
+    (("CONM1", "CONM2"), "the mass"),
+    (("CBUSH",), "the bush"),
+    (("CELAS1", "CELAS2"), "the spring"),
+    (("CDAMP1", "CDAMP2", "CVISC"), "the damper"),
+    (("RBE2", "RBE3", "RBAR"), "the rigid element"),
+    (("EIGRL", "EIGR", "EIGB"), "the method"),
+)
+
+
+def read_bulk(path: str | Path) -> BulkDeck:
+    """Return what a Nastran deck says.
+
+    Raises:
+        MeshError: files that cannot be read, entries that are wrong, with file and line.
+    """
+    path = Path(path)
+    sections = read_sections(path)
+    sol, where, executive = _executive(sections.executive)
+    subcases, sets = read_case(sections.case)
+    cards: dict[str, list[Card]] = {}
+    unknown: list[Entry] = []
+    params: dict[str, Parameter] = {}
+    for entry in read_entries(sections.bulk):
+        if entry.name == "PARAM":
+            name, value = _parameter(entry)
+            params[name] = value
+        elif entry.name in CARDS:
+            cards.setdefault(entry.name, []).append(read_card(entry, CARDS[entry.name]))
+        else:
+            unknown.append(entry)
+    _numbered(cards)
+    title = next((s.commands["TITLE"].value for s in subcases if "TITLE" in s.commands), "")
+    return BulkDeck(
+        path.name, sections.files, sol, where, title, subcases, sets, params, cards, unknown, executive, sections.end
+    )

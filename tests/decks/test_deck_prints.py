@@ -1,0 +1,156 @@
+"""Printed forces, stresses, strains and energies against closed forms, and what CalculiX's beams do otherwise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from deck_text import at, block, brick, mesh_text, nset, prints, run, steel, step
+
+from fem_mbs.decks.compare import Row, compare_deck, count_decks
+from fem_mbs.decks.run import solve_deck
+from fem_mbs.meshes.abaqus.deck import Effect
+
+
+def test_forces_at_both_sides_of_an_equation(tmp_path):
+    """A bar pulls another one by equations: each side shows the force that they exert on it."""
+    nodes, elements = brick((1, 1, 1), (1.0, 1.0, 1.0))
+    other, second = brick((1, 1, 1), (1.0, 1.0, 1.0), first=101, origin=(1.0, 0.0, 0.0), element=2)
+    left, right = at(nodes, 0, 1.0), at(other, 0, 1.0)
+    text = mesh_text(nodes | other, elements | second) + steel(nu=0.0) + nset("FIX", at(nodes, 0, 0.0))
+    text += nset("END", at(other, 0, 2.0)) + "*BOUNDARY\nFIX, 1\nNALL, 2, 3\n*EQUATION\n"
+    text += "".join(f"2\n{a}, 1, 1., {b}, 1, -1.\n" for a, b in zip(left, right, strict=True))
+    _, (done,) = run(tmp_path / "d.inp", text, step("*STATIC\n*CLOAD\nEND, 1, 1.\n*NODE PRINT, NSET=NALL\nRF\n"))
+    ids, forces = prints(done, "RF")
+    assert forces[np.isin(ids, left), 0] == pytest.approx(np.ones(4), rel=1e-9)
+    assert forces[np.isin(ids, right), 0] == pytest.approx(-np.ones(4), rel=1e-9)
+    assert forces[np.isin(ids, at(other, 0, 2.0)), 0] == pytest.approx(np.ones(4), rel=1e-9)
+
+
+BEAM = (
+    "*NODE, NSET=NALL\n1, 0., 0., 0.\n2, .5, 0., 0.\n3, 1., 0., 0.\n*ELEMENT, TYPE={0}, ELSET=EALL\n1, 1, 2, 3\n"
+    "*MATERIAL, NAME=M\n*ELASTIC\n2.1e11, .3\n*BEAM SECTION, ELSET=EALL, MATERIAL=M, SECTION=RECT\n{1}\n0., 1., 0.\n"
+    "*BOUNDARY\n1, 1, 6\n"
+)
+
+
+def test_shear_of_torsion(tmp_path):
+    """The shear stresses of the points of a section have the moment that twists it."""
+    a, b, twist = 0.05, 0.08, 7.0
+    load = step(f"*STATIC\n*CLOAD\n3, 4, {twist}\n*EL PRINT, ELSET=EALL\nS\n")
+    _, (done,) = run(tmp_path / "d.inp", BEAM.format("B32R", f"{a}, {b}"), load)
+    table = next(t for t in done["prints"] if t["quantity"] == "S")
+    stress = np.array(table["values"])[np.array(table["points"]) % 2 == 1]  # one section of four points
+    g = 1.0 / np.sqrt(3.0)
+    y, z = 0.5 * a * g * np.array([-1, -1, 1, 1]), -0.5 * b * g * np.array([-1, 1, -1, 1])
+    assert np.sum(y * stress[:, 4] - z * stress[:, 3]) * a * b / 4.0 == pytest.approx(twist, rel=1e-9)
+    assert np.abs(stress[:, [0, 1, 2, 5]]).max() < 1e-6 * np.abs(stress).max()
+
+
+def test_strain_across_plane_stress(tmp_path):
+    nu, E = 0.3, 2.1e11
+    text = (
+        "*NODE, NSET=NALL\n1, 0., 0.\n2, 1., 0.\n3, 1., 1.\n4, 0., 1.\n*ELEMENT, TYPE=CPS4, ELSET=EALL\n1, 1, 2, 3, 4\n"
+    )
+    text += steel(E=E, nu=nu) + "*BOUNDARY\n1, 1, 2\n4, 1, 1\n2, 2, 2\n"
+    load = step("*STATIC\n*CLOAD\n2, 1, .5e6\n3, 1, .5e6\n*EL PRINT, ELSET=EALL\nE, ENER\n")
+    _, (done,) = run(tmp_path / "d.inp", text, load)
+    expected = np.array([1.0, -nu, -nu, 0.0, 0.0, 0.0]) * 1e6 / E
+    assert prints(done, "E")[1] == pytest.approx(np.tile(expected, (4, 1)), abs=1e-15)
+    assert prints(done, "ENER")[1] == pytest.approx(np.full((4, 1), 0.5e12 / E))
+
+
+@pytest.mark.parametrize("totals", ["NO", "ONLY"])
+def test_trusses_of_three_nodes(tmp_path, totals):
+    """Each element prints its own stress; energies of points have no sum."""
+    text = (
+        "*NODE, NSET=NALL\n1, 0., 0., 0.\n2, .5, 0., 0.\n3, 1., 0., 0.\n4, 0., 1., 0.\n5, .5, 1., 0.\n6, 1., 1., 0.\n"
+    )
+    text += "*ELEMENT, TYPE=T3D3, ELSET=EALL\n1, 1, 2, 3\n2, 4, 5, 6\n*MATERIAL, NAME=M\n*ELASTIC\n2e11, .3\n"
+    text += "*SOLID SECTION, ELSET=EALL, MATERIAL=M\n.5\n*BOUNDARY\n1, 1\n4, 1\nNALL, 2, 3\n"
+    load = f"*STATIC\n*CLOAD\n3, 1, 1.\n6, 1, 2.\n*EL PRINT, ELSET=EALL, TOTALS={totals}\nS, ENER\n"
+    _, (done,) = run(tmp_path / "d.inp", text, step(load))
+    assert prints(done, "S")[1][:, 0] == pytest.approx([2.0, 4.0], rel=1e-9)
+    assert prints(done, "ENER")[1][:, 0] == pytest.approx([2.0 / 2e11, 8.0 / 2e11], rel=1e-9)
+
+
+def test_explicit_steps_have_lumped_masses(tmp_path):
+    """A bar of one element: u = F/k (1 - cos(omega t)) with half of its mass at the free end (consistent: a third)."""
+    nodes, elements = brick((1, 1, 1), (1.0, 1.0, 1.0))
+    rho, E = 7850.0, 2.1e11
+    omega = np.sqrt(E / (0.5 * rho))
+    end = 0.5 * np.pi / omega
+    text = mesh_text(nodes, elements) + steel(E=E, nu=0.0, rho=rho) + nset("FIX", at(nodes, 0, 0.0))
+    text += nset("TIP", at(nodes, 0, 1.0)) + "*BOUNDARY\nFIX, 1\nNALL, 2, 3\n"
+    motion = f"*DYNAMIC, EXPLICIT\n{end / 200}, {end}\n*CLOAD\nTIP, 1, .25\n*NODE PRINT, NSET=TIP, FREQUENCY=1000\nU\n"
+    _, (done,) = run(tmp_path / "d.inp", text, step(motion))
+    assert prints(done, "U")[1][0, 0] == pytest.approx(1.0 / E, rel=0.01)
+
+
+@pytest.mark.parametrize(("kind", "told"), [("B32", "its B32 locks as it bends"), ("B32R", "")])
+def test_what_locks_in_calculix_is_told(tmp_path, kind, told):
+    """A slender element bends by a fifth of a radian."""
+    E, a, b = 2.1e11, 0.03, 0.015
+    moment = 0.2 * E * a * b**3 / 12.0
+    text = BEAM.format(kind, f"{b}, {a}")
+    converted, _ = run(tmp_path / "d.inp", text, step(f"*STATIC\n*CLOAD\n3, 6, {moment}\n", "NLGEOM"))
+    found = [n for n in converted.notes if "an element bends by up to 0.2 rad" in n.text]
+    assert bool(found) == bool(told)
+    assert all(told in n.text and n.effect is Effect.DIFFERS for n in found)
+
+
+def test_tables_at_other_times_are_not_compared(tmp_path):
+    """The reference has one more increment than we have: its last one is compared."""
+    path = tmp_path / "d.inp"
+    path.write_text(block(), encoding="utf-8")
+    _, solution = solve_deck(path)
+    (table,) = solution.summary["steps"][0]["prints"]
+
+    def rows(factor: float) -> str:
+        return "".join(
+            f"{i:10d} {factor * u[0]:13.6E} {factor * u[1]:13.6E} {factor * u[2]:13.6E}\n"
+            for i, u in zip(table["ids"], table["values"], strict=True)
+        )
+
+    head = "\n                        S T E P       1\n\n\n"
+    for time, factor in ((0.5, 9.0), (1.0, 1.0)):
+        head += "                                INCREMENT     1\n\n\n"
+        head += f" displacements (vx,vy,vz) for set TIP and time  {time:.7E}\n\n" + rows(factor) + "\n"
+    path.with_suffix(".dat").write_text(head, encoding="utf-8")
+    (row,) = compare_deck(path)
+    assert row.status == "ok"
+    assert row.difference < 1e-6
+
+
+def test_decks_count_by_their_worst_row():
+    def row(deck: str, status: str, difference: float = 0.0) -> Row:
+        return Row(deck, 1, "U", 1.0, 1.0, difference, 0.1, "", status)
+
+    rows = [row("a", "ok", 1e-5), row("b", "ok", 0.05), row("b", "ok"), row("c", "refused"), row("d", "ok", 1e-4)]
+    rows += [
+        row("d", "not compared", np.nan),
+        row("e", "outside", 0.2),
+        row("e", "ok"),
+        row("f", "not compared", np.nan),
+    ]
+    assert count_decks(rows) == {
+        "outside of a margin": 1, "refused": 1, "within an explained margin": 1, "agree": 2, "not compared": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("nlgeom", [True, False])
+def test_a_hot_block_expands_by_its_stretch(tmp_path, nlgeom):
+    """It stretches by 1 + alpha dT in every increment, large or not, without stress."""
+    nodes, elements = brick((1, 1, 1), (1.0, 1.0, 1.0))
+    text = mesh_text(nodes, elements) + steel().replace("*DENSITY", "*EXPANSION\n.01\n*DENSITY")
+    text += nset("X", at(nodes, 0, 0.0)) + nset("Y", at(nodes, 1, 0.0)) + nset("Z", at(nodes, 2, 0.0))
+    load = "*STATIC\n.25, 1.\n*TEMPERATURE\nNALL, 30.\n*NODE PRINT, NSET=NALL\nU\n*EL PRINT, ELSET=EALL\nS\n"
+    steps = step(load, *(["NLGEOM"] if nlgeom else []))
+    converted, (done,) = run(tmp_path / "d.inp", text, "*BOUNDARY\nX, 1\nY, 2\nZ, 3\n", steps)
+    place = converted.deck.x
+    tables = [t for t in done["prints"] if t["quantity"] == "U"]
+    assert len(tables) == (4 if nlgeom else 1)
+    for t in tables:
+        assert np.array(t["values"]) == pytest.approx(0.3 * t["time"] * place, abs=1e-9)
+    assert all(np.abs(t["values"]).max() < 1.0 for t in done["prints"] if t["quantity"] == "S")  # of 2e11
+    told = [n for n in converted.notes if "thermal strains of STEEL reach 0.3" in n.text]
+    assert [n.effect for n in told] == ([Effect.DIFFERS] if nlgeom else [])

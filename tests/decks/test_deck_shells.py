@@ -1,0 +1,149 @@
+"""Shells of decks: strips against the closed forms of beams (nu = 0), sections, directions, loads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from deck_text import nset, numbers, prints, run, step
+from scipy.integrate import solve_bvp
+
+from fem_mbs.decks.run import convert
+from fem_mbs.errors import InputError
+from fem_mbs.meshes.abaqus.reader import read_deck
+
+L, B, T, E = 2.0, 0.2, 0.02, 2.0e11
+EI = E * B * T**3 / 12.0
+N = 20
+STEEL = "*MATERIAL, NAME=M\n*ELASTIC\n2.E11, 0.\n*DENSITY\n8000.\n"
+SECTION = "*SHELL SECTION, ELSET=EALL, MATERIAL=M{}\n.02, 5\n"
+U = "*NODE PRINT, NSET=TIP\nU\n"
+
+
+def strip(kind="S4R", section=None, more="", turned=False):
+    """A strip along x of width B in the x-y plane, clamped at x = 0; turned: its normals point down."""
+    nodes = {1 + 2 * i + j: (L * i / N, B * j, 0.0) for i in range(N + 1) for j in range(2)}
+    quads = [(2 * i + 1, 2 * i + 3, 2 * i + 4, 2 * i + 2) for i in range(N)]
+    cells = [c for a, b, c_, d in quads for c in ((a, b, c_), (a, c_, d))] if kind.startswith("S3") else quads
+    cells = [c[::-1] for c in cells] if turned else cells
+    lines = [f"{i}, {numbers(x)}" for i, x in nodes.items()]
+    lines += [f"*ELEMENT, TYPE={kind}, ELSET=EALL"]
+    lines += [f"{i}, {', '.join(map(str, c))}" for i, c in enumerate(cells, 1)]
+    text = "*NODE, NSET=NALL\n" + "\n".join(lines) + "\n" + nset("FIX", [1, 2]) + nset("TIP", [2 * N + 1, 2 * N + 2])
+    section = SECTION.format("") if section is None else section
+    return text + more + STEEL + section + "*SURFACE, NAME=TOP\nEALL, SPOS\n*BOUNDARY\nFIX, 1, 6\n"
+
+
+@pytest.mark.parametrize("kind", ["S4R", "S4", "S3", "S3R"])
+def test_bending_by_forces(tmp_path, kind):
+    _, (done,) = run(tmp_path / "d.inp", strip(kind), step("*STATIC\n*CLOAD\nTIP, 3, 5.\n" + U))
+    assert prints(done, "U")[1][:, 2] == pytest.approx(10.0 * L**3 / (3.0 * EI), rel=2e-3)
+
+
+LOADS = {
+    "P": ("*DLOAD\nEALL, P, 100.", 100.0 * B, 1.0),
+    "P on SPOS": ("*DSLOAD\nTOP, P, 100.", 100.0 * B, -1.0),
+    "TRVEC": ("*DSLOAD\nTOP, TRVEC, 100., 0., 0., -1.", -100.0 * B, 0.0),
+    "gravity": ("*DLOAD\nEALL, GRAV, 10., 0., 0., -1.", -10.0 * 8000.0 * T * B, 0.0),
+    "BZ": ("*DLOAD\nEALL, BZ, 1000.", 1000.0 * T * B, 0.0),
+}
+
+
+@pytest.mark.parametrize("case", LOADS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_distributed_loads(tmp_path, case, turned):
+    """q L^4/(8 E I); P acts along the normal, pressure on a surface against that of the face, wherever it points."""
+    load, q, along = LOADS[case]
+    _, (done,) = run(tmp_path / "d.inp", strip(turned=turned), step(f"*STATIC\n{load}\n{U}*NODE PRINT, NSET=FIX\nRF\n"))
+    q *= along * (-1.0 if turned else 1.0) if along else 1.0
+    assert prints(done, "U")[1][:, 2] == pytest.approx(q * L**4 / (8.0 * EI), rel=3e-3)
+
+
+def test_frequencies_and_masses(tmp_path):
+    frequency = "*FREQUENCY\n4\n"
+    _, done = run(
+        tmp_path / "d.inp", strip(more="*BOUNDARY\nNALL, 2, 2\n"),
+        step("*STATIC\n*CLOAD\nTIP, 3, 1.\n*EL PRINT, ELSET=EALL, TOTALS=ONLY\nEMAS, EVOL\n"), step(frequency),
+    )  # fmt: skip
+    assert prints(done[0], "EMAS", total=True)[1][0, 0] == pytest.approx(8000.0 * L * B * T)
+    assert prints(done[0], "EVOL", total=True)[1][0, 0] == pytest.approx(L * B * T)
+    first = 1.8751041**2 * np.sqrt(EI / (8000.0 * B * T)) / (2.0 * np.pi * L**2)
+    assert done[1]["frequencies_hz"][0] == pytest.approx(first, rel=3e-3)
+
+
+@pytest.mark.parametrize(("offset", "side"), [("SPOS", 1.0), ("SNEG", -1.0), ("0.25", 0.5)])
+def test_offset(tmp_path, offset, side):
+    """Nodes at the positive face (SPOS) lie T/2 above the middle: a pull there bends the strip down, M = F T/2."""
+    section = SECTION.format(f", OFFSET={offset}")
+    _, (done,) = run(tmp_path / "d.inp", strip(section=section), step("*STATIC\n*CLOAD\nTIP, 1, 5.E3\n" + U))
+    moment = side * 1.0e4 * T / 2.0
+    assert prints(done, "U")[1][:, 2] == pytest.approx(-moment * L**2 / (2.0 * EI), rel=2e-3)
+
+
+def test_layers(tmp_path):
+    """Two layers of 200 and 100 GPa: the bending stiffness about their neutral axis."""
+    soft = "*MATERIAL, NAME=S\n*ELASTIC, TYPE=LAMINA\n1.E11, 1.E9, .2, 5.E9, 5.E9, 5.E9\n"
+    section = "*SHELL SECTION, ELSET=EALL, COMPOSITE\n.005, 3, S, 0.\n.015, 3, M, 0.\n"
+    _, (done,) = run(tmp_path / "d.inp", strip(section=soft + section), step("*STATIC\n*CLOAD\nTIP, 3, 5.\n" + U))
+    E_, t, z = np.array([1e11, 2e11]), np.array([0.005, 0.015]), np.array([0.0025, 0.0125])
+    axis = (E_ * t * z).sum() / (E_ * t).sum()
+    stiffness = B * (E_ * (t**3 / 12.0 + t * (z - axis) ** 2)).sum()
+    assert prints(done, "U")[1][:, 2] == pytest.approx(10.0 * L**3 / (3.0 * stiffness), rel=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("lines", "along"),
+    [
+        ("0., 1., 0., -1., 0., 0.\n3, 0.\n", 1e9), ("1., 0., 0., 0., 1., 0.\n3, 90.\n", 1e9),
+        ("0., 0., 1., 1., 0., 0.\n1, 0.\n", 1e11), ("0., 1., 0., 0., 0., 1.\n2, 0.\n", 1e11),
+    ],
+)  # fmt: skip
+def test_material_directions(tmp_path, lines, along):
+    """The axis after the normal one is the first of the material: E1 along x, or E2."""
+    wood = "*MATERIAL, NAME=W\n*ELASTIC, TYPE=LAMINA\n1.E11, 1.E9, 0., 5.E9, 5.E9, 5.E9\n"
+    own = f"*ORIENTATION, NAME=O\n{lines}*SHELL SECTION, ELSET=EALL, MATERIAL=W, ORIENTATION=O\n.02\n"
+    # without rotations about the normal forces at the corners are those of a constant stress
+    text = strip(section=wood + own, more="*BOUNDARY\nNALL, 6, 6\n")
+    _, (done,) = run(tmp_path / "d.inp", text, step("*STATIC\n*CLOAD\nTIP, 1, 5.\n" + U))
+    assert prints(done, "U")[1][:, 0] == pytest.approx(10.0 * L / (along * B * T), rel=1e-6)
+
+
+def test_pressure_follows(tmp_path):
+    """Bent far by a pressure that follows, a strip is an elastica: a clamped rod under a normal load per length."""
+    q = 5.0e4 * B
+    more = "*BOUNDARY\nNALL, 2, 2\n"
+    _, (done,) = run(
+        tmp_path / "d.inp", strip(more=more), step(f"*STATIC\n.1, 1.\n*DLOAD\nEALL, P, {q / B}\n{U}", "NLGEOM")
+    )
+    tip = np.array(done["prints"][-1]["values"]).mean(axis=0)
+
+    def rate(s, y):  # place, angle, moment, normal and shear force along the rod
+        _, _, a, M, F, V = y
+        return np.array([np.cos(a), np.sin(a), M / EI, -V, V * M / EI, -q - F * M / EI])
+
+    found = solve_bvp(
+        rate, lambda a, b: np.array([a[0], a[1], a[2], b[3], b[4], b[5]]), np.linspace(0.0, L, 41), np.zeros((6, 41)),
+    )  # fmt: skip
+    assert found.success
+    assert found.y[1, -1] > 0.3 * L
+    assert tip[[0, 2]] == pytest.approx(found.y[:2, -1] - np.array([L, 0.0]), rel=1e-2)
+
+
+REFUSED = {
+    "S8R": ("TYPE=S4R", "TYPE=S4R5", "S4R5"),
+    "no second line": ("MATERIAL=M\n", "MATERIAL=M, ORIENTATION=O\n", "does not say which of its axes is the normal"),
+    "a normal axis": ("MATERIAL=M\n", "MATERIAL=M, ORIENTATION=P\n", "is normal to shell 1"),
+    "CENTRIF": ("TIP, 3, 5.", "TIP, 3, 5.\n*DLOAD\nEALL, CENTRIF, 1., 0,0,0, 0,0,1.", "CENTRIF of models with shells"),
+    "a side": ("TOP, P", "BOTH, P", "face S1 of S4R in a surface of shells"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(tmp_path, case):
+    old, new, message = REFUSED[case]
+    axes = "*ORIENTATION, NAME=O\n1., 0., 0., 0., 1., 0.\n*ORIENTATION, NAME=P\n0., 0., 1., 0., 1., 0.\n3, 0.\n"
+    both = "*SURFACE, NAME=BOTH\nEALL, S1\n"
+    text = axes + strip() + both + step("*STATIC\n*CLOAD\nTIP, 3, 5.\n*DSLOAD\nTOP, P, 1.\n")
+    assert old in text
+    (tmp_path / "d.inp").write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=r"d\.inp, line [0-9]+.*" + message):
+        convert(read_deck(tmp_path / "d.inp"))

@@ -1,0 +1,132 @@
+"""Shells at large rotations.
+
+Four of the eight popular benchmarks: a strip under shear at its end, the same rolled up by a moment, an annular plate
+that is slit and lifted along the slit, and a hemisphere with a hole of 18 degrees under pairs of forces.
+
+     clamped |====================> F      strip 10 (12) x 1, h = 0.1, E = 1.2e6, nu = 0
+     annular plate: radii 6 and 10, h = 0.03, E = 21e6, nu = 0, 0.8 per length along the slit
+     hemisphere: radius 10, h = 0.04, E = 6.825e7, nu = 0.3, forces of 400
+
+Source: K.Y. Sze, X.H. Liu, S.H. Lo, "Popular benchmark problems for geometric nonlinear analysis of shells", Finite
+Elements in Analysis and Design 40 (2004), 1551-1569, doi:10.1016/j.finel.2003.11.001: tables of ABAQUS S4R.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fem_mbs import Model, solve
+from fem_mbs.meshes.mesh import Mesh
+from fem_mbs.validation.case import Curve, Findings
+
+CASES = {
+    "S-SHEAR": "a strip under shear at its end",
+    "S-ROLL": "a strip rolls up to a circle",
+    "S-SLIT": "a slit annular plate is lifted",
+    "S-HEMISPHERE": "a hemisphere under pairs of forces",
+}
+
+
+def build(
+    place: Callable, nx: int, ny: int, E: float, nu: float, thickness: float, increments: int, cell: str = "quad"
+) -> Model:
+    """Return a shell on the unit square that ``place(u, v)`` maps, clamped nowhere, with its edges as sets."""
+    u, v = np.meshgrid(np.linspace(0.0, 1.0, nx + 1), np.linspace(0.0, 1.0, ny + 1))
+    points = np.column_stack([np.broadcast_to(c, u.shape).ravel() for c in place(u, v)])
+    n = np.arange(len(points)).reshape(ny + 1, nx + 1)
+    cells = np.stack((n[:-1, :-1], n[:-1, 1:], n[1:, 1:], n[1:, :-1]), axis=-1).reshape(-1, 4)
+    if cell == "triangle":
+        cells = np.concatenate((cells[:, [0, 1, 2]], cells[:, [0, 2, 3]]))
+    sets = {"left": n[:, 0], "right": n[:, -1], "a": n[0, :1], "b": n[0, -1:], "c": n[-1, -1:], "d": n[-1, :1]}
+    model = Model(3, "shell")
+    model.material("material", E=E, nu=nu, density=0.0)
+    model.mesh("s", Mesh(points, [(cell, cells)], node_sets=sets))
+    model.shells("shell", on="s", material="material", thickness=thickness)
+    model.static_step(increments=increments)
+    return model
+
+
+def on_edge(model: Model, edge: str, force: float) -> None:
+    """Spread a force along z evenly over an edge of equal elements."""
+    nodes = model.meshes["s"][0].node_sets[edge]
+    share = np.full(len(nodes), 1.0 / (len(nodes) - 1))
+    share[[0, -1]] /= 2.0
+    for i, (node, part) in enumerate(zip(nodes, share, strict=True)):
+        model.force(f"F{i}", int(node), (0.0, 0.0, force * part))
+
+
+def strip(length: float, n: int, cell: str) -> Model:
+    """Return the strip of n elements, clamped at its left."""
+    model = build(lambda u, v: (length * u, v, 0.0 * u), n, 1, 1.2e6, 0.0, 0.1, 20, cell)
+    model.fix("s:left")
+    model.sensor("u", "displacement", on="s:b")
+    return model
+
+
+def reference() -> dict:
+    """Return displacements of the tip at 5, 10, 15 and 20 twentieths of the shear, and final ones of the others."""
+    return {
+        "shear": {5: (0.563, 3.015), 10: (1.604, 4.933), 15: (2.541, 6.031), 20: (3.286, 6.698)},
+        "slit": (13.891, 17.528),
+        "hemisphere": (4.067, 8.178),
+    }
+
+
+def check(f: Findings) -> None:
+    known = reference()
+    curves = []
+    for cell in ("quad", "triangle"):
+        model = strip(10.0, 16, cell)
+        on_edge(model, "right", 4.0)
+        u = solve(model).sensor("u").values
+        for k, (back, up) in known["shear"].items():
+            for word, value, exact in (("back", -u[k, 0], back), ("up", u[k, 2], up)):
+                f.row("S-SHEAR", f"tip {word} at {k}/20 of the load, 16 {cell}", value, exact, "1 %", relative=0.01)
+        load = np.linspace(0.0, 4.0, len(u))
+        curves += [Curve(load, -u[:, 0], f"back, {cell}"), Curve(load, u[:, 2], f"up, {cell}")]
+    at = 0.2 * np.array(list(known["shear"]))
+    table = np.array(list(known["shear"].values()))
+    curves += [Curve(at, table[:, 0], "table, back", "o"), Curve(at, table[:, 1], "table, up", "o")]
+    f.figure("Strip under shear", curves, "Force [N]", "Displacement of the tip [m]")
+
+    for n in (8, 16):
+        model = strip(12.0, n, "quad")
+        for corner in "bc":
+            model.moment(corner, f"s:{corner}", (0.0, -25.0 * np.pi / 3.0, 0.0))
+        u = solve(model).sensor("u").values[1:]
+        phi = np.linspace(0.0, 2.0 * np.pi, 21)[1:]
+        exact = np.column_stack((12.0 / phi * np.sin(phi) - 12.0, 0.0 * phi, 12.0 / phi * (1.0 - np.cos(phi))))
+        error = np.linalg.norm(u - exact, axis=1).max() / 12.0
+        f.zero("S-ROLL", f"largest distance from the circle over the length, {n} quad", error, 0.005, "closed form")
+
+    def slit(u, v):
+        return (6.0 + 4.0 * v) * np.cos(2.0 * np.pi * u), (6.0 + 4.0 * v) * np.sin(2.0 * np.pi * u), 0.0 * u
+
+    model = build(slit, 64, 8, 21e6, 0.0, 0.03, 20)
+    model.fix("s:right")
+    on_edge(model, "left", 3.2)
+    model.sensor("inner", "displacement", on="s:a")
+    model.sensor("outer", "displacement", on="s:d")
+    found = solve(model)
+    for name, exact in zip(("inner", "outer"), known["slit"], strict=True):
+        value = found.sensor(name).values[-1, 2]
+        f.row("S-SLIT", f"lift at the {name} radius, 64 x 8 quad", value, exact, "1 %", relative=0.01)
+
+    def hemisphere(u, v):
+        t, p = u * np.pi / 2.0, np.radians(72.0) * v
+        return 10.0 * np.cos(t) * np.cos(p), 10.0 * np.sin(t) * np.cos(p), 10.0 * np.sin(p)
+
+    model = build(hemisphere, 16, 16, 6.825e7, 0.3, 0.04, 10)
+    model.fix("s:d", ["z"])
+    model.fix("s:left", ["y", "rotation x", "rotation z"])
+    model.fix("s:right", ["x", "rotation y", "rotation z"])
+    model.force("A", "s:a", (200.0, 0.0, 0.0))
+    model.force("B", "s:b", (0.0, -200.0, 0.0))
+    model.sensor("outwards", "displacement", on="s:a")
+    model.sensor("inwards", "displacement", on="s:b")
+    found = solve(model)
+    outwards, inwards = found.sensor("outwards").values[-1, 0], -found.sensor("inwards").values[-1, 1]
+    for word, value, exact in zip(("out", "in"), (outwards, inwards), known["hemisphere"], strict=True):
+        f.row("S-HEMISPHERE", f"{word}wards, 16 x 16 quad", value, exact, "2 %", relative=0.02)
