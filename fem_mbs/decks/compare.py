@@ -296,7 +296,7 @@ def _beam_axes(conv) -> dict[int, np.ndarray]:
     """Return direction (3,) of each beam and truss."""
     out: dict[Any, Any] = {}
     for group in conv.groups:
-        if group.kind != "solid":
+        if group.kind in ("beam", "truss"):
             x = conv.deck.x[group.nodes]
             t = x[:, -1] - x[:, 0]
             out |= dict(zip(group.ids.tolist(), t / np.linalg.norm(t, axis=1)[:, None], strict=True))
@@ -476,15 +476,19 @@ def table(rows: list[Row]) -> list[str]:
 
 
 def count_decks(rows: list[Row]) -> dict[str, int]:
-    """Return how many decks there are of each kind, by their worst row: "outside of a margin", "with results missing",
-    "refused", "within the margins", "not compared"."""
+    """Return how many decks there are of each class, by their worst row.
+
+    The classes: "outside of a margin", "with results missing", "refused", "within an explained margin" (a difference
+    above that of the same formulation), "agree", "not compared" (there is nothing to compare with).
+    """
     kinds = {
         "outside": "outside of a margin", "missing": "with results missing", "refused": "refused",
-        "ok": "within the margins", "not compared": "not compared",
+        "explained": "within an explained margin", "ok": "agree", "not compared": "not compared",
     }  # fmt: skip
     of: dict[str, set[str]] = {}
     for row in rows:
-        of.setdefault(row.deck, set()).add(row.status)
+        status = "explained" if row.status == "ok" and row.difference > SAME else row.status
+        of.setdefault(row.deck, set()).add(status)
     worst = [next(kinds[status] for status in kinds if status in found) for found in of.values()]
     return {kind: worst.count(kind) for kind in kinds.values() if kind in worst}
 

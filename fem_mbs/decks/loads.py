@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fem_mbs.decks.beams import beam_section
-from fem_mbs.decks.model import Conversion, Group, density_of, material_of
-from fem_mbs.decks.shells import shell_areas, shell_mass_per_area, shell_middle, shell_vector_areas
+from fem_mbs.decks.model import Conversion, Group, density_of, expansion_of, material_of
+from fem_mbs.decks.shells import shell_areas, shell_mass_per_area, shell_middle
 from fem_mbs.decks.solids import nodal_volumes
 from fem_mbs.decks.time import Course, Given, Root, Timeline, courses, is_general
 from fem_mbs.errors import ModelError, UnsupportedError
@@ -27,6 +27,9 @@ from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Effect, Material, PointMass
 
 __all__ = ["Plan", "make_loads", "plan_loads", "surface_facets"]
+
+#: Thermal strains below this are added to those of Green as they are.
+_SMALL_STRETCH = 1e-3
 
 
 @dataclass
@@ -244,9 +247,10 @@ def _distributed(conv: Conversion, plan: Plan, names: list[str], name: str, cour
 def _pressure(conv, plan, names, label, load: Dload, elements, factor, function) -> None:
     faces = []
     for group, rows in conv.element_groups(elements):
-        if group.kind == "shell" and not load.face:
-            push = float(factor) * shell_vector_areas(group, rows, conv.deck.x)
-            _on_shells(conv, plan, names, f"{label} {group.name}", group, rows, push, function, load.where)
+        if group.kind == "shell" and not load.face:  # P acts along the normal
+            own = f"{label} {group.name}"
+            conv.cells[own] = [(group, rows)]
+            _press(conv, plan, names, own, -float(factor), function, "exact")
             continue
         if group.kind != "solid":
             conv.note(f"{load.where}: the load {load.label} on elements {group.type} is not used")
@@ -255,9 +259,13 @@ def _pressure(conv, plan, names, label, load: Dload, elements, factor, function)
         faces.append((group, rows, np.full(len(rows), load.face - 1)))
     if faces:
         conv.facets[label] = faces
-        own = _scaled(function, 1.0)
-        names.append(label)
-        plan.make.append(lambda: conv.model.pressure(label, f"deck:{label}", float(factor), own, "reduced"))
+        _press(conv, plan, names, label, float(factor), function, "reduced")
+
+
+def _press(conv, plan, names, label: str, value: float, function, points: str) -> None:
+    own = _scaled(function, 1.0)
+    names.append(label)
+    plan.make.append(lambda: conv.model.pressure(label, f"deck:{label}", value, own, points))
 
 
 def _check_face(group: Group, face: int, load) -> None:
@@ -281,24 +289,18 @@ def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course:
         if _on_shell_surface(conv, plan, names, label, load, factor, function):
             continue
         conv.facets[label] = surface_facets(conv, load.surface, load.where)
-        own, on = _scaled(function, 1.0), f"deck:{label}"
-        names.append(label)
         if load.label == "P":
-            plan.make.append(lambda n=label, o=on, p=factor, f=own: conv.model.pressure(n, o, p, f, "reduced"))
+            _press(conv, plan, names, label, factor, function, "reduced")
         else:
-            t = factor * np.asarray(load.direction) / np.linalg.norm(load.direction)
-            t = t[: 2 if conv.plane else 3].tolist()
-            plan.make.append(lambda n=label, o=on, v=t, f=own: conv.model.traction(n, o, v, function=f))
+            _pull(conv, plan, names, label, load, factor, function)
 
 
-def _on_shells(conv, plan, names, label, group: Group, rows, vectors, function, where: str, follows=True) -> None:
-    """Apply forces (m, k, 3) at the nodes of shells."""
-    if follows and conv.nlgeom:
-        conv.note(f"{where}: pressure on shells keeps its direction; it does not turn with them in steps with NLGEOM")
-    total = np.zeros((len(conv.deck.node_ids), 3))
-    np.add.at(total, group.nodes[rows].ravel(), vectors.reshape(-1, 3))
-    nodes = np.unique(group.nodes[rows])
-    _act(conv, plan, names, label, nodes, total[nodes], function)
+def _pull(conv, plan, names, label: str, load: Dsload, factor: float, function) -> None:
+    t = factor * np.asarray(load.direction) / np.linalg.norm(load.direction)
+    vector = t[: 2 if conv.plane else 3].tolist()
+    own = _scaled(function, 1.0)
+    names.append(label)
+    plan.make.append(lambda: conv.model.traction(label, f"deck:{label}", vector, function=own))
 
 
 def _on_shell_surface(conv, plan, names, label, load: Dsload, factor: float, function) -> bool:
@@ -318,13 +320,12 @@ def _on_shell_surface(conv, plan, names, label, load: Dsload, factor: float, fun
                 f"surface {load.surface}: face {side} of {group.type} in a surface of shells cannot be loaded",
                 place=load.where, remedy="give SPOS or SNEG of shells, and other elements a surface of their own",
             )  # fmt: skip
-        if load.label == "P":  # against the normal of the face
-            push = (-factor if side == "SPOS" else factor) * shell_vector_areas(group, rows, conv.deck.x)
-        else:
-            direction = np.asarray(load.direction) / np.linalg.norm(load.direction)
-            push = factor * shell_areas(group, rows, conv.deck.x)[..., None] * direction
         own = f"{label} {number}"
-        _on_shells(conv, plan, names, own, group, rows, push, function, load.where, load.label == "P")
+        conv.cells[own] = [(group, rows)]
+        if load.label == "P":  # against the normal of the face
+            _press(conv, plan, names, own, factor if side == "SPOS" else -factor, function, "exact")
+        else:
+            _pull(conv, plan, names, own, load, factor, function)
     return True
 
 
@@ -464,11 +465,41 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
                 continue
             label = f"TEMPERATURE {number} {group.name}"
             plan.general.append(label)
-            plan.make.append(lambda n=label, o=group.name, v=values, f=own: conv.model.temperature(n, o, v, function=f))
+            values, law = _stretched(conv, material, values, own, course.where)
+            conv.places[label] = course.where
+            plan.make.append(lambda n=label, o=group.name, v=values, f=law: conv.model.temperature(n, o, v, function=f))
 
 
 def _expands(material: Material) -> bool:
     return material.expansion is not None and bool(np.any(material.expansion.coefficients))
+
+
+def _stretched(
+    conv: Conversion, material: Material, change: np.ndarray, function: TimeFunction, place: str
+) -> tuple[np.ndarray, TimeFunction]:
+    """Return changes of temperature and their function, for steps with NLGEOM those of the stretch.
+
+    The model adds thermal strains to those of Green, of which a stretch 1 + a, a = alpha dT, is a + a^2/2. The function
+    follows this exactly where all nodes have the same temperature. CalculiX also refers the mechanical strain to the
+    expanded element, which the model does not.
+    """
+    general = [s for s in conv.deck.steps if is_general(s)]
+    bent = [conv.is_nonlinear(s) for s in general]
+    alpha = np.array(expansion_of(conv, material))
+    a = float(np.nanmax(np.abs(change)) * np.abs(alpha).max())
+    if not any(bent) or a < _SMALL_STRETCH:
+        return change, function
+    conv.note(
+        f"{place}: thermal strains of {material.name} reach {a:.2g}; stresses are those of its elements as they were "
+        f"before they expanded, and differ from CalculiX's by a part of about {2.0 * a:.1g}",
+        Effect.DIFFERS,
+    )
+    if len(alpha) > 1 or not all(bent):
+        return change, function
+    peak = float(alpha[0] * change[np.nanargmax(np.abs(change))])
+    square = make_function({"kind": "product", "functions": [function, function]})
+    parts = [_scaled(function, 1.0 / (1.0 + 0.5 * peak)), _scaled(square, 0.5 * peak / (1.0 + 0.5 * peak))]
+    return change * (1.0 + 0.5 * alpha[0] * change), make_function({"kind": "sum", "functions": parts})
 
 
 def _change(conv: Conversion, t, start: np.ndarray) -> Given:

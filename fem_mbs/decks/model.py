@@ -46,7 +46,7 @@ SOLIDS = {
     "C3D10": ("tetra10", {"": "standard"}),
     "C3D6": ("wedge", {"": "reduced"}),
     "C3D15": ("wedge15", {"": "standard"}),
-    "C3D8": ("hexahedron", {"": "standard", "I": "incompatible"}),
+    "C3D8": ("hexahedron", {"": "standard", "I": "incompatible", "R": "incompatible"}),
     "C3D20": ("hexahedron20", {"": "standard", "R": "reduced"}),
 }
 #: Plane and axisymmetric elements: shape without family -> cell and letters; family -> state.
@@ -59,11 +59,16 @@ PLANES = {
 STATES = {"plane stress": "stress", "plane strain": "strain", "axisymmetric": "axisymmetric"}
 #: Letters that change the formulation a little, and what they ask for.
 _VARIANTS = {"H": "hybrid pressure", "M": "the modified formulation"}
+#: What is said of bricks with one integration point.
+_ONE_POINT = (
+    "taken with full integration and incompatible modes, which enhanced hourglass control stands for; other hourglass "
+    "control is softer or stiffer where few elements bend; stresses are printed as means of the element"
+)
 _BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
 _TRUSSES = {"T3D2": 2, "T3D3": 3}
 _SHELLS = {"S3": "triangle", "S4": "quad"}
 #: Families without elements of their own in the model: their sections, or constraints, say what they are.
-_POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling", "rigid")
+_POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling", "rigid", "connector")
 #: Of the largest coordinate: nodes nearer than this are one place.
 _SAME = 1e-12
 
@@ -129,6 +134,8 @@ class Conversion:
     step_supports: dict[int, str] = field(default_factory=dict)
     #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)
     facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]] = field(default_factory=dict)
+    #: names of cell sets of shells -> their cells: (group, rows of its elements)
+    cells: dict[str, list[tuple[Group, np.ndarray]]] = field(default_factory=dict)
     used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
     rotational: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
 
@@ -319,7 +326,7 @@ def find_groups(conv: Conversion) -> None:
     for block in deck.blocks:
         kind = element_kind(block.family, block.shape, block.type)
         if block.family in _POINTS:
-            if block.family in ("mass", "rotary inertia", "spring", "dashpot"):
+            if block.family in ("mass", "rotary inertia", "spring", "dashpot", "connector"):
                 conv.used[conv.nodes(block.nodes.ravel())] = True
             continue
         if kind is None:
@@ -329,6 +336,8 @@ def find_groups(conv: Conversion) -> None:
             first = deck.element_name(block.ids[0])
             unsupported.append(f"{block.type} ({n} element{'s' * (n > 1)}, the first is {first})")
             continue
+        if kind[0] == "solid" and block.shape == "C3D8" and "R" in block.type:
+            conv.note(f"{block.type}: {_ONE_POINT}", Effect.DIFFERS)
         for letter, what in _VARIANTS.items() if kind[0] == "solid" else ():
             if letter in block.type[len(block.shape) :]:
                 told = f"{block.type}: taken as {block.type.replace(letter, '', 1)}, without {what}"
@@ -408,6 +417,7 @@ def make_mesh(conv: Conversion) -> None:
         blocks.append(CellBlock(group.cell, cells, ids))
         sets[f"part {i + 1}"] = [(i, np.arange(len(cells)))]
         number[id(group)] = i
+    sets |= {name: [(number[id(g)], rows) for g, rows in entries] for name, entries in conv.cells.items()}
     facet_sets = {
         name: [(number[id(g)], rows, faces) for g, rows, faces in entries] for name, entries in conv.facets.items()
     }
@@ -450,6 +460,12 @@ def material_of(conv: Conversion, name: str | None, where: str) -> Material:
     if name is None or name not in conv.deck.materials:
         raise ModelError("the section names no material of the deck", place=where, remedy="give MATERIAL=...")
     material = conv.deck.materials[name]
+    if material.elastic is None and material.others:
+        raise UnsupportedError(
+            f"*{material.others[0]} of the material {name}, which the section of {where} needs, is not supported",
+            place=material.where,
+            remedy="give *ELASTIC instead",
+        )
     if material.elastic is None:
         raise ModelError(
             f"the material {name} has no elastic constants, which the section of {where} needs",

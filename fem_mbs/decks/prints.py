@@ -100,6 +100,9 @@ class Printer(Relay):
 
     # --- which states ----------------------------------------------------------------------------------------------
     def _take(self, step: StepPlan, series, frames) -> None:
+        if step.kind.shapes == "vibration":
+            self._vibrations(step, frames)
+            return
         if step.kind.shapes:
             self._modes(step)
             return
@@ -126,6 +129,20 @@ class Printer(Relay):
                 self._print(step, request, frame, now)
             if late:  # the last increment is printed in any case
                 self.last = lambda s=step, r=late, fr=frame, at=now: [self._print(s, o, fr, at) for o in r]
+
+    def _vibrations(self, step: StepPlan, frames) -> None:
+        """Print real (U) and imaginary (UI) parts of steady vibrations; the time is the frequency."""
+        for request in step.prints:
+            if request.frequency <= 0 or not request.variables:
+                continue
+            for v in request.variables:
+                if v != "U" or request.kind != "node print":
+                    self._unknown(request, v, "of steady vibrations")
+                    continue
+                for f, frequency in enumerate(np.atleast_1d(frames["time"])):
+                    for name, part in (("U", ""), ("UI", " imaginary")):
+                        u = self._displacements(frames[f"displacement{part}"][f], frames[f"rotation{part}"][f])
+                        self._node_table(request, name, u, float(frequency))
 
     def _modes(self, step: StepPlan) -> None:
         """Print shapes of modes with unit modal mass, and buckling shapes unscaled."""
@@ -387,8 +404,10 @@ class Printer(Relay):
             self._unknown(request, name, f"of {group.type} with temperatures")
             return None
         points = np.arange(1, strain.shape[1] + 1)
+        one = group.type.startswith("C3D8R")  # the deck's element has one point
         if name == "ENER":
-            return points, self._energy_density(group, rows, strain).reshape(-1, 1)
+            energy = self._energy_density(group, rows, strain)
+            return points[: 1 if one else None], (energy.mean(axis=1) if one else energy).reshape(-1, 1)
         values = _full(frame[f"{group.name}/points {STRESS}"][rows]) if name == "S" else strain
         if name == "E" and group.state == "stress":
             values = self._across(group, rows, strain)
@@ -396,6 +415,8 @@ class Printer(Relay):
             A = group.axes[rows][:, None]
             T = _tensor(values)
             values = _six(A @ T @ np.swapaxes(A, -1, -2), sort=False)
+        if one:
+            points, values = points[:1], values.mean(axis=1, keepdims=True)
         return points, values[..., _ORDER].reshape(-1, 6)
 
     def _heated(self, group: Group) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fem_mbs.decks.model import element_words
+from fem_mbs.decks.nastran.control import command_words, entry_words, parameter_words
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.abaqus.reader import keywords
 from fem_mbs.meshes.vocabulary import word_table
@@ -23,6 +24,9 @@ __all__ = ["TABLES", "refreshed"]
 TABLES: dict[str, Callable[[], list[str]]] = {
     "keywords of Abaqus and CalculiX": lambda: word_table(keywords(), "keyword", "*"),
     "elements of Abaqus and CalculiX": lambda: word_table(element_words(), "element"),
+    "entries of Nastran": lambda: word_table(entry_words(), "entry"),
+    "parameters of Nastran": lambda: word_table(parameter_words(), "parameter"),
+    "commands of Nastran": lambda: word_table(command_words(), "command"),
 }
 _PLACE = re.compile(r"(<!-- table: ([^>]*?) -->\n).*?(<!-- end of table -->)", re.S)
 

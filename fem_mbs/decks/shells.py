@@ -9,12 +9,11 @@ import numpy as np
 from fem_mbs.decks.model import Conversion, Group, axes_at, constants, density_of, material_of, stiffness_matrix
 from fem_mbs.elements.shells.mass import surface_shares
 from fem_mbs.elements.shells.natural import normals
-from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids.material import orthotropic
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import Material, ShellSection
 
-__all__ = ["make_shells", "shell_areas", "shell_mass_per_area", "shell_middle", "shell_vector_areas"]
+__all__ = ["make_shells", "shell_areas", "shell_mass_per_area", "shell_middle"]
 
 
 def make_shells(conv: Conversion) -> None:
@@ -118,14 +117,6 @@ def _first_axes(conv: Conversion, group: Group) -> np.ndarray:
 def shell_areas(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return shares (m, k) of the nodes in the areas of shells ``rows`` (m,), of all nodes at x (nodes, 3)."""
     return surface_shares(x[group.nodes[rows]]).sum(axis=2)
-
-
-def shell_vector_areas(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return the integrals (m, k, 3) of the shape functions times the unit normal over shells ``rows`` (m,)."""
-    points, weights = shapes.exact_rule(group.cell)
-    J = shapes.jacobians(group.cell, x[group.nodes[rows]], points)
-    normal = np.cross(J[..., 0], J[..., 1]) * weights[:, None]
-    return np.einsum("qa,eqc->eac", shapes.shape_functions(group.cell, points), normal)
 
 
 def shell_middle(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@
     FREQUENCY                      modes_step; with PERTURBATION about the preloaded state
     BUCKLE                         buckling_step of the loads of the step; with PERTURBATION about the preloaded state
     COMPLEX FREQUENCY, CORIOLIS    complex_modes_step in the span of the modes of the last FREQUENCY step
+    STEADY STATE DYNAMICS          harmonic_step, direct or by the modes of the last FREQUENCY step
     DYNAMIC                        linear_transient_step, with NLGEOM transient_step, by HHT's rule
 
 Nonlinear constraints (rigid bodies, most MPCs) make every step one with NLGEOM, as in CalculiX.
@@ -117,6 +118,8 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             _modes(conv, step, name, preload, moved, own)
         elif step.procedure == "COMPLEX FREQUENCY":
             _complex_modes(conv, step, name, preload, made)
+        elif step.procedure == "STEADY STATE DYNAMICS":
+            _harmonic(conv, step, name, preload, plan.own[i], made)
         elif step.procedure == "BUCKLE":
             loads = plan.own[i]
             if not loads:
@@ -149,7 +152,7 @@ def _masses(conv: Conversion, step: DeckStep) -> None:
         ModelError: nothing has one.
     """
     turning = any(load.kind == "centrifugal" for load in step.dloads)
-    if step.procedure not in ("FREQUENCY", "DYNAMIC") and not turning:
+    if step.procedure not in ("FREQUENCY", "DYNAMIC", "STEADY STATE DYNAMICS") and not turning:
         return
     bare, massive = [], any(b.family in ("mass", "rotary inertia") for b in conv.deck.blocks)
     for group in conv.groups:
@@ -233,6 +236,36 @@ def _complex_modes(conv: Conversion, step: DeckStep, name: str, preload: str, ma
         raise ModelError("CORIOLIS needs a CENTRIF load, which says how the frame turns", place=step.where)
     about = preload if step.perturbation else ""
     conv.model.complex_modes_step(step.n_modes, name, coriolis=True, basis=basis, preload=about)
+
+
+def _harmonic(
+    conv: Conversion, step: DeckStep, name: str, preload: str, loads: list[str], made: list[StepPlan]
+) -> None:  # fmt: skip
+    """Add steady vibrations under the loads of the step, all in phase; by modes, as many as the last FREQUENCY step
+    has."""
+    if not loads:
+        raise ModelError(
+            "the STEADY STATE DYNAMICS step has no loads", place=step.where, remedy="give them in the step"
+        )
+    for entry in (*step.cloads, *step.dloads, *step.dsloads):
+        if entry.amplitude is not None:
+            conv.note(f"{entry.where}: AMPLITUDE over frequencies is not used")
+    for support in step.boundaries:
+        if support.value:
+            conv.note(f"{support.where}: supports that move in STEADY STATE DYNAMICS are not used; they stand still")
+    about = preload if step.perturbation else ""
+    frequencies = step.data.tolist()
+    options = {"loads": loads, "preload": about, "frames": len(frequencies)}
+    if step.direct:
+        conv.model.harmonic_step(frequencies, name, method="direct", **options)
+        return
+    modes = next((conv.deck.steps[m.index].n_modes for m in reversed(made) if "basis" in m.kind.carries), 0)
+    if not modes:
+        raise ModelError(
+            "STEADY STATE DYNAMICS needs a FREQUENCY step with a number of modes before it, whose modes it takes",
+            place=step.where, remedy="add it, or give DIRECT",
+        )  # fmt: skip
+    conv.model.harmonic_step(frequencies, name, method="modal", modes=modes, **options)
 
 
 def _before_motion(conv: Conversion, index: int) -> bool:

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.decks.amplitudes import Overlaid, Wave, is_wave
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.laws import TimeFunction
+from fem_mbs.functions.waves import WAVES, Overlaid, Wave
 from fem_mbs.meshes.abaqus.deck import Amplitude, Deck, DeckStep
 
 __all__ = ["Course", "Given", "Line", "Root", "Timeline", "courses"]
@@ -225,8 +225,8 @@ def _function(
         elif amplitude is not None:
             points, values = amplitude_points(amplitude, start, end)
             values = target * values
-            if is_wave(amplitude):
-                spans.append((start, end, Wave(amplitude, target, 0.0 if amplitude.total_time else start)))
+            if amplitude.definition in WAVES:
+                spans.append((start, end, _wave(amplitude, target, start)))
         elif step.amplitude == "STEP" and (target != v[-1]):
             points, values = np.array([start, end]), np.array([target, target])
         else:
@@ -243,15 +243,21 @@ def _function(
     return Overlaid(found, tuple(spans)) if spans else found
 
 
+def _wave(amplitude: Amplitude, factor: float, start: float) -> Wave:
+    """Return ``factor`` times an amplitude in a step that begins at ``start``."""
+    data = np.column_stack((amplitude.t, amplitude.value)).ravel() if len(amplitude.t) else amplitude.data
+    return Wave(amplitude.definition, data, factor, 0.0 if amplitude.total_time else start)
+
+
 def amplitude_points(amplitude: Amplitude, start: float, end: float) -> tuple[np.ndarray, np.ndarray]:
     """Return points of an amplitude over a step, in total time, with its ends.
 
     Raises:
         ModelError: definitions that are no functions of time.
     """
-    if is_wave(amplitude):
+    if amplitude.definition in WAVES:
         points = np.array([start, end])
-        return points, Wave(amplitude, 1.0, 0.0 if amplitude.total_time else start)(points)
+        return points, _wave(amplitude, 1.0, start)(points)
     if amplitude.definition != "TABULAR":
         raise ModelError(
             f"the amplitude {amplitude.name} has DEFINITION={amplitude.definition}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from fem_mbs.declarations.declaration import Declaration, choose
 from fem_mbs.declarations.steps import step_kind
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.meshes.cells import DIMENSION
 from fem_mbs.meshes.formats.reader import read_mesh
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.modelfile.schema import TABLES, Document, StepHead, Table
@@ -29,7 +31,9 @@ def write_starter(mesh_path: str | Path, target: str | Path) -> Mesh:
     Raises:
         MeshError, ModelError: the mesh or the file cannot be used.
     """
-    mesh = read_mesh(mesh_path)
+    mesh = read_mesh(mesh_path, "all")
+    if _continuum(mesh) == "":
+        mesh = read_mesh(mesh_path)
     target = Path(target)
     try:
         relative = os.path.relpath(Path(mesh_path).resolve(), target.resolve().parent)
@@ -50,9 +54,24 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
+_HEADER = (
+    "# A model file of fem-mbs; docs/model-file.md describes all tables and keys.",
+    "#   fem-mbs check FILE      read it and explain what it means",
+    "#   fem-mbs run FILE        simulate",
+    "#   fem-mbs schema          for completion in an editor",
+    "# Values marked with <-- are guesses: put yours there.  Units: SI, or any consistent ones.",
+    "",
+)
+
+
 def starter_text(mesh: Mesh, file: str) -> str:
-    """Return the text of a model file whose parts are the line cells of a mesh; ``file``: its path from the model
-    file."""
+    """Return the text of a model file for a mesh; ``file``: its path from the model file.
+
+    Its parts are the solid cells of the mesh, without any the plane ones (in space: shells), else the line cells.
+    """
+    kind = _continuum(mesh)
+    if kind:
+        return _continuum_text(mesh, file, kind)
     lines = mesh.lines()
     if not len(lines):
         raise ModelError(f"{mesh.source}: the mesh has no line cells, from which beams or trusses could be made")
@@ -68,12 +87,7 @@ def starter_text(mesh: Mesh, file: str) -> str:
     down = [0.0, -1.0] if plane else [0.0, 0.0, -1.0]
     some = f"part:{looked_at or 'SET'}"
     out = [
-        "# A model file of fem-mbs; docs/model-file.md describes all tables and keys.",
-        "#   fem-mbs check FILE      read it and explain what it means",
-        "#   fem-mbs run FILE        simulate",
-        "#   fem-mbs schema          for completion in an editor",
-        "# Values marked with <-- are guesses: put yours there.  Units: SI, or any consistent ones.",
-        "",
+        *_HEADER,
         *_keys(
             Document,
             {"title": Path(file).stem, "dimension": 2 if plane else 3, "gravity": [9.81 * x for x in down]},
@@ -146,6 +160,108 @@ def starter_text(mesh: Mesh, file: str) -> str:
     return "\n".join(out)
 
 
+# Names of sets that are likely to be held, or loaded.
+_HELD = re.compile(r"fix|clamp|support|hold|held|base|ground|foot|encast|wall|root|bc", re.I)
+_LOADED = re.compile(r"load|force|press|tip|end|top|surf", re.I)
+_SHELLS = ("triangle", "quad")  # cells of shells
+
+
+def _continuum(mesh: Mesh) -> str:
+    """Return which of solid, plane and shell parts the cells of a mesh are for, "" for none."""
+    kinds = {block.kind for block in mesh.blocks if len(block.cells)}
+    dimensions = {DIMENSION[kind] for kind in kinds}
+    if 3 in dimensions:
+        return "solid"
+    if 2 not in dimensions:
+        return ""
+    if not mesh.points[:, 2].any():
+        return "plane"
+    return "shell" if all(kind in _SHELLS for kind in kinds if DIMENSION[kind] == 2) else ""
+
+
+def _continuum_text(mesh: Mesh, file: str, kind: str) -> str:
+    """Return the text of a model file of solid, plane or shell parts: held, under its weight, and its modes."""
+    top = 3 if kind == "solid" else 2
+    dimension = 2 if kind == "plane" else 3
+    blocks = [b for b in mesh.blocks if DIMENSION[b.kind] == top]
+    size = float(np.ptp(mesh.points, axis=0).max())
+    down = [0.0, -9.81] if dimension == 2 else [0.0, 0.0, -9.81]
+    used = np.unique(np.concatenate([b.cells.ravel() for b in blocks]))
+    names, whole = _groups(mesh, top)
+    places = [f"part:{name}" for name in _places(mesh, top, used)]
+    held = next((p for p in places if _HELD.search(p[5:])), places[0] if places else None)
+    others = [p for p in places if p != held]
+    faces = [p for p in others if p[5:].removesuffix("@1") in mesh.facet_sets]
+    loaded = next((p for p in faces if _LOADED.search(p[5:])), faces[0] if faces else None)
+    out = [
+        *_HEADER,
+        *_keys(Document, {"title": Path(file).stem, "dimension": dimension, "gravity": down}, guesses=("gravity",)),
+        "",
+        "# ---- the mesh: " + ", ".join(f"{n} {what}" for what, n in mesh.read.items()),
+        *_set_comments(mesh, "part"),
+        "",
+        *_entry(
+            "mesh",
+            {"file": file, "cells": "all", **({"unused": "drop"} if len(used) < len(mesh.points) else {})},
+            name="part",
+        ),
+        "",
+        "# ---- what it is made of",
+        "",
+        *_entry("material", {"E": 2.1e11, "nu": 0.3, "density": 7850.0}, name="steel", guesses=("E", "nu", "density")),
+        "",
+    ]
+    thickness = {} if kind == "solid" else {"thickness": float(f"{size / 100:.2g}")}
+    for name in ["all"] if whole else names:
+        on = "part" if whole else f"part:{name}"
+        given = {"name": name, "on": on, "material": "steel", **thickness}
+        out += [*_entry(kind, given, guesses=("material", "thickness")), ""]
+    out += ["# ---- how it is held", ""]
+    if held:
+        out += [*_entry("support", {"on": held}, guesses=("on",)), ""]
+    else:
+        free = "The mesh has no set of points, edges or faces, so nothing is held: its modes are those of a free part."
+        out += [f"# {free}", *_comment(_entry("support", {"on": "part:SET"})), ""]
+    out += ["# ---- loads besides its weight", ""]
+    if kind == "shell":
+        some = others[-1] if others else "part:SET"
+        load = _entry("force", {"name": "load", "on": some, "vector": [0.0, 0.0, -100.0]})
+        out += [*_comment(load), ""]
+    else:
+        pressure = {"name": "pressure", "on": loaded or "part:SET", "value": 1.0e5}
+        out += [*(_entry("pressure", pressure, guesses=("on", "value")) if loaded and held else
+                  _comment(_entry("pressure", pressure))), ""]  # fmt: skip
+    out += ["# ---- what to compute", ""]
+    if held:
+        out += [*_entry("step", {"type": "linear_static"}), ""]
+    out += [
+        *_entry(
+            "step", {"type": "modes", "count": 6 if held else 6 + (3 if dimension == 2 else 6)}, guesses=("count",)
+        ),
+        "",
+        "# ---- all tables",
+        "",
+        *(f"# {_head(table, 'NAME'):24} {_first_sentence(table.text)}" for table in TABLES),
+        "",
+    ]
+    return "\n".join(out)
+
+
+def _places(mesh: Mesh, top: int, used: np.ndarray) -> list[str]:
+    """Return sets of faces, edges and points whose nodes belong to the cells of the highest dimension; nodes and faces
+    of one name once."""
+    found = []
+    for name in mesh.set_names:
+        bare = name.removesuffix("@0").removesuffix("@1")
+        cells = mesh.cell_sets.get(bare, ()) if not name.endswith("@0") else ()
+        if not _usable(name) or any(DIMENSION[mesh.blocks[b].kind] == top for b, _ in cells):
+            continue
+        nodes = mesh.nodes_of(name)
+        if len(nodes) and len(nodes) < len(used) and np.isin(nodes, used).all():
+            found.append(name)
+    return found
+
+
 def _head(table: Table, name: str) -> str:
     return f"[{table.name}.{name}]" if table.many == "named" else f"[[{table.name}]]"
 
@@ -192,14 +308,23 @@ def _comment(*tables: list[str]) -> list[str]:
     return [f"# {line}".rstrip() for lines in tables for line in lines]
 
 
-def _groups(mesh: Mesh) -> tuple[list[str], bool]:
-    """Return line sets that hold every cell once; else (whole = True) the mesh as one."""
-    names = [n for n in mesh.set_names if n.removesuffix("@1") in mesh.cell_sets and not n.endswith("@0")]
-    total = sum(len(b.cells) for b in mesh.blocks)
-    seen = sum(len(cells) for parts in mesh.cell_sets.values() for _, cells in parts)
-    covered = {(b, int(c)) for parts in mesh.cell_sets.values() for b, cells in parts for c in cells}
+def _groups(mesh: Mesh, dimension: int = 1) -> tuple[list[str], bool]:
+    """Return sets of cells of a dimension that hold every such cell once; else (whole = True) the mesh as one."""
+
+    def of(name: str) -> list[tuple[int, np.ndarray]]:
+        parts = mesh.cell_sets.get(name.removesuffix("@1"), ()) if not name.endswith("@0") else ()
+        return [(b, cells) for b, cells in parts if DIMENSION[mesh.blocks[b].kind] == dimension]
+
+    names = [n for n in mesh.set_names if of(n)]
+    total = sum(len(b.cells) for b in mesh.blocks if DIMENSION[b.kind] == dimension)
+    held = [(b, cells) for n in names for b, cells in of(n)]
+    seen = sum(len(cells) for _, cells in held)
+    marks = [np.zeros(len(b.cells), bool) for b in mesh.blocks]
+    for b, cells in held:
+        marks[b][cells] = True
+    covered = sum(int(mark.sum()) for mark in marks)
     usable = [n for n in names if _usable(n)]
-    return usable, not (usable and len(usable) == len(names) and seen == len(covered) == total)
+    return usable, not (usable and len(usable) == len(names) and seen == covered == total)
 
 
 def _usable(name: str) -> bool:
@@ -225,8 +350,12 @@ def _set_comments(mesh: Mesh, name: str) -> list[str]:
         bare, is_points = full, full in mesh.node_sets
         if full.endswith(("@0", "@1")):
             bare, is_points = full[:-2], full.endswith("@0")
-        n = len(mesh.node_sets[bare]) if is_points else sum(len(c) for _, c in mesh.cell_sets[bare])
-        count = f"{n} {'point' if is_points else 'cell'}{'' if n == 1 else 's'}"
+        faces = not is_points and bare not in mesh.cell_sets
+        if is_points:
+            n = len(mesh.node_sets[bare])
+        else:
+            n = sum(len(part[1]) for part in (mesh.facet_sets if faces else mesh.cell_sets)[bare])
+        count = f"{n} {'point' if is_points else 'face' if faces else 'cell'}{'' if n == 1 else 's'}"
         out.append(f"#   {_quoted(f'{name}:{full}')[1:-1]}   ({count})")
     out = [*(["# Its sets:"] if out else ["# It has no named sets."]), *out]
     return out + [f"# Not read: {' '.join(sentence.split())}" for sentence in mesh.skipped]

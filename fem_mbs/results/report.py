@@ -38,7 +38,7 @@ class PrintTable(Record):
         "as the deck names it: U, V, RF, S, E, ENER, ELSE, EVOL, EMAS; EMASI, COG, EMASIC with the sums of EMAS"
     )
     set: str | None = entry("null: the whole model")
-    time: float = entry("total time", unit="s")
+    time: float = entry("total time; of steady vibrations the frequency [Hz]", unit="s")
     mode: int | None = entry("of shapes of modes", optional=True, minimum=1)
     total: bool | None = entry("a sum over the set, which has no ids", optional=True)
     ids: list[int] = entry("nodes or elements, in the order of the set")

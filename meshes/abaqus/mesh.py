@@ -432,8 +432,8 @@ class DeckMesh:
                 inside = present[np.searchsorted(present, a) : np.searchsorted(present, b, side="right")]
                 inside = inside[(inside - a) % step == 0]
                 if not len(inside):
-                    first, last = self.label(what, a), self.label(what, b)
-                    at.fail(f"no {what} from {first} to {last} in steps of {step} is defined")
+                    ends = f"{self.label(what, a)} to {self.label(what, b)}"
+                    at.fail(f"no {what} from {ends} in steps of {step} is defined")
                 out.append(inside)
             elif isinstance(part, str) and part.startswith("\0"):
                 elements = self._found("element", at, part[1:])

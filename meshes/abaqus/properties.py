@@ -13,6 +13,7 @@ import numpy as np
 from fem_mbs.meshes.abaqus.assembly import place, turn
 from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
+    ConnectorSection,
     Dashpot,
     Effect,
     Elastic,
@@ -232,6 +233,7 @@ _SOLIDS = ("solid", "continuum shell", "plane stress", "plane strain", "axisymme
 def solid_section(deck: Reading, card: Card) -> None:
     """Give solids, plane elements and trusses their material."""
     name, ids = _members(deck, card, _SOLIDS)
+    card.get("CONTROLS")  # of *SECTION CONTROLS, which speaks for itself
     value = None
     if any(any(fields) for _, fields in card.rows()):
         row, fields = deck.only_line(card, "the area or thickness")
@@ -243,6 +245,17 @@ def solid_section(deck: Reading, card: Card) -> None:
     deck.sections.append(
         SolidSection(name, ids, _material_of(deck, card), _orientation_of(deck, card), value, where(card))
     )
+
+
+def section_controls(deck: Reading, card: Card) -> None:
+    """Read hourglass control, of which bricks with one point take the enhanced one."""
+    name, kind = card.need("NAME"), card.get("HOURGLASS", "ENHANCED")
+    factors = [row.numbers(fields, "scale factors") for row, fields in card.rows()]
+    if kind != "ENHANCED" or any(f not in (0.0, 1.0) for row in factors for f in row):
+        deck.log.add(
+            "keyword", f"SECTION CONTROLS, NAME={name}", card, Effect.DIFFERS,
+            f"hourglass control is ENHANCED with factors 1, not {kind}",
+        )  # fmt: skip
 
 
 # least and most numbers of the dimensions line
@@ -488,6 +501,26 @@ def _law(deck, card: Card, make, name: str, ids: np.ndarray, what: str) -> None:
     deck.sections.append(make(name, ids, types[0], tuple(dofs), not nonlinear, law, orient, where(card)))
 
 
+def connector_section(deck: Reading, card: Card) -> None:
+    """Read types of connections and the axes at their first nodes."""
+    name, ids = _members(deck, card, ("connector",))
+    rows = list(card.rows())
+    if not rows:
+        card.fail("no data; give one or two types of connections, for example HINGE")
+    row, fields = rows[0]
+    deck.surplus(row, fields, 2)
+    types = tuple(label(f) for f in fields[:2] if f)
+    orient = None
+    if len(rows) > 1:
+        row, fields = rows[1]
+        names = [label(f) for f in fields[:2]]
+        if names[0]:
+            orient = deck.refer(row, "orientation", names[0])
+        if len(names) > 1 and names[1] not in ("", names[0]):
+            row.fail("axes of its own at the second node are not read; give both nodes the same orientation")
+    deck.sections.append(ConnectorSection(name, ids, types, orient, where(card)))
+
+
 # ---- at nodes --------------------------------------------------------------------------------------------------------
 
 
@@ -548,6 +581,7 @@ PROPERTY_KEYWORDS = {
     "MATERIAL": material,
     "ORIENTATION": orientation,
     "SOLID SECTION": solid_section,
+    "SECTION CONTROLS": section_controls,
     "BEAM SECTION": beam_section,
     "BEAM GENERAL SECTION": beam_section,
     "SHELL SECTION": shell_section,
@@ -556,7 +590,7 @@ PROPERTY_KEYWORDS = {
     "COHESIVE SECTION": section_not_used,
     "SURFACE SECTION": section_not_used,
     "USER SECTION": section_not_used,
-    "CONNECTOR SECTION": section_not_used,
+    "CONNECTOR SECTION": connector_section,
     "SHELL GENERAL SECTION": section_not_used,
     "GAP": section_not_used,
     "MASS": mass,

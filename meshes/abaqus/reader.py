@@ -110,7 +110,7 @@ _NOT_USED = {
         "the design of parts is not computed",
     ),
     "IMPERFECTION": "nodes stay where *NODE gives them",
-    **dict.fromkeys(("SECTION CONTROLS", "HOURGLASS STIFFNESS"), "elements have no control of hourglass modes"),
+    "HOURGLASS STIFFNESS": "elements have no control of hourglass modes",
     **dict.fromkeys(
         ("TRANSVERSE SHEAR STIFFNESS", "BEAM SECTION OFFSET", "STIFFNESS", "NONSTRUCTURAL MASS"),
         "sections have what their own keyword gives",

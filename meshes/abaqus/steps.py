@@ -197,12 +197,35 @@ def _complex(card: Card, row: Row, fields: list[str], values: dict) -> None:
     values["coriolis"] = card.flag("CORIOLIS")
 
 
+def _steady(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    """Read the frequencies of steady vibrations, spread between two of them."""
+    direct = card.flag("DIRECT")
+    interval = card.get("INTERVAL", "RANGE" if direct else "EIGENFREQUENCY")
+    if interval != "RANGE":
+        card.fail(f"INTERVAL={interval} is not read, which is the default without DIRECT; give INTERVAL=RANGE")
+    scale = card.choice("FREQUENCY SCALE", {"LOG": "log", "LIN": "linear"}, "log")
+    lower = row.number(fields, 0, "lowest frequency")
+    upper = row.number(fields, 1, "highest frequency", 0.0) or lower
+    n = row.whole(fields, 2, "number of frequencies", 20)
+    bias = row.number(fields, 3, "bias", 1.0)
+    if not 0.0 < lower <= upper:
+        row.fail(f"the frequencies are {lower:g} and {upper:g}; give positive ones that rise")
+    if bias != 1.0:
+        row.fail(f"the bias is {bias:g}; give 1, which spreads the frequencies evenly")
+    if upper > lower and n < 2:
+        row.fail(f"the number of frequencies is {n}; give 2 or more, both ends are among them")
+    spread = np.geomspace if scale == "log" else np.linspace
+    values["data"] = spread(lower, upper, n) if upper > lower else np.array([lower])
+    values["direct"] = direct
+
+
 #: Procedures that the model computes -> what reads their line.
 COMPUTED = {
     "STATIC": _static, "DYNAMIC": _dynamic, "FREQUENCY": _frequency, "BUCKLE": _buckle, "COMPLEX FREQUENCY": _complex,
+    "STEADY STATE DYNAMICS": _steady,
 }  # fmt: skip
 PROCEDURES = (
-    *COMPUTED, "MODAL DYNAMIC", "STEADY STATE DYNAMICS", "HEAT TRANSFER", "VISCO", "SENSITIVITY",
+    *COMPUTED, "MODAL DYNAMIC", "HEAT TRANSFER", "VISCO", "SENSITIVITY",
     "COUPLED TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT", "ELECTROMAGNETICS", "CFD", "GREEN",
     "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION", "RANDOM RESPONSE",
     "RESPONSE SPECTRUM", "MODAL DYNAMICS", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
@@ -226,6 +249,7 @@ def _new(deck, card: Card, kind: str) -> None:
 
 
 def _amplitude(deck: Reading, card: Card) -> str | None:
+    card.flag("REAL")  # of steady vibrations: in phase, which those without IMAGINARY are
     name = card.get("AMPLITUDE")
     return None if name is None else deck.refer(card, "amplitude", name)
 

@@ -241,8 +241,8 @@ PBARL   pid:I mid:I group:S= type:S - - - - dims:R+                       | sect
 BAROR   - pid:I= - - x1:X= x2:R= x3:R= offt:S=                           | defaults of bars
 CBEAM   eid:I pid:I=eid ga:I gb:I x1:X= x2:R= x3:R= offt:S= pa:C= pb:C= w1a:R=0 w2a:R=0 w3a:R=0 \
 w1b:R=0 w2b:R=0 w3b:R=0 !sa:I= !sb:I=                                                            | beam
-PBEAM   pid:I mid:I a:R i1:R i2:R i12:R=0 j:R=0 nsm:R=0 stations:A+       | section of beams, prismatic
-PBEAML  pid:I mid:I group:S= type:S - - - - dims:A+                       | section of beams by its shape, prismatic
+PBEAM   pid:I mid:I a:R i1:R i2:R i12:R=0 j:R=0 nsm:R=0 stations:A+       | section of beams, with that of end B
+PBEAML  pid:I mid:I group:S= type:S - - - - dims:A+                       | section of beams by its shape, that of end A
 BEAMOR  - pid:I= - - x1:X= x2:R= x3:R= offt:S=                           | defaults of beams
 CROD    eid:I pid:I=eid g1:I g2:I                                        | rod
 PROD    pid:I mid:I a:R=0 j:R=0 c:R=0 nsm:R=0                            | section of rods

@@ -318,7 +318,7 @@ def read_entries(lines: list[Line]) -> list[Entry]:
             entries.append(entry)
             if _mark(tail):
                 open_marks[_mark(tail)] = entry
-        for m in [m for m, e in open_marks.items() if e is entry and m in waiting]:
+        for m in [m for m, e in open_marks.items() if e is entry and m in waiting] if waiting else ():
             del open_marks[m]
             _continue(entry, *waiting.pop(m), open_marks)
     for line, *_ in waiting.values():

@@ -219,7 +219,7 @@ def _landed(problem: Problem, walk: Walk, s: PathSettings, token: Any, step: Ste
     problem.restore(token)
     walk.ahead = None
     target = part * way
-    factor = s.end if by_load else walk.factor + part * (new - walk.factor)
+    factor = s.end if by_load and s.end is not None else walk.factor + part * (new - walk.factor)
     try:
         problem.move(part * increment)
         for iteration in range(1, s.iterations + 1):

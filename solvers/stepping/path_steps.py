@@ -339,6 +339,7 @@ def predict(problem: Problem, walk: Walk, s: PathSettings, size: float) -> tuple
     if s.control == "displacement":
         if v[s.component] == 0.0:
             raise AnalysisError("the load does not move the controlled displacement")
+        assert s.end_displacement is not None
         sign = np.sign(s.end_displacement - s.start_displacement)
         df = sign * size / v[s.component]
         return df * v, df, size
@@ -397,6 +398,7 @@ def take_step(
             elif s.control == "displacement":
                 a = np.zeros_like(u)
                 a[s.component] = 1.0
+                assert s.end_displacement is not None
                 sign = np.sign(s.end_displacement - s.start_displacement)
                 g, b = u[s.component] - sign * size, 0.0
             else:

@@ -364,6 +364,6 @@ def test_bad_assemblies(tmp_path, case):
 
 
 def test_what_is_not_supported_is_named_in_an_assembly(tmp_path):
-    text = cae(part(*BAR, kind="C3D8R"), (instance(), ids_of("Base", BASE)), cae_step(STATIC + ENCASTRE))
-    with pytest.raises(UnsupportedError, match=r"C3D8R \(4 elements, the first is PART-1-1\.1\)"):
+    text = cae(part(*BAR, kind="SC8R"), (instance(), ids_of("Base", BASE)), cae_step(STATIC + ENCASTRE))
+    with pytest.raises(UnsupportedError, match=r"SC8R \(4 elements, the first is PART-1-1\.1\)"):
         convert(read_text(tmp_path, text))

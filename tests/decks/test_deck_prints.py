@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from deck_text import at, block, brick, mesh_text, nset, prints, run, steel, step
 
-from fem_mbs.decks.compare import compare_deck
+from fem_mbs.decks.compare import Row, compare_deck, count_decks
 from fem_mbs.decks.run import solve_deck
 from fem_mbs.meshes.abaqus.deck import Effect
 
@@ -119,3 +119,38 @@ def test_tables_at_other_times_are_not_compared(tmp_path):
     (row,) = compare_deck(path)
     assert row.status == "ok"
     assert row.difference < 1e-6
+
+
+def test_decks_count_by_their_worst_row():
+    def row(deck: str, status: str, difference: float = 0.0) -> Row:
+        return Row(deck, 1, "U", 1.0, 1.0, difference, 0.1, "", status)
+
+    rows = [row("a", "ok", 1e-5), row("b", "ok", 0.05), row("b", "ok"), row("c", "refused"), row("d", "ok", 1e-4)]
+    rows += [
+        row("d", "not compared", np.nan),
+        row("e", "outside", 0.2),
+        row("e", "ok"),
+        row("f", "not compared", np.nan),
+    ]
+    assert count_decks(rows) == {
+        "outside of a margin": 1, "refused": 1, "within an explained margin": 1, "agree": 2, "not compared": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("nlgeom", [True, False])
+def test_a_hot_block_expands_by_its_stretch(tmp_path, nlgeom):
+    """It stretches by 1 + alpha dT in every increment, large or not, without stress."""
+    nodes, elements = brick((1, 1, 1), (1.0, 1.0, 1.0))
+    text = mesh_text(nodes, elements) + steel().replace("*DENSITY", "*EXPANSION\n.01\n*DENSITY")
+    text += nset("X", at(nodes, 0, 0.0)) + nset("Y", at(nodes, 1, 0.0)) + nset("Z", at(nodes, 2, 0.0))
+    load = "*STATIC\n.25, 1.\n*TEMPERATURE\nNALL, 30.\n*NODE PRINT, NSET=NALL\nU\n*EL PRINT, ELSET=EALL\nS\n"
+    steps = step(load, *(["NLGEOM"] if nlgeom else []))
+    converted, (done,) = run(tmp_path / "d.inp", text, "*BOUNDARY\nX, 1\nY, 2\nZ, 3\n", steps)
+    place = converted.deck.x
+    tables = [t for t in done["prints"] if t["quantity"] == "U"]
+    assert len(tables) == (4 if nlgeom else 1)
+    for t in tables:
+        assert np.array(t["values"]) == pytest.approx(0.3 * t["time"] * place, abs=1e-9)
+    assert all(np.abs(t["values"]).max() < 1.0 for t in done["prints"] if t["quantity"] == "S")  # of 2e11
+    told = [n for n in converted.notes if "thermal strains of STEEL reach 0.3" in n.text]
+    assert [n.effect for n in told] == ([Effect.DIFFERS] if nlgeom else [])

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import places
 import pytest
+from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
 
 from fem_mbs.decks.compare import compare_deck
 from fem_mbs.decks.run import convert, solve_deck
 from fem_mbs.meshes.abaqus.calculix_dat import read_dat
+from fem_mbs.meshes.abaqus.deck import Effect
 from fem_mbs.meshes.abaqus.reader import read_deck
 
 DECKS = places.DECKS / "calculix"
@@ -86,3 +88,27 @@ def test_masses_of_incompatible_modes_are_not_those_of_the_part():
     total = solution.summary["steps"][-1]["participation"]["total"][:3]
     assert total[0] == pytest.approx(total[1], rel=1e-12) == pytest.approx(total[2], rel=1e-12)
     assert total[0] < 6 * 2 * 1 * 0.5 * 0.8 * 7.8e-3  # (what is clamped does not count)
+
+
+def test_bricks_with_one_point(tmp_path):
+    """C3D8R bends as enhanced hourglass control lets it: M L^2/(2 E I) of a bar of one element across, exactly.
+
+    S is printed at one point; other control is a warning.
+    """
+    nodes, elements = brick((5, 1, 1), (2.0, 0.1, 0.2))
+    text = mesh_text(nodes, elements, "C3D8R") + nset("FIX", at(nodes, 0, 0.0)) + nset("TIP", at(nodes, 0, 2.0))
+    text += steel(nu=0.0).replace("*SOLID SECTION,", "*SOLID SECTION, CONTROLS=EC-1,")
+    text += "*SECTION CONTROLS, NAME=EC-1, HOURGLASS=ENHANCED\n1., 1., 1.\n*BOUNDARY\nFIX, 1, 3\n"
+    tip = at(nodes, 0, 2.0)
+    pull = "".join(f"{i}, 1, {1e3 if nodes[i][2] > 0.1 else -1e3}\n" for i in tip)  # M = 4 * 1e3 * 0.1
+    load = step(f"*STATIC\n*CLOAD\n{pull}*NODE PRINT, NSET=TIP\nU\n*EL PRINT, ELSET=EALL\nS\n")
+    converted, (done,) = run(tmp_path / "d.inp", text, load)
+    inertia = 0.1 * 0.2**3 / 12.0
+    assert prints(done, "U")[1][:, 2] == pytest.approx(-400.0 * 4.0 / (2.0 * 2.1e11 * inertia), rel=1e-9)
+    ids, stress = prints(done, "S")
+    assert ids.tolist() == [1, 2, 3, 4, 5]
+    assert np.abs(stress).max() < 1e-3  # in the middle of the section
+    assert [n.effect for n in converted.notes] == [Effect.DIFFERS]
+    path = tmp_path / "e.inp"
+    path.write_text(text.replace("ENHANCED", "STIFFNESS") + load)
+    assert any("is ENHANCED with factors 1, not STIFFNESS" in str(n) for n in convert(read_deck(path)).notes)

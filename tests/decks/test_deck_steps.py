@@ -8,7 +8,7 @@ from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
 from scipy.linalg import eigh
 
 from fem_mbs.decks.run import convert
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import InputError, ModelError
 from fem_mbs.meshes.abaqus.calculix_dat import read_dat
 from fem_mbs.meshes.abaqus.reader import read_deck
 
@@ -370,3 +370,57 @@ def test_supports_that_cannot_change(tmp_path, case):
             tmp_path / "d.inp",
             bar(step(procedure + OWN + support + pull, *options), step("*STATIC\n" + OWN + "MID, 1, 1\n" + pull)),
         )
+
+
+# ---- steady vibrations -----------------------------------------------------------------------------------------------
+
+
+def oscillator(*steps):
+    """A mass of 2 on a truss of stiffness 200, with a dashpot of 3 between its ends, along x."""
+    return (
+        "*NODE, NSET=NALL\n1, 0., 0., 0.\n2, 1., 0., 0.\n*NSET, NSET=END\n2\n*ELEMENT, TYPE=T3D2, ELSET=E\n1, 1, 2\n"
+        "*ELEMENT, TYPE=MASS, ELSET=M\n2, 2\n*MASS, ELSET=M\n2.\n*ELEMENT, TYPE=DASHPOTA, ELSET=D\n3, 1, 2\n"
+        "*DASHPOT, ELSET=D\n\n3.\n*MATERIAL, NAME=A\n*ELASTIC\n200., 0.\n*DENSITY\n1.E-9\n"
+        "*SOLID SECTION, ELSET=E, MATERIAL=A\n1.\n*BOUNDARY\n1, 1, 3\n2, 2, 3\n" + "".join(steps)
+    )
+
+
+PUSHED = "*CLOAD, REAL\n2, 1, 5.\n*NODE PRINT, NSET=END\nU\n"
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_steady_vibrations(tmp_path, direct):
+    """F/(k - w^2 m + i w c) at frequencies of equal ratio, direct and by modes."""
+    how = "DIRECT" if direct else "INTERVAL=RANGE"
+    modes = step("*FREQUENCY\n1\n")
+    steady = step(f"*STEADY STATE DYNAMICS, {how}\n.5, 8., 5\n{PUSHED}", "PERTURBATION")
+    _, done = run(tmp_path / "d.inp", oscillator(modes, steady))
+    found = {(p["quantity"], p["time"]): p["values"][0][0] for p in done[1]["prints"]}
+    f = np.geomspace(0.5, 8.0, 5)
+    w = 2.0 * np.pi * f
+    exact = 5.0 / (200.0 - 2.0 * w**2 + 3.0j * w)
+    u = np.array([found["U", t] + 1j * found["UI", t] for t in sorted({t for _, t in found})])
+    assert np.abs(u - exact).max() < 1e-6 * np.abs(exact).max()
+
+
+STEADY_BAD = {
+    "eigenfrequencies as ends": ("*STEADY STATE DYNAMICS\n.5, 8., 5\n", "INTERVAL=EIGENFREQUENCY is not read"),
+    "a bias": ("*STEADY STATE DYNAMICS, DIRECT\n.5, 8., 5, 3.\n", "the bias is 3; give 1"),
+    "falling": ("*STEADY STATE DYNAMICS, DIRECT\n.5, .1, 5\n", "give positive ones that rise"),
+    "no modes": ("*STEADY STATE DYNAMICS, INTERVAL=RANGE\n.5, 8., 5\n", "needs a FREQUENCY step"),
+    "out of phase": (
+        "*STEADY STATE DYNAMICS, DIRECT\n.5, 8., 5\n*CLOAD, IMAGINARY\n2, 1, 2.\n",
+        "parameter CLOAD, IMAGINARY",
+    ),
+    "a support that shakes": (
+        "*STEADY STATE DYNAMICS, DIRECT\n.5, 8., 5\n*BOUNDARY\n1, 1, 1, .1\n",
+        "supports that move in STEADY STATE",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STEADY_BAD)
+def test_bad_steady_vibrations(tmp_path, case):
+    lines, message = STEADY_BAD[case]
+    with pytest.raises(InputError, match=f"line [0-9]+.*{message}"):
+        run(tmp_path / "d.inp", oscillator(step(lines + PUSHED)))

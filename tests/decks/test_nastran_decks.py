@@ -180,7 +180,7 @@ CYLINDER = "CORD2C,5,,0.,0.,0.,0.,0.,1.,+\n+,1.,0.,0.\n"
 def test_places_in_systems(deck):
     text = CYLINDER + "CORD2S,6,5,1.,90.,0.,1.,90.,1.,+\n+,2.,90.,0.\nGRID,1,5,2.,90.,3.\nGRID,2,6,2.,90.,0.\n"
     text += "GRID,3\nGRID,4,,1.\nCORD1R,8,3,1,4\nGRID,5,8,1.,0.,0.\n"
-    x = convert(deck(text + STEEL + "CONROD,1,1,2,1,1.\nCONROD,2,1,5,1,1.\nCONROD,3,4,5,1,1.\n")).conversion.grids.x
+    x = convert(deck(text + STEEL + "CONROD,1,1,2,1,1.\nCONROD,2,1,5,1,1.\nCONROD,3,4,2,1,1.\n", "")).conversion.grids.x
     close(x[0], [0, 2, 3], atol=1e-12)
     close(x[1], [0, 3, 0], atol=1e-12)  # 1 along the radius at 90 degrees, then 2 further along y
     close(x[4], [1, 0, 0], atol=1e-12)  # z along grid point 1, x towards 4
@@ -263,6 +263,17 @@ def test_enforced_displacements(tables):
     found = tables(BAR + PBAR + HELD + "SPC,1,2,2,.2\n", CASE.replace("LOAD = 2\n", ""))[0]
     close(found["DISPLACEMENT"][2][1], 0.2)
     close(found["SPCFORCES"][2][1], 3 * E * 0.02 / L**3 * 0.2)
+
+
+def test_supports_of_subcases(tables):
+    """Clamped at both ends, then at the first alone; AUTOSPC takes what each leaves."""
+    case = "LOAD = 2\nDISPLACEMENT = ALL\nSPCFORCES = ALL\nSUBCASE 1\n SPC = 4\nSUBCASE 2\n SPC = 1\n"
+    text = BAR + PBAR + "SPC1,1,123456,1\nSPC1,3,12,2\nSPCADD,4,1,3\nFORCE,2,2,,6.,0.,1.,1.\n"
+    first, second = tables(text, case)
+    close(first["DISPLACEMENT"][2][1:3], [0, 6 * L**3 / (3 * E * 0.03)])
+    close(first["SPCFORCES"][2][1], -6)
+    close(second["DISPLACEMENT"][2][1:3], [6 * L**3 / (3 * E * 0.02), 6 * L**3 / (3 * E * 0.03)])
+    close(second["SPCFORCES"][1][1], -6)
 
 
 def test_permanent_supports_and_defaults(tables):
@@ -356,6 +367,8 @@ def test_range_of_modes(tables):
     f = np.array([1, 2, 3, 4]) / (2 * np.pi)
     found = tables(text + f"EIGRL,4,{f[1] - 0.01:.6f},{f[2] + 0.01:.6f}\n", case, 103)[0]["EIGENVALUES"]
     close([row[2] for row in found.values()], f[1:3])
+    found = tables(text + f"EIGRL,4,,{f[2] + 0.01:.6f}\n", case, 103)[0]["EIGENVALUES"]
+    close([row[2] for row in found.values()], f[:3])
     found = tables(text + "EIGR,4,LAN,,,,3\n", case, 103)[0]["EIGENVALUES"]
     close([row[2] for row in found.values()], f[:3])
 
@@ -454,6 +467,84 @@ def test_temperatures(tables):
     close(found["DISPLACEMENT"][7][:3], [0.3, 0.3, 0.3])
 
 
+# --- shells ----------------------------------------------------------------------------------------------------------
+PLATE = STEEL + (
+    "GRID,1,,0.,0.,0.\nGRID,2,,2.,0.,0.\nGRID,3,,2.,1.,0.\nGRID,4,,0.,1.,0.\nCQUAD4,1,1,1,2,3,4\nPSHELL,1,1,.1,1,,1\n"
+)
+
+
+def _strip(n: int, section: str = "PSHELL,1,1,.1,1,,1\n", element: str = "") -> str:
+    """A cantilever of n shells along x, 4 long and 1 wide, clamped at x = 0."""
+    text = STEEL
+    for i in range(n + 1):
+        text += f"GRID,{2 * i + 1},,{4 * i / n},0.,0.\nGRID,{2 * i + 2},,{4 * i / n},1.,0.\n"
+    for i in range(n):
+        text += f"CQUAD4,{i + 1},1,{2 * i + 1},{2 * i + 3},{2 * i + 4},{2 * i + 2}{element}\n"
+    # straight sides: forces on them have no moments about the normal
+    return text + section + f"SPC1,1,123456,1,2\nSPC1,1,6,3,THRU,{2 * n + 2}\n"
+
+
+def test_shell_in_tension_and_its_pressure(tables):
+    # the forces of an edge have no moments about the normal, so these rotations are held
+    held = "SPC1,1,16,1,4\nSPC1,1,26,1,2\nSPC1,1,36,1,2,3\n"
+    found = tables(PLATE + held + "FORCE,2,2,,5.,1.,0.,0.\nFORCE,2,3,,5.,1.,0.,0.\n")[0]
+    close(found["DISPLACEMENT"][3][:2], [10 * 2 / (E * 0.1), -NU * 10 / (E * 0.1)])
+    for load in ("PLOAD2,2,3.,1", "PLOAD4,2,1,3.", "PLOAD,2,3.,1,2,3,4", "PLOAD4,2,1,3.,,,,,,+\n+,,0.,0.,2."):
+        found = tables(PLATE + "SPC1,1,123456,1,4\n" + load + "\n")[0]
+        close(found["SPCFORCES"][1][2] + found["SPCFORCES"][4][2], -3 * 2)
+
+
+def test_shell_strip_bends_like_a_beam(tables):
+    """Without Poisson's effect a strip is a beam with shear: PL^3/3EI + PL/(5/6 GA)."""
+    text = _strip(32).replace(f"MAT1,1,{E},{G},{NU}", f"MAT1,1,{E},{E / 2},0.")
+    found = tables(text + "FORCE,2,65,,.5,0.,0.,1.\nFORCE,2,66,,.5,0.,0.,1.\n")[0]
+    close(found["DISPLACEMENT"][65][2], 4**3 / (3 * E * 0.1**3 / 12) + 4 / (5 / 6 * E / 2 * 0.1), rtol=1e-3)
+
+
+def test_shell_offset(tables):
+    """Pulled at its grid points, a strip .3 above them bends as by the moment of the arm."""
+    text = _strip(8, element=",,.3").replace(f"MAT1,1,{E},{G},{NU}", f"MAT1,1,{E},{E / 2},0.")
+    found = tables(text + "FORCE,2,17,,.5,1.,0.,0.\nFORCE,2,18,,.5,1.,0.,0.\n")[0]
+    # the moment about y of a pull below the middle plane
+    close(found["DISPLACEMENT"][17][4], -0.3 * 4 / (E * 0.1**3 / 12), rtol=1e-6)
+
+
+def test_laminate_couples_stretch_and_bending(tables):
+    """Two plies of E and 2 E: closed form of the unsymmetric section of a strip without Poisson's effect."""
+    plies = "PCOMP,1,,,,,,,,+\n+,1,.1,0.,,2,.1,0.\nMAT8,2,2000.,2000.,0.,1000.,1000.,1000.\n"
+    text = _strip(8, plies).replace(f"MAT1,1,{E},{G},{NU}", f"MAT1,1,{E},{E / 2},0.")
+    found = tables(text + "FORCE,2,17,,.5,1.,0.,0.\nFORCE,2,18,,.5,1.,0.,0.\n")[0]
+    A, B = 0.1 * E + 0.1 * 2 * E, 0.05 * 0.1 * (2 * E - E)
+    D = 3 * E * 0.1 * (0.05**2 + 0.1**2 / 12)
+    strain, curvature = np.linalg.solve([[A, B], [B, D]], [1, 0])
+    close(found["DISPLACEMENT"][17][0], 4 * strain, rtol=1e-6)
+    close(abs(found["DISPLACEMENT"][17][4]), abs(4 * curvature), rtol=1e-6)
+
+
+def test_angle_of_a_ply(tables):
+    """A strip of one orthotropic ply at 90 degrees has the modulus across the fibres."""
+    plies = "PCOMP,1,,,,,,,,+\n+,2,.1,90.\nMAT8,2,4000.,500.,0.,300.,300.,300.\n"
+    found = tables(_strip(2, plies) + "FORCE,2,5,,.5,1.,0.,0.\nFORCE,2,6,,.5,1.,0.,0.\n")[0]
+    close(found["DISPLACEMENT"][5][0], 4 / (500 * 0.1))
+    turned = _strip(2, plies.replace("90.", "0."), element=",90.")
+    again = tables(turned + "FORCE,2,5,,.5,1.,0.,0.\nFORCE,2,6,,.5,1.,0.,0.\n")[0]
+    close(again["DISPLACEMENT"][5][0], 4 / (500 * 0.1))
+
+
+def test_nonstructural_mass_of_shells(tables):
+    heavy = PLATE.replace(f"MAT1,1,{E},{G},{NU}", f"MAT1,1,{E},{G},{NU},6.").replace(",.1,1,,1\n", ",.1,1,,1,,.4\n")
+    found = tables(heavy + "SPC1,1,123456,1,4\nGRAV,2,,10.,0.,0.,-1.\n")[0]
+    total = sum(found["SPCFORCES"].values())
+    close(total[2], (6 * 0.1 + 0.4) * 2 * 10 / 2 + (6 * 0.1 + 0.4) * 2 * 10 / 2)
+
+
+def test_tapered_beam(tables):
+    """A pull on a bar whose area falls linearly from .5 to .25: P L/E times the mean of 1/A."""
+    station = "PBEAM,1,1,.5,.02,.03,0.,.04,,+\n+,0.,0.\n,YES,1.,.25,.01,.015,0.,.02,0.,+\n+,0.,0.\n"
+    found = tables(BAR.replace("CBAR", "CBEAM") + station + HELD + "FORCE,2,2,,5.,1.,0.,0.\n")[0]
+    close(found["DISPLACEMENT"][2][0], 5 * L / E * np.log(2) / 0.25)
+
+
 # --- buckling, other steps -------------------------------------------------------------------------------------------
 def test_column_buckles(tables):
     n = 8
@@ -479,7 +570,7 @@ def test_modes_about_a_tension(tables):
 @pytest.mark.parametrize(
     ("bulk", "message"),
     [
-        ("CQUAD4,1,1,1,2,3,4\n", "line .*: shells are not supported: CQUAD4"),
+        ("CTRIA6,1,1,1,2,3,4,5,6\n", "line .*: shells with mid-side grid points are not supported: CTRIA6"),
         ("CGAP,1\n", "line .*: CGAP is not known: not supported"),
         ("PARAM,FOO,1\n", "PARAM,FOO is not known"),
         ("SPC1,1,1,2\nMPC,3,2,1,1.,1,1,1.\n", "component 1 of grid point 2 is held, but depends on others"),
@@ -518,13 +609,19 @@ def test_errors_name_file_and_line(deck, bulk, message):
         ("SPC = 1\nK2GG = STIFF\n", 101, "K2GG .direct input of stiffness. is not supported"),
         ("SPC = 1\nFOO = 1\n", 101, "the command FOO is not known"),
         ("SPC = 1\n", 200, "SOL 200 is not supported"),
-        ("LOAD = 2\nSUBCASE 1\nSPC = 1\nSUBCASE 2\n", 101, "different supports or constraints"),
     ],
 )
 def test_case_control_errors(deck, case, sol, message):
     with pytest.raises(ModelError, match=message) as caught:
         convert(deck(BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,7.\n", case, sol))
     assert "deck.bdf, line" in str(caught.value)
+
+
+def test_subcases_with_different_equations_are_refused(deck):
+    case = "LOAD = 2\nSPC = 1\nSUBCASE 1\nMPC = 3\nSUBCASE 2\n"
+    text = BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,7.\nMPC,3,2,1,1.,2,2,1.\n"
+    with pytest.raises(UnsupportedError, match=r"deck.bdf, line 7: MPC = none in subcase 2 and 3 in subcase 1"):
+        convert(deck(text, case))
 
 
 def test_dropped_content_is_left_out_with_allow(deck, tables):

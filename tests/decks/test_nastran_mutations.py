@@ -49,6 +49,13 @@ GRID    13              2.      .5      .5
 CHEXA   1       1       1       2       3       4       5       6       +B
 +B      7       8
 PSOLID  1       1       0
+CQUAD4  31      31      1       2       3       4       30.     .1
+CTRIA3  32      32      5       6       7
+PSHELL  31      1       .1      1               1
+PCOMP   32
+        1       .1      0.              8       .1      90.
+MAT8    8       1000.   500.    .2      300.    300.    300.
+PLOAD2  2       1.      31      32
 CBAR    2       2       9       10      1.      0.      0.              +C
 +C                      0.      0.      .1      0.      0.      .1
 PBAR    2       1       .5      .02     .03     .04     .1
@@ -132,7 +139,8 @@ def test_the_deck_itself_is_read_whole(tmp_path):
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.long) for k in range(1, 10))])
 def test_damaged_decks(tmp_path, seed):
     path, rng, refused = tmp_path / "deck.bdf", random.Random(seed), 0
-    for _ in range(100):
+    count = 110 if seed else 20
+    for _ in range(count):
         text = _mutated(DECK, rng)
         path.write_text(text)
         try:
@@ -143,4 +151,4 @@ def test_damaged_decks(tmp_path, seed):
             refused += 1
             assert _PLACE.search(told), f"{told}\n{text}"
             assert "\n" not in told
-    assert 20 < refused < 95
+    assert 0.2 * count < refused < 0.95 * count

@@ -61,7 +61,7 @@ def moved(model, on, component):
     """Displacement of a node in a linear static step."""
     model.sensor("u", "displacement", on=on)
     model.linear_static_step()
-    return solve(model).sensor("u")[-1]["xyz".index(component)]
+    return solve(model).sensor("u").values[-1]["xyz".index(component)]
 
 
 # --- the element -----------------------------------------------------------------------------------------------------
@@ -384,7 +384,7 @@ def test_cantilever_under_end_shear():
     edge_force(model, "F", "right", (0.0, 0.0, 4.0))
     model.sensor("u", "displacement", on="s:b")
     model.static_step(increments=10)
-    u = solve(model).sensor("u")
+    u = solve(model).sensor("u").values
     np.testing.assert_allclose(-u[5, 0], 1.604, rtol=2e-3)
     np.testing.assert_allclose(u[5, 2], 4.933, rtol=2e-3)
     np.testing.assert_allclose((-u[-1, 0], u[-1, 2]), (3.286, 6.698), rtol=2e-3)
@@ -401,7 +401,7 @@ def test_strip_rolls_up():
     model.static_step(increments=10)
     phi = np.linspace(0.1, 1.0, 10) * 2 * np.pi
     exact = np.column_stack((12 / phi * np.sin(phi), 0 * phi, 12 / phi * (1 - np.cos(phi))))
-    assert np.abs(solve(model).sensor("x")[1:] - exact).max() < 0.002 * 12
+    assert np.abs(solve(model).sensor("x").values[1:] - exact).max() < 0.002 * 12
 
 
 @CELLS
@@ -486,7 +486,7 @@ def test_cross_ply_cantilever_bends_as_its_section():
         model.moment(corner, f"s:{corner}", (0.0, -0.5, 0.0))
     model.sensor("u", "displacement", on="s:b")
     model.linear_static_step()
-    u = solve(model).sensor("u")[-1]
+    u = solve(model).sensor("u").values[-1]
     A, B, D = (
         140e9 * (low[1] - low[0]) + 10e9 * (high[1] - high[0])
         for low, high in (
@@ -531,7 +531,7 @@ def test_pressure_follows_the_shell():
     model.fix("s:left")
     model.sensor("R", "reaction", on="s:left")
     model.linear_static_step()
-    np.testing.assert_allclose(solve(model).sensor("R")[-1][:3], (0.0, 0.0, 3.0), atol=1e-9)
+    np.testing.assert_allclose(solve(model).steps[-1].series["sensor/R"][-1][:3], (0.0, 0.0, 3.0), atol=1e-9)
 
 
 def test_stresses_on_both_faces():
@@ -552,7 +552,7 @@ def test_stresses_on_both_faces():
         assert np.abs(stress[:, [0, 2]]).max() < 0.02 * M / (h**2 / 6)
         mises = np.asarray(frames[f"von Mises stress{face} [Pa]"])[-1]
         np.testing.assert_allclose(mises, abs(sign) * M / (h**2 / 6), rtol=0.03, atol=1e-9)
-    assert found.sensor("M11")[-1, 0] == pytest.approx(-M, rel=1e-6)
+    assert found.steps[-1].series["sensor/M11"][-1, 0] == pytest.approx(-M, rel=1e-6)
 
 
 # --- wrong input -----------------------------------------------------------------------------------------------------

@@ -80,6 +80,7 @@ def _default(conv: Conversion, name: str) -> Card | None:
 def _bars(conv: Conversion, type_: str, properties: tuple[str, str], defaults: str) -> None:
     default = _default(conv, defaults)
     known = {card.id: card for card in conv.deck.of(*properties)}
+    sections: dict[int, tuple[BarSection, Isotropic]] = {}
     parts: dict[tuple[Any, ...], list[tuple[Card, list[int], np.ndarray, np.ndarray]]] = {}
     for card in conv.deck.of(type_):
         pid = card["pid"]
@@ -93,16 +94,20 @@ def _bars(conv: Conversion, type_: str, properties: tuple[str, str], defaults: s
             conv.note(f"{card.where}: CBEAM {card.id}: warping by scalar points SA, SB is not supported")
         nodes = conv.grids.indices([card["ga"], card["gb"]], card.where).tolist()
         v, offsets = _directions(conv, card, default, nodes)
-        key = (pid, tuple(np.round(_section_offsets(conv, nodes, v, offsets), 12).ravel()), card["pa"], card["pb"])
-        pinned = bool(card["pa"] or card["pb"])
-        if pinned or np.abs(offsets[0] - offsets[1]).max() > 0.0:  # what speaks of an end makes a part of its own
-            key = (*key, card.id)
-        parts.setdefault(key, []).append((card, nodes, v, offsets))
-    sections: dict[int, tuple[BarSection, Isotropic]] = {}
-    for number, ((pid, *_), members) in enumerate(parts.items(), 1):
+        key: tuple[Any, ...] = (
+            pid,
+            tuple(np.round(_section_offsets(conv, nodes, v, offsets), 12).ravel()),
+            card["pa"],
+            card["pb"],
+        )
         if pid not in sections:
             section = bar_section(conv, known[pid])
             sections[pid] = section, isotropic(conv, section.mid, section.where)
+        single = bool(card["pa"] or card["pb"]) or sections[pid][0].end is not None
+        if single or np.abs(offsets[0] - offsets[1]).max() > 0.0:  # what speaks of an end makes a part of its own
+            key = (*key, card.id)
+        parts.setdefault(key, []).append((card, nodes, v, offsets))
+    for number, ((pid, *_), members) in enumerate(parts.items(), 1):
         section, material = sections[pid]
         first = members[0][0]
         ids = np.array([card.id for card, *_ in members])
@@ -216,16 +221,16 @@ def make_lines(conv: Conversion) -> None:
             _make_rods(conv, group, f"deck:part {i + 1}")
 
 
-def _stiffness(conv: Conversion, group: Group) -> dict[str, Any]:
-    """Return arguments of the section of bars; what is zero becomes next to nothing."""
-    s, m = group.data.section, group.data.material
+def _stiffness(conv: Conversion, group: Group, s: BarSection) -> dict[str, Any]:
+    """Return arguments of a section of bars; what is zero becomes next to nothing."""
+    m = group.data.material
     I1, I2, turn = s.I1, s.I2, 0.0
     if s.I12:
         # y lies in plane 1: I1 is the integral of y^2, I12 that of y z
-        values, axes = np.linalg.eigh(np.array([[s.I1, s.I12], [s.I12, s.I2]]))
-        I1, I2 = float(values[1]), float(values[0])
+        moments, axes = np.linalg.eigh(np.array([[s.I1, s.I12], [s.I12, s.I2]]))
+        I1, I2 = float(moments[1]), float(moments[0])
         turn = float(np.rad2deg(np.arctan2(axes[1, 1], axes[0, 1])))
-    values = {"EA": m.E * s.A, "EIz": m.E * I1, "EIy": m.E * I2, "GJ": m.G * s.J}
+    values: dict[str, Any] = {"EA": m.E * s.A, "EIz": m.E * I1, "EIy": m.E * I2, "GJ": m.G * s.J}
     _, _, length = bar_axes(conv, group)
     L2 = float(np.mean(length)) ** 2
     most = max(values["EA"] * L2, values["EIz"], values["EIy"], values["GJ"])
@@ -238,18 +243,21 @@ def _stiffness(conv: Conversion, group: Group) -> dict[str, Any]:
     values["GAy"] = np.inf if s.k1 is None else s.k1 * m.G * s.A or np.inf
     values["GAz"] = np.inf if s.k2 is None else s.k2 * m.G * s.A or np.inf
     values["rhoA"] = m.rho * s.A + s.nsm * conv.wtmass
-    out: dict[str, Any] = dict(values)
     if turn:
-        out["rotate"] = turn
+        values["rotate"] = turn
     if any(s.neutral):
-        out["centroid"], out["shear_centre"], out["mass_centre"] = list(s.neutral), [0.0, 0.0], list(s.neutral)
-    return out
+        values["centroid"], values["shear_centre"], values["mass_centre"] = list(s.neutral), [0.0, 0.0], list(s.neutral)
+    return values
 
 
 def _make_bars(conv: Conversion, group: Group, on: str) -> None:
     data: Bars = group.data
     name = f"section of {group.name}"
-    conv.model.section(name, "stiffness", **_stiffness(conv, group))
+    conv.model.section(name, "stiffness", **_stiffness(conv, group, data.section))
+    names: str | list[str] = name
+    if data.section.end is not None:
+        names = [name, f"{name}, end B"]
+        conv.model.section(names[1], "stiffness", **_stiffness(conv, group, data.section.end))
     options: dict[str, Any] = {"orientation": data.v, "mass": "hermite" if conv.coupled else "lumped"}
     local = _section_offsets(conv, group.nodes[0].tolist(), data.v[0], data.offsets[0])
     if np.abs(local[0] - local[1]).max() > 0.0:
@@ -268,7 +276,7 @@ def _make_bars(conv: Conversion, group: Group, on: str) -> None:
             releases[end] = words
     if releases:
         options["releases"] = releases
-    conv.model.beams(group.name, on, name, **options)
+    conv.model.beams(group.name, on, names, **options)
 
 
 def _make_rods(conv: Conversion, group: Group, on: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,9 @@ import numpy as np
 from fem_mbs.decks.compare import Row
 from fem_mbs.errors import FemMbsError, InputError
 from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.meshes.nastran.deck import BulkDeck, Command
 from fem_mbs.meshes.nastran.f06 import ListingTable, read_f06
+from fem_mbs.meshes.nastran.reader import read_bulk
 
 if TYPE_CHECKING:
     from fem_mbs.decks.nastran.run import Converted
@@ -20,12 +23,19 @@ __all__ = ["compare_deck"]
 
 #: Largest difference where the element formulations are the same.
 SAME = 1e-3
-#: Largest differences of elements whose formulation differs, and why.
+#: Element or cell -> largest differences of displacements and of eigenvalues, where its formulation differs, and why.
 _DIFFERENT = {
-    "incompatible": (0.05, "incompatible modes instead of bubble functions or reduced shear of CHEXA"),
-    "wedge": (0.1, "CPENTA without bubble functions"),
-    "hexahedron20": (0.05, "full integration instead of reduced shear of CHEXA with 20 grid points"),
+    "incompatible": (0.05, 0.1, "incompatible modes instead of bubble functions or reduced shear of CHEXA"),
+    "wedge": (0.1, 0.2, "CPENTA without bubble functions"),
+    "hexahedron20": (0.05, 0.1, "full integration instead of reduced shear of CHEXA with 20 grid points"),
+    "shell": (0.02, 0.05, "shells of another formulation"),
 }
+#: Eigenvalues of shells with coupled masses: those of MSC Nastran lie between lumped and consistent ones.
+_COUPLED = (0.25, "consistent masses; coupled ones of shells in MSC Nastran lie between these and lumped ones")
+#: Shells that are so few that one of them spans the model: their number, the margin, and why.
+_FEW = (16, 0.3, "a few shells: those of MSC Nastran bend like cubic polynomials (residual bending flexibility)")
+#: Why rotations and moments of such models are not compared.
+_NORMALS = "a few shells: moments hang on rotations about their normals, whose stiffness is one of the formulation"
 #: Modes whose eigenvalues differ by less, relatively, have no shapes of their own.
 _CLUSTER = 1e-3
 #: Of the largest displacement over the size of the model: rotations and forces below are round-off.
@@ -50,14 +60,17 @@ def compare_deck(path: str | Path) -> list[Row]:
 
     path = Path(path)
     name = path.stem
+    reference = path.with_suffix(".f06")
     try:
-        converted, solution = solve_deck(path)
+        deck = read_bulk(path)
+        if reference.exists():
+            _ask_all(deck)
+        converted, solution = solve_deck(deck)
     except InputError as error:
         return [_without(name, 0, "run", " ".join(str(error).split()), "refused")]
     except FemMbsError as error:
         return [_without(name, 0, "run", " ".join(str(error).split()), "missing")]
     rows = [_without(name, 0, "note", str(n)) for n in converted.notes if n.effect is not Effect.NONE]
-    reference = path.with_suffix(".f06")
     if not reference.exists():
         return [*rows, _without(name, 0, "run", "it ran; there is no listing beside it")]
     try:
@@ -66,18 +79,49 @@ def compare_deck(path: str | Path) -> list[Row]:
         return [*rows, _without(name, 0, "reference", " ".join(str(error).split()), "missing")]
     summary = solution.report
     steps = list(summary.steps) if summary is not None else []
-    margin, why = _margin(converted)
-    compared = [row for table in listing.tables for row in _table(name, table, steps, margin, why)]
+    margin = _Margin.of(converted)
+    compared = [row for table in listing.tables for row in _table(name, table, steps, margin)]
     if not compared:
         compared = [_without(name, 0, "run", "it ran; the listing has no table that is read")]
     return rows + compared
 
 
-def _margin(converted: Converted) -> tuple[float, str]:
-    kinds = {group.element if group.element in _DIFFERENT else group.cell for group in converted.conversion.groups}
-    found = [_DIFFERENT[kind] for kind in kinds if kind in _DIFFERENT]
-    full = all(g.section["isop"] in ("FULL", 1) for g in converted.conversion.groups if g.kind == "solid")
-    return max(found) if found and not full else (SAME, "same formulation")
+def _ask_all(deck: BulkDeck) -> None:
+    """Ask for all tables: a listing may hold more than the deck's commands do."""
+    for subcase in deck.subcases:
+        for name in ("DISPLACEMENT", "SPCFORCES", "FORCE"):
+            subcase.commands[name] = Command(name, (), "ALL", subcase.where)
+
+
+@dataclass(frozen=True)
+class _Margin:
+    """Largest differences of tables and of eigenvalues, and why; size below which rotations are round-off, per
+    displacement."""
+
+    table: float
+    eigenvalues: float
+    why: str
+    turn: float
+    few: bool
+
+    @classmethod
+    def of(cls, converted: Converted) -> _Margin:
+        conv = converted.conversion
+        found = []
+        for group in conv.groups:
+            full = group.kind == "solid" and group.section["isop"] in ("FULL", 1)
+            kind = group.element if group.element in _DIFFERENT else group.cell
+            if kind in _DIFFERENT and not full:
+                found.append(_DIFFERENT[kind])
+        table, roots, why = max(found) if found else (SAME, SAME, "same formulation")
+        shells = any(group.kind == "shell" for group in conv.groups)
+        if shells and conv.coupled:
+            roots, why = _COUPLED
+        few = shells and sum(len(group.ids) for group in conv.groups if group.kind == "shell") < _FEW[0]
+        if few:
+            table, why = _FEW[1:]
+        # rotations of shells about their normals have no counterpart
+        return cls(table, roots, why, (0.2 if shells else _ROUND) / max(conv.extent, 1e-300), few)
 
 
 def _mine(table: ListingTable, steps: list[StepReport]) -> PrintTable | None:
@@ -91,7 +135,7 @@ def _mine(table: ListingTable, steps: list[StepReport]) -> PrintTable | None:
     return None
 
 
-def _table(name: str, table: ListingTable, steps: list[StepReport], margin: float, why: str) -> list[Row]:
+def _table(name: str, table: ListingTable, steps: list[StepReport], margin: _Margin) -> list[Row]:
     label = table.quantity + (f" of mode {table.mode}" if table.mode else "")
     if table.mode and table.quantity != "DISPLACEMENT":
         return [_without(name, table.subcase, label, "forces of modes are not printed")]
@@ -99,26 +143,30 @@ def _table(name: str, table: ListingTable, steps: list[StepReport], margin: floa
     if mine is None:
         return [_without(name, table.subcase, label, "not printed", "missing")]
     if table.quantity == "EIGENVALUES":
-        return [_roots(name, table, mine, margin, why)]
+        return [_roots(name, table, mine, margin)]
     if table.mode and _clustered(table, steps):
         return [_without(name, table.subcase, label, "the eigenvalue is not apart from the next: any mix is a shape")]
     ours = _rows_of(mine)
     theirs = table.values
     keys = _keys(table.ids)
     if table.quantity == "SPCFORCES":  # of ours only those that are not zero
-        ours = {k: [0.0] * 6 for k in keys} | ours
+        ours = {k: ours.get(k, [0.0] * 6) for k in keys}
     if any(k not in ours for k in keys):
         return [_without(name, table.subcase, label, "grid points or elements are missing", "missing")]
     values = np.array([ours[k] for k in keys])
     if table.mode:
         norm = np.linalg.norm(theirs[:, :3]) / max(float(np.linalg.norm(values[:, :3])), 1e-300)
         values = values * norm * (1.0 if np.sum(values[:, :3] * theirs[:, :3]) >= 0.0 else -1.0)
-    whole = float(np.abs(theirs).max(initial=0.0))
+    whole = float(np.abs(theirs[:, :3]).max(initial=0.0)) if table.quantity == "DISPLACEMENT" else 0.0
+    least = max(whole * margin.turn, _ROUND * float(np.abs(theirs).max(initial=0.0)) if not whole else 0.0)
     out = []
     for part, columns in _PARTS[table.quantity]:
-        out.append(
-            _worst(name, table.subcase, f"{label}, {part}", values[:, columns], theirs[:, columns], whole, margin, why)
-        )
+        floor = least if part != "translations" else 0.0
+        label_ = f"{label}, {part}"
+        if margin.few and part in ("rotations", "moments", "torque") and np.any(theirs[:, columns]):
+            out.append(_without(name, table.subcase, label_, _NORMALS))
+            continue
+        out.append(_worst(name, table.subcase, label_, values[:, columns], theirs[:, columns], floor, margin))
     return out
 
 
@@ -147,7 +195,7 @@ def _clustered(table: ListingTable, steps: list[StepReport]) -> bool:
     return False
 
 
-def _roots(name: str, table: ListingTable, mine: PrintTable, margin: float, why: str) -> Row:
+def _roots(name: str, table: ListingTable, mine: PrintTable, margin: _Margin) -> Row:
     ours = dict(zip(mine.ids, [float(v[0] or 0.0) for v in mine.values], strict=True))
     if any(i not in ours for i in table.ids):
         return _without(
@@ -158,23 +206,24 @@ def _roots(name: str, table: ListingTable, mine: PrintTable, margin: float, why:
     scale = np.maximum(np.abs(theirs), 1e-6 * np.abs(theirs).max())
     off = np.abs(values - theirs) / scale
     k = int(off.argmax())
-    difference, limit = float(off[k]), 2.0 * margin if margin > SAME else margin
+    difference, limit = float(off[k]), margin.eigenvalues
     return Row(
         name, table.subcase, f"eigenvalues ({len(theirs)}), worst {table.ids[k]}", float(values[k]), float(theirs[k]),
-        difference, limit, why, "ok" if difference <= limit else "outside",
+        difference, limit, margin.why, "ok" if difference <= limit else "outside",
     )  # fmt: skip
 
 
 def _worst(
-    name: str, step: int, label: str, ours: np.ndarray, theirs: np.ndarray, whole: float, margin: float, why: str
+    name: str, step: int, label: str, ours: np.ndarray, theirs: np.ndarray, least: float, margin: _Margin
 ) -> Row:  # fmt: skip
-    """Return the row where a table differs most, over its largest row."""
-    size = max(float(np.linalg.norm(theirs, axis=1).max()), _ROUND * whole, 1e-30)
+    """Return the row where a table differs most, over its largest row, or over ``least``, below which all is
+    round-off."""
+    size = max(float(np.linalg.norm(theirs, axis=1).max()), least, 1e-30)
     off = np.linalg.norm(ours - theirs, axis=1)
     k = int(off.argmax())
     j = int(np.abs(ours[k] - theirs[k]).argmax())
     difference = float(off[k]) / size
     return Row(
-        name, step, label, float(ours[k, j]), float(theirs[k, j]), difference, margin, why,
-        "ok" if difference <= margin else "outside",
+        name, step, label, float(ours[k, j]), float(theirs[k, j]), difference, margin.table, margin.why,
+        "ok" if difference <= margin.table else "outside",
     )  # fmt: skip

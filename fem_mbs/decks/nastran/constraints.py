@@ -358,49 +358,48 @@ def make_rows(conv: Conversion, rows: Rows) -> None:
 # --- supports --------------------------------------------------------------------------------------------------------
 @dataclass
 class Supports:
-    """Components of the deck that supports hold -> their entry, and those that move -> value by subcase (index)."""
+    """Components of the deck that supports hold in all subcases -> their entry; ``extra``: by SPC set, those that it
+    holds besides; those that move -> value by subcase (index)."""
 
     held: dict[int, str] = field(default_factory=dict)
+    extra: dict[int, dict[int, str]] = field(default_factory=dict)
     moved: dict[int, dict[int, float]] = field(default_factory=dict)
+
+    def group(self, number: int) -> list[str]:
+        """Return the groups of the model's supports that belong to an SPC set: one, or none."""
+        return [f"SPC {number}"] if self.extra.get(number) else []
 
 
 def find_supports(conv: Conversion, subcases: list[Subcase], rows: Rows) -> Supports:
     """Return the supports of the subcases.
 
     Raises:
-        ModelError: subcases with different sets, supports of dependent components, with file and line.
+        ModelError: subcases with different MPC sets, supports of dependent components, with file and line.
     """
-    out = Supports()
     first = subcases[0]
     for other in subcases[1:]:
-        for name in ("SPC", "MPC"):
-            if other.set(name) != first.set(name):
-                raise UnsupportedError(
-                    f"{name} = {other.set(name) or 'none'} in subcase {other.number} and {first.set(name) or 'none'} "
-                    f"in subcase {first.number}: different supports or constraints in one deck are not supported",
-                    place=other.where, remedy="give the subcases decks of their own",
-                )  # fmt: skip
-    for node, digits in conv.grids.held.items():
-        for k in _digits(digits):
-            out.held[6 * node + k] = conv.grids.cards[node].where
-    number = conv.select(first, "SPC")
-    chosen = sets_of(conv, number, "SPCADD", ("SPC", "SPC1"), first) if number else set()
-    values: dict[int, float] = {}
-    for card in conv.deck.of("SPC1"):
-        if card["sid"] in chosen:
-            ids = conv.grids.ids.tolist() if card["ids"] == "ALL" else card["ids"]
-            known = _known(conv, card, ids)
-            for node in known:
-                for k in _digits(card["c"] or ""):
-                    out.held[6 * node + k] = card.where
-    for card in conv.deck.of("SPC"):
-        if card["sid"] in chosen:
-            for dof, value in _entries(conv, card):
-                out.held[dof] = card.where
-                if value:
-                    values[dof] = value
-    for dof, value in values.items():
-        out.moved[dof] = dict.fromkeys(range(len(subcases)), value)
+        if other.set("MPC") != first.set("MPC"):
+            raise UnsupportedError(
+                f"MPC = {other.set('MPC') or 'none'} in subcase {other.number} and {first.set('MPC') or 'none'} in "
+                f"subcase {first.number}: different constraints in one deck are not supported",
+                place=other.where, remedy="give the subcases decks of their own",
+            )  # fmt: skip
+    found = {n: _set_supports(conv, n, s) for n, s in {s.set("SPC"): s for s in reversed(subcases)}.items()}
+    common = set.intersection(*(set(held) for held, _ in found.values()))
+    out = Supports()
+    for number, (held, values) in found.items():
+        out.held |= {dof: where for dof, where in held.items() if dof in common}
+        out.extra[number] = {dof: where for dof, where in held.items() if dof not in common}
+        lone = next((dof for dof in values if dof not in common), None)
+        if lone is not None:
+            raise UnsupportedError(
+                f"component {lone % 6 + 1} of grid point {conv.grids.ids[lone // 6]} moves, but is not held in all "
+                "subcases",
+                place=held[lone], remedy="give the subcases decks of their own",
+            )  # fmt: skip
+    for i, subcase in enumerate(subcases):
+        for dof, value in found[subcase.set("SPC")][1].items():
+            out.moved.setdefault(dof, {})[i] = value
     for i, subcase in enumerate(subcases):
         for card in conv.deck.of("SPCD"):
             if card["sid"] != conv.select(subcase, "LOAD") or not card["sid"]:
@@ -408,12 +407,12 @@ def find_supports(conv: Conversion, subcases: list[Subcase], rows: Rows) -> Supp
             for dof, value in _entries(conv, card):
                 if dof not in out.held:
                     raise ModelError(
-                        f"SPCD moves component {dof % 6 + 1} of grid point {conv.grids.ids[dof // 6]}, which no "
-                        "SPC holds",
+                        f"SPCD moves component {dof % 6 + 1} of grid point {conv.grids.ids[dof // 6]}, which no SPC of "
+                        "all subcases holds",
                         place=card.where, remedy="add an SPC1",
                     )  # fmt: skip
                 out.moved.setdefault(dof, {})[i] = value
-    for dof, where in out.held.items():
+    for dof, where in [*out.held.items(), *(item for extra in out.extra.values() for item in extra.items())]:
         if dof in rows.dependent:
             raise ModelError(
                 f"component {dof % 6 + 1} of grid point {conv.grids.ids[dof // 6]} is held, but depends on others "
@@ -421,6 +420,27 @@ def find_supports(conv: Conversion, subcases: list[Subcase], rows: Rows) -> Supp
                 place=where, remedy="hold another component, or make another one dependent",
             )  # fmt: skip
     return out
+
+
+def _set_supports(conv: Conversion, number: int, subcase: Subcase) -> tuple[dict[int, str], dict[int, float]]:
+    """Return the components that an SPC set (0: none) and the grid points hold -> their entry, and those that it
+    moves."""
+    held = {6 * n + k: conv.grids.cards[n].where for n, digits in conv.grids.held.items() for k in _digits(digits)}
+    values: dict[int, float] = {}
+    chosen = sets_of(conv, number, "SPCADD", ("SPC", "SPC1"), subcase) if number else set()
+    for card in conv.deck.of("SPC1"):
+        if card["sid"] in chosen:
+            ids = conv.grids.ids.tolist() if card["ids"] == "ALL" else card["ids"]
+            for node in _known(conv, card, ids):
+                for k in _digits(card["c"] or ""):
+                    held[6 * node + k] = card.where
+    for card in conv.deck.of("SPC"):
+        if card["sid"] in chosen:
+            for dof, value in _entries(conv, card):
+                held[dof] = card.where
+                if value:
+                    values[dof] = value
+    return held, values
 
 
 def _known(conv: Conversion, card: Card, ids: list[int]) -> list[int]:
@@ -473,26 +493,45 @@ def hold_singular(conv: Conversion, rows: Rows, supports: Supports, stiffness: c
         )
         K = csr_matrix(T.T @ stiffness @ T)
         exists[m] = False
-    exists[list(supports.held)] = False
     blocks = _diagonal_blocks(K)
-    found: list[int] = []
-    free = exists.reshape(-1, 2, 3)
-    for n, part in np.argwhere(free.any(axis=2)).tolist():
-        k = np.flatnonzero(free[n, part])
-        lost = _singular(blocks[n, part][np.ix_(k, k)], float(blocks[n, part].diagonal().max()))
-        found += [6 * n + 3 * part + int(k[i]) for i in lost]
-    if not found:
+    found = {n: _singular_components(blocks, exists, [*supports.held, *extra]) for n, extra in supports.extra.items()}
+    common = set.intersection(*(set(dofs) for dofs in found.values()))
+    supports.held |= dict.fromkeys(sorted(common), "AUTOSPC")
+    every = sorted({dof for dofs in found.values() for dof in dofs})
+    for n, dofs in found.items():
+        supports.extra[n] |= {dof: "AUTOSPC" for dof in dofs if dof not in common}
+    if not every:
         return
     if not _automatic(conv):
-        n, c = divmod(found[0], 6)
+        n, c = divmod(every[0], 6)
         raise ModelError(
             f"component {c + 1} of grid point {conv.grids.ids[n]} has no stiffness, and AUTOSPC is off",
             place=conv.grids.cards[n].where, remedy="hold it, or let AUTOSPC do so",
         )  # fmt: skip
-    supports.held |= dict.fromkeys(found, "AUTOSPC")
-    shown = ", ".join(f"{conv.grids.ids[d // 6]}-{d % 6 + 1}" for d in found[:8])
-    more = f" and {len(found) - 8} more" if len(found) > 8 else ""
+    shown = ", ".join(f"{conv.grids.ids[d // 6]}-{d % 6 + 1}" for d in every[:8])
+    more = f" and {len(every) - 8} more" if len(every) > 8 else ""
     conv.note(f"AUTOSPC holds components without stiffness: {shown}{more}", Effect.NONE)
+
+
+def _singular_components(blocks: np.ndarray, exists: np.ndarray, held: list[int]) -> list[int]:
+    """Return the components to hold, of those that exist (6 n,) bool and are not held."""
+    free = exists.copy()
+    free[held] = False
+    parts = free.reshape(-1, 2, 3)
+    found: list[int] = []
+    for n, part in np.argwhere(parts.any(axis=2) & _suspect(blocks, parts)).tolist():
+        k = np.flatnonzero(parts[n, part])
+        lost = _singular(blocks[n, part][np.ix_(k, k)], float(blocks[n, part].diagonal().max()))
+        found += [6 * n + 3 * part + int(k[i]) for i in lost]
+    return found
+
+
+def _suspect(blocks: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Return which blocks (n, 2, 3, 3) are singular over their free components (n, 2, 3), (n, 2) bool."""
+    largest = np.einsum("npii->npi", blocks).max(axis=2)
+    B = np.where(free[..., :, None] & free[..., None, :], blocks, 0.0)
+    B += np.where(free, 0.0, np.maximum(largest, 1.0)[..., None])[..., None] * np.eye(3)
+    return (np.linalg.eigvalsh(B)[..., 0] <= 2.0 * _SINGULAR * largest) | ~(largest > 0.0)
 
 
 def _singular(B: np.ndarray, largest: float) -> list[int]:
@@ -535,32 +574,43 @@ def make_supports(conv: Conversion, supports: Supports, count: int) -> list[str]
     """Create the supports, and motions whose value at the time k is that of subcase k (from 1); return their names.
 
     A node with axes of its own that is held in one or two of three directions gets equations.
+
+    Raises:
+        UnsupportedError: such a node is not held so in all subcases.
     """
     grids = conv.grids
     equations: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    fixed: list[list[int]] = [[] for _ in range(6)]
-    by_part: dict[tuple[int, int], list[int]] = {}
-    for dof in supports.held:
-        node, k = divmod(dof, 6)
-        if dof in supports.moved or not conv.used[node] or (k > 2 and not conv.rotational[node]):
-            continue
-        if grids.turned[node]:
-            by_part.setdefault((node, k // 3), []).append(k % 3)
-        else:
-            fixed[k].append(node)
-    for (node, part), ks in by_part.items():
-        if len(set(ks)) == 3:
-            for k in range(3):
-                fixed[3 * part + k].append(node)
-            continue
-        equations += [_terms(node, part, grids.axes[node, k]) for k in sorted(set(ks))]
-    for k, nodes in enumerate(fixed):
-        if nodes:
-            conv.model.fix(np.unique(nodes), [_NAMES[k]])
+    for group, held in (("", supports.held), *((f"SPC {n}", extra) for n, extra in supports.extra.items())):
+        fixed: list[list[int]] = [[] for _ in range(6)]
+        by_part: dict[tuple[int, int], list[int]] = {}
+        for dof in held:
+            node, k = divmod(dof, 6)
+            if dof in supports.moved or not conv.used[node] or (k > 2 and not conv.rotational[node]):
+                continue
+            if grids.turned[node]:
+                by_part.setdefault((node, k // 3), []).append(k % 3)
+            else:
+                fixed[k].append(node)
+        for (node, part), ks in by_part.items():
+            if len(set(ks)) == 3:
+                for k in range(3):
+                    fixed[3 * part + k].append(node)
+                continue
+            if group:
+                where = next(held[6 * node + 3 * part + k] for k in ks)
+                raise UnsupportedError(
+                    f"the support of grid point {grids.ids[node]} along its own axes is not in all subcases",
+                    place=where,
+                    remedy="give the subcases decks of their own",
+                )  # fmt: skip
+            equations += [_terms(node, part, grids.axes[node, k]) for k in sorted(set(ks))]
+        for k, nodes in enumerate(fixed):
+            if nodes:
+                conv.model.fix(np.unique(nodes), [_NAMES[k]], group)
     if equations:
         row = np.repeat(np.arange(len(equations)), [len(e[0]) for e in equations])
-        nodes, components, values = (np.concatenate(p) for p in zip(*equations, strict=True))
-        conv.model.equations("supports in local axes", row, nodes, components, values, preferred=False)
+        at, components, values = (np.concatenate(p) for p in zip(*equations, strict=True))
+        conv.model.equations("supports in local axes", row, at, components, values, preferred=False)
     return _motions(conv, supports, count)
 
 
@@ -593,10 +643,10 @@ def _motions(conv: Conversion, supports: Supports, count: int) -> list[str]:
         }  # fmt: skip
         terms = [_terms(d // 6, d % 6 // 3, conv.grids.axes[d // 6, d % 3]) for d in dofs]
         row = np.repeat(np.arange(len(terms)), [len(t[0]) for t in terms])
-        nodes, components, values = (np.concatenate(p) for p in zip(*terms, strict=True))
+        at, components, factors = (np.concatenate(p) for p in zip(*terms, strict=True))
         name = f"enforced displacements {number}"
         conv.model.equations(
-            name, row, nodes, components, values, value=size, function=make_function(table), preferred=False
+            name, row, at, components, factors, value=size, function=make_function(table), preferred=False
         )
         names.append(name)
     return names

@@ -7,11 +7,17 @@ from collections import Counter
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.errors import UnsupportedError
 from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.meshes.nastran.cards import CARDS
+from fem_mbs.meshes.vocabulary import Use, Word
 
-__all__ = ["COMMANDS", "DROPPED_COMMANDS", "PARAMETERS", "SHELLS", "UNUSED_ENTRIES", "check_content"]
+__all__ = ["SHELLS", "check_content", "command_words", "entry_words", "parameter_words"]
 
-#: Shells, which are read and refused.
-SHELLS = ("CQUAD4", "CTRIA3", "CQUADR", "CTRIAR", "CQUAD8", "CTRIA6")
+#: Shells that are read and refused.
+SHELLS = ("CQUAD8", "CTRIA6")
+
+
+#: Entries of damping, which the model holds.
+_DAMPERS = ("CDAMP1", "CDAMP2", "PDAMP", "CVISC", "PVISC")
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -73,13 +79,15 @@ def check_content(conv: Conversion) -> None:
     """Note what the model lacks of a deck.
 
     Raises:
-        UnsupportedError: shells.
+        UnsupportedError: shells with mid-side grid points.
     """
     deck = conv.deck
     shells = [(name, deck.of(name)) for name in SHELLS if deck.of(name)]
     if shells:
         what = ", ".join(f"{name} ({len(cards)})" for name, cards in shells)
-        raise UnsupportedError(f"shells are not supported: {what}", place=shells[0][1][0].where)
+        raise UnsupportedError(
+            f"shells with mid-side grid points are not supported: {what}", place=shells[0][1][0].where
+        )
     unused = {name: why for names, why in UNUSED_ENTRIES.items() for name in names}
     for name, n in Counter(entry.name for entry in deck.unknown).items():
         first = next(entry for entry in deck.unknown if entry.name == name)
@@ -104,3 +112,38 @@ def check_content(conv: Conversion) -> None:
     supports = deck.of("SUPORT")
     if supports:
         conv.note(f"{supports[0].where}: SUPORT is not used; free bodies have their modes all the same", Effect.DIFFERS)
+
+
+def entry_words() -> list[Word]:
+    """Return what becomes of bulk data entries."""
+    stopped = dict.fromkeys(SHELLS, "mid-side grid points of shells")
+    stopped["MAT2"] = "anisotropic materials of shells"
+    stopped["SPOINT"] = "scalar points; springs that end there"
+    out = [Word(name, Use.STOPPED, stopped[name]) for name in stopped]
+    passed = {"SUPORT": "free bodies have their modes all the same"}
+    out += [Word(name, Use.PASSED, why) for name, why in passed.items()]
+    unused = {*stopped, *passed, *_DAMPERS}
+    out += [Word(name, Use.USED, kind.text) for name, kind in CARDS.items() if name not in unused]
+    out += [
+        Word(name, Use.USED, f"{CARDS[name].text}; without effect on statics, modes and buckling") for name in _DAMPERS
+    ]
+    out += [Word(name, Use.PASSED, why) for names, why in UNUSED_ENTRIES.items() for name in names]
+    return [*out, Word("PARAM", Use.USED, "parameters"), Word("all others", Use.REFUSED, "the entry is not known")]
+
+
+def parameter_words() -> list[Word]:
+    """Return what becomes of parameters."""
+    out = [_word(name, why) for names, why in PARAMETERS.items() for name in names]
+    out.append(Word("INREL", Use.REFUSED, "free bodies held by their inertia, but for 0"))
+    return [*out, Word("all others", Use.REFUSED, "the parameter is not known")]
+
+
+def command_words() -> list[Word]:
+    """Return what becomes of case control commands."""
+    out = [_word(name, why) for names, why in COMMANDS.items() for name in names]
+    out += [Word(name, Use.REFUSED, why) for name, why in DROPPED_COMMANDS.items()]
+    return [*out, Word("all others", Use.REFUSED, "the command is not known")]
+
+
+def _word(name: str, why: str) -> Word:
+    return Word(name, Use.USED if why == "used" else Use.PASSED, "" if why == "used" else why)

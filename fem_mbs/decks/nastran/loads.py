@@ -60,7 +60,8 @@ def _sets(conv: Conversion, number: int, subcase: Subcase) -> dict[int, float]:
                 return {}
             raise ModelError(f"there is no load set {number}", place=where, remedy="mend the number")
         return {number: 1.0}
-    card, out = unions[0], {}
+    card = unions[0]
+    out: dict[int, float] = {}
     terms = card["terms"]
     for k in range(0, len(terms), 2):
         pair = terms[k : k + 2]
@@ -387,9 +388,9 @@ def _nodal(conv: Conversion, number: int, where: str) -> np.ndarray:
         if card["sid"] != number:
             continue
         found = True
-        for k in (1, 2, 3):
-            if card[f"g{k}"] is not None:
-                out[conv.grids.index(card[f"g{k}"], card.where)] = card[f"t{k}"] or 0.0
+        for at in "123":
+            if card["g" + at] is not None:
+                out[conv.grids.index(card["g" + at], card.where)] = card["t" + at] or 0.0
     if not found:
         raise ModelError(f"there is no temperature set {number}", place=where, remedy="add TEMP or TEMPD")
     return out
@@ -414,6 +415,9 @@ def _temperatures(conv: Conversion, subcase: Subcase, case: LoadCase) -> None:
                 remedy="add TEMPD",
             )
         if group.kind == "solid":
+            continue
+        if group.kind == "shell":
+            conv.note(f"{group.section.where}: temperatures of {group.section.name} {group.section.id} are not used")
             continue
         m = group.data.material
         change = values - (m.tref if start is None else start[group.nodes])

@@ -186,18 +186,16 @@ def _spring(conv: Conversion, card: Card, law: dict[str, float]) -> None:
             )
         axis = int(np.abs(na).argmax())
         if abs(abs(na[axis]) - 1.0) < 1e-12:
-            against = {"against": np.array([ends[1][0]])} if len(ends) == 2 else {}
+            against: dict[str, Any] = {"against": np.array([ends[1][0]])} if len(ends) == 2 else {}
             conv.model.nodal_spring(name, a, _COMPONENTS[3 + axis], **law, **against)
             return
         M = np.zeros((6, 6))
         M[3:, 3:] = value * np.outer(na, na)
         x = conv.grids.x
-        where = {"point_a": x[ends[0][0]].tolist()}
+        where: dict[str, Any] = {"point_a": x[ends[0][0]].tolist(), next(iter(law)): M}
         if len(ends) == 2:
             where["point_b"] = x[ends[1][0]].tolist()
-        conv.model.bushing(
-            name, ends[0][0], ends[1][0] if len(ends) == 2 else "ground", **{next(iter(law)): M}, **where
-        )
+        conv.model.bushing(name, ends[0][0], ends[1][0] if len(ends) == 2 else "ground", **where)
         return
     if len(ends) == 2 and ends[0][0] == ends[1][0]:
         raise UnsupportedError(

@@ -27,6 +27,7 @@ from fem_mbs.decks.nastran.loads import find_loads, needs_mass, turn_loaded
 from fem_mbs.decks.nastran.model import Conversion, make_mesh
 from fem_mbs.decks.nastran.points import make_points, turn_points
 from fem_mbs.decks.nastran.prints import Printer
+from fem_mbs.decks.nastran.shells import find_shells, make_shells
 from fem_mbs.decks.nastran.solids import find_solids, make_solids
 from fem_mbs.decks.nastran.steps import StepPlan, make_steps, solution_of
 from fem_mbs.decks.nastran.systems import find_grids
@@ -93,9 +94,11 @@ def _convert(deck: BulkDeck, part: bool) -> Converted:
     conv = Conversion(deck, find_grids(deck), Model(3, title=title))
     check_content(conv)
     find_solids(conv)
+    find_shells(conv)
     find_lines(conv)
     make_mesh(conv)
     make_solids(conv)
+    make_shells(conv)
     make_lines(conv)
     turn_points(conv)
     make_points(conv)
@@ -184,12 +187,14 @@ def run_deck(
     if told is not None:
         told(converted)
     try:
-        return run(
+        results = run(
             converted.model, directory, progress=progress, skipped=lambda: [str(n) for n in converted.notes],
             watch=_watch(converted), source=path, inputs=inputs_of(path), overwrite=overwrite,
         )  # fmt: skip
     except (AnalysisError, ModelError) as error:
         raise _placed(converted, error) from None
+    check_notes(converted.notes, accept)
+    return results
 
 
 def solve_deck(

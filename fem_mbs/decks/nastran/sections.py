@@ -19,6 +19,10 @@ from fem_mbs.properties.sections import make_section
 __all__ = ["BarSection", "SHAPES", "bar_section"]
 
 
+#: Relative difference of values that are the same but for their printed digits.
+_SAME = 1e-3
+
+
 @dataclass(frozen=True)
 class BarSection:
     """A section: material, area, second moments (I1 for bending in plane 1), torsion constant, shear factors (None: no
@@ -37,6 +41,8 @@ class BarSection:
     nsm: float = 0.0
     points: np.ndarray = field(default_factory=lambda: np.zeros((4, 2)))
     neutral: tuple[float, float] = (0.0, 0.0)
+    #: section at end B, if it differs
+    end: BarSection | None = None
 
 
 def _positive(card: Card, **values: float) -> None:
@@ -66,7 +72,7 @@ def _pbar(conv: Conversion, card: Card) -> BarSection:
 
 
 def _pbeam(conv: Conversion, card: Card) -> BarSection:
-    """Return the section of a PBEAM at end A; a taper is noted."""
+    """Return the section of a PBEAM, with that of end B if it differs."""
     words = list(card["stations"]) + [None] * 16
     rows = [words[i : i + 8] for i in range(0, len(words) - len(words) % 8, 8)]
     k, points = 0, np.zeros((4, 2))
@@ -74,13 +80,16 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
         points = np.array([_real(card, v) for v in rows[0]]).reshape(4, 2)
         k = 1
     base = (card["a"], card["i1"], card["i2"], card["i12"], card["j"], card["nsm"])
-    before = base
+    last_station = None
     while k < len(rows) and isinstance(rows[k][0], str):
-        station = [old if v is None else _real(card, v) for v, old in zip(rows[k][2:], before, strict=True)]
+        station = [old if v is None else _real(card, v) for v, old in zip(rows[k][2:], base, strict=True)]
         if rows[k][0] not in ("YES", "YESA", "NO"):
             raise ModelError(f"SO = {rows[k][0]} is none of YES, YESA, NO", place=card.where)
-        if any(abs(a - b) > 1e-9 * max(abs(a), abs(b)) for a, b in zip(station, base, strict=True)):
-            conv.note(f"{card.where}: PBEAM {card.id}: a section that changes along the beam; that of end A is taken")
+        if any(abs(a - b) > _SAME * max(abs(a), abs(b)) for a, b in zip(station, base, strict=True)):
+            if _real(card, rows[k][1]) == 1.0:
+                last_station = station
+            else:
+                conv.note(f"{card.where}: PBEAM {card.id}: sections between its ends are not used")
         k += 2 if rows[k][0] == "YES" else 1
     shear = rows[k] if k < len(rows) else [None] * 8
     last = rows[k + 1] if k + 1 < len(rows) else [None] * 8
@@ -102,9 +111,21 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
     if not card["a"] > 0.0:
         raise ModelError("PBEAM needs A > 0", place=card.where)
     factors = [1.0 if v is None else v for v in (k1, k2)]
+    end = None
+    if last_station is not None:
+        A, I1, I2, I12, J, nsm = last_station
+        _positive(card, A=A, I1=I1, I2=I2, J=J)
+        end = BarSection(
+            card["mid"], A, I1, I2, J, card.where, I12, factors[0] or None, factors[1] or None, nsm, neutral=(n1, n2)
+        )
+        conv.note(
+            f"{card.where}: PBEAM {card.id}: the stiffness of its section changes linearly from end to end; MSC "
+            "Nastran interpolates otherwise",
+            Effect.DIFFERS,
+        )
     return BarSection(
         card["mid"], card["a"], card["i1"], card["i2"], card["j"], card.where, card["i12"],
-        factors[0] or None, factors[1] or None, card["nsm"], points, (n1, n2),
+        factors[0] or None, factors[1] or None, card["nsm"], points, (n1, n2), end,
     )  # fmt: skip
 
 

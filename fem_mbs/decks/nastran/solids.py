@@ -92,11 +92,20 @@ def find_solids(conv: Conversion) -> None:
         cell = small if count == corners else large
         element = _formulation(conv, type_, cell, properties[pid])
         ids = np.array([card.id for card, _ in members])
-        nodes = np.array([conv.grids.indices(n, card.where) for card, n in members])
+        table = _indices(conv, members)
         name = f"PSOLID {pid} {type_}" + (f"{count}" if count != corners else "")
-        conv.groups.append(Group(name, "solid", type_, cell, element, ids, nodes, properties[pid]))
-        conv.used[nodes.ravel()] = True
+        conv.groups.append(Group(name, "solid", type_, cell, element, ids, table, properties[pid]))
+        conv.used[table.ravel()] = True
         _check(conv, conv.groups[-1], [card for card, _ in members])
+
+
+def _indices(conv: Conversion, members: list[tuple[Card, list[int]]]) -> np.ndarray:
+    """Return nodes (n, k) of solids."""
+    table = np.array([nodes for _, nodes in members])
+    if not np.isin(table, conv.grids.ids).all():
+        for card, nodes in members:
+            conv.grids.indices(nodes, card.where)
+    return conv.grids.indices(table, members[0][0].where)
 
 
 def _check(conv: Conversion, group: Group, cards: list[Card]) -> None:
@@ -106,7 +115,7 @@ def _check(conv: Conversion, group: Group, cards: list[Card]) -> None:
         raise ModelError(f"{card.name} {card.id} names a grid point twice", place=card.where)
     X = conv.grids.x[group.nodes]
     try:
-        shapes.check_cells(group.cell, X, group.type, group.ids)
+        shapes.check_cells(group.cell, X, group.type, group.ids.tolist())
     except ModelError as error:
         worst = int(np.argmin(shapes.smallest_jacobian(group.cell, X)))
         raise ModelError(f"{error}", place=cards[worst].where) from None

@@ -8,6 +8,7 @@ SOL 105      linear_static_step of the static subcases, buckling_step of the loa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,8 @@ class StepPlan:
     kind: StepKind
     loads: LoadCase
     supports: Supports
+    #: number of modes beyond which those of a range are not looked for; 0: no such limit
+    most: int = 0
 
 
 def solution_of(deck: BulkDeck) -> int:
@@ -71,7 +74,8 @@ class _Steps:
             return self.names[i]
         conv, case, subcase = self.conv, self.loads[i], self.conv.deck.subcases[i]
         names: list[str] = []
-        for part, make, what in ((0, conv.model.force, "forces"), (3, conv.model.moment, "moments")):
+        kinds: tuple[tuple[int, Any, str], ...] = ((0, conv.model.force, "forces"), (3, conv.model.moment, "moments"))
+        for part, make, what in kinds:
             values = case.forces[:, part : part + 3]
             nodes = np.flatnonzero(np.abs(values).max(axis=1) > 0.0)
             if len(nodes):
@@ -111,14 +115,16 @@ class _Steps:
         subcase = self.conv.deck.subcases[i]
         name = f"subcase {subcase.number}"
         loads = [*self.act(i), *self.motions]
-        self.conv.model.linear_static_step(name, loads=loads, time=float(i + 1))
+        self.conv.model.linear_static_step(
+            name, loads=loads, time=float(i + 1), supports=self.supports.group(subcase.set("SPC"))
+        )
         self.plan(i, name)
         return name
 
-    def plan(self, i: int, name: str) -> None:
+    def plan(self, i: int, name: str, most: int = 0) -> None:
         """Keep what the last step of the model stands for."""
         kind = step_kind(self.conv.model.steps[-1].kind)
-        self.made.append(StepPlan(self.conv.deck.subcases[i], name, kind, self.loads[i], self.supports))
+        self.made.append(StepPlan(self.conv.deck.subcases[i], name, kind, self.loads[i], self.supports, most))
 
 
 def make_steps(
@@ -195,19 +201,22 @@ def _modes(conv: Conversion, steps: _Steps, i: int) -> None:
     if count is not None and count < 1:
         count = None
     name = f"subcase {subcase.number}" if not preload else f"modes of subcase {subcase.number}"
-    options = {"preload": preload} if preload else {}
+    options: dict[str, Any] = {"preload": preload} if preload else {}
+    options["supports"] = steps.supports.group(subcase.set("SPC"))
     if high is not None and low is not None and not high > max(low, 0.0):
         raise ModelError(f"the range {low:g} to {high:g} is empty", place=card.where)
+    most = 0
     if high is not None and count is None:
         if low is None or low <= 0.0:
-            conv.model.modes_step(_all(conv), name, within=(0.0 if low is None else low, high), **options)
+            most = _all(conv)
+            conv.model.modes_step(most, name, within=(0.0 if low is None else low, high), **options)
         else:
             conv.model.modes_step(10, name, band=(low, high), **options)
     else:
         bounded = high is not None or (low is not None and low > 0.0)
         within = {"within": (low or 0.0, high if high is not None else 1e30)} if bounded else {}
         conv.model.modes_step(count or _ONE, name, **within, **options)
-    steps.plan(i, name)
+    steps.plan(i, name, most)
 
 
 def _all(conv: Conversion) -> int:
@@ -233,5 +242,7 @@ def _buckling(conv: Conversion, steps: _Steps, i: int, others: list[int]) -> Non
     name = f"subcase {subcase.number}"
     if any(plan.name == name for plan in steps.made):
         name = f"buckling of subcase {subcase.number}"
-    conv.model.buckling_step(count or _ONE, loads=names, name=name, sign=sign)
+    conv.model.buckling_step(
+        count or _ONE, loads=names, name=name, sign=sign, supports=steps.supports.group(subcase.set("SPC"))
+    )
     steps.plan(i, name)

@@ -1,4 +1,4 @@
-"""Amplitudes of a deck that are no tables, as functions of time.
+"""Amplitudes of decks that are no tables, as functions of time, and functions that others replace for a while.
 
     SMOOTH STEP   between the points of a table A + (B - A) s^3 (10 - 15 s + 6 s^2), constant outside
     PERIODIC      A0 + sum_n (A_n cos n w (t - t0) + B_n sin n w (t - t0))     from t0 on, before it A0
@@ -16,52 +16,50 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.functions.laws import TimeFunction
-from fem_mbs.meshes.abaqus.deck import Amplitude
 
-__all__ = ["Overlaid", "Wave", "is_wave"]
+__all__ = ["WAVES", "Overlaid", "Wave"]
 
-_WAVES = ("SMOOTH STEP", "PERIODIC", "MODULATED", "DECAY")
-
-
-def is_wave(amplitude: Amplitude) -> bool:
-    """Return whether an amplitude is a `Wave`, not a table."""
-    return amplitude.definition in _WAVES
+WAVES = ("SMOOTH STEP", "PERIODIC", "MODULATED", "DECAY")
 
 
 @dataclass(frozen=True, eq=False)
 class Wave(TimeFunction):
-    """``factor`` times an amplitude whose time counts from ``start``."""
+    """``factor`` times one of `WAVES` whose time counts from ``start``.
 
-    amplitude: Amplitude
+    ``data``: of SMOOTH STEP times and values in turn; of PERIODIC N, w, t0, A0, A_1, B_1, ...; of MODULATED A0, A, t0,
+    w1, w2; of DECAY A0, A, t0, td.
+    """
+
+    kind: str
+    data: np.ndarray
     factor: float
     start: float
 
     def __post_init__(self) -> None:
-        a = self.amplitude
-        times = a.t if a.definition == "SMOOTH STEP" else a.data[2:3]
+        times = self.data[::2] if self.kind == "SMOOTH STEP" else self.data[2:3]
         object.__setattr__(self, "kinks", np.asarray(times, float) + self.start)
 
     def _jet(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the amplitude and its derivatives at its own times (n,)."""
-        a = self.amplitude
-        if a.definition == "SMOOTH STEP":
-            return _smooth_steps(a.t, a.value, t)
+        data = self.data
+        if self.kind == "SMOOTH STEP":
+            return _smooth_steps(data[::2], data[1::2], t)
         zero = np.zeros_like(t)
-        if a.definition == "PERIODIC":
-            _, w, t0, mean = a.data[:4]
-            n = w * np.arange(1, len(a.data[4::2]) + 1)[:, None]
-            A, B = a.data[4::2][:, None], a.data[5::2][:, None]
+        if self.kind == "PERIODIC":
+            _, w, t0, mean = data[:4]
+            n = w * np.arange(1, len(data[4::2]) + 1)[:, None]
+            A, B = data[4::2][:, None], data[5::2][:, None]
             c, s = np.cos(n * (t - t0)), np.sin(n * (t - t0))
             found = ((A * c + B * s).sum(0), (n * (B * c - A * s)).sum(0), (-(n**2) * (A * c + B * s)).sum(0))
-        elif a.definition == "MODULATED":
-            mean, A, t0, w1, w2 = a.data
+        elif self.kind == "MODULATED":
+            mean, A, t0, w1, w2 = data
             s1, c1, s2, c2 = (f(w * (t - t0)) for w in (w1, w2) for f in (np.sin, np.cos))
             found = (
                 A * s1 * s2, A * (w1 * c1 * s2 + w2 * s1 * c2),
                 A * (2.0 * w1 * w2 * c1 * c2 - (w1**2 + w2**2) * s1 * s2),
             )  # fmt: skip
         else:
-            mean, A, t0, td = a.data
+            mean, A, t0, td = data
             e = A * np.exp(-np.maximum(t - t0, 0.0) / td)
             found = e, -e / td, e / td**2
         on = t >= t0

@@ -1,0 +1,205 @@
+"""Shells of a Nastran deck: CQUAD4, CQUADR, CTRIA3, CTRIAR with PSHELL or PCOMP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.decks.nastran.model import Conversion, Group, isotropic
+from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.meshes.nastran.cards import Card
+
+__all__ = ["TYPES", "find_shells", "make_shells"]
+
+#: Type -> number of grid points and cell.
+TYPES = {"CQUAD4": (4, "quad"), "CQUADR": (4, "quad"), "CTRIA3": (3, "triangle"), "CTRIAR": (3, "triangle")}
+#: Factor on the shear stiffness that stands for none that gives way.
+_RIGID = 1e4
+#: Shear factor of PSHELL by default, and how near to it a value is the same.
+_SHEAR, _SAME = 5.0 / 6.0, 1e-5
+
+
+def find_shells(conv: Conversion) -> None:
+    """Sort the shells of the deck into parts of the model.
+
+    Raises:
+        ModelError: grid points and properties that are not there, or that the model does not have.
+    """
+    known = {card.id: card for card in conv.deck.of("PSHELL", "PCOMP")}
+    parts: dict[tuple[str, int], list[Card]] = {}
+    for card in conv.deck.of(*TYPES):
+        if card["pid"] not in known:
+            raise ModelError(
+                f"there is no property of shells {card['pid']}", place=card.where, remedy="add PSHELL or PCOMP"
+            )
+        parts.setdefault((TYPES[card.name][1], card["pid"]), []).append(card)
+    for (cell, pid), members in parts.items():
+        count = 4 if cell == "quad" else 3
+        nodes = np.array([conv.grids.indices([c[f"g{k + 1}"] for k in range(count)], c.where) for c in members])
+        twice = (np.diff(np.sort(nodes, axis=1), axis=1) == 0).any(axis=1)
+        if twice.any():
+            card = members[int(np.argmax(twice))]
+            raise ModelError(f"{card.name} {card.id} names a grid point twice", place=card.where)
+        ids = np.array([card.id for card in members])
+        section = known[pid]
+        name = f"{section.name} {pid} {cell}"
+        conv.groups.append(Group(name, "shell", members[0].name, cell, "shell", ids, nodes, section, members))
+        conv.turn(nodes.ravel())
+
+
+def make_shells(conv: Conversion) -> None:
+    """Create the shells of the model.
+
+    Raises:
+        ModelError: sections and materials that the model does not have.
+    """
+    for i, group in enumerate(conv.groups):
+        if group.kind != "shell":
+            continue
+        make = _laminate if group.section.name == "PCOMP" else _homogeneous
+        options = make(conv, group)
+        mass = "consistent" if conv.coupled else "lumped"
+        conv.note(
+            f"{group.section.where}: {group.section.name} {group.section.id}: {group.type} are shells with rotations "
+            "about their normals; those of MSC Nastran have another formulation, so that coarse meshes differ",
+            Effect.DIFFERS,
+        )
+        try:
+            conv.model.shells(group.name, f"deck:part {i + 1}", mass=mass, **options)
+        except ModelError as error:
+            if error.key != "cell":
+                raise ModelError(f"{error.text}", place=group.section.where, remedy=error.remedy) from None
+            card = next((c for c in group.data if c.id == error.value), group.data[0])
+            raise ModelError(f"{card.name} {card.id} has no area or folds over itself", place=card.where) from None
+
+
+def _offsets(group: Group) -> np.ndarray:
+    return np.array([card["zoffs"] for card in group.data])
+
+
+def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
+    """Return arguments of shells with a PSHELL."""
+    s = group.section
+    if s["mid1"] is None or s["mid2"] is None or s["mid2"] != s["mid1"]:
+        what = (
+            "without bending (membranes)" if s["mid2"] is None else "with different materials of membrane and bending"
+        )
+        raise UnsupportedError(f"PSHELL {s.id} {what} is not supported", place=s.where, remedy="give MID1 = MID2")
+    if s["mid4"] is not None:
+        raise UnsupportedError(
+            f"PSHELL {s.id}: MID4, coupling of membrane and bending, is not supported", place=s.where
+        )
+    if abs(s["bk"] - 1.0) > _SAME:
+        conv.note(f"{s.where}: PSHELL {s.id}: 12I/T**3 = {s['bk']:g} is not used")
+    thickness = np.array([_thickness(conv, card, s) for card in group.data])
+    m = isotropic(conv, s["mid1"], s.where)
+    if not m.E > 0.0:
+        raise ModelError("shells need E > 0", place=m.where)
+    nsm = s["nsm"] * conv.wtmass
+    name = f"material {m.number}" + (f" with {nsm:g} per area of PSHELL {s.id}" if nsm else "")
+    if name not in conv.model.solid_materials:
+        density = m.rho + nsm / float(thickness.mean())
+        conv.model.solid_material(name, E=m.E, nu=m.nu, density=density, expansion=m.alpha)
+    options: dict[str, Any] = {"material": name, "thickness": thickness, "offset": _offsets(group)}
+    if s["mid3"] is None:
+        options["shear_correction"] = _RIGID
+    elif abs(s["ts"] - _SHEAR) > _SAME:
+        options["shear_correction"] = s["ts"]
+    if s["mid3"] not in (None, s["mid1"]):
+        conv.note(f"{s.where}: PSHELL {s.id}: MID3 is another material, which is not used", Effect.DIFFERS)
+    return options
+
+
+def _thickness(conv: Conversion, card: Card, s: Card) -> float:
+    """Return the thickness of an element: that of its corners on average, or of its property."""
+    count = TYPES[card.name][0]
+    given = [card[f"t{k + 1}"] for k in range(count)]
+    if all(t is None for t in given):
+        if s["t"] is None:
+            raise ModelError(f"{card.name} {card.id} has no thickness", place=card.where, remedy="give T of PSHELL")
+        return float(s["t"])
+    scale = float(s["t"] or 0.0) if card["tflag"] else 1.0
+    values = [scale * t if t is not None else float(s["t"] or 0.0) for t in given]
+    if max(values) - min(values) > 1e-9 * max(values):
+        conv.note(f"{card.where}: {card.name} {card.id}: its thickness is the mean of its corners", Effect.DIFFERS)
+    return float(np.mean(values))
+
+
+def _laminate(conv: Conversion, group: Group) -> dict[str, Any]:
+    """Return arguments of shells with a PCOMP."""
+    s = group.section
+    if s["nsm"]:
+        conv.note(f"{s.where}: PCOMP {s.id}: the nonstructural mass is not used")
+    words = list(s["plies"])
+    layers: list[dict[str, Any]] = []
+    before: tuple[Any, Any] = (None, None)
+    for k in range(0, len(words), 4):
+        mid, t, theta, _ = (*words[k : k + 4], None, None, None, None)[:4]
+        if mid is None and t is None and theta is None:
+            continue
+        mid, t = mid if mid is not None else before[0], t if t is not None else before[1]
+        if not isinstance(mid, int) or not isinstance(t, (int, float)) or isinstance(theta, str) or not t > 0.0:
+            raise ModelError(f"PCOMP {s.id}: ply {len(layers) + 1} needs a material and a thickness", place=s.where)
+        before = mid, t
+        layers.append({"material": _ply(conv, mid, s.where), "thickness": float(t), "angle": float(theta or 0.0)})
+    if not layers:
+        raise ModelError(f"PCOMP {s.id} has no plies", place=s.where, remedy="give some")
+    if s["lam"] == "SYM":
+        layers += layers[::-1]
+    elif s["lam"] is not None:
+        raise UnsupportedError(f"PCOMP {s.id}: LAM = {s['lam']} is not supported", place=s.where, remedy="use SYM")
+    total = sum(layer["thickness"] for layer in layers)
+    z0 = -0.5 * total if s["z0"] is None else s["z0"]
+    return {"layers": layers, "offset": _offsets(group) + z0 + 0.5 * total, "orientation": _axes(conv, group)}
+
+
+def _ply(conv: Conversion, mid: int, where: str) -> str:
+    """Return the name of the material of a ply, made at its first use."""
+    card = next((c for c in conv.deck.of("MAT8") if c.id == mid), None)
+    name = f"material {mid}"
+    if name in conv.model.solid_materials:
+        return name
+    if card is None:
+        m = isotropic(conv, mid, where)
+        conv.model.solid_material(name, E=m.E, nu=m.nu, density=m.rho, expansion=m.alpha)
+        return name
+    shear = [card["g12"], card["g1z"] or card["g12"], card["g2z"] or card["g12"]]
+    if not card["g1z"] or not card["g2z"]:
+        conv.note(
+            f"{card.where}: MAT8 {mid}: G12 stands for the transverse shear moduli, which are blank", Effect.DIFFERS
+        )
+    try:
+        # across the plane nothing matters: plies have no stress there
+        conv.model.solid_material(
+            name, E=[card["e1"], card["e2"], card["e2"]], nu=[card["nu12"], 0.0, 0.0], G=shear,
+            density=card["rho"] * conv.wtmass,
+        )  # fmt: skip
+    except ModelError as error:
+        raise ModelError(f"MAT8 {mid}: {error.text}", place=card.where, remedy=error.remedy) from None
+    return name
+
+
+def _axes(conv: Conversion, group: Group) -> np.ndarray:
+    """Return first material axes (n, 3): from the side G1-G2 by the angle THETA, or along the x axis of a system."""
+    x = conv.grids.x[group.nodes]
+    side = x[:, 1] - x[:, 0]
+    normal = np.cross(x[:, 1] - x[:, 0], x[:, -1] - x[:, 0])
+    if group.cell == "quad":
+        normal = np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 1])
+    size = np.linalg.norm(normal, axis=1)
+    flat = ~(size > 0.0)
+    if flat.any():
+        card = group.data[int(np.argmax(flat))]
+        raise ModelError(f"{card.name} {card.id} has no area", place=card.where)
+    normal /= size[:, None]
+    out = np.empty_like(side)
+    for k, card in enumerate(group.data):
+        theta = card["theta"]
+        if isinstance(theta, int) and theta:
+            out[k] = conv.grids.system(theta, card.where).axes_at(x[k].mean(axis=0))[0, 0]
+            continue
+        angle = np.deg2rad(float(theta))
+        out[k] = np.cos(angle) * side[k] + np.sin(angle) * np.cross(normal[k], side[k])
+    return out
