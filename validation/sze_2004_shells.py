@@ -14,11 +14,11 @@ Elements in Analysis and Design 40 (2004), 1551-1569, doi:10.1016/j.finel.2003.1
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from fem_mbs import Model, solve
-from fem_mbs.meshes.mesh import Mesh
+from fem_mbs import Mesh, Model, solve
 from fem_mbs.validation.case import Curve, Findings
 
 CASES = {
@@ -40,9 +40,10 @@ def build(
     if cell == "triangle":
         cells = np.concatenate((cells[:, [0, 1, 2]], cells[:, [0, 2, 3]]))
     sets = {"left": n[:, 0], "right": n[:, -1], "a": n[0, :1], "b": n[0, -1:], "c": n[-1, -1:], "d": n[-1, :1]}
+    blocks: Any = [(cell, cells)]
     model = Model(3, "shell")
     model.material("material", E=E, nu=nu, density=0.0)
-    model.mesh("s", Mesh(points, [(cell, cells)], node_sets=sets))
+    model.mesh("s", Mesh(points, blocks, node_sets=sets))
     model.shells("shell", on="s", material="material", thickness=thickness)
     model.static_step(increments=increments)
     return model
