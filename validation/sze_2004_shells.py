@@ -3,7 +3,7 @@
 Four of the eight popular benchmarks: a strip under shear at its end, the same rolled up by a moment, an annular plate
 that is slit and lifted along the slit, and a hemisphere with a hole of 18 degrees under pairs of forces.
 
-     clamped |====================> F      strip 10 (12) x 1, h = 0.1, E = 1.2e6, nu = 0
+      clamped |====================> F      strip 10 (12) x 1, h = 0.1, E = 1.2e6, nu = 0
      annular plate: radii 6 and 10, h = 0.03, E = 21e6, nu = 0, 0.8 per length along the slit
      hemisphere: radius 10, h = 0.04, E = 6.825e7, nu = 0.3, forces of 400
 
