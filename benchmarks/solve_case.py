@@ -26,7 +26,7 @@ from fem_mbs import solve  # noqa: E402
 
 def spin(n: int, duration: float):
     def results(solution):
-        u = models.spin_up_deflection(solution.steps[0].time, solution.sensor("tip"))
+        u = models.spin_up_deflection(solution.steps[0].time, solution.sensor("tip").values)
         return {"u2_min": float(u.min())}
 
     return lambda short: models.spin_up(n, 0.05 if short else duration), results
@@ -34,7 +34,7 @@ def spin(n: int, duration: float):
 
 def chain(n: int, duration: float):
     def results(solution):
-        x, y = solution.sensor("tip")[-1].tolist()
+        x, y = solution.sensor("tip").values[-1].tolist()
         return {"tip_x": x, "tip_y": y}
 
     return lambda short: models.chain(n, 0.05 if short else duration), results
@@ -44,14 +44,14 @@ def crank(n: int, duration: float):
     steps = round(duration / 5e-5)
 
     def results(solution):
-        return {"w_max_over_L": float(solution.sensor("deflection").max())}
+        return {"w_max_over_L": float(solution.sensor("deflection").values.max())}
 
     return lambda short: models.slider_crank(n, 10 if short else steps), results
 
 
 def elbow(n: int, duration: float):
     def results(solution):
-        u = solution.sensor("tip")[:, 2]
+        u = solution.sensor("tip").values[:, 2]
         return {"tip_uz_max": float(u.max()), "tip_uz_min": float(u.min())}
 
     return lambda short: models.elbow(n, 0.2 if short else duration), results
@@ -60,7 +60,7 @@ def elbow(n: int, duration: float):
 def links(closed: bool, dimension: int):
     def case(n: int, duration: float):
         def results(solution):
-            return {"tip_y": float(solution.sensor("tip")[-1, 1])}
+            return {"tip_y": float(solution.sensor("tip").values[-1, 1])}
 
         steps = round(duration / 0.01)
         return lambda short: models.links(10 if short else n, closed, dimension, 3 if short else steps), results

@@ -64,7 +64,7 @@ def reference() -> dict:
 
 
 def crank_angle(solution) -> np.ndarray:
-    ball = solution.sensor("ball")
+    ball = solution.steps[-1].series["sensor/ball"]
     return np.unwrap(np.arctan2(-ball[:, 1], ball[:, 2]))
 
 
@@ -102,8 +102,8 @@ def check(f: Findings) -> None:
         "B-4BAR", "turning point [rad], h = 2 ms", angles[2e-3]["turning"], 1.5 * np.pi, "the energy's exact",
         tolerance=1e-4,
     )  # fmt: skip
-    fork = solution.sensor("fork")
-    gap = np.abs(np.linalg.norm(fork - solution.sensor("ball"), axis=1) - LENGTH).max() / LENGTH
+    fork = solution.sensor("fork").values
+    gap = np.abs(np.linalg.norm(fork - solution.sensor("ball").values, axis=1) - LENGTH).max() / LENGTH
     f.zero("B-4BAR", "change of the rod's length over the run / length", gap, 1e-12, "rigid")
     off = np.abs(fork[:, [0, 2]] - (10.0, 2.0)).max() / LENGTH
     f.zero("B-4BAR", "distance of the fork from its line / rod length", off, 1e-12, "constraints at the end of steps")

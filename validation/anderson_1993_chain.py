@@ -104,7 +104,7 @@ def gap(solution, n: int, closed: bool, dimension: int) -> float:
 
 def check(f: Findings) -> None:
     case = "B-CHAIN"
-    tips = [solve(build(10, steps=round(1.0 / h), h=h, frames=0)).sensor("tip")[-1] for h in (2e-3, 1e-3)]
+    tips = [solve(build(10, steps=round(1.0 / h), h=h, frames=0)).sensor("tip").values[-1] for h in (2e-3, 1e-3)]
     error = np.abs((4.0 * tips[1] - tips[0]) / 3.0 - reference()["tip"]).max()
     f.zero(case, "error of the tip at 1 s [m], open chain of 10 in the plane, h -> 0", error, 1e-5, "fourth order")
     curves, runs = [], {}
@@ -127,6 +127,6 @@ def check(f: Findings) -> None:
                 if n == 10:
                     runs[what] = step
                     if dimension == 2:
-                        curves.append(Curve(step.time, solution.sensor("tip")[:, 1], what))
+                        curves.append(Curve(step.time, solution.sensor("tip").values[:, 1], what))
     f.figure("Height of the tip, or of the middle of the closed chain", curves, "Time [s]", "y [m]", "h = 10 ms.")
     f.energy_figure(runs)

@@ -92,7 +92,7 @@ def check(f: Findings) -> None:
             displacement=65.0 * side, until=10.0,
         )  # fmt: skip
         solution = solve(model)
-        w, load = solution.sensor("end")[:, 2], solution.steps[0].series["load factor"]
+        w, load = solution.steps[-1].series["sensor/end"][:, 2], solution.steps[0].series["load factor"]
         w = w * side
         start = int(np.argmax(w > 0.0))
         for where, exact in known["branch"].items():

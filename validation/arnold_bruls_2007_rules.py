@@ -204,7 +204,7 @@ def _measured_root(u: np.ndarray) -> complex:
 def _levels(f: Findings) -> None:
     wh, steps = 0.1, 600
     for label, (options, _order) in RULES.items():
-        u = solve(build("oscillator", wh, steps * wh, **options)).sensor("u")[:, 0] + 0.1
+        u = solve(build("oscillator", wh, steps * wh, **options)).steps[-1].series["sensor/u"][:, 0] + 0.1
         z, exact = _measured_root(u[100:]), principal_root(options, wh)  # the other roots have died out
         level, expected = (1.0 - np.angle(z) / wh) / wh**2, (1.0 - np.angle(exact) / wh) / wh**2
         why = "root of the amplification matrix; fitted to 500 steps: 1e-5"
@@ -235,10 +235,15 @@ def _orders(f: Findings) -> None:
             for h in sizes:
                 solution = solve(build(kind, h, duration, **options))
                 errors["positions"].append(
-                    np.linalg.norm(np.concatenate([solution.sensor(n)[-1] for n in names]) - known["positions"])
+                    np.linalg.norm(
+                        np.concatenate([solution.steps[-1].series[f"sensor/{n}"][-1] for n in names])
+                        - known["positions"]
+                    )
                 )
-                errors["velocities"].append(np.linalg.norm(solution.sensor("v")[-1] - known["velocities"]))
-                force = solution.sensor("R")[-1][: known["reaction"].size]
+                errors["velocities"].append(
+                    np.linalg.norm(solution.steps[-1].series["sensor/v"][-1] - known["velocities"])
+                )
+                force = solution.steps[-1].series["sensor/R"][-1][: known["reaction"].size]
                 errors["reaction"].append(np.linalg.norm(force - known["reaction"]))
             curves.append(Curve(np.array(sizes), np.array(errors["positions"]), label, "o-"))
             two_state = options["rule"] in ("midpoint", "decaying")
@@ -322,7 +327,14 @@ def _drift(f: Findings) -> None:
         for h in sizes:
             solution = solve(build("free body", h, duration, **RULES[label][0]))
             step = solution.steps[0]
-            errors.append(np.linalg.norm(np.concatenate((solution.sensor("X")[-1], solution.sensor("Y")[-1])) - known))
+            errors.append(
+                np.linalg.norm(
+                    np.concatenate(
+                        (solution.steps[-1].series["sensor/X"][-1], solution.steps[-1].series["sensor/Y"][-1])
+                    )
+                    - known
+                )
+            )
             energy = step.ledger("kinetic") / step.ledger("kinetic")[0] - 1.0
             momentum = np.linalg.norm(step.series["angular momentum"] - step.series["angular momentum"][0], axis=1)
             drifts.append((np.abs(energy).max(), momentum.max() / np.linalg.norm(step.series["angular momentum"][0])))

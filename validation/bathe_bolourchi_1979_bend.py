@@ -54,13 +54,13 @@ def check(f: Findings) -> None:
     known = reference()["tip"]
     for strains in ("exact", "corotational", "generalised"):
         for curved in (False, True):
-            tip = solve(build(64, strains, curved=curved)).sensor("tip")[-1]
+            tip = solve(build(64, strains, curved=curved)).sensor("tip").values[-1]
             label = f"{strains} strains, {'curved' if curved else 'straight'} elements"
             for k, axis in enumerate("xyz"):
                 f.row("B-BEND45", f"tip {axis}, 64 {label}", tip[k], known[k], "1e-3", relative=1e-3)
     meshes = np.array([4, 8, 16, 32])
     limit = exact()
-    found = [solve(build(n, curved=True)).sensor("tip")[-1] for n in (8, 24, 72)]
+    found = [solve(build(n, curved=True)).sensor("tip").values[-1] for n in (8, 24, 72)]
     f.zero(
         "B-BEND45", "limit of the tip against the exact beam over R, exact strains, curved elements",
         np.linalg.norm(extrapolated(found, 3.0) - limit) / 100.0, 1e-6, "boundary-value solution in the file",
@@ -68,7 +68,7 @@ def check(f: Findings) -> None:
     curves = []
     for strains in ("exact", "corotational", "generalised"):
         for curved in (False, True):
-            found = np.array([solve(build(n, strains, curved=curved)).sensor("tip")[-1] for n in meshes])
+            found = np.array([solve(build(n, strains, curved=curved)).sensor("tip").values[-1] for n in meshes])
             errors = np.linalg.norm(found - limit, axis=1) / 100.0
             label = f"{strains}, {'curved' if curved else 'straight'}"
             curves.append(Curve(1.0 / meshes, errors, label, "-" if curved else "--"))

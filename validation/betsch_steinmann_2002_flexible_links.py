@@ -86,7 +86,9 @@ def check(f: Findings) -> None:
                         CONSERVED,
                         "conserved",
                     )
-            gap = max(float(np.abs(solution.sensor(f"gap {n}")).max()) for n in ("root", "hinge", "ball"))
+            gap = max(
+                float(np.abs(solution.steps[-1].series[f"sensor/gap {n}"]).max()) for n in ("root", "hinge", "ball")
+            )
             f.zero("B-LINKS", f"largest gap of the joints over the size, {label}", gap / 5.0, 1e-12, "end of each step")
             ledgers[label] = step
     f.energy_figure(ledgers, "10000 steps of 10 ms.")

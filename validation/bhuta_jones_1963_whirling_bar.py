@@ -76,7 +76,7 @@ def reference() -> dict:
 
 def check(f: Findings) -> None:
     known = reference()
-    radii = [solve(build(n, 1)).sensor("radius", 0)[-1, 0] for n in (4, 8, 16)]
+    radii = [solve(build(n, 1)).steps[0].series["sensor/radius"][-1, 0] for n in (4, 8, 16)]
     errors = np.array(radii) - known["radius"]
     f.row(
         "B-TRIM", "radius of the bar's end [m], 16 elements", radii[-1], known["radius"],
@@ -87,13 +87,13 @@ def check(f: Findings) -> None:
     for driven in (True, False):
         how = "driven" if driven else "free"
         solution = solve(build(driven=driven))
-        step, radius = solution.steps[1], solution.sensor("radius")[:, 0]
+        step, radius = solution.steps[1], solution.steps[-1].series["sensor/radius"][:, 0]
         off = np.abs(radius / radius[0] - 1.0)
         f.zero("B-TRIM", f"{how} bar, 100 turns: change of the radius/radius", off.max(), CONSERVED, "round-off")
         f.zero("B-TRIM", f"{how} bar: closing error of the energy", energy_error(step), CONSERVED, "round-off")
         curves.append(Curve(step.time, np.maximum(off, 1e-17), f"bar, {how}"))
         solution = solve(rotor(driven=driven))
-        tip, radius = solution.sensor("tip")[:, 2], solution.sensor("radius")[:, 0]
+        tip, radius = solution.steps[-1].series["sensor/tip"][:, 2], solution.steps[-1].series["sensor/radius"][:, 0]
         off = np.maximum(np.abs(radius / radius[0] - 1.0), np.abs(tip - tip[0]))
         f.zero(
             "B-TRIM", f"{how} rotor in space, 100 turns: change of radius and height of the tip [m]", off.max(),

@@ -72,10 +72,10 @@ def measured(f: np.ndarray, n: int = ELEMENTS, **options) -> dict[str, np.ndarra
     free = solve(build("free", f, n, **options))
     shaken = solve(build("clamped", f, n, loads=["base"], amplitudes={"base": 1.0}, **options))
     return {
-        "clamped end": found.response("end")[:, 1],
-        "clamped turn": found.response("turn")[:, 0],
-        "free end": free.response("end")[:, 1],
-        "shaken end": shaken.response("end")[:, 1],
+        "clamped end": found.response("end").values[:, 1],
+        "clamped turn": found.response("turn").values[:, 0],
+        "free end": free.response("end").values[:, 1],
+        "shaken end": shaken.response("end").values[:, 1],
     }
 
 

@@ -51,7 +51,7 @@ def reference() -> dict:
 
 
 def _tip(dimension, strains, load, n=32):
-    x = solve(build(dimension, strains, load, n)).sensor("tip")[-1]
+    x = solve(build(dimension, strains, load, n)).sensor("tip").values[-1]
     return -x[1], -x[0]
 
 

@@ -72,12 +72,15 @@ def drift_of_rotation(solution) -> float:
     """
     worst, unit = 0.0, EI / (LENGTH / N)
     for i in range(N):
-        M_p, M_q = solution.sensor(f"M_p {i}")[1:, 0] / unit, solution.sensor(f"M_q {i}")[1:, 0] / unit
+        M_p, M_q = (
+            solution.steps[-1].series[f"sensor/M_p {i}"][1:, 0] / unit,
+            solution.steps[-1].series[f"sensor/M_q {i}"][1:, 0] / unit,
+        )
         local = np.column_stack((-(2.0 * M_p + M_q) / 6.0, (M_p + 2.0 * M_q) / 6.0))
-        chord = solution.sensor(f"x {i + 1}") - solution.sensor(f"x {i}")
+        chord = solution.steps[-1].series[f"sensor/x {i + 1}"] - solution.steps[-1].series[f"sensor/x {i}"]
         alpha = np.unwrap(np.arctan2(chord[:, 1], chord[:, 0]))
         for end in range(2):
-            true = solution.sensor(f"theta {i + end}")[:, 0] - alpha
+            true = solution.steps[-1].series[f"sensor/theta {i + end}"][:, 0] - alpha
             worst = max(worst, float(np.abs(local[:, end] - 0.5 * (true[1:] + true[:-1])).max()))
     return worst
 

@@ -51,7 +51,7 @@ def check(f: Findings) -> None:
         # a quarter turn per step is too far from the last step's increment: Newton-Raphson starts from h v
         solution = solve(build(h, duration, predictor="velocity" if h > 1.0 else "extrapolation"))
         step = solution.steps[0]
-        x = np.stack([solution.sensor(f"x {i}") for i in range(BARS + 1)], axis=1)
+        x = np.stack([solution.sensor(f"x {i}").values for i in range(BARS + 1)], axis=1)
         many = f"{len(step.time) - 1} steps of h = {h:g} s"
         chord = x[:, -1] - x[:, 0]
         angle = np.unwrap(np.arctan2(chord[:, 1], chord[:, 0]))

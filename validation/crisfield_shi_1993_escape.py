@@ -89,7 +89,7 @@ def check(f: Findings) -> None:
         for angle in (135.0, -135.0):
             end = round(duration / h) * h
             solution = solve(build(h, end, angle))
-            step, A = solution.steps[0], solution.sensor("A")
+            step, A = solution.steps[0], solution.steps[-1].series["sensor/A"]
             many = f"{len(step.time) - 1} steps of h = {h:g} s, {angle:+g} deg"
             f.zero("C11", f"deepest v [cm], {many}", A[:, 1].min(), 100.0, "inside the well: v > -100")
             f.zero(

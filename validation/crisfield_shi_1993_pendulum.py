@@ -77,7 +77,7 @@ def _midpoint(f: Findings) -> None:
     steps, curves = {}, []
     for h, period in known["periods"].items():
         solution = solve(build(h, duration))
-        step, tip = solution.steps[0], solution.sensor("tip")[:, 0]
+        step, tip = solution.steps[0], solution.sensor("tip").values[:, 0]
         first = step.time <= 60.0 + 1e-9
         t, u = step.time[first], tip[first]
         many = f"{len(step.time) - 1} steps of h = {h:g} s"
@@ -158,7 +158,7 @@ def _newmark(f: Findings) -> None:
         )
         curves.append(Curve(step.time, np.maximum(error, 1e-12), f"Newmark, h = 0.1 s, {start}"))
     solution = solve(build(0.025, 12.0, rule="newmark", prestress=centripetal))
-    step, tip = solution.steps[0], solution.sensor("tip")[:, 0]
+    step, tip = solution.steps[0], solution.sensor("tip").values[:, 0]
     error = np.abs(step.ledger("closing error")) / kinetic
     f.zero("C7", "Newmark, h = 0.025 s: largest energy error in 12 s", error.max(), 0.01, "inequality: below 1 %")
     f.row(

@@ -54,14 +54,19 @@ def check(f: Findings) -> None:
         worst, turned = 0.0, 0.0
         solution = solve(build(dimension))
         for i in range(BARS):
-            chord = solution.sensor(f"end {i}") - solution.sensor(f"start {i}")
+            chord = solution.steps[-1].series[f"sensor/end {i}"] - solution.steps[-1].series[f"sensor/start {i}"]
             length = np.linalg.norm(chord, axis=1)
             energy = 0.5 * STIFFNESS * (length - length[0]) ** 2 / length[0]  # unstrained at the start
             for n in range(1, STEPS):  # from a strained state on
                 x_m = 0.5 * (chord[n] + chord[n + 1])
                 l_m = np.linalg.norm(x_m)
                 beta = 2.0 * l_m / (length[n] + length[n + 1])
-                work = solution.sensor(f"N {i}")[n + 1, 0] * beta * (x_m / l_m) @ (chord[n + 1] - chord[n])
+                work = (
+                    solution.steps[-1].series[f"sensor/N {i}"][n + 1, 0]
+                    * beta
+                    * (x_m / l_m)
+                    @ (chord[n + 1] - chord[n])
+                )
                 size = energy[n] + energy[n + 1]
                 worst = max(worst, abs(work - (energy[n + 1] - energy[n])) / size)
                 turned = max(turned, np.arccos(chord[n] @ chord[n + 1] / (length[n] * length[n + 1])))

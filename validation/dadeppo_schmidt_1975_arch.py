@@ -115,7 +115,7 @@ def check(f: Findings) -> None:
             points = [c for c in step.summary["critical_points"] if c["kind"] == "limit"]
             limits.append(points[0]["load_factor"])
             if n == MESHES[-1]:
-                u, load = solution.sensor("crown") / RADIUS, step.series["load factor"]
+                u, load = solution.sensor("crown").values / RADIUS, step.series["load factor"]
                 end = int(np.argmax(load)) + 3
                 curves += [
                     Curve(-u[:end, 1], load[:end], f"down, {where}"),

@@ -89,7 +89,7 @@ def check(f: Findings) -> None:
     known = reference()
     curves = []
     for force in LOADS:
-        tips = np.array([solve(build(force, beta)).sensor("tip")[-1] for beta in ANGLES])
+        tips = np.array([solve(build(force, beta)).sensor("tip").values[-1] for beta in ANGLES])
         for k, (name, sign) in enumerate((("-uy", -1.0), ("uz", 1.0)), 1):
             for beta, tip, printed in zip(ANGLES, tips, known[force][k - 1], strict=True):
                 if printed:
@@ -100,7 +100,7 @@ def check(f: Findings) -> None:
             curves.append(Curve(np.array(ANGLES), sign * tips[:, k], f"{name}, {force} N"))
             curves.append(Curve(np.array(ANGLES), np.array(known[force][k - 1]), "", "o"))
         for beta in (30, 60):
-            found = extrapolated([solve(build(force, beta, n)).sensor("tip")[-1] for n in MESHES], 3.0)
+            found = extrapolated([solve(build(force, beta, n)).sensor("tip").values[-1] for n in MESHES], 3.0)
             f.zero(
                 "B-PRINCETON", f"limit of the tip against the exact beam over the length, {force} N at {beta} deg",
                 np.linalg.norm(found - exact(force, beta)) / LENGTH, 1e-6, "boundary-value solution in the file",

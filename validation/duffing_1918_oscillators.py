@@ -122,7 +122,7 @@ def _duffing(f: Findings, known: dict) -> None:
             law = {"stiffness": STIFFNESS, "cubic": cubic}
             solution = solve(build(h, round(11 * exact / h) * h, law, free=-AMPLITUDE))
             step = solution.steps[0]
-            x, v = solution.sensor("x")[:, 0] + AMPLITUDE, solution.sensor("v")[:, 0]
+            x, v = solution.sensor("x").values[:, 0] + AMPLITUDE, solution.sensor("v").values[:, 0]
             periods[h] = _period(step.time, x, v, 9)
             errors = max(errors, energy_error(step, constant=True))
             if h == 0.01:
@@ -140,7 +140,7 @@ def _duffing(f: Findings, known: dict) -> None:
     law = {"table": np.column_stack((x, STIFFNESS * x + CUBIC * x**3)), "interpolation": "spline"}
     h = 0.0025
     solution = solve(build(h, round(11 * known["T hardening"] / h) * h, law, free=-AMPLITUDE))
-    t, x, v = solution.steps[0].time, solution.sensor("x")[:, 0] + AMPLITUDE, solution.sensor("v")[:, 0]
+    t, x, v = solution.steps[0].time, solution.sensor("x").values[:, 0] + AMPLITUDE, solution.sensor("v").values[:, 0]
     f.row(
         "B-DUFFING", "period, hardening, spline through 41 points", _period(t, x, v, 9), known["T hardening"],
         "second order in h; the spline is within 1e-4", relative=4e-4,
@@ -161,7 +161,7 @@ def _stops(f: Findings, known: dict) -> None:
     h = 0.001
     for name, law in laws.items():
         solution = solve(build(h, round(11 * exact / h) * h, law, speed=SPEED))
-        t, x, v = solution.steps[0].time, solution.sensor("x")[:, 0], solution.sensor("v")[:, 0]
+        t, x, v = solution.steps[0].time, solution.sensor("x").values[:, 0], solution.sensor("v").values[:, 0]
         f.row("B-STOP", f"period, {name}, h = {h:g} s", _period(t, x, v, 9), exact, "second order in h", relative=1e-4)
         f.zero(
             "B-STOP",
@@ -175,8 +175,8 @@ def _stops(f: Findings, known: dict) -> None:
         law = {"stops": [-np.inf, GAP], "stop_stiffness": STOP, "stop_damping": IMPACT_DAMPING}
         solution = solve(build(h, 0.25, law, speed=SPEED))
         step = solution.steps[0]
-        speeds.append(-float(solution.sensor("v")[-1, 0]))
-        curves.append(Curve(step.time, solution.sensor("v")[:, 0], f"h = {h:g} s"))
+        speeds.append(-float(solution.sensor("v").values[-1, 0]))
+        curves.append(Curve(step.time, solution.sensor("v").values[:, 0], f"h = {h:g} s"))
         f.zero("B-STOP", f"closing error with damping, h = {h:g} s", energy_error(step), CONSERVED, "round-off")
         loss = 0.5 * MASS * (SPEED**2 - speeds[-1] ** 2)
         f.row(
@@ -194,7 +194,7 @@ def _control(f: Findings, known: dict) -> None:
     worst, curves = [], []
     for h in (0.005, 0.0025):
         solution = solve(build_rotor(h, 2.5, {"kind": "constant_speed", "rate": TURNING}))
-        t, q = solution.steps[0].time, solution.sensor("q")[:, 0]
+        t, q = solution.steps[0].time, solution.sensor("q").values[:, 0]
         error = TURNING * t - q
         exact = TURNING / wd * np.exp(-z * w * t) * np.sin(wd * t)
         worst.append(float(np.abs(error - exact).max()))
@@ -208,7 +208,7 @@ def _control(f: Findings, known: dict) -> None:
     f.row("B-PD", "order", float(np.log2(worst[0] / worst[1])), 2.0, "second order", tolerance=0.1)
     h = 0.0025
     solution = solve(build_rotor(h, 8.0, f"{AMPLITUDE_R}*sin({OMEGA_R}*t)"))
-    t, q = solution.steps[0].time, solution.sensor("q")[:, 0]
+    t, q = solution.steps[0].time, solution.sensor("q").values[:, 0]
     late = t > 8.0 - 6.0 * np.pi / OMEGA_R * 2.0
     basis = np.column_stack((np.sin(OMEGA_R * t[late]), np.cos(OMEGA_R * t[late])))
     a, b = np.linalg.lstsq(basis, q[late], rcond=None)[0]

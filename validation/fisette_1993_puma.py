@@ -119,7 +119,7 @@ def check(f: Findings) -> None:
             "B-PUMA", f"torque Q{k + 1} [N m], h = {h:g} s", found[f"drive {k + 1}q"][row], known["torques"][k],
             "1e-6 (second order in h)", tolerance=1e-6,
         )  # fmt: skip
-    base = -0.5 * (solution.sensor("base")[row] + solution.sensor("base")[row + 1])
+    base = -0.5 * (solution.steps[-1].series["sensor/base"][row] + solution.steps[-1].series["sensor/base"][row + 1])
     for name, columns in (("force", slice(0, 3)), ("moment", slice(3, 6))):
         for axis, measured, value in zip("xyz", base[columns], known[name], strict=True):
             f.row(

@@ -76,7 +76,7 @@ def check(f: Findings) -> None:
     tips = {}
     for kind in ("revolute", "spherical"):
         solution = solve(build(kind))
-        step, tip = solution.steps[0], solution.sensor("tip")
+        step, tip = solution.steps[0], solution.sensor("tip").values
         tips[kind] = tip
         exact = rigid(step.time)
         for when in known["times"]:

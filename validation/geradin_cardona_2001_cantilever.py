@@ -50,8 +50,10 @@ def reference() -> dict:
 def measured(n: int, dimension: int, strains: str | None = None) -> np.ndarray:
     """Return shortening and deflection of the tip, its rotation, bending moment at the clamp."""
     solution = solve(build(n, dimension, strains))
-    tip, turn = solution.sensor("tip")[-1], solution.sensor("turn")[-1]
-    return np.array([-tip[0], -tip[-1], abs(turn[1 if dimension == 3 else 0]), abs(solution.sensor("M")[-1, 0])])
+    tip, turn = solution.sensor("tip").values[-1], solution.sensor("turn").values[-1]
+    return np.array(
+        [-tip[0], -tip[-1], abs(turn[1 if dimension == 3 else 0]), abs(solution.steps[-1].series["sensor/M"][-1, 0])]
+    )
 
 
 def exact() -> np.ndarray:

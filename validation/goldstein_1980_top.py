@@ -77,7 +77,7 @@ def check(f: Findings) -> None:
     known = reference()
     # steady precession, axis horizontal
     steady = solve(build(0.5 * np.pi, known["precession"], 1e-3, 5.0))
-    centre = steady.sensor("centre")
+    centre = steady.sensor("centre").values
     angle = np.unwrap(np.arctan2(centre[:, 1], centre[:, 0]))
     f.row(
         "B-FREE",
@@ -100,7 +100,7 @@ def check(f: Findings) -> None:
     for h in (2e-3, 1e-3, 5e-4):
         solution = solve(build(theta, 0.0, h, 6.0))
         step = solution.steps[0]
-        u = solution.sensor("centre")[:, 2] / ARM
+        u = solution.sensor("centre").values[:, 2] / ARM
         low = np.flatnonzero((u[1:-1] < u[:-2]) & (u[1:-1] <= u[2:])) + 1
         a, b, c = u[low - 1], u[low], u[low + 1]
         lows = step.time[low] + 0.5 * (a - c) / (a - 2.0 * b + c) * h
@@ -163,6 +163,6 @@ def check(f: Findings) -> None:
         )
     R = rotations(steady, centre="centre")
     f.zero("B-FREE", "orthonormality of the rotation of the top", orthonormality(R), 1e-13, "1e-13 asked for")
-    off = np.abs(steady.sensor("pivot")).max() / ARM
+    off = np.abs(steady.sensor("pivot").values).max() / ARM
     f.zero("B-FREE", "gap of the spherical joint over the arm", off, 1e-12, "enforced at the end of each step")
     f.figure("Nutation of the top", curves, "Time [s]", "Angle from the vertical [deg]", "Released without precession.")

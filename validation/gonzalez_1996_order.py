@@ -108,7 +108,7 @@ def check(f: Findings) -> None:
 
     # a turning body: angle after 20 s
     sizes = (0.2, 0.1, 0.05, 0.025)
-    errors = np.array([20.0 - solve(build("turning", h, 20.0)).sensor("angle")[-1, 0] for h in sizes])
+    errors = np.array([20.0 - solve(build("turning", h, 20.0)).steps[-1].series["sensor/angle"][-1, 0] for h in sizes])
     order("turning body, angle", sizes, errors)
     f.row(
         "B-ORDER",
@@ -124,7 +124,7 @@ def check(f: Findings) -> None:
     periods = []
     for h in sizes:
         solution = solve(build("vibrating", h, 13.0))
-        zeros = crossings(solution.steps[0].time, solution.sensor("end")[:, 0])
+        zeros = crossings(solution.steps[0].time, solution.steps[-1].series["sensor/end"][:, 0])
         periods.append((zeros[-1] - zeros[0]) / (len(zeros) - 1))
     limit = (4.0 * periods[-1] - periods[-2]) / 3.0
     w = 2.0 * np.pi / limit
@@ -153,7 +153,12 @@ def check(f: Findings) -> None:
     errors = []
     for h in sizes:
         solution = solve(build("tumbling", h, 10.0))
-        errors.append(np.linalg.norm(np.concatenate((solution.sensor("X")[-1], solution.sensor("Y")[-1])) - exact))
+        errors.append(
+            np.linalg.norm(
+                np.concatenate((solution.steps[-1].series["sensor/X"][-1], solution.steps[-1].series["sensor/Y"][-1]))
+                - exact
+            )
+        )
     order("tumbling body, axes", sizes, np.array(errors))
 
     # beams in large motion against a finer run
@@ -176,8 +181,8 @@ def check(f: Findings) -> None:
 
 def _spin_up(h: float) -> np.ndarray:
     solution = solve(meijaard_1993_spin_up.build("Simo & Vu-Quoc", 4, h=h, duration=7.0))
-    return solution.sensor("tip")[-1]
+    return solution.steps[-1].series["sensor/tip"][-1]
 
 
 def _free(h: float) -> np.ndarray:
-    return solve(crisfield_shi_1993_beam.build(h, duration=2.0)).sensor("x 0")[-1]
+    return solve(crisfield_shi_1993_beam.build(h, duration=2.0)).steps[-1].series["sensor/x 0"][-1]

@@ -66,7 +66,7 @@ def reference(n: int = 2) -> dict:
 
 def turn(solution) -> float:
     """Return the time after which the legs are upright again, by the cubic through four rows."""
-    t, B0 = solution.steps[0].time, solution.sensor("B0")
+    t, B0 = solution.steps[0].time, solution.steps[-1].series["sensor/B0"]
     angle = np.unwrap(np.arctan2(B0[:, 0], B0[:, 1])) - 2.0 * np.pi
     k = np.flatnonzero((angle[:-1] < 0.0) & (angle[1:] >= 0.0))[0]
     rows = slice(k - 1, k + 3)
@@ -87,17 +87,17 @@ def check(f: Findings) -> None:
             step = solution.steps[0]
             f.zero(case, f"change of the energy in 10 s, n = {n}, {name}", energy_error(step, constant=True), CONSERVED,
                    "conserved, through ten singular configurations")  # fmt: skip
-            gap = np.abs(solution.sensor("last")[:, :2] - solution.sensor("B0")[:, :2] - (n, 0.0)).max()
+            gap = np.abs(solution.sensor("last").values[:, :2] - solution.sensor("B0").values[:, :2] - (n, 0.0)).max()
             f.zero(case, f"last leg against the first [m], n = {n}, {name}", gap, 1e-9,
                    "round-off, grown near singular configurations")  # fmt: skip
             f.between(case, f"Newton iterations per step, n = {n}, {name}", step.summary["iterations"] / 1000.0, 1.0,
                       4.0, "as without redundancy")  # fmt: skip
-        apart = np.abs(space.sensor("B0")[:, :2] - plane.sensor("B0")).max()
+        apart = np.abs(space.sensor("B0").values[:, :2] - plane.sensor("B0").values).max()
         f.zero(case, f"linkage in space against the plane one [m], n = {n}", apart, 1e-10, "Newton's tolerance")
         rank = re.search(r"constraints of rank (\d+) on", " ".join(space.steps[0].summary["warnings"]))
         f.row(case, f"rank of {5 * (3 * n + 1)} constraints in space, as reported, n = {n}",
               float(rank[1]) if rank else 0.0, known["rank"], "a count", tolerance=0.0)  # fmt: skip
-    B0 = space.sensor("B0")
+    B0 = space.sensor("B0").values
     angle = np.unwrap(np.arctan2(B0[:, 0], B0[:, 1]))
     f.figure("Angle of the legs", [Curve(space.steps[0].time, angle, "n = 5")], "Time [s]", "Angle [rad]", "h = 10 ms.")
     f.energy_figure({"plane, n = 5": plane.steps[0], "space, n = 5": space.steps[0]})

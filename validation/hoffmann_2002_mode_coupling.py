@@ -118,7 +118,7 @@ def check(f: Findings) -> None:
     solution = solve(model)
     step = solution.steps[-1]
     p = rightmost(mu)
-    x = solution.sensor("x")[:, 0] - solution.sensor("x")[0, 0]
+    x = solution.steps[-1].series["sensor/x"][:, 0] - solution.steps[-1].series["sensor/x"][0, 0]
     late = step.time > 8.0
     # amplitude exp(Re p t) about a shifted mean: from the second derivative of the motion, which has no mean
     swing = np.log(np.maximum.reduceat(np.abs(np.diff(x[late], 2)), np.arange(0, late.sum() - 2, 120)))

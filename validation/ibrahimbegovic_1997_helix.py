@@ -69,14 +69,14 @@ def check(f: Findings) -> None:
             "B-HELIX", f"boundary-value solution against that of twice the intervals, {share:g} of the loads",
             np.abs(tip - known[share]).max(), 1e-7, "printed in this file with 8 digits",
         )  # fmt: skip
-    found = [solve(build(n, 0.1, 10)).sensor("tip")[-1] for n in MESHES]
+    found = [solve(build(n, 0.1, 10)).sensor("tip").values[-1] for n in MESHES]
     f.zero(
         "B-HELIX", "limit of the tip over the length, one turn",
         np.abs(extrapolated(found, 3.0) - known[0.1]).max() / LENGTH, 1e-6, "boundary-value solution in the file",
     )  # fmt: skip
     # increments may be cut, so rows are found by their load factor
     solution = solve(build(100, 1.0))
-    path, load = solution.sensor("tip"), solution.steps[0].series["load factor"].ravel()
+    path, load = solution.sensor("tip").values, solution.steps[0].series["load factor"].ravel()
     for share, tip in known.items():
         f.zero(
             "B-HELIX", f"tip over the length, 100 elements, {share:g} of the loads",

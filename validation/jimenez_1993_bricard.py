@@ -111,12 +111,14 @@ def check(f: Findings) -> None:
         times = [period(r.steps[0].time, r.sensor("P3").values) for r in runs]
         f.row(case, f"period [s], {name}, h -> 0", limit(*times), known[name]["period"], "digits", relative=2e-8)
         for when in (1.0, 2.0):
-            P3 = limit(*(r.sensor("P3")[round(when / h)] for r, h in zip(runs, (0.01, 0.005), strict=True)))
+            P3 = limit(*(r.sensor("P3").values[round(when / h)] for r, h in zip(runs, (0.01, 0.005), strict=True)))
             error = np.abs(P3 - known[name][when]).max()
             f.zero(case, f"error of P3({when:g} s) [m], {name}, h -> 0", error, 1e-7, "fourth order of the limit")
         fine = runs[1]
         t = fine.steps[0].time[1:41]
-        joints = np.column_stack([fine.sensor(f"q{i}")[1:41, 0] for i in range(1, 6)]) / t[:, None] ** 2
+        joints = (
+            np.column_stack([fine.steps[-1].series[f"sensor/q{i}"][1:41, 0] for i in range(1, 6)]) / t[:, None] ** 2
+        )
         rates = 2.0 * np.polynomial.polynomial.polyfit(t**2, joints, 3)[0]
         for what, value in (("smallest", np.abs(rates).min()), ("largest", np.abs(rates).max())):
             f.row(
@@ -125,7 +127,9 @@ def check(f: Findings) -> None:
             )  # fmt: skip
         f.zero(case, f"change of the energy, {name}, h = 5 ms", energy_error(fine.steps[0], constant=True), CONSERVED,
                "conserved")  # fmt: skip
-        curves += [Curve(fine.steps[0].time, fine.sensor("P3")[:, i], f"{c}, {name}") for i, c in enumerate("xyz")]
+        curves += [
+            Curve(fine.steps[0].time, fine.sensor("P3").values[:, i], f"{c}, {name}") for i, c in enumerate("xyz")
+        ]
         iterations = fine.steps[0].summary["iterations"] / fine.steps[0].summary["n_steps"]
         f.between(case, f"Newton iterations per step, {name}, h = 5 ms", iterations, 1.0, 3.0, "as without redundancy")
         if side == 0.0:

@@ -66,7 +66,7 @@ def build(pairs: int = 4, strains: str = "generalised", h: float = 0.005, durati
 
 def motion(solution) -> tuple[np.ndarray, ...]:
     """Return time, lateral and vertical displacement of the tip's centroid and its twist in the frame of the shaft."""
-    t, x, arm = solution.steps[0].time, solution.sensor("tip"), solution.sensor("arm")
+    t, x, arm = solution.steps[0].time, solution.steps[-1].series["sensor/tip"], solution.steps[-1].series["sensor/arm"]
     w = 2.0 * np.pi / TIME
     psi = np.where(
         t <= TIME, RATE / TIME * (0.5 * t * t + (np.cos(w * t) - 1.0) / w**2), RATE * (t - 0.5 * TIME)

@@ -155,7 +155,11 @@ def check(f: Findings) -> None:
             names = [name.removeprefix("drive ") for name in drives.by_sensor]
             tables = {k: {"kind": "spline", "times": t, "values": drives[f"drive {k}"]} for k in names}
             forward = solve(build(chain, h, tables))
-            off.append(np.linalg.norm(forward.sensor("tip") - inverse.sensor("tip"), axis=1).max())
+            off.append(
+                np.linalg.norm(
+                    forward.steps[-1].series["sensor/tip"] - inverse.steps[-1].series["sensor/tip"], axis=1
+                ).max()
+            )
         f.zero(
             "B-INVERSE", f"{chain} chain run forward: largest distance of the tip [m], h = 1 ms", off[-1], limit,
             "second order in h; links of 1 m",

@@ -89,7 +89,7 @@ def check(f: Findings) -> None:
                     known["extrapolated"], "4e-3: sines of large turns" if sines else "2e-4",
                     relative=4e-3 if sines else 2e-4,
                 )  # fmt: skip
-                load, u = step.series["load factor"], solution.sensor("load point")
+                load, u = step.series["load factor"], solution.sensor("load point").values
                 for name, value, place, exact in (
                     ("limit", upper, int(np.argmax(load[: load.size // 2])), known["at the limit"]),
                     ("lower limit", lower, int(np.argmin(load)), known["at the lower"]),
@@ -104,7 +104,7 @@ def check(f: Findings) -> None:
                         "next to it",
                     )  # fmt: skip
             if n == 20:
-                u = solution.sensor("load point")
+                u = solution.sensor("load point").values
                 curves.append(Curve(-u[:, 1], step.series["load factor"], label))
         if sines:
             f.row(

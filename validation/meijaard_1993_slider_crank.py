@@ -111,7 +111,7 @@ def first_maximum(solution, speed: float) -> tuple[float, float]:
     """Return crank angle and value of the largest deflection before the crank has turned 1 rad: its first hump."""
     angle = speed * solution.steps[0].time
     first = angle <= 1.0
-    return interpolated_extreme(angle[first], solution.sensor("deflection")[first, 0], np.argmax)
+    return interpolated_extreme(angle[first], solution.steps[-1].series["sensor/deflection"][first, 0], np.argmax)
 
 
 def check(f: Findings) -> None:
@@ -145,7 +145,9 @@ def check(f: Findings) -> None:
             )
             f.zero(case, f"closing error of the ledger ({label})", energy_error(step), 1e-10, "all work is booked")
             curves += [
-                Curve(speed * step.time, solution.sensor("deflection")[:, 0], label, "-" if all_effects else "--"),
+                Curve(
+                    speed * step.time, solution.sensor("deflection").values[:, 0], label, "-" if all_effects else "--"
+                ),
                 Curve(
                     np.array([angle]), np.array([known["paper"][i]]), "published first maximum" if i == 0 else "", "o"
                 ),

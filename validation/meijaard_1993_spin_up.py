@@ -95,7 +95,7 @@ def angle(t: np.ndarray, rate: float) -> np.ndarray:
 
 def tip(solution, data: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return time, and the displacement of the tip along and across the turning axis of the shaft (n,) [m]."""
-    t, x = solution.steps[0].time, solution.sensor("tip")
+    t, x = solution.steps[0].time, solution.steps[-1].series["sensor/tip"]
     psi = angle(t, DATA[data]["rate"])
     c, s = np.cos(psi), np.sin(psi)
     return t, c * x[:, 0] + s * x[:, 1] - DATA[data]["L"], -s * x[:, 0] + c * x[:, 1]

@@ -231,7 +231,7 @@ def _check_robot(f: Findings) -> None:
     runs = {"co-rotational": beams} | {f"{n} per link": solve(build_robot(n)) for n in (1, 4)}
     runs["1 per link, second order"] = solve(build_robot(1, second_order=True))
     for name, solution in runs.items():
-        t, tip = solution.steps[1].time, solution.sensor("tip")
+        t, tip = solution.steps[1].time, solution.steps[-1].series["sensor/tip"]
         curves.append(Curve(t, tip[:, 1], name))
         if solution is beams:
             lift = np.ptp(tip[:, 1])
@@ -246,8 +246,8 @@ def _check_robot(f: Findings) -> None:
                 "1 % of the tip's way: the requirement", tolerance=0.01 * lift,
             )  # fmt: skip
         f.row(
-            "B-FFR", f"robot, {name}: static droop of the tip [m]", solution.sensor("tip", 0)[-1, 1],
-            beams.sensor("tip", 0)[-1, 1], "2e-5: shapes are linear", tolerance=2e-5,
+            "B-FFR", f"robot, {name}: static droop of the tip [m]", solution.steps[0].series["sensor/tip"][-1, 1],
+            beams.steps[0].series["sensor/tip"][-1, 1], "2e-5: shapes are linear", tolerance=2e-5,
         )  # fmt: skip
         f.zero("B-FFR", f"robot, {name}: energy error", energy_error(solution.steps[1]), CONSERVED, "exact")
     f.figure("Tip of the robot", curves, "Time [s]", "y [m]")
@@ -257,7 +257,7 @@ def _check_four_bar(f: Findings) -> None:
     beams, links = (solve(four_bar(reduced)) for reduced in (False, True))
     curves, size = [], 5.0
     for name in ("ball", "fork"):
-        a, b = beams.sensor(name), links.sensor(name)
+        a, b = beams.steps[-1].series[f"sensor/{name}"], links.steps[-1].series[f"sensor/{name}"]
         f.zero(
             "B-FFR-4BAR", f"{name}: largest distance from that of co-rotational links, over the crank",
             float(np.linalg.norm(a - b, axis=1).max()) / size, 2e-3, "shapes are linear, beams are not",

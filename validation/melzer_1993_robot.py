@@ -73,10 +73,10 @@ def reference() -> dict:
 def check(f: Findings) -> None:
     known = reference()
     solution = solve(build(h=5e-4))
-    step, tip = solution.steps[1], solution.sensor("tip")
+    step, tip = solution.steps[1], solution.steps[-1].series["sensor/tip"]
     for axis, k in (("x", 0), ("y", 1)):
         f.row(
-            "B-ROBOT", f"static tip, {axis} [m]", solution.sensor("tip", 0)[-1, k], known["static"][k],
+            "B-ROBOT", f"static tip, {axis} [m]", solution.steps[0].series["sensor/tip"][-1, k], known["static"][k],
             "2e-4: shear and mesh of the recomputation", tolerance=2e-4,
         )  # fmt: skip
     t = step.time
@@ -99,7 +99,7 @@ def check(f: Findings) -> None:
     f.zero("B-ROBOT", "largest distance from 14 recomputed positions [m]", off, 2e-3, "meshes differ by 1e-3")
     f.zero("B-ROBOT", "closing error of energy and drivers' work", energy_error(step), CONSERVED, "drivers booked")
     for strains in ("corotational", "generalised"):
-        other = solve(build(h=5e-4, strains=strains)).sensor("tip")
+        other = solve(build(h=5e-4, strains=strains)).steps[-1].series["sensor/tip"]
         f.zero(
             "B-ROBOT", f"{strains} against exact strains, largest distance [m]", np.abs(other - tip).max(), 1e-3,
             "small strains: one limit",

@@ -60,8 +60,10 @@ def reference() -> dict:
 def measured(n: int, dimension: int, strains: str | None = None) -> np.ndarray:
     """Return -ux and uy of the tip; N and V in the middle of the first of six equal pieces."""
     solution = solve(build(n, dimension, strains))
-    tip = solution.sensor("tip")[-1]
-    return np.array([-tip[0], tip[1], solution.sensor("N")[-1, 0], solution.sensor("V")[-1, 0]])
+    tip = solution.sensor("tip").values[-1]
+    return np.array(
+        [-tip[0], tip[1], solution.steps[-1].series["sensor/N"][-1, 0], solution.steps[-1].series["sensor/V"][-1, 0]]
+    )
 
 
 def exact() -> np.ndarray:

@@ -75,8 +75,8 @@ def check(f: Findings) -> None:
         found, forces = [], 0.0
         for n in MESHES:
             solution = solve(build(n, shear))
-            found.append(solution.sensor("tip")[-1])
-            forces = max(forces, *(abs(solution.sensor(q)[-1, 0]) for q in ("N", "Vy", "Vz")))
+            found.append(solution.sensor("tip").values[-1])
+            forces = max(forces, *(abs(solution.steps[-1].series[f"sensor/{q}"][-1, 0]) for q in ("N", "Vy", "Vz")))
         label = f"GA times {shear:g}"
         if shear == 1.0:
             for k, axis in enumerate("xyz"):

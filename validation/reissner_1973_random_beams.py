@@ -272,9 +272,11 @@ def _build_plane(beam: Beam, n: int, strains: str | None) -> Model:
 def measured(beam: Beam, n: int, strains: str | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute a beam with n elements: return position (3,) and rotation (3, 3) of the end, and section forces."""
     solution = solve(build(beam, n, strains))
-    tip, turn = solution.sensor("tip")[-1], solution.sensor("turn")[-1]
+    tip, turn = solution.steps[-1].series["sensor/tip"][-1], solution.steps[-1].series["sensor/turn"][-1]
     clamp, middle = (PLANE_CLAMP, PLANE_MIDDLE) if beam.kind == "plane" else (CLAMP, MIDDLE)
-    forces = np.array([solution.sensor(f"{q} {k}")[-1, 0] for k in range(3) for q in (middle if k else clamp)])
+    forces = np.array(
+        [solution.steps[-1].series[f"sensor/{q} {k}"][-1, 0] for k in range(3) for q in (middle if k else clamp)]
+    )
     if beam.kind == "plane":
         tip, turn = np.append(tip, 0.0), np.array([0.0, 0.0, turn[0]])
     return tip, rotation(turn), forces

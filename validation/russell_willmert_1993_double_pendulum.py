@@ -136,7 +136,7 @@ def _angles(f: Findings, known: dict) -> None:
         found = {}
         for h in (1e-3, 5e-4):
             solution = solve(build(h, gravity=gravity, mu=mu))
-            found[h] = np.array([solution.sensor("theta2")[round(s / h), 0] for s in seconds])
+            found[h] = np.array([solution.sensor("theta2").values[round(s / h), 0] for s in seconds])
         limit = (4.0 * found[5e-4] - found[1e-3]) / 3.0
         for s, value, raw, reference_value in zip(seconds, limit, found[5e-4], published, strict=True):
             f.row(
@@ -171,14 +171,14 @@ def _angles(f: Findings, known: dict) -> None:
             f.figure(
                 "Angle of the second link against the first",
                 [
-                    Curve(step.time, solution.sensor("theta2")[:, 0] - SPEED * step.time, "h = 5e-4 s"),
+                    Curve(step.time, solution.sensor("theta2").values[:, 0] - SPEED * step.time, "h = 5e-4 s"),
                     Curve(step.time, theta2 - SPEED * step.time, "differential equation", ":"),
                 ],
                 "Time [s]",
                 "theta2 - theta1 [rad]",
                 "mu = 1, g = 9.81: it does not fold back.",
             )
-            gap = max(np.abs(solution.sensor(f"gap {name}")).max() for name in ("elbow 1", "elbow 2", "end"))
+            gap = max(np.abs(solution.sensor(f"gap {name}").values).max() for name in ("elbow 1", "elbow 2", "end"))
             f.zero(
                 "R2",
                 "largest gap of the three moving joints over a link, 6000 steps",
@@ -189,7 +189,7 @@ def _angles(f: Findings, known: dict) -> None:
             f.zero(
                 "R2",
                 "largest gap of the fixed joint over a link",
-                np.abs(solution.sensor("pivot")).max() / LENGTH,
+                np.abs(solution.sensor("pivot").values).max() / LENGTH,
                 1e-10,
                 "the same",
             )
@@ -198,7 +198,7 @@ def _angles(f: Findings, known: dict) -> None:
 def _stall(f: Findings, known: dict) -> None:
     solution = solve(build(5e-4, gravity=32.2))
     t = solution.steps[0].time
-    speed = np.linalg.norm(solution.sensor("tip speed"), axis=1)
+    speed = np.linalg.norm(solution.sensor("tip speed").values, axis=1)
     # third revolution of the first link
     third = (t >= 4.0 * np.pi / SPEED) & (t <= 6.0 * np.pi / SPEED)
     at, least = interpolated_extreme(t[third], speed[third])
@@ -211,11 +211,11 @@ def _stall(f: Findings, known: dict) -> None:
         tolerance=0.05,
     )
     f.row("R3", "its time [s]", at, known["stall"][0], "0.01 s", tolerance=0.01)
-    relative = solution.sensor("theta2")[:, 0] - solution.sensor("theta1")[:, 0]
+    relative = solution.sensor("theta2").values[:, 0] - solution.sensor("theta1").values[:, 0]
     f.between(
         "R3", "largest lag of link 2 [rad], g = 32.2: it folds back", -relative.min(), np.pi, 20.0, "beyond half a turn"
     )
-    tip = solution.sensor("tip")[third]
+    tip = solution.sensor("tip").values[third]
     f.figure(
         "Path of the tip in revolution 3, g = 32.2",
         [Curve(tip[:, 0], tip[:, 1], "tip")],
@@ -229,7 +229,7 @@ def _stall(f: Findings, known: dict) -> None:
 def _start_up(f: Findings, known: dict) -> None:
     h = 1e-3
     solution = solve(build(h, duration=6.0, start_up=True))
-    theta = solution.sensor("theta1")[:, 0]
+    theta = solution.sensor("theta1").values[:, 0]
     f.row(
         "R4",
         "theta1(1 s) [rad] after the start-up law",
@@ -262,7 +262,7 @@ def _flexible(f: Findings, known: dict) -> None:
     for strains in ("generalised", "natural"):
         solution = solve(flexible(strains))
         step = solution.steps[1]
-        theta, x = solution.sensor("theta1", 1)[:, 0], solution.sensor("elbow", 1)
+        theta, x = solution.steps[1].series["sensor/theta1"][:, 0], solution.steps[1].series["sensor/elbow"]
         along = np.column_stack((np.sin(theta), -np.cos(theta)))
         across = np.column_stack((np.cos(theta), np.sin(theta)))
         found = {

@@ -58,7 +58,7 @@ def check(f: Findings) -> None:
         (3, "generalised", 1.0, 40, 20, 0.05, "the sine of pi/40 leaves 1e-3 of each angle"),
     ):
         solution = solve(build(dimension, strains, turns, n, increments))
-        tip = solution.sensor("tip")[-1]
+        tip = solution.sensor("tip").values[-1]
         where = "plane" if dimension == 2 else "space"
         label = f"{turns:g} turns, {where}, {strains} strains, {n} elements"
         f.zero(
@@ -66,7 +66,7 @@ def check(f: Findings) -> None:
             float(np.linalg.norm(tip)), tolerance, why,
         )  # fmt: skip
         if turns == 1.0 and strains != "generalised":
-            path = solution.sensor("tip")
+            path = solution.sensor("tip").values
             curves.append(Curve(path[:, 0], path[:, 1], f"{where}, {strains}", "-"))
     f.figure(
         "Path of the tip, one turn", curves, "x / L", "y / L", "Load increments from straight to closed.", equal=True

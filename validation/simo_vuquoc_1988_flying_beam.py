@@ -125,7 +125,9 @@ def _objectivity(f: Findings) -> None:
     """Run the same problem turned by a random rotation, step by step."""
     turn = Rotation.random(random_state=5)
     for strains, mass in VARIANTS:
-        plain, turned = (solve(build(strains, mass, 0.1, 10.0, turn=t)).sensor("upper end") for t in (None, turn))
+        plain, turned = (
+            solve(build(strains, mass, 0.1, 10.0, turn=t)).sensor("upper end").values for t in (None, turn)
+        )
         off = np.abs(turned - turn.apply(plain)).max() / np.ptp(plain, axis=0).max()
         f.zero(
             "B-SPAG3",

@@ -78,8 +78,8 @@ def reference() -> dict:
 
 def rotations(solution, names: str = "XYZ", centre=None) -> np.ndarray:
     """Return rotation matrices (n, 3, 3) as the run has them, from the tips of the body axes: not normalised again."""
-    origin = 0.0 if centre is None else solution.sensor(centre)
-    return np.stack([solution.sensor(name) - origin for name in names], axis=2)
+    origin = 0.0 if centre is None else solution.steps[-1].series[f"sensor/{centre}"]
+    return np.stack([solution.steps[-1].series[f"sensor/{name}"] - origin for name in names], axis=2)
 
 
 def orthonormality(R: np.ndarray) -> float:
@@ -141,7 +141,7 @@ def _plane(f: Findings) -> None:
         f.row(
             "B-FREE",
             f"angle [turns], {many}",
-            solution.sensor("angle")[-1, 0] / (2.0 * np.pi),
+            solution.sensor("angle").values[-1, 0] / (2.0 * np.pi),
             turns,
             "2 atan(w h/2) per step: round-off",
             relative=1e-11,
@@ -153,9 +153,9 @@ def _plane(f: Findings) -> None:
         f.zero(
             "B-FREE", f"change of the angular momentum, {many}", constancy(step, "angular momentum"), 1e-12, "conserved"
         )
-        arm = np.linalg.norm(solution.sensor("corner") - solution.sensor("centre"), axis=1)
+        arm = np.linalg.norm(solution.sensor("corner").values - solution.sensor("centre").values, axis=1)
         # positions far from the origin have lost digits themselves
-        far = max(1.0, float(np.abs(solution.sensor("centre")).max()))
+        far = max(1.0, float(np.abs(solution.sensor("centre").values).max()))
         f.zero(
             "B-FREE",
             f"length of a body-fixed arm, {many}",

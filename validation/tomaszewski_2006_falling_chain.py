@@ -51,7 +51,7 @@ def check(f: Findings) -> None:
         # 10000: the tip passes hundreds of elements per step, where only new tangents in every iteration converge
         settings = {"newton": "full", "predictor": "velocity"} if n > 1000 else {}
         solution = solve(build(n, **settings))
-        step, tip = solution.steps[0], solution.sensor("tip")
+        step, tip = solution.steps[0], solution.sensor("tip").values
         at4 = round(4.0 / H)
         f.row(
             "B-CABLE",
@@ -96,7 +96,7 @@ def check(f: Findings) -> None:
             "conserved",
         )
         ledgers[f"mid-point rule, N = {n}"] = step
-        speeds.append(Curve(step.time, np.linalg.norm(solution.sensor("tip speed"), axis=1), f"N = {n}"))
+        speeds.append(Curve(step.time, np.linalg.norm(solution.sensor("tip speed").values, axis=1), f"N = {n}"))
     f.energy_figure(ledgers, "Through the whip at 4.5 s.")
     speeds.append(Curve(step.time, GRAVITY * step.time, "free fall", ":"))
     f.figure("Speed of the tip", speeds, "Time [s]", "Speed [m/s]", "The whip at the end of the fall.")

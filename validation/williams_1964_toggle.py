@@ -92,7 +92,7 @@ def check(f: Findings) -> None:
             step = solution.steps[0]
             found.append([c["load_factor"] for c in step.summary["critical_points"]][:2])
             if n == MESHES[-1]:
-                down, load = -solution.sensor("apex")[:, 1], step.series["load factor"]
+                down, load = -solution.sensor("apex").values[:, 1], step.series["load factor"]
                 curves.append(Curve(down, load, f"{n} elements per bar, {where}"))
         found = np.array(found)
         tends = extrapolated(found, 3.0)

@@ -43,7 +43,7 @@ def machine(dimension: int = 3, **step) -> Model:
 def test_works_add_up(dimension, step):
     solution = solve(machine(dimension, **step))
     s = solution.steps[0]
-    work = {name: solution.sensor(name)[:, 0] for name in ("axle", "pin", "damper", "motor", "push", "shake")}
+    work = {name: solution.sensor(name).values[:, 0] for name in ("axle", "pin", "damper", "motor", "push", "shake")}
     size = max(np.abs(w).max() for w in work.values())
     assert work["axle"] + work["shake"] == pytest.approx(s.ledger("driver work"), abs=1e-10 * size)
     assert work["motor"] + work["push"] == pytest.approx(s.ledger("load work"), abs=1e-10 * size)
@@ -54,9 +54,9 @@ def test_works_add_up(dimension, step):
 
 def test_work_of_a_drive_is_moment_times_angle():
     solution = solve(machine())
-    raw, angle = solution.steps[0].series["sensor/drive"][:, 0], solution.sensor("angle")[:, 0]
+    raw, angle = solution.steps[0].series["sensor/drive"][:, 0], solution.sensor("angle").values[:, 0]
     expected = np.concatenate(([0.0], np.cumsum(raw[1:] * np.diff(angle))))
-    work = solution.sensor("axle")[:, 0]
+    work = solution.steps[-1].series["sensor/axle"][:, 0]
     assert work == pytest.approx(expected, abs=1e-10 * np.abs(work).max())
 
 
@@ -89,8 +89,10 @@ def test_works_go_on_through_events():
     model.transient_step(1.0, 0.05)
     solution = solve(model)
     step = solution.steps[0]
-    assert solution.sensor("F")[:, 0] + solution.sensor("G")[:, 0] == pytest.approx(step.ledger("load work"), abs=1e-13)
-    assert solution.sensor("damper")[:, 0] == pytest.approx(-step.ledger("dissipated"), abs=1e-13)
+    assert solution.steps[-1].series["sensor/F"][:, 0] + solution.steps[-1].series["sensor/G"][:, 0] == pytest.approx(
+        step.ledger("load work"), abs=1e-13
+    )
+    assert solution.steps[-1].series["sensor/damper"][:, 0] == pytest.approx(-step.ledger("dissipated"), abs=1e-13)
 
     model = Model(2)
     model.body("b", (0.0, 0.0), 1.0, 1.0)
@@ -100,7 +102,7 @@ def test_works_go_on_through_events():
     model.event("faster", "angle", value=0.1, action="switch", target="axle", function="3*t")
     model.transient_step(0.2, 0.01)
     solution = solve(model)
-    assert solution.sensor("work")[-1, 0] == pytest.approx(0.5 * (9.0 - 1.0), rel=1e-9)
+    assert solution.steps[-1].series["sensor/work"][-1, 0] == pytest.approx(0.5 * (9.0 - 1.0), rel=1e-9)
     assert solution.steps[0].ledger("driver work")[-1] == pytest.approx(4.0, rel=1e-9)
 
 

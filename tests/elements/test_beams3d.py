@@ -46,7 +46,7 @@ def test_tip_loads_of_a_cantilever(strains, n):
         model = cantilever(strains, n)
         model.force("load", "beam:end", small * np.eye(3)[k])
         model.static_step()
-        assert solve(model).sensor("tip")[-1, k] == pytest.approx(small * expected, rel=1e-8)
+        assert solve(model).steps[-1].series["sensor/tip"][-1, k] == pytest.approx(small * expected, rel=1e-8)
     for k, expected in ((0, length / GJ), (1, length / EIY), (2, length / EIZ)):
         model = cantilever(strains, n)
         model.moment("load", "beam:end", small * np.eye(3)[k])
@@ -65,7 +65,7 @@ def test_large_statics_do_not_depend_on_the_frame(strains):
         model.force("load", "beam:end", Q @ (3.0, 20.0, 15.0))
         model.moment("twist", "beam:end", Q @ (8.0, 0.0, 0.0))
         model.static_step(increments=4)
-        tips.append(solve(model).sensor("tip")[-1])
+        tips.append(solve(model).steps[-1].series["sensor/tip"][-1])
     assert np.abs(turn.apply(tips[0]) - tips[1]).max() < 1e-10 * np.abs(tips[0]).max()
 
 
@@ -144,7 +144,7 @@ def test_second_order_in_time(strains):
         model.force("load", "beam:end", (0.0, 4.0, 3.0), function="sin(3*t)**2")
         model.sensor("tip", "displacement", on="beam:end")
         model.transient_step(0.5, h, frames=0)
-        return solve(model).sensor("tip")[-1]
+        return solve(model).steps[-1].series["sensor/tip"][-1]
 
     x = [tip(h) for h in (0.004, 0.002, 0.001)]
     order = np.log2(np.linalg.norm(x[0] - x[1]) / np.linalg.norm(x[1] - x[2]))
@@ -185,7 +185,7 @@ def test_offset_is_a_rigid_arm():
         model.force("load", "plate", (0.5, 4.0, 7.0))
         model.sensor("tip", "displacement", on="plate")
         model.static_step(increments=2)
-        tips.append(solve(model).sensor("tip")[-1])
+        tips.append(solve(model).steps[-1].series["sensor/tip"][-1])
     assert np.abs(tips[0] - tips[1]).max() < 1e-9
 
 

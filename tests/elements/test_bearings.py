@@ -88,7 +88,7 @@ def test_transient(speed, rule):
     step = s.summary["steps"][-1]
     if rule == "midpoint":
         assert step["energy"]["closing_error_relative"] < 1e-10
-    t, u = s.steps[0].time, s.sensor("y")
+    t, u = s.steps[0].time, s.sensor("y").values
     z = u[:, 1] + 1j * u[:, 2]
     back = min(np.roots([MASS, C, K - 0.5j * C * speed]), key=lambda q: q.real)
     # both modes of y + i z by least squares
@@ -115,9 +115,11 @@ def test_statics_and_outputs():
     m.static_step()
     s = solve(m)
     u = np.linalg.solve(S, (1.0, 2.0))
-    np.testing.assert_allclose(s.sensor("u")[-1][:2], u, rtol=1e-9)
-    np.testing.assert_allclose([s.sensor(k)[-1].item() for k in ("force u", "force v")], (1.0, 2.0), rtol=1e-9)
-    np.testing.assert_allclose(s.sensor("displacement u")[-1].item(), u[0], rtol=1e-9)
+    np.testing.assert_allclose(s.sensor("u").values[-1][:2], u, rtol=1e-9)
+    np.testing.assert_allclose(
+        [s.steps[-1].series[f"sensor/{k}"][-1].item() for k in ("force u", "force v")], (1.0, 2.0), rtol=1e-9
+    )
+    np.testing.assert_allclose(s.steps[-1].series["sensor/displacement u"][-1].item(), u[0], rtol=1e-9)
 
 
 def test_directions():
@@ -136,7 +138,7 @@ def test_directions():
     m.force("f", "a", tuple(e))
     m.sensor("u", "displacement", on="a")
     m.static_step()
-    np.testing.assert_allclose(solve(m).sensor("u")[-1], e / 4.0, atol=1e-9)
+    np.testing.assert_allclose(solve(m).sensor("u").values[-1], e / 4.0, atol=1e-9)
 
 
 FILE = """

@@ -31,7 +31,9 @@ def cantilever(n, force=(0, 0, 0), moment=(0, 0, 0), strains=None, length=1.0, i
         model.sensor(quantity, "element", on="b", element=0, quantity=quantity)
     model.static_step(increments=increments)
     solution = solve(model)
-    return solution.sensor("x")[-1], np.array([float(np.ravel(solution.sensor(q)[-1])[0]) for q in FORCES])
+    return solution.sensor("x").values[-1], np.array(
+        [float(np.ravel(solution.steps[-1].series[f"sensor/{q}"][-1])[0]) for q in FORCES]
+    )
 
 
 def rotation(q):
@@ -169,7 +171,7 @@ def test_axes_of_the_section_do_not_matter():
         model.force("F", "b:end", LOADS["force"])
         model.sensor("x", "position", on="b:end")
         model.static_step(increments=4)
-        tips.append(solve(model).sensor("x")[-1])
+        tips.append(solve(model).steps[-1].series["sensor/x"][-1])
     assert np.abs(tips[0] - tips[1]).max() < 1e-12
 
 
@@ -211,6 +213,6 @@ def test_bend_warns_and_stops():
     solution = bent(2.4)
     assert "rotation between the ends reached 2.4 rad" in said(solution)[0]
     expected = [math.sin(4.8) / 4.8, (1.0 - math.cos(4.8)) / 4.8, 0.0]
-    np.testing.assert_allclose(solution.sensor("x")[-1], expected, atol=1e-10)
+    np.testing.assert_allclose(solution.steps[-1].series["sensor/x"][-1], expected, atol=1e-10)
     with pytest.raises(AnalysisError, match="take more elements"):
         bent(2.6)

@@ -42,7 +42,7 @@ def watch(model, n=1):
 
 
 def read(found, names, e=0, row=-1):
-    return np.array([found.sensor(f"{q} {e}")[row, 0] for q in names])
+    return np.array([found.steps[-1].series[f"sensor/{q} {e}"][row, 0] for q in names])
 
 
 @pytest.mark.parametrize(("dimension", "strains"), BEAMS)
@@ -69,7 +69,7 @@ def test_moment_at_the_clamp_is_the_reaction(dimension, axes):
     model.sensor("R", "reaction", on="l:start")
     model.static_step(increments=5)
     found = solve(model)
-    R = found.sensor("R")[-1]
+    R = found.steps[-1].series["sensor/R"][-1]
     clamp = read(found, names)
     assert clamp[:3] == pytest.approx([-R[0], -R[1], -R[-1]], rel=1e-9, abs=1e-6)
     # moments pass from element to element, and nothing is left at the free end
@@ -125,9 +125,11 @@ def test_transient_agrees_with_a_refined_mesh(dimension, linear):
         model.sensor("R", "reaction", on="l:start")
         (model.linear_transient_step if linear else model.transient_step)(0.05, 0.0005, frames=0)
         done = solve(model)
-        found.append(done.sensor(f"{names[2]} 0")[4:, 0])
+        found.append(done.steps[-1].series[f"sensor/{names[2]} 0"][4:, 0])
         # every row is in balance with the support
-        assert found[-1] == pytest.approx(-done.sensor("R")[4:, -1], rel=1e-6, abs=1e-6 * Q * LENGTH**2)
+        assert found[-1] == pytest.approx(
+            -done.steps[-1].series["sensor/R"][4:, -1], rel=1e-6, abs=1e-6 * Q * LENGTH**2
+        )
     size = np.abs(found[1]).max()
     assert size > 1.5 * 0.5 * Q * LENGTH**2
     assert np.abs(found[0] - found[1]).max() < 0.12 * size
@@ -144,7 +146,7 @@ def test_free_fall_leaves_no_section_forces(dimension):
     model.transient_step(0.1, 0.01)
     found = solve(model)
     for q in names:
-        assert np.abs(found.sensor(f"{q} 0")[2:]).max() < 1e-7 * RHO * G * LENGTH
+        assert np.abs(found.steps[-1].series[f"sensor/{q} 0"][2:]).max() < 1e-7 * RHO * G * LENGTH
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -158,8 +160,8 @@ def test_harmonic_moment_of_a_shaken_clamp(dimension):
     found = solve(model)
     inertia = RHO * LENGTH * (2.0 * np.pi * 0.1) ** 2 * 0.01
     # the base moves by s cos(w t): the beam is accelerated against it, and bends towards where the base goes
-    assert found.response("M")[0, 0] == pytest.approx(0.5 * inertia * LENGTH, rel=1e-4)
-    assert abs(found.response("end")[0, 0]) < 1e-6 * inertia * LENGTH
+    assert found.response("M").values[0, 0] == pytest.approx(0.5 * inertia * LENGTH, rel=1e-4)
+    assert abs(found.response("end").values[0, 0]) < 1e-6 * inertia * LENGTH
 
 
 def test_offsets_of_the_line_count():
@@ -171,7 +173,7 @@ def test_offsets_of_the_line_count():
     load_statically(model, True)
     found = solve(model)
     assert read(found, names) == pytest.approx([0.0, -Q * LENGTH, -0.5 * Q * LENGTH**2, 0.0, 0.0, 0.0], abs=1e-8)
-    assert found.sensor("T")[-1, 0] == pytest.approx(0.0, abs=1e-8)
+    assert found.steps[-1].series["sensor/T"][-1, 0] == pytest.approx(0.0, abs=1e-8)
 
 
 def damped(dimension: int, damping: float, load: tuple[float, ...], **strains) -> Model:
@@ -227,7 +229,11 @@ def test_damped_sections_carry_what_the_wall_bears(dimension, strains, step):
         m.sensor(name, "element", on="b", quantity=name)
     STEPS[step](m)
     found = solve(m)
-    read = found.response if step == "harmonic" else found.sensor
+
+    def read(name: str) -> np.ndarray:
+        """Rows as they were computed."""
+        return found.response(name).values if step == "harmonic" else found.steps[-1].series[f"sensor/{name}"]
+
     wall, x, v = read("wall"), read("x")[:, 0], read("v")[:, 0]
     axial = k * x + beta * k * v
     assert beta * k * np.abs(v).max() > 0.3 * np.abs(axial).max()

@@ -61,7 +61,7 @@ def moved(model, on, component):
     """Displacement of a node in a linear static step."""
     model.sensor("u", "displacement", on=on)
     model.linear_static_step()
-    return solve(model).sensor("u")[-1]["xyz".index(component)]
+    return solve(model).sensor("u").values[-1]["xyz".index(component)]
 
 
 # --- the element -----------------------------------------------------------------------------------------------------
@@ -296,6 +296,46 @@ def test_modes_of_a_simply_supported_plate(cell, mass):
     np.testing.assert_allclose(found, exact, rtol=0.02 if cell == "quad" else 0.035)
 
 
+#: NAFEMS, Selected benchmarks for natural frequency analysis (1987), FV12 and FV16: thin square plates of 10 m; clamped
+#: edges, six frequencies [Hz]
+_NAFEMS = {
+    "FV12": ((), (1.622, 2.360, 2.922, 4.233, 4.233, 7.416)),
+    "FV16": (("left",), (0.421, 1.029, 2.582, 3.306, 3.753, 6.555)),
+}
+
+
+@CELLS
+@pytest.mark.parametrize("name", _NAFEMS)
+def test_nafems_plates(cell, name):
+    clamped, exact = _NAFEMS[name]
+    model = model_of(grid(lambda a, b: (10 * a, 10 * b, 0 * a), 16, 16, cell), 200e9, 0.3, 0.05, 8000.0)
+    for edge in clamped:
+        model.fix(f"s:{edge}")
+    model.fix("s", ["x", "y", "rotation z"])
+    model.modes_step(9)
+    found = np.array(solve(model).steps[0].report.frequencies_hz)
+    np.testing.assert_allclose(found[3:] if name == "FV12" else found[:6], exact, rtol=0.015)
+
+
+@CELLS
+def test_modes_of_a_thick_plate(cell):
+    """Mindlin's frequencies of a simply supported square plate, h/a = 0.1 (J. Appl. Mech. 18 (1951), eq. 37)."""
+    E, nu, h, rho, a, n = 200e9, 0.3, 1.0, 8000.0, 10.0, 16
+    model = model_of(grid(lambda u, v: (a * u, a * v, 0 * u), n, n, cell), E, nu, h, rho)
+    for edge, held in (("left", "x"), ("right", "x"), ("bottom", "y"), ("top", "y")):
+        model.fix(f"s:{edge}", ["z", f"rotation {held}"])
+    model.fix("s", ["x", "y", "rotation z"])
+    model.modes_step(4)
+    D, S, m, j = E * h**3 / 12 / (1 - nu**2), 5 / 6 * E / (2 * (1 + nu)) * h, rho * h, rho * h**3 / 12
+    exact = []
+    for modes in (2, 5, 5, 8):
+        k2 = modes * (np.pi / a) ** 2
+        # (w^2 m/S - k^2)(w^2 j - D k^2) = m w^2
+        exact.append(np.sqrt(np.roots((m * j / S, -(m * D * k2 / S + k2 * j + m), D * k2**2)).min()) / (2 * np.pi))
+    found = np.array(solve(model).steps[0].report.frequencies_hz)
+    np.testing.assert_allclose(found, exact, rtol=0.02 if cell == "quad" else 0.03)
+
+
 @CELLS
 def test_plate_buckles(cell):
     """A simply supported square plate under uniaxial compression: N = 4 pi^2 D/b^2 (Bryan 1891)."""
@@ -320,7 +360,7 @@ def test_cantilever_under_end_shear():
     edge_force(model, "F", "right", (0.0, 0.0, 4.0))
     model.sensor("u", "displacement", on="s:b")
     model.static_step(increments=10)
-    u = solve(model).sensor("u")
+    u = solve(model).sensor("u").values
     np.testing.assert_allclose(-u[5, 0], 1.604, rtol=2e-3)
     np.testing.assert_allclose(u[5, 2], 4.933, rtol=2e-3)
     np.testing.assert_allclose((-u[-1, 0], u[-1, 2]), (3.286, 6.698), rtol=2e-3)
@@ -337,7 +377,7 @@ def test_strip_rolls_up():
     model.static_step(increments=10)
     phi = np.linspace(0.1, 1.0, 10) * 2 * np.pi
     exact = np.column_stack((12 / phi * np.sin(phi), 0 * phi, 12 / phi * (1 - np.cos(phi))))
-    assert np.abs(solve(model).sensor("x")[1:] - exact).max() < 0.002 * 12
+    assert np.abs(solve(model).sensor("x").values[1:] - exact).max() < 0.002 * 12
 
 
 @CELLS
@@ -357,6 +397,22 @@ def test_energy_and_momenta_are_exact_in_free_flight(cell, mass):
         values = step.series[name][free]
         assert np.ptp(values, axis=0).max() < 1e-10 * np.abs(values).max()
     assert np.abs(step.ledger("closing error")).max() < 1e-10 * energy.mean()
+
+
+@pytest.mark.parametrize("rule", ["newmark", "hht", "generalised-alpha"])
+def test_rules_that_start_from_accelerations(rule):
+    """A clamped, damped plate under a sudden force moves as by the mid-point rule."""
+    found = []
+    for name in ("midpoint", rule):
+        mesh = grid(lambda a, b: (a, 0.6 * b, 0.05 * a * b), 3, 2)
+        model = model_of(mesh, 2e9, 0.3, 0.01, 1500.0, damping=1e-4, mass_damping=0.1)
+        model.fix("s:left")
+        model.force("F", "s:c", (0.0, 0.0, 20.0))
+        model.sensor("u", "displacement", on="s:c")
+        model.transient_step(0.02, 0.0005, rule=name)
+        found.append(solve(model).sensor("u").values[:, 2])
+    assert np.abs(found[0]).max() > 0.005
+    np.testing.assert_allclose(found[1], found[0], atol=0.01 * np.abs(found[0]).max())
 
 
 # --- sections --------------------------------------------------------------------------------------------------------
@@ -406,7 +462,7 @@ def test_cross_ply_cantilever_bends_as_its_section():
         model.moment(corner, f"s:{corner}", (0.0, -0.5, 0.0))
     model.sensor("u", "displacement", on="s:b")
     model.linear_static_step()
-    u = solve(model).sensor("u")[-1]
+    u = solve(model).sensor("u").values[-1]
     A, B, D = (
         140e9 * (low[1] - low[0]) + 10e9 * (high[1] - high[0])
         for low, high in (
@@ -451,7 +507,7 @@ def test_pressure_follows_the_shell():
     model.fix("s:left")
     model.sensor("R", "reaction", on="s:left")
     model.linear_static_step()
-    np.testing.assert_allclose(solve(model).sensor("R")[-1][:3], (0.0, 0.0, 3.0), atol=1e-9)
+    np.testing.assert_allclose(solve(model).steps[-1].series["sensor/R"][-1][:3], (0.0, 0.0, 3.0), atol=1e-9)
 
 
 def test_stresses_on_both_faces():
@@ -472,7 +528,7 @@ def test_stresses_on_both_faces():
         assert np.abs(stress[:, [0, 2]]).max() < 0.02 * M / (h**2 / 6)
         mises = np.asarray(frames[f"von Mises stress{face} [Pa]"])[-1]
         np.testing.assert_allclose(mises, abs(sign) * M / (h**2 / 6), rtol=0.03, atol=1e-9)
-    assert found.sensor("M11")[-1, 0] == pytest.approx(-M, rel=1e-6)
+    assert found.steps[-1].series["sensor/M11"][-1, 0] == pytest.approx(-M, rel=1e-6)
 
 
 # --- wrong input -----------------------------------------------------------------------------------------------------

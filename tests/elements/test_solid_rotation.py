@@ -31,7 +31,7 @@ def test_rotating_rod(mass):
     end = model.nodes_of("m:x1")
     exact = RHO * omega**2 / (3 * E)
     assert u[-1, end, 0].mean() == pytest.approx(exact, rel=2e-4 if mass == "consistent" else 2e-2)
-    assert solution.sensor("root")[-1, 0] == pytest.approx(-RHO * 0.01 * omega**2 * 0.5, rel=1e-3)
+    assert solution.steps[-1].series["sensor/root"][-1, 0] == pytest.approx(-RHO * 0.01 * omega**2 * 0.5, rel=1e-3)
 
 
 def test_rotating_ring_about_its_axis():

@@ -29,7 +29,7 @@ ELASTICA = [(1.0, 0.30172, 0.05643), (2.0, 0.49346, 0.16064), (5.0, 0.71379, 0.3
 
 @pytest.mark.parametrize(("load", "w", "u"), ELASTICA)
 def test_static_elastica(load, w, u):
-    tip = solve(cantilever(16, load)).sensor("u")[-1]
+    tip = solve(cantilever(16, load)).sensor("u").values[-1]
     np.testing.assert_allclose(tip, (-u, w), atol=3e-5)
 
 
@@ -45,8 +45,8 @@ def test_static_gravity_then_transient_rests():
     m.static_step(increments=2)
     m.transient_step(0.2, 0.01)
     solution = solve(m)
-    assert np.abs(solution.sensor("v")).max() < 1e-7
-    np.testing.assert_allclose(solution.sensor("R", 0)[-1], (0.0, 2 * 9.81, 9.81), rtol=2e-2, atol=1e-8)
+    assert np.abs(solution.steps[-1].series["sensor/v"]).max() < 1e-7
+    np.testing.assert_allclose(solution.steps[0].series["sensor/R"][-1], (0.0, 2 * 9.81, 9.81), rtol=2e-2, atol=1e-8)
 
 
 def pendulum(h: float, duration: float = 1.0, **options) -> Model:
@@ -66,7 +66,7 @@ def pendulum(h: float, duration: float = 1.0, **options) -> Model:
 
 def test_midpoint_is_of_second_order():
     def end(h):
-        return solve(pendulum(h)).sensor("x")[-1]
+        return solve(pendulum(h)).sensor("x").values[-1]
 
     best = end(1 / 51200)  # the axial waves must be resolved
     errors = [float(np.linalg.norm(end(h) - best)) for h in (1 / 1600, 1 / 3200)]
@@ -100,7 +100,7 @@ def test_wide_model_conserves_and_equals_the_banded_solution(solver, monkeypatch
     wide = run()
     assert banded.summary["model"]["solver"].startswith("banded")
     assert wide.summary["model"]["solver"] == "sparse"
-    np.testing.assert_allclose(wide.sensor("x"), banded.sensor("x"), atol=1e-9)
+    np.testing.assert_allclose(wide.steps[-1].series["sensor/x"], banded.steps[-1].series["sensor/x"], atol=1e-9)
     assert wide.steps[0].summary["energy"]["closing_error_relative"] < 1e-11
 
 
@@ -123,7 +123,7 @@ def chain(*speeds, **options) -> Model:
 def test_initial_speeds_of_joints_strain_nothing():
     """Shoulder 2 rad/s, elbow -5 rad/s: the tip moves with 2 * 1 + (2 - 5) * 1 as if the links were rigid."""
     solution = solve(chain())
-    np.testing.assert_allclose(solution.sensor("v")[0], (0.0, -1.0), atol=1e-9)
+    np.testing.assert_allclose(solution.sensor("v").values[0], (0.0, -1.0), atol=1e-9)
     assert solution.steps[0].ledger("strain").max() < 1e-3 * solution.steps[0].ledger("kinetic")[0]
 
 

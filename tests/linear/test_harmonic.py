@@ -79,7 +79,7 @@ def cantilever(n=8, **options) -> Model:
 def columns(m: Model, step: int = -1) -> np.ndarray:
     """Complex values (frequencies, columns) of all sensors."""
     found = solve(m)
-    return np.hstack([found.response(s.name, step) for s in m.sensors if s.kind != "energy"])
+    return np.hstack([found.response(s.name, step).values for s in m.sensors if s.kind != "energy"])
 
 
 # --- closed forms and transfer functions -----------------------------------------------------------------------------
@@ -90,10 +90,10 @@ def test_damped_oscillator(eta):
     found = solve(oscillator(frequencies=f, structural=eta))
     w = 2.0 * np.pi * f
     exact = F / (K * (1.0 + 1j * eta) - w**2 * M + 1j * w * C)
-    np.testing.assert_allclose(found.response("displacement")[:, 0], exact, rtol=1e-12)
-    np.testing.assert_allclose(found.response("velocity")[:, 0], 1j * w * exact, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(found.response("displacement").values[:, 0], exact, rtol=1e-12)
+    np.testing.assert_allclose(found.response("velocity").values[:, 0], 1j * w * exact, rtol=1e-12, atol=1e-15)
     wall = -(K * (1.0 + 1j * eta) + 1j * w * C) * exact
-    np.testing.assert_allclose(found.response("wall")[:, 0], wall, rtol=1e-10)
+    np.testing.assert_allclose(found.response("wall").values[:, 0], wall, rtol=1e-10)
     peak = next(p for p in found.summary["steps"][0]["peaks"] if p["column"] == "displacement.x")
     assert peak["amplitude"] == np.abs(exact).max() or abs(peak["amplitude"] / np.abs(exact).max() - 1.0) < 1e-12
     assert peak["frequency"] == f[np.abs(exact).argmax()]
@@ -109,7 +109,7 @@ def test_phases_amplitudes_and_times():
     m.harmonic_step([2.0], name="then", loads=["late"], time=3.0)
     m.harmonic_step([2.0], name="half", loads=["push", "late"])
     found = solve(m)
-    one, turned, both, then, half = (found.response("displacement", k)[0, 0] for k in range(5))
+    one, turned, both, then, half = (found.response("displacement", k).values[0, 0] for k in range(5))
     assert turned == pytest.approx(1j * one, rel=1e-12)
     assert abs(both) < 1e-12 * abs(one)
     assert then == pytest.approx(one * 21.0 / F, rel=1e-12)
@@ -143,7 +143,7 @@ def test_base_excitation():
     m = oscillator()
     m.base_excitation("quake", (2.0, 0.0), acceleration=0.0, on=["wall"])
     m.harmonic_step(f, loads=["quake"], amplitudes={"quake": 0.005})
-    np.testing.assert_allclose(solve(m).response("displacement")[:, 0], exact, rtol=1e-11)
+    np.testing.assert_allclose(solve(m).response("displacement").values[:, 0], exact, rtol=1e-11)
 
 
 # --- modes -----------------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def test_dampers_and_modes():
         m = frame()
         m.harmonic_step([3.0, 11.0, 50.0], method=method, cutoff=400.0 if method == "modal" else None)
         s = solve(m)
-        found.append(s.response("tip")[:, :2])
+        found.append(s.response("tip").values[:, :2])
     assert any("dampers act on the modes" in w for w in s.summary["steps"][0]["warnings"])
     np.testing.assert_allclose(found[1], found[0], rtol=1e-3)
 
@@ -228,7 +228,7 @@ def test_reduced_and_whole(modes, tolerance):
         m.sensor("tip", "displacement", on="rod:end")
         m.harmonic_step(f, structural=0.05, frames=3)
         found.append(solve(m))
-    whole, parts = (s.response("tip")[:, 1] for s in found)
+    whole, parts = (s.response("tip").values[:, 1] for s in found)
     np.testing.assert_allclose(parts, whole, rtol=tolerance)
     for name in ("displacement", "displacement imaginary", "rotation", "rotation imaginary"):
         a, b = (s.steps[0].frames[name] for s in found)
@@ -260,7 +260,7 @@ def test_preload_shifts_the_resonance():
         else:
             m.linear_static_step("hold", loads=["pull"])
         m.harmonic_step(f, loads=["tip"], structural=1e-4, **({} if how == "state" else {"preload": "hold"}))
-        size = np.abs(solve(m).response("tip")[:, 1])
+        size = np.abs(solve(m).response("tip").values[:, 1])
         assert size.argmax() == 1 and size[1] > 5.0 * size[0]
 
 
@@ -383,7 +383,7 @@ def test_no_loads():
     m.steps.clear()
     m.harmonic_step([1.0], loads=["gravity"], amplitudes={"gravity": 0.5})
     exact = -0.5 * 9.81 / (100.0 - (2.0 * np.pi) ** 2)
-    assert solve(m).response("mass")[0, 1] == pytest.approx(exact, rel=1e-10)
+    assert solve(m).response("mass").values[0, 1] == pytest.approx(exact, rel=1e-10)
 
 
 @pytest.mark.parametrize("method", ["direct", "modal"])
@@ -409,6 +409,6 @@ def test_centrifugal_loads_stay():
     m.static_step()
     m.harmonic_step([5.0], name="spun", loads=["tip"])
     found = solve(m)
-    slack, spun = (found.response("tip", k)[0] for k in (0, 2))
+    slack, spun = (found.response("tip", k).values[0] for k in (0, 2))
     assert abs(slack[0]) < 1e-9 * abs(slack[1])
     assert abs(spun[1]) < 0.9 * abs(slack[1])

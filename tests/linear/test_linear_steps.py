@@ -480,8 +480,8 @@ RANGE = r"a list of two numbers \[low, high\] with 0 <= low < high"
 )
 def test_wrong_options(call, message):
     m = model()
-    call(m)
     with pytest.raises(ModelError, match=message):
+        call(m)
         solve(m)
 
 

@@ -263,7 +263,7 @@ def responses(solution):
     change = {k: Shape(LENGTH, "vector") if s.sort == "place" else s for k, s in SHAPES.items()}
     out = {}
     for k, shape in change.items():
-        response = solution.response(k)
+        response = solution.response(k).values
         out[k], out[f"{k} imaginary"] = (shape, response.real), (shape, response.imag)
     return out
 
@@ -437,9 +437,9 @@ def last_state(solution, sign: float):
     """The state at the end, with velocities times a sign, from points of the bodies."""
     out = {}
     for name in "ab":
-        x, v = (solution.sensor(f"{kind} {name}")[-1] for kind in ("position", "velocity"))
-        arms = np.array([solution.sensor(f"probe {name} {k}")[-1] - x for k in range(3)])
-        rates = np.array([solution.sensor(f"speed {name} {k}")[-1] - v for k in range(3)])
+        x, v = (solution.steps[-1].series[f"sensor/{kind} {name}"][-1] for kind in ("position", "velocity"))
+        arms = np.array([solution.steps[-1].series[f"sensor/probe {name} {k}"][-1] - x for k in range(3)])
+        rates = np.array([solution.steps[-1].series[f"sensor/speed {name} {k}"][-1] - v for k in range(3)])
         out[name] = x, Rotation.from_matrix(arms.T), sign * v, sign * 0.5 * np.cross(arms, rates).sum(axis=0)
     return out
 
@@ -455,7 +455,7 @@ def test_time_reversed():
     back = solve(thrown(last_state(there, -1.0)))
     for kind, sign in (("position", 1.0), ("velocity", -1.0)):
         for name in "ab":
-            forward, backward = (s.sensor(f"{kind} {name}") for s in (there, back))
+            forward, backward = (s.steps[-1].series[f"sensor/{kind} {name}"] for s in (there, back))
             assert np.abs(forward - forward[0]).max() > 0.1
             assert backward[::-1] == pytest.approx(sign * forward, abs=1e-9)
 
@@ -504,7 +504,7 @@ def test_plane_against_space(step, frame):
         solution = solve(m)
         values = {}
         for s in solution.compiled.sensors:
-            values |= dict(zip(s.columns, solution.sensor(s.name)[1:].T, strict=True))
+            values |= dict(zip(s.columns, solution.steps[-1].series[f"sensor/{s.name}"][1:].T, strict=True))
         found.append(values)
     plane, space = found
     assert np.abs(plane["turn"]).max() > 0.1
@@ -530,7 +530,7 @@ def test_plane_beams_against_beams_in_space():
             m.force("push", "arm:end", (-10.0, 40.0, 0.0)[cut])
             m.sensor("end", "displacement", on="arm:end")
             m.static_step(increments=5)
-            ends.append(solve(m).sensor("end")[-1])
+            ends.append(solve(m).steps[-1].series["sensor/end"][-1])
         assert np.abs(ends[0]).max() > 0.5
         off.append(np.abs(ends[1] - (*ends[0], 0.0)).max())
     assert off[1] < max(off[0] / 3.5, 1e-6)

@@ -60,16 +60,16 @@ def test_distributing_coupling_flies():
     m, s = flying("distributing", weights=WEIGHTS)
     conserved(s)
     w = WEIGHTS / WEIGHTS.sum()
-    x = np.stack([s.sensor(f"u {n}") for n in NODES], axis=1) + PLACES
+    x = np.stack([s.sensor(f"u {n}").values for n in NODES], axis=1) + PLACES
     mean = np.einsum("i,tij->tj", w, x)
     S = PLACES - w @ PLACES
     F = np.einsum("i,tij,ik->tjk", w, x - mean[:, None], S)
     U, _, Vt = np.linalg.svd(F)
     polar = U @ Vt
-    R = Rotation.from_rotvec(s.sensor("turn")).as_matrix()
-    assert np.linalg.norm(s.sensor("turn"), axis=1).max() > 2.5
+    R = Rotation.from_rotvec(s.sensor("turn").values).as_matrix()
+    assert np.linalg.norm(s.sensor("turn").values, axis=1).max() > 2.5
     assert np.abs(R - polar).max() < 1e-12
-    reference = s.sensor("u R") + m.position(m.node_of("R"))
+    reference = s.steps[-1].series["sensor/u R"] + m.position(m.node_of("R"))
     arm = m.position(m.node_of("R")) - w @ PLACES
     assert np.abs(reference - mean - R @ arm).max() < 1e-12
     # the nodes do deform
@@ -80,12 +80,12 @@ def test_rigid_coupling_flies():
     """The cloud moves as one body with the reference."""
     m, s = flying("rigid")
     conserved(s)
-    R = Rotation.from_rotvec(s.sensor("turn")).as_matrix()
-    assert np.linalg.norm(s.sensor("turn"), axis=1).max() > 2.5
+    R = Rotation.from_rotvec(s.sensor("turn").values).as_matrix()
+    assert np.linalg.norm(s.sensor("turn").values, axis=1).max() > 2.5
     start = m.position(m.node_of("R"))
     for i, n in enumerate(NODES):
-        expected = s.sensor("u R") + np.einsum("tij,j->ti", R - np.eye(3), PLACES[i] - start)
-        assert np.abs(s.sensor(f"u {n}") - expected).max() < 1e-12
+        expected = s.steps[-1].series["sensor/u R"] + np.einsum("tij,j->ti", R - np.eye(3), PLACES[i] - start)
+        assert np.abs(s.sensor(f"u {n}").values - expected).max() < 1e-12
 
 
 @pytest.mark.parametrize("components", [("x", "z", "ry"), ("y", "rotation"), ("x", "y", "z"), ("rx", "rz")])
@@ -104,8 +104,8 @@ def test_rigid_coupling_of_some_components(components):
     m.transient_step(0.6, 0.01)
     s = solve(m)
     conserved(s)
-    a, b = (Rotation.from_rotvec(s.sensor(f"turn {n}")).as_matrix() for n in "AB")
-    d = np.einsum("tji,tj->ti", a, s.sensor("B") - s.sensor("A")) - (1.0, 0.3, 0.1)
+    a, b = (Rotation.from_rotvec(s.sensor(f"turn {n}").values).as_matrix() for n in "AB")
+    d = np.einsum("tji,tj->ti", a, s.steps[-1].series["sensor/B"] - s.steps[-1].series["sensor/A"]) - (1.0, 0.3, 0.1)
     Q = np.einsum("tji,tjk->tik", a, b)
     for k, c in enumerate("xyz"):
         error = np.abs(d[:, k]).max()
@@ -154,7 +154,7 @@ def test_distributing_coupling_is_statically_equivalent():
         m.static_step(vary=[], increments=1)
         m.static_step(vary=loads, name="load")
         s = solve(m)
-        found.append([s.sensor(n)[-1] - s.sensor(n, 0)[-1] for n in NODES])
+        found.append([s.steps[-1].series[f"sensor/{n}"][-1] - s.steps[0].series[f"sensor/{n}"][-1] for n in NODES])
     found = np.array(found)
     assert np.abs(found[1]).max() > 1e-9
     # the arms have changed a little while settling
@@ -171,7 +171,7 @@ def test_distributing_coupling_adds_no_stiffness():
             m.sensor(n, "displacement", on=n)
         m.static_step(increments=4)
         s = solve(m)
-        found.append([s.sensor(n)[-1] for n in NODES])
+        found.append([s.steps[-1].series[f"sensor/{n}"][-1] for n in NODES])
     assert np.abs(found[0]).max() > 0.03
     assert np.abs(np.subtract(*found)).max() < 1e-11
 
@@ -199,18 +199,18 @@ def test_plane_couplings_fly():
     w = np.array((1.0, 2.0, 3.0, 4.0)) / 10.0
     s = plane("distributing", weights=w)
     conserved(s)
-    x = np.stack([s.sensor(f"x{i}") for i in range(4)], axis=1)
+    x = np.stack([s.sensor(f"x{i}").values for i in range(4)], axis=1)
     y, S = x - np.einsum("i,tij->tj", w, x)[:, None], x[0] - w @ x[0]
     angle = np.arctan2(
         np.einsum("i,ti->t", w, S[:, 0] * y[..., 1] - S[:, 1] * y[..., 0]), np.einsum("i,tij,ij->t", w, y, S)
     )
-    turn = s.sensor("turn")[:, 0]
+    turn = s.sensor("turn").values[:, 0]
     assert turn[-1] > 2 * np.pi
     assert np.abs(np.angle(np.exp(1j * (turn - angle)))).max() < 1e-12
     s = plane("rigid")
     conserved(s)
-    turn = s.sensor("turn")[:, 0]
-    x = np.stack([s.sensor(f"x{i}") for i in range(4)], axis=1)
+    turn = s.sensor("turn").values[:, 0]
+    x = np.stack([s.sensor(f"x{i}").values for i in range(4)], axis=1)
     z = (x - x[:, :1]) @ np.array((1.0, 1j))
     assert np.abs(z - z[0] * np.exp(1j * turn)[:, None]).max() < 1e-12
 
@@ -235,7 +235,7 @@ def test_rigid_coupling_turns_beams():
         m.fix("R")
         m.sensor("tip", "displacement", on="two:end")
         m.static_step(increments=2)
-        found.append(solve(m).sensor("tip")[-1])
+        found.append(solve(m).steps[-1].series["sensor/tip"][-1])
     assert np.abs(found[0]).max() > 0.01
     assert np.abs(np.subtract(*found)).max() < 1e-11
 
@@ -304,7 +304,7 @@ def test_reference_without_rotation():
         m.transient_step(0.1, 0.01)
         if good:
             m.sensor("R", "displacement", on="R")
-            assert np.isfinite(solve(m).sensor("R")).all()
+            assert np.isfinite(solve(m).steps[-1].series["sensor/R"]).all()
         else:
             with pytest.raises(ModelError, match="off the mean of the nodes"):
                 m.compile()

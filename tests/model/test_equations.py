@@ -55,15 +55,15 @@ def test_equations_conserve():
     step = s.summary["steps"][0]
     assert step["energy"]["closing_error_relative"] < 1e-13
     assert step["constraint_error"] < 1e-15
-    u = {n: s.sensor(f"u{n}") for n in "abc"}
-    w = s.sensor("w")
+    u = {n: s.sensor(f"u{n}").values for n in "abc"}
+    w = s.sensor("w").values
     t = s.steps[0].time
     assert np.abs(u["a"][:, 0] + 2.0 * u["b"][:, 1] - 0.1 * np.sin(t)).max() < 1e-14
     angle = np.linalg.norm(w, axis=1)
     turn = w[:, 0] * np.sinc(angle / np.pi)
     assert angle.max() > 0.1
     assert np.abs(u["b"][:, 0] + 3.0 * u["c"][:, 2] + 0.2 * turn).max() < 1e-14
-    assert abs(s.sensor("E")[-1]) > 0.01
+    assert abs(s.steps[-1].series["sensor/E"][-1]) > 0.01
     assert any('"eq"' in w and "small rotations" in w for w in step["warnings"])
 
 
@@ -80,10 +80,10 @@ def test_equation_statics():
     s = solve(m)
     # minimum of (k u_a^2 + 2 k u_b^2)/2 on the line: u_a = 2 * 3 l/(2 k), u_b = l/(2 k), l = 0.04/(9/k + 1/(2 k))
     force = 0.04 / (9 / 100 + 1 / 200)
-    assert s.sensor("ua")[-1] == pytest.approx([3 * force / 100, 0.0], abs=1e-15, rel=1e-5)
-    assert s.sensor("ub")[-1] == pytest.approx([force / 200, 0.0], abs=1e-15, rel=1e-5)
+    assert s.sensor("ua").values[-1] == pytest.approx([3 * force / 100, 0.0], abs=1e-15, rel=1e-5)
+    assert s.sensor("ub").values[-1] == pytest.approx([force / 200, 0.0], abs=1e-15, rel=1e-5)
     # what the equation does to the model, over all its terms
-    assert s.sensor("reaction")[-1] == pytest.approx([4 * force, 0.0, 0.0], rel=1e-5, abs=1e-13)
+    assert s.steps[-1].series["sensor/reaction"][-1] == pytest.approx([4 * force, 0.0, 0.0], rel=1e-5, abs=1e-13)
 
 
 def test_equation_like_a_support():
@@ -100,7 +100,7 @@ def test_equation_like_a_support():
         m.sensor("u", "displacement", on="a")
         m.static_step()
         s = solve(m)
-        found.append(np.append(s.sensor("reaction")[-1][0], s.sensor("u")[-1]))
+        found.append(np.append(s.steps[-1].series["sensor/reaction"][-1][0], s.steps[-1].series["sensor/u"][-1]))
     assert found[0] == pytest.approx(found[1], abs=1e-12)
     assert found[0][0] == pytest.approx(-1.0, rel=1e-12)
 
@@ -117,7 +117,7 @@ def test_equation_of_angles_in_the_plane():
     m.sensor("b", "rotation", on="B")
     m.transient_step(3.0, 0.005)
     s = solve(m)
-    a, b = s.sensor("a")[:, 0], s.sensor("b")[:, 0]
+    a, b = s.sensor("a").values[:, 0], s.sensor("b").values[:, 0]
     assert a[-1] == pytest.approx(0.5 * 20.0 / (0.5 + 1.5 / 4) * 9.0, rel=1e-2)  # steps of up to 0.34 rad
     assert a[-1] > 4 * np.pi
     assert np.abs(a + 2.0 * b).max() < 1e-12
@@ -135,7 +135,7 @@ def test_scale_of_an_equation_does_not_matter():
         m.sensor("r", "reaction", on="mpc")
         m.transient_step(0.5, 0.05)
         s = solve(m)
-        found.append(np.column_stack((s.sensor("u"), s.sensor("r"))))
+        found.append(np.column_stack((s.steps[-1].series["sensor/u"], s.steps[-1].series["sensor/r"])))
     assert np.abs(found[0])[1:].max() > 0.1
     assert np.abs(found[1] - found[0])[1:].max() < 1e-11
     assert np.abs(found[2] - found[0])[1:].max() < 1e-11
@@ -253,7 +253,7 @@ def test_repeated_equations_do_no_harm(kind):
         }[kind]()
         s = solve(m)
         step = s.steps[0].summary
-        found.append(s.sensor("u")[-1] if kind != "modes" else np.array(step["frequencies_hz"]))
+        found.append(s.steps[-1].series["sensor/u"][-1] if kind != "modes" else np.array(step["frequencies_hz"]))
         said = " ".join(step["warnings"])
         assert ('"two"' in said and '"held"' in said) == repeated
     assert np.abs(found[0]).max() > 1e-3

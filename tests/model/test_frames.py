@@ -70,7 +70,7 @@ def test_centrifugal_force_of_a_body():
     model.centrifugal("spin", 3.0, axis=(0.0, 0.0, 1.0), point=(0.2, 0.0, 0.0))
     model.sensor("body", "displacement", on="body")
     model.static_step()
-    assert solve(model).sensor("body")[-1, 0] == pytest.approx(18.0 * 0.8 / (50.0 - 18.0), rel=1e-10)
+    assert solve(model).sensor("body").values[-1, 0] == pytest.approx(18.0 * 0.8 / (50.0 - 18.0), rel=1e-10)
 
 
 def test_centrifugal_loads_are_not_for_transients():
@@ -108,7 +108,7 @@ def oscillator(h: float = 0.002, **excitation) -> Model:
 def test_step_of_the_bases_acceleration():
     """Relative motion -a (1 - cos w t)/w^2 on top of a t^2/2."""
     solution = solve(oscillator(acceleration=0.3))
-    t, x, base = solution.steps[0].time, solution.sensor("mass")[:, 1], solution.sensor("base")[:, 1]
+    t, x, base = solution.steps[0].time, solution.sensor("mass").values[:, 1], solution.sensor("base").values[:, 1]
     assert base == pytest.approx(0.15 * t**2, abs=1e-14)
     exact = 0.15 * t**2 - 0.003 * (1.0 - np.cos(10.0 * t))
     assert np.abs(x - exact).max() < 2e-6
@@ -119,7 +119,7 @@ def test_harmonic_displacement_and_second_order():
     errors = []
     for h in (0.004, 0.002):
         solution = solve(oscillator(h, displacement="0.01*(1 - cos(4*t))"))
-        t, x = solution.steps[0].time, solution.sensor("mass")[:, 1]
+        t, x = solution.steps[0].time, solution.sensor("mass").values[:, 1]
         exact = 0.01 * (1.0 - (100.0 * np.cos(4.0 * t) - 16.0 * np.cos(10.0 * t)) / 84.0)
         errors.append(np.abs(x - exact).max())
         assert energy_error(solution.steps[0]) < 1e-11
@@ -142,7 +142,7 @@ def test_supports_move_together():
         model.sensor(place, "displacement", on=f"beam:{place}")
     model.transient_step(1.0, 0.01, frames=0)
     solution = solve(model)
-    start, end = solution.sensor("start"), solution.sensor("end")
+    start, end = solution.steps[-1].series["sensor/start"], solution.steps[-1].series["sensor/end"]
     assert np.abs(start[:, 1:] - end[:, 1:]).max() < 1e-14
     assert start[:, 2] == pytest.approx(0.5 * start[:, 1], abs=1e-14)
     assert start[-1, 1] == pytest.approx(0.6 * (1.0 - 0.2), rel=1e-12)  # impulse 0.6 about the middle of the hat

@@ -61,7 +61,7 @@ def test_block_on_a_rail_slows_down_as_coulomb_says(dim, kind):
     errors = []
     for h in (0.004, 0.002):
         solution = solve(block(dim, kind, h=h))
-        v = solution.sensor("v")[:, 0]
+        v = solution.sensor("v").values[:, 0]
         errors.append(np.abs(v - slowed(solution.steps[0].time)).max())
         assert abs(closing(solution)) < 1e-12
         assert lost(solution) == pytest.approx(0.5 * 2.0 * (4.0 - v[-1] ** 2), rel=1e-12)
@@ -111,7 +111,7 @@ def test_bearing_is_pressed_by_weight_and_centrifugal_force(dim):
     errors = []
     for h in (0.004, 0.002):
         solution = solve(bearing(dim, h))
-        errors.append(abs(float(solution.sensor("angle")[-1, 0]) - reference))
+        errors.append(abs(float(solution.sensor("angle").values[-1, 0]) - reference))
         assert abs(closing(solution)) < 1e-11
         assert lost(solution) > 1.0
     assert errors[1] < 1.5e-4
@@ -125,12 +125,12 @@ def test_bearing_by_the_generalised_alpha_rule(dim):
     found = []
     for h in (0.004, 0.002):
         solution = solve(bearing(dim, h, rule="generalised-alpha"))
-        found.append((abs(float(solution.sensor("angle")[-1, 0]) - reference), abs(closing(solution))))
+        found.append((abs(float(solution.sensor("angle").values[-1, 0]) - reference), abs(closing(solution))))
     (e0, c0), (e1, c1) = found
     assert e1 < 3e-4
     assert np.log2(e0 / e1) == pytest.approx(2.0, abs=0.3)
     assert np.log2(c0 / c1) == pytest.approx(2.0, abs=0.3)
-    assert solution.sensor("N")[-1, 0] == pytest.approx(normal, rel=2e-4)
+    assert solution.steps[-1].series["sensor/N"][-1, 0] == pytest.approx(normal, rel=2e-4)
 
 
 @pytest.mark.parametrize("dim", [2, 3])
@@ -144,7 +144,7 @@ def test_given_normal_force_between_points(dim):
     t = solution.steps[0].time
     impulse = MU * (4.0 * t + 1.5 * t**2) / 2.0
     expected = SLOW * np.arcsinh(np.sinh(2.0 / SLOW) * np.exp(-impulse / SLOW))
-    assert np.abs(solution.sensor("v")[:, 0] - expected).max() < 1e-6
+    assert np.abs(solution.sensor("v").values[:, 0] - expected).max() < 1e-6
     assert abs(closing(solution)) < 1e-12
 
 
@@ -163,8 +163,8 @@ def test_running_surface_drags(dim):
     model.transient_step(0.2, 0.002, frames=0)
     solution = solve(model)
     pull = MU * 2.0 * G * np.tanh(0.1 / SLOW)
-    assert solution.sensor("x", 0)[-1, 0] == pytest.approx(pull / 50.0, rel=1e-9)
-    assert np.abs(solution.sensor("x", 1)[:, 0] - pull / 50.0).max() < 1e-10
+    assert solution.steps[0].series["sensor/x"][-1, 0] == pytest.approx(pull / 50.0, rel=1e-9)
+    assert np.abs(solution.steps[1].series["sensor/x"][:, 0] - pull / 50.0).max() < 1e-10
     final = solution.summary["steps"][1]["energy"]["final"]
     assert final["driver work"] == pytest.approx(pull * 0.1 * 0.2, rel=1e-8)
     assert final["dissipated"] == pytest.approx(final["driver work"], rel=1e-8)
@@ -175,7 +175,7 @@ def test_two_ways_on_a_plane():
     model = block(3, "point_on_plane", speed=0.0)
     model.initial("block", velocity=(1.2, 1.6, 0.0))
     solution = solve(model)
-    v = solution.sensor("v")
+    v = solution.sensor("v").values
     assert np.abs(v[:, 1] * 1.2 - v[:, 0] * 1.6).max() < 1e-12
     assert np.abs(np.hypot(v[:, 0], v[:, 1]) - slowed(solution.steps[0].time)).max() < 2e-5
 
@@ -200,7 +200,7 @@ def test_falling_law_lets_a_block_on_a_belt_swing():
 
     t = solution.steps[0].time
     x = solve_ivp(rates, (0.0, 3.0), (0.0, 0.0), t_eval=t, rtol=1e-9, atol=1e-11).y[0]
-    assert np.abs(solution.sensor("x")[:, 0] - x).max() < 2e-3 * np.abs(x).max()
+    assert np.abs(solution.steps[-1].series["sensor/x"][:, 0] - x).max() < 2e-3 * np.abs(x).max()
     assert np.ptp(x[t > 2.0]) > 0.1
     assert abs(closing(solution)) < 1e-11
 
@@ -229,8 +229,8 @@ def bead(dim):
 def test_bead_on_a_wire(dim):
     """Of the joint's force only the part across the wire presses."""
     solution = solve(bead(dim))
-    assert np.abs(solution.sensor("v")[:, 0] - slowed(solution.steps[0].time)).max() < 2e-5
-    assert solution.sensor("N")[1:, 0] == pytest.approx(2.0 * G, rel=1e-9)
+    assert np.abs(solution.sensor("v").values[:, 0] - slowed(solution.steps[0].time)).max() < 2e-5
+    assert solution.steps[-1].series["sensor/N"][1:, 0] == pytest.approx(2.0 * G, rel=1e-9)
     assert abs(closing(solution)) < 1e-11
 
 
@@ -313,7 +313,7 @@ def test_model_file(tmp_path):
     )
     solution = solve(load_model(tmp_path / "m.toml"))
     mu = MU * (2.0 * G + 1.0) / (2.0 * G)
-    assert np.abs(solution.sensor("v")[:, 0] - slowed(solution.steps[0].time, mu=mu)).max() < 2e-5
+    assert np.abs(solution.steps[-1].series["sensor/v"][:, 0] - slowed(solution.steps[0].time, mu=mu)).max() < 2e-5
 
 
 def test_joints_that_repeat_each_other_share_the_load():
@@ -324,8 +324,10 @@ def test_joints_that_repeat_each_other_share_the_load():
         model.friction(f"drag {joint}", joint, coefficient=MU, smoothing=SLOW)
         model.sensor(joint, "element", on=f"drag {joint}", element=0, quantity="normal force")
     solution = solve(model)
-    assert np.abs(solution.sensor("v")[:, 0] - slowed(solution.steps[0].time)).max() < 2e-5
-    assert (solution.sensor("rail") + solution.sensor("second"))[1:, 0] == pytest.approx(2.0 * G, rel=1e-9)
+    assert np.abs(solution.sensor("v").values[:, 0] - slowed(solution.steps[0].time)).max() < 2e-5
+    assert (solution.steps[-1].series["sensor/rail"] + solution.steps[-1].series["sensor/second"])[
+        1:, 0
+    ] == pytest.approx(2.0 * G, rel=1e-9)
     assert abs(closing(solution)) < 1e-12
 
 

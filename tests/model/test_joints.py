@@ -149,11 +149,11 @@ def test_static_step_and_newmark_know_the_joints():
     m.static_step()
     m.transient_step(1.0, 0.01, rule="newmark")
     solution, error = run(m)
-    phi = solution.sensor("phi", 0)[-1, 0]
+    phi = solution.steps[0].series["sensor/phi"][-1, 0]
     # moment about +y of a weight at (x, z): x m g
     x = 0.3 * np.cos(phi) - 0.4 * np.sin(phi)
     assert 50.0 * phi == pytest.approx(2.0 * 9.81 * x, rel=1e-9)
-    assert np.abs(solution.sensor("phi") - phi).max() < 1e-9
+    assert np.abs(solution.steps[-1].series["sensor/phi"] - phi).max() < 1e-9
     assert error < 1e-12
 
 
@@ -169,14 +169,14 @@ def test_driven_revolute_over_many_turns():
     solution, error = run(m)
     angle = lambda t: 2.2 * t + 0.4 * np.sin(2 * t) + 0.1 * t**2  # noqa: E731
     for i, step in enumerate(solution.steps):
-        np.testing.assert_allclose(solution.sensor("phi", i)[:, 0], angle(step.time), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(solution.step_at(i).series["sensor/phi"][:, 0], angle(step.time), rtol=0, atol=1e-12)
         closed(step)
     assert angle(12.0) > 6 * 2 * np.pi
     assert error < 1e-12
     step = solution.steps[0]
     assert change(step.series["linear momentum"]) < 1e-10
     assert change(step.series["angular momentum"]) < 1e-10
-    power = solution.sensor("M", 0)[1:, 0] * np.diff(angle(step.time))
+    power = solution.steps[0].series["sensor/M"][1:, 0] * np.diff(angle(step.time))
     assert power.sum() == pytest.approx(step.ledger("driver work")[-1], rel=1e-10)
     assert [c.partition(".")[2] for c in m.compile().sensors[2].columns] == [
         *("force x", "force y", "force z", "moment x", "moment y", "moment z"),
@@ -193,12 +193,12 @@ def test_driven_cylindrical_is_a_screw():
     m.transient_step(8.0, 0.02, frames=0)
     solution, error = run(m)
     step = solution.steps[0]
-    np.testing.assert_allclose(solution.sensor("phi")[:, 0], 4 * step.time, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(solution.sensor("s")[:, 0], 0.3 * np.sin(3 * step.time), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(solution.sensor("phi").values[:, 0], 4 * step.time, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(solution.sensor("s").values[:, 0], 0.3 * np.sin(3 * step.time), rtol=0, atol=1e-12)
     closed(step)
     assert error < 1e-12
-    work = solution.sensor("F")[1:, 0] @ np.diff(0.3 * np.sin(3 * step.time))
-    work += solution.sensor("M")[1:, 0] @ np.diff(4 * step.time)
+    work = solution.steps[-1].series["sensor/F"][1:, 0] @ np.diff(0.3 * np.sin(3 * step.time))
+    work += solution.steps[-1].series["sensor/M"][1:, 0] @ np.diff(4 * step.time)
     assert work == pytest.approx(step.ledger("driver work")[-1], rel=1e-10)
     assert change(step.series["angular momentum"]) < 1e-10
 
@@ -223,11 +223,11 @@ def test_driven_prismatic_chain(dimension):
     solution, error = run(m)
     t = solution.steps[0].time
     phi, r = 2.5 * t, 1.0 + 0.4 * np.sin(2 * t) + 0.3 * t
-    np.testing.assert_allclose(solution.sensor("phi")[:, 0], phi, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(solution.sensor("s0")[:, 0], 0.4 * np.sin(2 * t), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(solution.sensor("s1")[:, 0], 0.3 * t, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(solution.sensor("tip")[:, 0], r * np.cos(phi), rtol=0, atol=3e-12)
-    np.testing.assert_allclose(solution.sensor("tip")[:, 1], r * np.sin(phi), rtol=0, atol=3e-12)
+    np.testing.assert_allclose(solution.sensor("phi").values[:, 0], phi, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(solution.steps[-1].series["sensor/s0"][:, 0], 0.4 * np.sin(2 * t), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(solution.steps[-1].series["sensor/s1"][:, 0], 0.3 * t, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(solution.sensor("tip").values[:, 0], r * np.cos(phi), rtol=0, atol=3e-12)
+    np.testing.assert_allclose(solution.sensor("tip").values[:, 1], r * np.sin(phi), rtol=0, atol=3e-12)
     closed(solution.steps[0])
     assert error < 1e-12
 
@@ -251,14 +251,14 @@ def test_driven_universal_shaft():
     m.transient_step(6.0, 0.01, frames=0)
     solution, error = run(m)
     a = 5 * solution.steps[0].time
-    arm = solution.sensor("yoke") - solution.sensor("end")
+    arm = solution.sensor("yoke").values - solution.sensor("end").values
     b = np.unwrap(np.arctan2(arm[:, 2], arm @ yoke))
     assert b[-1] > 4 * 2 * np.pi
     np.testing.assert_allclose(np.sin(b) * np.cos(a), np.sin(a) * np.cos(b) * np.cos(beta), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(solution.sensor("end"), np.tile(out, (len(a), 1)), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(solution.sensor("end").values, np.tile(out, (len(a), 1)), rtol=0, atol=1e-12)
     for name in ("bend", "bend_b"):  # a bend of the joint goes to and fro between twice the angle of the shafts
-        assert np.abs(solution.sensor(name)).max() < 2 * beta + 1e-9
-    assert np.ptp(solution.sensor("bend")) == pytest.approx(2 * beta, rel=1e-3)
+        assert np.abs(solution.steps[-1].series[f"sensor/{name}"]).max() < 2 * beta + 1e-9
+    assert np.ptp(solution.sensor("bend").values) == pytest.approx(2 * beta, rel=1e-3)
     closed(solution.steps[0])
     assert error < 1e-12
 
@@ -268,7 +268,7 @@ def test_newmark_follows_a_driver_over_many_turns():
     m.sensor("phi", "joint", on="link")
     m.transient_step(5.0, 0.01, frames=0, rule="newmark")
     solution, error = run(m)
-    np.testing.assert_allclose(solution.sensor("phi")[:, 0], 3 * solution.steps[0].time, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(solution.sensor("phi").values[:, 0], 3 * solution.steps[0].time, rtol=0, atol=1e-11)
     assert error < 1e-12
 
 
@@ -281,8 +281,8 @@ def test_drive_moment_in_the_plane():
     m.sensor("R", "reaction", on="axle")
     m.transient_step(5.0, 0.001, frames=0)
     solution, _ = run(m)
-    np.testing.assert_allclose(solution.sensor("M")[1:, 0], 0.7 * 3.0, rtol=1e-3)
-    np.testing.assert_allclose(solution.sensor("R")[1:, 2], -0.7 * 3.0, rtol=1e-3)
+    np.testing.assert_allclose(solution.steps[-1].series["sensor/M"][1:, 0], 0.7 * 3.0, rtol=1e-3)
+    np.testing.assert_allclose(solution.steps[-1].series["sensor/R"][1:, 2], -0.7 * 3.0, rtol=1e-3)
     assert solution.steps[0].ledger("driver work")[-1] == pytest.approx(0.35 * 15.0**2, rel=1e-3)
     closed(solution.steps[0])
 
@@ -320,7 +320,7 @@ def test_rotor_on_a_torsion_spring_turns_more_than_ten_times():
     m.transient_step(40.0, 0.005, frames=0)
     solution, _ = run(m)
     step = solution.steps[0]
-    phi = solution.sensor("phi")[:, 0]
+    phi = solution.sensor("phi").values[:, 0]
     assert phi.max() > 10 * 2 * np.pi
     assert phi.min() < -10 * 2 * np.pi
     np.testing.assert_allclose(phi, w / n * np.sin(n * step.time), rtol=0, atol=0.25)  # a step turns 2 atan(h w/2)
@@ -380,13 +380,13 @@ def test_spring_on_a_slide(dimension):
     m.sensor("R", "reaction", on="rail")
     m.static_step()
     solution = solve(m)
-    assert solution.sensor("s")[-1, 0] == pytest.approx(-2 * 9.81 * 0.6 / 500, rel=1e-10)
+    assert solution.sensor("s").values[-1, 0] == pytest.approx(-2 * 9.81 * 0.6 / 500, rel=1e-10)
     # on end a, the ground: the weight's share across the rail, at the joint's point
     across = 2 * 9.81 * 0.8
-    values = dict(zip(solution.compiled.sensors[1].columns, solution.sensor("R")[-1], strict=True))
+    values = dict(zip(solution.compiled.sensors[1].columns, solution.steps[-1].series["sensor/R"][-1], strict=True))
     assert values["R.force x"] == pytest.approx(0.6 * across, rel=1e-10)
     assert values["R.force y"] == pytest.approx(-0.8 * across, rel=1e-10)
-    s = solution.sensor("s")[-1, 0]
+    s = solution.sensor("s").values[-1, 0]
     moment = values["R.moment" if dimension == 2 else "R.moment z"]
     assert moment == pytest.approx(-s * across, rel=1e-9)
 
@@ -408,8 +408,8 @@ def test_flexible_parts_have_joints_too():
     m.transient_step(5.0, 0.005, frames=0)
     solution, error = run(m)
     closed(solution.steps[0])
-    assert solution.sensor("s").max() > 0.2
-    assert solution.sensor("phi")[-1, 0] > 2.0
+    assert solution.sensor("s").values.max() > 0.2
+    assert solution.sensor("phi").values[-1, 0] > 2.0
     assert error < 1e-12
 
 
@@ -494,7 +494,7 @@ def test_model_file(tmp_path):
     ours, theirs = solve(m), solve(load_model(path))
     for name, values in ours.steps[0].series.items():
         np.testing.assert_array_equal(values, theirs.steps[0].series[name], err_msg=name)
-    assert np.abs(ours.sensor("M")[1:]).max() > 0.01
+    assert np.abs(ours.steps[-1].series["sensor/M"][1:]).max() > 0.01
 
 
 def test_one_symbol_for_a_joint():
@@ -603,7 +603,7 @@ def test_speed_of_a_driven_joint():
         m.joint("axle", "revolute", "ground", "crank", point=(0.0, 0.0), **given)
         m.sensor("angle", "joint", on="axle")
         m.transient_step(0.1, 0.01, frames=0)
-        found.append(solve(m).sensor("angle"))
+        found.append(solve(m).steps[-1].series["sensor/angle"])
     np.testing.assert_allclose(*found, rtol=1e-13, atol=1e-15)
     assert found[0][-1] == pytest.approx(3.0)
 

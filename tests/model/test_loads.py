@@ -35,7 +35,7 @@ def test_uniform_load_is_exact_at_the_nodes(dimension, n, axes):
     solution = solve(model)
     w = q * LENGTH**4 / (8.0 * EI)
     slope = q * LENGTH**3 / (6.0 * EI)
-    tip, turn = solution.sensor("tip")[-1], solution.steps[0].frames["rotation"][-1, -1]
+    tip, turn = solution.sensor("tip").values[-1], solution.steps[0].frames["rotation"][-1, -1]
     assert tip[1] == pytest.approx(w, rel=1e-6)
     assert turn[2] == pytest.approx(slope, rel=1e-6)
     if dimension == 3:
@@ -48,7 +48,7 @@ def test_triangular_load_by_expression():
     model = cantilever(3, 2)
     model.line_load("load", "beam", ["0", f"1e-5*(1 - x/{LENGTH})", "0"])
     model.static_step()
-    assert solve(model).sensor("tip")[-1, 1] == pytest.approx(1e-5 * LENGTH**4 / (30.0 * EI), rel=1e-6)
+    assert solve(model).sensor("tip").values[-1, 1] == pytest.approx(1e-5 * LENGTH**4 / (30.0 * EI), rel=1e-6)
 
 
 def test_line_load_on_eccentric_beams_has_its_moment():
@@ -60,7 +60,7 @@ def test_line_load_on_eccentric_beams_has_its_moment():
     # the beam itself lies at e, so that nothing twists it: the node turns with it only by bending
     solution = solve(model)
     assert abs(solution.steps[0].frames["rotation"][-1, -1, 0]) < 1e-6 * q * LENGTH**3 / EI
-    assert solution.sensor("tip")[-1, 2] == pytest.approx(q * LENGTH**4 / (8.0 * EI), rel=1e-5)
+    assert solution.sensor("tip").values[-1, 2] == pytest.approx(q * LENGTH**4 / (8.0 * EI), rel=1e-5)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -74,7 +74,7 @@ def test_line_load_on_trusses(dimension):
     model.line_load("load", "rod", [3.0, 0.0, 0.0][:dimension])
     model.sensor("tip", "displacement", on="rod:end")
     model.static_step()
-    assert solve(model).sensor("tip")[-1, 0] == pytest.approx(3.0 / 2e4, rel=1e-3)
+    assert solve(model).sensor("tip").values[-1, 0] == pytest.approx(3.0 / 2e4, rel=1e-3)
 
 
 # --- dynamics: every load's work is booked ---------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def test_follower_force_turns_with_its_body():
     model.initial("body", spin=(0.0, 0.0, 2.0))
     model.sensor("body", "velocity", on="body")
     model.transient_step(1.0, 0.001, frames=0)
-    v = solve(model).sensor("body")[-1]
+    v = solve(model).sensor("body").values[-1]
     assert v == pytest.approx([np.sin(2.0), 1.0 - np.cos(2.0), 0.0], abs=1e-5)
 
 

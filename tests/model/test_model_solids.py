@@ -104,7 +104,7 @@ def test_plane_parts_under_tension(state, cell, element):
     x = model.positions
     assert np.allclose(u[:, 0], factor * sigma / E * x[:, 0], rtol=0, atol=1e-11 * 2)
     assert np.allclose(u[:, 1], across * sigma / E * x[:, 1], rtol=0, atol=1e-11 * 2)
-    force = solution.sensor("hold")[-1, 0]
+    force = solution.steps[-1].series["sensor/hold"][-1, 0]
     assert force == pytest.approx(-sigma * thick * 1.0, rel=1e-9)
 
 
@@ -133,7 +133,7 @@ def test_weight_hangs_on_the_support():
     model.fix("m:z0")
     model.sensor("foot", "reaction", on="m:z0")
     model.static_step()
-    reaction = solve(model).sensor("foot")[-1, :3]
+    reaction = solve(model).steps[-1].series["sensor/foot"][-1, :3]
     assert np.allclose(reaction, (0, 0, RHO * 0.2 * 9.81), atol=1e-7)
 
 
@@ -148,8 +148,8 @@ def test_traction_and_pressure_by_expressions_and_per_face():
     model.static_step(name="t", vary=["a"])
     model.static_step(name="p", vary=["b"])
     solution = solve(model)
-    assert solution.sensor("foot", 0)[-1, 2] == pytest.approx(-0.5, rel=1e-9)
-    assert solution.sensor("foot", 1)[-1, 2] == pytest.approx(-0.5 + 2.5, rel=1e-5)
+    assert solution.steps[0].series["sensor/foot"][-1, 2] == pytest.approx(-0.5, rel=1e-9)
+    assert solution.steps[1].series["sensor/foot"][-1, 2] == pytest.approx(-0.5 + 2.5, rel=1e-5)
 
 
 # --- materials -------------------------------------------------------------------------------------------------------

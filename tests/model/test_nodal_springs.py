@@ -49,7 +49,7 @@ def test_oscillation_and_damping_between_nodes():
     u = step.frames["displacement"][-1]
     assert u[1, 1] - u[0, 1] == pytest.approx(relative, rel=1e-4)
     assert u[1, 0] == pytest.approx(1.0, rel=1e-12)
-    assert solution.sensor("force")[-1, 0] == pytest.approx(12.0 * relative, rel=1e-2)
+    assert solution.steps[-1].series["sensor/force"][-1, 0] == pytest.approx(12.0 * relative, rel=1e-2)
     assert abs(step.summary["energy"]["closing_error_relative"]) < 1e-12
     momentum = step.series["linear momentum"]
     assert np.ptp(momentum, axis=0).max() < 1e-12

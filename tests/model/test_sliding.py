@@ -43,7 +43,7 @@ def test_energy_across_elements(dimension, reverse):
     model.transient_step(0.5, 0.005, frames=0)
     solution = solve(model)
     step = solution.steps[0]
-    way = solution.sensor("way")[:, 0] * (-1.0 if reverse else 1.0)
+    way = solution.sensor("way").values[:, 0] * (-1.0 if reverse else 1.0)
     assert way[-1] > 1.2
     assert energy_error(step) < 1e-11
     assert step.summary["constraint_error"] < 1e-14
@@ -79,7 +79,7 @@ def test_straight_rigid_wire_that_turns():
     model.transient_step(0.5, 0.001, frames=0)
     solution = solve(model)
     t = solution.steps[0].time
-    assert solution.sensor("way")[:, 0] == pytest.approx(0.31 * (np.cosh(3.0 * t) - 1.0), abs=2e-4)
+    assert solution.sensor("way").values[:, 0] == pytest.approx(0.31 * (np.cosh(3.0 * t) - 1.0), abs=2e-4)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -95,7 +95,7 @@ def test_statics_of_a_driven_point(dimension):
     model.force("F", "bead", -0.5 * np.eye(dimension)[1])
     model.sensor("force", "reaction", on="bore")
     model.static_step(vary=["F"])
-    deflection = solve(model).sensor("bead")[-1, 1]
+    deflection = solve(model).sensor("bead").values[-1, 1]
     a, b = 0.31, 2.0 - 0.31
     assert deflection == pytest.approx(-0.5 * (a * b) ** 3 / (3 * 20.0 * 8.0), rel=2e-3)  # clamped at both ends
 
@@ -115,7 +115,7 @@ def test_slide_of_a_pulley_along_a_cable():
     model.transient_step(0.4, 0.002, frames=0)
     solution = solve(model)
     assert energy_error(solution.steps[0]) < 1e-10
-    assert solution.sensor("way")[-1, 0] > 0.2
+    assert solution.sensor("way").values[-1, 0] > 0.2
 
 
 def test_off_the_end():
@@ -184,7 +184,7 @@ def test_the_rate_along_the_line_is_no_change_of_velocities():
         model.transient_step(0.01, 0.001, frames=0)
         solution = solve(model)
         assert solution.summary["steps"][0]["start"]["largest_change"] < 1e-12
-        assert np.diff(solution.sensor("way")[:, 0])[0] == pytest.approx(3e-3, rel=1e-2)
+        assert np.diff(solution.steps[-1].series["sensor/way"][:, 0])[0] == pytest.approx(3e-3, rel=1e-2)
 
 
 def test_reaction_on_whatever_element():
@@ -195,5 +195,5 @@ def test_reaction_on_whatever_element():
         model.sensor("r", "reaction", on="bore")
         model.static_step(6)
         model.static_step(4, duration=1.0, name="way")
-        r = solve(model).sensor("r")[-1]
+        r = solve(model).steps[-1].series["sensor/r"][-1]
         assert r[1] == pytest.approx(-0.5 * 9.81, rel=0.05)

@@ -36,12 +36,12 @@ def test_gears_share_a_torque(ratio, axis_b):
     solution = solve(model)
     step = solution.steps[0]
     inertia = 0.3 + ratio**2 * (0.08 if axis_b is Z else 0.25)
-    a, b = solution.sensor("angle a")[:, 0], solution.sensor("angle b")[:, 0]
+    a, b = solution.steps[-1].series["sensor/angle a"][:, 0], solution.steps[-1].series["sensor/angle b"][:, 0]
     assert a == pytest.approx(step.time**2 / inertia, rel=3e-4)
     assert max(a[-1], abs(b[-1])) > 2.0 * np.pi
     assert b == pytest.approx(ratio * a, rel=1e-11, abs=1e-12)
     assert energy_error(step) < 1e-11
-    on_a, on_b = solution.sensor("teeth")[100, :2]  # moments on the wheels' coordinates
+    on_a, on_b = solution.steps[-1].series["sensor/teeth"][100, :2]  # moments on the wheels' coordinates
     assert on_b == pytest.approx((inertia - 0.3) / ratio * 2.0 / inertia, rel=1e-4)
     assert on_a == pytest.approx(-ratio * on_b, rel=1e-9)
 
@@ -59,7 +59,7 @@ def test_rack_and_pinion():
     model.transient_step(3.0, 0.01, frames=0)
     solution = solve(model)
     t = solution.steps[0].time
-    assert solution.sensor("way")[:, 0] == pytest.approx(-0.5 * 0.7 / 0.2 / (1.5 + 0.3 / 0.04) * t**2, rel=2e-4)
+    assert solution.sensor("way").values[:, 0] == pytest.approx(-0.5 * 0.7 / 0.2 / (1.5 + 0.3 / 0.04) * t**2, rel=2e-4)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -76,7 +76,7 @@ def test_a_rope_over_a_pulley(dimension):
     model.transient_step(2.0, 0.01, frames=0)
     solution = solve(model)
     t = solution.steps[0].time
-    assert solution.sensor("way")[:, 0] == pytest.approx(0.5 * 9.81 * 0.2 * t**2, rel=1e-9, abs=1e-13)
+    assert solution.sensor("way").values[:, 0] == pytest.approx(0.5 * 9.81 * 0.2 * t**2, rel=1e-9, abs=1e-13)
 
 
 def test_gears_in_the_plane():
@@ -90,8 +90,10 @@ def test_gears_in_the_plane():
     model.transient_step(4.0, 0.002, frames=0)
     solution = solve(model)
     t = solution.steps[0].time
-    assert solution.sensor("a")[:, 0] == pytest.approx(t**2 / (0.3 + 6.25 * 0.08), rel=3e-4)
-    assert solution.sensor("b") == pytest.approx(-2.5 * solution.sensor("a"), rel=1e-12, abs=1e-13)
+    assert solution.steps[-1].series["sensor/a"][:, 0] == pytest.approx(t**2 / (0.3 + 6.25 * 0.08), rel=3e-4)
+    assert solution.steps[-1].series["sensor/b"] == pytest.approx(
+        -2.5 * solution.steps[-1].series["sensor/a"], rel=1e-12, abs=1e-13
+    )
     assert energy_error(solution.steps[0]) < 1e-11
 
 
@@ -113,8 +115,8 @@ def test_planets_keep_momentum():
     assert energy_error(step, constant=True) < 1e-11
     assert constancy(step, "linear momentum") < 1e-11
     assert constancy(step, "angular momentum") < 1e-11
-    assert solution.sensor("planet") == pytest.approx(-1.7 * solution.sensor("sun"), abs=1e-10)
-    assert abs(solution.sensor("sun")[-1, 0]) > 6.0 * np.pi
+    assert solution.sensor("planet").values == pytest.approx(-1.7 * solution.sensor("sun").values, abs=1e-10)
+    assert abs(solution.sensor("sun").values[-1, 0]) > 6.0 * np.pi
 
 
 def test_a_nut_on_a_screw():
@@ -128,8 +130,10 @@ def test_a_nut_on_a_screw():
     solution = solve(model)
     t = solution.steps[0].time
     way = -0.5 * 9.81 * 2.0 / (2.0 + 0.004 * (20.0 * np.pi) ** 2) * t**2
-    assert solution.sensor("way")[:, 0] == pytest.approx(way, rel=1e-3)
-    assert solution.sensor("angle") == pytest.approx(20.0 * np.pi * solution.sensor("way"), rel=1e-11, abs=1e-12)
+    assert solution.sensor("way").values[:, 0] == pytest.approx(way, rel=1e-3)
+    assert solution.sensor("angle").values == pytest.approx(
+        20.0 * np.pi * solution.sensor("way").values, rel=1e-11, abs=1e-12
+    )
 
 
 def test_shafts_of_a_constant_velocity_joint_turn_alike():
@@ -153,7 +157,10 @@ def test_shafts_of_a_constant_velocity_joint_turn_alike():
         model.sensor("out", "rotation", on="out")
         model.transient_step(2.0, 0.005, frames=0)
         solution = solve(model)
-        angles[kind] = solution.sensor("in")[:, 0], np.unwrap(solution.sensor("out") @ other)
+        angles[kind] = (
+            solution.steps[-1].series["sensor/in"][:, 0],
+            np.unwrap(solution.steps[-1].series["sensor/out"] @ other),
+        )
         assert energy_error(solution.steps[0]) < 1e-10
     a, b = angles["constant_velocity"]
     assert a[-1] == pytest.approx(20.0, rel=1e-12)
@@ -217,11 +224,11 @@ def test_a_rod_without_mass_is_a_pendulum(dimension):
     period = 2.0 * np.pi * np.sqrt(2.0 / 9.81)
     model.transient_step(period, period / 400, frames=0)
     solution = solve(model)
-    x = solution.sensor("bob")
+    x = solution.sensor("bob").values
     assert np.linalg.norm(x, axis=1) == pytest.approx(2.0, abs=1e-13)
     assert x[-1, 0] == pytest.approx(x[0, 0], rel=1e-4)
     assert solution.compiled.sensors[1].columns[-1] == "force.tension"
-    assert solution.sensor("force")[100, -1] == pytest.approx(3.0 * 9.81, rel=3e-3)
+    assert solution.steps[-1].series["sensor/force"][100, -1] == pytest.approx(3.0 * 9.81, rel=3e-3)
     assert energy_error(solution.steps[0]) < 1e-11
 
 
@@ -236,7 +243,7 @@ def test_a_link_that_is_drawn_in_does_work():
     model.transient_step(0.5 * np.pi, np.pi / 2000, frames=0)
     solution = solve(model)
     step = solution.steps[0]
-    assert np.linalg.norm(solution.sensor("v")[-1]) == pytest.approx(2.0, rel=1e-4)
+    assert np.linalg.norm(solution.sensor("v").values[-1]) == pytest.approx(2.0, rel=1e-4)
     assert step.ledger("driver work")[-1] == pytest.approx(3.0, rel=2e-4)
     assert energy_error(step) < 1e-11
     assert constancy(step, "angular momentum") < 1e-11
@@ -255,7 +262,7 @@ def test_a_bead_on_a_turning_wire():
     model.transient_step(1.0, 0.001, frames=0)
     solution = solve(model)
     t = solution.steps[0].time
-    assert solution.sensor("way")[:, 0] == pytest.approx(0.5 * np.cosh(2.0 * t) - 0.5, rel=1e-4, abs=1e-6)
+    assert solution.sensor("way").values[:, 0] == pytest.approx(0.5 * np.cosh(2.0 * t) - 0.5, rel=1e-4, abs=1e-6)
     assert energy_error(solution.steps[0]) < 1e-11
 
 

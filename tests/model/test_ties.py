@@ -263,7 +263,7 @@ def test_solids_and_beams_fly_on_a_rigid_coupling_and_equations():
     for key in ("linear momentum", "angular momentum"):
         p = step.series[key]
         assert np.abs(p - p[0]).max() < 1e-12 * np.abs(p).max(), key
-    assert np.linalg.norm(s.sensor("turn"), axis=1).max() > 2.0
+    assert np.linalg.norm(s.sensor("turn").values, axis=1).max() > 2.0
     assert step.summary["constraint_error"] < 1e-13
 
 

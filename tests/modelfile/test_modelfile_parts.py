@@ -88,15 +88,15 @@ def test_a_file_says_what_the_builder_does(tmp_path):
     m.joint("hinge", "pin", "ground", "arm:rod:start", point=(0.5, 0.2))
     m.sensor("tip", "position", on="arm:rod:end")
     m.transient_step(0.2, 0.002)
-    called = solve(m).sensor("tip")
+    called = solve(m).sensor("tip").values
     path = write(tmp_path, MODEL % FLY)
     flown = solve(load_model(path))
-    np.testing.assert_allclose(flown.sensor("tip"), called, rtol=0.0, atol=1e-9)
-    assert flown.sensor("q").shape == (101, 4)
-    read = solve(load_model(write(tmp_path, MODEL % 'file = "arm.h5"'))).sensor("tip")
+    np.testing.assert_allclose(flown.sensor("tip").values, called, rtol=0.0, atol=1e-9)
+    assert flown.steps[-1].series["sensor/q"].shape == (101, 4)
+    read = solve(load_model(write(tmp_path, MODEL % 'file = "arm.h5"'))).sensor("tip").values
     np.testing.assert_allclose(read, called, rtol=0.0, atol=1e-9)
     write_matrix_market(tmp_path / "arm", part)
-    read = solve(load_model(write(tmp_path, MODEL % 'file = "arm"'))).sensor("tip")
+    read = solve(load_model(write(tmp_path, MODEL % 'file = "arm"'))).sensor("tip").values
     np.testing.assert_allclose(read, called, rtol=0.0, atol=1e-9)
     assert any('reduced part "arm"' in line and "4 shapes" in line for line in explain(path))
 
@@ -131,9 +131,9 @@ def test_mistakes_name_file_and_table(tmp_path, mistake):
 def test_places_and_sensors_of_a_part(tmp_path):
     """A sensor may look at one shape; a wrong interface is told from those that there are."""
     text = MODEL % FLY
-    whole = solve(load_model(write(tmp_path, text))).sensor("q")
+    whole = solve(load_model(write(tmp_path, text))).steps[-1].series["sensor/q"]
     path = write(tmp_path, text.replace('kind = "modal"\n', 'kind = "modal"\nmode = 2\n'))
-    np.testing.assert_array_equal(solve(load_model(path)).sensor("q").ravel(), whole[:, 1])
+    np.testing.assert_array_equal(solve(load_model(path)).steps[-1].series["sensor/q"].ravel(), whole[:, 1])
     with pytest.raises(ModelError, match="mode = 5 must be a whole number from 1 to 4"):
         load_model(write(tmp_path, text.replace('kind = "modal"\n', 'kind = "modal"\nmode = 5\n')))
     with pytest.raises(ModelError, match='"arm" has no interface "nose"; there are "arm:rod:start", "arm:rod:end"'):

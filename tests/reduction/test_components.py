@@ -349,8 +349,8 @@ def test_modal_step_of_a_free_model():
 )
 def test_bad_modal_steps(options, message):
     model = three(frame())
-    model.modes_step(count=3, **options)
     with pytest.raises(ModelError, match=message):
+        model.modes_step(count=3, **options)
         solve(model)
 
 

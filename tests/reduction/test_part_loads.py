@@ -141,7 +141,7 @@ def test_deflection_of_a_loaded_cantilever(dim, follower):
     for model, end in ((whole, "rod:end"), (m, "rod:right")):
         model.sensor("u", "displacement", on=end)
         model.linear_static_step()
-        u.append(solve(model).sensor("u")[-1][:dim])
+        u.append(solve(model).steps[-1].series["sensor/u"][-1][:dim])
     R = m.reduced_parts["rod"].rotation
     np.testing.assert_allclose(u[1], R @ u[0], atol=1e-8 * np.abs(u[0]).max())
 
@@ -160,7 +160,7 @@ def test_pressed_and_heated_slab(dim, follower):
     m.part_load("all", "rod", ["snow", "drag", "sun"], follower=follower)
     m.sensor("q", "modal", on="rod")
     m.linear_static_step()
-    q = solve(m).sensor("q")[-1]
+    q = solve(m).steps[-1].series["sensor/q"][-1]
     found = m.reduced_parts["rod"].part.recovery.displacement @ q
     np.testing.assert_allclose(found, field, atol=1e-8 * np.abs(field).max())
 
@@ -178,7 +178,7 @@ def test_large_turn_of_a_support(dim, follower):
     m.part_load("wind", "rod", "wind", follower=follower)
     m.sensor("hold", "reaction", on="axle")
     m.static_step(duration=1.0, increments=4)
-    hold = solve(m).sensor("hold")[-1]
+    hold = solve(m).steps[-1].series["sensor/hold"][-1]
     R0 = m.reduced_parts["rod"].rotation
     c = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])[:dim, :dim]
     axis, force = R0[:, 0], R0 @ np.array(along(dim, 1.0, 5.0, 2.0))
@@ -221,7 +221,7 @@ def test_ledger_of_a_spinning_part(dim, follower):
     assert np.abs(work).max() > 0.3 * energy["range"]
     assert energy["closing_error_relative"] < 1e-12
     names = ("wind", "scale", "push", "stay", "twist")
-    own = [solution.sensor(f"work {name}")[:, 0] for name in names]
+    own = [solution.sensor(f"work {name}").values[:, 0] for name in names]
     np.testing.assert_allclose(sum(own), work, atol=1e-12 * np.abs(work).max())
     assert all(np.abs(w).max() > 1e-3 * np.abs(work).max() for w in own)
 
@@ -244,7 +244,7 @@ def test_one_state_rules_agree(dim, follower):
     found = []
     for options in ({}, {"rule": "generalised-alpha"}):
         solution = solve(spinning(dim, follower, 0.02, 1e-5, **options))
-        found.append(solution.sensor("tip")[-1])
+        found.append(solution.sensor("tip").values[-1])
     np.testing.assert_allclose(found[1], found[0], atol=3e-7)
 
 
@@ -267,7 +267,7 @@ def test_force_at_an_interface(follower):
         m.initial(spin=(1.0, 4.0, 2.0))
         m.sensor("tip", "position", on="rod:right")
         m.transient_step(duration=0.5, h=0.005)
-        found.append(solve(m).sensor("tip"))
+        found.append(solve(m).steps[-1].series["sensor/tip"])
     np.testing.assert_allclose(found[1], found[0], atol=1e-8)
 
 
@@ -286,7 +286,7 @@ def test_thrown_beam_that_is_not_reduced(follower):
         m.initial(spin=5.0, centre=(0.5, 0.0))
         m.sensor("tip", "position", on="rod:right" if part else "rod:end")
         m.transient_step(duration=0.5, h=1e-3)
-        found.append(solve(m).sensor("tip"))
+        found.append(solve(m).steps[-1].series["sensor/tip"])
     moved = np.abs(found[1] - found[1][0]).max()
     assert moved > 1.5
     np.testing.assert_allclose(found[0], found[1], atol=3e-4 * moved)
@@ -298,7 +298,7 @@ def test_an_event_takes_a_load_off():
     m.sensor("place", "position", on="rod")
     m.event("off", "place.y", 0.8, action="off", target="push")
     solution = solve(m)
-    y, work = solution.sensor("place")[:, 1], solution.sensor("work push")[:, 0]
+    y, work = solution.sensor("place").values[:, 1], solution.steps[-1].series["sensor/work push"][:, 0]
     after = np.flatnonzero(y > 0.8)[0]
     assert 50 < after < len(y) - 50
     assert np.ptp(work[after:]) == 0.0 and np.ptp(work[: after - 1]) > 1e-2
@@ -339,7 +339,7 @@ def test_linear_transient():
         m.sensor("tip", "displacement", on="rod:tip" if part else 22)
         m.linear_transient_step(duration=0.05, h=5e-4, loads=["snow" if part else "more"])
         solution = solve(m)
-        tips.append(solution.sensor("tip"))
+        tips.append(solution.steps[-1].series["sensor/tip"])
         works.append(solution.steps[0].ledger("load work"))
     for a, b in (tips, works):
         np.testing.assert_allclose(a, b, atol=1e-6 * np.abs(b).max())
@@ -418,8 +418,10 @@ def test_model_file(tmp_path):
     path.write_text(FILE % ("arm.h5", "", '["wind", "pull"]'))
     read = solve(load_model(path))
     for name in ("tip", "work"):
-        np.testing.assert_allclose(read.sensor(name), flown.sensor(name), rtol=0, atol=1e-12)
-        assert np.ptp(flown.sensor(name)) > 1e-6
+        np.testing.assert_allclose(
+            read.steps[-1].series[f"sensor/{name}"], flown.steps[-1].series[f"sensor/{name}"], rtol=0, atol=1e-12
+        )
+        assert np.ptp(flown.steps[-1].series[f"sensor/{name}"]) > 1e-6
     path.write_text(FILE % ("arm.h5", "", '"breeze"'))
     with pytest.raises(
         ModelError, match=r'\[\[part_load\]\] "gust": part "arm" has no load "breeze"; it has pull, wind'
@@ -468,7 +470,7 @@ def test_loads_of_a_deck(tmp_path):
         + '[[support]]\non = "brick:FOOT"\n[[sensor]]\nname = "hold"\nkind = "reaction"\non = "brick:FOOT"\n'
         '[[step]]\ntype = "linear_static"\n'
     )
-    hold = solve(load_model(path)).sensor("hold")[-1]
+    hold = solve(load_model(path)).steps[-1].series["sensor/hold"][-1]
     arm = np.array((1.0, 0.5, 0.0))  # of the foot's middle
     places, forces = (
         np.array(((1.0, 0.5, 1.0), (2.0, 1.0, 1.0), (0.0, 1.0, 1.0))),

@@ -113,7 +113,7 @@ def test_static_deflection_and_weight(dim):
         m.linear_static_step()
         m.static_step(name="large")
         solution = solve(m)
-        found.append([solution.sensor("tip", i)[-1] for i in range(2)])
+        found.append([solution.step_at(i).series["sensor/tip"][-1] for i in range(2)])
     small, large = np.array(found).transpose(1, 0, 2)
     bend = np.abs(small[0][1])
     np.testing.assert_allclose(small[1], small[0], atol=1e-9 * bend)
@@ -188,7 +188,7 @@ def test_energy_and_momenta_in_free_flight(dim, moments):
         values = step.series[name]
         assert np.abs(values - values[0]).max() < 1e-10 * np.abs(values).max(), name
     assert step.summary["constraint_error"] < 1e-12
-    assert 1e-3 < np.abs(solution.sensor("mode")).max() < 0.5
+    assert 1e-3 < np.abs(solution.sensor("mode").values).max() < 0.5
 
 
 def test_damping_ratio():
@@ -201,7 +201,7 @@ def test_damping_ratio():
     m.sensor("q", "modal", on="rod", mode=1)
     m.transient_step(duration=20 * period, h=period / 400)
     solution = solve(m)
-    q = solution.sensor("q").ravel()
+    q = solution.sensor("q").values.ravel()
     peaks = [np.abs(q[a : a + 400]).max() for a in range(0, 8000, 400)]
     decrement = np.log(peaks[0] / peaks[-1]) / 19
     assert decrement == pytest.approx(2 * np.pi * 0.02 / np.sqrt(1 - 0.02**2), rel=2e-3)
@@ -217,7 +217,7 @@ def test_one_state_rules_agree(rule):
         m.steps.clear()
         m.sensor("tip", "position", on="b:right")
         m.transient_step(duration=0.02, h=5e-6, **options)
-        found.append(solve(m).sensor("tip")[-1])
+        found.append(solve(m).steps[-1].series["sensor/tip"][-1])
     np.testing.assert_allclose(found[1], found[0], atol=3e-6)
 
 
@@ -233,7 +233,7 @@ def test_motion_does_not_depend_on_the_axes():
         m.initial(spin=S.apply((1.0, 4.0, 2.0)))
         m.sensor("tip", "position", on="a:right")
         m.transient_step(duration=0.5, h=0.01)
-        found.append(solve(m).sensor("tip"))
+        found.append(solve(m).steps[-1].series["sensor/tip"])
     np.testing.assert_allclose(found[1], R.apply(found[0]), atol=1e-9)
 
 
@@ -252,7 +252,7 @@ def test_linear_transient_of_a_coupled_model():
         m.force("tip", "rod:end", (0.0, -1.0))
         m.sensor("tip", "position", on="rod:end")
         m.linear_transient_step(duration=0.1, h=1e-3)
-        found.append(solve(m).sensor("tip")[:, 1])
+        found.append(solve(m).steps[-1].series["sensor/tip"][:, 1])
     np.testing.assert_allclose(found[1], found[0], atol=1e-7 * np.abs(found[0]).max())
 
 
@@ -283,7 +283,7 @@ def test_root_force_of_a_spinning_bar(ends):
     m.initial(spin=speed)
     m.sensor("root", "reaction", on="bar:left")
     m.transient_step(duration=0.05, h=5e-5)
-    force = np.linalg.norm(solve(m).sensor("root")[500:, :2], axis=1).mean()
+    force = np.linalg.norm(solve(m).steps[-1].series["sensor/root"][500:, :2], axis=1).mean()
     assert force == pytest.approx(0.5 * mass * speed**2, rel=2e-4)
 
 
@@ -317,9 +317,9 @@ def test_modal_sensors():
     m.sensor("all", "modal", on="a")
     m.sensor("second", "modal", on="a", mode=2)
     solution = solve(m)
-    values = solution.sensor("all")
+    values = solution.sensor("all").values
     assert values.shape == (4, len(m.reduced_parts["a"].scalars))
-    assert np.array_equal(values[:, [1]], solution.sensor("second"))
+    assert np.array_equal(values[:, [1]], solution.sensor("second").values)
     assert (values[0] == 0.0).all()
     for options, message in (({"on": "c"}, 'no reduced part "c"'), ({"on": "a", "mode": 0}, "mode = 0 must be")):
         with pytest.raises(ModelError, match=message):

@@ -53,7 +53,12 @@ def test_both_ways_agree(dimension, held):
         assert energy_error(step) < 1e-11
         if not held:
             assert constancy(step, "angular momentum") < 1e-11
-        found.append((system.n_equations, np.hstack((solution.sensor("tip"), solution.sensor("branch")))))
+        found.append(
+            (
+                system.n_equations,
+                np.hstack((solution.steps[-1].series["sensor/tip"], solution.steps[-1].series["sensor/branch"])),
+            )
+        )
     (fewer, shared), (more, constrained) = found
     freedoms = 2 * 2 + 3 if dimension == 2 else 2 * 3 + 6
     assert more - fewer == 2 * freedoms

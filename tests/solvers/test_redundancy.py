@@ -103,11 +103,13 @@ def summary(solution, step=-1):
 def test_four_bar_in_space_moves_as_in_the_plane():
     """Three surplus constraints change neither motion nor reactions nor the number of iterations."""
     plane, space = solve(four_bar(2)), solve(four_bar(3))
-    np.testing.assert_allclose(space.sensor("p")[:, :2], plane.sensor("p"), atol=1e-11)
-    assert np.abs(space.sensor("p")[:, 2]).max() < 1e-15
-    F = plane.sensor("F")[1:]
-    np.testing.assert_allclose(space.sensor("F")[1:, :2], F[:, :2], atol=1e-10 * np.abs(F).max())
-    assert np.abs(space.sensor("F")[1:, 2:]).max() < 1e-10 * np.abs(F).max()  # out of the plane: least, hence none
+    np.testing.assert_allclose(space.sensor("p").values[:, :2], plane.sensor("p").values, atol=1e-11)
+    assert np.abs(space.sensor("p").values[:, 2]).max() < 1e-15
+    F = plane.steps[-1].series["sensor/F"][1:]
+    np.testing.assert_allclose(space.steps[-1].series["sensor/F"][1:, :2], F[:, :2], atol=1e-10 * np.abs(F).max())
+    assert (
+        np.abs(space.steps[-1].series["sensor/F"][1:, 2:]).max() < 1e-10 * np.abs(F).max()
+    )  # out of the plane: least, hence none
     assert summary(space)["iterations"] <= summary(plane)["iterations"] + 5
     assert summary(space)["energy"]["closing_error_relative"] < 1e-11
     assert summary(plane)["warnings"] == []
@@ -132,9 +134,11 @@ def test_wide_models_agree_with_narrow_ones(monkeypatch, solver, newton):
     narrow = solve(bricard(0.01, 1.0))
     monkeypatch.setattr(fem_mbs.system.compile, "BAND_LIMIT", 0)
     wide = solve(bricard(0.01, 1.0, solver=solver, newton=newton))
-    np.testing.assert_allclose(wide.sensor("P3"), narrow.sensor("P3"), atol=1e-11)
+    np.testing.assert_allclose(wide.steps[-1].series["sensor/P3"], narrow.steps[-1].series["sensor/P3"], atol=1e-11)
     for i in range(1, 7):
-        np.testing.assert_allclose(wide.sensor(f"F{i}")[1:], narrow.sensor(f"F{i}")[1:], atol=2e-3)
+        np.testing.assert_allclose(
+            wide.steps[-1].series[f"sensor/F{i}"][1:], narrow.steps[-1].series[f"sensor/F{i}"][1:], atol=2e-3
+        )
     assert summary(wide)["energy"]["closing_error_relative"] < 1e-11
     assert summary(wide)["iterations"] <= 2.2 * summary(wide)["n_steps"]
 
@@ -169,9 +173,9 @@ def test_many_surplus_constraints_of_one_loop(monkeypatch):
     least = solve(driven("t**2/2", "t**2/2"))
     monkeypatch.setattr(redundancy, "MOST", 0)
     zero = solve(driven("t**2/2", "t**2/2"))
-    np.testing.assert_allclose(zero.sensor("P3"), least.sensor("P3"), atol=1e-12)
-    M = [zero.sensor(name)[1:, 4] for name in ("M1", "M2")]
-    both = least.sensor("M1")[1:, 4] + least.sensor("M2")[1:, 4]
+    np.testing.assert_allclose(zero.steps[-1].series["sensor/P3"], least.steps[-1].series["sensor/P3"], atol=1e-12)
+    M = [zero.steps[-1].series[f"sensor/{name}"][1:, 4] for name in ("M1", "M2")]
+    both = least.steps[-1].series["sensor/M1"][1:, 4] + least.steps[-1].series["sensor/M2"][1:, 4]
     assert np.abs(both).max() > 0.1
     np.testing.assert_allclose(M[0] + M[1], both, atol=1e-5 * np.abs(both).max())
     assert min(np.abs(m).max() for m in M) < 1e-9 * np.abs(both).max()
@@ -182,7 +186,7 @@ def test_many_surplus_constraints_of_one_loop(monkeypatch):
 
 def test_newmarks_rule_too():
     plane, space = solve(four_bar(2, rule="newmark")), solve(four_bar(3, rule="newmark"))
-    np.testing.assert_allclose(space.sensor("p")[:, :2], plane.sensor("p"), atol=1e-9)
+    np.testing.assert_allclose(space.sensor("p").values[:, :2], plane.sensor("p").values, atol=1e-9)
 
 
 def test_a_continued_run_gives_the_same_bits(tmp_path):
@@ -221,14 +225,14 @@ def test_loops_that_are_apart_only_where_the_model_is_drawn(h):
     solution = solve(m)
     assert "3 repeat others" in summary(solution)["warnings"][0]
     assert summary(solution)["energy"]["closing_error_relative"] < 1e-12
-    assert max(np.abs(solution.sensor(joint)[1:]).max() for joint in ("in", "out")) < 10.0
+    assert max(np.abs(solution.steps[-1].series[f"sensor/{joint}"][1:]).max() for joint in ("in", "out")) < 10.0
     t = solution.steps[0].time
     # tan q = tan(w t)/cos b has the rate w cos b/(1 - sin^2 b cos^2(w t)); the cross tells where w t begins
     turn = w * t
     for start in (0.0, 0.5 * np.pi):
         q = np.arctan2(np.sin(turn + start), np.cos(turn + start) * c)
         q = np.unwrap(q) - q[0]
-        if np.abs(q - solution.sensor("q")[:, 0]).max() < 1e-9:
+        if np.abs(q - solution.sensor("q").values[:, 0]).max() < 1e-9:
             break
     else:
         pytest.fail("the output shaft does not follow the joint's law")
@@ -237,7 +241,7 @@ def test_loops_that_are_apart_only_where_the_model_is_drawn(h):
     rate = w * c / below
     change = w * c * s * s * 2.0 * w * np.sin(turn) * np.cos(turn) / below**2
     moment = J * rate * change / w
-    found = solution.sensor("drive")[1:, 0]
+    found = solution.steps[-1].series["sensor/drive"][1:, 0]
     found = 0.5 * (found[1:] + found[:-1])  # multipliers alternate about their values at the ends of steps
     np.testing.assert_allclose(np.abs(found), np.abs(moment), atol=60.0 * h * h * np.abs(moment).max())
 
@@ -254,15 +258,15 @@ def driven(*functions) -> Model:
 
 def test_equal_drivers_share_the_moment():
     one, two = solve(driven("t**2/2")), solve(driven("t**2/2", "t**2/2"))
-    M = one.sensor("M1")[1:, 4]
+    M = one.steps[-1].series["sensor/M1"][1:, 4]
     assert np.abs(M).max() > 0.1
     for name in ("M1", "M2"):
-        np.testing.assert_allclose(two.sensor(name)[1:, 4], 0.5 * M, atol=1e-5 * np.abs(M).max())
+        np.testing.assert_allclose(two.steps[-1].series[f"sensor/{name}"][1:, 4], 0.5 * M, atol=1e-5 * np.abs(M).max())
     for solution in (one, two):
         energy = summary(solution)["energy"]
         assert energy["closing_error_relative"] < 1e-12
         assert abs(energy["final"]["driver work"]) > 0.1
-    np.testing.assert_allclose(two.sensor("P3"), one.sensor("P3"), atol=1e-12)
+    np.testing.assert_allclose(two.steps[-1].series["sensor/P3"], one.steps[-1].series["sensor/P3"], atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -325,7 +329,7 @@ def test_steps_that_end_in_a_singular_configuration_go_on(dimension, h):
     """All bars in line at t = 1 s, exactly at the end of a step: the linkage stays a parallelogram, the energy
     closes, and the configuration is reported."""
     solution = solve(parallelogram(dimension, "pi*t**2/2", flat=False, h=h))
-    t, p = solution.steps[0].time, solution.sensor("p")
+    t, p = solution.steps[0].time, solution.sensor("p").values
     angle = 0.5 * np.pi * (1.0 + t**2)
     np.testing.assert_allclose(p[:, :2], np.column_stack((2.0 + np.cos(angle), np.sin(angle))), atol=1e-7)
     assert summary(solution)["energy"]["closing_error_relative"] < 1e-12
@@ -338,7 +342,7 @@ def test_steps_that_end_in_a_singular_configuration_go_on(dimension, h):
 def test_wide_models_pass_singular_configurations(monkeypatch, dimension):
     monkeypatch.setattr(fem_mbs.system.compile, "BAND_LIMIT", 0)
     solution = solve(parallelogram(dimension, "pi*t**2/2", flat=False))
-    t, p = solution.steps[0].time, solution.sensor("p")
+    t, p = solution.steps[0].time, solution.sensor("p").values
     angle = 0.5 * np.pi * (1.0 + t**2)
     np.testing.assert_allclose(p[:, :2], np.column_stack((2.0 + np.cos(angle), np.sin(angle))), atol=1e-7)
     assert summary(solution)["energy"]["closing_error_relative"] < 1e-10
@@ -351,7 +355,7 @@ def test_a_flat_start_is_no_redundancy_of_what_follows(monkeypatch, dimension, w
     if wide:
         monkeypatch.setattr(fem_mbs.system.compile, "BAND_LIMIT", 0)
     solution = solve(parallelogram(dimension, "3*t", flat=True, duration=0.5))
-    t, p = solution.steps[0].time, solution.sensor("p")
+    t, p = solution.steps[0].time, solution.sensor("p").values
     np.testing.assert_allclose(p[:, :2], np.column_stack((2.0 + np.cos(3.0 * t), np.sin(3.0 * t))), atol=1e-7)
     assert summary(solution)["energy"]["closing_error_relative"] < 1e-9
     seen = {2: "8 constraints of rank 7", 3: "23 constraints of rank 17"}[dimension]
@@ -391,10 +395,10 @@ def test_statics_of_what_is_joined_twice(monkeypatch, wide, control):
         m.static_step(control=control, stability=control == "arc")
         found.append(solve(m))
     once, twice = found
-    u = once.sensor("u")[-1]
-    np.testing.assert_allclose(twice.sensor("u")[-1], u, atol=1e-8 * np.abs(u).max())
-    F = once.sensor("F")[-1]
-    np.testing.assert_allclose(twice.sensor("F")[-1], 0.5 * F, atol=1e-6 * np.abs(F).max())
+    u = once.steps[-1].series["sensor/u"][-1]
+    np.testing.assert_allclose(twice.steps[-1].series["sensor/u"][-1], u, atol=1e-8 * np.abs(u).max())
+    F = once.steps[-1].series["sensor/F"][-1]
+    np.testing.assert_allclose(twice.steps[-1].series["sensor/F"][-1], 0.5 * F, atol=1e-6 * np.abs(F).max())
     assert summary(twice)["iterations"] <= summary(once)["iterations"] + 2
     assert '"weld 1", "weld 2": 12 constraints of rank 6' in summary(twice)["warnings"][0]
     assert '"guide", "guide again": 4 constraints of rank 2' in summary(twice)["warnings"][1]
@@ -425,12 +429,12 @@ def test_static_equilibrium_of_an_overconstrained_mechanism():
         m.joint_spring(f"spring {joint}", joint, 40.0)
     m.static_step(increments=3)
     solution = solve(m)
-    q = [solution.sensor(f"q{i}")[-1, 0] for i in (1, 2, 5)]
+    q = [solution.steps[-1].series[f"sensor/q{i}"][-1, 0] for i in (1, 2, 5)]
     # the same by energies along the motion, from a slow run by a driver
     m = bricard(0.005, 0.2)
     m.joint("driver", "angle", "ground", "rod 1", axis=(0.0, 1.0, 0.0), function="t")
     moved = solve(m)
-    angle, q2, q5 = (moved.sensor(f"q{i}")[:, 0] for i in (1, 2, 5))
+    angle, q2, q5 = (moved.steps[-1].series[f"sensor/q{i}"][:, 0] for i in (1, 2, 5))
     energy = moved.steps[0].ledger("potential") + 20.0 * (q2**2 + q5**2)
     lowest = np.polynomial.Polynomial.fit(angle, energy, 8).deriv().roots()
     lowest = lowest[(np.abs(lowest.imag) < 1e-12) & (lowest.real > 0.0) & (lowest.real < 0.2)].real

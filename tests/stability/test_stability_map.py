@@ -113,7 +113,7 @@ def test_run_stays_in_its_state():
             m.stability_map_step([{"element": "s", "number": "stiffness", "values": [1.0, 30.0]}])
         m.initial_speed("b", "rotation", 0.4)
         m.transient_step(0.2, 0.01, frames=0)
-        found.append(solve(m).sensor("a"))
+        found.append(solve(m).steps[-1].series["sensor/a"])
     np.testing.assert_array_equal(*found)
 
 
@@ -346,7 +346,7 @@ def test_state_of_a_transient():
         mine.initial_speed("b", "rotation", 0.3)
         mine.sensor("a", "joint", on="j")
         mine.transient_step(0.1, 0.01, frames=0)
-        a = solve(mine).sensor("a")[-1, 0]
+        a = solve(mine).steps[-1].series["sensor/a"][-1, 0]
         p = np.roots([0.6, d, 20.0 - 9.81 * np.cos(a)])
         assert g == pytest.approx(p.real.max(), rel=1e-9)
     assert "moves" in solution.steps[-1].summary["warnings"][0]

@@ -129,7 +129,7 @@ def test_pendulum_in_motion():
     found = step.summary["eigenvalues"]
     assert len(found["time"]) == 9
     plain = solve(swing())
-    np.testing.assert_array_equal(plain.sensor("angle"), step.series["sensor/angle"])
+    np.testing.assert_array_equal(plain.sensor("angle").values, step.series["sensor/angle"])
     angle = step.series["sensor/angle"][::5, 0]
     spin = step.series["sensor/speed"][::5, 1] / (0.5 * np.cos(angle))
     p2 = (2.0 * 9.81 * 0.5 * np.sin(angle) - 2.0 * 0.25 * spin**2) / (0.1 + 2.0 * 0.25)

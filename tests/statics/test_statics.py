@@ -49,7 +49,7 @@ def test_snap_through_by_arc_length(dimension):
     model.static_step(control="arc", until=30.0, stability=True, tolerance=1e-9)
     solution = solve(model)
     step = solution.steps[0]
-    w, load = -solution.sensor("apex")[:, 1], step.series["load factor"]
+    w, load = -solution.sensor("apex").values[:, 1], step.series["load factor"]
     assert load[-1] == step.summary["load_factor"] == 30.0
     assert np.abs(load - [arch_load(x) for x in w]).max() < 1e-8 * np.abs(load).max()
     found = step.summary["critical_points"]
@@ -67,7 +67,7 @@ def test_displacement_control_passes_the_limit():
     model.fix("apex", ["x"])
     model.static_step(control="displacement", on="apex", component="y", displacement=-0.3, increments=12)
     solution = solve(model)
-    w = -solution.sensor("apex")[:, 1]
+    w = -solution.sensor("apex").values[:, 1]
     assert w == pytest.approx(np.linspace(0.0, 0.3, 13), abs=1e-12)
     assert solution.steps[0].series["load factor"] == pytest.approx([arch_load(x) for x in w], abs=1e-8)
 
@@ -77,7 +77,7 @@ def test_load_control_says_that_the_path_turns_back():
     model.fix("apex", ["x"])
     model.section("post", "stiffness", EA=1000.0, rhoA=0.0)
     model.static_step(until=0.999 * -LIMIT.fun, increments=4)
-    w = -solve(model).sensor("apex")[-1, 1]
+    w = -solve(model).steps[-1].series["sensor/apex"][-1, 1]
     assert arch_load(w) == pytest.approx(-0.999 * LIMIT.fun, rel=1e-9)
     model.steps.clear()
     # the far branch is found, or the step says that it cannot go on; it never stops between
@@ -87,7 +87,7 @@ def test_load_control_says_that_the_path_turns_back():
     except ConvergenceError as error:
         assert 'control = "arc"' in str(error)
     else:
-        w = -solution.sensor("apex")[-1, 1]
+        w = -solution.steps[-1].series["sensor/apex"][-1, 1]
         assert arch_load(w) == pytest.approx(-1.5 * LIMIT.fun, rel=1e-9)
 
 
@@ -103,7 +103,7 @@ def test_load_control_that_looks_at_stability_ends_at_the_limit_point():
     assert -0.999 * LIMIT.fun < step["load_factor"] < -LIMIT.fun
     (text,) = step["failures"]
     assert f'the path has a limit point at {-LIMIT.fun:.6g}; control = "arc" follows it beyond' in text
-    w, load = -solution.sensor("apex")[:, 1], solution.steps[0].series["load factor"]
+    w, load = -solution.sensor("apex").values[:, 1], solution.steps[0].series["load factor"]
     assert load == pytest.approx([arch_load(x) for x in w], rel=1e-8, abs=1e-8)
     assert w.max() < LIMIT.x
 
@@ -118,7 +118,7 @@ def test_snap_through_under_load_control_is_told():
     ((low, high),) = step["snap_through"]
     assert low <= -LIMIT.fun <= high
     assert high - low < 5e-3 * -LIMIT.fun
-    w = -solution.sensor("apex")[:, 1]
+    w = -solution.sensor("apex").values[:, 1]
     load = solution.steps[0].series["load factor"]
     assert w[-1] > 0.6
     assert [arch_load(x) for x in w] == pytest.approx(load, rel=1e-8, abs=1e-8)
@@ -160,7 +160,7 @@ def hanging(angle: float, dimension: int = 2, **options) -> Model:
 @pytest.mark.parametrize("angle", [10.0, 100.0, 170.0])
 def test_rod_beside_the_vertical_hangs_down(dimension, options, angle):
     solution = solve(hanging(np.radians(angle), dimension, **options))
-    x, y = solution.sensor("tip")[-1, :2]
+    x, y = solution.sensor("tip").values[-1, :2]
     assert (x, y) == pytest.approx((0.0, -1.0), abs=1e-6)
     step = solution.steps[0]
     assert step.summary["warnings"] == []
@@ -173,7 +173,7 @@ def test_rod_beside_the_vertical_hangs_down(dimension, options, angle):
 @pytest.mark.parametrize("options", [{}, {"stability": True}], ids=str)
 def test_rod_upright_is_told_to_be_unstable(options):
     solution = solve(hanging(np.pi, **options))
-    assert solution.sensor("tip")[-1, 1] == pytest.approx(1.0, abs=1e-6)
+    assert solution.sensor("tip").values[-1, 1] == pytest.approx(1.0, abs=1e-6)
     (warning,) = solution.steps[0].summary["warnings"]
     assert "unstable" in warning
     assert "1 negative eigenvalues" in warning
@@ -264,13 +264,13 @@ def test_post_buckling_of_a_column(dimension, strains, side):
     critical = step.summary["critical_points"][0]
     assert critical["kind"] == "bifurcation"
     assert critical["load_factor"] == pytest.approx(0.25 * np.pi**2, rel=1e-4)
-    x, load = np.abs(solution.sensor("top")[:, 0]), step.series["load factor"]
+    x, load = np.abs(solution.sensor("top").values[:, 0]), step.series["load factor"]
     assert x[-1] == pytest.approx(0.4, rel=1e-12)  # the path ends there, not beyond
     for at, value in zip(x[-5:], load[-5:], strict=True):
         p = brentq(lambda p, at=at: 2.0 * p / ellipk(p * p) - at, 1e-6, 0.95)
         assert value == pytest.approx(ellipk(p * p) ** 2, rel=3e-3 if strains == "generalised" else 3e-4)
     assert (step.series["negative eigenvalues"][x > 1e-6] == 0).all()
-    assert np.sign(solution.sensor("top")[-1, 0]) == side
+    assert np.sign(solution.sensor("top").values[-1, 0]) == side
 
 
 def test_unstable_path_goes_on_without_a_branch():
@@ -320,7 +320,7 @@ def test_branch_where_guys_slacken(side):
             total -= (max(n, 0.0) if tension else n) * along / now
         return total
 
-    x, y = solution.sensor("top")[:, 0], 1.0 + solution.sensor("top")[:, 1]
+    x, y = solution.sensor("top").values[:, 0], 1.0 + solution.sensor("top").values[:, 1]
     load = step.series["load factor"]
     assert np.array([force(*at) for at in zip(x, y, strict=True)]) == pytest.approx(
         np.column_stack([0.0 * load, load]), abs=1e-6
@@ -349,7 +349,7 @@ def test_loads_are_raised_one_after_the_other():
     model.static_step(vary=["second"], until=2.0, name="b")
     model.static_step(vary="first", until=0.5, name="c")
     solution = solve(model)
-    ends = [solution.sensor("tip", k)[-1] for k in range(3)]
+    ends = [solution.step_at(k).series["sensor/tip"][-1] for k in range(3)]
     y, x = small / 30.0, small / 1e4
     assert ends[0] == pytest.approx([0.0, y], rel=1e-6, abs=1e-12)
     assert ends[1] == pytest.approx([2.0 * x, y], rel=1e-4)
@@ -365,7 +365,7 @@ def test_motion_as_the_load_factor():
     model.static_step(vary=["push"], increments=6)
     model.sensor("reaction", "reaction", on="apex")
     solution = solve(model)
-    w = -solution.sensor("apex")[:, 1]
+    w = -solution.sensor("apex").values[:, 1]
     assert w == pytest.approx(np.linspace(0.0, 0.3, 7), abs=1e-12)
 
 
@@ -431,11 +431,15 @@ def test_statics_of_joints_after_a_transient(ball, h):
     solution = solve(rods(ball, h))
     assert solution.steps[-1].summary["warnings"] == []
     assert solution.steps[-1].summary["increments"] == 1
-    assert solution.sensor("p")[-1] == pytest.approx(solve(rods(ball)).sensor("p")[-1], abs=1e-9)
+    assert solution.steps[-1].series["sensor/p"][-1] == pytest.approx(
+        solve(rods(ball)).steps[-1].series["sensor/p"][-1], abs=1e-9
+    )
     if not ball:  # 600 turn = 2 g (lever arm)
         turn = brentq(lambda a: 600.0 * a - 2.0 * (0.3 * np.cos(a) - 0.2 * np.sin(a)), 0.0, 0.1)
         c, s = np.cos(turn), np.sin(turn)
-        assert solution.sensor("p")[-1] == pytest.approx((0.3 * c - 0.2 * s, 0.0, -0.2 * c - 0.3 * s), rel=1e-9)
+        assert solution.steps[-1].series["sensor/p"][-1] == pytest.approx(
+            (0.3 * c - 0.2 * s, 0.0, -0.2 * c - 0.3 * s), rel=1e-9
+        )
 
 
 @pytest.mark.parametrize("options", [{"control": "arc"}, {"control": "displacement", "displacement": -0.1}])
@@ -452,7 +456,7 @@ def test_paths_of_preloaded_models_begin_at_their_equilibrium(options):
     solution = solve(model)
     step = solution.steps[0]
     assert "out of balance at the start, load factor 0" in step.summary["warnings"][0]
-    x, y = solution.sensor("x").T
+    x, y = solution.sensor("x").values.T
     turn = np.arctan2(y, x)
     assert abs(turn[0]) == pytest.approx(0.1, rel=1e-9)
     assert 10.0 * (turn - turn[0]) == pytest.approx(-step.series["load factor"] * x, abs=1e-8)
@@ -487,7 +491,7 @@ def test_symmetric_parts_prove_nothing_of_loads_without_a_potential(loads):
     assert any("does not tell whether equilibria are stable" in text for text in step["warnings"])
     assert step["cut_increments"] == 0
     if "moment" in loads:
-        assert np.abs(solution.sensor("tip")[-1]).max() < 1e-3
+        assert np.abs(solution.sensor("tip").values[-1]).max() < 1e-3
 
 
 def test_negative_determinants_prove_divergence():
@@ -526,7 +530,7 @@ def test_loads_beyond_the_law_of_a_beam_are_told(dimension, strains):
     m.sensor("tip", "displacement", on="l:end")
     m.static_step(10)
     s = solve(m)
-    assert s.sensor("tip")[-1, 0] == pytest.approx(9.0, rel=1e-9)
+    assert s.sensor("tip").values[-1, 0] == pytest.approx(9.0, rel=1e-9)
     (warning,) = s.summary["steps"][0]["warnings"]
     assert 'Beam "b": the change of length over the unstrained length reached 9 m/m in element' in warning
 
@@ -541,7 +545,7 @@ def test_iterations_are_bounded():
     """One iteration finds no equilibrium of a load that bends a cantilever by a quarter turn, eight do."""
     with pytest.raises(ConvergenceError, match="did not converge in 1 iterations"):
         solve(bent(1e4, max_iterations=1))
-    found = [solve(bent(1e4, max_iterations=n)).sensor("tip")[-1] for n in (8, 25)]
+    found = [solve(bent(1e4, max_iterations=n)).sensor("tip").values[-1] for n in (8, 25)]
     assert found[0] == pytest.approx(found[1], rel=1e-9)
 
 

@@ -393,7 +393,9 @@ def extrapolated(m: Mechanism, reference: Reference, rule: str, h: float):
         step = solution.steps[0]
         values = {}
         for s in solution.compiled.sensors:
-            table = node_values(step.time, solution.sensor(s.name), s.mid_step and step.info["mid_step"])
+            table = node_values(
+                step.time, solution.steps[-1].series[f"sensor/{s.name}"], s.mid_step and step.info["mid_step"]
+            )
             values |= {column: table[rows, i] for i, column in enumerate(s.columns)}
         found.append(values)
     return {k: (4.0 * found[1][k] - found[0][k]) / 3.0 for k in found[0]}

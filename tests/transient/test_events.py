@@ -39,8 +39,8 @@ def test_a_fall_ends_on_the_ground():
     ((name, time),) = happened(s)
     assert name == "ground" and time == pytest.approx(exact, abs=1e-13)
     assert s.steps[0].summary["t_end"] == s.steps[0].time[-1] == time
-    assert s.sensor("place")[-1] == pytest.approx([exact, 0.0], abs=1e-13)
-    assert s.sensor("speed")[-1, 1] == pytest.approx(-np.sqrt(2 * G * 2.0), rel=1e-12)
+    assert s.sensor("place").values[-1] == pytest.approx([exact, 0.0], abs=1e-13)
+    assert s.sensor("speed").values[-1, 1] == pytest.approx(-np.sqrt(2 * G * 2.0), rel=1e-12)
     assert s.steps[0].summary["energy"]["closing_error_relative"] < 1e-12
     assert s.steps[0].summary["n_steps"] == len(s.steps[0].time) - 1 == int(exact / 0.05) + 1
 
@@ -69,7 +69,7 @@ def test_a_load_goes_off_in_every_rule(rule):
         m.transient_step(2.0, h, rule=rule)
         m.event("half", "place.x", 1.2, "rising", action="off", target="pull")
         s = solve(m)
-        found.append((happened(s)[0][1], s.sensor("place")[-1, 0]))
+        found.append((happened(s)[0][1], s.steps[-1].series["sensor/place"][-1, 0]))
     turn = np.arccos(0.0) / 5.0  # the pull alone would swing about 1.2
     phase = 5.0 * (2.0 - turn)
     exact = 1.0 + 0.2 * np.cos(phase) + 0.2 * np.sin(phase)
@@ -92,7 +92,7 @@ def test_without_an_event_nothing_changes():
     m.event("never", "place.y", 100.0)
     s = solve(m)
     assert happened(s) == []
-    assert s.sensor("place") == pytest.approx(plain.sensor("place"), abs=1e-13)
+    assert s.sensor("place").values == pytest.approx(plain.sensor("place").values, abs=1e-13)
 
 
 def test_the_next_step_goes_on_from_there():
@@ -102,7 +102,7 @@ def test_the_next_step_goes_on_from_there():
     s = solve(m)
     time = np.sqrt(2 * 2.0 / G)
     assert s.steps[1].time[0] == pytest.approx(time, abs=1e-13)
-    assert s.sensor("place")[-1, 1] == pytest.approx(2.0 - G / 2 * (time + 0.5) ** 2, abs=1e-12)
+    assert s.steps[-1].series["sensor/place"][-1, 1] == pytest.approx(2.0 - G / 2 * (time + 0.5) ** 2, abs=1e-12)
 
 
 def test_loads_come_and_go():
@@ -123,7 +123,7 @@ def test_loads_come_and_go():
     v = 3.0 * first
     times = [first, first + 1.0 / v, first + 1.0 / v + v / 2.0]
     assert [t for _, t in happened(s)] == pytest.approx(times, abs=1e-12)
-    assert s.sensor("place")[-1, 0] == pytest.approx(2.0 + v**2 / 4.0, abs=1e-12)
+    assert s.sensor("place").values[-1, 0] == pytest.approx(2.0 + v**2 / 4.0, abs=1e-12)
     assert s.steps[0].summary["energy"]["closing_error_relative"] < 1e-12
     assert (np.diff(s.steps[0].time) > 0).all()
 
@@ -150,7 +150,7 @@ def test_a_load_takes_another_function():
     s = solve(m)
     t = s.steps[0].time[-1] - 1.0
     assert happened(s)[0][1] == pytest.approx(1.0, abs=1e-13)
-    assert s.sensor("speed")[-1, 1] == pytest.approx(1.0 - 3.0 * t + 3.0 * t**2, abs=1e-12)
+    assert s.sensor("speed").values[-1, 1] == pytest.approx(1.0 - 3.0 * t + 3.0 * t**2, abs=1e-12)
 
 
 def test_a_driver_stops_at_once():
@@ -166,10 +166,10 @@ def test_a_driver_stops_at_once():
     m.transient_step(2.0, 0.01)
     s = solve(m)
     assert happened(s) == [("stop", pytest.approx(0.5, abs=1e-12))]
-    t, angle = s.steps[0].time, s.sensor("angle")[:, 0]
+    t, angle = s.steps[0].time, s.sensor("angle").values[:, 0]
     assert angle == pytest.approx(np.minimum(2 * t, 1.0), abs=1e-12)
     late = t > 0.5 + 1e-9
-    assert np.ptp(np.diff(s.sensor("other")[late, 0]) / np.diff(t[late])) < 1e-9
+    assert np.ptp(np.diff(s.sensor("other").values[late, 0]) / np.diff(t[late])) < 1e-9
     assert s.steps[0].summary["energy"]["closing_error_relative"] < 1e-12
     kinetic = s.steps[0].ledger("kinetic")
     assert kinetic[late].max() < 0.5 * kinetic[1] and kinetic[late].min() > 0.01 * kinetic[1]
@@ -199,13 +199,13 @@ def test_flexible_model_between_chunks():
         return solve(m)
 
     free, stopped = pendulum(False), pendulum(True)
-    t, x = free.steps[0].time, free.sensor("tip")
+    t, x = free.steps[0].time, free.steps[-1].series["sensor/tip"]
     row = int(np.flatnonzero(x[:, 0] < 0.0)[0])
     ((_, time),) = happened(stopped)
     assert t[row - 1] < time < t[row]
     assert time == pytest.approx(np.interp(0.0, x[[row, row - 1], 0], t[[row, row - 1]]), abs=1e-3 * 2e-4)
-    assert stopped.sensor("tip")[:-1] == pytest.approx(x[:row], abs=1e-9)
-    assert abs(stopped.sensor("tip")[-1, 0]) < 1e-13
+    assert stopped.steps[-1].series["sensor/tip"][:-1] == pytest.approx(x[:row], abs=1e-9)
+    assert abs(stopped.steps[-1].series["sensor/tip"][-1, 0]) < 1e-13
     assert len(stopped.steps[0].frames["time"]) == len(np.flatnonzero(free.steps[0].frames["time"] < time)) + 1
 
 
@@ -321,7 +321,7 @@ def test_a_motor_is_a_target():
     model.event("cut", "angle", 1.0, action="off", target="drive")
     model.transient_step(2.0, 0.01)
     solution = solve(model)
-    t, angle = solution.steps[0].time, solution.sensor("angle")[:, 0]
+    t, angle = solution.steps[0].time, solution.sensor("angle").values[:, 0]
     assert angle[t <= 1.0] == pytest.approx(t[t <= 1.0] ** 2, abs=1e-3)
     late = t > 1.1
     assert np.diff(angle[late]) == pytest.approx(2.0 * np.diff(t[late]), rel=1e-3)  # w = 2 from then on

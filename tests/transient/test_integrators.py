@@ -68,8 +68,8 @@ def test_linear_oscillator_is_that_of_chung_and_hulbert(rule, options, wh):
     w, n = 3.0, 40
     solution = solve(oscillator(wh / w, n, rule, w, **options))
     expected = chung_hulbert(wh / w, n, w, *weights(rule, Settings(**options))[:4])
-    assert np.allclose(solution.sensor("u")[:, 0] + 0.1, expected[:, 0], rtol=0.0, atol=1e-11)
-    assert np.allclose(solution.sensor("v")[:, 0], expected[:, 1], rtol=0.0, atol=1e-11 * w)
+    assert np.allclose(solution.sensor("u").values[:, 0] + 0.1, expected[:, 0], rtol=0.0, atol=1e-11)
+    assert np.allclose(solution.sensor("v").values[:, 0], expected[:, 1], rtol=0.0, atol=1e-11 * w)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.8, 1.0])
@@ -86,7 +86,7 @@ def test_weights_of_generalised_alpha(rho):
 
 def test_members_of_the_family_coincide():
     last = [
-        solve(oscillator(0.1, 50, rule, **options)).sensor("u")[-1, 0]
+        solve(oscillator(0.1, 50, rule, **options)).sensor("u").values[-1, 0]
         for rule, options in (("newmark", {}), ("hht", {"alpha": 0.0}), ("generalised-alpha", {"rho_inf": 1.0}))
     ]
     assert np.allclose(last, last[0], rtol=1e-10)
@@ -112,9 +112,9 @@ def rod(dimension: int, h: float, duration: float, rule: str, **options) -> Mode
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("rule", ["generalised-alpha", "hht", "newmark"])
 def test_second_order_of_beams(rule, dimension):
-    end = [solve(rod(dimension, h, 0.2, rule)).sensor("end")[-1] for h in (1e-3, 5e-4, 2.5e-4)]
+    end = [solve(rod(dimension, h, 0.2, rule)).sensor("end").values[-1] for h in (1e-3, 5e-4, 2.5e-4)]
     assert np.log2(np.linalg.norm(end[0] - end[1]) / np.linalg.norm(end[1] - end[2])) == pytest.approx(2.0, abs=0.15)
-    exact = solve(rod(dimension, 2.5e-4, 0.2, "midpoint")).sensor("end")[-1]
+    exact = solve(rod(dimension, 2.5e-4, 0.2, "midpoint")).sensor("end").values[-1]
     assert np.linalg.norm(end[-1] - exact) < 2e-6
 
 
@@ -190,7 +190,7 @@ def test_multipliers_are_of_second_order_from_the_first_step(rule, options, kind
         solution = solve(build(h, n * h, rule=rule, **options))
         rows = [1, 2, 3, 4, *range(5, n + 1, n // 5)]
         known = [force(solution.steps[0].time[i]) for i in rows]
-        error = [solution.sensor("R")[i, : len(f)] - f for i, f in zip(rows, known, strict=True)]
+        error = [solution.steps[-1].series["sensor/R"][i, : len(f)] - f for i, f in zip(rows, known, strict=True)]
         return np.abs(error).max()
 
     h, n = (5e-4, 20) if kind == "top" else (0.01, 20)
@@ -257,11 +257,11 @@ h = 0.01
     m.fix("bar:start")
     m.sensor("end", "position", on="bar:end")
     m.transient_step(0.5, 0.01, **options)
-    plain = solve(load_model(path)).sensor("end")
-    assert np.array_equal(plain, solve(m).sensor("end"))
+    plain = solve(load_model(path)).sensor("end").values
+    assert np.array_equal(plain, solve(m).sensor("end").values)
     for key in options:
         del m.steps[0].options[key]
-    assert np.abs(plain[-1] - solve(m).sensor("end")[-1]).max() > 1e-9
+    assert np.abs(plain[-1] - solve(m).sensor("end").values[-1]).max() > 1e-9
 
 
 # --- the decaying rule -----------------------------------------------------------------------------------------------
@@ -342,7 +342,7 @@ def test_decrement_of_the_decaying_rule(decay):
     g = w * w * h * h / 2
     root = np.roots([1 + g * (0.5 + decay), -2 + g, 1 + g * (0.5 - decay)])
     solution = solve(oscillator(h, n, "decaying", w, decay=decay))
-    x, v = solution.sensor("u")[:, 0] + 0.1, solution.sensor("v")[:, 0]
+    x, v = solution.sensor("u").values[:, 0] + 0.1, solution.sensor("v").values[:, 0]
     # x_n = Re(c z^n) with both first values
     c = np.linalg.solve(np.array([[1, 1], root]), x[:2].astype(complex))
     expected = (c[None, :] * root[None, :] ** np.arange(n + 1)[:, None]).sum(axis=1).real
@@ -397,9 +397,9 @@ def test_explicit_projectile_has_the_error_of_its_formulas():
     solution = solve(m)
     t = solution.steps[0].time
     exact = np.column_stack((t, 0 * t, 3.0 * t - 9.81 * t * (t + h) / 2))
-    assert np.allclose(solution.sensor("c"), exact, rtol=0.0, atol=1e-12)
+    assert np.allclose(solution.sensor("c").values, exact, rtol=0.0, atol=1e-12)
     arm = np.column_stack((np.cos(w * t), 0 * t, -np.sin(w * t)))
-    assert np.allclose(solution.sensor("p") - solution.sensor("c"), arm, rtol=0.0, atol=1e-11)
+    assert np.allclose(solution.sensor("p").values - solution.sensor("c").values, arm, rtol=0.0, atol=1e-11)
 
 
 @pytest.mark.parametrize("dimension", [2, 3])
@@ -413,8 +413,8 @@ def test_explicit_bodies_on_a_spring(dimension):
         m.steps[0].options["rule"] = rule
         return solve(m)
 
-    exact = run(1e-3, "midpoint").sensor("x")[-1]
-    error = [np.linalg.norm(run(h, "explicit").sensor("x")[-1] - exact) for h in (4e-3, 2e-3)]
+    exact = run(1e-3, "midpoint").steps[-1].series["sensor/x"][-1]
+    error = [np.linalg.norm(run(h, "explicit").steps[-1].series["sensor/x"][-1] - exact) for h in (4e-3, 2e-3)]
     assert np.log2(error[0] / error[1]) == pytest.approx(1.0, abs=0.1)
     assert error[0] < 0.02
     p = run(2e-3, "explicit").steps[0].series["linear momentum"]
@@ -431,7 +431,9 @@ def test_explicit_free_beam(kind):
         m.sensor("v", "velocity", on="l:end")
         m.steps[0].options["rule"] = rule
         solution = solve(m)
-        return np.concatenate((solution.sensor("x")[-1], 1e-2 * solution.sensor("v")[-1]))
+        return np.concatenate(
+            (solution.steps[-1].series["sensor/x"][-1], 1e-2 * solution.steps[-1].series["sensor/v"][-1])
+        )
 
     exact = run(1e-5, "midpoint")
     error = [np.linalg.norm(run(h, "explicit") - exact) for h in (2e-5, 1e-5)]
@@ -460,8 +462,8 @@ def test_explicit_net_with_supports(n):
     u, v = (s.steps[0].frames["displacement"][-1] for s in (a, b))
     assert u[:, 2].min() < -0.01
     assert np.abs(u - v).max() < 0.01 * np.abs(u).max()
-    assert a.sensor("R")[1, 2] > 0.0
-    assert a.sensor("R")[-1] == pytest.approx(b.sensor("R")[-1], rel=0.02)
+    assert a.steps[-1].series["sensor/R"][1, 2] > 0.0
+    assert a.steps[-1].series["sensor/R"][-1] == pytest.approx(b.steps[-1].series["sensor/R"][-1], rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -503,7 +505,9 @@ def test_adaptive_steps_keep_the_tolerance_and_the_energy(kind, duration, h):
         solution = solve(cases.build(kind, h, duration, adaptive=tolerance))
         step, summary = solution.steps[0], solution.summary["steps"][0]
         names = ("x", "angle") if kind == "pendulum" else ("x", "X")
-        errors.append(np.linalg.norm(np.concatenate([solution.sensor(n)[-1] for n in names]) - known))
+        errors.append(
+            np.linalg.norm(np.concatenate([solution.steps[-1].series[f"sensor/{n}"][-1] for n in names]) - known)
+        )
         steps.append(summary["adaptive"]["accepted"])
         assert np.allclose(step.time, h * np.arange(round(duration / h) + 1), rtol=0, atol=1e-12)
         assert summary["energy"]["closing_error_relative"] < 1e-11
@@ -524,11 +528,11 @@ def test_rows_between_steps(kind):
     sampled = solve(cases.build(kind, h, duration, adaptive=tolerance))
     exact = solve(cases.build(kind, h / 20, duration))
     assert sampled.summary["steps"][0]["adaptive"]["largest_step"] > 2 * h
-    x, v = (sampled.sensor(n) - exact.sensor(n)[::20] for n in ("x", "v"))
-    speed = np.abs(exact.sensor("v")).max()
+    x, v = (sampled.steps[-1].series[f"sensor/{n}"] - exact.steps[-1].series[f"sensor/{n}"][::20] for n in ("x", "v"))
+    speed = np.abs(exact.steps[-1].series["sensor/v"]).max()
     assert np.abs(x).max() < 3 * max(np.abs(x[-1]).max(), tolerance)
     assert np.abs(v).max() < 0.01 * speed
-    force, fine = sampled.sensor("R")[2:], exact.sensor("R")
+    force, fine = sampled.steps[-1].series["sensor/R"][2:], exact.steps[-1].series["sensor/R"]
     # row k holds what belongs to the middle of its interval
     middle = 0.5 * (fine[10::20] + np.vstack((fine[11::20], fine[-1:]))[: len(fine[10::20])])[1:]
     assert np.abs(force - middle).max() < 0.03 * np.abs(fine[1:]).max()
@@ -584,7 +588,7 @@ def test_adaptive_steps_land_on_kinks():
     solution = solve(m)
     t = solution.steps[0].time
     # sampled by cubics with the exact velocities of both ends: exact too
-    assert np.allclose(solution.sensor("x")[:, 0], 1.5 * np.maximum(t - 0.123, 0.0) ** 2, rtol=0.0, atol=1e-12)
+    assert np.allclose(solution.sensor("x").values[:, 0], 1.5 * np.maximum(t - 0.123, 0.0) ** 2, rtol=0.0, atol=1e-12)
     assert solution.summary["steps"][0]["adaptive"]["accepted"] < 40
     assert solution.summary["steps"][0]["energy"]["closing_error_relative"] < 1e-12
 
@@ -601,7 +605,9 @@ def test_adaptive_decaying_rule():
         solution = solve(oscillator(0.01, 200, "decaying", decay=0.5, adaptive=tolerance))
         steps.append(solution.summary["steps"][0]["adaptive"]["accepted"])
         assert solution.summary["steps"][0]["energy"]["closing_error_relative"] < 1e-11
-        size.append(1.0 - np.hypot(solution.sensor("u")[-1, 0] + 0.1, solution.sensor("v")[-1, 0] / 3.0) / 0.1)
+        size.append(
+            1.0 - np.hypot(solution.sensor("u").values[-1, 0] + 0.1, solution.sensor("v").values[-1, 0] / 3.0) / 0.1
+        )
     assert steps[1] / steps[0] == pytest.approx(100 ** (1 / 3), rel=0.15)
     assert size[0] / size[1] == pytest.approx(100 ** (1 / 3), rel=0.15)
 
@@ -706,7 +712,7 @@ def test_overshoot_in_the_first_steps_ends_no_run(rule, options, wh):
     solution = solve(oscillator(wh / w, n, rule, w, **options))
     step = solution.summary["steps"][0]
     expected = chung_hulbert(wh / w, n, w, *weights(rule, Settings(**options))[:4])
-    assert np.allclose(solution.sensor("u")[:, 0] + 0.1, expected[:, 0], rtol=0.0, atol=1e-9)
+    assert np.allclose(solution.sensor("u").values[:, 0] + 0.1, expected[:, 0], rtol=0.0, atol=1e-9)
     assert "failures" not in step
     overshoots = np.abs(expected[:, 1]).max() > 2.0 * 0.1 * w
     assert any("came from nowhere for a time" in text for text in step["warnings"]) == overshoots
@@ -835,7 +841,7 @@ def test_steps_that_turn_too_far_are_cut(dimension, adaptive):
     exact = 30.0 * step.time
     # in parts of h/4 = 0.05 s the rule turns by 2 atan(w h/8) each
     lag = 1.0 - 2.0 * np.arctan(0.75) / 1.5
-    assert np.abs(solution.sensor("q")[:, 0] - exact).max() < 1.01 * lag * exact[-1]
+    assert np.abs(solution.steps[-1].series["sensor/q"][:, 0] - exact).max() < 1.01 * lag * exact[-1]
     assert step.summary["energy"]["closing_error_relative"] < 1e-12
     if not adaptive:
         assert step.summary["halved_steps"] == 10
@@ -870,9 +876,9 @@ def test_a_universal_joint_near_its_singular_position_keeps_to_its_law():
     turn = w * solution.steps[0].time
     exact = min(
         (np.unwrap(np.arctan2(np.sin(turn) * x, np.cos(turn) * y), period=2.0 * np.pi) for x, y in ((1, c), (c, 1))),
-        key=lambda q: np.abs(q - solution.sensor("q")[:, 0]).max(),
+        key=lambda q: np.abs(q - solution.steps[-1].series["sensor/q"][:, 0]).max(),
     )
-    assert np.abs(solution.sensor("q")[:, 0] - exact).max() < 1e-10
+    assert np.abs(solution.steps[-1].series["sensor/q"][:, 0] - exact).max() < 1e-10
 
 
 def test_defaults_of_rules_stand_in_one_table():

@@ -72,7 +72,12 @@ def test_forces_run_forward_give_the_motion_back():
         t = found.t
         torques = {n: {"kind": "spline", "times": t, "values": found[f"drive {n}"]} for n in "ab"}
         forward = solve(two_link(h, torques))
-        off.append(max(np.abs(forward.sensor(n) - inverse.sensor(n)).max() for n in "ab"))
+        off.append(
+            max(
+                np.abs(forward.steps[-1].series[f"sensor/{n}"] - inverse.steps[-1].series[f"sensor/{n}"]).max()
+                for n in "ab"
+            )
+        )
     assert np.log2(off[0] / off[1]) == pytest.approx(2.0, abs=0.1)
     assert off[1] < 1e-3
 
@@ -117,7 +122,7 @@ def test_closed_loop_with_a_flexible_rod():
         found = inverse.drives()
         t = found.t
         forward = solve(slider_crank(h, 4, {"kind": "spline", "times": t, "values": found["drive main"]}))
-        off.append(np.abs(forward.sensor("turn") - inverse.sensor("turn")).max())
+        off.append(np.abs(forward.steps[-1].series["sensor/turn"] - inverse.steps[-1].series["sensor/turn"]).max())
     assert off[1] < 2e-3
     assert off[0] / off[1] > 3.0
 
@@ -177,8 +182,8 @@ def test_angle_joint_in_space_tells_its_moment():
     m.inverse_step(1.0, 0.005)
     solution = solve(m)
     assert solution.drives()["drive turn"] == pytest.approx(1.6, abs=1e-4)
-    assert solution.sensor("moment")[5:, 0] == pytest.approx(1.6, abs=1e-3)
-    work = np.cumsum(solution.sensor("moment")[1:, 0] * np.diff(solution.steps[0].time ** 2))
+    assert solution.steps[-1].series["sensor/moment"][5:, 0] == pytest.approx(1.6, abs=1e-3)
+    work = np.cumsum(solution.steps[-1].series["sensor/moment"][1:, 0] * np.diff(solution.steps[0].time ** 2))
     assert work == pytest.approx(solution.steps[0].ledger("driver work")[1:], abs=1e-9)
 
 
@@ -284,5 +289,5 @@ def test_from_a_model_file_and_back(tmp_path):
     step += 'function = { kind = "csv", file = "out/drives-1-inverse.csv", interpolation = "spline" }\n'
     step += '[[step]]\ntype = "transient"\nduration = 1.0\nh = 0.01'
     forward.write_text(FILE.replace("DRIVE", "").replace("STEP", step))
-    angle = solve(load_model(forward)).sensor("angle")[:, 0]
+    angle = solve(load_model(forward)).steps[-1].series["sensor/angle"][:, 0]
     assert angle == pytest.approx(q, abs=5e-4)

@@ -149,7 +149,7 @@ def test_stiffness_as_table_polynomial_and_number_agree():
     for law in ({"stiffness": 20.0}, {"table": [(-1, -20), (1, 20)]}, {"table": [(0, 0), (1, 5)], "stiffness": 15.0}):
         model = pendulum(3)
         model.joint_spring("spring", "pin", **law)
-        values.append(solve(model).sensor("angle"))
+        values.append(solve(model).sensor("angle").values)
     assert np.abs(values[1] - values[0]).max() < 1e-10
     assert np.abs(values[2] - values[0]).max() < 1e-10
 
@@ -160,7 +160,7 @@ def test_many_turns(dim):
     model = pendulum(dim, spin=60.0, duration=3.0)
     model.joint_spring("spring", "pin", cubic=0.002)
     solution = solve(model)
-    angle = solution.sensor("angle")[:, 0]
+    angle = solution.sensor("angle").values[:, 0]
     assert angle.max() > 10 * np.pi
     assert angle.min() < angle.max() - 10 * np.pi
     strain = solution.steps[0].ledger("strain")
@@ -180,8 +180,8 @@ def test_static_cubic_spring():
     model.static_step(4)
     solution = solve(model)
     root = brentq(lambda x: 10 * x + 300 * x**3 - 27.0, 0.0, 1.0)
-    assert solution.sensor("x")[-1, 0] == pytest.approx(root, rel=1e-10)
-    assert solution.sensor("F")[-1, 0] == pytest.approx(25.0, rel=1e-10)
+    assert solution.sensor("x").values[-1, 0] == pytest.approx(root, rel=1e-10)
+    assert solution.steps[-1].series["sensor/F"][-1, 0] == pytest.approx(25.0, rel=1e-10)
 
 
 # --- stops -----------------------------------------------------------------------------------------------------------
@@ -200,9 +200,9 @@ def test_restitution_of_a_stop(damping):
 
     low = -v0 if damping == 0.0 else max(-v0, -(1 - 1e-12) / damping)
     after = brentq(lambda v: phi(v) - phi(v0), low * (1 + 1e-9 if damping == 0.0 else 1.0), -1e-9)
-    assert solution.sensor("v")[-1, 0] == pytest.approx(after, rel=1e-4)
-    assert np.nanmin(solution.sensor("F")) >= 0.0
-    assert np.nanmax(solution.sensor("F")) > 500.0
+    assert solution.sensor("v").values[-1, 0] == pytest.approx(after, rel=1e-4)
+    assert np.nanmin(solution.steps[-1].series["sensor/F"]) >= 0.0
+    assert np.nanmax(solution.steps[-1].series["sensor/F"]) > 500.0
     assert error(solution) < 1e-11
 
 
@@ -213,10 +213,12 @@ def test_stop_never_pulls_when_torn_away():
     model.force("tear", "block", (400.0, 0.0))
     model.sensor("F", "element", on="stop", quantity="force")
     solution = solve(model)
-    assert np.nanmax(solution.sensor("F")) <= 0.0  # the lower stop pushes up: against the growth it is negative
-    assert np.nanmin(solution.sensor("F")) < -10.0
-    inside = solution.sensor("x")[1:, 0] < 0.19
-    assert (solution.sensor("F")[1:, 0][inside] == 0.0).sum() > 5  # faster than 1/b it has let go
+    assert (
+        np.nanmax(solution.steps[-1].series["sensor/F"]) <= 0.0
+    )  # the lower stop pushes up: against the growth it is negative
+    assert np.nanmin(solution.steps[-1].series["sensor/F"]) < -10.0
+    inside = solution.sensor("x").values[1:, 0] < 0.19
+    assert (solution.steps[-1].series["sensor/F"][1:, 0][inside] == 0.0).sum() > 5  # faster than 1/b it has let go
     assert np.diff(solution.steps[0].ledger("dissipated")).min() >= 0.0
     assert error(solution) < 1e-11
 
@@ -230,8 +232,8 @@ def test_motor_of_given_force(dim):
     model.sensor("F", "element", on="drive", quantity="force")
     solution = solve(model)
     t = solution.steps[0].time
-    assert np.abs(solution.sensor("x")[:, 0] - 4 / (9 * 2.0) * (1 - np.cos(3 * t))).max() < 1e-6
-    assert solution.sensor("F")[1:, 0] == pytest.approx(4 * np.cos(3 * (t[1:] - 5e-4)), abs=1e-12)
+    assert np.abs(solution.sensor("x").values[:, 0] - 4 / (9 * 2.0) * (1 - np.cos(3 * t))).max() < 1e-6
+    assert solution.steps[-1].series["sensor/F"][1:, 0] == pytest.approx(4 * np.cos(3 * (t[1:] - 5e-4)), abs=1e-12)
     ledger = solution.steps[0]
     assert ledger.ledger("load work") == pytest.approx(ledger.ledger("kinetic"), abs=1e-12)
 
@@ -246,11 +248,11 @@ def test_motor_of_given_speed(dim):
     solution = solve(model)
     t = solution.steps[0].time
     exact = 10 * t - 5 * np.sin(2 * t)
-    moment = solution.sensor("M")[1:, 0]
+    moment = solution.steps[-1].series["sensor/M"][1:, 0]
     work = np.cumsum(moment * np.diff(exact))
     assert work == pytest.approx(solution.steps[0].ledger("driver work")[1:], abs=1e-9)
     assert exact[-1] > 10 * np.pi
-    assert np.abs(solution.sensor("angle")[:, 0] - exact).max() < 1e-11
+    assert np.abs(solution.sensor("angle").values[:, 0] - exact).max() < 1e-11
     assert np.abs(solution.steps[0].ledger("driver work")).max() > 1.0
     assert error(solution) < 1e-11
 
@@ -262,7 +264,7 @@ def test_controller_with_limit(dim):
     model.motor("drive", "pin", position="1.2*sin(4*t)", kp=300.0, kd=15.0, limit=18.0)
     model.sensor("M", "element", on="drive", quantity="moment")
     solution = solve(model)
-    moment = solution.sensor("M")[1:, 0]
+    moment = solution.steps[-1].series["sensor/M"][1:, 0]
     assert np.abs(moment).max() == 18.0
     assert 5 < (np.abs(moment) == 18.0).sum() < len(moment) - 5
     assert error(solution) < 1e-11
@@ -277,7 +279,7 @@ def test_motor_between_points():
             model.motor("cylinder", a="rod", b="ground", point_b=(1.2, -0.5, 0.1), kp=60.0, kd=2.0)
         else:
             model.spring("cylinder", "rod", "ground", 60.0, 2.0, point_b=(1.2, -0.5, 0.1))
-        values.append(solve(model).sensor("angle"))
+        values.append(solve(model).sensor("angle").values)
     assert np.abs(values[1] - values[0]).max() < 1e-10
 
 
@@ -289,12 +291,12 @@ def test_motor_in_statics_and_newmark():
     model.joint_spring("spring", "rail", stiffness=50.0)
     model.motor("drive", "rail", force=10.0)
     model.static_step(2)
-    assert solve(model).sensor("x")[-1, 0] == pytest.approx(0.2, rel=1e-12)
+    assert solve(model).steps[-1].series["sensor/x"][-1, 0] == pytest.approx(0.2, rel=1e-12)
     ends = []
     for rule in ("midpoint", "newmark"):
         model = pendulum(3, h=0.001, duration=0.5, rule=rule)
         model.motor("drive", "pin", position="sin(5*t)", kp=30.0, kd=2.0, force="2*t")
-        ends.append(solve(model).sensor("angle")[-1, 0])
+        ends.append(solve(model).steps[-1].series["sensor/angle"][-1, 0])
     assert ends[0] == pytest.approx(ends[1], abs=2e-5)
 
 
@@ -311,7 +313,7 @@ def test_user_force_is_the_motor_it_says(rule, tangent):
     by_motor.motor("drive", "pin", position="sin(5*t)", kp=30.0, kd=2.0)
     by_user.user_force("drive", "pin", pd, tangent)
     a, b = solve(by_motor), solve(by_user)
-    assert np.abs(a.sensor("angle") - b.sensor("angle")).max() < 2e-9
+    assert np.abs(a.sensor("angle").values - b.sensor("angle").values).max() < 2e-9
     assert abs(a.summary["steps"][0]["iterations"] - b.summary["steps"][0]["iterations"]) <= 4
     if rule == "midpoint":
         assert error(b) < 1e-11
@@ -336,7 +338,7 @@ def test_user_force_is_the_spring_it_says(kind):
         user.user_force("f", "rail" if kind == "slide" else "pin", law)
     sensor = "x" if kind == "slide" else "angle"
     a, b = solve(spring), solve(user)
-    assert np.abs(a.sensor(sensor) - b.sensor(sensor)).max() < 2e-4
+    assert np.abs(a.steps[-1].series[f"sensor/{sensor}"] - b.steps[-1].series[f"sensor/{sensor}"]).max() < 2e-4
     assert error(b) < 1e-11
 
 
@@ -362,7 +364,7 @@ def test_user_force_on_points(dim):
         model.sensor("v", "velocity", on="n2")
         model.transient_step(1.5, 0.005, frames=0)
         solution = solve(model)
-        t, v = solution.steps[0].time, solution.sensor("v")[:, 1]
+        t, v = solution.steps[0].time, solution.steps[-1].series["sensor/v"][:, 1]
         terminal = np.sqrt(m * g / c)
         assert np.abs(v + terminal * np.tanh(g * t / terminal)).max() < 1e-4
         assert error(solution) < 1e-11
@@ -384,7 +386,7 @@ def test_user_force_in_statics():
         model.force("pull", "block", (25.0, 0.0))
         model.static_step(5, **options)
         solution = solve(model)
-        x, factor = solution.sensor("x")[:, 0], solution.steps[0].series["load factor"]
+        x, factor = solution.steps[-1].series["sensor/x"][:, 0], solution.steps[0].series["load factor"]
         assert factor[-1] >= 1.0
         assert 10 * x + 300 * x**3 == pytest.approx(25.0 * factor, rel=1e-8, abs=1e-8)
 
@@ -477,7 +479,7 @@ def test_bushing_frames(dim):
     values = {}
     for frame in ("first", "mean"):
         one, other = (solve(two_bodies(dim, *ends, frame=frame)) for ends in (("one", "two"), ("two", "one")))
-        values[frame] = np.abs(one.sensor("x") - other.sensor("x")).max()
+        values[frame] = np.abs(one.sensor("x").values - other.sensor("x").values).max()
     assert values["mean"] < 1e-9
     assert values["first"] > 1e-6
 
@@ -510,8 +512,8 @@ def test_bushing_small_deflection(dim):
     solution = solve(model)
     load = np.concatenate((force, np.atleast_1d(moment)))
     u = np.linalg.solve(S, load)
-    assert [solution.sensor(f"u{c}")[-1, 0] for c in names] == pytest.approx(u[:dim], rel=1e-4)
-    assert [solution.sensor(f"f{c}")[-1, 0] for c in names] == pytest.approx(force, rel=1e-4)
+    assert [solution.steps[-1].series[f"sensor/u{c}"][-1, 0] for c in names] == pytest.approx(u[:dim], rel=1e-4)
+    assert [solution.steps[-1].series[f"sensor/f{c}"][-1, 0] for c in names] == pytest.approx(force, rel=1e-4)
 
 
 @pytest.mark.parametrize("frame", ["first", "mean"])
@@ -527,9 +529,9 @@ def test_bushing_moment_is_that_of_the_angle(frame, phi):
     model.sensor("drive", "drive", on="j")
     model.static_step(increments=10, duration=1.0)
     solution = solve(model)
-    assert solution.sensor("M")[-1, 0] == pytest.approx(5.0 * phi, rel=1e-10)
-    assert solution.sensor("drive")[-1, 0] == pytest.approx(5.0 * phi, rel=1e-10)
-    assert solution.sensor("phi")[-1, 0] == pytest.approx(phi, rel=1e-10)
+    assert solution.steps[-1].series["sensor/M"][-1, 0] == pytest.approx(5.0 * phi, rel=1e-10)
+    assert solution.steps[-1].series["sensor/drive"][-1, 0] == pytest.approx(5.0 * phi, rel=1e-10)
+    assert solution.steps[-1].series["sensor/phi"][-1, 0] == pytest.approx(phi, rel=1e-10)
 
 
 def bushing_energy(S, d, R, frame):
@@ -564,7 +566,7 @@ def test_bushing_at_large_rotations(frame):
             model.sensor(f"{kind} {c}", "element", on="mount", quantity=f"{kind} {c}")
     model.static_step(increments=10, tolerance=1e-10)
     solution = solve(model)
-    d, psi = solution.sensor("x")[-1], solution.sensor("turn")[-1]
+    d, psi = solution.sensor("x").values[-1], solution.steps[-1].series["sensor/turn"][-1]
     assert 1.2 < np.linalg.norm(psi) < 3.0
     R = Rotation.from_rotvec(psi)
 
@@ -578,7 +580,10 @@ def test_bushing_at_large_rotations(frame):
 
     assert [slope(0, k) for k in range(3)] == pytest.approx(force, rel=1e-7, abs=1e-7)
     assert [slope(1, k) for k in range(3)] == pytest.approx(moment, rel=1e-7, abs=1e-7)
-    shown = {k: np.array([solution.sensor(f"{k} {c}")[-1, 0] for c in "xyz"]) for k in ("force", "moment", "rotation")}
+    shown = {
+        k: np.array([solution.steps[-1].series[f"sensor/{k} {c}"][-1, 0] for c in "xyz"])
+        for k in ("force", "moment", "rotation")
+    }
     assert shown["rotation"] == pytest.approx(psi, abs=1e-9)
     axes = Rotation.identity() if frame == "first" else Rotation.from_rotvec(0.5 * psi)
     about = moment if frame == "first" else moment + 0.5 * np.cross(d, force)  # of b's point, of the middle
@@ -598,7 +603,7 @@ def test_plane_bushing_in_its_half_way_frame():
     c, s = np.cos(1.5), np.sin(1.5)
     axes = np.array([[c, -s], [s, c]])
     expected = axes @ ((axes.T @ (7.0, 2.0)) / (100.0, 300.0))
-    assert solve(model).sensor("x")[-1] == pytest.approx(expected, rel=1e-9)
+    assert solve(model).sensor("x").values[-1] == pytest.approx(expected, rel=1e-9)
 
 
 def test_bushing_beyond_its_range():
@@ -619,7 +624,7 @@ def test_bushing_beyond_its_range():
     assert any('Bushing "mount"' in w for w in spun(44.0).summary["steps"][0]["warnings"])
     half = spun(34.0, duration=0.1 * np.pi, h=0.05 * np.pi / 400)
     assert not half.summary["steps"][0]["warnings"]
-    assert np.nanmax(half.sensor("turn")) == pytest.approx(3.4, rel=1e-4)
+    assert np.nanmax(half.steps[-1].series["sensor/turn"]) == pytest.approx(3.4, rel=1e-4)
 
 
 # --- dense nodal masses ----------------------------------------------------------------------------------------------
@@ -651,7 +656,7 @@ def test_nodal_mass_of_a_rigid_body():
         m.point_mass("m", "n", 2.0, inertia=_J, offset=_C)
 
     mass = solve(thrown(3, point_mass))
-    assert np.abs(matrix.sensor("x") - mass.sensor("x")).max() < 1e-12
+    assert np.abs(matrix.sensor("x").values - mass.sensor("x").values).max() < 1e-12
     assert matrix.summary["model"]["elements"] == {"director_mass3": 1}
 
 
@@ -673,7 +678,7 @@ def test_dense_form_of_a_rigid_body_converges_to_it():
         a = solve(thrown(3, lambda m: dense(m, M, _C, 2.0), h=h))
         b = solve(thrown(3, lambda m: m.nodal_mass("m", "n", M), h=h))
         assert error(a) < 1e-11
-        deviation.append(np.abs(a.sensor("x")[-1] - b.sensor("x")[-1]).max())
+        deviation.append(np.abs(a.sensor("x").values[-1] - b.sensor("x").values[-1]).max())
     slopes = np.log2(np.array(deviation[:-1]) / deviation[1:])
     assert slopes == pytest.approx(2.0, abs=0.15)
     assert deviation[-1] < 1e-3
@@ -706,7 +711,7 @@ def test_dense_mass_obeys_kirchhoff():
     start = np.concatenate(((0.2, 0.1, -0.3), np.eye(3).ravel(), (1.0, 2.0, 0.5), (3.0, 1.0, -4.0)))
     exact = solve_ivp(rates, (0.0, 1.0), start, method="DOP853", rtol=1e-12, atol=1e-12).y[:3, -1]
     deviation = [
-        np.abs(solve(thrown(3, lambda m: m.nodal_mass("m", "n", M), h=h)).sensor("x")[-1] - exact).max()
+        np.abs(solve(thrown(3, lambda m: m.nodal_mass("m", "n", M), h=h)).sensor("x").values[-1] - exact).max()
         for h in (0.01, 0.005, 0.0025)
     ]
     assert np.log2(np.array(deviation[:-1]) / deviation[1:]) == pytest.approx(2.0, abs=0.1)
@@ -938,5 +943,5 @@ def test_model_file(tmp_path):
     m.sensor("angle", "joint", on="pin")
     m.transient_step(1.0, 0.01)
     a, b = solve(load_model(path)), solve(m)
-    assert np.array_equal(a.sensor("angle"), b.sensor("angle"))
+    assert np.array_equal(a.sensor("angle").values, b.sensor("angle").values)
     assert error(a) < 1e-11

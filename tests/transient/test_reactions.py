@@ -111,7 +111,11 @@ def in_space(values: np.ndarray) -> np.ndarray:
 def balance(solution, dim: int, kind: str):
     """Times, position (n, 3) and momenta (n, 6) of the body about the origin, places of the springs and of the reaction
     (n, 3), and the reaction (n, 6) on part b."""
-    get = solution.sensor
+
+    def get(name: str) -> np.ndarray:
+        """Rows of the last step as they were computed."""
+        return solution.steps[-1].series[f"sensor/{name}"]
+
     x, v = in_space(get("x")), in_space(get("v"))
     if dim == 2:
         arm = get("corner 0") - get("x")
@@ -173,7 +177,7 @@ def test_reaction_is_what_the_free_body_needs(dim, kind):
     assert sensor.unit[: len(names)] == ["N"] * dim + ["N m"] * (len(names) - dim)
 
     class Static:
-        steps, sensor = s.steps[:1], staticmethod(lambda name: s.sensor(name, 0))
+        steps = s.steps[:1]
 
     t, x, _, corners, P, R = (v if isinstance(v, list) else v[-1:] for v in balance(Static, dim, kind))
     given = loads(dim, t, x, [c[-1:] for c in corners])
@@ -239,7 +243,7 @@ def test_drive_times_rate_is_the_power(dim, kind, rule):
     m.sensor("W", "work", on="j")
     m.transient_step(0.3, 0.003, frames=0, rule=rule)
     s = solve(m)
-    t, D, W = s.steps[-1].time, s.sensor("D"), s.sensor("W")[:, 0]
+    t, D, W = s.steps[-1].time, s.steps[-1].series["sensor/D"], s.sensor("W").values[:, 0]
     coordinates = [0.05 * (1.0 - np.cos(6.0 * t))]
     if kind == "cylindrical":
         units = next(k for k in s.compiled.sensors if k.name == "D").unit
@@ -265,9 +269,9 @@ def test_drive_of_motions():
         s = solve(m)
         t = s.steps[0].time
         q = (0.1 if component == "x" else 0.4) * np.sin(5.0 * t) ** 2
-        work = s.sensor("D")[1:, 0] @ np.diff(q)
+        work = s.steps[-1].series["sensor/D"][1:, 0] @ np.diff(q)
         assert work == pytest.approx(s.steps[0].ledger("driver work")[-1], rel=1e-6)
-        assert s.sensor("D")[1, 0] > 0.0  # the mass is accelerated along the coordinate
+        assert s.steps[-1].series["sensor/D"][1, 0] > 0.0  # the mass is accelerated along the coordinate
 
 
 def test_cylinder_forces_of_inverse_dynamics_move_the_boom():
@@ -292,8 +296,10 @@ def test_cylinder_forces_of_inverse_dynamics_move_the_boom():
     found = inverse.drives()
     t = found.t
     forward = solve(boom((t, next(iter(found.by_sensor.values())))))
-    assert inverse.sensor("q")[-1, 0] > 0.1
-    assert forward.sensor("q")[-1, 0] == pytest.approx(inverse.sensor("q")[-1, 0], abs=1e-4)
+    assert inverse.steps[-1].series["sensor/q"][-1, 0] > 0.1
+    assert forward.steps[-1].series["sensor/q"][-1, 0] == pytest.approx(
+        inverse.steps[-1].series["sensor/q"][-1, 0], abs=1e-4
+    )
 
 
 @pytest.mark.parametrize("kind", ["gear", "rack"])
@@ -322,10 +328,10 @@ def test_gear_acts_on_both_parts(kind):
         *("force a", "force b"), *(f"{k} {p}" for k in "ab" for p in parts)
     ]  # fmt: skip
     assert sensor.unit == ["N m", "N m" if kind == "gear" else "N", *(["N"] * 3 + ["N m"] * 3) * 2]
-    teeth = s.sensor("teeth")[1:]
+    teeth = s.steps[-1].series["sensor/teeth"][1:]
     for k, (body, mass) in enumerate((("a", 1.0), ("b", 0.8))):
-        force = -(s.sensor(f"R {body}")[1:, :3] + teeth[:, 2 + 6 * k : 5 + 6 * k])
-        change = mass * np.diff(s.sensor(f"v {body}"), axis=0) / 0.002
+        force = -(s.steps[-1].series[f"sensor/R {body}"][1:, :3] + teeth[:, 2 + 6 * k : 5 + 6 * k])
+        change = mass * np.diff(s.sensor(f"v {body}").values, axis=0) / 0.002
         change[:, 2] += mass * 9.81
         assert np.abs(change - force).max() < 1e-9 * np.abs(force).max()
     # the teeth do no work: generalised forces in the ratio of the gear
@@ -358,11 +364,11 @@ def test_coupling_acts_on_its_reference(dim, turning):
     s = solve(m)
     sensor = next(k for k in s.compiled.sensors if k.name == "R")
     assert len(sensor.columns) == (3 if dim == 2 else 6)
-    R = s.sensor("R")[1:]
-    change = MASS * np.diff(s.sensor("v"), axis=0) / 0.002 - MASS * GRAVITY[:dim]
+    R = s.steps[-1].series["sensor/R"][1:]
+    change = MASS * np.diff(s.sensor("v").values, axis=0) / 0.002 - MASS * GRAVITY[:dim]
     assert np.abs(change - R[:, :dim]).max() < 1e-9 * np.abs(R).max()
     if dim == 2:
-        arm, rate = s.sensor("c0") - s.sensor("x"), s.sensor("v0") - s.sensor("v")
+        arm, rate = s.sensor("c0").values - s.sensor("x").values, s.sensor("v0").values - s.sensor("v").values
         w = (arm[:, 0] * rate[:, 1] - arm[:, 1] * rate[:, 0]) / (arm**2).sum(axis=1)
         assert INERTIA[2, 2] * np.diff(w) / 0.002 == pytest.approx(R[:, 2], rel=1e-8)
     else:  # at the start from rest J alpha = M
@@ -392,7 +398,7 @@ def test_tie_acts_on_the_tied_nodes():
     m.force("pull", "low:z0", (0.0, 2.0, 0.0))
     m.sensor("R", "reaction", on="glue")
     m.static_step()
-    R = solve(m).sensor("R")[-1]
+    R = solve(m).steps[-1].series["sensor/R"][-1]
     weight, pull = np.array([0.0, 0.0, -981.0]), np.array([0.0, 18.0, 0.0])
     moment = np.cross((0.8, 0.7, 0.5), weight) + np.cross((0.8, 0.7, 0.0), pull)
     assert R[:3] == pytest.approx(-(weight + pull), rel=1e-9, abs=1e-7)
@@ -410,8 +416,8 @@ def test_steps_made_in_parts_have_the_mean_of_their_parts():
     m.transient_step(1.0, 0.1, frames=0, max_iterations=5, predictor="none")
     s = solve(m)
     assert s.summary["steps"][0]["halved_steps"] > 0
-    change = 2.0 * np.diff(s.sensor("v"), axis=0) / 0.1
-    assert np.abs(change + s.sensor("R")[1:, :2]).max() < 1e-9 * np.abs(change).max()
+    change = 2.0 * np.diff(s.sensor("v").values, axis=0) / 0.1
+    assert np.abs(change + s.steps[-1].series["sensor/R"][1:, :2]).max() < 1e-9 * np.abs(change).max()
 
 
 @pytest.mark.parametrize("dim", [2, 3])
@@ -430,11 +436,11 @@ def test_signs_of_section_forces(dim):
     m.sensor("axial strain", "strain", on="b")
     m.linear_static_step()
     s = solve(m)
-    found = [s.sensor(name)[-1, 0] for name in names]
+    found = [s.steps[-1].series[f"sensor/{name}"][-1, 0] for name in names]
     # at the start y and z forces have the lever of 2 m: M + r x F = (0.5, 0.2 - 2 Fz, 0.3 + 2 Fy)
     exact = [3.0, 0.7, 0.3 + 1.4, 0.3] if dim == 2 else [3.0, 0.7, 0.4, 0.5, 0.2 - 0.8, 0.2, 0.3 + 1.4, 0.3]
     assert found == pytest.approx(exact, rel=1e-6)
-    assert s.sensor("axial strain")[-1, 0] == pytest.approx(3e-6, rel=1e-6)
+    assert s.steps[-1].series["sensor/axial strain"][-1, 0] == pytest.approx(3e-6, rel=1e-6)
     sensor = next(k for k in s.compiled.sensors if k.name == "axial strain")
     assert sensor.unit == "-"
 
@@ -452,8 +458,8 @@ def test_truss_of_greens_strain_reports_what_it_pulls_with():
     m.sensor("R", "reaction", on="l:start")
     m.static_step(increments=5, vary=["pull"])
     s = solve(m)
-    assert s.sensor("N")[-1, 0] == pytest.approx(93.75, rel=1e-9)
-    assert s.sensor("R")[-1, 0] == pytest.approx(-93.75, rel=1e-9)
+    assert s.steps[-1].series["sensor/N"][-1, 0] == pytest.approx(93.75, rel=1e-9)
+    assert s.steps[-1].series["sensor/R"][-1, 0] == pytest.approx(-93.75, rel=1e-9)
 
 
 def test_equation_has_its_moment_about_the_origin():
@@ -469,7 +475,7 @@ def test_equation_has_its_moment_about_the_origin():
     m.sensor("R", "reaction", on="e")
     m.static_step()
     # k u = (F + R)/1 at a and -k u = R at b: R = -F/2
-    assert solve(m).sensor("R")[-1] == pytest.approx([0.0, -6.0, -3.0 * (1.0 + 3.0)], abs=1e-12)
+    assert solve(m).steps[-1].series["sensor/R"][-1] == pytest.approx([0.0, -6.0, -3.0 * (1.0 + 3.0)], abs=1e-12)
 
 
 def test_rod_in_tension_has_a_tension():
@@ -482,7 +488,9 @@ def test_rod_in_tension_has_a_tension():
     m.transient_step(0.1, 0.01, frames=0)
     s = solve(m)
     assert s.compiled.sensors[0].columns[-1] == "R.tension"
-    assert s.sensor("R")[-1] == pytest.approx([0.0, 0.0, -3.0 * 9.81, 0.0, 0.0, 0.0, 3.0 * 9.81], abs=1e-9)
+    assert s.steps[-1].series["sensor/R"][-1] == pytest.approx(
+        [0.0, 0.0, -3.0 * 9.81, 0.0, 0.0, 0.0, 3.0 * 9.81], abs=1e-9
+    )
 
 
 def test_support_forces_belong_to_the_last_correction():
@@ -506,7 +514,9 @@ def test_support_forces_belong_to_the_last_correction():
     s = solve(m)
     step = s.steps[0]
     assert np.abs(step.ledger("closing error")).max() < 1e-15
-    assert s.sensor("drive force")[1:, 0] == pytest.approx(s.sensor("joint")[1:, 0], rel=1e-9)
+    assert s.steps[-1].series["sensor/drive force"][1:, 0] == pytest.approx(
+        s.steps[-1].series["sensor/joint"][1:, 0], rel=1e-9
+    )
     assert step.series["residual"].max() < 1.0
 
 
@@ -523,9 +533,9 @@ def test_adaptive_steps_do_not_alternate():
     m.initial_speed("b", "rotation", 2.0, axis=(0.0, 0.0, 1.0))
     m.transient_step(1.5, 0.0025, frames=0, adaptive=1e-9)
     s = solve(m)
-    q = s.sensor("q")[:, 0]
-    assert np.abs(q - s.sensor("turn")[:, 2]).max() < 1e-6
-    R = node_values(s.steps[0].time, s.sensor("R"), True)[2:-2, :2]
+    q = s.sensor("q").values[:, 0]
+    assert np.abs(q - s.sensor("turn").values[:, 2]).max() < 1e-6
+    R = node_values(s.steps[0].time, s.steps[-1].series["sensor/R"], True)[2:-2, :2]
     angle = start + q[2:-2]
     Jp = mass * length**2 + J
     w2 = 4.0 + 2.0 * mass * g * length * (np.cos(angle) - np.cos(start)) / Jp
