@@ -573,9 +573,9 @@ def _of_single_steps(conv: Conversion, table: _Table, before: list[Given], per_s
             continue
         if keys not in groups:
             groups[keys] = group = f"step {deck.steps[i].number}"
-            node, dof = np.divmod(np.array(sorted(keys)), 6)
-            for d in np.unique(dof).tolist():
-                conv.model.fix(node[dof == d], [_NAMES[d]], group=group)
+            held_nodes, directions = np.divmod(np.array(sorted(keys)), 6)
+            for d in np.unique(directions).tolist():
+                conv.model.fix(held_nodes[directions == d], [_NAMES[d]], group=group)
         conv.step_supports[i] = groups[keys]
     return np.array(alone)
 

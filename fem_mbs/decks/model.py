@@ -394,8 +394,8 @@ def find_groups(conv: Conversion) -> None:
             place=element_place(deck.source, int(plane[0].ids[0])),
         )
     if plane and (deck.rigid_bodies or deck.couplings or deck.mpcs):
-        what = (*deck.rigid_bodies, *deck.couplings, *deck.mpcs)[0]
-        raise UnsupportedError("rigid bodies, couplings and MPCs of plane models are not supported", place=what.where)
+        places = [c.where for c in deck.rigid_bodies] + [c.where for c in deck.couplings] + [c.where for c in deck.mpcs]
+        raise UnsupportedError("rigid bodies, couplings and MPCs of plane models are not supported", place=places[0])
     if not conv.groups and not deck.sections:
         raise ModelError(
             "the deck has no elements with properties",
