@@ -77,7 +77,7 @@ def _turn_masters(conv: Conversion) -> None:
             conv.rotational[b] = True
             where = next(m.where for m in conv.deck.mpcs if m.kind == "BEAM" and conv.nodes(m.nodes)[1] == b)
             conv.note(
-                f"{where}: nodes follow node {conv.deck.node_ids[b]} of the MPC BEAM as a rigid body, as in Abaqus "
+                f"{where}: nodes follow node {conv.name_of(b)} of the MPC BEAM as a rigid body, as in Abaqus "
                 "(CalculiX keeps their distances only)",
                 Effect.DIFFERS,
             )
@@ -112,7 +112,7 @@ class _Table:
         key = (node, component)
         if key in self.dependent:
             raise ModelError(
-                f"direction {component + 1} of node {self.conv.deck.node_ids[node]} is the dependent one already "
+                f"direction {component + 1} of node {self.conv.name_of(node)} is the dependent one already "
                 f"in {self.dependent[key]}",
                 place=where,
                 remedy="begin the equation with another node or direction",
@@ -250,7 +250,7 @@ def _expand(conv: Conversion, nodes, dofs, coefficients, where: str):
             node, shift = conv.turning[node], 3
         if shift == 3 and not conv.rotational[node]:
             conv.note(
-                f"{where}: the rotation of node {conv.deck.node_ids[node]}, which has none, is left out of the equation"
+                f"{where}: the rotation of node {conv.name_of(node)}, which has none, is left out of the equation"
             )
             continue
         direction = A[dof % 3] if local else np.eye(3)[dof % 3]
@@ -314,8 +314,7 @@ def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
         if np.abs(across @ arm).max() > _ON * max(size[0], np.linalg.norm(arm)):
             what = ("line", "plane")[base - 2]
             raise ModelError(
-                f"node {conv.deck.node_ids[p]} of the MPC {mpc.kind} does not lie on the {what} of the first "
-                f"{base} nodes",
+                f"node {conv.name_of(p)} of the MPC {mpc.kind} does not lie on the {what} of the first {base} nodes",
                 place=where,
             )
         share = np.linalg.lstsq(arms.T, arm, rcond=None)[0]
@@ -441,7 +440,7 @@ def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]
     loose = np.unique(node[~conv.used[node]])
     if loose.size:
         conv.note(
-            f"{boundary.where}: a support of node {conv.deck.node_ids[loose[0]]}"
+            f"{boundary.where}: a support of node {conv.name_of(loose[0])}"
             f"{f' and {loose.size - 1} more' if loose.size > 1 else ''}, which no element uses, is left out",
             Effect.NONE,
         )
@@ -494,7 +493,7 @@ def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
         if free and not has[free[0][0]]:
             n, d = free[0]
             raise ModelError(
-                f"direction {d + 1} of node {deck.node_ids[n]} is held, but depends on others in "
+                f"direction {d + 1} of node {conv.name_of(n)} is held, but depends on others in "
                 f"{table.dependent[free[0]]}",
                 place=course.where,
                 remedy="hold another dof, or begin the equation with another one",
@@ -548,7 +547,7 @@ def _of_single_steps(conv: Conversion, table: _Table, before: list[Given], per_s
     for key, local in zip(alone, has.tolist(), strict=True):
         given = of_all[key]
         node, dof = divmod(key, 6)
-        name = f"the support of node {deck.node_name(deck.node_ids[node])} in direction {dof + 1}"
+        name = f"the support of node {conv.name_of(node)} in direction {dof + 1}"
         lacks = next(deck.steps[i] for i in sets if key not in sets[i])
         other = next((deck.steps[i] for i in sets if not _takes_supports(conv, deck.steps[i])), None)
         values = [v for g in (*before, *(g for e in per_step for g in e)) for v in g.values[g.keys == key]]
@@ -574,9 +573,9 @@ def _of_single_steps(conv: Conversion, table: _Table, before: list[Given], per_s
             continue
         if keys not in groups:
             groups[keys] = group = f"step {deck.steps[i].number}"
-            node, dof = np.divmod(np.array(sorted(keys)), 6)
-            for d in np.unique(dof).tolist():
-                conv.model.fix(node[dof == d], [_NAMES[d]], group=group)
+            held_nodes, directions = np.divmod(np.array(sorted(keys)), 6)
+            for d in np.unique(directions).tolist():
+                conv.model.fix(held_nodes[directions == d], [_NAMES[d]], group=group)
         conv.step_supports[i] = groups[keys]
     return np.array(alone)
 
@@ -600,7 +599,7 @@ def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> N
             conv.model.motion(name, mine, _NAMES[dof], function)
             continue
         for node in mine.tolist():
-            label = f"{name} of node {conv.deck.node_ids[node]}"
+            label = f"{name} of node {conv.name_of(node)}"
             owner = conv.model.building.label("Motion", label)
             turn = conv.model.building.relative_angle(owner, (GROUND, node), np.eye(3)[dof - 3])
             drive(conv.model.building, label, turn, conv.model.building.function_index(function, owner, load=False))

@@ -117,7 +117,7 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
         if conv.plane:
             exists &= dof < 2
         if not exists.all():
-            lost = conv.deck.node_name(conv.deck.node_ids[nodes[~exists][0]])
+            lost = conv.name_of(nodes[~exists][0])
             why = "which no element uses" if not conv.used[nodes[~exists][0]] else "which has no rotation"
             conv.note(f"{c.where}: the load on direction {c.dof} of node {lost}, {why}, is left out", Effect.DIFFERS)
         if c.follower:

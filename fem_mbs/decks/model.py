@@ -174,6 +174,10 @@ class Conversion:
         """Return nodes (m,) of the model for node ids of the deck."""
         return self._order[np.searchsorted(self._sorted, np.asarray(ids))]
 
+    def name_of(self, node: int) -> str:
+        """Return the deck's name of a node of the model."""
+        return self.deck.node_name(int(self.deck.node_ids[node]))
+
     def node(self, id_: int) -> int:
         return int(self.nodes([id_])[0])
 
@@ -299,7 +303,7 @@ def _check_nodes(conv: Conversion, group: Group) -> None:
     if twice.any():
         row, k = divmod(int(np.argmax(twice)), twice.shape[1])
         raise ModelError(
-            f"element {group.ids[row]} has node {conv.deck.node_ids[order[row, k]]} twice",
+            f"element {conv.deck.element_name(group.ids[row])} has node {conv.name_of(order[row, k])} twice",
             place=element_place(conv.deck.source, int(group.ids[row])),
             remedy="give it different nodes",
         )
@@ -307,7 +311,8 @@ def _check_nodes(conv: Conversion, group: Group) -> None:
     if group.state and z.any():
         row, k = divmod(int(np.argmax(z != 0.0)), z.shape[1])
         raise ModelError(
-            f"node {conv.deck.node_ids[group.nodes[row, k]]} of plane element {group.ids[row]} has z = {z[row, k]:g}",
+            f"node {conv.name_of(group.nodes[row, k])} of plane element "
+            f"{conv.deck.element_name(group.ids[row])} has z = {z[row, k]:g}",
             place=element_place(conv.deck.source, int(group.ids[row])),
             remedy="plane elements lie in the plane z = 0",
         )
@@ -389,8 +394,8 @@ def find_groups(conv: Conversion) -> None:
             place=element_place(deck.source, int(plane[0].ids[0])),
         )
     if plane and (deck.rigid_bodies or deck.couplings or deck.mpcs):
-        what = (*deck.rigid_bodies, *deck.couplings, *deck.mpcs)[0]
-        raise UnsupportedError("rigid bodies, couplings and MPCs of plane models are not supported", place=what.where)
+        places = [c.where for c in deck.rigid_bodies] + [c.where for c in deck.couplings] + [c.where for c in deck.mpcs]
+        raise UnsupportedError("rigid bodies, couplings and MPCs of plane models are not supported", place=places[0])
     if not conv.groups and not deck.sections:
         raise ModelError(
             "the deck has no elements with properties",

@@ -49,9 +49,7 @@ def _rotary(conv: Conversion, section: RotaryInertia, nodes: np.ndarray, number:
         J = axes.T @ J @ axes
     loose = nodes[~conv.rotational[nodes]]
     if loose.size:
-        conv.note(
-            f"{section.where}: rotary inertia of node {conv.deck.node_ids[loose[0]]}, which does not turn, is left out"
-        )
+        conv.note(f"{section.where}: rotary inertia of node {conv.name_of(loose[0])}, which does not turn, is left out")
     nodes = nodes[conv.rotational[nodes]]
     if nodes.size:
         name = f"{section.elset} inertia {number + 1}"
@@ -88,7 +86,7 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
             x = conv.deck.x[ends]
             if not np.linalg.norm(x[1] - x[0]) > 0.0:
                 raise ModelError(
-                    f"{what} {element} has no length, so no direction",
+                    f"{what} {conv.deck.element_name(element)} has no length, so no direction",
                     place=section.where,
                     remedy=f"use {what.upper()}2 with directions",
                 )
@@ -118,7 +116,8 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
             loose = [e for e in ends if not conv.rotational[e]]
             if loose:
                 raise ModelError(
-                    f"{what} {element} acts on the rotation of node {conv.deck.node_ids[loose[0]]}, which has none",
+                    f"{what} {conv.deck.element_name(element)} acts on the rotation of node "
+                    f"{conv.name_of(loose[0])}, which has none",
                     place=section.where,
                 )
             spring_on(model.building, name, model.building.relative_angle(owner, (a, b), direction), found, 0.0)
@@ -165,7 +164,7 @@ def _connectors(conv: Conversion, section: ConnectorSection, ids: np.ndarray, no
         label = conv.deck.element_name(element)
         bare = [node for node in ((a, b) if turns else (a,)) if not conv.rotational[node]]
         if bare and kind not in ("spherical", "distance"):
-            lacks = conv.deck.node_name(conv.deck.node_ids[bare[0]])
+            lacks = conv.name_of(bare[0])
             raise UnsupportedError(
                 f"connector {label} ({what}) needs the rotation of node {lacks}, which has none", place=section.where,
                 remedy="couple it to the part around it by *COUPLING",

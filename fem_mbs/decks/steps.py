@@ -247,9 +247,10 @@ def _harmonic(
         raise ModelError(
             "the STEADY STATE DYNAMICS step has no loads", place=step.where, remedy="give them in the step"
         )
-    for entry in (*step.cloads, *step.dloads, *step.dsloads):
-        if entry.amplitude is not None:
-            conv.note(f"{entry.where}: AMPLITUDE over frequencies is not used")
+    given = [(e.amplitude, e.where) for e in step.cloads] + [(e.amplitude, e.where) for e in step.dloads]
+    for amplitude, place in [*given, *((e.amplitude, e.where) for e in step.dsloads)]:
+        if amplitude is not None:
+            conv.note(f"{place}: AMPLITUDE over frequencies is not used")
     for support in step.boundaries:
         if support.value:
             conv.note(f"{support.where}: supports that move in STEADY STATE DYNAMICS are not used; they stand still")

@@ -37,7 +37,8 @@ def equation(deck: Reading, card: Card) -> None:
     The number of terms stands on a line, then node, dof and coefficient of each, four to a line; sets term by term.
     """
     if card.flag("REMOVE"):
-        card.fail("REMOVE is not read; leave out the equations that are to be removed")
+        _remove(deck, card)
+        return
     rows = iter(card.rows())
     for head, fields in rows:
         n = head.whole(fields, 0, "number of terms")
@@ -71,6 +72,25 @@ def equation(deck: Reading, card: Card) -> None:
             terms[0][0].fail("the coefficients of the first term's direction cancel; it is to depend on the others")
         for line in table:
             deck.equations.append(Equation(line.copy(), dofs, factors, where(head)))
+
+
+def _remove(deck: Reading, card: Card) -> None:
+    """Take equations away that stand before, by their dependent dofs.
+
+    Raises:
+        MeshError: within a step, or no such equation.
+    """
+    if deck.step is not None:
+        card.fail("REMOVE within a step is not read: equations are the same in all steps; give them decks of their own")
+    for row, fields in card.rows():
+        nodes = deck.mesh.nodes(row, fields[0])
+        first = dof_of(row, fields, 1)
+        last = row.whole(fields, 2, "last direction", first) or first
+        deck.surplus(row, fields, 3)
+        gone = [e for e in deck.equations if e.nodes[0] in nodes and first <= e.dofs[0] <= last]
+        if not gone:
+            row.fail(f"no equation before it has a dependent direction {first} to {last} of {fields[0]}")
+        deck.equations = [e for e in deck.equations if all(e is not g for g in gone)]
 
 
 def dof_of(row: Row, fields: list[str], i: int) -> int:

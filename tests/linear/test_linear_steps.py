@@ -495,3 +495,22 @@ def test_linear_steps_in_a_results_folder(tmp_path):
     assert [s.type for s in results.steps] == ["linear_static", "modes", "transient"]
     assert results.steps[0].summary["largest_displacement"] > 0.0
     assert len(results.steps[2].series["time"]) == 11
+
+
+def test_supports_of_single_steps():
+    """A group of supports holds in the steps that name it, as if it were there in a model of its own."""
+
+    def solved(group, **options):
+        m = model()
+        m.fix("bar:TIP", ["z"], group=group)
+        m.linear_static_step("bend", loads=["across"], **options)
+        m.modes_step(3, "modes", **options)
+        return solve(m).summary["steps"]
+
+    never, always, own = solved("g"), solved(""), solved("g", supports="g")
+    for free, held, mine in zip(never, always, own, strict=True):
+        key = "strain_energy" if "strain_energy" in held else "frequencies_hz"
+        assert mine[key] == pytest.approx(held[key], rel=1e-9)
+        assert np.abs(np.array(free[key]) / np.array(held[key]) - 1.0).max() > 0.1
+    with pytest.raises(ModelError, match=r'no support has the group "h" \(there are "g"\)'):
+        solved("g", supports=["g", "h"])

@@ -596,3 +596,14 @@ def test_surplus_node_numbers_of_solids(tmp_path, lines):
     text = f"*NODE\n{nodes}*ELEMENT, TYPE=C3D8I\n{lines}{second}"
     (block,) = read_deck(write(tmp_path, text)).blocks
     assert block.nodes.tolist() == [[1, *range(2, 9)], [11, *range(2, 9)]]
+
+
+def test_equations_are_removed(tmp_path):
+    equations = "*EQUATION\n2\n1, 1, 1., 2, 1, -1.\n2\n1, 2, 1., 2, 2, -1.\n2\n3, 1, 1., 2, 1, -1.\n"
+    text = TRUSS.replace("*BOUNDARY", equations + "*EQUATION, REMOVE\n1, 2, 3\n*BOUNDARY", 1)
+    deck = read_deck(write(tmp_path, text))
+    assert [(e.nodes[0], e.dofs[0]) for e in deck.equations] == [(1, 1), (3, 1)]
+    with pytest.raises(MeshError, match="no equation before it has a dependent direction 2 to 3 of 3"):
+        read_deck(write(tmp_path, text.replace("REMOVE\n1, 2", "REMOVE\n3, 2")))
+    with pytest.raises(MeshError, match="REMOVE within a step"):
+        read_deck(write(tmp_path, TRUSS.replace("*STATIC", "*EQUATION, REMOVE\n1, 1, 1\n*STATIC")))
