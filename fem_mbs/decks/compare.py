@@ -296,7 +296,7 @@ def _beam_axes(conv) -> dict[int, np.ndarray]:
     """Return direction (3,) of each beam and truss."""
     out: dict[Any, Any] = {}
     for group in conv.groups:
-        if group.kind != "solid":
+        if group.kind in ("beam", "truss"):
             x = conv.deck.x[group.nodes]
             t = x[:, -1] - x[:, 0]
             out |= dict(zip(group.ids.tolist(), t / np.linalg.norm(t, axis=1)[:, None], strict=True))

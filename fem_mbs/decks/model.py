@@ -68,7 +68,7 @@ _BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
 _TRUSSES = {"T3D2": 2, "T3D3": 3}
 _SHELLS = {"S3": "triangle", "S4": "quad"}
 #: Families without elements of their own in the model: their sections, or constraints, say what they are.
-_POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling", "rigid")
+_POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling", "rigid", "connector")
 #: Of the largest coordinate: nodes nearer than this are one place.
 _SAME = 1e-12
 
@@ -326,7 +326,7 @@ def find_groups(conv: Conversion) -> None:
     for block in deck.blocks:
         kind = element_kind(block.family, block.shape, block.type)
         if block.family in _POINTS:
-            if block.family in ("mass", "rotary inertia", "spring", "dashpot"):
+            if block.family in ("mass", "rotary inertia", "spring", "dashpot", "connector"):
                 conv.used[conv.nodes(block.nodes.ravel())] = True
             continue
         if kind is None:
@@ -460,6 +460,12 @@ def material_of(conv: Conversion, name: str | None, where: str) -> Material:
     if name is None or name not in conv.deck.materials:
         raise ModelError("the section names no material of the deck", place=where, remedy="give MATERIAL=...")
     material = conv.deck.materials[name]
+    if material.elastic is None and material.others:
+        raise UnsupportedError(
+            f"*{material.others[0]} of the material {name}, which the section of {where} needs, is not supported",
+            place=material.where,
+            remedy="give *ELASTIC instead",
+        )
     if material.elastic is None:
         raise ModelError(
             f"the material {name} has no elastic constants, which the section of {where} needs",

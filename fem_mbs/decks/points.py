@@ -1,4 +1,4 @@
-"""Masses, springs and dashpots of a deck."""
+"""Masses, springs, dashpots and connectors of a deck."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from fem_mbs.decks.model import Conversion, axes_at
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import Dashpot, PointMass, RotaryInertia, Spring
+from fem_mbs.meshes.abaqus.deck import ConnectorSection, Dashpot, PointMass, RotaryInertia, Spring
 from fem_mbs.model.connections.joint_parts import spring_on
 from fem_mbs.model.connections.spring_laws import spring_law
 from fem_mbs.system.blocks import GROUND
@@ -15,14 +15,14 @@ __all__ = ["make_points"]
 
 
 def make_points(conv: Conversion) -> None:
-    """Create point masses, rotary inertias, springs and dashpots.
+    """Create point masses, rotary inertias, springs, dashpots and joints of connectors.
 
     Raises:
-        ModelError: laws and directions that the model does not have.
+        ModelError: laws, directions and types of connections that the model does not have.
     """
     deck = conv.deck
     for block in deck.blocks:
-        if block.family not in ("mass", "rotary inertia", "spring", "dashpot"):
+        if block.family not in ("mass", "rotary inertia", "spring", "dashpot", "connector"):
             continue
         index = deck.section_index(block.ids)
         for s in np.unique(index[index >= 0]):
@@ -35,6 +35,8 @@ def make_points(conv: Conversion) -> None:
                 conv.model.point_mass(name, nodes[:, 0], section.mass)
             elif isinstance(section, RotaryInertia):
                 _rotary(conv, section, nodes[:, 0], s)
+            elif isinstance(section, ConnectorSection):
+                _connectors(conv, section, ids, nodes)
             elif isinstance(section, (Spring, Dashpot)):
                 _springs(conv, section, block.type, ids, nodes)
 
@@ -122,3 +124,64 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
             spring_on(model.building, name, model.building.relative_angle(owner, (a, b), direction), found, 0.0)
             continue
         spring_on(model.building, name, model.node_displacement(a, b, direction), found, 0.0)
+
+
+#: Types of connections -> joint, whether the nodes stand at one place or on the first axis of the orientation, and
+#: whether the second node turns.
+_JOINTS: dict[frozenset[str], tuple[str, str, bool]] = {
+    frozenset(("JOIN",)): ("spherical", "place", False),
+    frozenset(("HINGE",)): ("revolute", "place", True),
+    frozenset(("JOIN", "REVOLUTE")): ("revolute", "place", True),
+    frozenset(("WELD",)): ("weld", "place", True),
+    frozenset(("JOIN", "ALIGN")): ("weld", "place", True),
+    frozenset(("BEAM",)): ("rigid", "", True),
+    frozenset(("LINK",)): ("distance", "", False),
+    frozenset(("SLOT",)): ("point_on_line", "axis", False),
+    frozenset(("TRANSLATOR",)): ("prismatic", "axis", True),
+    frozenset(("SLOT", "ALIGN")): ("prismatic", "axis", True),
+    frozenset(("CYLINDRICAL",)): ("cylindrical", "axis", True),
+    frozenset(("SLOT", "REVOLUTE")): ("cylindrical", "axis", True),
+    frozenset(("SLIDE-PLANE",)): ("point_on_plane", "", False),
+    frozenset(("PLANAR",)): ("planar", "", True),
+    frozenset(("SLIDE-PLANE", "REVOLUTE")): ("planar", "", True),
+}
+_WITH_AXIS = ("revolute", "point_on_line", "prismatic", "cylindrical", "point_on_plane", "planar")
+
+
+def _connectors(conv: Conversion, section: ConnectorSection, ids: np.ndarray, nodes: np.ndarray) -> None:
+    what = ", ".join(section.types)
+    found = _JOINTS.get(frozenset(section.types))
+    if conv.plane or found is None:
+        known = ", ".join(dict.fromkeys(" + ".join(sorted(types)) for types in _JOINTS))
+        where = "of plane models " if conv.plane else ""
+        raise UnsupportedError(f"a connector {what} {where}is not supported", place=section.where,
+                               remedy=f"known are {known}")  # fmt: skip
+    kind, together, turns = found
+    x = conv.deck.x
+    near = 1e-6 * float(np.ptp(x, axis=0).max())
+    for element, (a, b) in zip(ids.tolist(), nodes.tolist(), strict=True):
+        name = f"{section.elset} connector {element}"
+        conv.places[name] = section.where
+        label = conv.deck.element_name(element)
+        bare = [node for node in ((a, b) if turns else (a,)) if not conv.rotational[node]]
+        if bare and kind not in ("spherical", "distance"):
+            lacks = conv.deck.node_name(conv.deck.node_ids[bare[0]])
+            raise UnsupportedError(
+                f"connector {label} ({what}) needs the rotation of node {lacks}, which has none", place=section.where,
+                remedy="couple it to the part around it by *COUPLING",
+            )  # fmt: skip
+        axis = np.array([1.0, 0.0, 0.0])
+        if section.orientation is not None:
+            axis = axes_at(conv.deck.orientations[section.orientation], x[[a]])[0][0]
+        apart = x[b] - x[a]
+        beside = apart - (apart @ axis) * axis if together == "axis" else apart
+        if together and np.linalg.norm(beside) > near:
+            told = "at one place" if together == "place" else "on its first axis"
+            raise ModelError(f"the nodes of connector {label} ({what}) are not {told}", place=section.where,
+                             remedy="move them there")  # fmt: skip
+        if kind == "rigid":
+            conv.model.coupling(name, a, np.array([b]), kind="rigid")
+        elif kind == "distance":
+            conv.model.joint(name, kind, a, b)
+        else:
+            conv.model.joint(name, kind, a, b, point=x[b], axis=axis if kind in _WITH_AXIS else None)

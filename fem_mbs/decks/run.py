@@ -53,10 +53,14 @@ class Converted:
     @property
     def notes(self) -> list[Note]:
         """All that the reader and the conversion did not use."""
-        known = "the procedure is not supported"  # of which the conversion says more
-        read = [Note(str(u), u.effect) for u in self.deck.unused if u.reason != known]
+        read = _read_notes(self.deck)
         found = [n for n in self.conversion.notes if all(n.text != r.text for r in read)]
         return read + found
+
+
+def _read_notes(deck: Deck) -> list[Note]:
+    """Return notes of the reader, but for procedures, of which the conversion says more."""
+    return [Note(str(u), u.effect) for u in deck.unused if u.reason != "the procedure is not supported"]
 
 
 def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> Converted:
@@ -71,6 +75,8 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     try:
         converted = _convert(conv, part)
     except ModelError as error:
+        if accept is not Accept.ALLOW:  # what the model lacks is the cause of the error, as a rule
+            check_notes(_read_notes(deck), Accept.NORMAL)
         raise _with_place(conv, error) from None
     check_notes(converted.notes, accept)
     model = converted.model

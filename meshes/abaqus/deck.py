@@ -21,10 +21,11 @@ import numpy as np
 from fem_mbs.meshes.abaqus.assembly import Numbering
 
 __all__ = [
-    "Amplitude", "BeamSection", "Boundary", "Cload", "Coupling", "Dashpot", "Deck", "Dload", "Dsload", "Elastic",
-    "ElementBlock", "Equation", "Expansion", "InitialCondition", "Layer", "Material", "MembraneSection", "Mpc",
-    "Normal", "Orientation", "OutputRequest", "PointMass", "RigidBody", "RotaryInertia", "Section", "ShellSection",
-    "SolidSection", "Spring", "DeckStep", "Surface", "Temperature", "Tie", "Transform", "Unused",
+    "Amplitude", "BeamSection", "Boundary", "Cload", "ConnectorSection", "Coupling", "Dashpot", "Deck", "Dload",
+    "Dsload", "Elastic", "ElementBlock", "Equation", "Expansion", "InitialCondition", "Layer", "Material",
+    "MembraneSection", "Mpc", "Normal", "Orientation", "OutputRequest", "PointMass", "RigidBody", "RotaryInertia",
+    "Section", "ShellSection", "SolidSection", "Spring", "DeckStep", "Surface", "Temperature", "Tie", "Transform",
+    "Unused",
 ]  # fmt: skip
 
 
@@ -260,7 +261,29 @@ class Dashpot(_Frozen):
     where: str
 
 
-Section = SolidSection | BeamSection | ShellSection | MembraneSection | PointMass | RotaryInertia | Spring | Dashpot
+@dataclass(frozen=True, eq=False)
+class ConnectorSection(_Frozen):
+    """Connections of two nodes each: one or two types (JOIN, HINGE, SLOT ...), axes by an orientation at the first
+    node, None for those of the model."""
+
+    elset: str
+    elements: np.ndarray
+    types: tuple[str, ...]
+    orientation: str | None
+    where: str
+
+
+Section = (
+    ConnectorSection
+    | SolidSection
+    | BeamSection
+    | ShellSection
+    | MembraneSection
+    | PointMass
+    | RotaryInertia
+    | Spring
+    | Dashpot
+)
 
 
 @dataclass(frozen=True, eq=False)

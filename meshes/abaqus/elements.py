@@ -91,7 +91,7 @@ _TABLE = {head + base: (family, n) for family, head, bases in FAMILIES for base,
 # Families of the mechanics of structures; the others are kept with their nodes and listed as not used.
 MECHANICAL = frozenset(
     {"solid", "continuum shell", "plane stress", "plane strain", "axisymmetric", "shell", "membrane", "beam", "truss"}
-    | {"mass", "rotary inertia", "spring", "dashpot", "distributing coupling"}
+    | {"mass", "rotary inertia", "spring", "dashpot", "distributing coupling", "connector"}
 )
 # Family -> the keywords of which one must give the element its properties.
 _SOLID = ("SOLID SECTION",)
@@ -109,6 +109,7 @@ SECTIONED: dict[str, tuple[str, ...]] = {
     "rotary inertia": ("ROTARY INERTIA",),
     "spring": ("SPRING",),
     "dashpot": ("DASHPOT",),
+    "connector": ("CONNECTOR SECTION",),
 }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from fem_mbs.meshes.abaqus.assembly import place, turn
 from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
+    ConnectorSection,
     Dashpot,
     Effect,
     Elastic,
@@ -500,6 +501,26 @@ def _law(deck, card: Card, make, name: str, ids: np.ndarray, what: str) -> None:
     deck.sections.append(make(name, ids, types[0], tuple(dofs), not nonlinear, law, orient, where(card)))
 
 
+def connector_section(deck: Reading, card: Card) -> None:
+    """Read types of connections and the axes at their first nodes."""
+    name, ids = _members(deck, card, ("connector",))
+    rows = list(card.rows())
+    if not rows:
+        card.fail("no data; give one or two types of connections, for example HINGE")
+    row, fields = rows[0]
+    deck.surplus(row, fields, 2)
+    types = tuple(label(f) for f in fields[:2] if f)
+    orient = None
+    if len(rows) > 1:
+        row, fields = rows[1]
+        names = [label(f) for f in fields[:2]]
+        if names[0]:
+            orient = deck.refer(row, "orientation", names[0])
+        if len(names) > 1 and names[1] not in ("", names[0]):
+            row.fail("axes of its own at the second node are not read; give both nodes the same orientation")
+    deck.sections.append(ConnectorSection(name, ids, types, orient, where(card)))
+
+
 # ---- at nodes --------------------------------------------------------------------------------------------------------
 
 
@@ -569,7 +590,7 @@ PROPERTY_KEYWORDS = {
     "COHESIVE SECTION": section_not_used,
     "SURFACE SECTION": section_not_used,
     "USER SECTION": section_not_used,
-    "CONNECTOR SECTION": section_not_used,
+    "CONNECTOR SECTION": connector_section,
     "SHELL GENERAL SECTION": section_not_used,
     "GAP": section_not_used,
     "MASS": mass,

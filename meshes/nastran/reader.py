@@ -103,10 +103,17 @@ def read_bulk(path: str | Path) -> BulkDeck:
     path = Path(path)
     sections = read_sections(path)
     sol, where, executive = _executive(sections.executive)
-    subcases, sets = read_case(sections.case)
+    given = [line for line in sections.case if line.text.lstrip()[:5].upper() == "PARAM"]
+    subcases, sets = read_case([line for line in sections.case if line not in given])
     cards: dict[str, list[Card]] = {}
     unknown: list[Entry] = []
     params: dict[str, Parameter] = {}
+    for line in given:  # of case control, which may stand anywhere in its line
+        entry = read_entries([Line(line.text.strip(), line.file, line.line)])[0]
+        if entry.name != "PARAM":
+            entry.fail("a parameter is written PARAM,NAME,VALUE")
+        name, value = _parameter(entry)
+        params[name] = value
     for entry in read_entries(sections.bulk):
         if entry.name == "PARAM":
             name, value = _parameter(entry)

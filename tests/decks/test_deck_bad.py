@@ -66,6 +66,10 @@ BAD = {
         block(material="*MATERIAL, NAME=A\n*DENSITY\n1.\n*SOLID SECTION, ELSET=EALL, MATERIAL=A\n"), "*MATERIAL",
         "has no elastic constants",
     ),
+    "a law without elasticity": (
+        block(material=BARE.replace("*ELASTIC", "*HYPERELASTIC")), "*MATERIAL",
+        "*HYPERELASTIC of the material A, which the section of bad.inp, line 30 needs, is not supported",
+    ),
     "no density for modes": (
         block(material=BARE, steps=step("*FREQUENCY\n2\n")), "*MATERIAL",
         "the material A has no density, and the FREQUENCY step of bad.inp, line ",

@@ -1,4 +1,4 @@
-"""Distributing couplings of decks: how a load on the reference is shared.  Numbers as CalculiX 2.20 prints them."""
+"""Couplings and connectors of decks: how loads are shared (numbers as CalculiX 2.20 prints them), what turns freely."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import InputError, ModelError
 
 
 def tetra(kind):
@@ -130,3 +130,56 @@ def test_axes_that_differ_from_node_to_node_are_refused(tmp_path):
     )
     with pytest.raises(ModelError, match="some directions in the axes of an orientation"):
         run(tmp_path / "d.inp", text, step("*STATIC\n*CLOAD\n100, 1, 4.\n"))
+
+
+FREEDOMS = {
+    "HINGE": 1, "JOIN, REVOLUTE": 1, "JOIN": 3, "WELD": 0, "JOIN, ALIGN": 0, "BEAM": 0, "TRANSLATOR": 1,
+    "SLOT, ALIGN": 1, "CYLINDRICAL": 2, "SLOT, REVOLUTE": 2, "PLANAR": 3, "SLIDE-PLANE": 5, "SLOT": 4, "LINK": 5,
+}  # fmt: skip
+
+
+def two_beams(types, lines="", gap=0.0, steps=""):
+    """Two beams along x, the first clamped, joined by a connector of an axis along y; nodes 2 and 3."""
+    rows = f"1, 0., 0., 0.\n2, 1., 0., 0.\n3, {1.0 + gap}, 0., 0.\n4, {2.0 + gap}, 0., .3\n"
+    return (
+        f"*NODE, NSET=NALL\n{rows}*ELEMENT, TYPE=B31, ELSET=EALL\n1, 1, 2\n2, 3, 4\n"
+        "*MATERIAL, NAME=M\n*ELASTIC\n2.1E11, .3\n*DENSITY\n7850.\n"
+        "*BEAM SECTION, ELSET=EALL, MATERIAL=M, SECTION=RECT\n.02, .03\n0., 1., 0.\n"
+        "*ORIENTATION, NAME=Y\n0., 1., 0., -1., 0., 0.\n"
+        "*ELEMENT, TYPE=CONN3D2, ELSET=C\n3, 2, 3\n"
+        f"*CONNECTOR SECTION, ELSET=C\n{types},\n{lines}*BOUNDARY\n1, 1, 6\n" + steps
+    )
+
+
+@pytest.mark.parametrize("types", FREEDOMS)
+def test_connectors_leave_free_what_they_say(tmp_path, types):
+    gap = 0.5 if types in ("LINK", "BEAM") else 0.0
+    text = two_beams(types, gap=gap, steps=step("*FREQUENCY\n8\n"))
+    _, (done,) = run(tmp_path / "d.inp", text)
+    assert (np.abs(done["frequencies_hz"]) < 1e-3).sum() == FREEDOMS[types]  # the lowest of the others is at 1 Hz
+
+
+def test_a_hinge_turns_about_its_axis(tmp_path):
+    """A force at a hinge between a cantilever and a beam on a support bends the cantilever alone: F L^3/(3 E I)."""
+    pull = step("*STATIC\n*BOUNDARY\n4, 3, 3\n*CLOAD\n2, 3, 50.\n*NODE PRINT, NSET=NALL\nU\n")
+    _, (done,) = run(tmp_path / "d.inp", two_beams("HINGE", "Y,\n", steps=pull))
+    inertia = 0.02 * 0.03**3 / 12.0
+    assert prints(done, "U")[1][1:3, 2] == pytest.approx(50.0 / (3.0 * 2.1e11 * inertia), rel=5e-3)
+
+
+BAD_CONNECTORS = {
+    "unknown": (two_beams("CARTESIAN"), "a connector CARTESIAN is not supported"),
+    "apart": (two_beams("HINGE", gap=0.1), r"the nodes of connector 3 \(HINGE\) are not at one place"),
+    "beside the axis": (two_beams("SLOT", "Y,\n", gap=0.1), r"connector 3 \(SLOT\) are not on its first axis"),
+    "other axes": (two_beams("SLOT", "Y, Z\n"), "axes of its own at the second node are not read"),
+    "a behaviour": (
+        two_beams("HINGE").replace("SECTION, ELSET=C", "SECTION, ELSET=C, BEHAVIOR=B"), "CONNECTOR SECTION, BEHAVIOR",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_CONNECTORS)
+def test_bad_connectors(tmp_path, case):
+    text, message = BAD_CONNECTORS[case]
+    with pytest.raises(InputError, match=f"line [0-9]+.*{message}"):
+        run(tmp_path / "d.inp", text, step("*FREQUENCY\n8\n"))

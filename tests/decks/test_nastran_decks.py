@@ -367,6 +367,8 @@ def test_range_of_modes(tables):
     f = np.array([1, 2, 3, 4]) / (2 * np.pi)
     found = tables(text + f"EIGRL,4,{f[1] - 0.01:.6f},{f[2] + 0.01:.6f}\n", case, 103)[0]["EIGENVALUES"]
     close([row[2] for row in found.values()], f[1:3])
+    found = tables(text + f"EIGRL,4,,{f[2] + 0.01:.6f}\n", case, 103)[0]["EIGENVALUES"]
+    close([row[2] for row in found.values()], f[:3])
     found = tables(text + "EIGR,4,LAN,,,,3\n", case, 103)[0]["EIGENVALUES"]
     close([row[2] for row in found.values()], f[:3])
 

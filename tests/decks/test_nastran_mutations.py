@@ -139,7 +139,8 @@ def test_the_deck_itself_is_read_whole(tmp_path):
 @pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.long) for k in range(1, 10))])
 def test_damaged_decks(tmp_path, seed):
     path, rng, refused = tmp_path / "deck.bdf", random.Random(seed), 0
-    for _ in range(100):
+    count = 110 if seed else 20
+    for _ in range(count):
         text = _mutated(DECK, rng)
         path.write_text(text)
         try:
@@ -150,4 +151,4 @@ def test_damaged_decks(tmp_path, seed):
             refused += 1
             assert _PLACE.search(told), f"{told}\n{text}"
             assert "\n" not in told
-    assert 20 < refused < 95
+    assert 0.2 * count < refused < 0.95 * count

@@ -296,6 +296,46 @@ def test_modes_of_a_simply_supported_plate(cell, mass):
     np.testing.assert_allclose(found, exact, rtol=0.02 if cell == "quad" else 0.035)
 
 
+#: NAFEMS, Selected benchmarks for natural frequency analysis (1987), FV12 and FV16: thin square plates of 10 m; clamped
+#: edges, six frequencies [Hz]
+_NAFEMS = {
+    "FV12": ((), (1.622, 2.360, 2.922, 4.233, 4.233, 7.416)),
+    "FV16": (("left",), (0.421, 1.029, 2.582, 3.306, 3.753, 6.555)),
+}
+
+
+@CELLS
+@pytest.mark.parametrize("name", _NAFEMS)
+def test_nafems_plates(cell, name):
+    clamped, exact = _NAFEMS[name]
+    model = model_of(grid(lambda a, b: (10 * a, 10 * b, 0 * a), 16, 16, cell), 200e9, 0.3, 0.05, 8000.0)
+    for edge in clamped:
+        model.fix(f"s:{edge}")
+    model.fix("s", ["x", "y", "rotation z"])
+    model.modes_step(9)
+    found = np.array(solve(model).steps[0].report.frequencies_hz)
+    np.testing.assert_allclose(found[3:] if name == "FV12" else found[:6], exact, rtol=0.015)
+
+
+@CELLS
+def test_modes_of_a_thick_plate(cell):
+    """Mindlin's frequencies of a simply supported square plate, h/a = 0.1 (J. Appl. Mech. 18 (1951), eq. 37)."""
+    E, nu, h, rho, a, n = 200e9, 0.3, 1.0, 8000.0, 10.0, 16
+    model = model_of(grid(lambda u, v: (a * u, a * v, 0 * u), n, n, cell), E, nu, h, rho)
+    for edge, held in (("left", "x"), ("right", "x"), ("bottom", "y"), ("top", "y")):
+        model.fix(f"s:{edge}", ["z", f"rotation {held}"])
+    model.fix("s", ["x", "y", "rotation z"])
+    model.modes_step(4)
+    D, S, m, j = E * h**3 / 12 / (1 - nu**2), 5 / 6 * E / (2 * (1 + nu)) * h, rho * h, rho * h**3 / 12
+    exact = []
+    for modes in (2, 5, 5, 8):
+        k2 = modes * (np.pi / a) ** 2
+        # (w^2 m/S - k^2)(w^2 j - D k^2) = m w^2
+        exact.append(np.sqrt(np.roots((m * j / S, -(m * D * k2 / S + k2 * j + m), D * k2**2)).min()) / (2 * np.pi))
+    found = np.array(solve(model).steps[0].report.frequencies_hz)
+    np.testing.assert_allclose(found, exact, rtol=0.02 if cell == "quad" else 0.03)
+
+
 @CELLS
 def test_plate_buckles(cell):
     """A simply supported square plate under uniaxial compression: N = 4 pi^2 D/b^2 (Bryan 1891)."""
@@ -357,6 +397,22 @@ def test_energy_and_momenta_are_exact_in_free_flight(cell, mass):
         values = step.series[name][free]
         assert np.ptp(values, axis=0).max() < 1e-10 * np.abs(values).max()
     assert np.abs(step.ledger("closing error")).max() < 1e-10 * energy.mean()
+
+
+@pytest.mark.parametrize("rule", ["newmark", "hht", "generalised-alpha"])
+def test_rules_that_start_from_accelerations(rule):
+    """A clamped, damped plate under a sudden force moves as by the mid-point rule."""
+    found = []
+    for name in ("midpoint", rule):
+        mesh = grid(lambda a, b: (a, 0.6 * b, 0.05 * a * b), 3, 2)
+        model = model_of(mesh, 2e9, 0.3, 0.01, 1500.0, damping=1e-4, mass_damping=0.1)
+        model.fix("s:left")
+        model.force("F", "s:c", (0.0, 0.0, 20.0))
+        model.sensor("u", "displacement", on="s:c")
+        model.transient_step(0.02, 0.0005, rule=name)
+        found.append(solve(model).sensor("u").values[:, 2])
+    assert np.abs(found[0]).max() > 0.005
+    np.testing.assert_allclose(found[1], found[0], atol=0.01 * np.abs(found[0]).max())
 
 
 # --- sections --------------------------------------------------------------------------------------------------------

@@ -113,6 +113,13 @@ def test_sections_and_case_control(bulk):
     assert first.commands["DISPLACEMENT"].number == 3
 
 
+def test_parameters_in_both_sections(bulk):
+    deck = bulk("PARAM,WTMASS,.5\nPARAM   COUPMASS1", " PARAM, AUTOSPC, NO\nSUBCASE 1\nPARAM,G,.02\n")
+    assert [deck.param(name, None) for name in ("WTMASS", "COUPMASS", "AUTOSPC", "G")] == [0.5, 1, "NO", 0.02]
+    with pytest.raises(MeshError, match=r"line 3: .*PARAM"):
+        bulk("GRID,1", "PARAMETER = 3\n")
+
+
 @pytest.mark.parametrize("begin", ["BEGIN BULK", "BEGIN_BULK", "begin  bulk", "BEGIN=BULK"])
 def test_begin_of_bulk_data(tmp_path, begin):
     path = tmp_path / "a.dat"

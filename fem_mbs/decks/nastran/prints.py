@@ -156,6 +156,12 @@ class Printer(Relay):
         frequencies = getattr(report, "frequencies_hz", None)
         if frequencies is not None:
             f = np.array(frequencies)
+            plan = self.plan[self.number]
+            if plan.most and len(f) == plan.most < 3 * int(self.conv.used.sum()) - 1:
+                where = plan.subcase.commands["METHOD"].where
+                self.conv.note(
+                    f"{where}: the range of the method has more modes than the {plan.most} that are computed"
+                )
             w = 2.0 * np.pi * f
             number = self.job.linear.below + 1 + np.arange(len(f))
             self._add("EIGENVALUES", number, np.column_stack((np.sign(w) * w**2, np.abs(w), np.abs(f))))

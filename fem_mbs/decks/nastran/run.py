@@ -187,12 +187,14 @@ def run_deck(
     if told is not None:
         told(converted)
     try:
-        return run(
+        results = run(
             converted.model, directory, progress=progress, skipped=lambda: [str(n) for n in converted.notes],
             watch=_watch(converted), source=path, inputs=inputs_of(path), overwrite=overwrite,
         )  # fmt: skip
     except (AnalysisError, ModelError) as error:
         raise _placed(converted, error) from None
+    check_notes(converted.notes, accept)
+    return results
 
 
 def solve_deck(

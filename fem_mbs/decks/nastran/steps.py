@@ -38,6 +38,8 @@ class StepPlan:
     kind: StepKind
     loads: LoadCase
     supports: Supports
+    #: number of modes beyond which those of a range are not looked for; 0: no such limit
+    most: int = 0
 
 
 def solution_of(deck: BulkDeck) -> int:
@@ -119,10 +121,10 @@ class _Steps:
         self.plan(i, name)
         return name
 
-    def plan(self, i: int, name: str) -> None:
+    def plan(self, i: int, name: str, most: int = 0) -> None:
         """Keep what the last step of the model stands for."""
         kind = step_kind(self.conv.model.steps[-1].kind)
-        self.made.append(StepPlan(self.conv.deck.subcases[i], name, kind, self.loads[i], self.supports))
+        self.made.append(StepPlan(self.conv.deck.subcases[i], name, kind, self.loads[i], self.supports, most))
 
 
 def make_steps(
@@ -203,16 +205,18 @@ def _modes(conv: Conversion, steps: _Steps, i: int) -> None:
     options["supports"] = steps.supports.group(subcase.set("SPC"))
     if high is not None and low is not None and not high > max(low, 0.0):
         raise ModelError(f"the range {low:g} to {high:g} is empty", place=card.where)
+    most = 0
     if high is not None and count is None:
         if low is None or low <= 0.0:
-            conv.model.modes_step(_all(conv), name, within=(0.0 if low is None else low, high), **options)
+            most = _all(conv)
+            conv.model.modes_step(most, name, within=(0.0 if low is None else low, high), **options)
         else:
             conv.model.modes_step(10, name, band=(low, high), **options)
     else:
         bounded = high is not None or (low is not None and low > 0.0)
         within = {"within": (low or 0.0, high if high is not None else 1e30)} if bounded else {}
         conv.model.modes_step(count or _ONE, name, **within, **options)
-    steps.plan(i, name)
+    steps.plan(i, name, most)
 
 
 def _all(conv: Conversion) -> int:
