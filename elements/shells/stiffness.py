@@ -7,7 +7,8 @@ with p = B u.  S is made here, in the plane of the element; large rotations are 
 Quadrilateral:
 
 - membrane: sides bulge with the rotations of their nodes, x_m = (x_i + x_j)/2 + (w_i - w_j) L/8 across the side
-  (Allman 1984, doi:10.1016/0045-7949(84)90197-4); stresses are assumed, the five of Pian & Sumihara (1984,
+  (Allman 1984, doi:10.1016/0045-7949(84)90197-4), less the mean strain of the bulges (Taylor 1988; Jetteur & Frey
+  1986); stresses are assumed, the five of Pian & Sumihara (1984,
   doi:10.1002/nme.1620200911), so that bending in the plane does not lock, and a quadratic one for the bulges;
 - drilling: 2 G h/2 integral (curl u/2 - w)^2 with the shear modulus, the variational form of Hughes & Brezzi (1989,
   doi:10.1016/0045-7825(89)90124-2; Ibrahimbegovic, Taylor & Wilson 1990, doi:10.1002/nme.1620300302);
@@ -226,6 +227,7 @@ def _quad(xy, section, shear, drilling):
     weights = np.stack([p[4] for p in points], axis=1) * _WEIGHTS
     area = weights.sum(axis=1)
     centre = weights @ _GAUSS / area[:, None]
+    mean = np.einsum("eq,eqik->eik", weights, np.stack([p[2] for p in points], axis=1)) / area[:, None, None]
     compliance = np.linalg.inv(section)
     _, _, _, J0, _ = _gradients(xy, (0.0, 0.0))
     for q, (N, g, bulge, _, _) in enumerate(points):
@@ -235,11 +237,12 @@ def _quad(xy, section, shear, drilling):
         curl = np.zeros((e, 4, 3))
         curl[..., 0], curl[..., 1], curl[..., 2] = -0.5 * g[:, 1], 0.5 * g[:, 0], -N
         for k, (i, j) in enumerate(sides):
-            # the side bulges by (w_i - w_j) L/8 across it
+            # The side bulges by (w_i - w_j) L/8 across it.  The mean strain of this is taken off, so that a constant
+            # stress does no work on the rotations, and forces on an edge need no moments about the normal.
             mx, my = -chord[:, k, 1] / 8.0, chord[:, k, 0] / 8.0
-            gx, gy = bulge[:, 0, k], bulge[:, 1, k]
+            gx, gy = bulge[:, 0, k] - mean[:, 0, k], bulge[:, 1, k] - mean[:, 1, k]
             strain = np.stack((gx * mx, gy * my, gy * mx + gx * my), axis=1)
-            turn = 0.5 * (gx * my - gy * mx)
+            turn = 0.5 * (bulge[:, 0, k] * my - bulge[:, 1, k] * mx)
             strains[:, :, i, 2] += strain
             strains[:, :, j, 2] -= strain
             curl[:, i, 2] += turn

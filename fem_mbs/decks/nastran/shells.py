@@ -63,8 +63,7 @@ def make_shells(conv: Conversion) -> None:
         mass = "consistent" if conv.coupled else "lumped"
         conv.note(
             f"{group.section.where}: {group.section.name} {group.section.id}: {group.type} are shells with rotations "
-            "about their normals: they bulge where forces act on a free edge without moments about the normal, much if "
-            "the mesh is coarse; those of MSC Nastran do not",
+            "about their normals; those of MSC Nastran have another formulation, so that coarse meshes differ",
             Effect.DIFFERS,
         )
         try:
