@@ -118,7 +118,7 @@ def calculix(job: Path) -> dict:
 def _linearised(job: Path):
     from fem_mbs.analysis.linear.linearised import Linearised
     from fem_mbs.analysis.loading import Loading
-    from fem_mbs.decks.run import convert
+    from fem_mbs.decks.abaqus.run import convert
     from fem_mbs.meshes.abaqus.reader import read_deck
 
     compiled = convert(read_deck(job)).model.compile(stepping=False)

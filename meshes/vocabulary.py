@@ -1,4 +1,4 @@
-"""Keywords of a file format with what becomes of them, and the Markdown table of them.
+"""Keywords of a file format, what becomes of them, and the Markdown table of them.
 
 A reader makes the rows from the tables by which it reads, so that the documentation cannot differ from it:
 
@@ -12,7 +12,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Use", "Word", "first_sentence", "word_table"]
+__all__ = ["Effect", "Use", "Word", "first_sentence", "word_table"]
+
+
+class Effect(StrEnum):
+    """What content that is not used does to the answer.
+
+    Attributes:
+        NONE: nothing: it concerns output, or the conduct of the other program.
+        DIFFERS: the model has another form of it, whose difference a note states.
+        DROPPED: the answer is not that of the file.
+    """
+
+    NONE = "note"
+    DIFFERS = "warning"
+    DROPPED = "not supported"
 
 
 class Use(StrEnum):

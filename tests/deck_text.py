@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.decks.run import solve_deck
+from fem_mbs.decks.abaqus.run import solve_deck
 
 #: Local corners of a hexahedron, and its edges in Abaqus's order of mid-side nodes.
 _CORNERS = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)]

@@ -105,7 +105,7 @@ def check(f: Findings) -> None:
     def slit(u, v):
         return (6.0 + 4.0 * v) * np.cos(2.0 * np.pi * u), (6.0 + 4.0 * v) * np.sin(2.0 * np.pi * u), 0.0 * u
 
-    model = build(slit, 64, 8, 21e6, 0.0, 0.03, 20)
+    model = build(slit, 80, 10, 21e6, 0.0, 0.03, 20)
     model.fix("s:right")
     on_edge(model, "left", 3.2)
     model.sensor("inner", "displacement", on="s:a")
@@ -113,7 +113,7 @@ def check(f: Findings) -> None:
     found = solve(model)
     for name, exact in zip(("inner", "outer"), known["slit"], strict=True):
         value = found.sensor(name).values[-1, 2]
-        f.row("S-SLIT", f"lift at the {name} radius, 64 x 8 quad", value, exact, "1 %", relative=0.01)
+        f.row("S-SLIT", f"lift at the {name} radius, 80 x 10 quad", value, exact, "1 %", relative=0.01)
 
     def hemisphere(u, v):
         t, p = u * np.pi / 2.0, np.radians(72.0) * v

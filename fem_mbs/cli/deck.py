@@ -12,7 +12,7 @@ from fem_mbs.cli.progress import interruptible, kept, make_progress
 from fem_mbs.decks.formats import AnyConverted, need_format
 from fem_mbs.decks.notes import Accept
 from fem_mbs.errors import AnalysisError, DiskFullError, ModelError
-from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["compare", "explain_file", "run_file"]
 
@@ -82,8 +82,8 @@ def explain_file(path: Path, accept: Accept) -> list[str]:
 
 
 def compare(folder: Path, decks: list[str], target: Path | None) -> int:
-    """Print the table of `fem_mbs.decks.compare`; 1 if a difference is outside of its margin or a result missing."""
-    from fem_mbs.decks.compare import as_json, compare_folder, count_decks, table
+    """Print the table of `fem_mbs.decks.comparison`; 1 if a difference is outside of its margin or a result missing."""
+    from fem_mbs.decks.comparison import as_json, compare_folder, count_decks, table
 
     rows = compare_folder(folder, decks)
     for line in table(rows):

@@ -90,7 +90,7 @@ class DeckFormat:
 DECK_FORMATS: tuple[DeckFormat, ...] = (
     DeckFormat(
         "Abaqus and CalculiX", (".inp",), "with their steps (docs/decks.md)", "fem_mbs.meshes.abaqus.reader:read_deck",
-        "fem_mbs.decks.run", "fem_mbs.decks.compare", (".dat.ref", ".dat"),
+        "fem_mbs.decks.abaqus.run", "fem_mbs.decks.abaqus.compare", (".dat.ref", ".dat"),
     ),
     DeckFormat(
         "Nastran", (".bdf", ".nas", ".dat"), "bulk data with SOL 101, 103, 105 (docs/decks.md)",

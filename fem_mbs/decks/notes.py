@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["Accept", "Note", "check_notes"]
 

@@ -78,7 +78,7 @@ def load_part(
         raise ModelError(f"{path}: a material belongs to meshes; this file says itself what its parts are made of")
     if form is None:
         return load_model(path), dict, []
-    from fem_mbs.meshes.abaqus.deck import Effect
+    from fem_mbs.meshes.vocabulary import Effect
 
     converted = form.convert(form.read(path), part=True, accept=accept)
     notes = [note.line for note in converted.notes if note.effect is not Effect.NONE]

@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem_mbs.meshes.abaqus.assembly import place, turn
-from fem_mbs.meshes.abaqus.deck import (
-    Amplitude,
-    Coupling,
-    Effect,
-    Equation,
-    InitialCondition,
-    Mpc,
-    RigidBody,
-    Tie,
-    Transform,
-)
+from fem_mbs.meshes.abaqus.deck import Amplitude, Coupling, Equation, InitialCondition, Mpc, RigidBody, Tie, Transform
 from fem_mbs.meshes.abaqus.properties import check_axes, where
 from fem_mbs.meshes.abaqus.text import Card, Row, label
+from fem_mbs.meshes.vocabulary import Effect
 
 if TYPE_CHECKING:
     from fem_mbs.meshes.abaqus.reader import Reading

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TypeVar
 
 import numpy as np
 
 from fem_mbs.meshes.abaqus.assembly import Numbering
+from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = [
     "Amplitude", "BeamSection", "Boundary", "Cload", "ConnectorSection", "Coupling", "Dashpot", "Deck", "Dload",
@@ -521,14 +521,6 @@ class DeckStep(_Frozen):
     outputs: tuple[OutputRequest, ...]
     new: frozenset[str]
     where: str
-
-
-class Effect(StrEnum):
-    """What an entry that is not used does to the answer."""
-
-    NONE = "note"  #: it concerns output, or the conduct of the other program
-    DIFFERS = "warning"  #: the model has another form of it, whose difference its text states
-    DROPPED = "not supported"  #: the answer is not that of the deck
 
 
 @dataclass(frozen=True)

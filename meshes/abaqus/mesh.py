@@ -12,9 +12,10 @@ import numpy as np
 
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.abaqus.assembly import Instance, Numbering, place
-from fem_mbs.meshes.abaqus.deck import Effect, ElementBlock, Normal, Surface, Unused
+from fem_mbs.meshes.abaqus.deck import ElementBlock, Normal, Surface, Unused
 from fem_mbs.meshes.abaqus.elements import MECHANICAL, AbaqusElement, element_type, faces
 from fem_mbs.meshes.abaqus.text import MAX_ID, Card, Numbers, Row, label, short
+from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["DeckMesh", "Log"]
 

@@ -15,7 +15,6 @@ from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
     ConnectorSection,
     Dashpot,
-    Effect,
     Elastic,
     Expansion,
     Layer,
@@ -30,6 +29,7 @@ from fem_mbs.meshes.abaqus.deck import (
     Spring,
 )
 from fem_mbs.meshes.abaqus.text import Card, Row, label, number
+from fem_mbs.meshes.vocabulary import Effect
 
 if TYPE_CHECKING:
     from fem_mbs.meshes.abaqus.reader import Reading

@@ -22,7 +22,7 @@ import numpy as np
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.abaqus.assembly import ASSEMBLY_KEYWORDS, flattened
 from fem_mbs.meshes.abaqus.constraints import CONSTRAINT_KEYWORDS
-from fem_mbs.meshes.abaqus.deck import Deck, DeckStep, Effect
+from fem_mbs.meshes.abaqus.deck import Deck, DeckStep
 from fem_mbs.meshes.abaqus.elements import SECTIONED
 from fem_mbs.meshes.abaqus.files import read_cards
 from fem_mbs.meshes.abaqus.mesh import DeckMesh, Log
@@ -38,7 +38,7 @@ from fem_mbs.meshes.abaqus.properties import (
 )
 from fem_mbs.meshes.abaqus.steps import COMPUTED, STEP_KEYWORDS, StepDraft, procedure
 from fem_mbs.meshes.abaqus.text import Card, Row
-from fem_mbs.meshes.vocabulary import Use, Word, first_sentence
+from fem_mbs.meshes.vocabulary import Effect, Use, Word, first_sentence
 
 if TYPE_CHECKING:
     from fem_mbs.meshes.abaqus.assembly import Instance

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.meshes.abaqus.constraints import dof_of
-from fem_mbs.meshes.abaqus.deck import Boundary, Cload, DeckStep, Dload, Dsload, Effect, OutputRequest, Temperature
+from fem_mbs.meshes.abaqus.deck import Boundary, Cload, DeckStep, Dload, Dsload, OutputRequest, Temperature
 from fem_mbs.meshes.abaqus.properties import where
 from fem_mbs.meshes.abaqus.text import Card, Row, label, short
+from fem_mbs.meshes.vocabulary import Effect
 
 if TYPE_CHECKING:
     from fem_mbs.meshes.abaqus.reader import Reading

@@ -7,7 +7,7 @@ import pytest
 from deck_text import at, brick, mesh_text, nset, numbers, prints, run, steel, step
 from scipy.spatial.transform import Rotation
 
-from fem_mbs.decks.run import convert
+from fem_mbs.decks.abaqus.run import convert
 from fem_mbs.errors import MeshError, UnsupportedError
 from fem_mbs.meshes.abaqus.reader import read_deck
 

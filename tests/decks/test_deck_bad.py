@@ -10,9 +10,9 @@ import pytest
 from deck_text import at, block, brick, line_of, refused, steel, step
 from places import SCHEMA
 
-from fem_mbs.decks.run import solve_deck
+from fem_mbs.decks.abaqus.run import solve_deck
 from fem_mbs.errors import InputError
-from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.meshes.vocabulary import Effect
 
 
 def swapped(text: str) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from deck_text import at, brick, mesh_text, nset, steel, step
 
+from fem_mbs.decks.abaqus.run import convert
 from fem_mbs.decks.notes import Accept
-from fem_mbs.decks.run import convert
 from fem_mbs.errors import InputError
 from fem_mbs.meshes.abaqus.reader import read_deck
 

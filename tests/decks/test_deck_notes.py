@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from deck_text import at, block, brick, line_of, mesh_text, nset, prints, refused, run, steel, step
 
+from fem_mbs.decks.abaqus.run import run_deck, solve_deck
 from fem_mbs.decks.notes import Accept
-from fem_mbs.decks.run import run_deck, solve_deck
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.results.reader import Results
 
 PULL = "*STATIC\n*CLOAD\nTIP, 1, 1.\n"

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from deck_text import at, block, brick, mesh_text, nset, prints, run, steel, step
 
-from fem_mbs.decks.compare import Row, compare_deck, count_decks
-from fem_mbs.decks.run import solve_deck
-from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.decks.abaqus.compare import compare_deck
+from fem_mbs.decks.abaqus.run import solve_deck
+from fem_mbs.decks.comparison import Row, count_decks
+from fem_mbs.meshes.vocabulary import Effect
 
 
 def test_forces_at_both_sides_of_an_equation(tmp_path):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 from deck_text import block, steel
 
-from fem_mbs.decks.model import element_words
+from fem_mbs.decks.abaqus.model import element_words
+from fem_mbs.decks.abaqus.run import convert
 from fem_mbs.decks.reference import TABLES, refreshed
-from fem_mbs.decks.run import convert
 from fem_mbs.errors import InputError, ModelError
-from fem_mbs.meshes.abaqus.deck import Effect
 from fem_mbs.meshes.abaqus.reader import keywords, read_deck
-from fem_mbs.meshes.vocabulary import Use, Word, first_sentence, word_table
+from fem_mbs.meshes.vocabulary import Effect, Use, Word, first_sentence, word_table
 
 
 def test_the_tables_are_fresh(checkout):

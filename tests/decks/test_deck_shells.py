@@ -7,7 +7,7 @@ import pytest
 from deck_text import nset, numbers, prints, run, step
 from scipy.integrate import solve_bvp
 
-from fem_mbs.decks.run import convert
+from fem_mbs.decks.abaqus.run import convert
 from fem_mbs.errors import InputError
 from fem_mbs.meshes.abaqus.reader import read_deck
 

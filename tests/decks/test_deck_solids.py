@@ -7,11 +7,11 @@ import places
 import pytest
 from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
 
-from fem_mbs.decks.compare import compare_deck
-from fem_mbs.decks.run import convert, solve_deck
+from fem_mbs.decks.abaqus.compare import compare_deck
+from fem_mbs.decks.abaqus.run import convert, solve_deck
 from fem_mbs.meshes.abaqus.calculix_dat import read_dat
-from fem_mbs.meshes.abaqus.deck import Effect
 from fem_mbs.meshes.abaqus.reader import read_deck
+from fem_mbs.meshes.vocabulary import Effect
 
 DECKS = places.DECKS / "calculix"
 LOADS = ("weight", "centrifugal load", "pressure")

@@ -7,7 +7,7 @@ import pytest
 from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
 from scipy.linalg import eigh
 
-from fem_mbs.decks.run import convert
+from fem_mbs.decks.abaqus.run import convert
 from fem_mbs.errors import InputError, ModelError
 from fem_mbs.meshes.abaqus.calculix_dat import read_dat
 from fem_mbs.meshes.abaqus.reader import read_deck

@@ -8,10 +8,10 @@ from deck_text import at, brick, mesh_text, nset, numbers, prints, run, steel, s
 from places import DECKS, SHARED_DECKS
 from scipy.spatial.transform import Rotation
 
-from fem_mbs.decks.compare import compare_deck
-from fem_mbs.decks.run import convert
-from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.decks.abaqus.compare import compare_deck
+from fem_mbs.decks.abaqus.run import convert
 from fem_mbs.meshes.abaqus.reader import read_deck
+from fem_mbs.meshes.vocabulary import Effect
 
 PRINT = "*NODE PRINT, NSET=NALL\nU, RF\n"
 

@@ -11,8 +11,8 @@ from fem_mbs.decks.nastran.compare import compare_deck
 from fem_mbs.decks.nastran.run import convert, solve_deck
 from fem_mbs.decks.notes import Accept
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import Effect
 from fem_mbs.meshes.nastran.reader import read_bulk
+from fem_mbs.meshes.vocabulary import Effect
 
 CASE = "SPC = 1\nLOAD = 2\nDISPLACEMENT = ALL\nSPCFORCES = ALL\nFORCE = ALL\n"
 E, G, NU = 1000.0, 400.0, 0.25

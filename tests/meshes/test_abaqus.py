@@ -17,7 +17,6 @@ from fem_mbs.meshes.abaqus import text as abaqus_text
 from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
     Dashpot,
-    Effect,
     MembraneSection,
     PointMass,
     RotaryInertia,
@@ -28,6 +27,7 @@ from fem_mbs.meshes.abaqus.deck import (
 from fem_mbs.meshes.abaqus.elements import element_type, faces
 from fem_mbs.meshes.abaqus.mesh import DeckMesh
 from fem_mbs.meshes.abaqus.reader import read_deck
+from fem_mbs.meshes.vocabulary import Effect
 
 # Decks that are not ours to keep: beside the checkout, or where the variable says.
 

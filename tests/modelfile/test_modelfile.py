@@ -598,7 +598,7 @@ WRONG = {
     ),
     "velocity expression": (
         added("[initial]\nvelocity = ['1/x', 0]"),
-        r"\[initial\]: velocity = \'1/x\' is not finite at node",
+        r'\[initial\]: velocity = "1/x" is not finite at node',
     ),
     "method": (added("[initial]\nmethod = 'best'"), r'\[initial\]: method = "best" must be one of "auto"'),
     "second initial": (

@@ -7,9 +7,9 @@ import pytest
 from deck_text import at, brick, mesh_text, nset, run, steel, step
 
 from fem_mbs import Model, ModelError, solve
-from fem_mbs.decks.run import convert
-from fem_mbs.meshes.abaqus.deck import Effect
+from fem_mbs.decks.abaqus.run import convert
 from fem_mbs.meshes.abaqus.reader import read_deck
+from fem_mbs.meshes.vocabulary import Effect
 
 
 def turning_point(dimension=2, speed=3.0):

@@ -206,7 +206,7 @@ HOMONYMS = {
     "fem_mbs/modelfile/reference.py": {"harmonic"},
     "fem_mbs/plot/figures.py": {"campbell", "unbalance"},  # names of pictures
     "fem_mbs/plot/notebook.py": {"static"},  # the start, drawn as a state at rest
-    "fem_mbs/decks/compare.py": {"buckling"},  # a table of CalculiX
+    "fem_mbs/decks/abaqus/compare.py": {"buckling"},  # a table of CalculiX
     "meshes/abaqus/calculix_dat.py": {"buckling"},
 }
 REGISTRY = "fem_mbs/declarations/steps.py"

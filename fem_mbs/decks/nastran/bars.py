@@ -14,8 +14,8 @@ import numpy as np
 from fem_mbs.decks.nastran.model import Conversion, Group, Isotropic, isotropic
 from fem_mbs.decks.nastran.sections import BarSection, bar_section
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import Effect
 from fem_mbs.meshes.nastran.cards import Card
+from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["Bars", "Rods", "bar_axes", "find_lines", "make_lines"]
 

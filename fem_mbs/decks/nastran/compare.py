@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fem_mbs.decks.compare import Row
+from fem_mbs.decks.comparison import Row
 from fem_mbs.errors import FemMbsError, InputError
-from fem_mbs.meshes.abaqus.deck import Effect
 from fem_mbs.meshes.nastran.deck import BulkDeck, Command
 from fem_mbs.meshes.nastran.f06 import ListingTable, read_f06
 from fem_mbs.meshes.nastran.reader import read_bulk
+from fem_mbs.meshes.vocabulary import Effect
 
 if TYPE_CHECKING:
     from fem_mbs.decks.nastran.run import Converted

@@ -15,9 +15,9 @@ import numpy as np
 
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import Effect
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import Subcase
+from fem_mbs.meshes.vocabulary import Effect
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -6,9 +6,8 @@ from collections import Counter
 
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.errors import UnsupportedError
-from fem_mbs.meshes.abaqus.deck import Effect
 from fem_mbs.meshes.nastran.cards import CARDS
-from fem_mbs.meshes.vocabulary import Use, Word
+from fem_mbs.meshes.vocabulary import Effect, Use, Word
 
 __all__ = ["SHELLS", "check_content", "command_words", "entry_words", "parameter_words"]
 

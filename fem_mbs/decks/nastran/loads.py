@@ -16,9 +16,9 @@ from fem_mbs.decks.nastran.model import Conversion, Group, isotropic
 from fem_mbs.decks.nastran.solids import FACES
 from fem_mbs.elements.solids import shapes
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import Effect
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import Subcase
+from fem_mbs.meshes.vocabulary import Effect
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

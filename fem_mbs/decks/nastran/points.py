@@ -8,8 +8,8 @@ import numpy as np
 
 from fem_mbs.decks.nastran.model import Conversion, one_of
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import Effect
 from fem_mbs.meshes.nastran.cards import Card
+from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["make_points", "turn_points"]
 

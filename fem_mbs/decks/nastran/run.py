@@ -34,9 +34,9 @@ from fem_mbs.decks.nastran.systems import find_grids
 from fem_mbs.decks.notes import Accept, Note, check_notes
 from fem_mbs.errors import AnalysisError, LooseError, ModelError
 from fem_mbs.input_files import inputs_of
-from fem_mbs.meshes.abaqus.deck import Effect
 from fem_mbs.meshes.nastran.deck import BulkDeck
 from fem_mbs.meshes.nastran.reader import read_bulk
+from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.model.model import Model
 
 if TYPE_CHECKING:

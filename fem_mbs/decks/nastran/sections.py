@@ -12,8 +12,8 @@ import numpy as np
 
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import Effect
 from fem_mbs.meshes.nastran.cards import Card
+from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.properties.sections import make_section
 
 __all__ = ["BarSection", "SHAPES", "bar_section"]

@@ -18,9 +18,9 @@ from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.declarations.steps import StepKind, step_kind
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
-from fem_mbs.meshes.abaqus.deck import Effect
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import BulkDeck, Subcase
+from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["StepPlan", "make_steps", "solution_of"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.decks.model import Conversion, axes_at
+from fem_mbs.decks.abaqus.model import Conversion, axes_at
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import ConnectorSection, Dashpot, PointMass, RotaryInertia, Spring
 from fem_mbs.model.connections.joint_parts import spring_on

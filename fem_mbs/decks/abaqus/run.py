@@ -16,21 +16,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fem_mbs.decks.beams import make_lines
-from fem_mbs.decks.constraints import make_constraints, nodes_of_constraints, tie_facets
-from fem_mbs.decks.loads import make_loads, plan_loads
-from fem_mbs.decks.model import Conversion, find_groups, make_mesh
+from fem_mbs.decks.abaqus.beams import make_lines
+from fem_mbs.decks.abaqus.constraints import make_constraints, nodes_of_constraints, tie_facets
+from fem_mbs.decks.abaqus.loads import make_loads, plan_loads
+from fem_mbs.decks.abaqus.model import Conversion, find_groups, make_mesh
+from fem_mbs.decks.abaqus.points import make_points
+from fem_mbs.decks.abaqus.prints import Printer
+from fem_mbs.decks.abaqus.shells import make_shells
+from fem_mbs.decks.abaqus.solids import make_solids
+from fem_mbs.decks.abaqus.steps import StepPlan, make_steps
+from fem_mbs.decks.abaqus.time import Timeline
 from fem_mbs.decks.notes import Accept, Note, check_notes
-from fem_mbs.decks.points import make_points
-from fem_mbs.decks.prints import Printer
-from fem_mbs.decks.shells import make_shells
-from fem_mbs.decks.solids import make_solids
-from fem_mbs.decks.steps import StepPlan, make_steps
-from fem_mbs.decks.time import Timeline
 from fem_mbs.errors import AnalysisError, LooseError, ModelError
 from fem_mbs.input_files import inputs_of
-from fem_mbs.meshes.abaqus.deck import Deck, Effect
+from fem_mbs.meshes.abaqus.deck import Deck
 from fem_mbs.meshes.abaqus.reader import read_deck
+from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.model.model import Model
 
 if TYPE_CHECKING:

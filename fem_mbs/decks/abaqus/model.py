@@ -19,20 +19,11 @@ from numpy.typing import ArrayLike
 
 from fem_mbs.decks.notes import Note
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import (
-    BeamSection,
-    Deck,
-    DeckStep,
-    Effect,
-    Material,
-    Orientation,
-    ShellSection,
-    SolidSection,
-)
+from fem_mbs.meshes.abaqus.deck import BeamSection, Deck, DeckStep, Material, Orientation, ShellSection, SolidSection
 from fem_mbs.meshes.abaqus.elements import FAMILIES, MECHANICAL
 from fem_mbs.meshes.abaqus.reader import element_place
 from fem_mbs.meshes.mesh import CellBlock, Mesh
-from fem_mbs.meshes.vocabulary import Use, Word
+from fem_mbs.meshes.vocabulary import Effect, Use, Word
 from fem_mbs.model.model import Model
 
 __all__ = [

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.decks.model import Conversion, Group, constants, density_of, material_of
+from fem_mbs.decks.abaqus.model import Conversion, Group, constants, density_of, material_of
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import BeamSection, Effect, Material
+from fem_mbs.meshes.abaqus.deck import BeamSection, Material
+from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.properties.sections import SectionStiffness, make_section
 
 __all__ = ["Beyond", "beam_section", "beyond", "directions", "make_lines", "rigidity", "torsion_excess"]

@@ -26,13 +26,14 @@ import numpy as np
 
 from fem_mbs.analysis.fields import STRAIN, STRESS
 from fem_mbs.analysis.start.initial import function_jets
-from fem_mbs.decks.beams import Beyond, beam_section, beyond, directions
-from fem_mbs.decks.model import Conversion, Group, density_of, material_of, stiffness_matrix
-from fem_mbs.decks.shells import shell_areas, shell_mass_per_area
-from fem_mbs.decks.solids import volumes
-from fem_mbs.decks.steps import StepPlan
+from fem_mbs.decks.abaqus.beams import Beyond, beam_section, beyond, directions
+from fem_mbs.decks.abaqus.model import Conversion, Group, density_of, material_of, stiffness_matrix
+from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area
+from fem_mbs.decks.abaqus.solids import volumes
+from fem_mbs.decks.abaqus.steps import StepPlan
 from fem_mbs.elements.solids import shapes
-from fem_mbs.meshes.abaqus.deck import Effect, OutputRequest
+from fem_mbs.meshes.abaqus.deck import OutputRequest
+from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.results.recorder import Recorder, Relay
 from fem_mbs.results.report import PrintTable, StepReport
 
@@ -302,8 +303,8 @@ class Printer(Relay):
         for node, k in conv.dependent:
             bound[node, k] = True
         bound[list(conv.inclined), : self.job.system.dimension] = True
-        node, k = np.nonzero(bound[:, :3])
-        return node, k
+        nodes, directions = np.nonzero(bound[:, :3])
+        return nodes, directions
 
     def _drive_moment(self, step: StepPlan, ref: int) -> np.ndarray:
         """Return moments (3,) of the drivers of a node's rotation."""

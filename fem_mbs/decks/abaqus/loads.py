@@ -16,15 +16,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fem_mbs.decks.beams import beam_section
-from fem_mbs.decks.model import Conversion, Group, density_of, expansion_of, material_of
-from fem_mbs.decks.shells import shell_areas, shell_mass_per_area, shell_middle
-from fem_mbs.decks.solids import nodal_volumes
-from fem_mbs.decks.time import Course, Given, Root, Timeline, courses, is_general
+from fem_mbs.decks.abaqus.beams import beam_section
+from fem_mbs.decks.abaqus.model import Conversion, Group, density_of, expansion_of, material_of
+from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_middle
+from fem_mbs.decks.abaqus.solids import nodal_volumes
+from fem_mbs.decks.abaqus.time import Course, Given, Root, Timeline, courses, is_general
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import TimeFunction
-from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Effect, Material, PointMass
+from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Material, PointMass
+from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["Plan", "make_loads", "plan_loads", "surface_facets"]
 

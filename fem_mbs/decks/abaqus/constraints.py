@@ -15,13 +15,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fem_mbs.decks.loads import surface_facets
-from fem_mbs.decks.model import Conversion, axes_at
-from fem_mbs.decks.solids import nodal_areas
-from fem_mbs.decks.time import Given, Timeline, courses, is_general
+from fem_mbs.decks.abaqus.loads import surface_facets
+from fem_mbs.decks.abaqus.model import Conversion, axes_at
+from fem_mbs.decks.abaqus.solids import nodal_areas
+from fem_mbs.decks.abaqus.time import Given, Timeline, courses, is_general
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
-from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, DeckStep, Effect, Mpc, RigidBody
+from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, DeckStep, Mpc, RigidBody
+from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.model.connections.joint_parts import drive
 from fem_mbs.parts.part import COMPONENTS
 from fem_mbs.system.blocks import GROUND

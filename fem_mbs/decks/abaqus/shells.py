@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fem_mbs.decks.model import Conversion, Group, axes_at, constants, density_of, material_of, stiffness_matrix
+from fem_mbs.decks.abaqus.model import Conversion, Group, axes_at, constants, density_of, material_of, stiffness_matrix
 from fem_mbs.elements.shells.mass import surface_shares
 from fem_mbs.elements.shells.natural import normals
 from fem_mbs.elements.solids.material import orthotropic

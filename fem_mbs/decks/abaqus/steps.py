@@ -21,12 +21,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fem_mbs.decks.loads import Plan
-from fem_mbs.decks.model import Conversion
-from fem_mbs.decks.time import Timeline, is_general
+from fem_mbs.decks.abaqus.loads import Plan
+from fem_mbs.decks.abaqus.model import Conversion
+from fem_mbs.decks.abaqus.time import Timeline, is_general
 from fem_mbs.declarations.steps import StepKind, step_kind
 from fem_mbs.errors import ModelError
-from fem_mbs.meshes.abaqus.deck import DeckStep, Effect, OutputRequest, ShellSection
+from fem_mbs.meshes.abaqus.deck import DeckStep, OutputRequest, ShellSection
+from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["StepPlan", "make_steps"]
 

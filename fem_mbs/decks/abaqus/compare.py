@@ -1,4 +1,4 @@
-"""Run the decks of a folder and compare their prints with CalculiX's results (NAME.dat.ref, NAME.dat).
+"""Run a deck and compare its prints with CalculiX's results (NAME.dat.ref, NAME.dat).
 
 A table is compared entry by entry: the difference is the largest distance of two rows (node, integration point), over
 the largest row of the reference.  Frequencies and load factors are compared one by one, the worst is shown; effective
@@ -7,31 +7,29 @@ masses over the total mass of their direction, summed over modes of one frequenc
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.decks.beams import beam_section, torsion_excess
-from fem_mbs.decks.formats import DECK_FORMATS
+from fem_mbs.decks.abaqus.beams import beam_section, torsion_excess
+from fem_mbs.decks.comparison import SAME, Row
 from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids.mass import linear_images
-from fem_mbs.errors import FemMbsError, InputError, MeshError
+from fem_mbs.errors import FemMbsError, InputError
 from fem_mbs.meshes.abaqus.calculix_dat import DatFile, Modes, Print, read_dat
-from fem_mbs.meshes.abaqus.deck import DeckStep, Effect
+from fem_mbs.meshes.abaqus.deck import DeckStep
+from fem_mbs.meshes.vocabulary import Effect
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.steps.modes import Participation
-    from fem_mbs.decks.model import Conversion
+    from fem_mbs.decks.abaqus.model import Conversion
     from fem_mbs.results.report import PrintTable, StepReport
 
-__all__ = ["Row", "as_json", "compare_deck", "compare_folder", "count_decks", "table"]
+__all__ = ["DISTORTED", "compare_deck"]
 
-#: Largest difference where the element formulations are the same.
-SAME = 1e-3
 #: That of elements with incompatible modes that are no parallelepipeds.
 DISTORTED = 0.03
 _BEAM = "CalculiX makes solids of beams: "
@@ -41,23 +39,6 @@ _SECOND_ORDER = 1e-5
 _ROUND_OFF = 1e-10
 #: Modes whose frequencies differ by less, relatively, share their effective masses.
 _CLUSTER = 1e-4
-
-
-@dataclass(frozen=True)
-class Row:
-    """One comparison: measured and reference value where the difference is largest, relative difference, margin and
-    the reason for it; status "ok", "outside", "missing", "refused" (the deck), or "not compared", with the reason in
-    ``why``."""
-
-    deck: str
-    step: int
-    quantity: str
-    measured: float
-    reference: float
-    difference: float
-    margin: float
-    why: str
-    status: str
 
 
 def _row(deck, step, quantity, measured, reference, difference, margin, why) -> Row:
@@ -70,25 +51,9 @@ def _without(deck: str, step: int, quantity: str, why: str, status: str = "not c
     return Row(deck, step, quantity, np.nan, np.nan, np.nan, np.nan, why, status)
 
 
-def compare_folder(folder: str | Path, only: Iterable[str] = ()) -> list[Row]:
-    """Return rows of all decks of a folder, or of those named ``only``, without their ending.
-
-    Raises:
-        MeshError: there are no decks.
-    """
-    folder, names = Path(folder), list(only)
-    found = [(path, form) for path in sorted(folder.glob("*")) for form in DECK_FORMATS if form.within(path)]
-    found = [(path, form) for path, form in found if not names or path.stem in names]
-    if not found:
-        raise MeshError(
-            f"{folder}: there are no decks ({', '.join(e for f in DECK_FORMATS for e in f.suffixes)}) there"
-        )
-    return [row for path, form in found for row in form.compare(path)]
-
-
 def compare_deck(path: str | Path) -> list[Row]:
     """Return rows of one deck; one that cannot be run has one row that says why."""
-    from fem_mbs.decks.run import solve_deck
+    from fem_mbs.decks.abaqus.run import solve_deck
 
     path = Path(path)
     name = path.stem
@@ -458,45 +423,3 @@ def _participation(name: str, modes: Modes, part: Participation, frequency: np.n
         )
     )
     return rows
-
-
-def table(rows: list[Row]) -> list[str]:
-    """Return the rows as lines of text."""
-    head = ("deck", "step", "quantity", "measured", "reference", "difference", "margin", "", "why")
-    cells = [head] + [
-        (
-            r.deck, str(r.step or ""), r.quantity,
-            *("" if np.isnan(v) else f"{v:.6g}" for v in (r.measured, r.reference)),
-            "" if np.isnan(r.difference) else f"{r.difference:.1e}", "" if np.isnan(r.margin) else f"{r.margin:g}",
-            r.status, r.why,
-        ) for r in rows
-    ]  # fmt: skip
-    width = [max(len(c[i]) for c in cells) for i in range(len(head) - 1)]
-    return ["  ".join([*(c[i].ljust(width[i]) for i in range(len(head) - 1)), c[-1]]).rstrip() for c in cells]
-
-
-def count_decks(rows: list[Row]) -> dict[str, int]:
-    """Return how many decks there are of each class, by their worst row.
-
-    The classes: "outside of a margin", "with results missing", "refused", "within an explained margin" (a difference
-    above that of the same formulation), "agree", "not compared" (there is nothing to compare with).
-    """
-    kinds = {
-        "outside": "outside of a margin", "missing": "with results missing", "refused": "refused",
-        "explained": "within an explained margin", "ok": "agree", "not compared": "not compared",
-    }  # fmt: skip
-    of: dict[str, set[str]] = {}
-    for row in rows:
-        status = "explained" if row.status == "ok" and row.difference > SAME else row.status
-        of.setdefault(row.deck, set()).add(status)
-    worst = [next(kinds[status] for status in kinds if status in found) for found in of.values()]
-    return {kind: worst.count(kind) for kind in kinds.values() if kind in worst}
-
-
-def as_json(rows: list[Row]) -> list[dict[str, Any]]:
-    """Return the rows for a JSON file: numbers that are not there are null."""
-    out = []
-    for r in rows:
-        d = asdict(r)
-        out.append({k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in d.items()})
-    return out

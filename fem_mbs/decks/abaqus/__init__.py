@@ -1,0 +1,1 @@
+"""Decks of Abaqus and CalculiX: keywords become a model and its steps."""
