@@ -608,7 +608,7 @@ WRONG = {
     # sensors, steps, checks
     "sensor kind": (
         added("[[sensor]]\nname = 's'\nkind = 'postion'\non = 'm:end'"),
-        r"\"s\": unknown kind 'postion'; did you",
+        r'"s": unknown kind "postion"; did you',
     ),
     "sensor key": (
         added("[[sensor]]\nname = 's'\nkind = 'position'\non = 'm:end'\na = 'm'"),
