@@ -535,7 +535,7 @@ WRONG = [
     (("revolute", "a", "b"), {}, "in space it needs its axis; add axis"),
     (("prismatic", "a", "b"), {"dimension": 2}, "it needs its axis; add axis"),
     (("cylindrical", "a", "b"), {"axis": (0, 0, 0)}, r"axis \(0.0, 0.0, 0.0\) has no length"),
-    (("planar", "a", "b"), {"axis": (0, 1)}, r"axis = \(0, 1\) must be 3 finite numbers"),
+    (("planar", "a", "b"), {"axis": (0, 1)}, r"axis = \[0, 1\] must be 3 finite numbers"),
     (("universal", "a", "b"), {"axis": (1, 0, 0)}, "it needs its axis_b; add axis_b"),
     (("universal", "a", "b"), {"axis": (1, 0, 0), "axis_b": (-2, 0, 0)}, "axis and axis_b are parallel"),
     (("universal", "a", "b"), {"axis": (1, 0, 0), "axis_b": (0, 1, 0), "function": "t"}, "has no function; remove it"),

@@ -244,7 +244,7 @@ def test_several_thousand_dofs_of_solids():
         (("a", ["left", "left"]), "named twice"),
         (("", ["left"]), "is not a name"),
         (("a", ["left"], -1), "modes = -1 must be a whole number"),
-        (("a", ["left"], True), "modes = True must be a whole number"),
+        (("a", ["left"], True), "modes = true must be a whole number"),
         (("a", ["left"], 3, 10.0), "exclude each other"),
         (("a", ["left"], None, 0.0), "greater than 0"),
         (("a", ["pin"]), 'no group of elements "pin"'),
