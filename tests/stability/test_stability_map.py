@@ -186,8 +186,8 @@ BAD = [
 @pytest.mark.parametrize(("parameters", "message"), BAD)
 def test_messages(parameters, message):
     m = inverted()
-    m.stability_map_step(parameters)
-    with pytest.raises(ModelError, match=message):
+    with pytest.raises(ModelError, match=message):  # some at the call, some when the model is known
+        m.stability_map_step(parameters)
         solve(m)
 
 

@@ -191,7 +191,8 @@ HOMONYMS = {
     "fem_mbs/cli/modify.py": {"modes"},
     "fem_mbs/model/components.py": {"modes"},
     "fem_mbs/model/parts/reduced.py": {"modes"},
-    "fem_mbs/modelfile/starter.py": {"transient"},  # the step of the example
+    "fem_mbs/modelfile/starter.py": {"transient", "linear_static", "modes"},  # the steps of the examples
+    "fem_mbs/decks/nastran/steps.py": {"modes", "buckling"},  # solutions of Nastran
     "fem_mbs/parts/formats.py": {"modes"},
     "fem_mbs/parts/sid.py": {"modes"},
     "fem_mbs/analysis/march.py": {"static"},  # the rule of quasi-static steps
