@@ -478,8 +478,8 @@ def velocity_dependent(blocks: Sequence[Block]) -> list[Block]:
     """Return those of blocks whose forces may depend on velocities: not undamped continua and nodes."""
 
     def damped(block: Block) -> bool:
-        column = "damping" in {entry.split(" [")[0] for entry in block.type.par}
-        return column and bool(block.par[:, block.type.column("damping")].any())
+        has_column = "damping" in block.type.parameters
+        return has_column and bool(block.par[:, block.type.column("damping")].any())
 
     return [
         block for block in blocks

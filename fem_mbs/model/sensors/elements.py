@@ -40,7 +40,7 @@ class _Element(Sensor):
                 if name == self.group and block.type.outputs and last - first == self.count:
                     found.append((block, first))
         block, first = found[0]
-        names = [o.split(" [")[0] for o in block.type.outputs]
+        names = block.type.quantities
         if self.quantity not in names:
             raise ModelError(
                 f"quantity = {shown(self.quantity)}",
