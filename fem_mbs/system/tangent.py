@@ -21,8 +21,8 @@ import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix, vstack
 
 from fem_mbs import contract as C
+from fem_mbs.solvers.stepping.layout import State
 from fem_mbs.solvers.stepping.pattern import add_entries, element_slots, matrix_pattern
-from fem_mbs.solvers.stepping.stepper import State
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.callbacks import serve
 from fem_mbs.system.compiled import Compiled

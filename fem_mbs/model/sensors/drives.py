@@ -13,7 +13,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.connections.joint_parts import drivers, joint_coordinate, measure_joint
 from fem_mbs.model.sensors.motion import rotation_records
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
-from fem_mbs.solvers.stepping.stepper import REC_OUT, REC_REACTION
+from fem_mbs.solvers.stepping.layout import REC_OUT, REC_REACTION
 
 __all__ = ["Drive", "JointCoordinate"]
 
