@@ -111,6 +111,10 @@ def test_kill_at_random_moments(tmp_path):
         assert [p.name for p in tmp_path.glob("*.json")] == [MARK] and not list(tmp_path.glob("results.*"))
 
 
+#: The suite kills at every third change, HYPOTHESIS_PROFILE=thorough at every one.
+STRIDE = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 3
+
+
 def killed_at_call(number: int, task) -> bool:
     """Run `task` in a child that is killed at its `number`-th call that changes the disk; return whether it was."""
     with warnings.catch_warnings():
@@ -157,7 +161,7 @@ def test_kill_at_every_change_of_the_disk(tmp_path):
     directory = tmp_path / "out"
     short_run(tmp_path / "old", "old")
     seen = set()
-    for number in range(1, 1000):
+    for number in range(1, 1000, STRIDE):
         shutil.rmtree(directory, ignore_errors=True)
         shutil.copytree(tmp_path / "old", directory)
         if not killed_at_call(number, lambda: short_run(directory, "new")):
@@ -193,7 +197,7 @@ def test_kill_at_every_change_of_the_disk_while_resuming(tmp_path, finished):
     writer = begin(tmp_path / "start")
     go_on(writer)
     finish_run(writer) if finished else writer._unlock()
-    for number in range(1, 1000):
+    for number in range(1, 1000, STRIDE):
         shutil.rmtree(directory, ignore_errors=True)
         shutil.copytree(tmp_path / "start", directory)
         killed = killed_at_call(number, lambda: resumed_run(directory))
