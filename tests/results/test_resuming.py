@@ -155,6 +155,7 @@ def resumed_run(directory: Path) -> None:
     finish_run(writer)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_kill_at_every_change_of_the_disk(tmp_path):
     """A run that replaces an old result: at every moment there is the old one, a prefix of the new one, or none."""
@@ -189,6 +190,7 @@ def test_kill_at_every_change_of_the_disk(tmp_path):
     assert Results.open(directory).complete
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("finished", [True, False])
 def test_kill_at_every_change_of_the_disk_while_resuming(tmp_path, finished):
