@@ -174,7 +174,7 @@ def read_sections(path: str | Path) -> Sections:
     reader.read(path, path.name, [], "")
     out, lines = reader.found, reader.lines
     if not lines:
-        raise MeshError(f"{path.name}: the file is empty; this is not a Nastran deck")
+        raise MeshError(f"{path.name}, line 1: the file is empty; this is not a Nastran deck")
     out.end = lines[-1].where
     words = [re.split(r"[\s,=]", line.text.strip(), maxsplit=1)[0].upper() for line in lines]
     begin = next((i for i, line in enumerate(lines) if _BEGIN.match(line.text)), None)
