@@ -110,6 +110,7 @@ class ElementType:
 
 _SOLIDS = ("tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15")
 _PLANES = ("triangle", "triangle6", "quad", "quad8")
+_MEMBRANES = ("triangle", "quad")
 
 # One line per type: name -> module that defines `TYPES`.  Modules load when a model asks for the type.
 _MODULES = {
@@ -184,10 +185,10 @@ _MODULES = {
     **{f"friction_{kind}": "joints.friction" for kind in ("offset2", "offset3", "angle2", "angle3", "plane3")},
     **{f"user_{kind}{d}": "springs.user" for kind in ("length", "offset", "angle", "point") for d in (2, 3)},
     **{f"solid_{cell}": "solids.space" for cell in _SOLIDS},
-    **{f"solid_{form}_{cell}": "solids.mass" for form in ("mass", "lumped") for cell in _SOLIDS},
+    **{f"solid_{form}_{cell}": "solids.mass" for form in ("mass", "lumped") for cell in (*_SOLIDS, *_MEMBRANES)},
     "solid_condensed_hexahedron": "solids.condensed",
     **{f"plane_{form}_{cell}": "solids.mass" for form in ("mass", "lumped") for cell in _PLANES},
-    **{f"solid_centrifugal_{cell}": "solids.centrifugal" for cell in _SOLIDS},
+    **{f"solid_centrifugal_{cell}": "solids.centrifugal" for cell in (*_SOLIDS, *_MEMBRANES)},
     **{f"plane_centrifugal_{cell}": "solids.centrifugal" for cell in _PLANES},
     **{f"{family}_{cell}": "solids.plane" for family in ("plane", "axisymmetric") for cell in _PLANES},
     **{f"{family}_quad8_reduced": "solids.plane" for family in ("plane", "axisymmetric")},
@@ -196,6 +197,7 @@ _MODULES = {
     **{f"pressure_{face}_reduced": "solids.loads" for face in ("triangle6", "quad", "quad8")},
     "solid_hexahedron_incompatible": "solids.space",
     **{f"shell_{cell}": "shells.shell" for cell in ("triangle", "quad")},
+    **{f"membrane_{cell}": "shells.membrane" for cell in ("triangle", "quad")},
     "bearing2": "springs.bearing",
     "bearing3": "springs.bearing",
     "solid_hexahedron20_reduced": "solids.space",

@@ -13,6 +13,7 @@ import numpy as np
 from fem_mbs.elements.flexible import body as flexible_body
 from fem_mbs.elements.flexible import load as flexible_load
 from fem_mbs.elements.laws import piecewise
+from fem_mbs.elements.shells import membrane
 from fem_mbs.elements.shells import natural as shell
 from fem_mbs.elements.solids import centrifugal as solid_centrifugal
 from fem_mbs.elements.solids import condensed as solid_condensed
@@ -319,7 +320,7 @@ _SHELLS = {
 
 
 def _shell(cell, damping=0.0):
-    """A warped cell with a random stiffness, offsets, initial stresses and nodes that are turned at the reference."""
+    """A warped cell with a random stiffness, offsets, initial stresses, thermal strains and nodes that are turned."""
 
     def par(rng):
         X, c = _SHELLS[cell], shell.Columns(shell.CELLS[cell])
@@ -327,6 +328,21 @@ def _shell(cell, damping=0.0):
         turned = np.array([triad(rng) for _ in X]) if damping else np.tile(np.eye(3), (len(X), 1, 1))
         row = shell.shell_rows(X[None], 0.1 * rng.normal(size=(1, len(X))), S[None], R[None], damping, turned[None])[0]
         row[c.stress : c.stress + c.strains] = rng.normal(size=c.strains)
+        row[c.function], row[c.thermal :] = 0.0, 0.1 * rng.normal(size=c.strains)
+        return row
+
+    return Case(par, reference=_SHELLS[cell])
+
+
+def _membrane(cell, damping=0.0):
+    """A warped cell with a random stiffness, initial stresses and thermal strains."""
+
+    def par(rng):
+        X, c = _SHELLS[cell], membrane.MembraneColumns(shell.CELLS[cell])
+        S, R = _matrix(rng, c.strains), rng.normal(size=(1, 3, c.strains))
+        row = membrane.membrane_rows(X[None], S[None], R, damping)[0]
+        row[c.stress : c.stress + c.strains] = rng.normal(size=c.strains)
+        row[c.function], row[c.thermal :] = 0.0, 0.1 * rng.normal(size=c.strains)
         return row
 
     return Case(par, reference=_SHELLS[cell])
@@ -566,6 +582,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
         for name in solid_plane.KINDS
     },
     **{f"shell_{cell}": {"": _shell(cell), "damped": _shell(cell, 0.05)} for cell in shell.CELLS},
+    **{f"membrane_{cell}": {"": _membrane(cell), "damped": _membrane(cell, 0.05)} for cell in shell.CELLS},
     **{name: _face_load(name) for name in solid_loads.TYPES},
 }
 

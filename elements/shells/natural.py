@@ -15,6 +15,9 @@ they are quadratic, do not change in rigid motions, and have exact quotients (do
 terms make s and b those of an arc of constant curvature: with psi the angle between its ends, s = 0 and b = L psi but
 for terms psi^4/360.
 
+A change of temperature gives the strains ``T`` of a free element, times a function of time; a negative ``function`` is
+the constant 1.
+
 Lines of a triangle: sides 01, 12, 20.  Of a quadrilateral: sides 01, 12, 23, 30, diagonals 02, 13.  The order of the
 strains is that of the table, 12 of a triangle and 20 of a quadrilateral.
 """
@@ -23,7 +26,10 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["CELLS", "LINES", "Columns", "Terms", "lines_of", "normals", "reference_values", "shell_rows"]
+__all__ = [
+    "CELLS", "LINES", "Columns", "Terms", "lines_of", "membrane_strains", "normals", "reference_values", "shell_rows",
+    "uniform_strains",
+]  # fmt: skip
 
 CELLS = {"triangle": 3, "quad": 4}
 LINES = {3: ((0, 1), (1, 2), (2, 0)), 4: ((0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3))}
@@ -54,7 +60,9 @@ class Columns:
         self.stress = self.reference + self.strains
         self.stiffness = self.stress + self.strains
         self.resultants = self.stiffness + self.strains * (self.strains + 1) // 2
-        self.count = self.resultants + 8 * self.strains
+        self.function = self.resultants + 8 * self.strains
+        self.thermal = self.function + 1
+        self.count = self.thermal + self.strains
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the columns, units in square brackets."""
@@ -68,6 +76,8 @@ class Columns:
             *(f"s{i}" for i in s),
             *(f"S{i}_{j}" for i in s for j in s if j >= i),
             *(f"R{i}_{j}" for i in range(1, 9) for j in s),
+            "function",
+            *(f"T{i}" for i in s),
         )
 
 
@@ -134,6 +144,69 @@ def normals(X: np.ndarray) -> np.ndarray:
     return D / np.linalg.norm(D, axis=2)[..., None]
 
 
+def _vectors(X: np.ndarray, offset) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return arms o and normals D (e, n, 3), chords l (e, k, 3) and drilling vectors v (e, n, 2, 3) of elements with
+    nodes at X (e, n, 3) and an offset as in `shell_rows`."""
+    e, n, _ = X.shape
+    lines, D = lines_of(n), normals(X)
+    offset = np.broadcast_to(np.asarray(offset, float).reshape(np.shape(offset) + (1,) * (2 - np.ndim(offset))), (e, n))
+    arms = offset[..., None] * D
+    P = X + arms
+    chord = P[:, lines[:, 1]] - P[:, lines[:, 0]]
+    # half the curl of a field with the gradients along both sides of a corner
+    ahead, behind = chord[:, :n], chord[:, (np.arange(n) - 1) % n]  # along side a; towards node a
+    N = np.cross(ahead, -behind)
+    square = (N * N).sum(axis=2)[..., None]
+    unit = N / np.sqrt(square)
+    drill = 0.5 * np.stack(
+        (np.cross(unit, np.cross(-behind, N) / square), -np.cross(unit, np.cross(N, ahead) / square)), axis=2
+    )
+    return arms, D, chord, drill
+
+
+def _stretched(chord: np.ndarray, axes: np.ndarray, strain: np.ndarray) -> np.ndarray:
+    """Return changes (e, k, 3) of chords (e, k, 3) by strains 11, 22, 12 (e, 3) in the axes (e, 3, 3), along the normal
+    by the mean of 11 and 22, so that equal ones dilate curved surfaces too."""
+    E = np.zeros((len(chord), 3, 3))
+    E[:, 0, 0], E[:, 1, 1], E[:, 2, 2] = strain[:, 0], strain[:, 1], 0.5 * (strain[:, 0] + strain[:, 1])
+    E[:, 0, 1] = E[:, 1, 0] = 0.5 * strain[:, 2]
+    return chord @ (np.swapaxes(axes, 1, 2) @ E @ axes)
+
+
+def uniform_strains(X, offset, axes, strain) -> np.ndarray:
+    """Return natural strains (e, m) of shells whose strains and curvatures are the same everywhere in an element.
+
+    Args:
+        X: positions (e, n, 3) [m] of the nodes.
+        offset: as in `shell_rows`.
+        axes: (e, 3, 3) axes of the elements in rows.
+        strain: (e, 6) membrane strains 11, 22, 12 (gamma) and curvatures [1/m] in the axes.
+    """
+    e, n, _ = X.shape
+    c = Columns(n)
+    k, lines = c.lines, lines_of(n)
+    _, D, chord, drill = _vectors(X, offset)
+    change = _stretched(chord, axes, strain[:, :3])
+    found = np.zeros((e, c.strains))
+    found[:, :k] = (chord * change).sum(axis=2)
+    behind = change[:, (np.arange(n) - 1) % n]
+    found[:, k : k + n] = (change[:, :n] * drill[:, :, 0] + behind * drill[:, :, 1]).sum(axis=2)
+    found[:, k + n : 2 * k + n] = 2.0 * (change * (D[:, lines[:, 1]] - D[:, lines[:, 0]])).sum(axis=2)
+    x, y = np.moveaxis(np.einsum("eki,eai->eka", chord, axes[:, :2]), 2, 0)
+    curvature = strain[:, 3:, None]
+    found[:, k + n : 2 * k + n] += curvature[:, 0] * x**2 + curvature[:, 1] * y**2 + curvature[:, 2] * x * y
+    found[:, 2 * k + n :] = 0.5 * (change[:, :n] * (D[:, lines[:n, 0]] + D[:, lines[:n, 1]])).sum(axis=2)
+    return found
+
+
+def membrane_strains(X, axes, strain) -> np.ndarray:
+    """Return natural strains (e, k) of membranes whose strains 11, 22, 12 (gamma) (e, 3) in the axes (e, 3, 3) are the
+    same everywhere in an element; nodes at X (e, n, 3) [m]."""
+    lines = lines_of(X.shape[1])
+    chord = X[:, lines[:, 1]] - X[:, lines[:, 0]]
+    return (chord * _stretched(chord, axes, strain)).sum(axis=2)
+
+
 def shell_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None) -> np.ndarray:
     """Return parameter rows (e, n_par) of shell elements.
 
@@ -148,23 +221,13 @@ def shell_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None) -> 
     """
     e, n, _ = X.shape
     c, lines = Columns(n), lines_of(n)
-    D = normals(X)
-    offset = np.broadcast_to(np.asarray(offset, float).reshape(np.shape(offset) + (1,) * (2 - np.ndim(offset))), (e, n))
-    arms = offset[..., None] * D
-    P = X + arms
-    chord = P[:, lines[:, 1]] - P[:, lines[:, 0]]
+    arms, D, chord, drill = _vectors(X, offset)
     length = np.linalg.norm(chord, axis=2)
     T = chord / length[..., None]
     vectors = np.empty((e, c.vectors, 3))
     vectors[:, c.arm : c.arm + n] = arms
     vectors[:, c.normal : c.normal + n] = D
-    # half the curl of a field with the gradients along both sides of a corner
-    ahead, behind = chord[:, :n], chord[:, (np.arange(n) - 1) % n]  # along side a; towards node a
-    N = np.cross(ahead, -behind)
-    square = (N * N).sum(axis=2)[..., None]
-    unit = N / np.sqrt(square)
-    vectors[:, c.drill : c.drill + 2 * n : 2] = 0.5 * np.cross(unit, np.cross(-behind, N) / square)
-    vectors[:, c.drill + 1 : c.drill + 2 * n : 2] = -0.5 * np.cross(unit, np.cross(N, ahead) / square)
+    vectors[:, c.drill : c.drill + 2 * n] = drill.reshape(e, 2 * n, 3)
     vectors[:, c.direction :: 2] = T
     vectors[:, c.direction + 1 :: 2] = T
     par = np.zeros((e, c.count))
@@ -179,7 +242,8 @@ def shell_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None) -> 
         par[:, c.vector : c.vector + 3 * c.vectors] = turned.reshape(e, -1)
     rows, columns = np.triu_indices(c.strains)
     par[:, c.stiffness : c.resultants] = stiffness[:, rows, columns]
-    par[:, c.resultants :] = resultants.reshape(e, -1)
+    par[:, c.resultants : c.function] = resultants.reshape(e, -1)
+    par[:, c.function] = -1.0
     return par
 
 

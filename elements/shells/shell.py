@@ -1,15 +1,17 @@
 """Shell elements `shell_triangle` and `shell_quad`: 6 dofs per node, linear in their natural strains.
 
-    V = (p - p0).S (p - p0)/2 + s0.(p - p0)
+    V = (p - p0 - f pT).S (p - p0 - f pT)/2 + s0.(p - p0)
 
 with the natural strains p of `fem_mbs.elements.shells.natural` and a constant matrix S (`stiffness` beside it), which
-holds material, layers, thickness and what keeps the element free of locking.  Strains are sampled as (p_0 + p_1)/2 and
+holds material, layers, thickness and what keeps the element free of locking.  pT are the strains that temperatures give
+to the free element, f their function of time; its factor over a step is the mean of both ends, and the work
+-sigma_m.pT df of heating is booked as that of a load.  Strains are sampled as (p_0 + p_1)/2 and
 their gradient at the mean vectors, f = sum sigma_k dp_k|_m: since p is quadratic in positions and directors that is an
 exact difference quotient, so energy and both momenta are kept at every step size (docs/theory.md, section 1).  Damping
 adds beta S dp/dt.
 
 Dofs: (x, theta) of every node.  Outputs: membrane forces N [N/m], moments M [N] and shear forces Q [N/m] at the middle
-in the axes of the element (means over the step), then the natural strains p - p0.
+in the axes of the element (means over the step), the factor f of the temperatures, then the natural strains p - p0.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from fem_mbs.contract import (
     DECAY,
     DISSIPATED,
     LEDGER,
+    LOAD_WORK,
     ONE_STATE,
     OUTPUT,
     RULE,
@@ -29,6 +32,8 @@ from fem_mbs.contract import (
     SK,
     STRAIN,
     STRESSES,
+    T0,
+    T1,
     TANGENT,
     WV,
     H,
@@ -36,9 +41,11 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.beams.beam3d_common import add_cross, add_skew, add_turned
+from fem_mbs.elements.common import time_value
 from fem_mbs.elements.kinematics import cayley_tangent, cross, rotate, spin
 from fem_mbs.elements.registry import ElementType, Watch
 from fem_mbs.elements.shells.natural import CELLS, Columns, Terms, lines_of
+from fem_mbs.elements.solids.strains import heat
 
 __all__ = ["RESULTANTS", "TYPES"]
 
@@ -55,7 +62,7 @@ def _tables():
     columns = []
     for n in (3, 4):
         c = Columns(n)
-        columns.append((c.vectors, c.strains, c.reference, c.stress, c.stiffness, c.resultants))
+        columns.append((c.vectors, c.strains, c.reference, c.stress, c.stiffness, c.resultants, c.function, c.thermal))
     names = ("strain", "factor", "column", "place", "node", "row", "sign")
     owner = [np.full(Columns(n).vectors, -1) for n in (3, 4)]
     for n, t, own in zip((3, 4), terms, owner, strict=True):
@@ -67,7 +74,7 @@ def _tables():
 
 
 _TERM_STRAIN, _FACTOR, _COLUMN, _PLACE, _NODE, _ROW, _SIGN, _ENDS, _COLUMNS, _OWNER = _tables()
-_VECTORS, _STRAINS, _REFERENCE, _STRESS, _STIFFNESS, _RESULTANTS = range(6)
+_VECTORS, _STRAINS, _REFERENCE, _STRESS, _STIFFNESS, _RESULTANTS, _FUNCTION, _THERMAL = range(8)
 _DAMPING, _FIRST_VECTOR = 0, 1
 
 
@@ -234,7 +241,7 @@ def _rate_gradients(par, e, n, W, x, Wd, xd, work, G):
 
 
 @inner
-def _force(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke):
+def _force(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, U, fe, ke):
     n = dof.shape[1] // 6
     nl, first = 6 * n, _COLUMNS[n - 3]
     m = first[_STRAINS]
@@ -270,6 +277,9 @@ def _force(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke):
             for k in range(m):
                 v[k] += beta * p0[k]
             f1 += 0.5 * beta * ctl[WV]
+        level = heat(ctl, fun, par[e, first[_FUNCTION]])
+        for k in range(m):
+            v[k] -= level * par[e, first[_THERMAL] + k]
         for i in range(m):
             sigma[i] = par[e, first[_STRESS] + i]
             for j in range(m):
@@ -316,12 +326,40 @@ def _force(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke):
 
 
 @inner
-def _report(job, e0, e1, ctl, par, dof, rot, Q, D, V, fe):
+def _energy(par, e, first, S, p0, p1, end, change, beta, h, f):
+    """Write the strain energy at the end, the work of heating and the loss over the step to the ledger f.
+
+    p0, p1 (m,) are the strains at both states, ``end`` the factor of the thermal strains at the end, ``change`` what it
+    has grown by.
+    """
+    m, at = p1.shape[0], first[_THERMAL]
+    energy = loss = work = 0.0
+    for i in range(m):
+        stress = par[e, first[_STRESS] + i]
+        energy += stress * p1[i]
+        elastic = rate = mean = 0.0
+        for j in range(m):
+            T = par[e, at + j]
+            elastic += S[i, j] * (p1[j] - end * T)
+            rate += S[i, j] * (p1[j] - p0[j])
+            mean += S[i, j] * (0.5 * (p0[j] + p1[j]) - (end - 0.5 * change) * T)
+        T = par[e, at + i]
+        energy += 0.5 * (p1[i] - end * T) * elastic
+        loss += (p1[i] - p0[i]) * rate
+        work -= mean * change * T
+    f[STRAIN] = energy
+    f[LOAD_WORK] = work
+    if beta != 0.0 and h > 0.0:
+        f[DISSIPATED] = beta / h * loss
+
+
+@inner
+def _report(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, fe):
     if job != LEDGER and job != OUTPUT and job != STRESSES:
         return
     n = dof.shape[1] // 6
     first = _COLUMNS[n - 3]
-    m = first[_STRAINS]
+    m, at = first[_STRAINS], first[_RESULTANTS]
     one_state = ctl[RULE] == ONE_STATE
     W, x, A, B = np.empty((first[_VECTORS], 3)), np.empty((n, 3)), np.empty(3), np.empty(3)
     p0, p1, p, S = np.empty(m), np.empty(m), np.empty(m), np.empty((m, m))
@@ -335,26 +373,23 @@ def _report(job, e0, e1, ctl, par, dof, rot, Q, D, V, fe):
         _strains(par, e, n, W, x, A, B, p1)
         beta = par[e, _DAMPING] + ctl[DECAY]
         if job == LEDGER:
-            energy = loss = 0.0
-            for i in range(m):
-                energy += par[e, first[_STRESS] + i] * p1[i]
-                for j in range(m):
-                    energy += 0.5 * p1[i] * S[i, j] * p1[j]
-                    loss += (p1[i] - p0[i]) * S[i, j] * (p1[j] - p0[j])
-            f[STRAIN] = energy
-            if beta != 0.0 and ctl[H] > 0.0:
-                f[DISSIPATED] = beta / ctl[H] * loss
+            end = time_value(fun, par[e, first[_FUNCTION]], T1, 1.0)
+            change = end - time_value(fun, par[e, first[_FUNCTION]], T0, 1.0)
+            _energy(par, e, first, S, p0, p1, end, change, beta, ctl[H], f)
             continue
+        level = heat(ctl, fun, par[e, first[_FUNCTION]])
         for k in range(m):
             p[k] = p1[k] if one_state else 0.5 * (p0[k] + p1[k])
         if job == STRESSES:
             for i in range(m):
                 f[i] = par[e, first[_STRESS] + i]
                 for j in range(m):
-                    f[i] += S[i, j] * p[j]
+                    f[i] += S[i, j] * (p[j] - level * par[e, first[_THERMAL] + j])
             continue
+        f[8] = level
         for k in range(m):
-            f[8 + k] = p[k]
+            f[9 + k] = p[k]
+            p[k] -= level * par[e, first[_THERMAL] + k]
         if beta != 0.0 and one_state:
             _rate_place(V, D, dof, rot, e, n, W, A, Wd, xd)
             _rates(par, e, n, W, x, Wd, xd, work, p0)
@@ -363,7 +398,6 @@ def _report(job, e0, e1, ctl, par, dof, rot, Q, D, V, fe):
         elif beta != 0.0 and ctl[H] > 0.0:
             for k in range(m):
                 p[k] += beta / ctl[H] * (p1[k] - p0[k])
-        at = first[_RESULTANTS]
         for i in range(8):
             for k in range(m):
                 f[i] += par[e, at + m * i + k] * p[k]
@@ -371,12 +405,12 @@ def _report(job, e0, e1, ctl, par, dof, rot, Q, D, V, fe):
 
 @kernel
 def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    _force(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke)
+    _force(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, U, fe, ke)
 
 
 @kernel
 def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    _report(job, e0, e1, ctl, par, dof, rot, Q, D, V, fe)
+    _report(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, fe)
 
 
 def _prestress(par, stresses, factor):
@@ -403,7 +437,7 @@ _WATCH = Watch(
 
 def _type(cell):
     c = Columns(CELLS[cell])
-    outputs = (*RESULTANTS, *(f"p{i}" for i in range(1, c.strains + 1)))
+    outputs = (*RESULTANTS, "level [-]", *(f"p{i}" for i in range(1, c.strains + 1)))
     return ElementType(
         f"shell_{cell}", 3, c.nodes, True, c.names(), force, report, outputs=outputs, stresses=c.strains,
         prestress=_prestress, watches=(_WATCH,),

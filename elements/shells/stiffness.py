@@ -34,7 +34,7 @@ import numpy as np
 
 from fem_mbs.elements.shells.natural import lines_of
 
-__all__ = ["Stiffness", "frames", "shell_stiffness"]
+__all__ = ["Stiffness", "frames", "membrane_stiffness", "shell_stiffness"]
 
 _CHUNK = 4096  # elements at a time, of about 10 kB each
 _X, _Y = np.array((-1.0, 1.0, 1.0, -1.0)), np.array((-1.0, -1.0, 1.0, 1.0))
@@ -43,10 +43,15 @@ _X, _Y = np.array((-1.0, 1.0, 1.0, -1.0)), np.array((-1.0, -1.0, 1.0, 1.0))
 @dataclass(frozen=True)
 class Stiffness:
     """``matrix`` (e, m, m) over the natural strains; ``resultants`` (e, 1 + n, 8, m): N, M, Q by the natural strains at
-    the middle and at the nodes."""
+    the middle and at the nodes; of membranes (e, 1 + n, 3, m): N."""
 
     matrix: np.ndarray
     resultants: np.ndarray
+
+    @property
+    def middle(self) -> np.ndarray:
+        """The resultants (e, 8, m) at the middle; of membranes (e, 3, m)."""
+        return self.resultants[:, 0]
 
 
 def frames(X: np.ndarray, axis: np.ndarray) -> np.ndarray:
@@ -85,6 +90,22 @@ def shell_stiffness(X, axes, section, shear, drilling=1.0) -> Stiffness:
     parts = [
         make(xy[k], section[k], shear[k], drilling[k])
         for k in (slice(first, first + _CHUNK) for first in range(0, e, _CHUNK))
+    ]
+    return Stiffness(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def membrane_stiffness(X, axes, section) -> Stiffness:
+    """Return the stiffness of membranes over the natural strains of their lines.
+
+    Args:
+        X: positions (e, n, 3) [m] of the nodes.
+        axes: (e, 3, 3) axes of the elements in rows.
+        section: (e, 3, 3) symmetric matrix that gives membrane forces [N/m] by membrane strains in the axes.
+    """
+    n = X.shape[1]
+    xy = np.einsum("eac,eic->eai", X - X.mean(axis=1)[:, None], axes[:, :2])
+    parts = [
+        _membrane(xy[k], section[k], n) for k in (slice(first, first + _CHUNK) for first in range(0, len(X), _CHUNK))
     ]
     return Stiffness(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
@@ -373,3 +394,35 @@ def _triangle(xy, section, shear, drilling):
         resultants[:, r, :6] = section @ E
         resultants[:, r, 6:, 6:] = shear @ gamma
     return S, resultants
+
+
+# --- membranes -------------------------------------------------------------------------------------------------------
+def _membrane(xy, section, n):
+    """Return matrices over natural strains and resultants of membranes: constant strain in triangles, in quadrilaterals
+    the five stresses of Pian & Sumihara."""
+    e, lines = len(xy), lines_of(n)
+    B = np.zeros((e, len(lines), n, 2))
+    for r, (i, j) in enumerate(lines):
+        B[:, r, j] = xy[:, j] - xy[:, i]
+        B[:, r, i] = -B[:, r, j]
+    T = np.eye(3) if n == 3 else _independent(4)[:5, :6]
+    move = _displacements(T @ B.reshape(e, len(lines), -1))
+    places, weights = (np.full((1, 2), 1.0 / 3.0), (0.5,)) if n == 3 else (_GAUSS, _WEIGHTS)
+    points = [_gradients(xy, at) for at in places]
+    strains = [_strain_rows(p[1]).reshape(e, 3, -1) @ move for p in points]
+    areas = [w * p[4] for w, p in zip(weights, points, strict=True)]
+    if n == 3:
+        S = np.zeros((e, 3, 3))
+        _add(S, areas[0], strains[0], section)
+        return S, np.repeat((section @ strains[0])[:, None], 4, axis=1)
+    centre = np.stack(areas, axis=1) @ _GAUSS / sum(areas)[:, None]
+    _, _, _, J0, _ = _gradients(xy, (0.0, 0.0))
+    H, G, compliance = np.zeros((e, 5, 5)), np.zeros((e, 5, 5)), np.linalg.inv(section)
+    for at, area, strain in zip(_GAUSS, areas, strains, strict=True):
+        P = _assumed(J0, at, centre)[:, :3, :5]
+        _add(H, area, P, compliance)
+        G += area[:, None, None] * (np.swapaxes(P, 1, 2) @ strain)
+    parameters = np.linalg.solve(H, G)
+    places = ((0.0, 0.0), *zip(_X, _Y, strict=True))
+    resultants = np.stack([_assumed(J0, at, centre)[:, :3, :5] @ parameters for at in places], axis=1)
+    return T.T @ (np.swapaxes(G, 1, 2) @ parameters) @ T, resultants @ T

@@ -9,7 +9,7 @@ P = I - n n^T (in the plane n = 0: the axis is across it, or n = e_y: that of ax
 positions, so its value at the mean of two states is an exact quotient.  Where w^2 follows a function of time (so that a
 load factor multiplies the force), the mean of both ends enters, and the work of its change is booked as that of a load.
 
-Types: ``solid_centrifugal_<cell>``, ``plane_centrifugal_<cell>``.  Dofs: displacements of the nodes.
+Types: ``solid_centrifugal_<cell>`` (of membranes too), ``plane_centrifugal_<cell>``.  Dofs: displacements of the nodes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from fem_mbs.contract import LEDGER, LOAD_WORK, POTENTIAL, SF, SK, T0, T1, TANGENT, inner, kernel
 from fem_mbs.elements.common import time_value
 from fem_mbs.elements.registry import ElementType
-from fem_mbs.elements.solids.mass import CELLS2, CELLS3
+from fem_mbs.elements.solids.mass import CELLS2, CELLS3, MEMBRANES
 from fem_mbs.elements.solids.shapes import n_nodes
 from fem_mbs.elements.solids.strains import heat
 
@@ -130,4 +130,5 @@ def _type(dim, cell):
     return ElementType(name, dim, n, False, par, force=force, report=report)
 
 
-TYPES = {t.name: t for dim, cells in ((3, CELLS3), (2, CELLS2)) for t in (_type(dim, cell) for cell in cells)}
+_CELLS = ((3, (*CELLS3, *MEMBRANES)), (2, CELLS2))
+TYPES = {t.name: t for dim, cells in _CELLS for t in (_type(dim, cell) for cell in cells)}

@@ -10,7 +10,8 @@ alpha dx.M dx/h in a step.
 
 Types: ``solid_mass_<cell>`` and ``solid_lumped_<cell>`` in space, ``plane_mass_<cell>`` and ``plane_lumped_<cell>`` in
 the plane (times the thickness; of axisymmetric bodies times 2 pi r: the motion then is along the radius and the axis,
-and momenta along the radius have no meaning).  Dofs: displacements of the nodes.  `mass_parameters` makes the rows.
+and momenta along the radius have no meaning).  Dofs: displacements of the nodes.  `mass_parameters` makes the rows;
+`mass_rows` those of membranes, triangles and quadrilaterals in space.
 """
 
 from __future__ import annotations
@@ -46,11 +47,12 @@ from fem_mbs.elements.solids.shapes import (
     shape_functions,
 )
 
-__all__ = ["TYPES", "linear_images", "mass_matrices", "mass_parameters", "masses_of"]
+__all__ = ["TYPES", "linear_images", "mass_matrices", "mass_parameters", "mass_rows", "masses_of"]
 
 MASS, ALPHA, FIRST = 0, 1, 2
 CELLS3 = ("tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15")
 CELLS2 = ("triangle", "triangle6", "quad", "quad8")
+MEMBRANES = ("triangle", "quad")
 
 
 @inner
@@ -196,7 +198,14 @@ def mass_parameters(
 
     ``damping`` is alpha [1/s], proportional to the mass; for the others see `mass_matrices`.
     """
-    M = mass_matrices(cell, X, density, thickness, axisymmetric, points)
+    return mass_rows(mass_matrices(cell, X, density, thickness, axisymmetric, points), damping, lumped)
+
+
+def mass_rows(M, damping=0.0, lumped: bool = False) -> np.ndarray:
+    """Return parameter rows (e, n_par) of inertia types with masses M (e, n, n) [kg].
+
+    ``damping`` is alpha [1/s], proportional to the mass; ``lumped``: the diagonal, scaled to the total mass.
+    """
     total = M.sum(axis=(1, 2))
     if lumped:
         diagonal = np.einsum("eaa->ea", M)
@@ -220,19 +229,19 @@ def masses_of(par: np.ndarray, n: int) -> np.ndarray:
     return M
 
 
-def _type(name, cell, lumped):
+def _type(name, dim, cell, lumped):
     n = n_nodes(cell)
     if lumped:
         entries = [f"m{a} [kg]" for a in range(1, n + 1)]
     else:
         entries = [f"m{a}_{b} [kg]" for a in range(1, n + 1) for b in range(a, n + 1)]
     par = ("mass [kg]", "damping [1/s]", *entries)
-    return ElementType(name, dimension(cell), n, False, par, force=force, report=report, inertia=True)
+    return ElementType(name, dim, n, False, par, force=force, report=report, inertia=True)
 
 
 TYPES = {
-    f"{kind}_{form}_{cell}": _type(f"{kind}_{form}_{cell}", cell, form == "lumped")
-    for kind, cells in (("solid", CELLS3), ("plane", CELLS2))
+    f"{kind}_{form}_{cell}": _type(f"{kind}_{form}_{cell}", dim, cell, form == "lumped")
+    for kind, dim, cells in (("solid", 3, (*CELLS3, *MEMBRANES)), ("plane", 2, CELLS2))
     for form in ("mass", "lumped")
     for cell in cells
 }

@@ -7,6 +7,7 @@
 
 Shells have stresses on their faces and in their middle surface, by the membrane forces and moments at the nodes and the
 stiffness of the layer there; they turn with the element.  "stress [Pa]" is that on top, the side of the normal.
+Stresses of layers are in the axes of these.
 
 Averages do not extend over two parts, since stresses jump where the material does.  Frames keep single precision (7
 digits), which exceeds the accuracy of averaged stresses.  Tensors have the components xx, yy, zz, xy, yz, zx in global
@@ -25,8 +26,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs.elements.shells.natural import CELLS as SHELL_CELLS
-from fem_mbs.elements.shells.natural import normals
-from fem_mbs.elements.shells.stiffness import shell_stiffness
+from fem_mbs.elements.shells.natural import membrane_strains, normals, uniform_strains
+from fem_mbs.elements.shells.stiffness import membrane_stiffness, shell_stiffness
 from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.recovery import cauchy_stresses, extrapolation, outputs, von_mises
@@ -124,32 +125,59 @@ class ShellPart(SolidPart):
         return face in FACES
 
     @cached_property
-    def _strains(self) -> dict[str, np.ndarray]:
-        """Return, for each face, strains (e, n, 3, m) at the nodes by the natural strains."""
-        group = self.shell
-        assert group is not None
-        matrix, shear = group.section.stiffness(group.thickness)
-        middle = self.X + group.offset[:, None, None] * normals(self.X)
-        forces = shell_stiffness(middle, group.axes, matrix, shear, group.drilling).resultants[:, 1:, :6]
-        compliance = np.linalg.inv(matrix)[:, None]
-        heights = {face: height * group.thickness[:, None, None, None] for face, (height, _) in FACES.items()}
-        return {f: (compliance[..., :3, :] + z * compliance[..., 3:, :]) @ forces for f, z in heights.items()}
+    def _by_natural(self) -> np.ndarray:
+        """Return strains and curvatures (e, n, 6, m) at the nodes by the natural strains that give stresses; of
+        membranes strains (e, n, 3, m)."""
+        group = self._group
+        if group.bends:
+            middle = self.X + group.offset[:, None, None] * normals(self.X)
+            stiffness = shell_stiffness(middle, group.axes, *group.stiffness, group.drilling)
+        else:
+            stiffness = membrane_stiffness(self.X, group.axes, group.stiffness[0])
+        matrix = group.stiffness[0]
+        return np.linalg.inv(matrix)[:, None] @ stiffness.resultants[:, 1:, : matrix.shape[1]]
+
+    @cached_property
+    def _free(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return strains (e, 6), of membranes (e, 3), and natural strains (e, m) of the free elements by their
+        temperatures."""
+        group = self._group
+        strains = group.thermal_strains
+        if group.bends:
+            return strains, uniform_strains(self.X, group.offset, group.axes, strains)
+        return strains, membrane_strains(self.X, group.axes, strains)
+
+    @property
+    def _group(self) -> ShellGroup:
+        assert self.shell is not None
+        return self.shell
+
+    def strains_of(self, out: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return strains and curvatures (e, n, 6) at the nodes, of membranes (e, n, 3), by all outputs (n_out,), and
+        the factors (e,) on the temperatures."""
+        own = out[self.first_output : self.first_output + len(self.nodes) * self.width].reshape(-1, self.width)
+        m = self._by_natural.shape[3]
+        heat = own[:, -m - 1]
+        strains, free = self._free
+        found = np.einsum("enim,em->eni", self._by_natural, own[:, -m:] - heat[:, None] * free)
+        return found + (heat[:, None] * strains)[:, None], heat
 
     def table(self, out: np.ndarray, face: str = "top") -> tuple[np.ndarray, np.ndarray]:
         """Return stresses and strains (e, n, 6) on a face at the nodes, turned back to the reference; shear as
         gamma."""
-        own = out[self.first_output : self.first_output + len(self.nodes) * self.width]
-        assert self.shell is not None
-        by_natural, stiffness = self._strains[face], self.shell.section.layer_at(FACES[face][0])
-        natural = own.reshape(len(self.nodes), self.width)[:, -by_natural.shape[3] :]
-        strain = np.einsum("enim,em->eni", by_natural, natural)
-        return self._tensor(strain @ stiffness.T, 1.0), self._tensor(strain, 2.0)
+        group, height = self._group, FACES[face][0]
+        strain, heat = self.strains_of(out)
+        stress = group.stresses_at(strain, heat, height, group.section.layer_number(height))
+        return self._tensor(stress, 1.0), self._tensor(group.strains_at(strain, height), 2.0)
+
+    def layer_stresses(self, out: np.ndarray) -> np.ndarray:
+        """Return stresses (e, n, layers, 3, 3) of `ShellGroup.layer_stresses` at the nodes."""
+        return self._group.layer_stresses(*self.strains_of(out))
 
     def _tensor(self, plane: np.ndarray, shear: float) -> np.ndarray:
         """Return components (e, n, 6) in global axes of those 11, 22, 12 (e, n, 3) in the axes of the elements."""
         xx, yy, xy = np.moveaxis(plane, 2, 0)
-        assert self.shell is not None
-        a, b = self.shell.axes[:, None, 0], self.shell.axes[:, None, 1]
+        a, b = self._group.axes[:, None, 0], self._group.axes[:, None, 1]
         off = xy / shear
         found = np.empty((*plane.shape[:2], 6))
         for c, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))):
@@ -184,7 +212,7 @@ def _triads(x: np.ndarray) -> np.ndarray:
 def _shell_parts(system, groups: Mapping[str, ShellGroup]) -> list[SolidPart]:
     """Return the cells of shells, one part per group."""
     found: list[SolidPart] = []
-    kinds = {f"shell_{cell}": cell for cell in SHELL_CELLS}
+    kinds = {f"{family}_{cell}": cell for family in ("shell", "membrane") for cell in SHELL_CELLS}
     for block in system.blocks:
         if block.type.name not in kinds:
             continue
@@ -328,6 +356,10 @@ class Fields:
                     for label, values in ((STRESS, stress), (STRAIN, strain)):
                         key = f"{part.name}/points {label}"
                         columns.setdefault(key, np.empty((m, *values.shape)))[frame] = values
+                if "layers" in self.wanted and first and isinstance(part, ShellPart):
+                    plies = part.layer_stresses(out[frame])
+                    key = f"{part.name}/layers {STRESS}"
+                    columns.setdefault(key, np.empty((m, *plies.shape), np.float32))[frame] = plies
                 cells = np.zeros(n)
                 for name, values in (("stress", stress), ("strain", strain)):
                     if name in totals:

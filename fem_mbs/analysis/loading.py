@@ -85,6 +85,7 @@ def chosen(
     if isinstance(names, str) and names == "all":
         return loads & ~_reserved(compiled), has_weight
     names = [names] if isinstance(names, str) else list(names)
+    heated = {*compiled.model.solid_groups, *compiled.model.shell_groups}  # their functions are those of temperatures
     users: dict[str, set[int]] = {}
     for block in compiled.system.blocks:
         if "function" not in block.type.par or (block.type.multipliers and not motions):
@@ -92,7 +93,7 @@ def chosen(
         column = block.type.column("function")
         for label, first, last in block.groups:
             found = block.par[first:last, column].astype(int)
-            if (found >= 0).any() and label not in compiled.model.solid_groups:
+            if (found >= 0).any() and label not in heated:
                 users.setdefault(label, set()).update(found[found >= 0].tolist())
     for name, (index, _) in compiled.model.temperatures.items():
         users.setdefault(name, set()).add(index)

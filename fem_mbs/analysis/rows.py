@@ -18,6 +18,9 @@ from fem_mbs.solvers.stepping import layout as S
 
 __all__ = ["Rows"]
 
+#: Words in the names of columns whose rows are elements, not nodes.
+_OF_ELEMENTS = ("/points ", "/layers ", "/energy ")
+
 
 class Rows:
     """What makes rows and frames of a compiled model; ``fields`` are those of solid and plane parts, ``recovered`` the
@@ -89,7 +92,7 @@ class Rows:
                 out.setdefault(name, np.full((nf, n, *values.shape[2:]), np.nan, np.float32))
             more |= fields
             for name, values in out.items():
-                if values.ndim > 1 and values.shape[1] == n and "/points " not in name and "/energy " not in name:
+                if values.ndim > 1 and values.shape[1] == n and not any(word in name for word in _OF_ELEMENTS):
                     out[name] = self.recovered.extended(values, more.get(name))
         for name, cells in self.compiled.model.groups.items():
             if name in solids:

@@ -122,8 +122,9 @@ def _shells(model: Any) -> Iterator[str]:
         low, high = group.thickness.min(), group.thickness.max()
         thickness = f"{low:.6g} m" if low == high else f"{low:.6g} to {high:.6g} m"
         count, layers = _count(len(group.nodes), group.kind), _count(len(group.section.plane), "layer")
+        what = "shell" if group.bends else "membrane"
         yield (
-            f'shell "{group.name}": {count}, {layers}, thickness {thickness}: area {group.area.sum():.6g} m^2, '
+            f'{what} "{group.name}": {count}, {layers}, thickness {thickness}: area {group.area.sum():.6g} m^2, '
             f"mass {group.mass.sum():.6g} kg"
         )
 

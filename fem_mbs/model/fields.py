@@ -15,6 +15,7 @@ FIELDS = {
     "strain": "strain tensor at the nodes",
     "shapes": "stresses of mode and buckling shapes too, of the size in which these are stored",
     "points": "stress and strain at every integration point",
+    "layers": "of shells, stresses of all layers in their own axes",
 }
 
 

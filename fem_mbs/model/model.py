@@ -62,8 +62,8 @@ class Model(StepCalls, Shown):
         elimination: joints of coinciding nodes let these share their unknowns where that is exact, instead of adding
             multipliers.
         fields: what the frames of solid and plane parts hold: some of "stress" (the default) and "strain" at the nodes,
-            "shapes" (these also of mode shapes), "points" (at every integration point: much room); see
-            `fem_mbs.analysis.fields`.
+            "shapes" (these also of mode shapes), "points" (at every integration point: much room), "layers" (of
+            shells, stresses of all layers in their own axes); see `fem_mbs.analysis.fields`.
 
     Raises:
         ModelError: from every call, naming the thing, the value and the remedy.

@@ -30,7 +30,7 @@ class Document(Declaration):
     elimination: bool = key(FLAG, "nodes that a joint makes coincide share their unknowns where that is exact", True)
     fields: str | list[str] = key(
         WORDS,
-        'of solid and plane parts in frames: "stress", "strain", "shapes" (stresses of modes too), "points"; '
+        'of solid and plane parts in frames: "stress", "strain", "shapes" (stresses of modes too), "points", "layers"; '
         "see results.md",
         ["stress"],
         shows='"stress"',

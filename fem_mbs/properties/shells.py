@@ -6,12 +6,15 @@ with the plane-stress stiffness Q of a layer turned into the axes of the shell, 
 the normal.  The transverse shear stiffness S takes the stresses that equilibrium gives for cylindrical bending along
 either axis, tau = -integral of sigma,x dz with M,x = Q, whose energy is Q^2/(2 S) (Whitney 1973,
 doi:10.1115/1.3422970): 5/6 G h of a homogeneous section.
+
+A change of temperature t + z g has the forces N_T, M_T = integral of Q alpha (t + z g) (1, z) dz in a clamped
+section, and in a free one the strains and curvatures with which A, B, D give these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -38,8 +41,9 @@ class ShellSection:
     """The section of a shell of the thickness 1 m: other thicknesses h scale A, B, D with h, h^2, h^3 and S with h.
 
     ``matrix`` (6, 6): A, B, D [N/m]; ``shear`` (2, 2): S [N/m]; ``inertia`` (3,): integral of rho (1, z, z^2);
-    ``bounds`` (k + 1,): heights of the layers' faces, -1/2 to 1/2; ``plane`` (k, 3, 3) [Pa]: stiffness of the layers in
-    the axes of the shell.
+    ``bounds`` (k + 1,): heights of the layers' faces, -1/2 to 1/2; in the axes of the shell ``plane`` (k, 3, 3) [Pa]:
+    stiffness of the layers, and ``expansion`` (k, 3): their thermal strains [1/K]; ``angles`` (k,) [rad] of their first
+    axes from that of the shell.
     """
 
     matrix: np.ndarray
@@ -47,10 +51,31 @@ class ShellSection:
     inertia: np.ndarray
     bounds: np.ndarray
     plane: np.ndarray
+    angles: np.ndarray
+    expansion: np.ndarray
 
-    def layer_at(self, height: float) -> np.ndarray:
-        """Return the stiffness (3, 3) [Pa] of the layer at a height -1/2 to 1/2; on a border that of the upper one."""
-        return self.plane[min(int(np.searchsorted(self.bounds[1:], height, side="right")), len(self.plane) - 1)]
+    @property
+    def layers(self) -> int:
+        """Return the number of layers."""
+        return len(self.plane)
+
+    def layer_number(self, height: float) -> int:
+        """Return the number of the layer, from 0, at a height -1/2 to 1/2; on a border that of the upper one."""
+        return min(int(np.searchsorted(self.bounds[1:], height, side="right")), self.layers - 1)
+
+    def thermal_forces(self, change: np.ndarray, gradient: np.ndarray, thickness: np.ndarray) -> np.ndarray:
+        """Return forces [N/m] and moments [N] (n, 6) that clamped sections need against changes of temperature.
+
+        Args:
+            change: (n,) [K] in the middle of the thickness.
+            gradient: (n,) [K/m] along the normal.
+            thickness: (n,) [m].
+        """
+        low, high = self.bounds[:-1], self.bounds[1:]
+        flow = np.einsum("kij,kj->ki", self.plane, self.expansion)
+        first, second, third = (((high**p - low**p) / p) @ flow for p in (1, 2, 3))
+        h, t, g = thickness[:, None], change[:, None], gradient[:, None] * thickness[:, None]
+        return np.hstack((h * (t * first + g * second), h**2 * (t * second + g * third)))
 
     def stiffness(self, thickness: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the matrices (n, 6, 6) and (n, 2, 2) of thicknesses (n,)."""
@@ -67,7 +92,8 @@ class ShellGroup(CellGroup):
 
     ``section``; ``thickness`` (n,) [m]; ``offset`` (n,) [m] of the middle surface from the nodes along the normal;
     ``axes`` (n, 3, 3) of the elements in rows; ``drilling`` (n,) share of the rotations about the normal in the strains
-    of triangles (`fem_mbs.elements.shells.stiffness`); ``area`` (n,) [m^2], ``mass`` (n,) [kg].
+    of triangles (`fem_mbs.elements.shells.stiffness`); ``area`` (n,) [m^2], ``mass`` (n,) [kg]; ``heat`` (n, 2) changes
+    of temperature, where the function of these is 1: in the middle [K] and along the normal [K/m].
     """
 
     section: ShellSection
@@ -77,11 +103,73 @@ class ShellGroup(CellGroup):
     drilling: np.ndarray = field(default_factory=lambda: np.ones(1))
     area: np.ndarray = field(default_factory=lambda: np.zeros(0))
     mass: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    heat: np.ndarray
     state: str = "shell"
 
+    def element(self, i: int) -> ShellGroup:
+        """Return the group of element i alone."""
+        k = slice(i, i + 1)
+        return replace(
+            self, nodes=self.nodes[k], ids=self.ids[k], places=[], thickness=self.thickness[k], offset=self.offset[k],
+            axes=self.axes[k], drilling=np.ones(1), area=self.area[k], mass=self.mass[k], heat=self.heat[k],
+        )  # fmt: skip
 
-def _turned(layer: Layer) -> tuple[np.ndarray, np.ndarray]:
-    """Return plane-stress (3, 3) and transverse shear stiffness (2, 2) [Pa] of a layer in the axes of the shell."""
+    @property
+    def bends(self) -> bool:
+        """Return whether the elements bend; membranes do not."""
+        return self.type.startswith("shell_")
+
+    @property
+    def stiffness(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the matrices (n, 6, 6) of membrane forces and moments and (n, 2, 2) of shear forces; of membranes
+        (n, 3, 3) and (n, 0, 0)."""
+        matrix, shear = self.section.stiffness(self.thickness)
+        return (matrix, shear) if self.bends else (matrix[:, :3, :3], shear[:, :0, :0])
+
+    @property
+    def thermal_strains(self) -> np.ndarray:
+        """Return strains and curvatures (n, 6) of the free elements by their temperatures, of membranes strains (n,
+        3)."""
+        matrix, _ = self.stiffness
+        forces = self.section.thermal_forces(*self.heat.T, self.thickness)[:, : matrix.shape[1], None]
+        return np.linalg.solve(matrix, forces)[..., 0]
+
+    def strains_at(self, strain: np.ndarray, height: float) -> np.ndarray:
+        """Return strains 11, 22, 12 (n, m, 3) at a height -1/2 to 1/2 of the thickness, in the axes of the elements.
+
+        Args:
+            strain: (n, m, 6) strains and curvatures at m places of each element; of membranes (n, m, 3) strains.
+        """
+        if strain.shape[2] == 3:
+            return strain
+        return strain[..., :3] + (height * self.thickness)[:, None, None] * strain[..., 3:]
+
+    def stresses_at(self, strain: np.ndarray, level: np.ndarray, height: float, layer: int) -> np.ndarray:
+        """Return stresses 11, 22, 12 (n, m, 3) [Pa] of a layer (from 0) at a height, in the axes of the elements.
+
+        Args:
+            strain: as for `strains_at`.
+            level: (n,) factor on the temperatures.
+        """
+        change = level * (self.heat[:, 0] + height * self.thickness * self.heat[:, 1])
+        free = change[:, None, None] * self.section.expansion[layer]
+        return (self.strains_at(strain, height) - free) @ self.section.plane[layer]
+
+    def layer_stresses(self, strain: np.ndarray, level: np.ndarray) -> np.ndarray:
+        """Return stresses 11, 22, 12 (n, m, layers, 3, 3) [Pa] at the bottom, in the middle and on top of each layer,
+        in the axes of the layer; arguments as for `stresses_at`."""
+        found = np.empty((*strain.shape[:2], self.section.layers, 3, 3))
+        for k, (low, high) in enumerate(zip(self.section.bounds[:-1], self.section.bounds[1:], strict=True)):
+            c, s = np.cos(self.section.angles[k]), np.sin(self.section.angles[k])
+            turn = np.array(((c * c, s * s, 2.0 * c * s), (s * s, c * c, -2.0 * c * s), (-c * s, c * s, c * c - s * s)))
+            for i, height in enumerate((low, 0.5 * (low + high), high)):
+                found[:, :, k, i] = self.stresses_at(strain, level, height, k) @ turn.T
+        return found
+
+
+def _turned(layer: Layer) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return plane-stress (3, 3) and transverse shear stiffness (2, 2) [Pa] and thermal strains (3,) [1/K] of a layer,
+    in the axes of the shell."""
     compliance = np.linalg.inv(layer.material.stiffness)
     plane = np.linalg.inv(compliance[np.ix_(_PLANE, _PLANE)])
     shear = np.linalg.inv(compliance[np.ix_(_SHEAR, _SHEAR)])
@@ -89,7 +177,7 @@ def _turned(layer: Layer) -> tuple[np.ndarray, np.ndarray]:
     # strains in the layer's axes from those in the shell's
     T = np.array(((c * c, s * s, c * s), (s * s, c * c, -c * s), (-2.0 * c * s, 2.0 * c * s, c * c - s * s)))
     R = np.array(((c, s), (-s, c)))
-    return T.T @ plane @ T, R.T @ shear @ R
+    return T.T @ plane @ T, R.T @ shear @ R, np.linalg.solve(T, layer.material.expansion[_PLANE])
 
 
 def make_shell_section(layers: Sequence[Layer], correction: Sequence[float] | None = None) -> ShellSection:
@@ -104,7 +192,7 @@ def make_shell_section(layers: Sequence[Layer], correction: Sequence[float] | No
     low, high = bounds[:-1], bounds[1:]
     moments = [high - low, (high**2 - low**2) / 2.0, (high**3 - low**3) / 3.0]
     stiffness = [_turned(layer) for layer in layers]
-    plane, shear = np.array([s[0] for s in stiffness]), np.array([s[1] for s in stiffness])
+    plane, shear, expansion = (np.array(parts) for parts in zip(*stiffness, strict=True))
     A, B, D = (np.einsum("k,kij->ij", m, plane) for m in moments)
     matrix = np.block([[A, B], [B, D]])
     density = np.array([layer.material.density for layer in layers])
@@ -112,7 +200,8 @@ def make_shell_section(layers: Sequence[Layer], correction: Sequence[float] | No
     factors = np.array(correction) if correction is not None else _corrections(matrix, plane, shear, bounds, total)
     root = np.sqrt(factors)
     inertia = np.array([density @ m for m in moments])
-    return ShellSection(matrix, total * np.outer(root, root), inertia, bounds, plane)
+    angles = np.array([layer.angle for layer in layers])
+    return ShellSection(matrix, total * np.outer(root, root), inertia, bounds, plane, angles, expansion)
 
 
 def _corrections(matrix, plane, shear, bounds, total) -> np.ndarray:

@@ -492,6 +492,14 @@ def test_shell_in_tension_and_its_pressure(tables):
         close(found["SPCFORCES"][1][2] + found["SPCFORCES"][4][2], -3 * 2)
 
 
+def test_membrane_has_no_rotations(tables):
+    """PSHELL without MID2: stretched like a shell; AUTOSPC holds what has no stiffness."""
+    held = "SPC1,1,1,1,4\nSPC1,1,2,1,2\n"
+    flat = PLATE.replace(",.1,1,,1\n", ",.1\n")
+    found = tables(flat + held + "FORCE,2,2,,5.,1.,0.,0.\nFORCE,2,3,,5.,1.,0.,0.\n")[0]
+    close(found["DISPLACEMENT"][3], [10 * 2 / (E * 0.1), -NU * 10 / (E * 0.1), 0, 0, 0, 0], atol=1e-12)
+
+
 def test_shell_strip_bends_like_a_beam(tables):
     """Without Poisson's effect a strip is a beam with shear: PL^3/3EI + PL/(5/6 GA)."""
     text = _strip(32).replace(f"MAT1,1,{E},{G},{NU}", f"MAT1,1,{E},{E / 2},0.")

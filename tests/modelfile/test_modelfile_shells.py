@@ -45,6 +45,34 @@ value = 1e3
 type = "linear_static"
 """
 
+MEMBRANE = """
+[material.steel]
+E = 210e9
+nu = 0.3
+density = 7800.0
+expansion = 1.2e-5
+
+[mesh.m]
+file = "plate.msh"
+
+[[shell]]
+name = "skin"
+on = "m:body"
+material = "steel"
+thickness = 1e-3
+element = "membrane"
+
+[[support]]
+on = "m:left"
+
+[[temperature]]
+on = "skin"
+value = "-10*(1 + x)"
+
+[[step]]
+type = "static"
+"""
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -93,6 +121,20 @@ def test_check_explains(folder):
     assert 'shell "skin": 4 quads, 2 layers, thickness 0.003 m: area 1 m^2, mass 4.8 kg' in text
     assert "1 pressure: pressure 1" in text
     assert "is not used" not in text
+
+
+def test_membranes_and_temperatures(folder):
+    """The temperature of an element is the mean of its nodes; its strains are those of the free element."""
+    (folder / "model.toml").write_text(MEMBRANE)
+    model = load_model(folder / "model.toml")
+    group = model.shell_groups["skin"]
+    np.testing.assert_allclose(group.heat, [(-12.5, 0.0), (-17.5, 0.0)] * 2)
+    block = next(b for b in model.building.blocks if b.type.name == "membrane_quad")
+    first = block.type.column("T1")
+    chord = np.array((0.5, 0.5, 0.5, 0.5, 0.5**0.5, 0.5**0.5)) ** 2
+    np.testing.assert_allclose(block.par[:, first:], 1.2e-5 * np.outer(group.heat[:, 0], chord))
+    result = CliRunner().invoke(app, ["check", str(folder / "model.toml")])
+    assert 'membrane "skin": 4 quads, 1 layer' in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.solvers.linear.libraries import LinearSolveError
 from fem_mbs.solvers.linear.saddle_factors import SingularShift
 from fem_mbs.solvers.linear.service import factor
+from fem_mbs.system.blocks import Block
 
 __all__ = ["LinearTransient"]
 
@@ -65,7 +66,7 @@ class LinearTransient:
         mask, self.weight = chosen(linear.compiled, options.loads, self.owner, "loads", motions=True)
         self.mask = mask | ~linear.loads if isinstance(options.loads, str) else mask
         system = linear.system
-        self.loads = [b for b in system.blocks if "function" in b.type.par and not b.type.multipliers]
+        self.loads = [b for b in system.blocks if _is_load(b)]
         self._silent = linear.force(blocks=self.loads)
         self._constant = -linear.force(linear.level(weight=self.weight))
         if (
@@ -288,3 +289,10 @@ def _solver(A: csr_matrix, linear: Linearised) -> Callable[[np.ndarray], np.ndar
         return factor(0.5 * (A + A.T), kind="positive").solve
     factors = factor(A, kind="general")
     return lambda b: factors.solve(b)[0]
+
+
+def _is_load(block: Block) -> bool:
+    """Return whether a block has forces by functions of time: loads, and elements that are heated."""
+    if block.type.multipliers or "function" not in block.type.par:
+        return False
+    return block.type.prestress is None or bool(np.any(block.par[:, block.type.column("function")] >= 0.0))

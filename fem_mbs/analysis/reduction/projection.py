@@ -36,6 +36,7 @@ def nodal_loads(linear: Linearised) -> list[NodalLoad]:
     Loads that share a function act together, under their names joined by " + ".
     """
     compiled, system = linear.compiled, linear.system
+    heated = {*compiled.model.solid_groups, *compiled.model.shell_groups}  # their functions are those of temperatures
     users: dict[int, list[str]] = {}
     for block in system.blocks:
         if "function" not in block.type.par or block.type.multipliers:
@@ -43,7 +44,7 @@ def nodal_loads(linear: Linearised) -> list[NodalLoad]:
         column = block.type.column("function")
         for label, first, last in block.groups:
             for index in np.unique(block.par[first:last, column].astype(int)):
-                if index >= 0 and label not in compiled.model.solid_groups:
+                if index >= 0 and label not in heated:
                     users.setdefault(int(index), []).append(label)
     for name, (index, _) in compiled.model.temperatures.items():
         users.setdefault(index, []).append(name)

@@ -46,7 +46,10 @@ def find_shells(conv: Conversion) -> None:
         section = known[pid]
         name = f"{section.name} {pid} {cell}"
         conv.groups.append(Group(name, "shell", members[0].name, cell, "shell", ids, nodes, section, members))
-        conv.turn(nodes.ravel())
+        if _is_membrane(section):
+            conv.used[nodes.ravel()] = True
+        else:
+            conv.turn(nodes.ravel())
 
 
 def make_shells(conv: Conversion) -> None:
@@ -61,11 +64,13 @@ def make_shells(conv: Conversion) -> None:
         make = _laminate if group.section.name == "PCOMP" else _homogeneous
         options = make(conv, group)
         mass = "consistent" if conv.coupled else "lumped"
-        conv.note(
-            f"{group.section.where}: {group.section.name} {group.section.id}: {group.type} are shells with rotations "
-            "about their normals; those of MSC Nastran have another formulation, so that coarse meshes differ",
-            Effect.DIFFERS,
-        )
+        if not _is_membrane(group.section):
+            conv.note(
+                f"{group.section.where}: {group.section.name} {group.section.id}: {group.type} are shells with "
+                "rotations about their normals; those of MSC Nastran have another formulation, so that coarse meshes "
+                "differ",
+                Effect.DIFFERS,
+            )
         try:
             conv.model.shells(group.name, f"deck:part {i + 1}", mass=mass, **options)
         except ModelError as error:
@@ -75,6 +80,11 @@ def make_shells(conv: Conversion) -> None:
             raise ModelError(f"{card.name} {card.id} has no area or folds over itself", place=card.where) from None
 
 
+def _is_membrane(section: Card) -> bool:
+    """Return whether a property has no material of bending."""
+    return section.name == "PSHELL" and section["mid2"] is None
+
+
 def _offsets(group: Group) -> np.ndarray:
     return np.array([card["zoffs"] for card in group.data])
 
@@ -82,16 +92,15 @@ def _offsets(group: Group) -> np.ndarray:
 def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
     """Return arguments of shells with a PSHELL."""
     s = group.section
-    if s["mid1"] is None or s["mid2"] is None or s["mid2"] != s["mid1"]:
-        what = (
-            "without bending (membranes)" if s["mid2"] is None else "with different materials of membrane and bending"
-        )
+    if s["mid1"] is None or s["mid2"] not in (None, s["mid1"]):
+        what = "without a membrane" if s["mid1"] is None else "with different materials of membrane and bending"
         raise UnsupportedError(f"PSHELL {s.id} {what} is not supported", place=s.where, remedy="give MID1 = MID2")
     if s["mid4"] is not None:
         raise UnsupportedError(
             f"PSHELL {s.id}: MID4, coupling of membrane and bending, is not supported", place=s.where
         )
-    if abs(s["bk"] - 1.0) > _SAME:
+    membrane = _is_membrane(s)
+    if not membrane and abs(s["bk"] - 1.0) > _SAME:
         conv.note(f"{s.where}: PSHELL {s.id}: 12I/T**3 = {s['bk']:g} is not used")
     thickness = np.array([_thickness(conv, card, s) for card in group.data])
     m = isotropic(conv, s["mid1"], s.where)
@@ -103,6 +112,8 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
         density = m.rho + nsm / float(thickness.mean())
         conv.model.solid_material(name, E=m.E, nu=m.nu, density=density, expansion=m.alpha)
     options: dict[str, Any] = {"material": name, "thickness": thickness, "offset": _offsets(group)}
+    if membrane:
+        return {**options, "element": "membrane"}
     if s["mid3"] is None:
         options["shear_correction"] = _RIGID
     elif abs(s["ts"] - _SHEAR) > _SAME:

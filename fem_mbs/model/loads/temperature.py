@@ -1,4 +1,8 @@
-"""Temperatures of solid and plane parts: thermal strains at the integration points."""
+"""Temperatures of solid and plane parts and of shells.
+
+Solid and plane parts have thermal strains at the integration points, shells those of the natural strains that the free
+element takes.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +13,26 @@ import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FUNCTION, NAME, NUMBER, NUMBER_OR_EXPRESSION, PLACE
+from fem_mbs.elements.shells.membrane import MembraneColumns
+from fem_mbs.elements.shells.natural import Columns, membrane_strains, uniform_strains
 from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.errors import ModelError
 from fem_mbs.functions.expressions import compile_expression
+from fem_mbs.meshes.cells import DIMENSION
+from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.building import Building
-from fem_mbs.properties.solids import SolidGroup, turned_strain
+from fem_mbs.properties.shells import ShellGroup
+from fem_mbs.properties.solids import CellGroup, SolidGroup, turned_strain
+from fem_mbs.system.blocks import Block
 
 __all__ = ["Temperature"]
 
 
-def _heated(building: Building, owner: str, on) -> tuple[np.ndarray, list[tuple[SolidGroup, np.ndarray]]]:
+def _heated(building: Building, owner: str, on) -> tuple[np.ndarray, list[tuple[CellGroup, np.ndarray]]]:
     """Return nodes of a place, and the elements that its temperature concerns."""
-    groups = [g for g in building.solid_groups.values() if on in (g.part, g.name)]
+    groups = [g for g in building.cell_groups if on in (g.part, g.name)]
     if groups:
         nodes = np.unique(np.concatenate([g.nodes.ravel() for g in groups]))
         return nodes, [(g, np.arange(len(g.nodes))) for g in groups]
@@ -32,24 +42,35 @@ def _heated(building: Building, owner: str, on) -> tuple[np.ndarray, list[tuple[
     bare = name.removesuffix("@1")
     if part is not None and (not name or name == "all" or bare in part.cell_sets) and not name.endswith("@0"):
         found = []
-        runs = part.cells_of(name or None, building.dimension)
-        for group in building.solid_groups.values():
+        runs = [
+            run for dimension in _dimensions(building, part, bare) for run in part.cells_of(name or None, dimension)
+        ]
+        for group in building.cell_groups:
             rows = [group.elements(mesh, b, len(part.blocks[b].cells))[cells] for b, cells in runs]
             all_rows = np.concatenate(rows) if rows else np.empty(0, np.int64)
             found.append((group, np.sort(all_rows[all_rows >= 0])))
     else:
         chosen = np.zeros(building.n_nodes, bool)
         chosen[nodes] = True
-        found = [(g, np.flatnonzero(chosen[g.nodes].any(axis=1))) for g in building.solid_groups.values()]
+        found = [(g, np.flatnonzero(chosen[g.nodes].any(axis=1))) for g in building.cell_groups]
     found = [(group, elements) for group, elements in found if len(elements)]
     if not found:
         raise ModelError(
-            f'no solid or plane part stands on "{on}"', owner=owner, remedy="give the part before its temperature"
-        )
+            f'no solid or plane part or shell stands on "{on}"', owner=owner,
+            remedy="give the part before its temperature",
+        )  # fmt: skip
     return nodes, found
 
 
-def _node_values(building: Building, owner: str, value, nodes: np.ndarray) -> np.ndarray:
+def _dimensions(building: Building, part: Mesh, name: str) -> list[int]:
+    """Return the dimensions of the cells with elements in a cell set of a mesh, "" or "all" of the whole mesh."""
+    if not building.shell_groups:
+        return [building.dimension]
+    blocks = [b for b, _ in part.cell_sets[name]] if name in part.cell_sets else range(len(part.blocks))
+    return sorted({DIMENSION[part.blocks[b].kind] for b in blocks} & {2, 3}) or [building.dimension]
+
+
+def _node_values(building: Building, owner: str, key_: str, value, nodes: np.ndarray) -> np.ndarray:
     if isinstance(value, str):
         x = building.positions[nodes]
         named = {c: x[:, i] for i, c in enumerate("xyz"[: building.dimension])}
@@ -63,9 +84,23 @@ def _node_values(building: Building, owner: str, value, nodes: np.ndarray) -> np
         good = np.isfinite(v) | (np.isnan(v) & (v.ndim == 1))
     if v.shape not in ((), (len(nodes),)) or not good.all():
         raise ModelError(
-            f"value must be a finite number, an expression, or one number per node ({len(nodes)})", owner=owner
+            f"{key_} must be a finite number, an expression, or one number per node ({len(nodes)})", owner=owner
         )
     return np.broadcast_to(v, (len(nodes),))
+
+
+def _block_of(building: Building, owner: str, group: CellGroup, elements: np.ndarray, index: int) -> Block:
+    """Return the block of a group's elements, which must not follow another function of time."""
+    block = next(b for b in building.blocks if b.groups[0][0] == group.name and b.type.name == group.type)
+    other = block.par[elements, block.type.column("function")]
+    if ((other >= 0) & (other != index)).any():
+        number = group.ids[elements[np.argmax((other >= 0) & (other != index))]]
+        raise ModelError(
+            f'element {number} of "{group.part}" follows another function of time already',
+            owner=owner,
+            remedy="name one function for all its temperatures",
+        )
+    return block
 
 
 def _heat(
@@ -75,15 +110,7 @@ def _heat(
     if not group.material.expansion.any():
         raise ModelError(f'material "{group.material.name}" has no expansion', owner=owner, remedy="give it one")
     t = solid_plane if group.state else solid
-    block = next(b for b in building.blocks if b.groups[0][0] == group.name and b.type.name == group.type)
-    other = block.par[elements, t.FUNCTION]
-    if ((other >= 0) & (other != index)).any():
-        number = group.ids[elements[np.argmax((other >= 0) & (other != index))]]
-        raise ModelError(
-            f'element {number} of "{group.part}" follows another function of time already',
-            owner=owner,
-            remedy="name one function for all its temperatures",
-        )
+    block = _block_of(building, owner, group, elements, index)
     points, _ = shapes.rule(group.kind, group.rule)
     first = t.NODES + block.type.dimension * block.type.ends
     if block.par.shape[1] == first:
@@ -95,25 +122,51 @@ def _heat(
     block.par[elements, first : first + len(points)] += theta @ _at_points(group, points).T
 
 
+def _heat_shells(
+    building: Building, owner: str, group: ShellGroup, elements: np.ndarray, change: np.ndarray, index: int
+) -> None:
+    """Add changes (m, 2), in the middle [K] and along the normal [K/m], to the temperatures of shells."""
+    if not group.section.expansion.any():
+        raise ModelError(f'the materials of "{group.part}" have no expansion', owner=owner, remedy="give them one")
+    if not group.bends and change[:, 1].any():
+        raise ModelError(
+            f'membranes like "{group.part}" do not bend by a gradient of temperature', owner=owner, key="gradient",
+            remedy="remove gradient",
+        )  # fmt: skip
+    block = _block_of(building, owner, group, elements, index)
+    group.heat[elements] += change
+    X, axes, strains = building.positions[group.nodes[elements]], group.axes[elements], group.thermal_strains[elements]
+    columns: Columns | MembraneColumns
+    if group.bends:
+        columns, found = Columns(X.shape[1]), uniform_strains(X, group.offset[elements], axes, strains)
+    else:
+        columns, found = MembraneColumns(X.shape[1]), membrane_strains(X, axes, strains)
+    block.par[elements, columns.function] = index
+    block.par[elements, columns.thermal :] = found
+
+
 @dataclass(frozen=True, eq=False)
 class Temperature(Declaration):
-    """Temperatures of solid and plane parts; those of one element add up and follow one function.
+    """Temperatures of solid and plane parts and of shells; those of one element add up and follow one function.
 
-    Apply a change of temperature, (value - reference) * f(t) [K], of solids or plane parts.
+    Apply a change of temperature, (value - reference) * f(t) [K], of solids, plane parts or shells.
 
     Args:
         on: a part, or cells "mesh" or "mesh:set": these elements get it; or a set of nodes, "mesh:set": nodes get
             it, and elements what follows between these and the others, which keep the reference.
         value: [K] at the nodes: a number, an expression of x, y, z, or an array over the nodes of ``on`` (NaN: this
-            node keeps the reference).
+            node keeps the reference); of shells in the middle of the thickness.
         reference: temperature without strain [K].
+        gradient: of shells, change [K/m] along the normal, times f(t) too: as ``value`` at the nodes.
 
     Within an element the change is interpolated from the nodes: by the shape functions; constant in a hexahedron of
     full integration and linear in a hexahedron20 of full integration, where their strains could not follow more
-    (so does CalculiX).  Several temperatures of one element add up, and share one function.
+    (so does CalculiX); constant in the surface of shells.  Several temperatures of one element add up, and share one
+    function.
 
     Raises:
-        ModelError: no such part, a material without expansion, values that are not finite, a second function.
+        ModelError: no such part, a material without expansion, values that are not finite, a second function, a
+            gradient in parts that are no shells or do not bend.
     """
 
     owner = "Temperature"
@@ -121,12 +174,18 @@ class Temperature(Declaration):
     name: str = key(NAME, "", shows='"temperature 1", ...')
     on: Any = key(
         PLACE,
-        "solid or plane part, or cells of a mesh: these elements; or a set of nodes: elements take what follows "
+        "solid or plane part, shell, or cells of a mesh: these elements; or a set of nodes: elements take what follows "
         "between them and the others, which keep the reference",
     )
-    value: Any = key(NUMBER_OR_EXPRESSION, "expressions of x, y, z of the nodes", unit="K")
+    value: Any = key(
+        NUMBER_OR_EXPRESSION, "expressions of x, y, z of the nodes; of shells in the middle of the thickness", unit="K"
+    )
     reference: float = key(NUMBER, "temperature without strain", 0.0, unit="K")
     function: Any = key(FUNCTION, "factor on the change", None, shows="1.0")
+    gradient: Any = key(
+        NUMBER_OR_EXPRESSION, "of shells, along the normal; expressions of x, y, z of the nodes", 0.0, kw_only=True,
+        unit="K/m",
+    )  # fmt: skip
 
     def build(self, building: Building) -> None:
         reference = self.reference
@@ -134,8 +193,16 @@ class Temperature(Declaration):
         owner = building.label("Temperature", self.name)
         reference = building.number(reference, owner, "reference")
         nodes, found = _heated(building, owner, self.on)
-        change = np.full(building.n_nodes, np.nan)
-        change[nodes] = _node_values(building, owner, self.value, nodes) - reference
+        change, gradient = np.full(building.n_nodes, np.nan), np.zeros(building.n_nodes)
+        change[nodes] = _node_values(building, owner, "value", self.value, nodes) - reference
+        gradient[nodes] = np.nan_to_num(_node_values(building, owner, "gradient", self.gradient, nodes))
+        if gradient.any():
+            other = next((group for group, _ in found if not isinstance(group, ShellGroup)), None)
+            if other is not None:
+                raise ModelError(
+                    f'"{other.part}" is no shell, which alone has a gradient along its normal', owner=owner,
+                    key="gradient", remedy="give value as an expression, or name a shell",
+                )  # fmt: skip
         if function is None and building.temperatures:
             function = next(iter(building.temperatures.values()))[1]
         elif function is None:
@@ -145,7 +212,13 @@ class Temperature(Declaration):
         for group, elements in found:
             theta = change[group.nodes[elements]]
             some = ~np.isnan(theta).all(axis=1)
-            _heat(building, owner, group, elements[some], np.nan_to_num(theta[some]), index)
+            elements, theta = elements[some], np.nan_to_num(theta[some])
+            if isinstance(group, ShellGroup):
+                mean = np.column_stack((theta.mean(axis=1), gradient[group.nodes[elements]].mean(axis=1)))
+                _heat_shells(building, owner, group, elements, mean, index)
+            else:
+                assert isinstance(group, SolidGroup)
+                _heat(building, owner, group, elements, theta, index)
 
 
 def _at_points(group: SolidGroup, points: np.ndarray) -> np.ndarray:

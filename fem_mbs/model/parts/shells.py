@@ -21,8 +21,10 @@ from fem_mbs.declarations.kinds import (
 )
 from fem_mbs.elements.registry import element_type
 from fem_mbs.elements.shells.mass import shell_masses, surface_shares
+from fem_mbs.elements.shells.membrane import membrane_rows
 from fem_mbs.elements.shells.natural import CELLS, lines_of, normals, shell_rows
-from fem_mbs.elements.shells.stiffness import frames, shell_stiffness
+from fem_mbs.elements.shells.stiffness import frames, membrane_stiffness, shell_stiffness
+from fem_mbs.elements.solids.mass import mass_rows
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.building import Building
@@ -33,6 +35,7 @@ from fem_mbs.system.blocks import Block
 
 __all__ = ["Shell"]
 
+ELEMENTS = ("standard", "membrane")
 MASSES = ("consistent", "lumped")
 #: Largest ratio of the stiffnesses of layers: beyond it round-off takes the softer ones.
 _LIKE = 1e12
@@ -58,6 +61,8 @@ class Shell(Declaration):
             z of the middle of the element, or (n, 3); None: the x axis, where that is the normal the y axis.
         shear_correction: factor on the transverse shear stiffness, one or one per axis; None: from equilibrium, 5/6 of
             a homogeneous section.
+        element: "standard", or "membrane": without stiffness against bending and transverse shear, nodes have positions
+            alone.
         mass: "consistent" or "lumped" (at the nodes).
         damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
         mass_damping: proportional to mass, alpha [1/s].
@@ -111,6 +116,13 @@ class Shell(Declaration):
         shows="from equilibrium",
         kw_only=True,
     )
+    element: str = key(
+        TEXT,
+        '"standard", or "membrane": without bending, nodes have positions alone',
+        "standard",
+        kw_only=True,
+        choices=ELEMENTS,
+    )
     mass: str = key(TEXT, '"consistent" or "lumped"', "consistent", kw_only=True, choices=MASSES)
     damping: float = key(NUMBER, "proportional to the stiffness, beta", 0.0, kw_only=True, unit="s")
     mass_damping: float = key(NUMBER, "proportional to the mass, alpha", 0.0, kw_only=True, unit="1/s")
@@ -138,6 +150,15 @@ class Shell(Declaration):
                 owner=owner, key="thickness", value=float(thickness.min()),
             )  # fmt: skip
         offset = _values(building, owner, "offset", self.offset, middles)
+        family = "shell"
+        if self.element == "membrane":
+            family = "membrane"
+            if offset.any() or self.shear_correction is not None:
+                key_ = "offset" if offset.any() else "shear_correction"
+                raise ModelError(
+                    f"membranes have no {key_}: they do not bend", owner=owner, key=key_,
+                    remedy=f'remove {key_}, or use element = "standard"',
+                )  # fmt: skip
         axis = _directions(building, owner, self.orientation, middles)
         first = np.concatenate(([0], np.cumsum([len(cells) for *_, cells in runs])))
         kinds = list(dict.fromkeys(kind for _, _, kind, _ in runs))
@@ -163,7 +184,7 @@ class Shell(Declaration):
                     name=label,
                     part=self.name,
                     kind=kind,
-                    type=f"shell_{kind}",
+                    type=f"{family}_{kind}",
                     nodes=table,
                     places=places,
                     ids=np.concatenate(ids),
@@ -171,9 +192,11 @@ class Shell(Declaration):
                     thickness=thickness[where],
                     offset=offset[where],
                     axes=frames(X, axis[where]),
+                    heat=np.zeros((len(where), 2)),
                 )
             )
-        _set_drilling(building, groups)
+        if family == "shell":
+            _set_drilling(building, groups)
         for group in groups:
             _add(building, group, beta, alpha, self.mass == "lumped")
 
@@ -212,7 +235,8 @@ def _section(building: Building, owner: Owner, shell: Shell) -> tuple[ShellSecti
         raise ModelError(
             f"layer {peaks.index(max(peaks)) + 1} is {max(peaks) / min(peaks):.1e} times stiffer than layer "
             f"{peaks.index(min(peaks)) + 1}, which the sum of both cannot hold",
-            owner=owner, key="layers", remedy=f"give stiffnesses within a factor {_LIKE:g}, or leave the softer one out",
+            owner=owner, key="layers",
+            remedy=f"give stiffnesses within a factor {_LIKE:g}, or leave the softer one out",
         )  # fmt: skip
     return make_shell_section(layers, correction), sum(layer.thickness for layer in layers)
 
@@ -312,31 +336,47 @@ def _set_drilling(building: Building, groups: list[ShellGroup]) -> None:
 def _add(building: Building, group: ShellGroup, beta: float, alpha: float, lumped: bool) -> None:
     """Add blocks of stiffness and mass of one kind of cells."""
     X = building.positions[group.nodes]
-    n = X.shape[1]
+    shares = surface_shares(X, lumped)
+    group.area = shares.sum(axis=(1, 2))
+    per_area = group.thickness * group.section.inertia[0]
+    group.mass = group.area * per_area
+    if group.bends:
+        _add_shell(building, group, X, shares, beta, alpha)
+    else:
+        matrix, _ = group.stiffness
+        stiffness = membrane_stiffness(X, group.axes, matrix)
+        _put(building, group, group.type, group.nodes, membrane_rows(X, stiffness.matrix, stiffness.middle, beta))
+        if group.section.inertia[0] > 0.0:
+            par = mass_rows(per_area[:, None, None] * shares, alpha, lumped)
+            _put(building, group, f"solid_{'lumped' if lumped else 'mass'}_{group.kind}", group.nodes, par)
+    building.shell_groups[group.name] = group
+    building.groups[group.name] = group.nodes
+
+
+def _add_shell(
+    building: Building, group: ShellGroup, X: np.ndarray, shares: np.ndarray, beta: float, alpha: float
+) -> None:
+    """Add blocks of stiffness and mass of shells that bend."""
     D = normals(X)
-    matrix, shear = group.section.stiffness(group.thickness)
-    middle = X + group.offset[:, None, None] * D
-    stiffness = shell_stiffness(middle, group.axes, matrix, shear, group.drilling)
+    stiffness = shell_stiffness(X + group.offset[:, None, None] * D, group.axes, *group.stiffness, group.drilling)
     turned = None
     if any(int(node) in building.rotations for node in np.unique(group.nodes)):
         turned = np.array([[building.rotation_matrix(int(node)) for node in row] for row in group.nodes])
-    par = shell_rows(X, group.offset, stiffness.matrix, stiffness.resultants[:, 0], beta, turned)
-    building.blocks.append(Block([(group.name, 0, len(group.nodes))], element_type(group.type), group.nodes, par))
-    shares = surface_shares(X, lumped)
-    group.area = shares.sum(axis=(1, 2))
-    group.mass = group.area * group.thickness * group.section.inertia[0]
+    par = shell_rows(X, group.offset, stiffness.matrix, stiffness.middle, beta, turned)
+    _put(building, group, group.type, group.nodes, par)
+    building.rotational.update(np.unique(group.nodes).tolist())
     if group.section.inertia[0] > 0.0:
         directors = D if turned is None else np.einsum("eaji,eaj->eai", turned, D)
         inertia = group.section.inertia * group.thickness[:, None] ** np.array((1.0, 2.0, 3.0))
-        pairs = lines_of(n)
         M = shell_masses(shares, directors, inertia, group.offset)
         total = M[:, :, 0, 0] + 2.0 * M[:, :, 0, 4] + M[:, :, 4, 4]
         rows, columns = np.triu_indices(8)
-        ends = group.nodes[:, pairs].reshape(-1, 2)
+        ends = group.nodes[:, lines_of(X.shape[1])].reshape(-1, 2)
         table = np.column_stack(
             (total.ravel(), np.full(total.size, alpha), M[:, :, rows, columns].reshape(-1, len(rows)))
         )
-        building.blocks.append(Block([(group.name, 0, len(ends))], element_type("director_mass3"), ends, table))
-    building.shell_groups[group.name] = group
-    building.groups[group.name] = group.nodes
-    building.rotational.update(np.unique(group.nodes).tolist())
+        _put(building, group, "director_mass3", ends, table)
+
+
+def _put(building: Building, group: ShellGroup, type_name: str, nodes: np.ndarray, par: np.ndarray) -> None:
+    building.blocks.append(Block([(group.name, 0, len(nodes))], element_type(type_name), nodes, par))

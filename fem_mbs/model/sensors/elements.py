@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import NAME, TEXT, WHOLE, shown
 from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.solvers.stepping.layout import REC_OUT, REC_WORK
 
-__all__ = ["Element", "Force", "Strain", "Work"]
+__all__ = ["HEIGHTS", "Element", "Force", "LayerStress", "Strain", "Work"]
+
+#: Places over the thickness of a layer.
+HEIGHTS = ("bottom", "middle", "top")
 
 
 class _Element(Sensor):
@@ -70,6 +75,49 @@ class _Force(_Element):
 
     def prepare(self, on, element):
         super().prepare(on, element, "N")
+
+
+class _LayerStress(Sensor):
+    unit, mid_step = "Pa", True
+
+    def prepare(self, on, element, layer, at):
+        groups = self.model.shell_groups
+        if on not in groups:
+            self.model.find("shell", on, groups, self.owner)
+        self.group = groups[on]
+        for word, value, first, last in (
+            ("element", element, 0, len(self.group.nodes) - 1), ("layer", layer, 1, self.group.section.layers),
+        ):  # fmt: skip
+            if isinstance(value, bool) or not isinstance(value, int) or not first <= value <= last:
+                raise ModelError(
+                    f"{word} = {shown(value)}", owner=self.owner, key=word, value=value,
+                    remedy=f'"{on}" has {word}s {first} to {last}',
+                )  # fmt: skip
+        self.element, self.layer, self.share = element, layer - 1, HEIGHTS.index(at)
+        self.columns = [f"{self.name}.{component}" for component in ("11", "22", "12")]
+
+    def bind(self, compiled):
+        for block in compiled.system.blocks:
+            for name, first, _ in block.groups:
+                if name == self.group.name and block.type.name == self.group.type:
+                    compiled.system.watch(block)
+                    names = block.type.quantities
+                    start = block.first_output + (first + self.element) * len(names)
+                    self._find_ways()
+                    columns = [k for k, quantity in enumerate(names) if quantity[0] in "NM" or quantity == "level"]
+                    return [(REC_OUT, start + k) for k in columns]
+        raise AssertionError(f"no block of {self.group.name}")
+
+    def _find_ways(self):
+        """Find the stresses per unit of every membrane force and moment, and of the factor on the temperatures."""
+        one = self.group.element(self.element)
+        matrix, _ = one.stiffness
+        by_forces = one.layer_stresses(np.linalg.inv(matrix), np.zeros(1))
+        by_heat = one.layer_stresses(one.thermal_strains[:, None], np.ones(1))
+        self.ways = np.concatenate((by_forces, by_heat), axis=1)[0, :, self.layer, self.share]
+
+    def evaluate(self, values, ledger):
+        return values @ self.ways
 
 
 class _Work(Sensor):
@@ -135,6 +183,19 @@ class Force(_Axial):
     sensor = _Force
 
     kind: str = kind_key("force")
+
+
+@dataclass(frozen=True, eq=False)
+class LayerStress(SensorRequest):
+    """Stresses 11, 22, 12 of a layer of a shell in the middle of an element, in the axes of the layer [Pa]."""
+
+    sensor = _LayerStress
+
+    kind: str = kind_key("layer stress")
+    on: Any = key(NAME, "shell; of a part of two kinds of cells one of its groups", kw_only=True)
+    element: int = key(WHOLE, "number of the element in its group, from 0", 0, kw_only=True)
+    layer: int = key(WHOLE, "number of the layer, from 1 at the bottom", 1, kw_only=True)
+    at: str = key(TEXT, '"bottom", "middle" or "top" of the layer', "middle", kw_only=True, choices=HEIGHTS)
 
 
 @dataclass(frozen=True, eq=False)

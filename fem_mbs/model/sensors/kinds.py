@@ -8,7 +8,7 @@ from typing import Any
 from fem_mbs.declarations.declaration import choose
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.sensors.drives import Drive, JointCoordinate
-from fem_mbs.model.sensors.elements import Element, Force, Strain, Work
+from fem_mbs.model.sensors.elements import Element, Force, LayerStress, Strain, Work
 from fem_mbs.model.sensors.motion import Angle, Deflection, Displacement, Distance, Position, Rotation, Velocity
 from fem_mbs.model.sensors.reactions import Reaction
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest
@@ -78,6 +78,7 @@ register_sensor(Distance)
 register_sensor(Deflection)
 register_sensor(Angle)
 register_sensor(Element)
+register_sensor(LayerStress)
 register_sensor(Strain)
 register_sensor(Force)
 register_sensor(Reaction)

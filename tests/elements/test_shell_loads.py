@@ -1,0 +1,372 @@
+"""Membranes, and temperatures, centrifugal and edge loads of shells, against closed forms.
+
+Timoshenko: S. Timoshenko, Analysis of bi-metal thermostats, J. Opt. Soc. Am. 11 (1925) 233-255.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fem_mbs import Model, ModelError, solve
+from fem_mbs.analysis.fields import fields_of
+from fem_mbs.analysis.linear.linearised import Linearised
+from fem_mbs.analysis.loading import Loading
+from fem_mbs.meshes.mesh import Mesh
+from fem_mbs.model.compiled import compile_model
+
+CELLS = pytest.mark.parametrize("cell", ["quad", "triangle"])
+ELEMENTS = pytest.mark.parametrize("element", ["standard", "membrane"])
+E, NU, RHO, ALPHA = 200e9, 0.3, 7800.0, 1.2e-5
+
+
+def grid(place, nx, ny, cell="quad"):
+    """A mesh on the unit square mapped by ``place(u, v)``, with its edges and corners as sets."""
+    u, v = np.meshgrid(np.linspace(0, 1, nx + 1), np.linspace(0, 1, ny + 1))
+    points = np.column_stack([np.broadcast_to(c, u.shape).ravel() for c in place(u, v)])
+    n = np.arange(points.shape[0]).reshape(ny + 1, nx + 1)
+    cells = np.stack((n[:-1, :-1], n[:-1, 1:], n[1:, 1:], n[1:, :-1]), axis=-1).reshape(-1, 4)
+    if cell == "triangle":
+        cells = np.concatenate((cells[:, [0, 1, 2]], cells[:, [0, 2, 3]]))
+    edges = {"left": n[:, 0], "right": n[:, -1], "bottom": n[0], "top": n[-1]}
+    edges |= {
+        "a": n[0, :1],
+        "b": n[0, -1:],
+        "c": n[-1, -1:],
+        "d": n[-1, :1],
+        "edges": np.unique(np.r_[n[0], n[-1], n[:, 0], n[:, -1]]),
+    }
+    return Mesh(points, [(cell, cells)], node_sets=edges, cell_sets={"body": [(0, np.arange(len(cells)))]})
+
+
+def flat(x, y):
+    return lambda u, v: (x * u, y * v, 0 * u)
+
+
+def model_of(mesh, thickness=0.01, nu=NU, density=RHO, **options):
+    model = Model(3)
+    model.material("m", E=E, nu=nu, density=density, expansion=ALPHA)
+    model.mesh("s", mesh)
+    model.shells("shell", on="s", material="m", thickness=thickness, **options)
+    return model
+
+
+def last(results, key):
+    return np.asarray(results.steps[-1].frames[key])[-1]
+
+
+# --- membranes -------------------------------------------------------------------------------------------------------
+@CELLS
+def test_a_membrane_stretches_as_its_section(cell):
+    """A distorted sheet pulled at one edge: constant strains, forces and stresses; nothing turns."""
+    mesh = grid(lambda u, v: (2 * u + 0.3 * u * (1 - u) * (v - 0.3), v + 0.2 * u * v * (1 - v), 0 * u), 3, 3, cell)
+    model = model_of(mesh, element="membrane")
+    model.fix("s", ["z"])
+    model.fix("s:left", ["x"])
+    model.fix("s:a", ["y"])
+    share = np.diff(mesh.points[mesh.node_sets["right"], 1])
+    forces = np.zeros(4)
+    forces[:-1] += share / 2
+    forces[1:] += share / 2
+    for node, part in zip(mesh.node_sets["right"], forces, strict=True):
+        model.force(f"F{node}", int(node), (1e4 * part, 0.0, 0.0))
+    model.sensor("u", "displacement", on="s:c")
+    model.sensor("N", "element", on="shell", element=4, quantity="N11")
+    model.linear_static_step()
+    found = solve(model)
+    strain = 1e4 / (E * 0.01)
+    np.testing.assert_allclose(found.sensor("u").values[-1][:2], (2 * strain, -NU * strain), rtol=1e-9)
+    assert found.sensor("N").values[-1, 0] == pytest.approx(1e4, rel=1e-9)
+    for face in ("", " middle", " bottom"):
+        np.testing.assert_allclose(last(found, f"stress{face} [Pa]")[:, 0], 1e6, rtol=1e-6)
+
+
+def test_membranes_have_no_rotations():
+    model = model_of(grid(flat(1, 1), 2, 2), element="membrane")
+    assert not model.building.rotational
+    group = model.shell_groups["shell"]
+    assert group.mass.sum() == pytest.approx(0.01 * RHO)
+    with pytest.raises(ModelError, match="membranes have no offset"):
+        model_of(grid(flat(1, 1), 2, 2), element="membrane", offset=0.1)
+    with pytest.raises(ModelError, match="membranes have no shear_correction"):
+        model_of(grid(flat(1, 1), 2, 2), element="membrane", shear_correction=0.8)
+    with pytest.raises(ModelError, match="element"):
+        model_of(grid(flat(1, 1), 2, 2), element="film")
+
+
+@CELLS
+@pytest.mark.parametrize("mass", ["consistent", "lumped"])
+def test_a_cooled_membrane_is_a_drum(cell, mass):
+    """A square drum under N = E h alpha T/(1 - nu) has the frequencies sqrt((i^2 + j^2) N/m)/(2 a)."""
+    h, a, cooling = 0.001, 2.0, 100.0
+    model = model_of(grid(flat(a, a), 16, 16, cell), h, element="membrane", mass=mass)
+    model.temperature("cold", on="shell", value=-cooling)
+    model.fix("s:edges")
+    model.fix("s", ["x", "y"])
+    model.static_step()
+    model.modes_step(4)
+    N = E * h * ALPHA * cooling / (1 - NU)
+    exact = np.sqrt(np.array((2, 5, 5, 8)) * N / (RHO * h)) / (2 * a)
+    np.testing.assert_allclose(solve(model).steps[-1].report.frequencies_hz, exact, rtol=0.02)
+
+
+@CELLS
+def test_a_membrane_keeps_energy_and_momenta_in_free_flight(cell):
+    """A warped, heated membrane that a pulse throws keeps energy and both momenta to round-off."""
+    model = model_of(grid(lambda a, b: (a, 0.6 * b, 0.1 * a * b), 3, 2, cell), 0.001, element="membrane")
+    model.temperature("hot", on="shell", value="100*x", function="t/0.005 if t < 0.005 else 1")
+    model.force("F", "s:c", (400.0, 100.0, 600.0), function="sin(200*pi*t) if t < 0.005 else 0")
+    model.transient_step(0.015, 0.00025)
+    step = solve(model).steps[0]
+    free = step.time > 0.0052
+    energy = step.series["ledger"][free, :3].sum(axis=1)
+    assert np.ptp(energy) < 1e-10 * energy.mean()
+    assert np.ptp(step.series["ledger"][free, 1]) > 0.01 * energy.mean()
+    for name in ("linear momentum", "angular momentum"):
+        values = step.series[name][free]
+        assert np.ptp(values, axis=0).max() < 1e-9 * np.abs(values).max()
+    assert np.abs(step.ledger("closing error")).max() < 1e-10 * energy.mean()
+
+
+# --- temperatures ----------------------------------------------------------------------------------------------------
+@CELLS
+@pytest.mark.parametrize("offset", [0.0, 0.02])
+def test_free_expansion_has_no_stress(cell, offset):
+    """A warped shell at a uniform temperature grows by alpha T in all directions."""
+    mesh = grid(lambda a, b: (np.cos(a), np.sin(a) + 0.1 * b * b, b), 4, 4, cell)
+    model = model_of(mesh, offset=offset)
+    model.temperature("T", on="s:body", value=70.0, reference=20.0)
+    model.fix("s:a")
+    model.sensor("u", "displacement", on="s:c")
+    model.linear_static_step()
+    found = solve(model)
+    grown = ALPHA * 50.0 * (mesh.points[-1] - mesh.points[0])
+    # normals of the nodes of an element turn by what the chords change, of the order offset times alpha T
+    np.testing.assert_allclose(found.sensor("u").values[-1], grown, atol=1e-9 + 1e-3 * ALPHA * 50.0 * offset)
+    assert np.abs(last(found, "stress [Pa]")).max() < 1e-6 * E * ALPHA * 50.0
+
+
+@CELLS
+def test_gradient_in_a_clamped_plate(cell):
+    """Moments (1 + nu) D alpha g and stresses E alpha g z/(1 - nu), without displacement."""
+    h, g = 0.02, 500.0
+    model = model_of(grid(flat(1, 1), 3, 3, cell), h)
+    model.temperature("T", on="shell", value=0.0, gradient=g)
+    model.fix("s:edges")
+    model.sensor("M", "element", on="shell", element=4, quantity="M11")
+    model.sensor("u", "displacement", on=5)
+    model.linear_static_step()
+    found = solve(model)
+    D = E * h**3 / 12 / (1 - NU**2)
+    assert found.sensor("M").values[-1, 0] == pytest.approx(-(1 + NU) * D * ALPHA * g, rel=1e-9)
+    assert np.abs(found.sensor("u").values[-1]).max() < 1e-12
+    for face, sign in (("", -1.0), (" bottom", 1.0), (" middle", 0.0)):
+        stress = last(found, f"stress{face} [Pa]")
+        exact = sign * E * ALPHA * g * h / 2 / (1 - NU)
+        np.testing.assert_allclose(stress[:, :2], exact, rtol=1e-6, atol=1e-3)
+
+
+@CELLS
+def test_gradient_bends_a_free_plate_to_a_sphere(cell):
+    """Curvature alpha g along both axes and no stress; the edge stands off by alpha g r^2/2."""
+    g = 500.0
+    model = model_of(grid(flat(1, 0.5), 4, 3, cell))
+    model.temperature("T", on="shell", value=0.0, gradient="500")
+    model.fix("s:a")
+    model.sensor("u", "displacement", on="s:c")
+    model.linear_static_step()
+    found = solve(model)
+    # the top is longer: the plate bends down, against the normal
+    assert found.sensor("u").values[-1, 2] == pytest.approx(-ALPHA * g * (1.0 + 0.25) / 2, rel=1e-6)
+    assert np.abs(last(found, "stress [Pa]")).max() < 1e-6 * E * ALPHA * g * 0.01
+
+
+def test_a_bimetal_strip_bends_by_timoshenko():
+    """Curvature of two bonded strips at a change of temperature, Timoshenko (1925), also at large rotations."""
+    E1, E2, a1, a2, t1, t2, T = 210e9, 70e9, 1.2e-5, 2.4e-5, 0.001, 0.0015, 100.0
+    h, m, n = t1 + t2, t1 / t2, E1 / E2
+    kappa = 6 * (a2 - a1) * (1 + m) ** 2 / (h * (3 * (1 + m) ** 2 + (1 + m * n) * (m**2 + 1 / (m * n))))
+    for T, length in ((1e-3, 0.2), (100.0, 2.0)):
+        model = Model(3)
+        for name, modulus, expansion in (("steel", E1, a1), ("aluminium", E2, a2)):
+            model.material(name, E=modulus, nu=0.0, density=0.0, expansion=expansion)
+        model.mesh("s", grid(flat(length, length / 10), 20, 1))
+        layers = [{"material": "steel", "thickness": t1}, {"material": "aluminium", "thickness": t2}]
+        model.shells("shell", on="s", layers=layers)
+        model.temperature("T", on="shell", value=T)
+        model.fix("s:left", ["x", "z", "rotation"])
+        model.fix("s:a", ["y"])
+        model.sensor("u", "displacement", on="s:b")
+        model.static_step(increments=4)
+        u = solve(model).sensor("u").values[-1]
+        # the upper strip grows more: the strip bends down
+        k = kappa * T
+        assert u[2] == pytest.approx(-(1 - np.cos(k * length)) / k, rel=1e-3)
+
+
+def test_temperatures_follow_time_and_books_close():
+    """Heating does the work that the strain energy, the loss and the motion take."""
+    model = model_of(grid(lambda a, b: (a, 0.6 * b, 0.1 * a * b), 3, 2), damping=1e-4)
+    model.temperature("T", on="shell", value="100*x", gradient="2000*y", function="sin(40*t)")
+    model.fix("s:left")
+    model.sensor("u", "displacement", on="s:c")
+    model.transient_step(0.05, 0.0005)
+    found = solve(model)
+    step = found.steps[0]
+    energy = step.series["ledger"][:, :3].sum(axis=1)
+    assert np.abs(found.sensor("u").values).max() > 1e-3
+    assert np.abs(step.ledger("closing error")).max() < 1e-9 * np.abs(energy).max()
+
+
+@CELLS
+def test_a_heated_plate_buckles(cell):
+    """A simply supported plate, held in its plane, buckles at alpha T = pi^2 h^2/(6 (1 + nu) a^2)."""
+    h, a = 0.01, 1.0
+    model = model_of(grid(flat(a, a), 12, 12, cell), h)
+    for edge, held in (("left", "x"), ("right", "x"), ("bottom", "y"), ("top", "y")):
+        model.fix(f"s:{edge}", ["z", f"rotation {held}"])
+    model.fix("s:edges", ["x", "y"])
+    model.temperature("T", on="shell", value=1.0)
+    model.buckling_step(count=1)
+    (factor,) = solve(model).steps[0].report.load_factors
+    assert ALPHA * factor == pytest.approx(np.pi**2 * h**2 / (6 * (1 + NU) * a**2), rel=0.015)
+
+
+def test_temperatures_that_shells_cannot_take_are_refused():
+    model = model_of(grid(flat(1, 1), 2, 2), element="membrane")
+    with pytest.raises(ModelError, match="membranes like"):
+        model.temperature("T", on="shell", value=1.0, gradient=5.0)
+    plain = Model(3)
+    plain.material("m", E=1.0, nu=0.3, density=0.0)
+    plain.mesh("s", grid(flat(1, 1), 2, 2))
+    with pytest.raises(ModelError, match="no solid or plane part or shell"):
+        plain.temperature("none", on="s", value=1.0)
+    plain.shells("shell", on="s", material="m", thickness=0.1)
+    with pytest.raises(ModelError, match="have no expansion"):
+        plain.temperature("T", on="shell", value=1.0)
+    plane = Model(2)
+    plane.material("m", E=1.0, nu=0.3, density=0.0, expansion=1.0)
+    plane.mesh("s", Mesh(np.array(((0.0, 0), (1, 0), (0, 1))), [("triangle", np.array([[0, 1, 2]]))]))
+    plane.planes("p", on="s", material="m")
+    with pytest.raises(ModelError, match="is no shell"):
+        plane.temperature("T", on="p", value=1.0, gradient=1.0)
+
+
+# --- stresses of layers -----------------------------------------------------------------------------------------------
+PLY = {"E": [140e9, 10e9, 10e9], "nu": [0.3, 0.3, 0.4], "G": [5e9, 5e9, 3.5e9], "expansion": [-0.3e-6, 28e-6, 28e-6]}
+ANGLES, THICK = (0.0, 90.0, 30.0), (0.001, 0.002, 0.0015)
+
+
+def laminate(cell="quad", element="standard"):
+    model = Model(3)
+    model.material("ply", density=1600.0, **PLY)
+    model.mesh("s", grid(flat(1, 0.5), 2, 2, cell))
+    layers = [{"material": "ply", "thickness": t, "angle": a} for t, a in zip(THICK, ANGLES, strict=True)]
+    model.shells("shell", on="s", layers=layers, element=element, orientation=(0.0, 1.0, 0.0))
+    model.field_names = ("stress", "layers")
+    return model
+
+
+def plies():
+    """Stiffness and expansion of the plies in the axes of the shell, by tensors of rank 4 and 2; heights of faces."""
+    (E1, E2, _), nu, G, a = PLY["E"], PLY["nu"][0], PLY["G"][0], PLY["expansion"]
+    scale = 1 / (1 - nu * nu * E2 / E1)
+    C = np.zeros((2, 2, 2, 2))
+    C[0, 0, 0, 0], C[1, 1, 1, 1], C[0, 0, 1, 1] = E1 * scale, E2 * scale, nu * E2 * scale
+    C[1, 1, 0, 0] = C[0, 0, 1, 1]
+    C[0, 1, 0, 1] = C[0, 1, 1, 0] = C[1, 0, 0, 1] = C[1, 0, 1, 0] = G
+    found = []
+    for angle in np.radians(ANGLES):
+        R = np.array(((np.cos(angle), np.sin(angle)), (-np.sin(angle), np.cos(angle))))
+        found.append((np.einsum("abcd,ai,bj,ck,dl->ijkl", C, R, R, R, R), R.T @ np.diag(a[:2]) @ R, R))
+    return found, np.concatenate(((0.0,), np.cumsum(THICK))) - sum(THICK) / 2
+
+
+@CELLS
+def test_layers_of_a_clamped_laminate_at_a_temperature(cell):
+    """Clamped layers have the stresses -C (alpha (T + g z)) in their own axes."""
+    T, g = 80.0, 3000.0
+    model = laminate(cell)
+    model.temperature("T", on="shell", value=T, gradient=g)
+    model.fix("s:edges")
+    for i, at in enumerate(("bottom", "middle", "top")):
+        for layer in (1, 2, 3):
+            model.sensor(f"S{layer}{i}", "layer stress", on="shell", element=1, layer=layer, at=at)
+    model.linear_static_step()
+    found = solve(model)
+    field = last(found, "shell/layers stress [Pa]")
+    assert field.shape == (4 if cell == "quad" else 8, 4 if cell == "quad" else 3, 3, 3, 3)
+    layers, z = plies()
+    for k, (C, alpha, R) in enumerate(layers):
+        for i, height in enumerate((z[k], (z[k] + z[k + 1]) / 2, z[k + 1])):
+            S = R @ np.einsum("ijkl,kl->ij", C, -alpha * (T + g * height)) @ R.T
+            exact = (S[0, 0], S[1, 1], S[0, 1])
+            wide = np.broadcast_to(exact, field.shape[:2] + (3,))
+            np.testing.assert_allclose(field[:, :, k, i], wide, rtol=1e-5, atol=1.0)
+            np.testing.assert_allclose(found.sensor(f"S{k + 1}{i}").values[-1], exact, rtol=1e-9, atol=1e-3)
+
+
+@CELLS
+@ELEMENTS
+def test_layers_of_a_strained_laminate(cell, element):
+    """Layers at given strains and curvatures have C (eps + z kappa) in their own axes."""
+    model = laminate(cell, element)
+    eps, kappa = np.array(((2e-4, 3e-4), (3e-4, -1e-4))), np.array(((0.02, -0.01), (-0.01, 0.03)))
+    kappa = kappa * (element == "standard")
+    # the first axis of the elements is y, their second -x
+    turn = np.array(((0.0, 1.0), (-1.0, 0.0)))
+    compiled = compile_model(model)
+    linear = Linearised(compiled, compiled.system.initial_state(), 0.0, Loading(compiled))
+    u = np.zeros(linear.state.Q.shape[1])
+    for node, (x, y, _) in enumerate(model.meshes["s"][0].points):
+        change = turn.T @ kappa @ turn @ (x, y)  # of the director: the slope is its negative
+        first = compiled.system.offset[node]
+        u[first : first + 2] = turn.T @ eps @ turn @ (x, y)
+        u[first + 2] = -0.5 * change @ (x, y)
+        if element == "standard":
+            u[first + 3 : first + 5] = -change[1], change[0]
+    field = fields_of(compiled).of_shapes(linear, u[None])["shell/layers stress [Pa]"][0]
+    layers, z = plies()
+    for k, (C, _, R) in enumerate(layers):
+        S = R @ np.einsum("ijkl,kl->ij", C, eps + z[k + 1] * kappa) @ R.T
+        exact = (S[0, 0], S[1, 1], S[0, 1])
+        np.testing.assert_allclose(field[:, :, k, 2], np.broadcast_to(exact, field.shape[:2] + (3,)), rtol=2e-5)
+
+
+def test_wrong_layers_of_sensors_are_refused():
+    model = laminate()
+    for options, message in (
+        ({"on": "skin"}, "skin"),
+        ({"element": 4}, "elements 0 to 3"),
+        ({"layer": 0}, "layers 1 to 3"),
+        ({"layer": 4}, "layers 1 to 3"),
+        ({"at": "mid"}, "bottom"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            model.sensor("S", "layer stress", **{"on": "shell", **options})
+
+
+# --- moving frames ---------------------------------------------------------------------------------------------------
+@CELLS
+@ELEMENTS
+def test_a_rotating_disc_widens(cell, element):
+    """A quarter of a full disc: u = rho w^2 R^3 (1 - nu)/(4 E) at the rim."""
+    R, speed = 0.5, 100.0
+
+    def place(u, v):
+        # the unit square mapped to a quarter of a disc
+        x, y = u, v
+        return R * x * np.sqrt(1 - y * y / 2), R * y * np.sqrt(1 - x * x / 2), 0 * x
+
+    model = model_of(grid(place, 10, 10, cell), element=element)
+    model.fix("s", ["z"])
+    model.fix("s:left", ["x"])
+    model.fix("s:bottom", ["y"])
+    if element == "standard":
+        for edge in ("left", "bottom"):
+            model.fix(f"s:{edge}", ["rotation z"])
+    model.centrifugal("spin", speed=speed, axis=(0.0, 0.0, 1.0))
+    model.sensor("u", "displacement", on="s:b")
+    model.linear_static_step()
+    exact = RHO * speed**2 * R**3 * (1 - NU) / (4 * E)
+    assert solve(model).sensor("u").values[-1, 0] == pytest.approx(exact, rel=0.02)
