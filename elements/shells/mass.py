@@ -7,11 +7,14 @@ of what each has alone.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations_with_replacement
+
 import numpy as np
 
 from fem_mbs.elements.shells.natural import lines_of
 
-__all__ = ["shell_masses", "surface_shares"]
+__all__ = ["mean_powers", "shell_masses", "surface_shares"]
 
 _ABOUT_NORMAL = 1e-3  # Euler tensor in the surface over that along the normal: no rotation is without inertia
 _X, _Y = np.array((-1.0, 1.0, 1.0, -1.0)), np.array((-1.0, -1.0, 1.0, 1.0))
@@ -26,13 +29,36 @@ def surface_shares(X: np.ndarray, lumped: bool = False) -> np.ndarray:
         found = area[:, None, None] / 12.0 * (np.ones((3, 3)) + np.eye(3))
     else:
         found = np.zeros((e, 4, 4))
-        for x in (-(3.0**-0.5), 3.0**-0.5):
-            for y in (-(3.0**-0.5), 3.0**-0.5):
-                N = 0.25 * (1.0 + _X * x) * (1.0 + _Y * y)
-                d = 0.25 * np.stack((_X * (1.0 + _Y * y), _Y * (1.0 + _X * x)))
-                t = np.einsum("ka,eac->kec", d, X)
-                found += np.linalg.norm(np.cross(t[0], t[1]), axis=1)[:, None, None] * np.outer(N, N)
+        for N, size in _points(X):
+            found += size[:, None, None] * np.outer(N, N)
     return found.sum(axis=2)[..., None] * np.eye(n) if lumped else found
+
+
+def mean_powers(X: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """Return means (e, 3) of h, h^2 and h^3 over elements with corners at X (e, n, 3), of values h (e, n) there."""
+    found = h[:, :1] ** np.array((1.0, 2.0, 3.0))
+    rows = np.flatnonzero(np.ptp(h, axis=1) > 0.0)
+    X, h = X[rows], h[rows]
+    if X.shape[1] == 3:
+        # of a linear function the mean of its m-th power is the mean of all products of m corner values
+        products = [list(combinations_with_replacement(range(3), m)) for m in (1, 2, 3)]
+        found[rows] = np.stack([h[:, p].prod(axis=2).mean(axis=1) for p in products], axis=1)
+    else:
+        total, area = np.zeros((len(rows), 3)), np.zeros((len(rows), 1))
+        for N, size in _points(X):
+            total += size[:, None] * (h @ N)[:, None] ** np.array((1.0, 2.0, 3.0))
+            area += size[:, None]
+        found[rows] = total / area
+    return found
+
+
+def _points(X: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield shape functions (4,) and areas (e,) [m^2] of the 2 x 2 integration points of quadrilaterals."""
+    for x in (-(3.0**-0.5), 3.0**-0.5):
+        for y in (-(3.0**-0.5), 3.0**-0.5):
+            d = 0.25 * np.stack((_X * (1.0 + _Y * y), _Y * (1.0 + _X * x)))
+            t = np.einsum("ka,eac->kec", d, X)
+            yield 0.25 * (1.0 + _X * x) * (1.0 + _Y * y), np.linalg.norm(np.cross(t[0], t[1]), axis=1)
 
 
 def shell_masses(shares: np.ndarray, normals: np.ndarray, inertia: np.ndarray, offset: np.ndarray) -> np.ndarray:

@@ -134,8 +134,8 @@ class ShellPart(SolidPart):
             stiffness = shell_stiffness(middle, group.axes, *group.stiffness, group.drilling)
         else:
             stiffness = membrane_stiffness(self.X, group.axes, group.stiffness[0])
-        matrix = group.stiffness[0]
-        return np.linalg.inv(matrix)[:, None] @ stiffness.resultants[:, 1:, : matrix.shape[1]]
+        matrix = group.nodal_stiffness
+        return np.linalg.inv(matrix) @ stiffness.resultants[:, 1:, : matrix.shape[2]]
 
     @cached_property
     def _free(self) -> tuple[np.ndarray, np.ndarray]:

@@ -63,41 +63,44 @@ class ShellSection:
         """Return the number of the layer, from 0, at a height -1/2 to 1/2; on a border that of the upper one."""
         return min(int(np.searchsorted(self.bounds[1:], height, side="right")), self.layers - 1)
 
-    def thermal_forces(self, change: np.ndarray, gradient: np.ndarray, thickness: np.ndarray) -> np.ndarray:
+    def thermal_forces(self, change: np.ndarray, gradient: np.ndarray, powers: np.ndarray) -> np.ndarray:
         """Return forces [N/m] and moments [N] (n, 6) that clamped sections need against changes of temperature.
 
         Args:
             change: (n,) [K] in the middle of the thickness.
             gradient: (n,) [K/m] along the normal.
-            thickness: (n,) [m].
+            powers: (n, 3) thickness [m], its square and its cube, or the means of these.
         """
         low, high = self.bounds[:-1], self.bounds[1:]
         flow = np.einsum("kij,kj->ki", self.plane, self.expansion)
         first, second, third = (((high**p - low**p) / p) @ flow for p in (1, 2, 3))
-        h, t, g = thickness[:, None], change[:, None], gradient[:, None] * thickness[:, None]
-        return np.hstack((h * (t * first + g * second), h**2 * (t * second + g * third)))
+        h, h2, h3 = (power[:, None] for power in powers.T)
+        t, g = change[:, None], gradient[:, None]
+        return np.hstack((t * h * first + g * h2 * second, t * h2 * second + g * h3 * third))
 
-    def stiffness(self, thickness: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the matrices (n, 6, 6) and (n, 2, 2) of thicknesses (n,)."""
-        h = thickness[:, None, None]
-        power = np.ones((6, 6))
-        power[:3, 3:] = power[3:, :3] = 2.0
-        power[3:, 3:] = 3.0
-        return self.matrix * h**power, self.shear * h
+    def stiffness(self, powers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the matrices (..., 6, 6) and (..., 2, 2) of thicknesses, their squares and cubes (..., 3), or of the
+        means of these."""
+        power = np.zeros((6, 6), int)
+        power[:3, 3:] = power[3:, :3] = 1
+        power[3:, 3:] = 2
+        return self.matrix * powers[..., power], self.shear * powers[..., :1, None]
 
 
 @dataclass(eq=False, kw_only=True)
 class ShellGroup(CellGroup):
     """Elements of one kind of cells of a shell.
 
-    ``section``; ``thickness`` (n,) [m]; ``offset`` (n,) [m] of the middle surface from the nodes along the normal;
-    ``axes`` (n, 3, 3) of the elements in rows; ``drilling`` (n,) share of the rotations about the normal in the strains
-    of triangles (`fem_mbs.elements.shells.stiffness`); ``area`` (n,) [m^2], ``mass`` (n,) [kg]; ``heat`` (n, 2) changes
-    of temperature, where the function of these is 1: in the middle [K] and along the normal [K/m].
+    ``section``; ``corners`` (n, k) thickness [m] at the nodes, linear in the elements, with the means ``powers`` (n, 3)
+    of itself, its square and its cube over an element; ``offset`` (n,) [m] of the middle surface from the nodes along
+    the normal; ``axes`` (n, 3, 3) of the elements in rows; ``drilling`` (n,) share of the rotations about the normal in
+    the strains of triangles (`fem_mbs.elements.shells.stiffness`); ``area`` (n,) [m^2], ``mass`` (n,) [kg]; ``heat``
+    (n, 2) changes of temperature, where the function of these is 1: in the middle [K] and along the normal [K/m].
     """
 
     section: ShellSection
-    thickness: np.ndarray
+    corners: np.ndarray
+    powers: np.ndarray
     offset: np.ndarray
     axes: np.ndarray
     drilling: np.ndarray = field(default_factory=lambda: np.ones(1))
@@ -107,12 +110,18 @@ class ShellGroup(CellGroup):
     state: str = "shell"
 
     def element(self, i: int) -> ShellGroup:
-        """Return the group of element i alone."""
+        """Return the group of element i alone, with its mean thickness."""
         k = slice(i, i + 1)
         return replace(
-            self, nodes=self.nodes[k], ids=self.ids[k], places=[], thickness=self.thickness[k], offset=self.offset[k],
-            axes=self.axes[k], drilling=np.ones(1), area=self.area[k], mass=self.mass[k], heat=self.heat[k],
+            self, nodes=self.nodes[k], ids=self.ids[k], places=[], corners=self.powers[k, :1], powers=self.powers[k],
+            offset=self.offset[k], axes=self.axes[k], drilling=np.ones(1), area=self.area[k], mass=self.mass[k],
+            heat=self.heat[k],
         )  # fmt: skip
+
+    @property
+    def thickness(self) -> np.ndarray:
+        """Return the mean thickness (n,) [m] of the elements."""
+        return self.powers[:, 0]
 
     @property
     def bends(self) -> bool:
@@ -123,26 +132,33 @@ class ShellGroup(CellGroup):
     def stiffness(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the matrices (n, 6, 6) of membrane forces and moments and (n, 2, 2) of shear forces; of membranes
         (n, 3, 3) and (n, 0, 0)."""
-        matrix, shear = self.section.stiffness(self.thickness)
+        matrix, shear = self.section.stiffness(self.powers)
         return (matrix, shear) if self.bends else (matrix[:, :3, :3], shear[:, :0, :0])
+
+    @property
+    def nodal_stiffness(self) -> np.ndarray:
+        """Return the matrices (n, k, 6, 6) of membrane forces and moments at the nodes, of membranes (n, k, 3, 3)."""
+        matrix, _ = self.section.stiffness(self.corners[..., None] ** np.array((1, 2, 3)))
+        return matrix if self.bends else matrix[..., :3, :3]
 
     @property
     def thermal_strains(self) -> np.ndarray:
         """Return strains and curvatures (n, 6) of the free elements by their temperatures, of membranes strains (n,
         3)."""
         matrix, _ = self.stiffness
-        forces = self.section.thermal_forces(*self.heat.T, self.thickness)[:, : matrix.shape[1], None]
+        forces = self.section.thermal_forces(*self.heat.T, self.powers)[:, : matrix.shape[1], None]
         return np.linalg.solve(matrix, forces)[..., 0]
 
     def strains_at(self, strain: np.ndarray, height: float) -> np.ndarray:
         """Return strains 11, 22, 12 (n, m, 3) at a height -1/2 to 1/2 of the thickness, in the axes of the elements.
 
         Args:
-            strain: (n, m, 6) strains and curvatures at m places of each element; of membranes (n, m, 3) strains.
+            strain: (n, m, 6) strains and curvatures at the nodes of each element, or at places as thick as its one
+                value of ``corners``; of membranes (n, m, 3) strains.
         """
         if strain.shape[2] == 3:
             return strain
-        return strain[..., :3] + (height * self.thickness)[:, None, None] * strain[..., 3:]
+        return strain[..., :3] + height * self.corners[..., None] * strain[..., 3:]
 
     def stresses_at(self, strain: np.ndarray, level: np.ndarray, height: float, layer: int) -> np.ndarray:
         """Return stresses 11, 22, 12 (n, m, 3) [Pa] of a layer (from 0) at a height, in the axes of the elements.
@@ -151,8 +167,8 @@ class ShellGroup(CellGroup):
             strain: as for `strains_at`.
             level: (n,) factor on the temperatures.
         """
-        change = level * (self.heat[:, 0] + height * self.thickness * self.heat[:, 1])
-        free = change[:, None, None] * self.section.expansion[layer]
+        change = level[:, None] * (self.heat[:, :1] + height * self.corners * self.heat[:, 1:])
+        free = change[..., None] * self.section.expansion[layer]
         return (self.strains_at(strain, height) - free) @ self.section.plane[layer]
 
     def layer_stresses(self, strain: np.ndarray, level: np.ndarray) -> np.ndarray:

@@ -500,6 +500,18 @@ def test_membrane_has_no_rotations(tables):
     close(found["DISPLACEMENT"][3], [10 * 2 / (E * 0.1), -NU * 10 / (E * 0.1), 0, 0, 0, 0], atol=1e-12)
 
 
+def test_thicknesses_of_the_corners(tables):
+    """A strip whose thickness falls from .2 to .1: stretch P/E times the integral of 1/h."""
+    n = 8
+    text = _strip(n).replace(f"MAT1,1,{E},{G},{NU}", f"MAT1,1,{E},{E / 2},0.")
+    for i in range(n):
+        a, b = (0.2 - 0.1 * (i + k) / n for k in (0, 1))
+        card = f"CQUAD4,{i + 1},1,{2 * i + 1},{2 * i + 3},{2 * i + 4},{2 * i + 2}"
+        text = text.replace(card + "\n", f"{card},,,+\n+,,,{a},{b},{b},{a}\n")
+    found = tables(text + "FORCE,2,17,,.5,1.,0.,0.\nFORCE,2,18,,.5,1.,0.,0.\n")[0]
+    close(found["DISPLACEMENT"][17][0], 4 / E * np.log(2) / 0.1, rtol=2e-3)
+
+
 def test_shell_strip_bends_like_a_beam(tables):
     """Without Poisson's effect a strip is a beam with shear: PL^3/3EI + PL/(5/6 GA)."""
     text = _strip(32).replace(f"MAT1,1,{E},{G},{NU}", f"MAT1,1,{E},{E / 2},0.")

@@ -12,6 +12,7 @@ from fem_mbs import Model, ModelError, solve
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading
+from fem_mbs.elements.shells.mass import mean_powers
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.compiled import compile_model
 
@@ -239,7 +240,7 @@ def test_temperatures_that_shells_cannot_take_are_refused():
     plain = Model(3)
     plain.material("m", E=1.0, nu=0.3, density=0.0)
     plain.mesh("s", grid(flat(1, 1), 2, 2))
-    with pytest.raises(ModelError, match="no solid or plane part or shell"):
+    with pytest.raises(ModelError, match="no solid or plane part and no shell"):
         plain.temperature("none", on="s", value=1.0)
     plain.shells("shell", on="s", material="m", thickness=0.1)
     with pytest.raises(ModelError, match="have no expansion"):
@@ -344,6 +345,65 @@ def test_wrong_layers_of_sensors_are_refused():
     ):
         with pytest.raises(ModelError, match=message):
             model.sensor("S", "layer stress", **{"on": "shell", **options})
+
+
+# --- thickness -------------------------------------------------------------------------------------------------------
+@CELLS
+def test_means_of_a_linear_thickness(cell):
+    """Means of h, h^2 and h^3 over a distorted element against numerical integrals."""
+    X = np.array(((0.0, 0.0, 0.0), (1.0, 0.1, 0.0), (1.3, 1.2, 0.0), (-0.1, 0.9, 0.0)))[: 4 if cell == "quad" else 3]
+    h = np.array((1.0, 2.0, 4.0, 0.5))[: len(X)]
+    x, w = np.polynomial.legendre.leggauss(8)
+    x, w = 0.5 * (x + 1), 0.5 * w
+    s, t = np.meshgrid(x, x)
+    weight = np.outer(w, w)
+    if cell == "quad":
+        N = np.stack(((1 - s) * (1 - t), s * (1 - t), s * t, (1 - s) * t))
+        ds, dt = np.stack((t - 1, 1 - t, t, -t)), np.stack((s - 1, -s, s, 1 - s))
+        J = np.einsum("aij,ac->ijc", ds, X), np.einsum("aij,ac->ijc", dt, X)
+        weight = weight * np.cross(*J)[..., 2]
+    else:  # the square folded to the triangle
+        N = np.stack((1 - s, s * (1 - t), s * t))
+        weight = weight * s
+    value = np.einsum("aij,a->ij", N, h)
+    exact = [(weight * value**k).sum() / weight.sum() for k in (1, 2, 3)]
+    np.testing.assert_allclose(mean_powers(X[None], h[None])[0], exact, rtol=1e-12 if cell == "triangle" else 5e-3)
+
+
+@CELLS
+def test_a_tapered_cantilever_bends_as_its_beam(cell):
+    """Deflection integral P (L - x)^2/(E I(x)) dx and stresses P (L - x)/W(x) of h = 0.04 - 0.02 x."""
+    L, b, P = 1.0, 0.1, 100.0
+    x = np.linspace(0, L, 20001)
+    h = 0.04 - 0.02 * x
+    exact = np.trapezoid(P * (L - x) ** 2 / (E * b * h**3 / 12), x)
+    found = []
+    mesh = grid(flat(L, b), 16, 2, cell)
+    corners = 0.04 - 0.02 * mesh.points[mesh.blocks[0].cells][..., 0]
+    for thickness in ("0.04 - 0.02*x", corners):
+        model = model_of(mesh, thickness, nu=0.0)
+        assert model.shell_groups["shell"].mass.sum() == pytest.approx(RHO * b * L * 0.03, rel=1e-12)
+        model.fix("s:left")
+        for node, share in zip(mesh.node_sets["right"], (0.25, 0.5, 0.25), strict=True):
+            model.force(f"F{node}", int(node), (0.0, 0.0, -P * share))
+        model.sensor("u", "displacement", on="s:b")
+        model.linear_static_step()
+        results = solve(model)
+        found.append(results.sensor("u").values[-1, 2])
+        stress = last(results, "stress [Pa]")[:, 0]
+    assert -found[0] == pytest.approx(exact, rel=0.01)
+    assert found[1] == pytest.approx(found[0], rel=1e-9)
+    at = np.flatnonzero((mesh.points[:, 0] > 0.1) & (mesh.points[:, 0] < 0.8))
+    h = 0.04 - 0.02 * mesh.points[at, 0]
+    np.testing.assert_allclose(
+        stress[at], P * (L - mesh.points[at, 0]) / (b * h**2 / 6), rtol=0.02 if cell == "quad" else 0.03
+    )
+
+
+@pytest.mark.parametrize("thickness", [[0.1, 0.2], np.full((4, 3), 0.1), "x", "0.1 if x < 0.6 else -1"])
+def test_thicknesses_that_fit_no_element_are_refused(thickness):
+    with pytest.raises(ModelError, match=r"thickness = .* must be"):
+        model_of(grid(flat(1, 1), 2, 2), thickness)
 
 
 # --- moving frames ---------------------------------------------------------------------------------------------------

@@ -404,7 +404,7 @@ def loaded(call):
         ),
         (loaded(lambda m: m.traction("p", "m:x0 faces", (1.0, 2.0))), "must be 3 numbers or expressions"),
         (loaded(lambda m: m.temperature("t", "body", 3.0)), 'material "rubber" has no expansion; give it one'),
-        (lambda m: m.temperature("t", "m", 3.0), 'no solid or plane part stands on "m"'),
+        (lambda m: m.temperature("t", "m", 3.0), 'no solid or plane part and no shell stands on "m"'),
         (lambda m: m.solid_material("c", E=1.0, nu=0.3), '"density" is missing'),
         (lambda m: m.solid_material("c", density=1.0), "no elasticity; give E and nu, or stiffness"),
         (lambda m: m.solid_material("c", E=(1, 2, 3), density=1.0), "nu = None must be 3 finite numbers"),

@@ -102,7 +102,7 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
     membrane = _is_membrane(s)
     if not membrane and abs(s["bk"] - 1.0) > _SAME:
         conv.note(f"{s.where}: PSHELL {s.id}: 12I/T**3 = {s['bk']:g} is not used")
-    thickness = np.array([_thickness(conv, card, s) for card in group.data])
+    thickness = np.array([_thickness(card, s) for card in group.data])
     m = isotropic(conv, s["mid1"], s.where)
     if not m.E > 0.0:
         raise ModelError("shells need E > 0", place=m.where)
@@ -123,19 +123,16 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
     return options
 
 
-def _thickness(conv: Conversion, card: Card, s: Card) -> float:
-    """Return the thickness of an element: that of its corners on average, or of its property."""
+def _thickness(card: Card, s: Card) -> list[float]:
+    """Return the thicknesses of an element at its corners: its own, or that of its property."""
     count = TYPES[card.name][0]
     given = [card[f"t{k + 1}"] for k in range(count)]
     if all(t is None for t in given):
         if s["t"] is None:
             raise ModelError(f"{card.name} {card.id} has no thickness", place=card.where, remedy="give T of PSHELL")
-        return float(s["t"])
+        return [float(s["t"])] * count
     scale = float(s["t"] or 0.0) if card["tflag"] else 1.0
-    values = [scale * t if t is not None else float(s["t"] or 0.0) for t in given]
-    if max(values) - min(values) > 1e-9 * max(values):
-        conv.note(f"{card.where}: {card.name} {card.id}: its thickness is the mean of its corners", Effect.DIFFERS)
-    return float(np.mean(values))
+    return [scale * t if t is not None else float(s["t"] or 0.0) for t in given]
 
 
 def _laminate(conv: Conversion, group: Group) -> dict[str, Any]:

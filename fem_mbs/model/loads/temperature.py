@@ -56,7 +56,7 @@ def _heated(building: Building, owner: str, on) -> tuple[np.ndarray, list[tuple[
     found = [(group, elements) for group, elements in found if len(elements)]
     if not found:
         raise ModelError(
-            f'no solid or plane part or shell stands on "{on}"', owner=owner,
+            f'no solid or plane part and no shell stands on "{on}"', owner=owner,
             remedy="give the part before its temperature",
         )  # fmt: skip
     return nodes, found

@@ -20,7 +20,7 @@ from fem_mbs.declarations.kinds import (
     shown,
 )
 from fem_mbs.elements.registry import element_type
-from fem_mbs.elements.shells.mass import shell_masses, surface_shares
+from fem_mbs.elements.shells.mass import mean_powers, shell_masses, surface_shares
 from fem_mbs.elements.shells.membrane import membrane_rows
 from fem_mbs.elements.shells.natural import CELLS, lines_of, normals, shell_rows
 from fem_mbs.elements.shells.stiffness import frames, membrane_stiffness, shell_stiffness
@@ -52,7 +52,8 @@ class Shell(Declaration):
     Args:
         on: "mesh", "mesh:set", or a list of them.
         material: name of a material; of one layer.
-        thickness: [m], a number, an expression of x, y, z of the middle of the element, or one per element.
+        thickness: [m], a number, an expression of x, y, z of the nodes, one per element (n,), or one per node of every
+            element (n, 3 or 4); linear between the nodes.
         layers: tables {"material", "thickness" [m], "angle" [degrees]}, from the bottom to the top along the normal;
             the angle turns the first axis of the material from that of the element about the normal.
         offset: distance [m] of the middle of the thickness from the nodes along the normal: a number, an expression, or
@@ -82,7 +83,7 @@ class Shell(Declaration):
     material: str | None = key(TEXT, "name of a material", None, shows="**required**, or layers")
     thickness: Any = key(
         NUMBER_OR_EXPRESSION,
-        "a number, or an expression of x, y, z of the middle of the element",
+        "a number, or an expression of x, y, z of the nodes, linear between these",
         None,
         shows="**required**, or layers",
         unit="m",
@@ -142,13 +143,9 @@ class Shell(Declaration):
                 owner=owner,
                 remedy=f"mesh with cells of first order ({', '.join(CELLS)})",
             )
-        middles = np.concatenate([_corners(building, run).mean(axis=1) for run in runs])
-        thickness = _values(building, owner, "thickness", total if total else self.thickness, middles)
-        if (thickness <= 0.0).any():
-            raise ModelError(
-                f"thickness = {thickness.min():g} must be greater than 0",
-                owner=owner, key="thickness", value=float(thickness.min()),
-            )  # fmt: skip
+        corners = [_corners(building, run) for run in runs]
+        middles = np.concatenate([x.mean(axis=1) for x in corners])
+        thickness = _thicknesses(owner, total if total else self.thickness, corners)
         offset = _values(building, owner, "offset", self.offset, middles)
         family = "shell"
         if self.element == "membrane":
@@ -179,6 +176,7 @@ class Shell(Declaration):
             table = np.concatenate(nodes)
             X = building.positions[table]
             _check(owner, kind, X, np.concatenate(ids))
+            h = thickness[where, : CELLS[kind]]
             groups.append(
                 ShellGroup(
                     name=label,
@@ -189,7 +187,8 @@ class Shell(Declaration):
                     places=places,
                     ids=np.concatenate(ids),
                     section=section,
-                    thickness=thickness[where],
+                    corners=h,
+                    powers=mean_powers(X, h),
                     offset=offset[where],
                     axes=frames(X, axis[where]),
                     heat=np.zeros((len(where), 2)),
@@ -245,6 +244,45 @@ def _corners(building: Building, run) -> np.ndarray:
     mesh, block, _, cells = run
     part, start = building.meshes[mesh]
     return building.positions[start + part.blocks[block].cells[cells]]
+
+
+def _thicknesses(owner: Owner, value: Any, corners: list[np.ndarray]) -> np.ndarray:
+    """Return thicknesses (n, k) at the nodes of elements, whose positions (m, 3 or 4, 3) are given in turn.
+
+    They are those of a number, an expression of x, y, z, one number per element, or one per node of every element.
+
+    The columns after the last node of an element hold its last value.
+    """
+    n, k = sum(len(x) for x in corners), max(x.shape[1] for x in corners)
+    X = np.concatenate([np.pad(x, ((0, 0), (0, k - x.shape[1]), (0, 0)), "edge") for x in corners])
+    if isinstance(value, str):
+        found = np.broadcast_to(
+            np.asarray(compile_expression(value, ("x", "y", "z"))(*np.moveaxis(X, 2, 0)), float), (n, k)
+        )
+    else:
+        try:
+            found = np.asarray(value, float)
+        except (TypeError, ValueError):
+            found = np.full(2, np.nan)
+        if found.ndim == 1 and found.shape == (n,):
+            found = found[:, None]
+        if found.shape in ((), (n, 1), (n, k)):
+            found = np.broadcast_to(found, (n, k)).copy()
+            last = np.repeat([x.shape[1] for x in corners], [len(x) for x in corners])
+            for column in range(1, k):
+                found[:, column] = np.where(column < last, found[:, column], found[:, column - 1])
+    if found.shape != (n, k) or not np.isfinite(found).all():
+        raise ModelError(
+            f"thickness = {shown(value)} must be a finite number, an expression of x, y, z, one per element ({n}), or "
+            f"one per node of every element ({n}, {k})",
+            owner=owner, key="thickness", value=value,
+        )  # fmt: skip
+    if (found <= 0.0).any():
+        raise ModelError(
+            f"thickness = {found.min():g} must be greater than 0",
+            owner=owner, key="thickness", value=float(found.min()),
+        )  # fmt: skip
+    return found
 
 
 def _values(building: Building, owner: Owner, key_: str, value: Any, x: np.ndarray) -> np.ndarray:
@@ -367,7 +405,7 @@ def _add_shell(
     building.rotational.update(np.unique(group.nodes).tolist())
     if group.section.inertia[0] > 0.0:
         directors = D if turned is None else np.einsum("eaji,eaj->eai", turned, D)
-        inertia = group.section.inertia * group.thickness[:, None] ** np.array((1.0, 2.0, 3.0))
+        inertia = group.section.inertia * group.powers
         M = shell_masses(shares, directors, inertia, group.offset)
         total = M[:, :, 0, 0] + 2.0 * M[:, :, 0, 4] + M[:, :, 4, 4]
         rows, columns = np.triu_indices(8)
