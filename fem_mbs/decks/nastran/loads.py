@@ -144,7 +144,7 @@ def _gravity(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: 
     if system.kind != "R":
         raise UnsupportedError("GRAV in a cylindrical or spherical system is not supported", place=card.where)
     if card["mb"]:
-        conv.note(f"{card.where}: GRAV: MB = {card['mb']} is not used")
+        conv.note(f"GRAV: MB = {card['mb']} is not used", where=card.where)
     a = np.zeros((len(conv.grids.ids), 6))
     a[:, :3] = card["a"] * np.array([card["n1"], card["n2"], card["n3"]]) @ system.axes
     case.forces += factor * (mass @ a.ravel()).reshape(-1, 6)
@@ -153,7 +153,7 @@ def _gravity(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: 
 def _rotation(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: Any) -> None:
     for key in ("racc", "mb", "idrf"):
         if card[key] is not None:
-            conv.note(f"{card.where}: RFORCE: {key.upper()} is not supported")
+            conv.note(f"RFORCE: {key.upper()} is not supported", where=card.where)
     system = conv.grids.system(card["cid"], card.where)
     centre = np.zeros(3) if not card["g"] else conv.grids.x[conv.grids.index(card["g"], card.where)]
     axes = system.axes if system.kind == "R" else system.axes_at(centre)[0]
@@ -302,7 +302,7 @@ def _pload1(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: A
         if not row.size:
             continue
         if kind.startswith("M") or any(group.data.pins):
-            conv.note(f"{card.where}: PLOAD1 with moments along a bar, or on bars with pin flags, is not supported")
+            conv.note("PLOAD1 with moments along a bar, or on bars with pin flags, is not supported", where=card.where)
             return
         _line_load(conv, case, card, factor, number, int(row[0]))
         return
@@ -417,7 +417,7 @@ def _temperatures(conv: Conversion, subcase: Subcase, case: LoadCase) -> None:
         if group.kind == "solid":
             continue
         if group.kind == "shell":
-            conv.note(f"{group.section.where}: temperatures of {group.section.name} {group.section.id} are not used")
+            conv.note(f"temperatures of {group.section.name} are not used", where=group.section.where)
             continue
         m = group.data.material
         change = values - (m.tref if start is None else start[group.nodes])
@@ -441,7 +441,7 @@ def _heat_line(conv: Conversion, case: LoadCase, number: int, stress: np.ndarray
         fixed[:, 6] += force
         return
     if any(group.data.pins):
-        conv.note(f"{group.section.where}: temperatures of bars with pin flags are not used")
+        conv.note("temperatures of bars with pin flags are not used", where=group.section.where)
         return
     force = stress * group.data.section.A
     _, axes, _ = bar_axes(conv, group)

@@ -160,14 +160,37 @@ class Printer(Relay):
             if plan.most and len(f) == plan.most < 3 * int(self.conv.used.sum()) - 1:
                 where = plan.subcase.commands["METHOD"].where
                 self.conv.note(
-                    f"{where}: the range of the method has more modes than the {plan.most} that are computed"
+                    f"the range of the method has more modes than the {plan.most} that are computed", where=where
                 )
             w = 2.0 * np.pi * f
             number = self.job.linear.below + 1 + np.arange(len(f))
             self._add("EIGENVALUES", number, np.column_stack((np.sign(w) * w**2, np.abs(w), np.abs(f))))
         factors = getattr(report, "load_factors", None)
         if factors is not None:
-            self._add("EIGENVALUES", 1 + np.arange(len(factors)), np.array(factors)[:, None])
+            found = np.array(factors, float)
+            kept = self._asked(found)
+            numbers = np.cumsum(kept)
+            self.tables = [
+                replace(t, mode=int(numbers[t.mode - 1])) if t.mode else t
+                for t in self.tables
+                if not t.mode or kept[t.mode - 1]
+            ]
+            self._add("EIGENVALUES", 1 + np.arange(kept.sum()), found[kept][:, None])
+
+    def _asked(self, factors: np.ndarray) -> np.ndarray:
+        """Return which load factors (n,) bool the method asks for; a note where its range may have more."""
+        plan = self.plan[self.number]
+        low, high = plan.bounds
+        kept = (factors >= low) & (factors <= high)
+        for mine, most in zip((factors > 0.0, factors <= 0.0), plan.numbers, strict=True):
+            kept &= ~mine | (np.cumsum(mine) <= most)
+        if plan.most and len(factors) == plan.most and np.abs(factors).max() < max(abs(high), abs(max(low, -high))):
+            self.conv.note(
+                f"the range of the method has more load factors than the {plan.most} of smallest magnitude that are "
+                "computed",
+                where=plan.subcase.commands["METHOD"].where,
+            )
+        return kept
 
     # --- elements --------------------------------------------------------------------------------------------------
     def _elements(self, step: StepPlan, frame: dict[str, np.ndarray]) -> None:

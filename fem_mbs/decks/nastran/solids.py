@@ -33,22 +33,25 @@ def _formulation(conv: Conversion, type_: str, cell: str, card: Card) -> str:
     if cell == "hexahedron20":
         if not full:
             conv.note(
-                f"{card.where}: CHEXA with 20 grid points: full integration; MSC Nastran reduces that of shear",
+                "CHEXA with 20 grid points: full integration; MSC Nastran reduces that of shear",
                 Effect.DIFFERS,
+                card.where,
             )
         return "standard"
     if full:
         return "standard"
     if cell == "wedge":
         conv.note(
-            f"{card.where}: CPENTA with 6 grid points has no bubble functions here; MSC Nastran's bends more softly",
+            "CPENTA with 6 grid points has no bubble functions here; MSC Nastran's bends more softly",
             Effect.DIFFERS,
+            card.where,
         )
         return "standard"
     conv.note(
-        f"{card.where}: CHEXA with 8 grid points has incompatible modes instead of MSC Nastran's bubble functions or "
+        "CHEXA with 8 grid points has incompatible modes instead of MSC Nastran's bubble functions or "
         "reduced shear; both bend without locking, distorted elements differ",
         Effect.DIFFERS,
+        card.where,
     )
     return "incompatible"
 

@@ -25,8 +25,8 @@ from fem_mbs.meshes.vocabulary import Effect
 __all__ = ["StepPlan", "make_steps", "solution_of"]
 
 _SOLUTIONS = {101: "statics", 103: "modes", 105: "buckling"}
-#: Modes that a method without a number asks for.
-_ONE = 1
+#: Modes that a method without a number asks for, and load factors that are looked for in a range without one.
+_ONE, _RANGE = 1, 40
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,9 @@ class StepPlan:
     supports: Supports
     #: number of modes beyond which those of a range are not looked for; 0: no such limit
     most: int = 0
+    #: range of the roots that are asked for, and how many positive and negative ones
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    numbers: tuple[float, float] = (np.inf, np.inf)
 
 
 def solution_of(deck: BulkDeck) -> int:
@@ -121,10 +124,10 @@ class _Steps:
         self.plan(i, name)
         return name
 
-    def plan(self, i: int, name: str, most: int = 0) -> None:
+    def plan(self, i: int, name: str, most: int = 0, **roots: tuple[float, float]) -> None:
         """Keep what the last step of the model stands for."""
         kind = step_kind(self.conv.model.steps[-1].kind)
-        self.made.append(StepPlan(self.conv.deck.subcases[i], name, kind, self.loads[i], self.supports, most))
+        self.made.append(StepPlan(self.conv.deck.subcases[i], name, kind, self.loads[i], self.supports, most, **roots))
 
 
 def make_steps(
@@ -185,7 +188,7 @@ def _range(card: Card) -> tuple[float | None, float | None, int | None]:
     if card.name == "EIGRL":
         return card["v1"], card["v2"], card["nd"]
     if card.name == "EIGB":
-        return card["l1"], card["l2"], card["ndp"] or card["nep"]
+        return card["l1"], card["l2"], card["ndp"] or (3 * card["nep"] if card["nep"] else None)
     return card["f1"], card["f2"], card["nd"]
 
 
@@ -237,12 +240,21 @@ def _buckling(conv: Conversion, steps: _Steps, i: int, others: list[int]) -> Non
         )
     if conv.deck.of("PLOAD", "PLOAD2", "PLOAD4"):
         conv.note("pressures keep their direction in buckling; MSC Nastran lets them follow (FOLLOWK)", Effect.DIFFERS)
-    low, _, count = _range(card)
+    low, high, count = _range(card)
+    if low is not None and high is not None and not high > low:
+        raise ModelError(f"the range {low:g} to {high:g} is empty", place=card.where)
     sign = "positive" if low is not None and low >= 0.0 else "both"
+    numbers = (np.inf, np.inf)
+    if card.name == "EIGB":
+        numbers = (count or np.inf, card["ndn"] or count or np.inf)
+        if sign == "both" and count:
+            count = count + int(numbers[1])
+    asked = count or (_ONE if high is None else _RANGE)
     name = f"subcase {subcase.number}"
     if any(plan.name == name for plan in steps.made):
         name = f"buckling of subcase {subcase.number}"
     conv.model.buckling_step(
-        count or _ONE, loads=names, name=name, sign=sign, supports=steps.supports.group(subcase.set("SPC"))
+        asked, loads=names, name=name, sign=sign, supports=steps.supports.group(subcase.set("SPC"))
     )
-    steps.plan(i, name)
+    bounds = (-np.inf if low is None else low, np.inf if high is None else high)
+    steps.plan(i, name, 0 if count or high is None else asked, bounds=bounds, numbers=numbers)
