@@ -129,6 +129,7 @@ UNUSED_FIELDS: dict[str, tuple[tuple[str, Effect, str], ...]] = {
         ("norm g c", Effect.NONE, "shapes have unit modal mass"),
     ),
     "EIGB": (
+        ("nep", Effect.NONE, "an estimate of the number of roots"),
         ("method", Effect.NONE, "the conduct of the other program"),
         ("norm g c", Effect.NONE, "the size of the shapes"),
     ),
