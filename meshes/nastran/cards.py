@@ -293,6 +293,22 @@ RBE2    eid:I gn:I cm:C nodes:X+                                         | rigid
 RBE3    eid:I - refgrid:I refc:C terms:A+                                | weighted mean
 RBAR    eid:I ga:I gb:I cna:C= cnb:C= cma:C= cmb:C= alpha:R=              | rigid bar
 SUPORT  terms:I*                                                         | reference of free bodies
+DLOAD   sid:I s:R terms:X+                                               | combination of loads over frequency or time
+RLOAD1  sid:I exciteid:I delay:X= dphase:X= tc:X= td:X= type:A=LOAD \
+                                                                         | load over the frequency, by its parts
+RLOAD2  sid:I exciteid:I delay:X= dphase:X= tb:X= tp:X= type:A=LOAD       | load over the frequency, by size and phase
+TLOAD1  sid:I exciteid:I delay:X= type:A=LOAD tid:X= us0:R=0 vs0:R=0      | load over time, by a table
+TLOAD2  sid:I exciteid:I delay:X= type:A=LOAD t1:R=0 t2:R=0 f:R=0 p:R=0 c:R=0 b:R=0 us0:R=0 vs0:R=0 | load over time
+DAREA   sid:I p1:I c1:I=0 a1:R=0 p2:I= c2:I=0 a2:R=0                      | where loads over frequency or time act
+FREQ    sid:I f:R*                                                       | frequencies
+FREQ1   sid:I f1:R df:R ndf:I=1                                          | equally spaced frequencies
+FREQ2   sid:I f1:R f2:R nf:I=1                                           | frequencies of equal ratio
+TSTEP   sid:I terms:X+                                                   | time steps
+TABLED1 tid:I xaxis:S=LINEAR yaxis:S=LINEAR extrap:I=0 - - - - rows:A+    | table of a function
+TABLED2 tid:I x1:R=0 extrap:I=0 - - - - - rows:A+                         | table of a function, shifted
+TABLED3 tid:I x1:R=0 x2:R=1 extrap:I=0 - - - - rows:A+                    | table of a function, shifted and scaled
+TABLED4 tid:I x1:R=0 x2:R=1 x3:R x4:R - - - rows:A+                       | function by a polynomial
+TABDMP1 tid:I type:S=G - - - - - - rows:A+                               | damping of modes over the frequency
 """
 
 

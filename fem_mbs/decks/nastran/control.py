@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from fem_mbs.decks.nastran.dynamics import PARAMETERS as RESPONSE_PARAMETERS
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.errors import UnsupportedError
 from fem_mbs.meshes.nastran.cards import CARDS
@@ -43,15 +44,13 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
         "AERO AEROS CAERO1 CAERO2 PAERO1 PAERO2 SPLINE1 SPLINE2 SPLINE4 SPLINE5 MKAERO1 MKAERO2 FLUTTER FLFACT AELIST "
         "AEFACT AESURF AESTAT AELINK AECOMP AECOMPL TRIM MONPNT1 GUST"
     ): "they belong to aeroelasticity",
-    _words(
-        "TABLED1 TABLED2 TABLED3 TABLED4 TABDMP1 FREQ FREQ1 FREQ2 FREQ3 FREQ4 FREQ5 RLOAD1 RLOAD2 TLOAD1 TLOAD2 DAREA "
-        "DLOAD DPHASE DELAY TSTEP"
-    ): "they belong to responses over time and frequency",
+    _words("FREQ3 FREQ4 FREQ5 DPHASE DELAY"): "they are noted where something selects them",
     _words("DESVAR DRESP1 DRESP2 DVPREL1 DVPREL2 DCONSTR DCONADD DOPTPRM DLINK"): "they belong to optimisation",
 }
 #: Parameters that are used, or change no result of the solutions that are computed.
 PARAMETERS: dict[tuple[str, ...], str] = {
-    _words("WTMASS COUPMASS AUTOSPC"): "used",
+    _words("WTMASS COUPMASS AUTOSPC G W3"): "used",
+    tuple(RESPONSE_PARAMETERS): "they are noted in responses",
     _words(
         "POST GRDPNT PRGPST PRTMAXIM NOCOMPS PATVER OGEOM OUGCORD USETPRT USETSEL DBALL TINY SPCGEN NEWSEQ DBDICT "
         "DBCCONV SEMAP SEMAPOPT DBCOVWRT PRTRESLT CURV CURVPLOT OMID SRCOMPS UNITSYS NOELOF NOELOP NOGPF PRTCSTM "
@@ -68,17 +67,19 @@ PARAMETERS: dict[tuple[str, ...], str] = {
         "PCHSPC1 NOCOUNTS USR_JCT"
     ): "they concern the other program",
     _words(
-        "G GFL W3 W4 LFREQ HFREQ LMODES LMODESFL DDRMM RESVEC RESVINER MODACC SDRPOPT ENFMOTN DYNSPCF PRPHIVZ ALPHA1 "
-        "ALPHA2 KDAMP"
-    ): "they concern responses over time and frequency",
+        "DDRMM RESVEC RESVINER MODACC SDRPOPT ENFMOTN DYNSPCF PRPHIVZ"
+    ): "they concern how responses are computed by modes",
     _words("K6ROT"): "it concerns shells",
     _words("LGDISP NMLOOP"): "they concern nonlinear solutions",
 }
 #: Commands that are used, and those that concern output.
 COMMANDS: dict[tuple[str, ...], str] = {
-    _words("TITLE SPC MPC LOAD METHOD STATSUB AUTOSPC TEMPERATURE DISPLACEMENT SPCFORCES FORCE SET SUBCASE"): "used",
     _words(
-        "SUBTITLE LABEL ECHO MAXLINES LINE VELOCITY ACCELERATION STRESS STRAIN MPCFORCES OLOAD GPFORCE GPSTRESS "
+        "TITLE SPC MPC LOAD METHOD STATSUB AUTOSPC TEMPERATURE DISPLACEMENT VELOCITY ACCELERATION SPCFORCES FORCE SET "
+        "SUBCASE DLOAD FREQUENCY TSTEP SDAMPING LOADSET"
+    ): "used",
+    _words(
+        "SUBTITLE LABEL ECHO MAXLINES LINE STRESS STRAIN MPCFORCES OLOAD GPFORCE GPSTRESS "
         "STRFIELD ESE EKE GPKE EFFMASS MEFFMASS SDISPLACEMENT SVECTOR SVELOCITY SACCELERATION BOUTPUT GROUNDCHECK "
         "WEIGHTCHECK MAXMIN HOUTPUT NLSTRESS NLLOAD SKIP PAGE VOLUME SURFACE ELSUM OTIME OFREQUENCY MODES THERMAL "
         "FLUX ENTHALPY XYPLOT XYPRINT PLOTID MCFRACTION PLOT LINES GPSTRAIN GPSDCON ELSDCON STRESSES ELDATA MEFM "
@@ -86,7 +87,7 @@ COMMANDS: dict[tuple[str, ...], str] = {
         "XYPUNCH XYPEAK MODALSE MODALKE GPRSORT SORT1 SORT2 STRAINS NOUTPUT OSTNINI AUXTAB INTENSITY PRESSURE SHELLTHK"
     ): "they concern output",
     _words("ANALYSIS SEALL SUPER SEFINAL RESVEC RESVINER PARAM SOL APP TIME DIAG ID CEND BEGIN"): "they select nothing",
-    _words("DLOAD FREQUENCY TSTEP SDAMPING CMETHOD LOADSET IC NLPARM"): "they belong to solutions that are refused",
+    _words("CMETHOD IC NLPARM"): "they belong to solutions that are refused",
 }
 #: Commands that change results and are not supported.
 DROPPED_COMMANDS: dict[str, str] = {

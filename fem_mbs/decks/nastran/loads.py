@@ -23,7 +23,7 @@ from fem_mbs.meshes.vocabulary import Effect
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["LoadCase", "find_loads", "needs_mass", "turn_loaded"]
+__all__ = ["LoadCase", "find_excitation", "find_loads", "needs_mass", "turn_loaded"]
 
 #: Entries that a load set may consist of.
 KINDS = (
@@ -94,14 +94,41 @@ def find_loads(conv: Conversion, subcase: Subcase, mass: csr_matrix | None) -> L
     Raises:
         ModelError: entries that name what is not there, or that the model does not have, with file and line.
     """
-    case = LoadCase(np.zeros((len(conv.grids.ids), 6)))
     number = conv.select(subcase, "LOAD")
-    for sid, factor in (_sets(conv, number, subcase) if number else {}).items():
+    case = _loads_of_sets(conv, _sets(conv, number, subcase) if number else {}, mass)
+    _temperatures(conv, subcase, case)
+    _no_rotation(conv, case)
+    return case
+
+
+def find_excitation(conv: Conversion, number: int, mass: csr_matrix | None) -> LoadCase | None:
+    """Return the loads that EXCITEID stands for: DAREA, and load sets of the same number; None where there is none."""
+    case = _loads_of_sets(conv, {number: 1.0}, mass)
+    areas = [card for card in conv.deck.of("DAREA") if card["sid"] == number]
+    for card in areas:
+        for k in "12":
+            if card[f"p{k}"] is None:
+                continue
+            digits = card[f"c{k}"]
+            if not 1 <= digits <= 6:
+                raise ModelError(f"component {digits} is none of 1 to 6", place=card.where)
+            node = np.array([conv.grids.index(card[f"p{k}"], card.where)])
+            value = np.zeros((1, 6))
+            value[0, digits - 1] = card[f"a{k}"]
+            case.forces[node] += conv.to_basic(node, value)
+    if not areas and not any(card["sid"] == number for card in conv.deck.of(*KINDS)):
+        return None
+    _no_rotation(conv, case)
+    return case
+
+
+def _loads_of_sets(conv: Conversion, factors: dict[int, float], mass: csr_matrix | None) -> LoadCase:
+    """Return the sum of load sets times factors."""
+    case = LoadCase(np.zeros((len(conv.grids.ids), 6)))
+    for sid, factor in factors.items():
         for card in conv.deck.of(*KINDS):
             if card["sid"] == sid and card.name != "SPCD":
                 _ADD[card.name](conv, case, card, factor, mass)
-    _temperatures(conv, subcase, case)
-    _no_rotation(conv, case)
     return case
 
 

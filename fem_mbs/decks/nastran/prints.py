@@ -6,6 +6,7 @@ CROD           axial force, torque
 CBAR           bending moments of end A in planes 1 and 2, of end B, shear 1 and 2, axial force, torque
 CBEAM          the same, of both ends: for each element two rows (points 1 and 2) of moments 1 and 2, shear 1 and 2,
                axial force, torque
+COMPLEX ...    of frequency responses real parts of T1 to R3, then imaginary ones, by the frequency (``time``)
 EIGENVALUES    eigenvalue, circular frequency, frequency; of buckling the factor
 """
 
@@ -59,8 +60,12 @@ class Printer(Relay):
         """Compute the tables of these frames."""
         step = self.plan[self.number]
         if frames is not None:
-            if step.kind.shapes:
+            if step.kind.shapes == "vibration":
+                self._vibrations(step, frames)
+            elif step.kind.shapes:
                 self._shapes(step)
+            elif step.kind.motion:
+                self._motion(step, frames)
             else:
                 self._static(step, {k: v[0] for k, v in frames.items() if k != "time"})
         super().append(series, frames, restart)
@@ -84,10 +89,12 @@ class Printer(Relay):
         members = self.conv.deck.sets.get(command.number)
         return np.ones(len(ids), bool) if members is None else np.isin(ids, list(members))
 
-    def _add(self, quantity: str, ids: Any, values: Any, mode: int = 0, points: Any = None) -> None:
+    def _add(
+        self, quantity: str, ids: Any, values: Any, mode: int = 0, points: Any = None, time: float = 0.0
+    ) -> None:  # fmt: skip
         self.tables.append(
             PrintTable(
-                quantity=quantity, set=None, time=0.0, mode=mode or None, ids=np.asarray(ids).tolist(),
+                quantity=quantity, set=None, time=time, mode=mode or None, ids=np.asarray(ids).tolist(),
                 values=np.asarray(values, float).tolist(),
                 points=None if points is None else np.asarray(points).tolist(),
             )
@@ -139,6 +146,32 @@ class Printer(Relay):
                 whole[: len(force)] = force
                 total += system.nodal(whole)[:n]
         return total
+
+    # --- responses -------------------------------------------------------------------------------------------------
+    def _vibrations(self, step: StepPlan, frames: Mapping[str, np.ndarray]) -> None:
+        """Add real and imaginary parts of displacements, velocities and accelerations at each frequency."""
+        ids = self.conv.grids.ids
+        for f, frequency in enumerate(np.atleast_1d(frames["time"])):
+            real, imaginary = (
+                self._nodal(np.concatenate((frames[f"displacement{part}"][f], frames[f"rotation{part}"][f]), axis=1))
+                for part in ("", " imaginary")
+            )
+            u, rate = real + 1j * imaginary, 2j * np.pi * float(frequency)
+            for order, name in enumerate(("DISPLACEMENT", "VELOCITY", "ACCELERATION")):
+                mine = self._chosen(step, name, ids)
+                if mine.any():
+                    v = u[mine] * rate**order
+                    self._add(f"COMPLEX {name}", ids[mine], np.hstack((v.real, v.imag)), time=float(frequency))
+
+    def _motion(self, step: StepPlan, frames: Mapping[str, np.ndarray]) -> None:
+        """Add displacements at each time that is kept."""
+        ids = self.conv.grids.ids
+        mine = self._chosen(step, "DISPLACEMENT", ids)
+        if not mine.any():
+            return
+        for k, time in enumerate(np.atleast_1d(frames["time"])):
+            u = self._nodal(np.concatenate((frames["displacement"][k], frames["rotation"][k]), axis=1))
+            self._add("DISPLACEMENT", ids[mine], u[mine], time=float(time))
 
     # --- modes -----------------------------------------------------------------------------------------------------
     def _shapes(self, step: StepPlan) -> None:

@@ -113,7 +113,7 @@ def _convert(deck: BulkDeck, part: bool) -> Converted:
     hold_singular(conv, rows, supports, _along_axes(conv, K))
     make_rows(conv, rows)
     motions = make_supports(conv, supports, len(subcases), rows)
-    steps = [] if part else make_steps(conv, solution, loads, motions, supports)
+    steps = [] if part else make_steps(conv, solution, loads, motions, supports, M)
     check_fields(conv)
     return Converted(deck, conv.model, conv, steps, rows)
 

@@ -21,6 +21,15 @@ _CELLS = {
     "CHEXA": (8, "hexahedron", "hexahedron20", [*range(12), 16, 17, 18, 19, 12, 13, 14, 15]),
 }
 FACES = shapes.FACES
+#: Cell -> order of its nodes that gives a mirrored cell its volume back: bottom and top, or two corners, exchanged.
+_MIRRORED = {
+    "tetra": [0, 2, 1, 3],
+    "tetra10": [0, 2, 1, 3, 6, 5, 4, 7, 9, 8],
+    "wedge": [3, 4, 5, 0, 1, 2],
+    "wedge15": [3, 4, 5, 0, 1, 2, 9, 10, 11, 6, 7, 8, 12, 13, 14],
+    "hexahedron": [4, 5, 6, 7, 0, 1, 2, 3],
+    "hexahedron20": [4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11, 16, 17, 18, 19],
+}
 
 
 def _formulation(conv: Conversion, type_: str, cell: str, card: Card) -> str:
@@ -96,6 +105,8 @@ def find_solids(conv: Conversion) -> None:
         element = _formulation(conv, type_, cell, properties[pid])
         ids = np.array([card.id for card, _ in members])
         table = _indices(conv, members)
+        mirrored = shapes.volumes(cell, conv.grids.x[table]) < 0.0  # Nastran takes both orders
+        table[mirrored] = table[mirrored][:, _MIRRORED[cell]]
         name = f"PSOLID {pid} {type_}" + (f"{count}" if count != corners else "")
         conv.groups.append(Group(name, "solid", type_, cell, element, ids, table, properties[pid]))
         conv.used[table.ravel()] = True

@@ -2,17 +2,20 @@
 
 SOL 101      linear_static_step per subcase; it reads functions of time at its number
 SOL 103      modes_step per subcase; with STATSUB about the stresses of that static subcase
+SOL 108, 111 harmonic_step per subcase with a DLOAD, direct or by modes
+SOL 109, 112 linear_transient_step per subcase with a DLOAD
 SOL 105      linear_static_step of the static subcases, buckling_step of the loads of the one that STATSUB names
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs.decks.nastran.constraints import Supports
+from fem_mbs.decks.nastran.dynamics import RESPONSES, add_response
 from fem_mbs.decks.nastran.loads import LoadCase, thermal_reference
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.declarations.steps import StepKind, step_kind
@@ -22,9 +25,12 @@ from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import BulkDeck, Subcase
 from fem_mbs.meshes.vocabulary import Effect
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
 __all__ = ["StepPlan", "make_steps", "solution_of"]
 
-_SOLUTIONS = {101: "statics", 103: "modes", 105: "buckling"}
+_SOLUTIONS = {101: "statics", 103: "modes", 105: "buckling", **RESPONSES}
 #: Modes that a method without a number asks for, and load factors that are looked for in a range without one.
 _ONE, _RANGE = 1, 40
 
@@ -131,7 +137,8 @@ class _Steps:
 
 
 def make_steps(
-    conv: Conversion, solution: int, loads: list[LoadCase], motions: list[str], supports: Supports
+    conv: Conversion, solution: int, loads: list[LoadCase], motions: list[str], supports: Supports,
+    mass: csr_matrix | None,
 ) -> list[StepPlan]:  # fmt: skip
     """Create the steps of the model.
 
@@ -144,6 +151,10 @@ def make_steps(
         for i in range(len(subcases)):
             steps.static(i)
         return steps.made
+    if solution in RESPONSES:
+        for i in range(len(subcases)):
+            _response(conv, steps, i, mass)
+        return steps.made
     methods = [i for i, s in enumerate(subcases) if s.set("METHOD")]
     if not methods:
         raise ModelError("no subcase has a METHOD", place=subcases[0].where, remedy="select an EIGRL or EIGR")
@@ -155,6 +166,37 @@ def make_steps(
     for i in own:
         _buckling(conv, steps, i, [k for k in range(len(subcases)) if k not in own])
     return steps.made
+
+
+def _response(conv: Conversion, steps: _Steps, i: int, mass: csr_matrix | None) -> None:
+    """Add the steps of a response over frequency or time."""
+    subcase = conv.deck.subcases[i]
+    if steps.supports.group(subcase.set("SPC")):
+        raise UnsupportedError(
+            "supports that differ between subcases of responses are not supported", place=subcase.where,
+            remedy="give the subcases decks of their own",
+        )  # fmt: skip
+    if steps.motions:
+        conv.note("enforced displacements stand still in responses", where=subcase.where)
+    first = len(conv.model.steps)
+    names = add_response(conv, subcase, mass, lambda: _modes_of_response(conv, subcase))
+    for name, step in zip(names, conv.model.steps[first:], strict=True):
+        steps.made.append(StepPlan(subcase, name, step_kind(step.kind), steps.loads[i], steps.supports))
+
+
+def _modes_of_response(conv: Conversion, subcase: Subcase) -> dict[str, Any]:
+    """Return the modes that a modal response takes: their number, or the frequency up to which."""
+    if not subcase.set("METHOD"):
+        raise ModelError("the subcase has no METHOD", place=subcase.where, remedy="select an EIGRL or EIGR")
+    card = _method(conv, subcase)
+    low, high, count = _range(card)
+    if low is not None and low > 0.0:
+        conv.note("the modes below the range of the method are taken, too", Effect.DIFFERS, card.where)
+    if count:
+        return {"modes": count}
+    if high is None:
+        return {"modes": _ONE}
+    return {"cutoff": high}
 
 
 def _static_of(conv: Conversion, steps: _Steps, i: int, others: list[int]) -> int:
