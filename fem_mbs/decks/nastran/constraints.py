@@ -622,7 +622,7 @@ def make_supports(conv: Conversion, supports: Supports, count: int, rows: Rows) 
             equations += [_terms(node, part, grids.axes[node, k]) for k in sorted(set(ks))]
         if idle >= 0 and not group:
             fixed[idle % 6] = [node for node in fixed[idle % 6] if node != idle // 6]
-            conv.model.motion("support that does not move", np.array([idle // 6]), _NAMES[idle % 6], 0.0)
+            conv.model.motion("support that does not move", idle // 6, _NAMES[idle % 6], 0.0)
         for k, nodes in enumerate(fixed):
             if nodes:
                 conv.model.fix(np.unique(nodes), [_NAMES[k]], group)

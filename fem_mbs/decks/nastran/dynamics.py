@@ -389,8 +389,9 @@ def _add_loads(
 ) -> dict[str, _Excitation]:
     """Create the loads of a response; return them by name."""
     names = {}
+    kinds: tuple[tuple[int, Any, str], ...] = ((0, conv.model.force, "forces"), (3, conv.model.moment, "moments"))
     for number, load in enumerate(loads, 1):
-        for part, make, what in ((0, conv.model.force, "forces"), (3, conv.model.moment, "moments")):
+        for part, make, what in kinds:
             values = load.case.forces[:, part : part + 3]
             nodes = np.flatnonzero(np.abs(values).max(axis=1) > 0.0)
             if len(nodes):
