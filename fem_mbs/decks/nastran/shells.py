@@ -66,10 +66,10 @@ def make_shells(conv: Conversion) -> None:
         mass = "consistent" if conv.coupled else "lumped"
         if not _is_membrane(group.section):
             conv.note(
-                f"{group.section.where}: {group.section.name} {group.section.id}: {group.type} are shells with "
-                "rotations about their normals; those of MSC Nastran have another formulation, so that coarse meshes "
-                "differ",
+                f"{group.type} are shells with rotations "
+                "about their normals; those of MSC Nastran have another formulation, so that coarse meshes differ",
                 Effect.DIFFERS,
+                group.section.where,
             )
         try:
             conv.model.shells(group.name, f"deck:part {i + 1}", mass=mass, **options)
@@ -101,7 +101,7 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
         )
     membrane = _is_membrane(s)
     if not membrane and abs(s["bk"] - 1.0) > _SAME:
-        conv.note(f"{s.where}: PSHELL {s.id}: 12I/T**3 = {s['bk']:g} is not used")
+        conv.note(f"PSHELL: 12I/T**3 = {s['bk']:g} is not used", where=s.where)
     thickness = np.array([_thickness(card, s) for card in group.data])
     m = isotropic(conv, s["mid1"], s.where)
     if not m.E > 0.0:
@@ -119,7 +119,7 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
     elif abs(s["ts"] - _SHEAR) > _SAME:
         options["shear_correction"] = s["ts"]
     if s["mid3"] not in (None, s["mid1"]):
-        conv.note(f"{s.where}: PSHELL {s.id}: MID3 is another material, which is not used", Effect.DIFFERS)
+        conv.note("PSHELL: MID3 is another material, which is not used", Effect.DIFFERS, s.where)
     return options
 
 
@@ -139,7 +139,7 @@ def _laminate(conv: Conversion, group: Group) -> dict[str, Any]:
     """Return arguments of shells with a PCOMP."""
     s = group.section
     if s["nsm"]:
-        conv.note(f"{s.where}: PCOMP {s.id}: the nonstructural mass is not used")
+        conv.note("PCOMP: the nonstructural mass is not used", where=s.where)
     words = list(s["plies"])
     layers: list[dict[str, Any]] = []
     before: tuple[Any, Any] = (None, None)
@@ -175,9 +175,7 @@ def _ply(conv: Conversion, mid: int, where: str) -> str:
         return name
     shear = [card["g12"], card["g1z"] or card["g12"], card["g2z"] or card["g12"]]
     if not card["g1z"] or not card["g2z"]:
-        conv.note(
-            f"{card.where}: MAT8 {mid}: G12 stands for the transverse shear moduli, which are blank", Effect.DIFFERS
-        )
+        conv.note("MAT8: G12 stands for the transverse shear moduli, which are blank", Effect.DIFFERS, card.where)
     try:
         # across the plane nothing matters: plies have no stress there
         conv.model.solid_material(
