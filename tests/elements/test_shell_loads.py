@@ -13,6 +13,7 @@ from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.elements.shells.mass import mean_powers
+from fem_mbs.errors import MeshError
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.compiled import compile_model
 
@@ -404,6 +405,81 @@ def test_a_tapered_cantilever_bends_as_its_beam(cell):
 def test_thicknesses_that_fit_no_element_are_refused(thickness):
     with pytest.raises(ModelError, match=r"thickness = .* must be"):
         model_of(grid(flat(1, 1), 2, 2), thickness)
+
+
+# --- edges -----------------------------------------------------------------------------------------------------------
+def with_edges(mesh, nx, ny):
+    """The mesh of `grid` with its right edge, and a line across its middle that two rows of shells share, as sets."""
+    quad = mesh.blocks[0].kind == "quad"
+    right = np.arange(ny) * nx + nx - 1
+    inner = np.concatenate((np.arange(ny) * nx + nx // 2 - 1, np.arange(ny) * nx + nx // 2))
+    side = np.repeat((1, 3), ny)
+    sets = {"right edge": [(0, right, np.ones(ny, int))]}
+    if quad:
+        sets["inner edge"] = [(0, inner, side)]
+    blocks = [(mesh.blocks[0].kind, mesh.blocks[0].cells)]
+    return Mesh(mesh.points, blocks, node_sets=dict(mesh.node_sets), facet_sets=sets)
+
+
+@CELLS
+def test_loads_on_an_edge(cell):
+    """A strip without Poisson's effect under forces and moments per length at its end is a beam, stretched and bent."""
+    L, b, h, nx, ny = 1.0, 0.2, 0.01, 8, 2
+    model = model_of(with_edges(grid(flat(L, b), nx, ny, cell), nx, ny), h, nu=0.0)
+    model.fix("s:left")
+    if cell == "triangle":  # whose forces on an edge need moments about the normal at its ends
+        model.fix("s:right", ["rotation z"])
+    model.line_load("q", "s:right edge", (5e4, 0.0, -20.0), moment=(0.0, "30 + 0*z", 0.0))
+    model.sensor("u", "displacement", on="s:b")
+    model.linear_static_step()
+    u = solve(model).sensor("u").values[-1]
+    EI = E * h**3 / 12
+    assert u[0] == pytest.approx(5e4 * L / (E * h), rel=1e-3)
+    assert u[2] == pytest.approx(-20 * L**3 / (3 * EI) - 30 * L**2 / (2 * EI), rel=0.01)
+
+
+def test_an_edge_of_two_shells_is_loaded_once():
+    """Forces of the set of both sides of a line, which grow along it: resultant and place of a linear load."""
+    nx, ny = 4, 3
+    mesh = with_edges(grid(flat(1.0, 0.6), nx, ny), nx, ny)
+    model = model_of(mesh)
+    model.line_load("q", "s:inner edge", (0.0, 0.0, "100*y"))
+    model.fix("s:left")
+    model.sensor("R", "reaction", on="s:left")
+    model.linear_static_step()
+    R = solve(model).sensor("R").values[-1]
+    total = 100 * 0.6**2 / 2
+    assert R[2] == pytest.approx(-total, rel=1e-9)
+    block = next(b for b in model.building.blocks if b.type.name == "force3")
+    F = block.par[:, block.type.column("Fz")]
+    y = mesh.points[block.nodes[:, 0], 1]
+    assert F.sum() == pytest.approx(total)
+    assert F @ y == pytest.approx(100 * 0.6**3 / 3)
+
+
+def test_edge_loads_that_fit_no_edge_are_refused():
+    mesh = with_edges(grid(flat(1, 1), 2, 2), 2, 2)
+    model = model_of(mesh, element="membrane")
+    for name, options, message in (
+        ("a", {"on": "s:left"}, "holds no faces of solids or edges"),
+        ("b", {"on": "s:right edge", "axes": "local"}, "no section axes"),
+        ("c", {"on": "s:right edge", "vector": (1.0, 2.0)}, "must be 3 numbers"),
+        ("d", {"on": "s:right edge", "vector": ("1/(x - 1)", 0.0, 0.0)}, "not finite"),
+    ):
+        with pytest.raises((ModelError, MeshError), match=message):
+            model.line_load(name, **{"vector": (1.0, 0.0, 0.0), **options})
+    model.line_load("m", "s:right edge", (0.0, 0.0, 0.0), moment=(1.0, 0.0, 0.0))
+    model.fix("s:left")
+    model.linear_static_step()
+    with pytest.raises(ModelError, match="rotation"):
+        solve(model)
+    other = Model(3)
+    other.material("m", E=1.0, nu=0.3, density=0.0)
+    other.mesh("s", mesh)
+    other.mesh("t", mesh)
+    other.shells("shell", on="t", material="m", thickness=0.1)
+    with pytest.raises(ModelError, match="which is no shell"):
+        other.line_load("q", "s:right edge", (1.0, 0.0, 0.0))
 
 
 # --- moving frames ---------------------------------------------------------------------------------------------------

@@ -126,13 +126,12 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
 def _thickness(card: Card, s: Card) -> list[float]:
     """Return the thicknesses of an element at its corners: its own, or that of its property."""
     count = TYPES[card.name][0]
-    given = [card[f"t{k + 1}"] for k in range(count)]
-    if all(t is None for t in given):
-        if s["t"] is None:
-            raise ModelError(f"{card.name} {card.id} has no thickness", place=card.where, remedy="give T of PSHELL")
-        return [float(s["t"])] * count
-    scale = float(s["t"] or 0.0) if card["tflag"] else 1.0
-    return [scale * t if t is not None else float(s["t"] or 0.0) for t in given]
+    given, own = [card[f"t{k + 1}"] for k in range(count)], s["t"]
+    if own is None and all(t is None for t in given):
+        raise ModelError(f"{card.name} {card.id} has no thickness", place=card.where, remedy="give T of PSHELL")
+    own = float(own or 0.0)
+    scale = own if card["tflag"] else 1.0
+    return [scale * t if t is not None else own for t in given]
 
 
 def _laminate(conv: Conversion, group: Group) -> dict[str, Any]:

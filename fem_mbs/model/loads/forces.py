@@ -9,9 +9,10 @@ import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FLAG, FUNCTION, NAME, NUMBER_OR_VECTOR, PLACES, TEXT, VECTOR, VELOCITY, shown
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.building import Building
+from fem_mbs.model.loads.edges import edge_resultants, edges_of
 from fem_mbs.system.blocks import Block
 
 __all__ = ["Force", "LineLoad", "Moment"]
@@ -187,21 +188,23 @@ class Moment(Declaration):
 
 @dataclass(frozen=True, eq=False)
 class LineLoad(Declaration):
-    """Distributed loads on beams and trusses.
+    """Distributed loads on beams, trusses and edges of shells.
 
-    Apply a distributed load [N/m] on a group of beams or trusses, per length of the undeformed element.
+    Apply a distributed load [N/m] on a group of beams or trusses, or on edges of shells, per length of the undeformed
+    element.
 
     Args:
-        on: name of the group, as given to `beams` or `trusses`.
+        on: name of the group, as given to `beams` or `trusses`; or "mesh:set", a set of edges of shells.
         vector: (dimension,) numbers or expressions of x, y, z; between the nodes of an element it varies linearly.
         axes: "global": fixed in direction, work-equivalent to the elastic line of the beams; "local": in the
             section's axes of beams (the plane: along and across), with which it turns; lumped to the ends.
+        moment: on edges of shells, moment per length [N m/m], 3 numbers or expressions, fixed in direction.
     """
 
     owner = "Line load"
 
     name: str = key(NAME, "", shows='"line load 1", ...')
-    on: str = key(TEXT, "name of a group of beams or trusses")
+    on: str = key(TEXT, "name of a group of beams or trusses, or mesh:set of edges of shells")
     vector: Any = key(VELOCITY, "per undeformed length; expressions of x, y, z of the nodes", unit="N/m")
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
     axes: str = key(
@@ -210,9 +213,38 @@ class LineLoad(Declaration):
         "global",
         choices=("global", "local"),
     )
+    moment: Any = key(
+        VELOCITY,
+        "on edges of shells: moment per length, fixed in direction; expressions of x, y, z of the nodes",
+        None,
+        kw_only=True,
+        unit="N m/m",
+    )
+
+    def _on_edges(self, building: Building, owner: Owner) -> None:
+        """Apply the load on edges of shells."""
+        if self.axes == "local":
+            raise ModelError("edges of shells have no section axes", owner=owner, remedy='use axes = "global"')
+        index = float(building.function_index(self.function, owner, load=True))
+        edges = edges_of(building, owner, self.on)
+        nodes, forces = edge_resultants(building, owner, edges, "vector", self.vector)
+        columns = {f"F{c}": v for c, v in zip("xyz", forces.T, strict=True)}
+        building.add_block(self.name, "force3", nodes, function=index, **columns)
+        if self.moment is not None:
+            building.needs_rotation += [(owner, int(n)) for n in nodes]
+            _, moments = edge_resultants(building, owner, edges, "moment", self.moment)
+            columns = {f"M{c}": v for c, v in zip("xyz", moments.T, strict=True)}
+            building.add_block(self.name, "moment3", nodes, function=index, **columns)
 
     def build(self, building: Building) -> None:
         owner = building.label("Line load", self.name)
+        if building.shell_groups and self.on not in building.groups and ":" in self.on:
+            self._on_edges(building, owner)
+            return
+        if self.moment is not None:
+            raise ModelError(
+                "moments per length are for edges of shells", owner=owner, key="moment", remedy="remove moment"
+            )
         building.find(
             "group of beams or trusses", self.on, {k: v for k, v in building.groups.items() if v.shape[1] == 2}, owner
         )
