@@ -418,7 +418,7 @@ def with_edges(mesh, nx, ny):
     if quad:
         sets["inner edge"] = [(0, inner, side)]
     blocks = [(mesh.blocks[0].kind, mesh.blocks[0].cells)]
-    return Mesh(mesh.points, blocks, node_sets=dict(mesh.node_sets), facet_sets=sets)
+    return Mesh(mesh.points, blocks, node_sets=mesh.node_sets, cell_sets=mesh.cell_sets, facet_sets=sets)
 
 
 @CELLS

@@ -1,0 +1,92 @@
+"""Weight, turning frames, reduction and rotors of shells and membranes.
+
+Wright: A. D. Wright, C. E. Smith, R. W. Thresher, J. L. C. Wang, Vibration modes of centrifugally stiffened beams,
+J. Appl. Mech. 49 (1982) 197-202.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_shell_loads import CELLS, ELEMENTS, RHO, E, flat, grid, model_of, with_edges
+
+from fem_mbs import Model, reduce_part, solve
+from fem_mbs.analysis.rotors.rotating import rotation_of, steady_rotation
+from fem_mbs.solvers.eigen.complex_modes import complex_modes
+
+
+@CELLS
+@ELEMENTS
+def test_weight(cell, element):
+    """Reactions are rho h A g, and with an offset the moment of its arm."""
+    h, g = 0.02, (3.0, 0.0, -9.81)
+    options = {"offset": 0.3} if element == "standard" else {}
+    model = model_of(grid(flat(1.2, 0.7), 3, 2, cell), h, element=element, **options)
+    model.gravity = g
+    model.fix("s:left")
+    if element == "membrane":
+        model.fix("s", ["z"])
+    model.sensor("R", "reaction", on="s:left" if element == "standard" else "s")
+    model.linear_static_step()
+    R = solve(model).sensor("R").values[-1]
+    weight = RHO * h * 1.2 * 0.7 * np.array(g)
+    np.testing.assert_allclose(R[[0, 2] if element == "standard" else [0, -1]], -weight[[0, 2]], rtol=1e-9)
+
+
+def test_a_turning_blade_flaps_by_wright():
+    """First flapping frequency of a strip that turns about its root, 5.5850 sqrt(EI/m L^4) at 4 sqrt(EI/m L^4)."""
+    L, b, h = 1.0, 0.05, 0.004
+    unit = np.sqrt(E * h**2 / 12 / RHO) / L**2
+    model = model_of(grid(flat(L, b), 24, 1), h, nu=0.0)
+    model.fix("s:left")
+    model.centrifugal("spin", speed=4 * unit, axis=(0.0, 0.0, 1.0), point=(0.0, b / 2, 0.0))
+    model.static_step(increments=2)
+    model.modes_step(1)
+    (found,) = solve(model).steps[-1].report.frequencies_hz
+    assert 2 * np.pi * found / unit == pytest.approx(5.5850, rel=3e-3)
+
+
+@CELLS
+def test_a_reduced_plate_moves_as_the_whole_one(cell):
+    """Statics under pressure, loads of an edge and temperatures, with all modes that the part has."""
+
+    def plate():
+        model = model_of(with_edges(grid(flat(1.0, 0.4), 3, 2, cell), 3, 2), 0.01, offset=0.004)
+        model.pressure("p", "s:body", 200.0)
+        model.line_load("q", "s:right edge", (1e3, 0.0, "50*y"), moment=(0.0, 20.0, 0.0))
+        model.temperature("sun", "shell", "30*x", gradient=300.0)
+        return model
+
+    whole = plate()
+    part = reduce_part(plate(), {"left": "s:left", "tip": "s:c"}, modes=500)
+    m = Model(3)
+    m.reduced_part("plate", part)
+    whole.fix("s:left")
+    m.fix("plate:left")
+    for name in ("p", "q", "sun"):
+        m.part_load(name, "plate", name)
+    u = []
+    for model, tip in ((whole, "s:c"), (m, "plate:tip")):
+        model.sensor("u", "displacement", on=tip)
+        model.linear_static_step()
+        model.modes_step(3)
+        results = solve(model)
+        u.append((results.steps[0].series["sensor/u"][-1][:3], results.steps[1].report.frequencies_hz))
+    np.testing.assert_allclose(u[1][0], u[0][0], atol=1e-7 * np.abs(u[0][0]).max())
+    np.testing.assert_allclose(u[1][1], u[0][1], rtol=1e-6)
+
+
+@CELLS
+def test_a_spinning_plate_nutates(cell):
+    """A free square plate seen from the frame that turns with it: Euler's frequency (Ip - I) Omega/I."""
+    a, h, speed = 0.4, 0.02, 100.0
+    model = model_of(grid(lambda u, v: (a * (u - 0.5), a * (v - 0.5), 0 * u), 4, 4, cell), h)
+    model.rotor("rotor", axis=(0.0, 0.0, 1.0))
+    compiled = model.compile()
+    rotation = rotation_of(compiled, model.rotors["rotor"], speed)
+    lin = steady_rotation(compiled, compiled.system.initial_state(), rotation).seen_from("rotating")
+    values = complex_modes(lin.M, lin.C, lin.K, lin.G, count=20).values
+    I, Ip = (a * a + h * h) / 12, a * a / 6
+    assert np.abs(values - 1j * (Ip - I) / I * speed).min() < 1e-3 * speed
+    elastic = np.abs(values.imag)[np.abs(values.imag) > 3 * speed]
+    assert elastic.size  # the plate is no rigid body
