@@ -209,6 +209,12 @@ class MembraneSection(_Frozen):
     orientation: str | None
     where: str
 
+    def of_shell(self) -> ShellSection:
+        """Return the section of a shell of this thickness, whose middle is at the nodes."""
+        return ShellSection(
+            self.elset, self.elements, self.material, self.thickness, 0.0, self.orientation, (), False, self.where
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class PointMass(_Frozen):

@@ -39,6 +39,37 @@ def test_bending_by_forces(tmp_path, kind):
     assert prints(done, "U")[1][:, 2] == pytest.approx(10.0 * L**3 / (3.0 * EI), rel=2e-3)
 
 
+@pytest.mark.parametrize("kind", ["M3D4", "M3D4R", "M3D3"])
+def test_membranes(tmp_path, kind):
+    """A strip of membranes pulled and weighed in its plane, F L/(E A) + rho g L^2/(2 E); no node turns."""
+    text = strip(kind if kind != "M3D3" else "S3", "*MEMBRANE SECTION, ELSET=EALL, MATERIAL=M\n.02\n")
+    text = text.replace("TYPE=S3", "TYPE=M3D3").replace("FIX, 1, 6", "FIX, 1, 3\nNALL, 3, 3")
+    loads = "*CLOAD\nTIP, 1, 5.E3\n*DLOAD\nEALL, GRAV, 10., 1., 0., 0.\n"
+    _, (done,) = run(tmp_path / "d.inp", text, step("*STATIC\n" + loads + U))
+    exact = 1e4 * L / (E * B * T) + 8000.0 * 10.0 * L**2 / (2.0 * E)
+    assert prints(done, "U")[1][:, 0] == pytest.approx(exact, rel=1e-3)
+    conv = convert(read_deck(tmp_path / "d.inp"))
+    assert not conv.model.building.rotational
+
+
+def test_membranes_need_their_section(tmp_path):
+    (tmp_path / "d.inp").write_text(strip("M3D4") + step("*STATIC\n"))
+    with pytest.raises(InputError, match="SHELL SECTION: element 1 of the set EALL is of type M3D4"):
+        convert(read_deck(tmp_path / "d.inp"))
+
+
+@pytest.mark.parametrize("kind", ["S4", "M3D4"])
+def test_turning_strips(tmp_path, kind):
+    """CENTRIF about the clamped end stretches a strip by rho w^2 L^3/(3 E)."""
+    section = None if kind == "S4" else "*MEMBRANE SECTION, ELSET=EALL, MATERIAL=M\n.02\n"
+    text = strip(kind, section).replace(
+        "FIX, 1, 6", "FIX, 1, 6\nNALL, 3, 3" if kind == "S4" else "FIX, 1, 3\nNALL, 3, 3"
+    )
+    load = "*DLOAD\nEALL, CENTRIF, 1.E4, 0., .1, 0., 0., 0., 1.\n"
+    _, (done,) = run(tmp_path / "d.inp", text, step("*STATIC\n" + load + U))
+    assert prints(done, "U")[1][:, 0] == pytest.approx(8000.0 * 1e4 * L**3 / (3.0 * E), rel=3e-3)
+
+
 LOADS = {
     "P": ("*DLOAD\nEALL, P, 100.", 100.0 * B, 1.0),
     "P on SPOS": ("*DSLOAD\nTOP, P, 100.", 100.0 * B, -1.0),
@@ -132,7 +163,6 @@ REFUSED = {
     "S8R": ("TYPE=S4R", "TYPE=S4R5", "S4R5"),
     "no second line": ("MATERIAL=M\n", "MATERIAL=M, ORIENTATION=O\n", "does not say which of its axes is the normal"),
     "a normal axis": ("MATERIAL=M\n", "MATERIAL=M, ORIENTATION=P\n", "is normal to shell 1"),
-    "CENTRIF": ("TIP, 3, 5.", "TIP, 3, 5.\n*DLOAD\nEALL, CENTRIF, 1., 0,0,0, 0,0,1.", "CENTRIF of models with shells"),
     "a side": ("TOP, P", "BOTH, P", "face S1 of S4R in a surface of shells"),
 }
 

@@ -186,8 +186,6 @@ class _Labels:
             elements = np.unique(d.elements)
             if d.kind == "centrifugal" and self.conv.plane:
                 raise UnsupportedError("CENTRIF of plane models is not supported", place=d.where)
-            if d.kind == "centrifugal" and any(g.kind == "shell" for g in self.conv.groups):
-                raise UnsupportedError("CENTRIF of models with shells is not supported", place=d.where)
             if d.kind == "centrifugal":
                 elements = np.zeros(1, int)
                 self._covers(d)

@@ -19,7 +19,16 @@ from numpy.typing import ArrayLike
 
 from fem_mbs.decks.notes import Note
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import BeamSection, Deck, DeckStep, Material, Orientation, ShellSection, SolidSection
+from fem_mbs.meshes.abaqus.deck import (
+    BeamSection,
+    Deck,
+    DeckStep,
+    Material,
+    MembraneSection,
+    Orientation,
+    ShellSection,
+    SolidSection,
+)
 from fem_mbs.meshes.abaqus.elements import FAMILIES, MECHANICAL
 from fem_mbs.meshes.abaqus.reader import element_place
 from fem_mbs.meshes.mesh import CellBlock, Mesh
@@ -58,6 +67,13 @@ _ONE_POINT = (
 _BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
 _TRUSSES = {"T3D2": 2, "T3D3": 3}
 _SHELLS = {"S3": "triangle", "S4": "quad"}
+_MEMBRANES = {"M3D3": "triangle", "M3D4": "quad"}
+#: Elements of a `Group` -> section that they need, and its keyword; others have *SOLID SECTION.
+_SECTIONS: dict[str, tuple[type, str]] = {
+    "beam": (BeamSection, "BEAM"),
+    "shell": (ShellSection, "SHELL"),
+    "membrane": (MembraneSection, "MEMBRANE"),
+}
 #: Families without elements of their own in the model: their sections, or constraints, say what they are.
 _POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling", "rigid", "connector")
 #: Of the largest coordinate: nodes nearer than this are one place.
@@ -68,9 +84,9 @@ _SAME = 1e-12
 class Group:
     """Elements of a deck that are one named part of the model.
 
-    kind "solid", "shell", "beam" or "truss"; type as in the deck; cell: kind of the mesh's cells; rule "full" or
-    "reduced"; ids (n,) of the deck; nodes (n, k) of the model, in the deck's order; axes (n, 3, 3) rows = material
-    axes, or None; state "stress", "strain" or "axisymmetric" of plane elements, whose kind is "solid", else "".
+    kind "solid", "shell" (of membranes too), "beam" or "truss"; type as in the deck; cell: kind of the mesh's cells;
+    rule "full" or "reduced"; ids (n,) of the deck; nodes (n, k) of the model, in the deck's order; axes (n, 3, 3) rows
+    = material axes, or None; state "stress", "strain" or "axisymmetric" of plane elements, whose kind is "solid", else "".
     """
 
     name: str
@@ -261,6 +277,8 @@ def element_kind(family: str, shape: str, type_: str) -> tuple[str, str, str] | 
         return "truss", "line2", "truss"
     if family == "shell" and shape in _SHELLS and rest in ("", "R"):
         return "shell", _SHELLS[shape], "shell"
+    if family == "membrane" and shape in _MEMBRANES and rest in ("", "R"):
+        return "shell", _MEMBRANES[shape], "membrane"
     if family != "solid" and (family not in STATES or "CPEG" in shape):
         return None
     cell, elements = (SOLIDS if family == "solid" else PLANES).get(shape if family == "solid" else shape[-1], ("", {}))
@@ -350,13 +368,15 @@ def find_groups(conv: Conversion) -> None:
                     remedy="the deck is cut off, or lacks a *SECTION for their set",
                 )
             section = deck.sections[s]
-            expected = {"beam": BeamSection, "shell": ShellSection}.get(kind[0], SolidSection)
+            expected, word = _SECTIONS.get(kind[2], (SolidSection, "SOLID"))
             if not isinstance(section, expected):
                 raise ModelError(
                     f"elements of type {block.type} cannot have this section",
                     place=section.where,
-                    remedy=f"give them *{kind[0].upper() if kind[0] in ('beam', 'shell') else 'SOLID'} SECTION",
+                    remedy=f"give them *{word} SECTION",
                 )
+            if isinstance(section, MembraneSection):
+                section = section.of_shell()
             name = section.elset
             if name in taken:
                 name = f"{section.elset} {block.type}"
@@ -373,7 +393,7 @@ def find_groups(conv: Conversion) -> None:
             conv.places[name] = conv.places[f"section of {name}"] = section.where
             _check_nodes(conv, group)
             conv.used[nodes.ravel()] = True
-            if kind[0] in ("beam", "shell"):
+            if kind[2] in ("beam", "shell"):
                 conv.rotational[nodes.ravel()] = True
     if unsupported:
         raise UnsupportedError(f"element types that are not supported: {'; '.join(unsupported)}", place=place)

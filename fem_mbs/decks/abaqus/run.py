@@ -186,7 +186,7 @@ def describe(converted: Converted) -> list[str]:
     deck, conv = converted.deck, converted.conversion
     lines = [f"{converted.model.title}: {len(deck.node_ids)} nodes"]
     for group in conv.groups:
-        how = f"{group.cell}, {group.element}" if group.kind == "solid" else group.kind
+        how = f"{group.cell}, {group.element}" if group.kind == "solid" else group.element
         section = group.section
         made_of = section.material or getattr(section, "shape", "")
         lines.append(f"{group.name}: {len(group.ids)} elements {group.type} ({how}), {made_of}")

@@ -55,6 +55,7 @@ def _shell(conv: Conversion, group: Group, on: str) -> None:
     conv.model.shells(
         group.name, on, **content, offset=-section.offset * section.thickness,
         orientation=_first_axes(conv, group), damping=beta, mass_damping=alpha,
+        element="membrane" if group.element == "membrane" else "standard",
     )  # fmt: skip
 
 
