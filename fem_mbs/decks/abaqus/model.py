@@ -85,8 +85,9 @@ class Group:
     """Elements of a deck that are one named part of the model.
 
     kind "solid", "shell" (of membranes too), "beam" or "truss"; type as in the deck; cell: kind of the mesh's cells;
-    rule "full" or "reduced"; ids (n,) of the deck; nodes (n, k) of the model, in the deck's order; axes (n, 3, 3) rows
-    = material axes, or None; state "stress", "strain" or "axisymmetric" of plane elements, whose kind is "solid", else "".
+    rule "full" or "reduced"; ids (n,) of the deck; nodes (n, k) of the model, in the deck's order; axes (n, 3, 3)
+    material axes in rows, or None; state "stress", "strain" or "axisymmetric" of plane elements, whose kind is
+    "solid", else "".
     """
 
     name: str
