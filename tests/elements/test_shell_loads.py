@@ -184,8 +184,8 @@ def test_gradient_bends_a_free_plate_to_a_sphere(cell):
 
 
 def test_a_bimetal_strip_bends_by_timoshenko():
-    """Curvature of two bonded strips at a change of temperature, Timoshenko (1925), also at large rotations."""
-    E1, E2, a1, a2, t1, t2, T = 210e9, 70e9, 1.2e-5, 2.4e-5, 0.001, 0.0015, 100.0
+    """Curvature and stresses of two bonded strips at a temperature, Timoshenko (1925), also at large rotations."""
+    E1, E2, a1, a2, t1, t2 = 210e9, 70e9, 1.2e-5, 2.4e-5, 0.001, 0.0015
     h, m, n = t1 + t2, t1 / t2, E1 / E2
     kappa = 6 * (a2 - a1) * (1 + m) ** 2 / (h * (3 * (1 + m) ** 2 + (1 + m * n) * (m**2 + 1 / (m * n))))
     for T, length in ((1e-3, 0.2), (100.0, 2.0)):
@@ -199,11 +199,17 @@ def test_a_bimetal_strip_bends_by_timoshenko():
         model.fix("s:left", ["x", "z", "rotation"])
         model.fix("s:a", ["y"])
         model.sensor("u", "displacement", on="s:b")
+        for layer in (1, 2):
+            model.sensor(f"S{layer}", "layer stress", on="shell", element=9, layer=layer)
         model.static_step(increments=4)
-        u = solve(model).sensor("u").values[-1]
+        found = solve(model)
+        u = found.sensor("u").values[-1]
         # the upper strip grows more: the strip bends down
         k = kappa * T
         assert u[2] == pytest.approx(-(1 - np.cos(k * length)) / k, rel=1e-3)
+        pull = 2 * k * (E1 * t1**3 + E2 * t2**3) / (12 * h)  # of the steel, which would be shorter
+        assert found.sensor("S1").values[-1, 0] == pytest.approx(pull / t1, rel=2e-3)
+        assert found.sensor("S2").values[-1, 0] == pytest.approx(-pull / t2, rel=2e-3)
 
 
 def test_temperatures_follow_time_and_books_close():
