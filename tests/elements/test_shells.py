@@ -194,6 +194,19 @@ def test_forces_on_an_edge_need_no_moments(n):
     assert moved(model, "s:b", "x") == pytest.approx(0.2, rel=1e-9)
 
 
+@pytest.mark.parametrize("n", [2, 5])
+def test_forces_on_an_edge_of_triangles_need_moments_at_its_ends(n):
+    """L/8 of the force of a side, on the loaded and the held edge: F L/(E A) with free rotations about the normal."""
+    model = model_of(grid(lambda a, b: (2 * a, b, 0 * a), n, n, "triangle"), 1000.0, 0.25, 0.1)
+    model.fix("s:left", ["x", "z"])
+    model.fix("s:a", ["y"])
+    model.fix("s:b", ["z"])
+    edge_force(model, "F", "right", (10.0, 0.0, 0.0))
+    for corner, sign in (("a", 1), ("b", -1), ("c", 1), ("d", -1)):
+        model.moment(corner, f"s:{corner}", (0.0, 0.0, sign * 10.0 / (8 * n**2)))
+    assert moved(model, "s:b", "x") == pytest.approx(0.2, rel=1e-9)
+
+
 @CELLS
 def test_curved_beam(cell):
     """A quarter of a ring under forces at its end: 0.08734 in the plane, 0.5022 out of it (MacNeal & Harder)."""
