@@ -215,10 +215,10 @@ def test_a_bimetal_strip_bends_by_timoshenko():
 def test_temperatures_follow_time_and_books_close():
     """Heating does the work that the strain energy, the loss and the motion take."""
     model = model_of(grid(lambda a, b: (a, 0.6 * b, 0.1 * a * b), 3, 2), damping=1e-4)
-    model.temperature("T", on="shell", value="100*x", gradient="2000*y", function="sin(40*t)")
+    model.temperature("T", on="shell", value="100*x", gradient="2000*y", function="sin(80*t)")
     model.fix("s:left")
     model.sensor("u", "displacement", on="s:c")
-    model.transient_step(0.05, 0.0005)
+    model.transient_step(0.02, 0.0005)
     found = solve(model)
     step = found.steps[0]
     energy = step.series["ledger"][:, :3].sum(axis=1)
