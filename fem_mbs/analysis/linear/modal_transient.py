@@ -122,18 +122,22 @@ class ModalTransient(LinearTransient):
 
     def _advance(self, t: float, a0: np.ndarray, r0: np.ndarray, f: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         y0, rate0 = self.y, self.rate
-        kinks = [function.kinks for function in self.linear.compiled.functions]
-        inner = np.unique(np.concatenate([np.zeros(0), *kinks]))
         near = _NEAR * (t - self._time)
-        inner = inner[(inner > self._time + near) & (inner < t - near)]
-        p = np.zeros(0)
-        s = self._last
+        kinks = np.unique(np.concatenate([np.zeros(0), *(f.kinks for f in self.linear.compiled.functions)]))
+
+        def beside(at: float, way: float) -> float:
+            """Return a time just after (way inf) or before (-inf) a time and the kinks that rounding sets beside it."""
+            close = [at, *kinks[np.abs(kinks - at) <= near]]
+            return float(np.nextafter(max(close) if way > 0.0 else min(close), way))
+
+        inner = kinks[(kinks > self._time + near) & (kinks < t - near)]
+        p, s = np.zeros(0), self._last
         for b in (*inner.tolist(), t):
-            after = float(np.nextafter(self._time, np.inf))
+            after = beside(self._time, np.inf)
             begun = self._moved(after)
             self.y = self.y - self._push[1] @ (begun[0] - self._last[0])
             self.rate = self.rate - self._push[1] @ (begun[1] - self._last[1])
-            s = self._moved(float(np.nextafter(b, -np.inf)))
+            s = self._moved(beside(b, -np.inf))
             p = self._modal_force(f if b == t else self._force(b), s)
             self._step(b - self._time, self._modal_force(self._force(after), begun), p)
             self._time, self._last = b, s
