@@ -493,7 +493,8 @@ class DeckStep(_Frozen):
     duration of STATIC and DYNAMIC; alpha of DYNAMIC (-1/3..0; the default of the programs is -0.05).  n_modes, lower,
     upper: number and bounds [cycles/time] of FREQUENCY (upper infinite where not given), number of factors and
     tolerance of BUCKLE; coriolis: of COMPLEX FREQUENCY; data: frequencies of STEADY STATE DYNAMICS, direct or by the
-    modes of the last FREQUENCY step.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose
+    modes of the last FREQUENCY step; modal_damping: first, last mode (0: the highest) and ratio; rayleigh: first, last
+    mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose
     entries of earlier steps end.
     """
 
@@ -517,6 +518,8 @@ class DeckStep(_Frozen):
     upper: float
     tolerance: float
     coriolis: bool
+    modal_damping: tuple[tuple[int, int, float], ...]
+    rayleigh: tuple[int, int, float, float]
     options: Mapping[str, str]
     data: np.ndarray
     boundaries: tuple[Boundary, ...]

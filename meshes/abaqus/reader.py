@@ -89,7 +89,7 @@ _NOT_USED = {
         ("CYCLIC SYMMETRY MODEL", "SELECT CYCLIC SYMMETRY MODES"), "models of one sector are not computed"
     ),
     **dict.fromkeys(
-        ("MODAL DAMPING", "GLOBAL DAMPING", "COMPOSITE MODAL DAMPING", "DAMPING CONTROLS"),
+        ("GLOBAL DAMPING", "COMPOSITE MODAL DAMPING", "DAMPING CONTROLS"),
         "damping comes from materials and dashpots",
     ),
     "BASE MOTION": "the motion of supports is given by *BOUNDARY",

@@ -36,6 +36,7 @@ class StepDraft:
             "direct": False, "explicit": False, "increment": 1.0, "duration": 1.0, "min_increment": 0.0,
             "max_increment": np.inf, "alpha": -0.05, "n_modes": 0, "lower": -np.inf, "upper": np.inf, "tolerance": 0.01,
             "options": {}, "data": np.empty(0), "supported": False, "coriolis": False,
+            "modal_damping": (), "rayleigh": (1, 0, 0.0, 0.0),
         }  # fmt: skip
         self.lists: dict[str, list[Any]] = {k: [] for k in _LISTS}
         self.new: set[str] = set()
@@ -133,6 +134,11 @@ def _times(card: Card, row: Row, fields: list[str], values: dict) -> None:
         row.fail(f"{len(fields)} entries; give increment, duration, least and greatest increment")
     values["direct"] = card.flag("DIRECT")
     values["explicit"] = card.flag("EXPLICIT")
+    _span(row, fields, values)
+
+
+def _span(row: Row, fields: list[str], values: dict) -> None:
+    """Read increment, duration and bounds of the increments."""
     names = ("increment", "duration", "min_increment", "max_increment")
     given = [row.number(fields, i, name.replace("_", " "), 0.0) for i, name in enumerate(names)]
     for name, value in zip(names, given):
@@ -162,6 +168,15 @@ def _dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
     if not -1 / 3 - 1e-9 <= alpha <= 0:
         card.fail(f"ALPHA={alpha:g}; give -1/3 to 0")
     values["alpha"] = alpha
+
+
+def _modal_dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    """Read increments of linear motions in time by the modes of the last FREQUENCY step."""
+    values["direct"] = card.flag("DIRECT") or not card.has("DIRECT")
+    card.get("DELTMX")
+    card.get("NSET")
+    card.flag("CONTINUE")
+    _span(row, fields, values)
 
 
 def _count(row: Row, fields: list[str], values: dict) -> None:
@@ -223,14 +238,40 @@ def _steady(card: Card, row: Row, fields: list[str], values: dict) -> None:
 #: Procedures that the model computes -> what reads their line.
 COMPUTED = {
     "STATIC": _static, "DYNAMIC": _dynamic, "FREQUENCY": _frequency, "BUCKLE": _buckle, "COMPLEX FREQUENCY": _complex,
-    "STEADY STATE DYNAMICS": _steady,
+    "STEADY STATE DYNAMICS": _steady, "MODAL DYNAMIC": _modal_dynamic,
 }  # fmt: skip
 PROCEDURES = (
-    *COMPUTED, "MODAL DYNAMIC", "HEAT TRANSFER", "VISCO", "SENSITIVITY",
+    *COMPUTED, "HEAT TRANSFER", "VISCO", "SENSITIVITY",
     "COUPLED TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT", "ELECTROMAGNETICS", "CFD", "GREEN",
     "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION", "RANDOM RESPONSE",
     "RESPONSE SPECTRUM", "MODAL DYNAMICS", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
 )  # fmt: skip
+
+
+def modal_damping(deck: Reading, card: Card) -> None:
+    """Read damping ratios of modes, or RAYLEIGH's factors, for motions by modes."""
+    draft = _inside(deck, card)
+    card.choice("VISCOUS", {"FRACTION": None, "RAYLEIGH": None}, None)
+    rayleigh = card.flag("RAYLEIGH") or (card.get("VISCOUS") or "").startswith("RAYLEIGH")
+    found = []
+    for row, fields in card.rows():
+        first = row.whole(fields, 0, "lowest mode", 1) or 1
+        last = row.whole(fields, 1, "highest mode", 0 if rayleigh else first)
+        if first < 1 or (last and last < first):
+            row.fail(f"the modes are {first} to {last}; give numbers from 1 that rise")
+        numbers = [row.number(fields, k, "damping", 0.0) for k in ((2, 3) if rayleigh else (2,))]
+        if min(numbers) < 0.0:
+            row.fail(f"the damping is {min(numbers):g}; give 0 or more")
+        deck.surplus(row, fields, 4 if rayleigh else 3)
+        found.append((first, last, *numbers))
+    if not found:
+        card.fail("no data; give lowest and highest mode and damping")
+    if not rayleigh:
+        draft.defaults["modal_damping"] = tuple(found)
+        return
+    if len(found) > 1 or found[0][0] > 1:
+        card.fail("RAYLEIGH's factors of some modes are not read; give one line for all modes, or ratios of each")
+    draft.defaults["rayleigh"] = found[0]
 
 
 # ---- boundary conditions and loads -----------------------------------------------------------------------------------
@@ -460,6 +501,7 @@ STEP_KEYWORDS = {
     "STEP": step,
     "END STEP": end_step,
     **dict.fromkeys(PROCEDURES, procedure),
+    "MODAL DAMPING": modal_damping,
     "BOUNDARY": boundary,
     "CLOAD": cload,
     "DLOAD": dload,

@@ -90,14 +90,16 @@ class ModalResponse:
 
     Args:
         ratios: (j,) damping ratios of the modes, the last one for all that follow, residual vectors included.
+        rayleigh: factors alpha [1/s] and beta [s] of damping alpha M + beta K, added.
 
     Raises:
         AnalysisError: nothing has a mass, or the state is unstable.
     """
 
     def __init__(
-        self, K, C, M, B: np.ndarray, structural: float, ratios: np.ndarray, cutoff: float, count: int | None = None
-    ):
+        self, K, C, M, B: np.ndarray, structural: float, ratios: np.ndarray, cutoff: float, count: int | None = None,
+        rayleigh: tuple[float, float] = (0.0, 0.0),
+    ):  # fmt: skip
         K, C, M = (csr_matrix(A) for A in (K, C, M))
         self.structural = structural
         found: RealModes
@@ -117,6 +119,7 @@ class ModalResponse:
         self.k, self.m = np.concatenate((values, k)), np.concatenate((np.ones(values.size), m))
         number = np.minimum(np.arange(self.k.size), max(ratios.size - 1, 0))
         self.c = 2.0 * ratios[number] * np.sqrt(self.k * self.m) if ratios.size else np.zeros(self.k.size)
+        self.c = self.c + rayleigh[0] * self.m + rayleigh[1] * self.k
         self.C = self.vectors.T @ (C @ self.vectors) if C.count_nonzero() else None
         self.undamped = self.C is None and not self.structural and not self.c.any()
 

@@ -424,3 +424,54 @@ def test_bad_steady_vibrations(tmp_path, case):
     lines, message = STEADY_BAD[case]
     with pytest.raises(InputError, match=f"line [0-9]+.*{message}"):
         run(tmp_path / "d.inp", oscillator(step(lines + PUSHED)))
+
+
+# ---- motions by modes ------------------------------------------------------------------------------------------------
+MODES = step("*FREQUENCY\n1\n")
+
+
+def pushed(t, damping):
+    """The answer of a mass of 2 on a stiffness of 200 to a force of 5 from t = 0."""
+    decay, wd = damping / 4.0, np.sqrt(100.0 - damping**2 / 16.0)
+    return 0.025 * (1.0 - np.exp(-decay * t) * (np.cos(wd * t) + decay / wd * np.sin(wd * t)))
+
+
+@pytest.mark.parametrize(
+    ("lines", "damping"),
+    [("", 3.0), ("*MODAL DAMPING\n1, 1, .05\n", 5.0), ("*MODAL DAMPING, RAYLEIGH\n, , .5, .01\n", 6.0)],
+)
+def test_motions_by_modes(tmp_path, lines, damping):
+    """Long increments are exact; a second step goes on with place and velocity of the first."""
+    move = "*MODAL DYNAMIC\n.2, {}\n" + lines + PUSHED
+    deck = oscillator(MODES, step(move.format("1.")), step(move.format(".4")))
+    _, done = run(tmp_path / "d.inp", deck)
+    for number, times in ((1, 0.2 * np.arange(1, 6)), (2, 1.0 + 0.2 * np.arange(1, 3))):
+        found = {p["time"]: p["values"][0][0] for p in done[number]["prints"] if p["quantity"] == "U"}
+        assert [found[min(found, key=lambda s: abs(s - t))] for t in times] == pytest.approx(
+            pushed(times, damping), rel=1e-6
+        )
+
+
+MODAL_BAD = {
+    "no modes": ((), "*MODAL DYNAMIC\n.1, 1.\n", "needs a FREQUENCY step"),
+    "after statics": (("*STATIC\n",), "*MODAL DYNAMIC\n.1, 1.\n", "after step 1 .STATIC. is not supported"),
+    "a steady state": (("*FREQUENCY\n1\n",), "*MODAL DYNAMIC, STEADY STATE\n.1, 1.\n", "MODAL DYNAMIC, STEADYSTATE"),
+    "some modes": (
+        ("*FREQUENCY\n2\n",), "*MODAL DYNAMIC\n.1, 1.\n*MODAL DAMPING, RAYLEIGH\n1, 1, 1., 0.\n",
+        "for modes up to 1 of 2",
+    ),
+    "falling": (
+        ("*FREQUENCY\n2\n",), "*MODAL DYNAMIC\n.1, 1.\n*MODAL DAMPING\n2, 1, .1\n", "the modes are 2 to 1",
+    ),
+    "negative": (
+        ("*FREQUENCY\n2\n",), "*MODAL DYNAMIC\n.1, 1.\n*MODAL DAMPING\n1, 1, -.1\n", "the damping is -0.1",
+    ),
+    "nothing": (("*FREQUENCY\n2\n",), "*MODAL DYNAMIC\n.1, 1.\n*MODAL DAMPING\n", "no data; give lowest"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MODAL_BAD)
+def test_bad_motions_by_modes(tmp_path, case):
+    before, lines, message = MODAL_BAD[case]
+    with pytest.raises(InputError, match=f"line [0-9]+.*{message}"):
+        run(tmp_path / "d.inp", oscillator(*map(step, before), step(lines + PUSHED)))

@@ -503,6 +503,21 @@ def test_against_calculix(path):
     assert any(r.status == "ok" or "empty" in r.why for r in rows)
 
 
+@pytest.mark.parametrize(("first", "status"), [(1e-9, "ok"), (1e-3, "outside")])
+def test_frequencies_of_free_motions_are_zero_but_for_round_off(tmp_path, first, status):
+    """Two masses on a spring: squares of zero are round-off, of either sign, in both programs."""
+    text = "*NODE\n1, 0., 0., 0.\n2, 1., 0., 0.\n*ELEMENT, TYPE=SPRINGA, ELSET=S\n1, 1, 2\n*SPRING, ELSET=S\n\n200.\n"
+    text += "*ELEMENT, TYPE=MASS, ELSET=M\n2, 1\n3, 2\n*MASS, ELSET=M\n2.\n*BOUNDARY\n1, 2, 3\n2, 2, 3\n"
+    path = tmp_path / "d.inp"
+    path.write_text(text + step("*FREQUENCY\n2\n"))
+    table = [(1, first), (2, 200.0)]
+    rows = "".join(f"{k} {v:.7E} {v**0.5:.7E} {v**0.5 / (2 * np.pi):.7E} 0.0000000E+00\n" for k, v in table)
+    head = "\n S T E P       1\n\n     E I G E N V A L U E   O U T P U T\n\n MODE NO    EIGENVALUE    FREQUENCY\n\n"
+    path.with_suffix(".dat").write_text(head + rows)
+    (found,) = (r for r in compare_deck(path) if r.quantity.startswith("frequencies"))
+    assert found.status == status
+
+
 def test_reactions_of_a_heated_block_are_in_balance(tmp_path):
     """Heat is no force from outside: what holds a clamped block sums to zero, and so do its reactions in print."""
     nodes, elements = brick((2, 2, 2), (0.2, 0.2, 0.2))

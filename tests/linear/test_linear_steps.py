@@ -240,7 +240,7 @@ def beam(kind: str, rule: str, h: float, duration: float, damping: float = 1e-5,
     m.force("push", "line:end", [0.0, 0.0, -10.0], function="sin(40*t)")
     m.sensor("tip", "displacement", on="line:end")
     m.sensor("root", "reaction", on="line:start")
-    getattr(m, kind)(duration, h, rule=rule, **options)
+    getattr(m, kind)(duration, h, **({"rule": rule} if rule else {}), **options)
     return solve(m).steps[0]
 
 
@@ -286,6 +286,98 @@ def test_order_of_linear_transients(rule, level):
         h = duration / 400
         lag = -0.3 / omega * np.cos(omega * duration) * omega * duration * level * (omega * h) ** 2
         assert errors[1] == pytest.approx(lag, rel=0.05)
+
+
+def swinger(omega=10.0, foot=None, push=None, **options):
+    """A mass of 2 on a spring to a foot, which may move and the mass be pushed, by tables of time and value."""
+
+    def table(points):
+        return {"kind": "table", "times": [p[0] for p in points], "values": [p[1] for p in points]}
+
+    m = Model(3)
+    m.node("foot", [0.0, 0.0, 0.0])
+    m.node("end", [1.0, 0.0, 0.0])
+    m.point_mass("mass", "end", 2.0)
+    m.spring("spring", "foot", "end", stiffness=2.0 * omega**2)
+    m.fix("foot", ["y", "z"])
+    m.fix("end", ["y", "z"])
+    if foot is None:
+        m.fix("foot", ["x"])
+    else:
+        m.motion("shake", "foot", "x", table(foot))
+    if push is not None:
+        m.force("push", "end", [1.0, 0.0, 0.0], function=table(push))
+    m.sensor("end", "displacement", on="end")
+    m.initial("end", velocity=[0.0, 0.0, 0.0], method="given")
+    m.linear_transient_step(1.0, 0.2, modes=1, **options)
+    found = solve(m).steps[0].series
+    return found["time"], found["sensor/end"][:, 0]
+
+
+def test_modes_are_integrated_exactly_over_long_steps():
+    omega, zeta = 10.0, 0.1
+
+    def ramp(t):
+        """The response to a force that rises by 1 per second from t = 0."""
+        t = np.maximum(t, 0.0)
+        wd, decay = omega * np.sqrt(1.0 - zeta**2), np.exp(-zeta * omega * t)
+        c = 2.0 * zeta / omega
+        free = c * np.cos(wd * t) + (zeta * omega * c - 1.0) / wd * np.sin(wd * t)
+        return (t - c + decay * free) / (2.0 * omega**2)
+
+    push = [[0.0, 0.0], [0.27, 5.0], [0.5, 5.0], [2.0, 5.0]]  # bends within steps of 0.2
+    for options in ({"damping": zeta}, {"rayleigh": [zeta * omega, zeta / omega]}, {"damping": [zeta, 0.5]}):
+        t, x = swinger(omega, push=push, **options)
+        np.testing.assert_allclose(x, 5.0 / 0.27 * (ramp(t) - ramp(t - 0.27)), atol=1e-13)
+    # a foot that begins to move with 0.3 and stops after 0.5 s
+    t, x = swinger(omega, foot=[[0.0, 0.0], [0.5, 0.15], [2.0, 0.15]])
+    late = np.maximum(t - 0.5, 0.0)
+    exact = 0.3 * (t - np.sin(omega * t) / omega - (late - np.sin(omega * late) / omega))
+    np.testing.assert_allclose(x, exact, atol=1e-12)
+
+
+def test_modes_that_a_dashpot_couples():
+    from scipy.linalg import expm
+
+    m = Model(3)
+    x = np.arange(3.0)
+    for i in range(3):
+        m.node(f"n{i}", [x[i], 0.0, 0.0])
+        m.fix(f"n{i}", ["x", "y", "z"] if not i else ["y", "z"])
+    for i in (1, 2):
+        m.point_mass(f"m{i}", f"n{i}", float(i))
+    m.spring("a", "n0", "n1", stiffness=100.0)
+    m.spring("b", "n1", "n2", stiffness=300.0, damping=4.0)
+    m.initial("n2", velocity=[1.0, 0.0, 0.0], method="given")
+    m.sensor("end", "displacement", on="n2")
+    m.linear_transient_step(2.0, 0.25, modes=2)
+    found = solve(m).steps[0].series
+    K, D = np.array([[400.0, -300.0], [-300.0, 300.0]]), 4.0 * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    M = np.diag((1.0, 2.0))
+    A = np.block([[np.zeros((2, 2)), np.eye(2)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
+    exact = [(expm(A * t) @ np.array((0.0, 0.0, 0.0, 1.0)))[1] for t in found["time"]]
+    np.testing.assert_allclose(found["sensor/end"][:, 0], exact, atol=1e-12)
+
+
+def test_all_modes_agree_with_the_matrices():
+    a = beam("linear_transient_step", "newmark", 1e-4, 0.1)
+    b = beam("linear_transient_step", "", 1e-3, 0.1, modes=1000)
+    for sensor, tolerance in (("tip", 1e-3), ("root", 1e-2)):
+        u, v = a.series[f"sensor/{sensor}"][::10, 2], b.series[f"sensor/{sensor}"][:, 2]
+        assert np.abs(u - v)[1:].max() < tolerance * np.abs(u).max(), sensor
+
+
+def test_wrong_options_of_modal_transients():
+    for options, message in (
+        ({"damping": 0.1}, "damping belongs to modes"),
+        ({"modes": 3, "rule": "newmark"}, "rule has no meaning"),
+        ({"modes": 3, "rayleigh": [1.0]}, "two numbers of at least 0"),
+        ({"modes": 0}, "modes"),
+    ):
+        m = model()
+        with pytest.raises(ModelError, match=message):
+            m.linear_transient_step(1e-3, 1e-4, **options)
+            solve(m)
 
 
 def test_a_plucked_part_swings_with_its_frequencies():

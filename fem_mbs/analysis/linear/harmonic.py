@@ -223,7 +223,7 @@ class Harmonic:
     def _choose(self, options: Any) -> None:
         linear, method, w = self.linear, options.method, 2.0 * np.pi * float(max(options.frequencies))
         K, C1, M = (linear.reduce(A) for A in (linear.balanced_tangent, linear.damping_matrix, linear.mass_matrix))
-        by_modes = options.damping is not None or options.modes is not None or options.cutoff is not None
+        by_modes = any(v is not None for v in (options.damping, options.rayleigh, options.modes, options.cutoff))
         if method == "auto":
             large = K.shape[0] > _LARGE and not C1.count_nonzero() and not linear.unsymmetric
             method = "modal" if by_modes or (large and M.count_nonzero()) else "direct"
@@ -256,6 +256,7 @@ class Harmonic:
         try:
             self.modal = ModalResponse(
                 0.5 * (K + K.T), C1, M, B, self.structural, ratios, cutoff, options.modes,
+                tuple(options.rayleigh or (0.0, 0.0)),
             )  # fmt: skip
         except AnalysisError as error:
             raise type(error)(str(error), owner=self.owner) from None

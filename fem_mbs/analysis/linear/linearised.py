@@ -51,6 +51,8 @@ _REFINEMENTS = 2
 _SYMMETRIC = 1e-10
 #: Relative steps of differences: of displacements (radians, over the model's length), of velocities [1/s].
 _STEP, _RATE = 1e-3, 1e-2
+#: Displacements and rates of a function a moment after it began to rise are so small that nothing divides by them.
+_NOTHING = 1e-290
 #: What steps about a state with an unsymmetric stiffness say.
 UNSYMMETRIC = (
     "the stiffness is unsymmetric (loads follow the model, or have no potential) and was taken so; such a state may "
@@ -503,9 +505,9 @@ class Linearised:
             for i in found:
                 found[i] += (8.0 * (p1[i] - m1[i]) - (p2[i] - m2[i])) / (12.0 * step)
 
-        if size(u) > 0.0:
+        if size(u) > _NOTHING:
             add(lambda e: self.moved(e * u), _STEP / size(u))
-        if v is not None and size(v) > 0.0:
+        if v is not None and size(v) > _NOTHING:
             add(lambda e: self._swung(e * v), _RATE / size(v))
         if a is not None and size(a) > 1e-200:  # its inverse is a number
             add(lambda e: self._accelerated(e * a), 1.0 / size(a))

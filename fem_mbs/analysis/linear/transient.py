@@ -74,8 +74,15 @@ class LinearTransient:
         ):  # its place balances its loads only to first order: that is the state, not a load
             self._constant += linear.residual
         self._ways()
-        b, g, am, af = weights.beta, weights.gamma, weights.am, weights.af
-        effective = (1.0 - am) * self.M + (1.0 - af) * (g * h * self.D + b * h * h * self.K)
+        self._prepare()
+        self._store()
+        self.u = np.zeros(first) if start is None else start[:first].copy()
+        self.v = velocity[:first].copy()
+
+    def _prepare(self) -> None:
+        """Factor the matrix of a step."""
+        linear, w, h = self.linear, self.weights, self.h
+        effective = (1.0 - w.am) * self.M + (1.0 - w.af) * (w.gamma * h * self.D + w.beta * h * h * self.K)
         self._solve: Callable[[np.ndarray], np.ndarray] | None = None  # where everything is prescribed
         try:
             if linear.elimination.free.size:
@@ -84,9 +91,6 @@ class LinearTransient:
             raise AnalysisError(
                 f"{self.owner}: something can move that has neither mass nor stiffness: {error}"
             ) from None
-        self._store()
-        self.u = np.zeros(first) if start is None else start[:first].copy()
-        self.v = velocity[:first].copy()
 
     # --- what is prescribed ----------------------------------------------------------------------------------------
     def _ways(self) -> None:
@@ -165,18 +169,11 @@ class LinearTransient:
             ModelError: a time function is not finite.
             AnalysisError: the steps grow beyond all bounds.
         """
-        w, h = self.weights, self.h
-        after = float(np.nextafter(t0, np.inf))
-        wanted, rate, at = self._prescribed(after)
-        # what is prescribed is there at once, with the rates of its functions; the rest begins where it was
-        free = self.linear.elimination.free
-        self.u, self.v = self.T @ self.u[free] + wanted, self.T @ self.v[free] + rate
-        f = self._force(after)
+        h = self.h
+        a, f, wanted = self._begin(t0)
         r = self.D @ self.v + self.K @ self.u - f
-        a = self._first_acceleration(r, at)
         ledger = np.zeros(C.N_LEDGER + 1)
         self._book(ledger)
-        moves = bool(self.functions.size or self.rest.any())
         start = ledger[C.KINETIC] + ledger[C.STRAIN] + ledger[C.POTENTIAL]
         pushed = yielded = 0.0  # works of the loads that change and of the stiffness
         forces = self.M @ a + r
@@ -184,26 +181,16 @@ class LinearTransient:
         take(0, t0, self.u, self.v, a, ledger, forces)
         for k in range(1, n_steps + 1):
             t = t0 + k * h
-            u0, v0, a0, r0, f0, forces0, wanted0 = self.u, self.v, a, r, f, forces, wanted
-            u = u0 + h * v0 + h * h * (0.5 - w.beta) * a0
-            v = v0 + h * (1.0 - w.gamma) * a0
-            # what is prescribed fixes the rest: a1 = T q + c with u1 where it must be
+            u0, v0, f0, forces0, wanted0 = self.u, self.v, f, forces, wanted
             wanted = self._prescribed(t)[0]
             f = self._force(t)
-            c = self._follow(wanted, u) if moves else np.zeros(self.first)
-            left = w.am * (self.M @ a0) + w.af * r0 + (1.0 - w.af) * (self.D @ v + self.K @ u - f)
-            if moves:
-                left = left + (1.0 - w.am) * (self.M @ c) + (1.0 - w.af) * (
-                    w.gamma * h * (self.D @ c) + w.beta * h * h * (self.K @ c)
-                )  # fmt: skip
-            a = c - self.T @ self._solve(self.T.T @ left) if self._solve is not None else c
-            self.u, self.v = u + w.beta * h * h * a, v + w.gamma * h * a
+            a = self._advance(t, a, r, f, wanted)
             r = self.D @ self.v + self.K @ self.u - f
             forces = self.M @ a + r
             du = self.u - u0
             ledger = ledger.copy()
             self._book(ledger)
-            ledger[C.DISSIPATED] += 0.5 * float((self.D @ (self.v + v0)) @ du)
+            ledger[C.DISSIPATED] += 0.5 * float((self.D @ (self.v + v0)) @ du) + self._damped()
             pushed += 0.5 * float((f + f0) @ du)
             yielded += 0.5 * float((self.K @ (self.u + u0)) @ du)
             ledger[C.DRIVER_WORK] += 0.5 * float((forces + forces0) @ (wanted - wanted0))
@@ -216,6 +203,37 @@ class LinearTransient:
                     f"{self.owner}: the displacements are not finite at t = {t:g} s; take a smaller step"
                 )
             take(k, t, self.u, self.v, a, ledger, forces)
+
+    def _begin(self, t0: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Set the displacements and velocities of the start; return accelerations, loads and what is prescribed."""
+        after = float(np.nextafter(t0, np.inf))
+        wanted, rate, at = self._prescribed(after)
+        # what is prescribed is there at once, with the rates of its functions; the rest begins where it was
+        free = self.linear.elimination.free
+        self.u, self.v = self.T @ self.u[free] + wanted, self.T @ self.v[free] + rate
+        f = self._force(after)
+        return self._first_acceleration(self.D @ self.v + self.K @ self.u - f, at), f, wanted
+
+    def _advance(self, t: float, a0: np.ndarray, r0: np.ndarray, f: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """Make a step to the time t with the loads f and the prescribed displacements there; return accelerations."""
+        w, h = self.weights, self.h
+        u = self.u + h * self.v + h * h * (0.5 - w.beta) * a0
+        v = self.v + h * (1.0 - w.gamma) * a0
+        # what is prescribed fixes the rest: a1 = T q + c with u1 where it must be
+        moves = bool(self.functions.size or self.rest.any())
+        c = self._follow(wanted, u) if moves else np.zeros(self.first)
+        left = w.am * (self.M @ a0) + w.af * r0 + (1.0 - w.af) * (self.D @ v + self.K @ u - f)
+        if moves:
+            left = left + (1.0 - w.am) * (self.M @ c) + (1.0 - w.af) * (
+                w.gamma * h * (self.D @ c) + w.beta * h * h * (self.K @ c)
+            )  # fmt: skip
+        a = c - self.T @ self._solve(self.T.T @ left) if self._solve is not None else c
+        self.u, self.v = u + w.beta * h * h * a, v + w.gamma * h * a
+        return a
+
+    def _damped(self) -> float:
+        """Return what damping other than that of the matrix D has dissipated in the last step [J]."""
+        return 0.0
 
     def _follow(self, wanted: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Return an acceleration (first,) with which all prescribed motions are reached: a1 - c then is compatible."""

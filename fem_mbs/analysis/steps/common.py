@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FREQUENCY_OR_ROOT", "FREQUENCY", "INCREMENT", "LOADS_TEXT",
-    "NAMES", "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "REPORTS", "REPORT_TEXT", "RISING", "RuleWeights",
-    "Sought", "Supported",
+    "NAMES", "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "RATIOS", "RAYLEIGH", "RAYLEIGH_TEXT", "REPORTS",
+    "REPORT_TEXT", "RISING",
+    "RuleWeights", "Sought", "Supported",
     "Speeds", "TIME_TEXT", "TOTAL", "TimeSteps", "Turning", "along_quantities", "check_friction", "check_named",
     "check_preload", "check_rotor", "check_sought", "check_spin", "check_stiffening", "check_supports", "check_turning",
     "check_weight",
@@ -91,6 +92,17 @@ def _rising(value: Any, low: float, high: float) -> bool:
 COUNT = whole(1)
 POSITIVE = limited("a finite number greater than 0", 0.0, open_at="low")
 FREQUENCY = limited("a positive frequency [Hz]", 0.0, open_at="low")
+#: Damping ratios of modes.
+RATIOS = valued(
+    "number or list", "a ratio of at least 0, or a list of them",
+    lambda v: v != [] and all(number(r) and r >= 0.0 for r in (v if isinstance(v, list) else [v])),
+)  # fmt: skip
+#: Rayleigh's damping of modes.
+RAYLEIGH = valued(
+    "list of two numbers", "two numbers of at least 0",
+    lambda v: isinstance(v, list) and len(v) == 2 and all(number(r) and r >= 0.0 for r in v),
+)  # fmt: skip
+RAYLEIGH_TEXT = "[alpha, beta], damping alpha + beta w^2 of modes with frequencies w [rad/s], added to `damping`"
 NAMES = valued(
     "text or list", "a name or a list of names",
     lambda v: isinstance(v, str) or (isinstance(v, list) and all(isinstance(n, str) for n in v)),

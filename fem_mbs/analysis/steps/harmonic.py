@@ -12,6 +12,9 @@ import numpy as np
 from fem_mbs.analysis.steps.common import (
     COUNT,
     FREQUENCY,
+    RATIOS,
+    RAYLEIGH,
+    RAYLEIGH_TEXT,
     TIME_TEXT,
     About,
     check_friction,
@@ -157,13 +160,8 @@ class Options(About):
         None,
         unit="Hz",
     )
-    damping: Any = key(
-        valued(
-            "number or list", "a ratio of at least 0, or a list of them",
-            lambda v: v != [] and all(number(r) and r >= 0.0 for r in (v if isinstance(v, list) else [v])),
-        ),
-        "ratio of all modes, or a list of ratios, its last one for all further modes", None,
-    )  # fmt: skip
+    damping: Any = key(RATIOS, "ratio of all modes, or a list of ratios, its last one for all further modes", None)
+    rayleigh: Any = key(RAYLEIGH, RAYLEIGH_TEXT, None, unit="1/s, s")
     structural: float = key(
         limited("a loss factor of at least 0", 0.0), "loss factor eta of the stiffness, K (1 + i eta)", 0.0
     )
@@ -209,7 +207,7 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
         if options.modes is not None and options.cutoff is not None:
             raise ModelError("modes and cutoff exclude each other", owner=owner, remedy="remove one")
         if options.method == "direct":
-            for name in ("modes", "cutoff", "damping"):
+            for name in ("modes", "cutoff", "damping", "rayleigh"):
                 if getattr(options, name) is not None:
                     raise ModelError(
                         f'{name} belongs to modes, which method = "direct" does not take',

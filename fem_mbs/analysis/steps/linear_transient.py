@@ -9,9 +9,13 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.steps.common import (
+    COUNT,
     INCREMENT,
     LOADS_TEXT,
     NAMES,
+    RATIOS,
+    RAYLEIGH,
+    RAYLEIGH_TEXT,
     REPORT_TEXT,
     REPORTS,
     TOTAL,
@@ -75,6 +79,16 @@ class Options(RuleWeights, About, TimeSteps):
         "",
     )
     report: str = key(ANY_TEXT, REPORT_TEXT, TOTAL, choices=REPORTS)
+    modes: int | None = key(
+        COUNT,
+        "by so many of the lowest modes alone, each integrated exactly under loads linear over the time steps; `rule` "
+        "then has no meaning. What further modes would add, static deflections too, is left out",
+        None,
+    )
+    damping: Any = key(
+        RATIOS, "ratio of all modes, or a list of ratios, its last one for all further modes; with `modes`", None
+    )
+    rayleigh: Any = key(RAYLEIGH, f"{RAYLEIGH_TEXT}; with `modes`", None, unit="1/s, s")
     frames: int = key(whole(0), "states kept for pictures and ParaView, evenly spread; 0: none", 100)
     alpha: float = key(
         NUMBER,
@@ -106,6 +120,14 @@ class LinearTransient(StepKind):
         owner, options = step.owner, step.options
         count_steps(owner, options)
         check_rule(owner, options, step.given)
+        alone = [name for name in ("damping", "rayleigh") if getattr(options, name) is not None]
+        if options.modes is None and alone:
+            raise ModelError(f"{alone[0]} belongs to modes", owner=owner, key=alone[0], remedy="give modes, too")
+        if options.modes is not None and "rule" in step.given:
+            raise ModelError(
+                "modes are integrated exactly, and rule has no meaning", owner=owner, key="rule",
+                value=options.rule, remedy="remove rule or modes",
+            )  # fmt: skip
         check_preload(step, context.model)
         if options.start:
             about = check_named(step, context.model, "start")
@@ -123,11 +145,12 @@ class LinearTransient(StepKind):
         chosen(context.compiled, step.options.loads, step.owner, "loads", motions=True)
 
     def info(self, options: Any) -> dict[str, Any]:
-        return {"rule": options.rule, "mid_step": False, "linear": True}
+        return {"rule": "modal" if options.modes else options.rule, "mid_step": False, "linear": True}
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> LinearTransientReport:
         from time import monotonic, perf_counter
 
+        from fem_mbs.analysis.linear.modal_transient import ModalTransient
         from fem_mbs.analysis.linear.rows import LinearRows
         from fem_mbs.analysis.linear.transient import LinearTransient
         from fem_mbs.analysis.solution import ENERGY_COLUMNS, energy_range, relative_error
@@ -149,7 +172,8 @@ class LinearTransient(StepKind):
             start = consistent_velocities(context.compiled, state, linear.t)
             velocity = linear.spatial(state.V[0])
         rule = weights(options.rule, options)
-        job = LinearTransient(linear, options, rule, step.name, h, velocity, place)
+        kind = LinearTransient if options.modes is None else ModalTransient
+        job = kind(linear, options, rule, step.name, h, velocity, place)
         every = max(1, n_steps // options.frames) if options.frames else n_steps + 1
         totals = {"low": np.inf, "high": -np.inf, "kinetic": 0.0, "error": 0.0}
         last = np.zeros(C.N_LEDGER + 1)
@@ -185,7 +209,7 @@ class LinearTransient(StepKind):
         context.linear.ends[step.name] = (job.u, job.v)
         context.now.time = linear.t + options.duration
         return LinearTransientReport(
-            name=step.name, rule=options.rule, n_steps=n_steps, h=h,
+            name=step.name, rule="modal" if options.modes else options.rule, n_steps=n_steps, h=h,
             t_start=linear.t, t_end=context.time, equations=job.n_equations, factorisations=1,
             iterations=n_steps, seconds=round(perf_counter() - started, 4), start=start,
             warnings=[*linear.redundancy, *job.warnings, *rows.no_works()],
@@ -197,7 +221,8 @@ class LinearTransient(StepKind):
         )  # fmt: skip
 
     def sentence(self, options: Any) -> str:
-        return f"linear transient of {options.duration:g} s in steps of {options.h:g} s, rule {options.rule}"
+        how = f"by {options.modes} modes" if options.modes else f"rule {options.rule}"
+        return f"linear transient of {options.duration:g} s in steps of {options.h:g} s, {how}"
 
 
 KIND = LinearTransient()

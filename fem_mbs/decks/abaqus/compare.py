@@ -37,6 +37,8 @@ _BEAM = "CalculiX makes solids of beams: "
 _SECOND_ORDER = 1e-5
 #: Strains below this are round-off.
 _ROUND_OFF = 1e-10
+#: Frequencies below this part of the largest one are free motions, whose squares are round-off in both programs.
+_FREE = 1e-5
 #: Modes whose frequencies differ by less, relatively, share their effective masses.
 _CLUSTER = 1e-4
 
@@ -172,6 +174,8 @@ class _Margins:
                 margin, why = max(margin, 0.01), "CalculiX takes central differences, with increments of its own"
             elif not step.direct or self._damped:
                 margin, why = max(margin, 0.02), "increments of its own, and other accelerations at a load that jumps"
+        if step is not None and step.procedure == "MODAL DYNAMIC" and any(b.value for b in step.boundaries):
+            margin, why = max(margin, 0.1), "CalculiX takes accelerations of supports from increments of their motion"
         if self.beams:
             margin, why = max((margin, why), self._of_beams(quantity, number), key=lambda pair: pair[0])
         return margin, why
@@ -383,7 +387,10 @@ def _modes(name: str, modes: Modes, steps: list[StepReport], before: int, margin
 def _worst(name: str, step: int, what: str, mine: np.ndarray, theirs: np.ndarray, margins: _Margins) -> Row:
     if len(mine) < len(theirs):
         return _without(name, step, what, f"{len(mine)} were found, {len(theirs)} are there", "missing")
-    off = np.abs(mine[: len(theirs)] - theirs) / np.abs(theirs)
+    # of squares, round-off leaves up to the square of this part
+    floor = _FREE * np.abs(theirs).max() if what != "load factors" else 0.0
+    mine, theirs = (np.where(np.abs(v) < 2.0 * floor, 0.0, v) for v in (mine[: len(theirs)], theirs))
+    off = np.abs(mine - theirs) / np.where(theirs == 0.0, max(floor, 1e-300), np.abs(theirs))
     i = int(off.argmax())
     label = f"{what} ({len(theirs)}), worst {i + 1}"
     return _row(name, step, label, mine[i], theirs[i], off[i], *margins.of(what, step))

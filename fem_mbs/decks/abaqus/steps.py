@@ -6,6 +6,7 @@
     BUCKLE                         buckling_step of the loads of the step; with PERTURBATION about the preloaded state
     COMPLEX FREQUENCY, CORIOLIS    complex_modes_step in the span of the modes of the last FREQUENCY step
     STEADY STATE DYNAMICS          harmonic_step, direct or by the modes of the last FREQUENCY step
+    MODAL DYNAMIC                  linear_transient_step by the modes of the last FREQUENCY step
     DYNAMIC                        linear_transient_step, with NLGEOM transient_step, by HHT's rule
 
 Nonlinear constraints (rigid bodies, most MPCs) make every step one with NLGEOM, as in CalculiX.
@@ -18,6 +19,7 @@ from.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -76,7 +78,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
                 prints[kind] = mine
         _files(conv, step)
         name = f"step {step.number}"
-        if not step.supported or (step.procedure == "COMPLEX FREQUENCY" and not step.coriolis):
+        if not step.supported or _is_left_out(step):
             conv.note(f"{step.where}: {step.procedure} is not computed yet; the step is left out")
             continue
         _masses(conv, step)
@@ -121,6 +123,9 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             _complex_modes(conv, step, name, preload, made)
         elif step.procedure == "STEADY STATE DYNAMICS":
             _harmonic(conv, step, name, preload, plan.own[i], made)
+        elif step.procedure == "MODAL DYNAMIC":
+            _modal_dynamic(conv, step, name, wanted, made)
+            preload, last = "", name
         elif step.procedure == "BUCKLE":
             loads = plan.own[i]
             if not loads:
@@ -133,6 +138,9 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             about = preload if step.perturbation else ""
             model.buckling_step(step.n_modes, loads=loads, name=name, sign="positive", preload=about, supports=own)
         else:
+            if any(_is_modal(conv, m) for m in made):
+                raise ModelError("DYNAMIC after MODAL DYNAMIC is not supported", place=step.where,
+                                 remedy="give it a deck of its own")  # fmt: skip
             _dynamic(conv, step, name, wanted, last, swung)
             linear = step_kind(model.steps[-1].kind).linear
             preload, last = "", name if linear else ""
@@ -146,6 +154,13 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
     return made
 
 
+def _is_left_out(step: DeckStep) -> bool:
+    """Return whether a step is read and not computed: complex modes without CORIOLIS, motions by modes about a load."""
+    if step.procedure == "MODAL DYNAMIC":
+        return step.perturbation
+    return step.procedure == "COMPLEX FREQUENCY" and not step.coriolis
+
+
 def _masses(conv: Conversion, step: DeckStep) -> None:
     """Note materials without density if a step needs masses.
 
@@ -153,7 +168,7 @@ def _masses(conv: Conversion, step: DeckStep) -> None:
         ModelError: nothing has one.
     """
     turning = any(load.kind == "centrifugal" for load in step.dloads)
-    if step.procedure not in ("FREQUENCY", "DYNAMIC", "STEADY STATE DYNAMICS") and not turning:
+    if step.procedure not in ("FREQUENCY", "DYNAMIC", "MODAL DYNAMIC", "STEADY STATE DYNAMICS") and not turning:
         return
     bare, massive = [], any(b.family in ("mass", "rotary inertia") for b in conv.deck.blocks)
     for group in conv.groups:
@@ -261,13 +276,84 @@ def _harmonic(
     if step.direct:
         conv.model.harmonic_step(frequencies, name, method="direct", **options)
         return
+    modes = _modes_before(conv, step, made)
+    options |= _modal_damping(conv, step, modes)
+    conv.model.harmonic_step(frequencies, name, method="modal", modes=modes, **options)
+
+
+def _modes_before(conv: Conversion, step: DeckStep, made: list[StepPlan]) -> int:
+    """Return the number of modes of the last FREQUENCY step.
+
+    Raises:
+        ModelError: there is none with a number of modes.
+    """
     modes = next((conv.deck.steps[m.index].n_modes for m in reversed(made) if "basis" in m.kind.carries), 0)
     if not modes:
+        remedy = "add it, or give DIRECT" if step.procedure == "STEADY STATE DYNAMICS" else "add it"
         raise ModelError(
-            "STEADY STATE DYNAMICS needs a FREQUENCY step with a number of modes before it, whose modes it takes",
-            place=step.where, remedy="add it, or give DIRECT",
+            f"{step.procedure} needs a FREQUENCY step with a number of modes before it, whose modes it takes",
+            place=step.where, remedy=remedy,
         )  # fmt: skip
-    conv.model.harmonic_step(frequencies, name, method="modal", modes=modes, **options)
+    return modes
+
+
+def _modal_damping(conv: Conversion, step: DeckStep, modes: int) -> dict[str, Any]:
+    """Return options of a step by modes that say how these are damped; modes without a ratio have none.
+
+    Raises:
+        ModelError: Rayleigh's factors of some of the modes.
+    """
+    if any(any(m.damping) for m in conv.deck.materials.values()):
+        conv.note(f"{step.where}: the *DAMPING of materials acts as well (CalculiX leaves it out)", Effect.DIFFERS)
+    options: dict[str, Any] = {}
+    if step.modal_damping:
+        ratios = np.zeros(modes + 1)
+        for first, last, ratio in step.modal_damping:
+            ratios[first - 1 : last] = ratio
+        ratios[modes:] = 0.0
+        options["damping"] = ratios.tolist()
+    _, last, alpha, beta = step.rayleigh
+    if last and last < modes:
+        raise ModelError(
+            f"MODAL DAMPING, RAYLEIGH is given for modes up to {last} of {modes}", place=step.where,
+            remedy="give it for all, or ratios of each",
+        )  # fmt: skip
+    if alpha or beta:
+        options["rayleigh"] = [alpha, beta]
+    return options
+
+
+def _modal_dynamic(
+    conv: Conversion, step: DeckStep, name: str, prints: tuple[OutputRequest, ...], made: list[StepPlan]
+) -> None:  # fmt: skip
+    """Add a transient by modes, which goes on from the one before.
+
+    Raises:
+        ModelError: other general steps stand before it.
+    """
+    other = next((m for m in made if m.index in _general(conv) and not _is_modal(conv, m)), None)
+    if other is not None:
+        raise ModelError(
+            f"MODAL DYNAMIC after step {other.index + 1} ({conv.deck.steps[other.index].procedure}) is not supported",
+            place=step.where, remedy="give it a deck without that step",
+        )  # fmt: skip
+    modes = _modes_before(conv, step, made)
+    n = max(1, round(step.duration / step.increment))
+    if not step.direct:
+        conv.note(f"{step.where}: the increments of MODAL DYNAMIC are all as long as the first one", Effect.NONE)
+    start = next((m.name for m in reversed(made) if _is_modal(conv, m)), "")
+    conv.model.linear_transient_step(
+        step.duration, step.duration / n, name=name, start=start, modes=modes, frames=_every(prints, n),
+        **_modal_damping(conv, step, modes),
+    )  # fmt: skip
+
+
+def _general(conv: Conversion) -> list[int]:
+    return [i for i, step in enumerate(conv.deck.steps) if is_general(step)]
+
+
+def _is_modal(conv: Conversion, plan: StepPlan) -> bool:
+    return conv.deck.steps[plan.index].procedure == "MODAL DYNAMIC"
 
 
 def _before_motion(conv: Conversion, index: int) -> bool:

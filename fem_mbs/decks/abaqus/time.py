@@ -104,6 +104,10 @@ class Timeline:
         return self.times[index]
 
 
+#: Procedures that pass time and leave a state.
+_GENERAL = ("STATIC", "DYNAMIC", "MODAL DYNAMIC")
+
+
 def passes_time(step: DeckStep) -> bool:
     """Return whether total time goes on during a step."""
     return is_general(step) or (step.supported and step.procedure == "STATIC")
@@ -111,7 +115,7 @@ def passes_time(step: DeckStep) -> bool:
 
 def is_general(step: DeckStep) -> bool:
     """Return whether a step passes time and leaves its state to the next."""
-    return step.supported and step.procedure in ("STATIC", "DYNAMIC") and not step.perturbation
+    return step.supported and step.procedure in _GENERAL and not step.perturbation
 
 
 @dataclass(frozen=True)
