@@ -98,6 +98,39 @@ on = "a"
 """
 
 
+#: An eighth of a free ring.
+SECTOR = """
+dimension = 2
+[material.steel]
+E = 2e11
+nu = 0.3
+density = 7800
+[section.rim]
+shape = "rectangle"
+width = 0.05
+height = 0.02
+[mesh.rim.arc]
+center = [0, 0]
+radius = 0.5
+angles = [0, 45]
+n = 4
+[[beam]]
+name = "rim"
+on = "rim"
+section = "rim"
+material = "steel"
+[[force]]
+name = "push"
+on = "rim:start"
+vector = [100, 0]
+[[cyclic_symmetry]]
+name = "wheel"
+face = "rim:end"
+other = "rim:start"
+sectors = 8
+"""
+
+
 #: Options of each kind of step, positional ones of the builder's method first.
 STEPS = {
     "transient": {"duration": 0.1, "h": 0.01},
@@ -106,6 +139,7 @@ STEPS = {
     "linear_static": {},
     "linear_transient": {"duration": 0.1, "h": 0.01},
     "modes": {"count": 4},
+    "cyclic_modes": {"count": 3, "nodal_diameters": [0, 2, 4]},
     "buckling": {"count": 2, "loads": ["push"]},
     "complex_modes": {"count": 4},
     "linearise": {},
@@ -130,7 +164,8 @@ def as_toml(value: Any) -> str:
 def case(kind: str) -> str:
     """Return a model file with a step of a kind, called "last", and what the kind needs before it."""
     held = kind not in ("campbell", "unbalance")
-    text = LINKS if kind == "inverse" else SHAFT + (HELD if held else "")
+    own = {"inverse": LINKS, "cyclic_modes": SECTOR}
+    text = own.get(kind) or SHAFT + (HELD if held else "")
     step = '[[step]]\ntype = "static"\n' if kind == "stability_map" else ""
     step += f'[[step]]\ntype = "{kind}"\nname = "last"\n'
     return text + step + "".join(f"{key} = {as_toml(value)}\n" for key, value in STEPS[kind].items())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.analysis.steps.buckling import BucklingReport
+from fem_mbs.analysis.steps.cyclic_modes import CyclicModesReport
 from fem_mbs.analysis.steps.linear_static import LinearStaticReport
 from fem_mbs.analysis.steps.modes import ModesReport
 from fem_mbs.analysis.steps.static import StaticReport
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
     from fem_mbs.results.report import CheckReport, ClosingReport, CountCheck, StepReport
 
 __all__ = [
-    "assembly_sentences", "buckling_tables", "linear_static_tables", "modes_tables", "print_mac", "print_report",
-    "static_tables",
+    "assembly_sentences", "buckling_tables", "cyclic_modes_tables", "linear_static_tables", "modes_tables", "print_mac",
+    "print_report", "static_tables",
 ]  # fmt: skip
 
 _MAX_ROWS = 24  # of sensors shown; all are in the tables on disk
 _MAX_MODES = 60  # of modes shown
+_MAX_DIAMETERS = 8  # in one table
 _MAC_COLUMNS = 12  # of a matrix of the modal assurance criterion
 
 
@@ -167,6 +169,23 @@ def modes_tables(step: Step) -> Iterator[Table]:
     report = step.report_as(ModesReport)
     if report is not None and report.frequencies_hz is not None:
         yield _modes(step.name, report)
+
+
+def cyclic_modes_tables(step: Step) -> Iterator[Table]:
+    """Yield the table of frequencies [Hz] by nodal diameters: a row per mode, a column per nodal diameter."""
+    report = step.report_as(CyclicModesReport)
+    if report is None or not report.frequencies_hz:
+        return
+    diameters = sorted(set(report.nodal_diameters))
+    pairs = list(zip(report.nodal_diameters, report.frequencies_hz, strict=True))
+    columns = [[f for n, f in pairs if n == wanted] for wanted in diameters]
+    for first in range(0, len(diameters), _MAX_DIAMETERS):
+        shown = slice(first, first + _MAX_DIAMETERS)
+        heads = [f"diameters {n}" for n in diameters[shown]]
+        table = make_table(f"{step.name}: frequencies [Hz]", *heads)
+        for k in range(min(_MAX_MODES, max(map(len, columns[shown])))):
+            table.add_row(str(k + 1), *(f"{own[k]:.6g}" if k < len(own) else "" for own in columns[shown]))
+        yield table
 
 
 def buckling_tables(step: Step) -> Iterator[Table]:

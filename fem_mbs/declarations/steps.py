@@ -35,6 +35,7 @@ _MODULES = {
     "linear_static": "fem_mbs.analysis.steps.linear_static",
     "linear_transient": "fem_mbs.analysis.steps.linear_transient",
     "modes": "fem_mbs.analysis.steps.modes",
+    "cyclic_modes": "fem_mbs.analysis.steps.cyclic_modes",
     "buckling": "fem_mbs.analysis.steps.buckling",
     "campbell": "fem_mbs.analysis.steps.campbell",
     "unbalance": "fem_mbs.analysis.steps.unbalance",

@@ -113,6 +113,7 @@ class Building:
         self.reduced_parts: dict[str, Any] = {}
         self.rotating: Any = None
         self.shakings: list[Any] = []
+        self.cyclic: list[Any] = []  # faces of sectors that meet in the wheel
         self.spare_nodes: list[tuple[str, np.ndarray]] = []  # mesh, its nodes that only plane and solid cells use
 
     def scratch(self, sections: Mapping[str, Section], without: set[str]) -> Building:

@@ -23,6 +23,7 @@ from fem_mbs.model.calls import Built, adds, named, named_calls
 from fem_mbs.model.compiled import CompiledModel, compile_model
 from fem_mbs.model.components import Substructure
 from fem_mbs.model.connections.couplings import Coupling
+from fem_mbs.model.connections.cyclic import CyclicSymmetry
 from fem_mbs.model.connections.equations import Equation, EquationRows
 from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass, UserForce
 from fem_mbs.model.connections.friction import Friction
@@ -142,6 +143,7 @@ class Model(StepCalls, Shown):
     rotors = Built()
     reduced_parts = Built()
     components = Built()
+    cyclic = Built()
     warnings = Built()
     departures = Built()
 
@@ -177,6 +179,7 @@ class Model(StepCalls, Shown):
     equation = adds(Equation)
     equations = adds(EquationRows)
     coupling = adds(Coupling)
+    cyclic_symmetry = adds(CyclicSymmetry)
     joint_spring = adds(JointSpring)
     motor = adds(Motor)
     user_force = adds(UserForce)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.model.components import Substructure
 from fem_mbs.model.connections.couplings import Coupling
+from fem_mbs.model.connections.cyclic import CyclicSymmetry
 from fem_mbs.model.connections.equations import Equation
 from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass
 from fem_mbs.model.connections.friction import Friction
@@ -105,6 +106,7 @@ TABLES: Sequence[Table] = (
     Table("gear", Gear),
     Table("equation", Equation),
     Table("coupling", Coupling),
+    Table("cyclic_symmetry", CyclicSymmetry),
     Table("joint_spring", JointSpring),
     Table("motor", Motor),
     Table("friction", Friction),

@@ -19,6 +19,7 @@ from fem_mbs.analysis.steps.static import StaticReport
 from fem_mbs.declarations.steps import function_of, recorded_kind
 from fem_mbs.errors import DiskFullError, ResultsError
 from fem_mbs.plot.campbell import plot_campbell, plot_unbalance
+from fem_mbs.plot.cyclic import plot_diameters
 from fem_mbs.plot.harmonic import plot_response
 from fem_mbs.plot.model import animate, plot_deformed, plot_shapes
 from fem_mbs.plot.scene import time_label
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "animate",
     "campbell_figures",
+    "diameters_figures",
     "load_path_figures",
     "map_figures",
     "nothing_drawn",
@@ -44,6 +46,7 @@ __all__ = [
     "plot_all",
     "plot_campbell",
     "plot_deformed",
+    "plot_diameters",
     "plot_eigenvalues",
     "plot_ledger",
     "plot_mac",
@@ -353,6 +356,11 @@ def campbell_figures(step: Step) -> Figures:
     report = step.report_as(CampbellReport)
     if report is not None and report.branches and is_damped(campbell_branches(report)[0].values):
         yield plot_roots, "roots"
+
+
+def diameters_figures(step: Step) -> Figures:
+    """Yield the figure of frequencies by nodal diameters."""
+    yield plot_diameters, "diameters"
 
 
 def unbalance_figures(step: Step) -> Figures:

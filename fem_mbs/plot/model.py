@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.analysis.steps.complex_modes import ComplexModesReport
+from fem_mbs.analysis.steps.cyclic_modes import CyclicModesReport
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot.scene import find_quantity, time_label
@@ -284,6 +285,8 @@ def _shape_title(step: Step, shape: int) -> str:
         factors = getattr(report, "load_factors", None)
         return f"{step.name} {shape + 1}" if factors is None else f"{shape + 1}: factor {factors[shape]:.5g}"
     text = f"{shape + 1}: {frequencies[shape]:.5g} Hz"
+    if isinstance(report, CyclicModesReport):
+        return f"{text}, nodal diameter {report.nodal_diameters[shape]}"
     if not isinstance(report, ComplexModesReport):
         return text
     if shape < _rigid(step):

@@ -228,6 +228,25 @@ def driven(w: View) -> Model:
     return m
 
 
+def sector(w: View) -> Model:
+    """An eighth of a free ring of beams, with a mass at one of its faces."""
+    m = Model(3)
+    m.material("steel", E=w.s(2e11, (-1, 1, -2)), nu=0.3, density=w.s(7800.0, (-3, 1, 0)))
+    m.section("rim", "rectangle", width=w.s(0.05, LENGTH), height=w.s(0.03, LENGTH))
+    angles = np.linspace(0.0, np.pi / 4.0, 5)
+    points = np.array([w.x((0.5 * np.cos(a), 0.5 * np.sin(a), 0.02 * np.sin(8.0 * a))) for a in angles])
+    parts = [("rim", points)] if not w.split else [("rim", points[:3]), ("rest", points[2:])]
+    for name, own in w.order(parts):
+        m.polyline(name, own, 1)
+        m.beams(name, name, "rim", "steel", orientation=tuple(w.v((0.0, 0.0, 1.0))))
+    if w.split:
+        m.joint("weld", "weld", *w.ends("rim:end", "rest:start"))
+    m.point_mass("lump", "rim:start", w.s(0.7, MASS))
+    face, other = w.ends("rest:end" if w.split else "rim:end", "rim:start")
+    m.cyclic_symmetry("wheel", face, other, 8, axis=w.v((0.0, 0.0, 1.0)), point=w.x((0.0, 0.0, 0.3)))
+    return m
+
+
 DRIVEN = {
     "place": Shape(LENGTH, "place"),
     **{f"drive {k}": Shape(MOMENT, sided=True) for k in ("first", "second")},
@@ -343,6 +362,7 @@ CASES = {
         Case(machine, lambda m, w: m.linear_transient_step(w.s(0.2, TIME), w.s(0.01, TIME)), series(SHAPES))
     ],
     "modes": [Case(machine, after_static(lambda m, w: m.modes_step(6)), table("frequencies_hz", RATE))],
+    "cyclic_modes": [Case(sector, lambda m, w: m.cyclic_modes_step(6), table("frequencies_hz", RATE), 1e-6)],
     "buckling": [Case(machine, lambda m, w: m.buckling_step(3, loads=["twist", "push"]), table("load_factors"))],
     "complex_modes": [Case(machine, after_static(lambda m, w: m.complex_modes_step(6)), table("eigenvalues", RATE))],
     "linearise": [Case(machine, after_static(lambda m, w: m.linearise_step()), None)],
@@ -566,6 +586,17 @@ def links() -> Model:
     return m
 
 
+def rim() -> Model:
+    m = Model(2)
+    m.material("steel", E=2e11, nu=0.3, density=7800.0)
+    m.section("rim", "rectangle", width=0.05, height=0.02)
+    m.arc("rim", (0.0, 0.0), 0.5, (0.0, 45.0), 4)
+    m.beams("rim", "rim", "rim", "steel")
+    m.cyclic_symmetry("wheel", "rim:end", "rim:start", 8)
+    m.force("push", "rim:start", (100.0, 0.0))
+    return m
+
+
 def test_every_kind_of_step_is_compared_with_files():
     assert set(STEPS) == set(step_kinds())
 
@@ -576,7 +607,7 @@ def test_files_against_python(kind, tmp_path):
     held = kind not in ("campbell", "unbalance")
     file = tmp_path / "model.toml"
     file.write_text(case(kind), encoding="utf-8")
-    m = links() if kind == "inverse" else shaft(held)
+    m = {"inverse": links, "cyclic_modes": rim}.get(kind, lambda: shaft(held))()
     if kind == "stability_map":
         m.static_step()
     getattr(m, f"{kind}_step")(**STEPS[kind], name="last")

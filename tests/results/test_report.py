@@ -111,7 +111,18 @@ def rotor() -> Model:
     return m
 
 
-MODELS = (in_time, path, events, about_a_state, driven, inverted, rotor)
+def wheel() -> Model:
+    m = Model(2)
+    m.material("steel", E=2e11, nu=0.3, density=7800.0)
+    m.section("rim", "rectangle", width=0.05, height=0.02)
+    m.arc("rim", (0.0, 0.0), 0.5, (0.0, 45.0), 2)
+    m.beams("rim", "rim", "rim", "steel")
+    m.cyclic_symmetry("wheel", "rim:end", "rim:start", 8)
+    m.cyclic_modes_step(2, nodal_diameters=[0, 2])
+    return m
+
+
+MODELS = (in_time, path, events, about_a_state, driven, inverted, rotor, wheel)
 
 
 @pytest.fixture(scope="module")

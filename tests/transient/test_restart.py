@@ -318,6 +318,7 @@ AFTER_TURNING = {
     "unbalance": lambda m: m.unbalance_step("rotor", [10.0, 20.0], [{"at": "middle", "amount": 1e-3, "phase": 0.0}]),
     "rotor": lambda m: m.complex_modes_step(2, rotor="rotor", speed=20.0),
     "inverse": lambda m: m.inverse_step(0.02, 0.001),
+    "cyclic_modes": lambda m: m.cyclic_modes_step(3),
 }
 
 
@@ -335,6 +336,13 @@ def turning(kind: str) -> Model:
     m.bearing("bearing", "right end", stiffness=1e5, damping=10.0, axis=(1.0, 0.0, 0.0))
     m.rotor("rotor", axis=(1.0, 0.0, 0.0))
     m.initial("middle", velocity=(0.0, 0.01, 0.0))
+    if kind == "cyclic_modes":  # half of a wheel of two masses beside the shaft
+        for name, y in (("near", 0.1), ("far", -0.1)):
+            m.node(name, (0.5, y, 0.0))
+            m.point_mass(f"{name} mass", name, 0.5)
+            for c in "xyz":
+                m.nodal_spring(f"{name} {c}", name, c, 1e4)
+        m.cyclic_symmetry("wheel", "near", "far", 2, axis=(1.0, 0.0, 0.0))
     m.sensor("hinge", "reaction", on="hinge")
     m.transient_step(0.05, 0.001, "swing", frames=7, restarts=2)
     AFTER_TURNING[kind](m)

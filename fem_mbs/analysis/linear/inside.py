@@ -31,13 +31,14 @@ class Inside:
     def problem(self, linear: Linearised, K: csr_matrix, M: csr_matrix) -> tuple[csr_matrix, csr_matrix]:
         """Return the eigenproblem of the nodes' unknowns (n_q), joints eliminated, and of the internal unknowns (m)."""
         C = self.coupling[:, : linear.first] @ linear.elimination.T
-        return csr_matrix(block_diag((K, self.stiffness))), self._whole(M, C)
+        return csr_matrix(block_diag((K, self.stiffness))), self.whole(M, C)
 
     def mass_of_all(self, linear: Linearised) -> csr_matrix:
         """Return the mass (N + m, N + m) over the dofs of the model and these unknowns."""
-        return self._whole(linear.mass_matrix, self.coupling)
+        return self.whole(linear.mass_matrix, self.coupling)
 
-    def _whole(self, M, C) -> csr_matrix:
+    def whole(self, M: csr_matrix, C: csr_matrix) -> csr_matrix:
+        """Return the mass of n unknowns with the mass M (n, n) and the coupling C (m, n), and of these unknowns."""
         return csr_matrix(block_array([[M, C.T], [C, self.mass]]))
 
 

@@ -26,6 +26,7 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.errors import AnalysisError, LooseError, ModelError, Owner
+from fem_mbs.model.connections.cyclic import rows_of_faces
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, Elimination, eliminate
 from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
@@ -126,7 +127,8 @@ class Linearised:
         self.here = Tangent(self.system, self.state, self.level(), self.matrices)
         self.constraints = self.here.G[:, :first]
         self.residual, self._skewed = self.here.residual, self.here.skewed
-        self.eliminated = not keeps_constraints(self.constraints.shape[0], self.owned.size)
+        explicit = rows_of_faces(compiled).size  # a node follows one or a few others
+        self.eliminated = not keeps_constraints(self.constraints.shape[0] - explicit, self.owned.size)
         self.asymmetry = 0.0
         self._unsymmetric = False
         self._positive: PositiveFactors | None = None

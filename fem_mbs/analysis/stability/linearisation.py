@@ -33,6 +33,7 @@ from fem_mbs.analysis.start.initial import function_jets, initial_accelerations,
 from fem_mbs.analysis.start.redundancy import constraint_labels
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.model.connections.cyclic import rows_of_faces
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
 from fem_mbs.solvers.linear.redundancy import independent_rows
@@ -334,7 +335,8 @@ class Linearisation:
         Return None for mechanisms whose joints connect all parts, where T would be full, and where forces depend on
         multipliers.
         """
-        keeps = self.pressed or keeps_constraints(self.constraints.shape[0], self.dofs.size)
+        explicit = rows_of_faces(self.compiled).size  # a node follows one or a few others
+        keeps = self.pressed or keeps_constraints(self.constraints.shape[0] - explicit, self.dofs.size)
         return None if keeps else self.eliminate()
 
     def eliminate(self, right: np.ndarray | None = None, pin: int = -1) -> Elimination:
