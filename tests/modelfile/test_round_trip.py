@@ -28,7 +28,9 @@ NOT_IN_FILES = {
     "hutton_smith_1993_telescope": "mesh is a Mesh",
     "macneal_harder_1985_shells": "mesh is a Mesh",
     "melzer_1993_reduced_bodies": "part is a ReducedPart",
+    "nafems_1990_shells": "mesh is a Mesh",
     "nafems_1990_le1_le10": "mesh is a Mesh",
+    "sze_2004_cylinders": "mesh is a Mesh",
     "sze_2004_shells": "mesh is a Mesh",
 }
 
