@@ -50,7 +50,13 @@ def arc(radius: float, angle: float, length: float, around: int, along: int, cel
     return square(place, around, along, cell, flip=True)
 
 
-def laminated(mesh: Mesh, thickness: float, angles, plies: tuple, isotropic: tuple) -> Model:
+def laminated(
+    mesh: Mesh,
+    thickness: float,
+    angles: tuple[float, ...] | None,
+    plies: tuple[float, ...],
+    isotropic: tuple[float, ...],
+) -> Model:
     """Return the shell on "s" of three layers, ``plies`` (E_L, E_T, nu, G), or of one, ``isotropic`` (E, nu)."""
     if angles is None:
         return shell(mesh, *isotropic, thickness)
