@@ -13,8 +13,9 @@ from fem_mbs import contract as C
 from fem_mbs.analysis.transient.stepping import Settings, Stepping
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers.linear.solver import make_solver
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping.assembly import assemble
 from fem_mbs.solvers.stepping.banded import band_factor, band_solve
+from fem_mbs.solvers.stepping.motion import configure
 
 
 @njit(cache=True, error_model="numpy")
@@ -30,12 +31,12 @@ def _kernel(times, where, job, n, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U,
 def _assemble(times, job, kernels, system, ctl, fun, state):
     system, state = C.borrow(system), C.borrow(state)
     for _ in range(times):
-        S.assemble(job, kernels, system, ctl, fun, state.Q, state.D, state.V, state.DD, state.U, state)
+        assemble(job, kernels, system, ctl, fun, state.Q, state.D, state.V, state.DD, state.U, state)
 
 
 @njit(cache=True, error_model="numpy")
 def _configure(system, state):
-    S.configure(system, state, False)
+    configure(system, state, False)
 
 
 @njit(cache=True, error_model="numpy")

@@ -87,16 +87,25 @@ class ElementType:
     def local_dofs(self) -> int:
         return self.node_dofs + self.multipliers + self.reads
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Return the names of the parameter columns, without units."""
+        return tuple(entry.split(" [")[0] for entry in self.par)
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """Return the names of the outputs, without units."""
+        return tuple(entry.split(" [")[0] for entry in self.outputs)
+
     def column(self, name: str) -> int:
         """Return the number of the parameter column with a name (without the unit).
 
         Raises:
             KeyError: the type has no such parameter.
         """
-        for i, entry in enumerate(self.par):
-            if entry.split(" [")[0] == name:
-                return i
-        raise KeyError(f"element type {self.name!r} has no parameter {name!r}; it has {', '.join(self.par)}")
+        if name not in self.parameters:
+            raise KeyError(f"element type {self.name!r} has no parameter {name!r}; it has {', '.join(self.par)}")
+        return self.parameters.index(name)
 
 
 _SOLIDS = ("tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15")

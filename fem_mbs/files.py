@@ -17,8 +17,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from fem_mbs.errors import DiskFullError, ResultsError
 
 if TYPE_CHECKING:
@@ -126,6 +124,8 @@ def _tried(path: str, size: int, _: int) -> str:
 
 def put_text(item: h5py.HLObject, key: str, text: str) -> None:
     """Store a text as an attribute within the checked header; HDF5 keeps its own texts where no checksum is."""
+    import numpy as np  # only here: `fem-mbs --help` needs this module
+
     item.attrs[key] = np.bytes_(text.encode() or b"\0")  # (no empty ones)
 
 

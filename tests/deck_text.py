@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
 
 from fem_mbs.decks.abaqus.run import solve_deck
+
+#: Number of mutated decks of each reader in a run of the tests; ``FEM_MBS_MUTATIONS=1000`` is the thorough run.
+MUTATIONS = int(os.environ.get("FEM_MBS_MUTATIONS", "60"))
 
 #: Local corners of a hexahedron, and its edges in Abaqus's order of mid-side nodes.
 _CORNERS = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)]

@@ -19,7 +19,7 @@ from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, StepReport
-from fem_mbs.solvers.stepping.stepper import State
+from fem_mbs.solvers.stepping.layout import State
 from fem_mbs.system.compiled import Compiled
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.stepping.stepper import State
+from fem_mbs.solvers.stepping.layout import State
 
 __all__ = ["EndState"]
 

@@ -25,7 +25,7 @@ from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.records import json_value
 from fem_mbs.results.report import EnergyBalance, StartReport
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 
 __all__ = ["begin", "check_inertia", "fit_turning_load", "march", "spin_of", "transient_functions"]
 

@@ -19,7 +19,7 @@ from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.parts.reduced import PlacedPart
 from fem_mbs.parts.recovery import need_recovery, stress_regions, stresses, turned
 from fem_mbs.results.fields import field_key
-from fem_mbs.solvers.stepping.stepper import State
+from fem_mbs.solvers.stepping.layout import State
 
 __all__ = ["RecoveredNodes"]
 

@@ -14,7 +14,7 @@ from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.results.fields import MODAL
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 
 __all__ = ["Rows"]
 

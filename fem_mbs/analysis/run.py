@@ -22,7 +22,7 @@ from fem_mbs.analysis.start.initial import check_start
 from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, Owner, ResultsError
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, Summary, report_of
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 
 if TYPE_CHECKING:
     from fem_mbs.results.reader import Results

@@ -19,7 +19,7 @@ from fem_mbs.analysis.stability.rotation import Rotation
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.parts.rotors import Rotor
 from fem_mbs.solvers.eigen.complex_modes import ComplexModes, complex_modes
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext

@@ -16,7 +16,7 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.elements.springs.user import FORCE_AT
 from fem_mbs.errors import ModelError
-from fem_mbs.solvers.stepping.stepper import State
+from fem_mbs.solvers.stepping.layout import State
 
 __all__ = ["Callback", "serve"]
 

@@ -16,7 +16,7 @@ from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 
 from fem_mbs.errors import ModelError, Owner
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping.pattern import element_slots, matrix_pattern
 from fem_mbs.system.blocks import Block, Nodes
 from fem_mbs.system.compiled import Compiled, Driven, joined_parameters

@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.errors import Owner
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block, Nodes
 from fem_mbs.system.callbacks import Callback, serve
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import at_rest, director_rates, director_velocities, rotated

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.solvers.stepping import motion
 from fem_mbs.system.compiled import Compiled
 
 __all__ = [
@@ -44,7 +45,7 @@ def moved(compiled: Compiled, state: S.State, u: np.ndarray) -> S.State:
     new = compiled.initial_state()
     new.Q[0], new.D[0] = state.Q[0], state.D[0]
     new.U[:first] = u[:first]
-    S.configure(compiled.system, new, True)
+    motion.configure(compiled.system, new, True)
     new.Q[0], new.D[0] = new.Q[1], new.D[1]
     new.Q[:, first:-1] = state.U[first:-1]
     new.U[:] = state.U
@@ -54,7 +55,7 @@ def moved(compiled: Compiled, state: S.State, u: np.ndarray) -> S.State:
 def director_velocities(compiled: Compiled, state: S.State) -> None:
     """Fill the rates of directors at both ends from the velocities of row 0; row 1 becomes row 0."""
     state.D[1], state.V[1] = state.D[0], state.V[0]
-    S.director_velocities(compiled.system, state, 1.0, True)
+    motion.director_velocities(compiled.system, state, 1.0, True)
     state.DD[0] = state.DD[1]
 
 

@@ -21,8 +21,8 @@ import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix, vstack
 
 from fem_mbs import contract as C
+from fem_mbs.solvers.stepping.layout import State
 from fem_mbs.solvers.stepping.pattern import add_entries, element_slots, matrix_pattern
-from fem_mbs.solvers.stepping.stepper import State
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.callbacks import serve
 from fem_mbs.system.compiled import Compiled
@@ -478,8 +478,8 @@ def velocity_dependent(blocks: Sequence[Block]) -> list[Block]:
     """Return those of blocks whose forces may depend on velocities: not undamped continua and nodes."""
 
     def damped(block: Block) -> bool:
-        column = "damping" in {entry.split(" [")[0] for entry in block.type.par}
-        return column and bool(block.par[:, block.type.column("damping")].any())
+        has_column = "damping" in block.type.parameters
+        return has_column and bool(block.par[:, block.type.column("damping")].any())
 
     return [
         block for block in blocks

@@ -18,8 +18,9 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.contract import inner, kernel
+from fem_mbs.solvers.stepping.assembly import assemble, copy
 from fem_mbs.solvers.stepping.banded import band_factor, band_solve
-from fem_mbs.solvers.stepping.stepper import (
+from fem_mbs.solvers.stepping.layout import (
     BANDED,
     DONE,
     FACTORISATIONS,
@@ -34,12 +35,9 @@ from fem_mbs.solvers.stepping.stepper import (
     TURNED,
     WORST,
     WORST_VALUE,
-    assemble,
-    commit,
-    configure,
-    copy,
-    turned,
 )
+from fem_mbs.solvers.stepping.motion import configure
+from fem_mbs.solvers.stepping.stepper import commit, turned
 
 __all__ = ["advance"]
 

@@ -49,7 +49,7 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.registry import ElementType, element_type, element_types
 from fem_mbs.model.sensors.kinds import make_sensor
-from fem_mbs.solvers.stepping.stepper import REC_OUT
+from fem_mbs.solvers.stepping.layout import REC_OUT
 
 GRAVITY = (0.7, -9.81, 2.1)
 

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from deck_text import at, brick, mesh_text, nset, steel, step
+from deck_text import MUTATIONS, at, brick, mesh_text, nset, steel, step
 
 from fem_mbs.decks.abaqus.run import convert
 from fem_mbs.decks.notes import Accept
@@ -136,14 +136,10 @@ def test_the_decks_themselves_are_accepted(tmp_path, text):
     assert convert(read_deck(path)).steps
 
 
-PER_TEST = 100
-
-
-@pytest.mark.parametrize("part", [*range(4), *(pytest.param(k, marks=pytest.mark.long) for k in range(4, 10))])
-def test_a_mutated_deck_becomes_a_model_or_one_error(tmp_path, part):
+def test_mutated_decks_become_a_model_or_one_error(tmp_path):
     path = tmp_path / "d.inp"
     accepted = 0
-    for seed in range(PER_TEST * part, PER_TEST * (part + 1)):
+    for seed in range(MUTATIONS):
         path.write_text(mutated(seed), encoding="utf-8")
         try:
             with warnings.catch_warnings():
@@ -154,4 +150,6 @@ def test_a_mutated_deck_becomes_a_model_or_one_error(tmp_path, part):
             message = str(error)
             assert "\n" not in message, f"seed {seed}: {message!r}"
             assert re.match(r"d\.inp, line \d+: ", message), f"seed {seed}: {message}"
-    assert 0 < accepted < PER_TEST
+        except Exception as error:
+            raise AssertionError(f"seed {seed}: {type(error).__name__}: {error}") from error
+    assert 0.02 * MUTATIONS < accepted < 0.98 * MUTATIONS

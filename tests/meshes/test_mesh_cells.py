@@ -382,9 +382,9 @@ def test_cut_and_changed_files(tmp_path, capfd, suffix):
     data = path.read_bytes()
     rng = np.random.default_rng(3)
     refused = 0
-    for k in range(60):
-        changed = bytearray(data[: len(data) * k // 20] if k < 20 else data)
-        if k >= 20:
+    for k in range(30):
+        changed = bytearray(data[: len(data) * k // 10] if k < 10 else data)
+        if k >= 10:
             for at in rng.integers(0, len(data), 4):
                 changed[at] = rng.integers(0, 256)
         path.write_bytes(bytes(changed))
@@ -393,7 +393,7 @@ def test_cut_and_changed_files(tmp_path, capfd, suffix):
         except MeshError as error:
             assert str(error).startswith(str(path)) and len(str(error)) < 700
             refused += 1
-    assert refused > 20
+    assert refused > 10
     assert capfd.readouterr() == ("", "")
 
 

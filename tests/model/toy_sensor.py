@@ -11,7 +11,7 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import NUMBER, PLACE
 from fem_mbs.model.sensors.kinds import register_sensor
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
-from fem_mbs.solvers.stepping.stepper import REC_Q
+from fem_mbs.solvers.stepping.layout import REC_Q
 
 
 class _Middle(Sensor):

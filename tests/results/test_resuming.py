@@ -111,6 +111,10 @@ def test_kill_at_random_moments(tmp_path):
         assert [p.name for p in tmp_path.glob("*.json")] == [MARK] and not list(tmp_path.glob("results.*"))
 
 
+#: The suite kills at every third change, HYPOTHESIS_PROFILE=thorough at every one.
+STRIDE = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 3
+
+
 def killed_at_call(number: int, task) -> bool:
     """Run `task` in a child that is killed at its `number`-th call that changes the disk; return whether it was."""
     with warnings.catch_warnings():
@@ -151,13 +155,14 @@ def resumed_run(directory: Path) -> None:
     finish_run(writer)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_kill_at_every_change_of_the_disk(tmp_path):
     """A run that replaces an old result: at every moment there is the old one, a prefix of the new one, or none."""
     directory = tmp_path / "out"
     short_run(tmp_path / "old", "old")
     seen = set()
-    for number in range(1, 1000):
+    for number in range(1, 1000, STRIDE):
         shutil.rmtree(directory, ignore_errors=True)
         shutil.copytree(tmp_path / "old", directory)
         if not killed_at_call(number, lambda: short_run(directory, "new")):
@@ -185,6 +190,7 @@ def test_kill_at_every_change_of_the_disk(tmp_path):
     assert Results.open(directory).complete
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("finished", [True, False])
 def test_kill_at_every_change_of_the_disk_while_resuming(tmp_path, finished):
@@ -193,7 +199,7 @@ def test_kill_at_every_change_of_the_disk_while_resuming(tmp_path, finished):
     writer = begin(tmp_path / "start")
     go_on(writer)
     finish_run(writer) if finished else writer._unlock()
-    for number in range(1, 1000):
+    for number in range(1, 1000, STRIDE):
         shutil.rmtree(directory, ignore_errors=True)
         shutil.copytree(tmp_path / "start", directory)
         killed = killed_at_call(number, lambda: resumed_run(directory))

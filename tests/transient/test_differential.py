@@ -475,4 +475,4 @@ def test_other_rules(dimension, rule):
 @pytest.mark.long
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_many_transients(dimension):
-    examples(dimension, 40, lambda m: check(m))
+    examples(dimension, 15, lambda m: check(m))

@@ -217,6 +217,7 @@ def test_what_cannot_be_continued(tmp_path):
     assert all(np.array_equal(value, before[name], equal_nan=True) for name, value in arrays(after).items())
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 @pytest.mark.parametrize("rule", ["midpoint", "newmark"])
 def test_killed_at_random(tmp_path, rule):

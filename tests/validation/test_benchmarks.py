@@ -53,6 +53,7 @@ def test_case_runs_without_other_programs(checkout, tmp_path, case):
         assert table[0]["results"]["drift_rel_kin"] < 1e-10
 
 
+@pytest.mark.long
 def test_campbell_diagram(checkout, tmp_path):
     """The rotor of Lalanne & Ferraris: 60.6 ... 254 Hz at rest (ROSS with 13 elements)."""
     file = tmp_path / "rows.json"
@@ -109,6 +110,7 @@ def test_unknown_case_is_refused(checkout):
     assert "unknown case 'spinn'" in done.stderr
 
 
+@pytest.mark.long
 def test_operations_are_counted_exactly(rows):
     flops = {row["what"]: row["flops_per_element"] for row in rows["kernel"]}
     # of a plane point mass: f = 1 + alpha h/2, then m (f U - h V0), and sf m g in x and y; see
@@ -136,6 +138,7 @@ def test_memory_is_measured(rows):
         assert 10.0 < row["maxrss_mb"] < 1500.0
 
 
+@pytest.mark.long
 def test_reduction_of_a_solid_bar(checkout, tmp_path):
     """All sides reduce the same bar to the same matrices."""
     file = tmp_path / "rows.json"
@@ -154,6 +157,7 @@ def test_reduction_of_a_solid_bar(checkout, tmp_path):
     assert found[: len(below)] == pytest.approx(below, rel=1e-7)
 
 
+@pytest.mark.long
 def test_a_part_from_its_deck(checkout, tmp_path):
     file = tmp_path / "rows.json"
     command = [sys.executable, str(checkout / "benchmarks" / "run.py"), "parts", "--parts", "hex20:1,tet10:1"]

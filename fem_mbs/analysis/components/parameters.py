@@ -193,7 +193,7 @@ def _blocks(model: Model, group: str) -> list:
 def _has(model: Model, group: str, kind: str) -> bool:
     """Return whether elements of a group that are no parts have a stiffness, or a mass."""
     for block, first, last in _blocks(model, group):
-        names = [entry.split(" [")[0] for entry in block.type.par]
+        names = block.type.parameters
         if kind == "mass" and block.type.inertia and np.any(block.par[first:last, : len(names)]):
             return True
         if kind == "stiffness" and block.type.name.startswith(_SPRINGS):
@@ -240,7 +240,7 @@ def _values(model: Model, group: str, kind: str) -> list[float | None]:
     if kind in ("stiffness", "mass"):
         found: list[float | None] = []
         for block, first, last in _blocks(model, group):
-            names = [entry.split(" [")[0] for entry in block.type.par]
+            names = block.type.parameters
             found += block.par[first:last, names.index(kind)].tolist() if kind in names else [None]
         return found
     return [s.dimensions[k] for s in _sections(model, group) for k in _own_keys(s, kind)]
@@ -249,7 +249,7 @@ def _values(model: Model, group: str, kind: str) -> list[float | None]:
 def _no_prestress(model: Model, groups: Sequence[str], owner: str) -> None:
     for group in groups:
         for block, first, last in _blocks(model, group):
-            names = [entry.split(" [")[0] for entry in block.type.par]
+            names = block.type.parameters
             if "prestress" in names and np.any(block.par[first:last, names.index("prestress")]):
                 raise ModelError(
                     f'"{group}" is prestressed, its stiffness is not proportional to its modulus',

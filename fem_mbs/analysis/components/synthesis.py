@@ -30,7 +30,7 @@ from fem_mbs.solvers.eigen.modes import RealModes, as_modes
 from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, eliminate
 from fem_mbs.solvers.linear.libraries import one_blas_thread
 from fem_mbs.solvers.reduction.substructures import Coupled, Reduced, Substructure, couple
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.tangent import ElementSet
 
 __all__ = ["Assembly", "Part", "assemble_components", "component_modes"]

@@ -10,7 +10,7 @@ from fem_mbs.declarations.kinds import shown
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import mass as solid_mass
 from fem_mbs.errors import ModelError, Owner
-from fem_mbs.solvers.stepping.stepper import State
+from fem_mbs.solvers.stepping.layout import State
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.inertia_coordinates import constant_mass
 

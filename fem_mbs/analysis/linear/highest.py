@@ -7,7 +7,7 @@ import numpy as np
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.stepping.stepper import State
+from fem_mbs.solvers.stepping.layout import State
 
 __all__ = ["highest_frequency"]
 

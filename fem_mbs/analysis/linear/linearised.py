@@ -33,7 +33,7 @@ from fem_mbs.solvers.linear.libraries import LinearSolveError, NotPositiveDefini
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.saddle_factors import SaddleFactors, SingularShift
 from fem_mbs.solvers.linear.service import factor
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import at_rest, body_axes, director_velocities, instant, moved, spatial_axes

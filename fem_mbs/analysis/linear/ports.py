@@ -18,7 +18,7 @@ from fem_mbs.analysis.loading import chosen
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import body_axes, director_velocities
 from fem_mbs.system.tangent import Tangent

@@ -11,7 +11,7 @@ import numpy as np
 from fem_mbs import contract as C
 from fem_mbs.analysis.linear.linearised import Linearised, Response
 from fem_mbs.analysis.linear.sensors import LinearSensors
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext

@@ -15,7 +15,7 @@ import numpy as np
 
 from fem_mbs import contract as C
 from fem_mbs.model.sensors.sensor import Sensor
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 
 __all__ = ["LinearSensors", "slope"]
 

@@ -185,7 +185,7 @@ def _with_directors(system: Compiled, block: Block, nodes: int) -> tuple[np.ndar
         B[:, 2 * a, 3 * a] = 1.0
         B[:, 2 * a + 1, 3 * a + 1 : 3 * a + 3] = axes
     M = np.einsum("eia,eij,ejb->eab", B, M, B)
-    if "inertia" in {name.split(" [")[0] for name in block.type.par}:
+    if "inertia" in block.type.parameters:
         half = 0.5 * block.par[:, block.type.column("inertia")]  # d1'.d1' = d2'.d2' = w^2
         M[:, 1, 1] += half
         M[:, 2, 2] += half

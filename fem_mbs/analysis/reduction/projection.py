@@ -75,9 +75,9 @@ def own_damping(linear: Linearised, Q: np.ndarray) -> np.ndarray | None:
     for block in linear.system.blocks:
         if block.type.multipliers and not block.type.reads:
             continue
-        at = [i for i, name in enumerate(block.type.par) if name.split(" [")[0] == "damping"]
-        load = "function" in block.type.par and block.type.prestress is None and not at
-        if load or (at and not np.any(block.par[:, at])):
+        damped = "damping" in block.type.parameters
+        load = "function" in block.type.parameters and block.type.prestress is None and not damped
+        if load or (damped and not np.any(block.par[:, block.type.column("damping")])):
             continue
         blocks.append(block)
     if not blocks:

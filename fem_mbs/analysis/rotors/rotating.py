@@ -24,7 +24,7 @@ from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.parts.rotors import Rotor
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.service import factor
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.states import rotated
 
 __all__ = ["CONSTANT", "choose_frame", "constant_frames", "rotation_of", "steady_rotation", "turned"]

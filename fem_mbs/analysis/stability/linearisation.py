@@ -37,7 +37,7 @@ from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
 from fem_mbs.solvers.linear.redundancy import independent_rows
 from fem_mbs.solvers.linear.service import factor
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.states import at_rest, instant, moved, spatial_axes
 from fem_mbs.system.tangent import Tangent, matrices_of
 

@@ -33,7 +33,7 @@ from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
 from fem_mbs.files import replacing
 from fem_mbs.solvers.linear.constraint_equations import Elimination, eliminate
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.stability.linearisation import Linearisation

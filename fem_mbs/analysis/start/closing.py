@@ -29,7 +29,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.results.report import ClosingReport, Moved
 from fem_mbs.solvers.linear.service import factor
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.tangent import Level, Tangent, control, function_table
 
 __all__ = ["assemble"]

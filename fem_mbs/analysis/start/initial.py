@@ -22,7 +22,7 @@ from fem_mbs.solvers.linear.libraries import ExactlySingular
 from fem_mbs.solvers.linear.redundancy import dependencies
 from fem_mbs.solvers.linear.saddle import Saddle
 from fem_mbs.solvers.linear.service import factor
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import body_axes, director_velocities, moved, spatial_axes
 from fem_mbs.system.tangent import Level, Tangent

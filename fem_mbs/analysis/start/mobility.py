@@ -9,7 +9,7 @@ import numpy as np
 from fem_mbs.analysis.start.initial import function_jets, started
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.states import at_rest
 from fem_mbs.system.tangent import Level, Tangent
 

@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import connected_components
 from fem_mbs.solvers.linear.redundancy import Loop, dependencies
 from fem_mbs.solvers.linear.solver import LinearSolver
 from fem_mbs.solvers.stepping import gauge
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import constraint_rows
 

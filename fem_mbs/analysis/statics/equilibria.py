@@ -23,7 +23,7 @@ from fem_mbs.analysis.transient.stepping import Chunk, Stepping, settings_of
 from fem_mbs.declarations.steps import PlannedStep
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model.model import Model
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping.continuation import follow
 from fem_mbs.solvers.stepping.critical_points import branching
 from fem_mbs.solvers.stepping.descent import descend

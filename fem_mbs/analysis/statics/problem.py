@@ -15,7 +15,8 @@ from fem_mbs.errors import AnalysisError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.saddle import negative_count, negative_determinant
 from fem_mbs.solvers.linear.solver import SingularMatrixError
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.solvers.stepping import stepper
 
 __all__ = ["COUNTED", "UNSYMMETRIC", "Problem"]
 
@@ -62,11 +63,11 @@ class Problem:
         self._funs = self.stepping.evaluate(now, now, now)
         s = self.stepping
         if self.system.callbacks:  # they are asked at the configuration, which the first call makes
-            S.equilibrium(
+            stepper.equilibrium(
                 C.FORCE, s.kernels, self.system.system, s.ctl, self._funs[0], self.state, s.real, s.counter
             )  # fmt: skip
             self.system.serve(s.ctl, self._funs[0], self.state, slopes=job == C.TANGENT)
-        return S.equilibrium(
+        return stepper.equilibrium(
             job, s.kernels, self.system.system, s.ctl, self._funs[0], self.state, s.real, s.counter
         )  # fmt: skip
 
@@ -125,7 +126,7 @@ class Problem:
 
     def move(self, x: np.ndarray) -> bool:
         self.state.rhs[:] = x
-        size_x, size_t = S.compose(self.system.system, self.state)
+        size_x, size_t = stepper.compose(self.system.system, self.state)
         if not max(size_x / self.system.length, size_t) <= _NEAR:
             self._noise[:] = 0.0
         return size_x <= 1e-13 * self.system.length and size_t <= 1e-13
@@ -153,7 +154,7 @@ class Problem:
         output = s.buffers(1, 1)
         c = s.counter
         c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET], c[S.FRAME_EVERY] = 0, 0, 0, 1
-        S.accept(s.kernels, s.reports, self.system.system, self.state, output, s.ctl, self._funs[0], c, s.real)
+        stepper.accept(s.kernels, s.reports, self.system.system, self.state, output, s.ctl, self._funs[0], c, s.real)
         self.chunk = s.take(output, 1, np.array([s.t0]))
         s.step += 1
         self.state.U[self.unknown[self.node]] = 0.0

@@ -36,7 +36,7 @@ from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import EigenvaluesAlong, EnergyBalance, EventReport, StartReport, StepReport
-from fem_mbs.solvers.stepping.stepper import EXPLICIT
+from fem_mbs.solvers.stepping.layout import EXPLICIT
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext

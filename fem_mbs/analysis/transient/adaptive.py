@@ -29,7 +29,7 @@ import numpy as np
 from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.analysis.transient.stepping import WORKS, Chunk, Stepping
 from fem_mbs.errors import ConvergenceError
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 
 __all__ = ["AdaptiveStepping", "sample"]
 

@@ -28,7 +28,7 @@ from fem_mbs.model.checks import find_column
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.records import Event
 from fem_mbs.results.report import EventReport, StartReport
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 
 __all__ = ["Events", "run_events"]
 

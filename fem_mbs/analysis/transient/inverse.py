@@ -14,7 +14,7 @@ from typing import Any
 from fem_mbs.analysis.start.mobility import mobility
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 
 __all__ = ["check_drivers"]
 

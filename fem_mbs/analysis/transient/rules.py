@@ -27,7 +27,7 @@ import numpy as np
 
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ModelError
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
 
 __all__ = [
     "OPTIONS",

@@ -20,8 +20,8 @@ from fem_mbs.analysis.transient.rules import DEFAULTS, RULES, Weights, weights
 from fem_mbs.analysis.transient.watch import Watcher
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
 from fem_mbs.solvers.linear.solver import LinearSolver, SingularMatrixError, make_solver
-from fem_mbs.solvers.stepping import explicit, gauge
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import assembly, explicit, gauge, stepper
+from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import control
 
@@ -235,7 +235,7 @@ class Stepping:
         state.U[:], state.work[:] = 0.0, 0.0
         now = np.array([self.t0])
         fun = self.evaluate(now, now, now + self.h)[0]
-        S.report(C.START, self.reports, compiled.system, self.ctl, fun, state, np.zeros(C.N_LEDGER), False)
+        assembly.report(C.START, self.reports, compiled.system, self.ctl, fun, state, np.zeros(C.N_LEDGER), False)
         diagonal = compiled.set_scales(self.ctl, fun, state)
         self.redundancy.start(diagonal, self.ctl, fun, state)
         row = self.energies(self.evaluate(now, now, now)[0])  # energies that follow time count at the start
@@ -277,7 +277,7 @@ class Stepping:
             a[1] = a[0]
         state.U[self.compiled.system.kind != S.MULTIPLIER] = 0.0
         row, work = np.zeros(C.N_LEDGER), state.work.copy()
-        S.report(C.LEDGER, self.reports, self.compiled.system, self.ctl, fun, state, row, True)
+        assembly.report(C.LEDGER, self.reports, self.compiled.system, self.ctl, fun, state, row, True)
         row[WORKS], state.work[:] = 0.0, work
         return row
 
@@ -463,7 +463,7 @@ class Stepping:
                     self.kernels, self.reports, self.compiled.system, state, output, ctl, funs, self.counter, self.real
                 )
             else:
-                answer = S.advance(
+                answer = stepper.advance(
                     self.kernels, self.reports, self.compiled.system, state, output, ctl, funs, self.counter,
                     self.real, redundancy.rank,
                 )  # fmt: skip

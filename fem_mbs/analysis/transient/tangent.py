@@ -13,7 +13,8 @@ from fem_mbs.analysis.start.initial import consistent_velocities
 from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import Model
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.solvers.stepping.motion import configure
 from fem_mbs.system.tangent import Matrices
 
 __all__ = ["TangentCheck", "newton_residuals", "tangent_check"]
@@ -63,7 +64,7 @@ def tangent_check(model: Model, h: float, size: float = 0.3, seed: int = 1, deca
 
     def at(increment: np.ndarray):
         state.U[:] = increment
-        S.configure(system.system, state, False)
+        configure(system.system, state, False)
         return matrices.tangent(stepping.ctl, fun, state)
 
     K = at(U)[1].toarray()

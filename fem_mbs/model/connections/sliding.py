@@ -71,27 +71,28 @@ def _path_line(building: Building, j: JointRequest) -> _Line:
     if j.a not in building.groups:
         known = ", ".join(building.groups) or "none"
         raise ModelError(f'a = "{j.a}" is no beam or truss', owner=j.owner, remedy=f"there are {known}")
-    block = next(b for b in building.blocks if b.groups[0][0] == j.a and b.type.outputs and "length" in _columns(b))
+    own = [b for b in building.blocks if b.groups[0][0] == j.a and b.type.outputs]
+    block = next(b for b in own if "length" in b.type.parameters)
     cells = block.nodes
     order, forward = _path(j, cells)
     n, dim = len(cells), building.dimension
     rows = np.arange(n)[order]
     nodes = np.where(forward[:, None], cells[rows], cells[rows, ::-1])
-    names = _columns(block)
+    column = block.type.column
     axes, offsets = np.zeros((2, n, dim)), np.zeros((2, n, dim))
     cubic = not block.type.name.startswith("truss")
     if cubic:
         for k, end in enumerate("pq"):
             for i, c in enumerate("xyz"[:dim]):
-                axes[k, :, i] = block.par[:, names[f"A{i + 1}1_{end}"] if dim == 3 else names[f"e{c}"]]
+                axes[k, :, i] = block.par[:, column(f"A{i + 1}1_{end}" if dim == 3 else f"e{c}")]
                 if dim == 3:
-                    offsets[k, :, i] = block.par[:, names[f"a{c}_{end}"]]
+                    offsets[k, :, i] = block.par[:, column(f"a{c}_{end}")]
     turn = forward[:, None]
     pick = [
         (np.where(turn, v[0, rows], sign * v[1, rows]), np.where(turn, v[1, rows], sign * v[0, rows]))
         for v, sign in ((offsets, 1.0), (axes, -1.0))
     ]
-    return _Line(nodes, block.par[rows, names["length"]], cubic, np.array(pick[0]), np.array(pick[1]))
+    return _Line(nodes, block.par[rows, column("length")], cubic, np.array(pick[0]), np.array(pick[1]))
 
 
 def _path(j: JointRequest, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -153,10 +154,6 @@ def _start_line(building: Building, line: _Line) -> np.ndarray:
         chord = y[:, 2] - y[:, 0]
         y[:, 1] = y[:, 3] = chord
     return y
-
-
-def _columns(block) -> dict[str, int]:
-    return {entry.split(" [")[0]: i for i, entry in enumerate(block.type.par)}
 
 
 def _shapes(xi: np.ndarray, derivative: int = 0) -> np.ndarray:

@@ -217,9 +217,10 @@ class LineLoad(Declaration):
             "group of beams or trusses", self.on, {k: v for k, v in building.groups.items() if v.shape[1] == 2}, owner
         )
         block = next(
-            b for b in building.blocks if b.groups[0][0] == self.on and b.type.ends == 2 and "length" in _columns(b)
-            and not b.type.inertia
-        )  # fmt: skip
+            b
+            for b in building.blocks
+            if b.groups[0][0] == self.on and b.type.ends == 2 and "length" in b.type.parameters and not b.type.inertia
+        )
         cells = block.nodes
         beams = block.type.rotational
         if self.axes == "local" and not beams:
@@ -261,10 +262,6 @@ class LineLoad(Declaration):
                     for k in range(3):
                         columns[f"F{k + 1}{c}_{letter}"] = on_axes[:, k, i]
             building.add_block(self.name, "line_load3", cells, function=index, **columns).lies_along(self.on)
-
-
-def _columns(block: Block) -> list[str]:
-    return [name.split(" [")[0] for name in block.type.par]
 
 
 def _column(block: Block, name: str) -> np.ndarray:

@@ -289,7 +289,7 @@ class Bearing(Declaration):
         ends = [np.zeros(building.dimension) if node == GROUND else building.position(node) for node in nodes]
         start = ends[0] - ends[1]
         rows = np.column_stack((at, K.reshape(-1, 4), C.reshape(-1, 4)))
-        names = [c.split(" [")[0] for c in element_type(f"bearing{building.dimension}").par][-9:]
+        names = element_type(f"bearing{building.dimension}").parameters[-9:]
         columns |= dict(zip(names, rows[0].tolist(), strict=True))
         building.add_block(
             self.name,

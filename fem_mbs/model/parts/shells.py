@@ -34,6 +34,8 @@ from fem_mbs.system.blocks import Block
 __all__ = ["Shell"]
 
 MASSES = ("consistent", "lumped")
+#: Largest ratio of the stiffnesses of layers: beyond it round-off takes the softer ones.
+_LIKE = 1e12
 _FOLD = np.sin(np.radians(30.0)) ** 2  # sides whose elements stand at a larger angle are folds, not curved surfaces
 
 
@@ -205,6 +207,14 @@ def _section(building: Building, owner: Owner, shell: Shell) -> tuple[ShellSecti
         thickness = building.number(layer.get("thickness"), owner, f"thickness of layer {i}", 0.0, strict=True)
         angle = building.number(layer.get("angle", 0.0), owner, f"angle of layer {i}")
         layers.append(Layer(material(layer.get("material")), thickness, float(np.radians(angle))))
+    peaks = [float(np.abs(layer.material.stiffness).max()) for layer in layers]
+    if max(peaks) > _LIKE * min(peaks):
+        raise ModelError(
+            f"layer {peaks.index(max(peaks)) + 1} is {max(peaks) / min(peaks):.1e} times stiffer than layer "
+            f"{peaks.index(min(peaks)) + 1}, which the sum of both cannot hold",
+            owner=owner, key="layers",
+            remedy=f"give stiffnesses within a factor {_LIKE:g}, or leave the softer one out",
+        )  # fmt: skip
     return make_shell_section(layers, correction), sum(layer.thickness for layer in layers)
 
 

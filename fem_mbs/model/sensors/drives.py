@@ -13,7 +13,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.connections.joint_parts import drivers, joint_coordinate, measure_joint
 from fem_mbs.model.sensors.motion import rotation_records
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
-from fem_mbs.solvers.stepping.stepper import REC_OUT, REC_REACTION
+from fem_mbs.solvers.stepping.layout import REC_OUT, REC_REACTION
 
 __all__ = ["Drive", "JointCoordinate"]
 
@@ -41,7 +41,7 @@ class _Joint(Sensor):
             return [r for n in self.plane.nodes if n >= 0 for r in rotation_records(compiled.system, n)]
         labels = {self.label, *(self.model.joints[self.on].driven.values() if self.mid_step else ())}
         for block in compiled.system.blocks:
-            names = [o.split(" [")[0] for o in block.type.outputs]
+            names = block.type.quantities
             if self.quantity not in names:
                 continue
             for label, first, _ in block.groups:
@@ -78,7 +78,7 @@ class _Drive(Sensor):
                 angular = dof - system.offset[node] >= system.dimension
                 parts.setdefault("moment" if angular else "force", []).append((REC_REACTION, int(dof)))
         for block in system.blocks:
-            names = [o.split(" [")[0] for o in block.type.outputs]
+            names = block.type.quantities
             if not block.type.multipliers or "function" not in block.type.par:
                 continue
             for label, first, last in block.groups:

@@ -9,7 +9,7 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import NAME, TEXT, WHOLE, shown
 from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
-from fem_mbs.solvers.stepping.stepper import REC_OUT, REC_WORK
+from fem_mbs.solvers.stepping.layout import REC_OUT, REC_WORK
 
 __all__ = ["Element", "Force", "Strain", "Work"]
 
@@ -40,7 +40,7 @@ class _Element(Sensor):
                 if name == self.group and block.type.outputs and last - first == self.count:
                     found.append((block, first))
         block, first = found[0]
-        names = [o.split(" [")[0] for o in block.type.outputs]
+        names = block.type.quantities
         if self.quantity not in names:
             raise ModelError(
                 f"quantity = {shown(self.quantity)}",

@@ -11,7 +11,7 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import FLAG, PLACE, VECTOR
 from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
-from fem_mbs.solvers.stepping.stepper import REC_D, REC_Q, REC_V
+from fem_mbs.solvers.stepping.layout import REC_D, REC_Q, REC_V
 
 __all__ = ["Angle", "Deflection", "Displacement", "Distance", "Position", "Rotation", "Velocity"]
 

@@ -11,7 +11,7 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import PLACE
 from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
-from fem_mbs.solvers.stepping.stepper import REC_OUT, REC_REACTION
+from fem_mbs.solvers.stepping.layout import REC_OUT, REC_REACTION
 
 __all__ = ["Reaction"]
 

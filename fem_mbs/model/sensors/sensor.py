@@ -71,7 +71,8 @@ class Sensor:
     def bound(self, compiled: Any, first: int) -> tuple[Sensor, list[tuple[int, int]]]:
         """Return the sensor of a compiled model, and its records there from column ``first`` on.
 
-        A record is a pair of a source (REC_Q ... of the stepper) and an index.  The sensor of the model stays as it is.
+        A record is a pair of a source (REC_Q ... of `fem_mbs.solvers.stepping.layout`) and an index.  The sensor of the
+        model stays as it is.
 
         Raises:
             ModelError: the compiled model has no such quantity.

@@ -9,7 +9,7 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import NAME, TEXT, WHOLE, shown
 from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
-from fem_mbs.solvers.stepping.stepper import REC_Q
+from fem_mbs.solvers.stepping.layout import REC_Q
 
 __all__ = ["Energy", "Modal"]
 
