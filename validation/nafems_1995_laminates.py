@@ -1,0 +1,176 @@
+"""Laminated shells: NAFEMS's composite benchmarks.
+
+      R0031/1  strip of 7 layers 0/90/0/90/0/90/0 (0.1, 0.1, 0.1, 0.4, 0.1, 0.1, 0.1 mm), 10 mm wide, supports 30 mm
+               apart, 10 mm beyond them, 10 N/mm across the middle: -1.06 mm, 683.9 MPa at the bottom there (E)
+      R0031/2  steel tube, radii 23 and 25 mm, wound round by fibres to 27 mm, 200 mm long, 200 MPa inside: hoop
+               stresses at 25 mm of 1429.7 (steel) and 874.7 MPa (fibres)
+      R0031/3  sandwich plate, 10 x 10 in, faces of 0.028 in, core of 0.75 in, simple supports, 100 psi: -0.123 in,
+               34449, 13350 psi on the pulled side of the middle, -5067.5 psi of shear in the middle of a quarter (E)
+
+A quarter of each is computed.  The tube is a shell at 25 mm: it has no stresses that vary over 4 mm of radius, so that
+those at 25 mm are compared.  Its second load, a temperature, is left out.
+
+Source: S.J. Hardy and others, NAFEMS, "Composites benchmarks", R0031 (1995/2001); Altair's OptiStruct verification
+manual (OS-V 0500, 0510, 0520) and the Abaqus Benchmarks Guide, section 4.9, print data and targets.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs import Model, solve
+from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.shell_grids import CELLS, on_edge, square
+
+CASES = {
+    "S-STRIP": "laminated strip in three-point bending",
+    "S-WRAPPED": "wrapped cylinder under pressure",
+    "S-SANDWICH": "sandwich plate under pressure",
+}
+
+ANGLES = (0.0, 90.0, 0.0, 90.0, 0.0, 90.0, 0.0)
+THICK = (0.1, 0.1, 0.1, 0.4, 0.1, 0.1, 0.1)
+
+
+def build(cell: str = "quad", n: int = 12) -> Model:
+    """Return a quarter of the strip [N, mm]: half of its length, half of its width."""
+    model = Model(3, "strip")
+    model.material("ply", E=[1e5, 5e3, 5e3], nu=[0.4, 0.3, 0.3], G=[3e3, 2e3, 2e3], density=0.0)
+    # 3 n cells to the support, 2 n beyond it: the node line at 0.6 is the support
+    model.mesh("s", square(lambda a, b: (25.0 * a, 5.0 * b, 0.0 * a), 5 * n, n, cell))
+    layers = [{"material": "ply", "thickness": t, "angle": a} for t, a in zip(THICK, ANGLES, strict=True)]
+    model.shells("shell", on="s", layers=layers)
+    model.fix("s:left", ["x", "rotation y", "rotation z"])
+    model.fix("s:bottom", ["y", "rotation x", "rotation z"])
+    for node in np.flatnonzero(np.abs(model.positions[:, 0] - 15.0) < 1e-9):
+        model.fix(int(node), ["z"])
+    on_edge(model, "left", (0.0, 0.0, -25.0))
+    model.sensor("E", "displacement", on="s:a")
+    model.linear_static_step()
+    return model
+
+
+def tube(cell: str, around: int = 16, along: int = 40) -> Model:
+    """Return a quarter of half the tube [N, mm]; the middle is the edge "bottom"."""
+
+    def place(a, b):
+        t = 0.5 * np.pi * a
+        return 25.0 * np.sin(t), 100.0 * b, 25.0 * np.cos(t)
+
+    model = Model(3, "tube")
+    model.material("steel", E=2.1e5, nu=0.3, density=0.0)
+    model.material("fibres", E=[1.3e5, 5e3, 5e3], nu=[0.25, 0.25, 0.25], G=[1e4, 1e4, 5e3], density=0.0)
+    model.mesh("s", square(place, around, along, cell))
+    # the first axis is that of the tube
+    layers = [{"material": "steel", "thickness": 2.0}, {"material": "fibres", "thickness": 2.0, "angle": 90.0}]
+    model.shells("shell", on="s", layers=layers, orientation=(0.0, 1.0, 0.0))
+    model.pressure("p", on="s:body", value=-200.0 * 23.0 / 25.0)
+    model.fix("s:bottom", ["y", "rotation x", "rotation z"])
+    model.fix("s:left", ["x", "rotation y", "rotation z"])
+    model.fix("s:right", ["z", "rotation x", "rotation y"])
+    model.linear_static_step()
+    return model
+
+
+def sandwich(cell: str, n: int = 16) -> Model:
+    """Return a quarter of the plate [lbf, in]; its middle is the node "s:a"."""
+    model = Model(3, "sandwich")
+    model.material("face", E=[1e7, 4e6, 4e6], nu=[0.3, 0.0, 0.0], G=[1.875e6, 1.875e6, 1.875e6], density=0.0)
+    model.material("core", E=[10.0, 10.0, 10.0], nu=[0.0, 0.0, 0.0], G=[10.0, 3e4, 1.2e4], density=0.0)
+    model.mesh("s", square(lambda a, b: (5.0 * a, 5.0 * b, 0.0 * a), n, n, cell))
+    names = (("face", 0.028), ("core", 0.75), ("face", 0.028))
+    model.shells("shell", on="s", layers=[{"material": m, "thickness": t} for m, t in names])
+    model.pressure("p", on="s:body", value=100.0)
+    model.fix("s:left", ["x", "rotation y", "rotation z"])
+    model.fix("s:bottom", ["y", "rotation x", "rotation z"])
+    model.fix("s:right", ["z", "rotation x"])
+    model.fix("s:top", ["z", "rotation y"])
+    model.sensor("C", "displacement", on="s:a")
+    model.linear_static_step()
+    return model
+
+
+def reference() -> dict:
+    """Return the targets: [N, mm] of the strip and the tube, [lbf, in] of the sandwich, also by Navier's series."""
+    return {
+        "series": series(),
+        "strip": (-1.06, 683.9),
+        "tube": (1429.7, 874.7),
+        "sandwich": (-0.123, 34449.0, 13350.0, -5067.5),
+    }
+
+
+def series(terms: int = 199) -> tuple[float, ...]:
+    """Return deflection and stresses 11, 22 in the middle and 12 at a quarter of the sandwich, on the pulled side.
+
+    Navier's series of first-order theory: w, phi_1, phi_2 of sine loads, with D of the faces and the shear stiffness
+    G d^2/c of the core, d the distance of the middles of the faces.
+    """
+    c, t, a = 0.75, 0.028, 10.0
+    h, part = c + 2.0 * t, 1.0 - 0.3 * 0.12  # nu_21 = nu_12 E_2/E_1
+    Q = np.array((1e7 / part, 4e6 / part, 0.3 * 4e6 / part, 1.875e6))
+    D11, D22, D12, D66 = Q * (h**3 - c**3) / 12.0
+    S1, S2 = (G * (c + t) ** 2 / c for G in (3e4, 1.2e4))
+    m, n = np.meshgrid(np.arange(1, terms + 1, 2), np.arange(1, terms + 1, 2))
+    p, q = m.ravel() * np.pi / a, n.ravel() * np.pi / a
+    L = np.zeros((p.size, 3, 3))
+    L[:, 0, 0], L[:, 1, 1] = D11 * p**2 + D66 * q**2 + S1, D66 * p**2 + D22 * q**2 + S2
+    L[:, 0, 1] = L[:, 1, 0] = (D12 + D66) * p * q
+    L[:, 0, 2] = L[:, 2, 0] = S1 * p
+    L[:, 1, 2] = L[:, 2, 1] = S2 * q
+    L[:, 2, 2] = S1 * p**2 + S2 * q**2
+    load = 16.0 * -100.0 / (np.pi**2 * m.ravel() * n.ravel())
+    right = np.zeros((p.size, 3, 1))
+    right[:, 2, 0] = load
+    one, two, w = np.linalg.solve(L, right)[..., 0].T
+    middle = np.sin(p * a / 2) * np.sin(q * a / 2)
+    k11, k22 = (-one * p * middle).sum(), (-two * q * middle).sum()
+    k12 = ((one * q + two * p) * np.cos(p * a / 4) * np.cos(q * a / 4)).sum()
+    z = -0.5 * h
+    return (w * middle).sum(), z * (Q[0] * k11 + Q[2] * k22), z * (Q[2] * k11 + Q[1] * k22), z * Q[3] * k12
+
+
+def check(f: Findings) -> None:
+    known = reference()
+    ratios: dict[str, list[float]] = {}
+    for cell in CELLS:
+        found = solve(build(cell))
+        stress = np.asarray(found.steps[0].frames["stress bottom [Pa]"])[-1]
+        down, sigma = known["strip"]
+        f.row(
+            "S-STRIP", f"deflection at E, 60 x 12 {cell}", found.sensor("E").values[-1, 2], down, "2 %: shells, not "
+            "solids", relative=0.02,
+        )  # fmt: skip
+        f.row(
+            "S-STRIP", f"bending stress at E, 60 x 12 {cell}", stress[0, 0], sigma, "3 %: under a line load",
+            relative=0.03,
+        )  # fmt: skip
+        model = tube(cell)
+        frames = solve(model).steps[0].frames
+        at = int(np.argmin(np.abs(model.positions - (25.0 * np.sqrt(0.5), 0.0, 25.0 * np.sqrt(0.5))).sum(axis=1)))
+        for word, column, exact in zip(
+            ("steel", "fibres"), ("stress bottom [Pa]", "stress [Pa]"), known["tube"], strict=True
+        ):
+            s = np.asarray(frames[column])[-1][at]
+            f.row(
+                "S-WRAPPED", f"hoop stress, {word}, 16 x 40 {cell}", 0.5 * (s[0] + s[2]) - s[5], exact,
+                "1.5 %: uniform over each layer", relative=0.015,
+            )  # fmt: skip
+        model = sandwich(cell)
+        found = solve(model)
+        stress = np.asarray(found.steps[0].frames["stress bottom [Pa]"])[-1]
+        E = int(np.argmin(np.abs(model.positions - (2.5, 2.5, 0.0)).sum(axis=1)))
+        values = (found.sensor("C").values[-1, 2], stress[0, 0], stress[0, 1], stress[E, 3])
+        words = ("deflection at C [in]", "stress 11 at C [psi]", "stress 22 at C [psi]", "stress 12 at E [psi]")
+        for word, value, target, exact in zip(words, values, known["sandwich"], known["series"], strict=True):
+            f.row(
+                "S-SANDWICH", f"{word}, 16 x 16 {cell}", value, target,
+                "5 %: the series misses the targets by up to 4.1 %, Abaqus's S8R by 3.4 %", relative=0.05,
+            )  # fmt: skip
+            f.row("S-SANDWICH", f"{word}, 16 x 16 {cell}, series", value, exact, "1.5 %: mesh", relative=0.015)
+            ratios.setdefault(cell, []).append(value / exact)
+    numbers = np.arange(1.0, 5.0)
+    f.figure(
+        "Sandwich plate", [Curve(numbers, np.array(r), cell, "o-") for cell, r in ratios.items()],
+        "Deflection, stresses 11, 22, 12 [-]", "Computed over the series [-]",
+    )  # fmt: skip
