@@ -95,9 +95,10 @@ def read_case(lines: list[Line]) -> tuple[list[Subcase], dict[int, set[int] | No
         name = _name(word)
         command = Command(name, tuple(o.strip() for o in options.split(",") if o.strip()), value, line.where)
         key = name
-        if name == "TEMPERATURE":  # TEMPERATURE(LOAD), TEMPERATURE(INITIAL) are commands of their own
+        if name == "TEMPERATURE":  # with LOAD, INITIAL and MATERIAL it is a command of its own each
             kinds = [o[:4] for o in command.options]
-            key = "TEMPERATURE(INITIAL)" if "INIT" in kinds else "TEMPERATURE(LOAD)" if "LOAD" in kinds else name
+            own = next((kind for kind in ("INITIAL", "LOAD", "MATERIAL") if kind[:4] in kinds), "")
+            key = f"{name}({own})" if own else name
         target = subcases[-1].commands if subcases else common
         target[key] = command
         if subcases:

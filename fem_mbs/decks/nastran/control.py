@@ -97,6 +97,7 @@ DROPPED_COMMANDS: dict[str, str] = {
     "SUBCOM": "combinations of subcases", "SUBSEQ": "combinations of subcases", "SYM": "symmetry subcases",
     "SYMCOM": "combinations of symmetry subcases", "SYMSEQ": "combinations of symmetry subcases",
     "REPCASE": "repeated subcases", "NSM": "non-structural mass by sets", "DEFORM": "enforced strains",
+    "TEMPERATURE(MATERIAL)": "temperatures at which materials are taken",
 }  # fmt: skip
 
 
@@ -184,7 +185,7 @@ def check_content(conv: Conversion) -> None:
     known = {name for names in COMMANDS for name in names}
     for subcase in deck.subcases:
         for key, command in subcase.commands.items():
-            name = key.split("(")[0]
+            name = key if key in DROPPED_COMMANDS else key.split("(")[0]
             if name in DROPPED_COMMANDS:
                 conv.note(f"{name} ({DROPPED_COMMANDS[name]}) is not supported", where=command.where)
             elif name not in known:
