@@ -196,6 +196,7 @@ _MODULES = {
     **{f"pressure_{face}_reduced": "solids.loads" for face in ("triangle6", "quad", "quad8")},
     "solid_hexahedron_incompatible": "solids.space",
     **{f"shell_{cell}": "shells.shell" for cell in ("triangle", "quad")},
+    **{f"shell_{cell}": "shells.quadratic" for cell in ("triangle6", "quad8")},
     "bearing2": "springs.bearing",
     "bearing3": "springs.bearing",
     "solid_hexahedron20_reduced": "solids.space",

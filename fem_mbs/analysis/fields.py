@@ -24,9 +24,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from fem_mbs.elements.shells.natural import CELLS as SHELL_CELLS
-from fem_mbs.elements.shells.natural import normals
-from fem_mbs.elements.shells.stiffness import shell_stiffness
+from fem_mbs.elements.shells.surface import CELLS as SHELL_CELLS
+from fem_mbs.elements.shells.surface import node_axes, node_forces, triads
 from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.recovery import cauchy_stresses, extrapolation, outputs, von_mises
@@ -129,8 +128,7 @@ class ShellPart(SolidPart):
         group = self.shell
         assert group is not None
         matrix, shear = group.section.stiffness(group.thickness)
-        middle = self.X + group.offset[:, None, None] * normals(self.X)
-        forces = shell_stiffness(middle, group.axes, matrix, shear, group.drilling).resultants[:, 1:, :6]
+        forces = node_forces(self.X, group.offset, group.axes, matrix, shear, group.drilling)
         compliance = np.linalg.inv(matrix)[:, None]
         heights = {face: height * group.thickness[:, None, None, None] for face, (height, _) in FACES.items()}
         return {f: (compliance[..., :3, :] + z * compliance[..., 3:, :]) @ forces for f, z in heights.items()}
@@ -145,11 +143,17 @@ class ShellPart(SolidPart):
         strain = np.einsum("enim,em->eni", by_natural, natural)
         return self._tensor(strain @ stiffness.T, 1.0), self._tensor(strain, 2.0)
 
+    @cached_property
+    def _axes(self) -> np.ndarray:
+        """Return the axes (e, n, 3, 3) of stresses at the nodes."""
+        group = self.shell
+        assert group is not None
+        return node_axes(self.X, group.axes)
+
     def _tensor(self, plane: np.ndarray, shear: float) -> np.ndarray:
-        """Return components (e, n, 6) in global axes of those 11, 22, 12 (e, n, 3) in the axes of the elements."""
+        """Return components (e, n, 6) in global axes of those 11, 22, 12 (e, n, 3) in the axes at the nodes."""
         xx, yy, xy = np.moveaxis(plane, 2, 0)
-        assert self.shell is not None
-        a, b = self.shell.axes[:, None, 0], self.shell.axes[:, None, 1]
+        a, b = self._axes[..., 0, :], self._axes[..., 1, :]
         off = xy / shear
         found = np.empty((*plane.shape[:2], 6))
         for c, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))):
@@ -160,25 +164,15 @@ class ShellPart(SolidPart):
 
     def true_stresses(self, stress: np.ndarray, X: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Return stresses (e, n, 6) that have turned with the elements from X to x (n, 3)."""
-        turn = np.swapaxes(_triads(x[self.nodes]), 1, 2) @ _triads(X[self.nodes])
+        turn = np.swapaxes(triads(x[self.nodes]), 2, 3) @ triads(X[self.nodes])
         xx, yy, zz, xy, yz, zx = np.moveaxis(stress, 2, 0)
         S = np.moveaxis(np.array(((xx, xy, zx), (xy, yy, yz), (zx, yz, zz))), (0, 1), (2, 3))
-        S = turn[:, None] @ S @ np.swapaxes(turn, 1, 2)[:, None]
+        S = turn @ S @ np.swapaxes(turn, 2, 3)
         return np.stack([S[..., i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))], axis=2)
 
     def at_nodes(self, values: np.ndarray) -> np.ndarray:
         """Return the values as they are: they are those of the nodes."""
         return values
-
-
-def _triads(x: np.ndarray) -> np.ndarray:
-    """Return right-angled triads (e, 3, 3) in rows that turn with elements with nodes at x (e, n, 3)."""
-    N = normals(x).sum(axis=1)
-    N /= np.linalg.norm(N, axis=1)[:, None]
-    first = x[:, 1] - x[:, 0] if x.shape[1] == 3 else x[:, 1] + x[:, 2] - x[:, 0] - x[:, 3]
-    first = first - (first * N).sum(axis=1)[:, None] * N
-    first /= np.linalg.norm(first, axis=1)[:, None]
-    return np.stack((first, np.cross(N, first), N), axis=1)
 
 
 def _shell_parts(system, groups: Mapping[str, ShellGroup]) -> list[SolidPart]:

@@ -20,9 +20,8 @@ from fem_mbs.declarations.kinds import (
     shown,
 )
 from fem_mbs.elements.registry import element_type
-from fem_mbs.elements.shells.mass import shell_masses, surface_shares
-from fem_mbs.elements.shells.natural import CELLS, lines_of, normals, shell_rows
-from fem_mbs.elements.shells.stiffness import frames, shell_stiffness
+from fem_mbs.elements.shells.mass import pairs_of, shell_masses, surface_shares
+from fem_mbs.elements.shells.surface import CORNERS, area_vectors, frames, normals, rows_of
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.building import Building
@@ -43,8 +42,8 @@ _FOLD = np.sin(np.radians(30.0)) ** 2  # sides whose elements stand at a larger 
 class Shell(Declaration):
     """Shells on triangles and quadrilaterals of a mesh in space.
 
-    Add shells on the triangles and quadrilaterals (of 3 and 4 nodes) of a mesh in space; nodes have positions and
-    rotations.  The normal of an element follows from the order of its nodes by the right hand.
+    Add shells on the triangles (of 3 or 6 nodes) and quadrilaterals (of 4 or 8) of a mesh in space; nodes have
+    positions and rotations.  The normal of an element follows from the order of its nodes by the right hand.
 
     Args:
         on: "mesh", "mesh:set", or a list of them.
@@ -62,8 +61,8 @@ class Shell(Declaration):
         damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
         mass_damping: proportional to mass, alpha [1/s].
 
-    The group of results has the name of the part; a part of triangles and quadrilaterals has two, "NAME triangle" and
-    "NAME quad".
+    The group of results has the name of the part; a part of several kinds of cells has one for each, "NAME triangle",
+    "NAME quad", "NAME triangle6" and "NAME quad8".
 
     Raises:
         ModelError: no such material or cells, cells of other kinds or of another part, cells that are flat or fold over
@@ -123,13 +122,6 @@ class Shell(Declaration):
         beta = building.number(self.damping, owner, "damping", 0.0)
         alpha = building.number(self.mass_damping, owner, "mass_damping", 0.0)
         runs = cell_runs(building, owner, self.on, 2)
-        other = next((kind for _, _, kind, _ in runs if kind not in CELLS), None)
-        if other is not None:
-            raise ModelError(
-                f"there are no shell elements for {other} cells",
-                owner=owner,
-                remedy=f"mesh with cells of first order ({', '.join(CELLS)})",
-            )
         middles = np.concatenate([_corners(building, run).mean(axis=1) for run in runs])
         thickness = _values(building, owner, "thickness", total if total else self.thickness, middles)
         if (thickness <= 0.0).any():
@@ -261,8 +253,11 @@ def _directions(building: Building, owner: Owner, value: Any, x: np.ndarray) -> 
 
 def _check(owner: Owner, kind: str, X: np.ndarray, ids: np.ndarray) -> None:
     """Refuse cells without area, and those that fold over themselves."""
-    n = X.shape[1]
-    corner = np.stack([np.cross(X[:, (a + 1) % n] - X[:, a], X[:, a - 1] - X[:, a]) for a in range(n)], axis=1)
+    n = CORNERS[X.shape[1]]
+    if X.shape[1] == n:
+        corner = np.stack([np.cross(X[:, (a + 1) % n] - X[:, a], X[:, a - 1] - X[:, a]) for a in range(n)], axis=1)
+    else:
+        corner = area_vectors(X)
     mean = corner.mean(axis=1)
     size = np.ptp(X, axis=1).max(axis=1) ** 2
     least = np.einsum("eac,ec->ea", corner, mean).min(axis=1)
@@ -284,6 +279,7 @@ def _set_drilling(building: Building, groups: list[ShellGroup]) -> None:
     """
     if all(group.kind != "triangle" for group in groups):
         return
+    groups = [group for group in groups if group.nodes.shape[1] <= 4]
     sides, normal = [], []
     for group in groups:
         n = group.nodes.shape[1]
@@ -315,12 +311,10 @@ def _add(building: Building, group: ShellGroup, beta: float, alpha: float, lumpe
     n = X.shape[1]
     D = normals(X)
     matrix, shear = group.section.stiffness(group.thickness)
-    middle = X + group.offset[:, None, None] * D
-    stiffness = shell_stiffness(middle, group.axes, matrix, shear, group.drilling)
     turned = None
     if any(int(node) in building.rotations for node in np.unique(group.nodes)):
         turned = np.array([[building.rotation_matrix(int(node)) for node in row] for row in group.nodes])
-    par = shell_rows(X, group.offset, stiffness.matrix, stiffness.resultants[:, 0], beta, turned)
+    par = rows_of(X, group.offset, group.axes, matrix, shear, group.drilling, beta, turned)
     building.blocks.append(Block([(group.name, 0, len(group.nodes))], element_type(group.type), group.nodes, par))
     shares = surface_shares(X, lumped)
     group.area = shares.sum(axis=(1, 2))
@@ -328,7 +322,7 @@ def _add(building: Building, group: ShellGroup, beta: float, alpha: float, lumpe
     if group.section.inertia[0] > 0.0:
         directors = D if turned is None else np.einsum("eaji,eaj->eai", turned, D)
         inertia = group.section.inertia * group.thickness[:, None] ** np.array((1.0, 2.0, 3.0))
-        pairs = lines_of(n)
+        pairs = pairs_of(n)
         M = shell_masses(shares, directors, inertia, group.offset)
         total = M[:, :, 0, 0] + 2.0 * M[:, :, 0, 4] + M[:, :, 4, 4]
         rows, columns = np.triu_indices(8)
