@@ -30,13 +30,16 @@ def run_file(
     if restart is not None:
         raise ModelError(f"{path}: decks have no restart points; run it from its start")
 
+    said: set[str] = set()
+
     def told(converted: AnyConverted) -> None:
         if quiet:
             return
         model = converted.model
         console.print(f"{model.title}: {model.n_nodes} nodes", markup=False, soft_wrap=True)
-        for note in converted.notes:  # the report names all of them
+        for note in converted.notes:  # the report names the others
             if note.effect is not Effect.NONE:
+                said.add(note.text)
                 console.print(note.line, markup=False, soft_wrap=True)
 
     progress = make_progress(console, quiet)
@@ -52,7 +55,7 @@ def run_file(
         raise type(error)(f"{path}: {error}{kept(folder)}") from None
     failures = results.failures
     if not quiet:
-        print_report(console, results)
+        print_report(console, results, said)
         _count_prints(console, results, folder)
     for sentence in failures:
         print(f"fem-mbs: {path}: {sentence}", file=sys.stderr)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,8 +33,8 @@ _MAX_MODES = 60  # of modes shown
 _MAC_COLUMNS = 12  # of a matrix of the modal assurance criterion
 
 
-def print_report(console: Console, results: Results) -> None:
-    """Print steps, sensors, checks and where the results are."""
+def print_report(console: Console, results: Results, said: Collection[str] = ()) -> None:
+    """Print steps, sensors, checks and where the results are; not what was ``said`` of the input before the run."""
     console.print()
     summary = results.report
     if summary is not None and summary.assembly is not None:
@@ -76,6 +76,8 @@ def print_report(console: Console, results: Results) -> None:
         for sentence in summary.warnings or []:
             console.print(f"[yellow]note:[/] {_plain(sentence)}", soft_wrap=True)
         for sentence in summary.skipped or []:
+            if sentence in said:
+                continue
             console.print(f"not used: {sentence}", markup=False, soft_wrap=True)
     console.print(
         f"results in {results.directory} (summary.json, results.h5, results.xdmf, sensors-*.csv)", markup=False,

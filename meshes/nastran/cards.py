@@ -50,6 +50,11 @@ class CardKind:
         """Fields in order; None stands for one that is not read."""
         return [None if word == "-" else _field_kind(word) for word in self.spec.split()]
 
+    @property
+    def first(self) -> str:
+        """The name of the first field that is read, by which others refer to the entry."""
+        return next(f.name for f in self.fields if f is not None)
+
 
 def _field_kind(word: str) -> FieldKind:
     blank = word.startswith("!")
@@ -61,12 +66,16 @@ def _field_kind(word: str) -> FieldKind:
 
 @dataclass(frozen=True, eq=False)
 class Card:
-    """A bulk data entry as values by name; ``where`` is its file and line."""
+    """A bulk data entry as values by name; ``where`` is its file and line.
+
+    given: names of the fields that are neither blank nor zero in the file; seen: those that were asked for.
+    """
 
     name: str
     values: dict[str, Any]
     place: Line
-    extra: list[str] = field(default_factory=list)
+    given: frozenset[str] = frozenset()
+    seen: set[str] = field(default_factory=set)
 
     @property
     def where(self) -> str:
@@ -74,6 +83,7 @@ class Card:
         return self.place.where
 
     def __getitem__(self, name: str) -> Any:
+        self.seen.add(name)
         return self.values[name]
 
     @property
@@ -83,7 +93,7 @@ class Card:
 
 
 def _components(text: str) -> str:
-    digits = "".join(sorted(set(text)))
+    digits = "".join(sorted(set(text.replace(" ", ""))))
     if digits in ("", "0"):
         return ""
     if not re.fullmatch(r"[1-6]+", digits):
@@ -151,11 +161,16 @@ def read_card(entry: Entry, kind: CardKind) -> Card:
         MeshError: fields that are missing, of the wrong kind or too many, with file and line.
     """
     values: dict[str, Any] = {}
+    given: set[str] = set()
     fields = entry.fields
     for at, f in enumerate(kind.fields):
         text = fields[at] if at < len(fields) else ""
         if f is None:
+            if text and anything(text) != 0:
+                given.add(f"field {at % 8 + 2} of line {at // 8 + 1}")
             continue
+        if text and anything(text) != 0:
+            given.add(f.name)
         if f.repeats:
             rest = fields[at:]
             while rest and not rest[-1]:
@@ -189,7 +204,7 @@ def read_card(entry: Entry, kind: CardKind) -> Card:
                 f"{entry.where}: {entry.name}: {short(surplus[0])} stands behind its last field "
                 f"({len(kind.fields)} fields are known)"
             )
-    return Card(kind.name, values, entry.place)
+    return Card(kind.name, values, entry.place, frozenset(given))
 
 
 _SPECS = """
@@ -230,8 +245,8 @@ PLOAD4  sid:I eid:I p1:R=0 p2:R=p1 p3:R=p1 p4:R=p1 g1:A= g34:I= cid:I=0 n1:R=0 n
                                                                          | pressure on faces of solids and shells
 TEMP    sid:I g1:I t1:R g2:I= t2:R= g3:I= t3:R=                          | temperatures of grid points
 TEMPD   sid:I t1:R sid2:I= t2:R= sid3:I= t3:R= sid4:I= t4:R=             | temperature of all other grid points
-EIGRL   sid:I v1:R= v2:R= nd:I= msglvl:I= maxset:I= shfscl:R= norm:S=    | lowest modes, buckling factors
-EIGR    sid:I method:S= f1:R= f2:R= ne:I= nd:I= - - norm:S= g:I= c:C=     | modes
+EIGRL   sid:I v1:R= v2:R= nd:I= msglvl:I= maxset:I= shfscl:R= norm:S= options:A*    | lowest modes, buckling factors
+EIGR    sid:I method:S= f1:R= f2:R= ne:I= nd:I= - - norm:S= g:I= c:C= options:A*     | modes
 EIGB    sid:I method:S= l1:R= l2:R= nep:I= ndp:I= ndn:I= - norm:S= g:I= c:C= | buckling factors
 CBAR    eid:I pid:I=eid ga:I gb:I x1:X= x2:R= x3:R= offt:S= pa:C= pb:C= w1a:R=0 w2a:R=0 w3a:R=0 \
 w1b:R=0 w2b:R=0 w3b:R=0                                                  | bar
@@ -278,6 +293,22 @@ RBE2    eid:I gn:I cm:C nodes:X+                                         | rigid
 RBE3    eid:I - refgrid:I refc:C terms:A+                                | weighted mean
 RBAR    eid:I ga:I gb:I cna:C= cnb:C= cma:C= cmb:C= alpha:R=              | rigid bar
 SUPORT  terms:I*                                                         | reference of free bodies
+DLOAD   sid:I s:R terms:X+                                               | combination of loads over frequency or time
+RLOAD1  sid:I exciteid:I delay:X= dphase:X= tc:X= td:X= type:A=LOAD \
+                                                                         | load over the frequency, by its parts
+RLOAD2  sid:I exciteid:I delay:X= dphase:X= tb:X= tp:X= type:A=LOAD       | load over the frequency, by size and phase
+TLOAD1  sid:I exciteid:I delay:X= type:A=LOAD tid:X= us0:R=0 vs0:R=0      | load over time, by a table
+TLOAD2  sid:I exciteid:I delay:X= type:A=LOAD t1:R=0 t2:R=0 f:R=0 p:R=0 c:R=0 b:R=0 us0:R=0 vs0:R=0 | load over time
+DAREA   sid:I p1:I c1:I=0 a1:R=0 p2:I= c2:I=0 a2:R=0                      | where loads over frequency or time act
+FREQ    sid:I f:R*                                                       | frequencies
+FREQ1   sid:I f1:R df:R ndf:I=1                                          | equally spaced frequencies
+FREQ2   sid:I f1:R f2:R nf:I=1                                           | frequencies of equal ratio
+TSTEP   sid:I terms:X+                                                   | time steps
+TABLED1 tid:I xaxis:S=LINEAR yaxis:S=LINEAR extrap:I=0 - - - - rows:A+    | table of a function
+TABLED2 tid:I x1:R=0 extrap:I=0 - - - - - rows:A+                         | table of a function, shifted
+TABLED3 tid:I x1:R=0 x2:R=1 extrap:I=0 - - - - rows:A+                    | table of a function, shifted and scaled
+TABLED4 tid:I x1:R=0 x2:R=1 x3:R x4:R - - - rows:A+                       | function by a polynomial
+TABDMP1 tid:I type:S=G - - - - - - rows:A+                               | damping of modes over the frequency
 """
 
 

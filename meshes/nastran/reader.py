@@ -16,7 +16,14 @@ __all__ = ["SOLUTIONS", "read_bulk"]
 #: Names of solutions -> numbers.
 SOLUTIONS = {
     "SESTATIC": 101, "SESTATICS": 101, "SEMODES": 103, "SEBUCKL": 105, "SEDCEIG": 107, "SEDFREQ": 108, "SEDTRAN": 109,
-    "SEMCEIG": 110, "SEMFREQ": 111, "SEMTRAN": 112, "NLSTATIC": 106,
+    "SEMCEIG": 110, "SEMFREQ": 111, "SEMTRAN": 112, "NLSTATIC": 106, "STATIC": 101, "STATICS": 101, "MODES": 103,
+    "BUCKLING": 105, "NONLINEAR": 106, "SEFLUTTR": 145, "SEAERO": 146, "DESOPT": 200, "NLTRAN": 129,
+}  # fmt: skip
+#: Rigid formats of COSMIC Nastran and MYSTRAN, of MSC Nastran before its structured solutions -> numbers of today.
+_RIGID_FORMATS = {
+    1: 101, 24: 101, 61: 101, 3: 103, 25: 103, 63: 103, 5: 105, 65: 105, 66: 106, 7: 107, 28: 107, 67: 107, 8: 108,
+    26: 108, 68: 108, 9: 109, 27: 109, 69: 109, 10: 110, 29: 110, 70: 110, 11: 111, 30: 111, 71: 111, 12: 112, 31: 112,
+    72: 112,
 }  # fmt: skip
 
 
@@ -31,7 +38,7 @@ def _executive(lines: list[Line]) -> tuple[int, str, list[Command]]:
         if words[0] == "SOL":
             name = words[1] if len(words) > 1 else ""
             if re.fullmatch(r"\d{1,4}", name):
-                sol = int(name)
+                sol = _RIGID_FORMATS.get(int(name), int(name))
             elif name in SOLUTIONS:
                 sol = SOLUTIONS[name]
             else:
@@ -42,7 +49,7 @@ def _executive(lines: list[Line]) -> tuple[int, str, list[Command]]:
 
 def _parameter(entry: Entry) -> tuple[str, Parameter]:
     name, *values = entry.fields
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]{0,7}", name):
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,7}", name):
         entry.fail(f"{short(name)} is no name of a parameter")
     found = [v for v in values if v]
     if not found:

@@ -6,7 +6,8 @@
 - small fields have 8 columns, large ones (``*`` after the name) 16; a comma makes a line one of free fields
 - an entry goes on in lines that begin with a blank, ``+`` or ``*``; a mark in the tenth field names the line that
   follows, which may then stand elsewhere
-- ``=`` in free fields repeats the field of the entry before, ``==`` all that follow
+- ``=`` repeats the field of the entry before, ``*(n)`` adds n to it, ``==`` repeats all that follow; ``=n`` alone
+  repeats the increments of the line before n times
 
 All errors are MeshErrors that begin with file and line.
 """
@@ -26,11 +27,13 @@ __all__ = ["Entry", "Line", "Sections", "number", "read_entries", "read_sections
 MAX_DEPTH = 9  # of includes
 MAX_FILES = 1_000
 MAX_LINE = 10_000  # characters
+MAX_REPEATED = 1_000_000  # entries of one line
 MAX_ID = 2_147_483_647
 
 _ODD = re.compile(rb"[\x00-\x08\x0b\x0e-\x19\x1b-\x1f\x7f]")
 _INCLUDE = re.compile(r"\s*INCLUDE\b\s*(.*)", re.IGNORECASE)
 _BEGIN = re.compile(r"\s*BEGIN[\s_=]*(BULK)?\s*$", re.IGNORECASE)
+_SUPER = re.compile(r"BEGIN[\s_=]*(BULK)?\s*(AUXMODEL|SUPER|MASSID|AFPM|MODULE)", re.IGNORECASE)
 _EXECUTIVE = ("ID", "SOL", "APP", "TIME", "DIAG", "NASTRAN", "GEOMCHECK", "ASSIGN")  # where CEND is missing
 _BARE_EXPONENT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([+-]\d+)")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?")
@@ -190,6 +193,8 @@ def read_sections(path: str | Path) -> Sections:
                 out.case.append(line)
         bulk = [] if begin is None else lines[begin + 1 :]
     for i, line in enumerate(bulk):
+        if _SUPER.match(line.text):
+            line.fail("superelements (BEGIN SUPER) are not supported; write the deck as one part")
         if line.text[:7].upper() == "ENDDATA":
             out.end = line.where
             bulk = bulk[:i]
@@ -210,6 +215,8 @@ class Entry:
     fields: list[str]
     place: Line
     lines: list[int] = field(default_factory=list)
+    #: increments *(n) of its first line by field
+    increments: dict[int, str] = field(default_factory=dict)
 
     @property
     def where(self) -> str:
@@ -256,11 +263,23 @@ def _split(line: Line) -> tuple[str, list[str], str, bool]:
     return head, data, text[72:80].strip(), large
 
 
+def _increased(line: Line, old: str, by: str) -> str:
+    """Return the field of the entry before plus an increment *(n)."""
+    step = by.strip("*=()").strip()
+    for read in (whole, number):
+        try:
+            return str(read(old) + read(step)) if read is whole else repr(read(old) + read(step))
+        except ValueError:
+            continue
+    line.fail(f"the increment {short(by)} of {short(old)} is no number")
+
+
 def _repeated(line: Line, head: str, data: list[str], before: Entry | None) -> tuple[str, list[str]]:
-    """Resolve ``=`` (the field of the entry before) and ``==`` (all that follow)."""
+    """Resolve ``=`` (the field of the entry before), ``*(n)`` (that plus n) and ``==`` (all that follow)."""
     if head.startswith("=") and head not in ("=", "=="):
-        line.fail(f"the repetition {short(head)} is not supported; write the entries out")
-    if not (head.startswith("=") or "=" in data or "==" in data):
+        line.fail(f"the repetition {short(head)} repeats no entry with increments; write the entries out")
+    marks = any(text in ("=", "==") or text.startswith(("*(", "=(")) for text in data)
+    if not (head.startswith("=") or marks):
         return head, data
     if before is None:
         line.fail("= repeats an entry, but none stands before it")
@@ -276,8 +295,26 @@ def _repeated(line: Line, head: str, data: list[str], before: Entry | None) -> t
         if text == "=":
             out[i] = old[i]
         elif text.startswith(("*(", "=(")):
-            line.fail(f"the increment {short(text)} is not supported; write the entries out")
+            out[i] = _increased(line, old[i], text)
     return name, out
+
+
+def _repetitions(line: Line, head: str, data: list[str], entries: list[Entry]) -> list[Entry]:
+    """Return the entries of ``=n``: the entry before once more, n times, with the increments of its line."""
+    count = int(head[1:].strip("()"))
+    last = entries[-1]
+    if not last.increments or len(last.lines) > 1 or any(data):
+        line.fail(f"{short(head)} repeats the increments of the line before, which has none; write the entries out")
+    if count > MAX_REPEATED:
+        line.fail(f"{count} repetitions; at most {MAX_REPEATED} are read")
+    out = []
+    for _ in range(count):
+        fields = list(last.fields)
+        for at, by in last.increments.items():
+            fields[at] = _increased(line, fields[at], by)
+        last = Entry(last.name, fields, line, [line.line], last.increments)
+        out.append(last)
+    return out
 
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{0,7}")
@@ -311,10 +348,15 @@ def read_entries(lines: list[Line]) -> list[Entry]:
                 open_marks.pop(wanted, None)
             _continue(entry, line, data, tail, large, open_marks)
         else:
+            if entries and re.fullmatch(r"=\(?\d{1,7}\)?", head):
+                entries += _repetitions(line, head, data, entries)
+                continue
+            given = data
             name, data = _repeated(line, head.rstrip("*").upper(), data, entries[-1] if entries else None)
             if not _NAME.fullmatch(name):
                 line.fail(f"{short(name)} is no name of a bulk data entry")
             entry = Entry(name, data, line, [line.line])
+            entry.increments = {i: text for i, text in enumerate(given) if text.startswith(("*(", "=("))}
             entries.append(entry)
             if _mark(tail):
                 open_marks[_mark(tail)] = entry

@@ -7,6 +7,7 @@ import pytest
 from places import SHARED_DECKS
 
 from fem_mbs.decks.formats import DECK_FORMATS
+from fem_mbs.decks.nastran import control
 from fem_mbs.decks.nastran.compare import compare_deck
 from fem_mbs.decks.nastran.run import convert, solve_deck
 from fem_mbs.decks.notes import Accept
@@ -544,14 +545,39 @@ def test_tapered_beam(tables):
 
 
 # --- buckling, other steps -------------------------------------------------------------------------------------------
-def test_column_buckles(tables):
-    n = 8
-    text = STEEL + "".join(f"GRID,{i},,{i / 4},0.,0.\n" for i in range(1, n + 2))
-    text += "".join(f"CBAR,{i},1,{i},{i + 1},0.,1.,0.\n" for i in range(1, n + 1)) + "PBAR,1,1,5.,.02,.03,.04\n"
-    text += f"SPC1,1,1234,1\nSPC1,1,234,{n + 1}\nFORCE,2,{n + 1},,1.,-1.,0.,0.\nEIGRL,4,0.,,2\n"
+def column(method: str) -> str:
+    """Euler's column with 8 bars: load factors pi^2 k^2 E I/L^2, I = .02 and .03."""
+    text = STEEL + "".join(f"GRID,{i},,{i / 4},0.,0.\n" for i in range(1, 10))
+    text += "".join(f"CBAR,{i},1,{i},{i + 1},0.,1.,0.\n" for i in range(1, 9)) + "PBAR,1,1,5.,.02,.03,.04\n"
+    return text + f"SPC1,1,1234,1\nSPC1,1,234,9\nFORCE,2,9,,1.,-1.,0.,0.\n{method}\n"
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("EIGRL,4,0.,100.", [0.02, 0.03]),
+        ("EIGB,4,INV,60.,230.,,,", [0.03, 4 * 0.02]),
+        ("EIGB,4,INV,0.,400.,,1,", [0.02]),
+        ("EIGRL,4,0.,,3", [0.02, 0.03, 4 * 0.02]),
+    ],
+    ids=["upper bound", "both bounds", "bound and number", "number"],
+)
+def test_range_of_load_factors(tables, method, expected):
     case = "SPC = 1\nSUBCASE 1\n LOAD = 2\nSUBCASE 2\n METHOD = 4\n"
-    found = tables(text, case, 105)[1]["EIGENVALUES"]
-    close([found[1][0], found[2][0]], [np.pi**2 * E * i / L**2 for i in (0.02, 0.03)], rtol=2e-4)
+    found = tables(column(method), case, 105)[1]["EIGENVALUES"]
+    close([row[0] for row in found.values()], [np.pi**2 * E * i / L**2 for i in expected], rtol=3e-3)
+
+
+def test_an_empty_range_of_load_factors_is_an_error(deck):
+    case = "SPC = 1\nSUBCASE 1\n LOAD = 2\nSUBCASE 2\n METHOD = 4\n"
+    with pytest.raises(ModelError, match=r"deck.bdf, line \d+: the range 5 to 3 is empty"):
+        convert(deck(column("EIGB,4,INV,5.,3.,"), case, 105))
+
+
+def test_where_nothing_can_move_reactions_balance_the_loads(tables):
+    found = tables(BAR + PBAR + "SPC1,1,123456,1,2\nFORCE,2,2,,1.,5.,6.,7.\n")[0]
+    close(found["DISPLACEMENT"][2], np.zeros(6))
+    close(found["SPCFORCES"][2], [-5, -6, -7, 0, 0, 0])
 
 
 def test_modes_about_a_tension(tables):
@@ -630,6 +656,27 @@ def test_dropped_content_is_left_out_with_allow(deck, tables):
     converted = convert(deck(text), accept=Accept.ALLOW)
     assert len(converted.model.departures) == 1
     assert "not the deck's results" in converted.model.title
+
+
+LIMITS = "MAT1,1,1000.,400.,.25,,,,,\n,9.,9.,9.\n"
+
+
+def test_fields_without_effect_are_named(deck):
+    notes = convert(deck(LIMITS + BAR.removeprefix(STEEL) + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,0.\n")).notes
+    assert [n.effect for n in notes if "MAT1: SC, SS, ST: not used: limits of stress" in n.text] == [Effect.NONE]
+
+
+def test_a_field_that_nothing_reads_is_dropped_content(deck, monkeypatch):
+    """A field of an entry in use that neither the model nor the list of unused fields knows stops the deck."""
+    monkeypatch.setitem(control.UNUSED_FIELDS, "MAT1", ())
+    with pytest.raises(UnsupportedError, match=r"deck.bdf, line \d+: MAT1: SC, SS, ST: not used"):
+        convert(deck(LIMITS + BAR.removeprefix(STEEL) + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,0.\n"))
+
+
+def test_what_holds_at_many_places_is_said_once(deck):
+    text = BAR + PBAR + HELD + "FORCE,2,2,,1.,0.,6.,0.\n" + "".join(f"CONM2,{n},2,,0.\n" for n in (7, 8, 9))
+    (note,) = [n for n in convert(deck(text)).notes if "no mass" in n.text]
+    assert note.text.endswith("CONM2 has no mass (and 2 more)")
 
 
 def test_a_loose_model_is_an_error_with_a_place(deck):

@@ -119,6 +119,23 @@ def test_phases_amplitudes_and_times():
     assert said["late"]["phase"] == pytest.approx(180.0) and said["late"]["amplitude"] == pytest.approx(5.0)
 
 
+def test_spectra():
+    """An amplitude and a phase that change with the frequency: the transfer function times them."""
+    f = np.array([1.0, 2.0, 3.0, 4.5])
+    m = oscillator(frequencies=f)
+    rows = [[1.0, 3.0, 10.0], [2.0, 5.0, 90.0], [5.0, 2.0, -30.0]]
+    m.harmonic_step(f, name="spectrum", spectra={"push": rows})
+    m.harmonic_step(f, name="flat", loads=["push"], spectra={"push": [[0.0, 2.0 * F], [9.0, 2.0 * F]]})
+    found = solve(m)
+    plain, spectrum, flat = (found.response("displacement", k).values[:, 0] for k in range(3))
+    size = np.array([3.0, 5.0, 4.0, 2.5]) * np.exp(1j * np.deg2rad([10.0, 90.0, 50.0, -10.0]))
+    np.testing.assert_allclose(spectrum, plain / F * size, rtol=1e-12)
+    np.testing.assert_allclose(flat, 2.0 * plain, rtol=1e-12)
+    (load,) = found.summary["steps"][1]["loads"]
+    assert (load["name"], load["amplitude"]) == ("push", pytest.approx(5.0))
+    assert load["phase"] == pytest.approx(90.0)
+
+
 @pytest.mark.parametrize(("name", "amplitude"), [("push", 10.0), ("side", 3.0), ("shake", 1e-3)])
 def test_transfer_functions_of_a_mechanism(name, amplitude):
     """Forces and a driven support against C (i w - A)^-1 B + D of `linearise`, for every kind of sensor."""
@@ -352,6 +369,10 @@ def test_a_model_file_and_what_it_leaves(tmp_path):
         ({"loads": ["push"], "phases": {"pull": 3.0}}, 'phases: "pull" is not among the loads push'),
         ({"phases": {"pull": 3.0}}, 'phases: there is no load, .* "pull"'),
         ({"phases": [3.0]}, "must be a table of angles"),
+        ({"spectra": {"push": [[2.0, 1.0, 0.0], [1.0, 1.0, 0.0]]}}, "must be a table of lists of rows"),
+        ({"spectra": {"push": [[2.0, 1.0]]}}, '"push" has rows from 2 to 2 Hz, and the frequencies go from 1 to 1 Hz'),
+        ({"spectra": {"push": [[0.0, 1.0], [2.0, 1.0]]}, "phases": {"push": 3.0}}, "stands in spectra and in phases"),
+        ({"spectra": {"pull": [[0.0, 1.0], [2.0, 1.0]]}}, 'spectra: there is no load, .* "pull"'),
         ({"amplitudes": {"push": 0.0}}, "nothing shakes the model"),
         ({"method": "x"}, 'method = "x" must be one of "auto", "direct", "modal"'),
         ({"method": "direct", "damping": 0.1}, "damping belongs to modes"),

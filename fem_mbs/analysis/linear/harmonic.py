@@ -35,12 +35,21 @@ _LARGE = 3000
 @dataclass(frozen=True)
 class Shaker:
     """An excitation: its ``name``, changes ``values`` (n_fun,) of the time functions per unit, and of the factor of the
-    ``weight``, and the complex ``amplitude``."""
+    ``weight``, the complex ``amplitude``, and rows (n, 3) of frequency [Hz], factor and phase [degrees] of it."""
 
     name: str
     values: np.ndarray
     weight: float
     amplitude: complex
+    spectrum: np.ndarray | None = None
+
+    def amplitude_at(self, frequency: float) -> complex:
+        """Return the complex amplitude at a frequency [Hz]; factors and phases are linear between the rows."""
+        if self.spectrum is None:
+            return self.amplitude
+        f, size, phase = self.spectrum.T
+        turned = np.exp(1j * np.deg2rad(np.interp(frequency, f, phase)))
+        return complex(self.amplitude * np.interp(frequency, f, size) * turned)
 
 
 def shakers(
@@ -54,10 +63,11 @@ def shakers(
         ModelError: an unknown name, or no excitation.
     """
     loads = options.loads
-    amplitudes, phases = options.amplitudes or {}, options.phases or {}
+    spectra = _spectra(options, owner)
+    amplitudes, phases = {**dict.fromkeys(spectra, 1.0), **(options.amplitudes or {})}, options.phases or {}
     everything = isinstance(loads, str) and loads == "all"
     names = [] if everything else [loads] if isinstance(loads, str) else list(loads)
-    for key, table in (("amplitudes", amplitudes), ("phases", phases)):
+    for key, table in (("spectra", spectra), ("amplitudes", amplitudes), ("phases", phases)):
         for name in table:
             if not everything and name not in names:
                 raise ModelError(
@@ -73,7 +83,8 @@ def shakers(
         names = list(dict.fromkeys([*amplitudes, *phases]))
     found, silent = [], []
     for name in names:
-        key = "loads" if not everything else "amplitudes" if name in amplitudes else "phases"
+        tables = {"spectra": spectra, "amplitudes": amplitudes, "phases": phases}
+        key = next(k for k, table in tables.items() if name in table) if everything else "loads"
         mask, weight = chosen(compiled, [name], owner, key, motions=True)
         rest &= ~mask
         values = np.where(mask, at, 0.0)
@@ -86,7 +97,7 @@ def shakers(
             silent.append(name)
             continue
         turned = np.exp(1j * np.deg2rad(float(phases.get(name, 0.0))))
-        found.append(Shaker(name, values / (1.0 if weight else size), 1.0 if weight else 0.0, size * turned))
+        found.append(Shaker(name, values / (1.0 if weight else size), float(weight), size * turned, spectra.get(name)))
     values = np.where(rest, at, 0.0)
     size = float(np.abs(values).max(initial=0.0))
     if size > 0.0:
@@ -101,6 +112,33 @@ def shakers(
         )
     said = [f'"{name}" has the value 0 at t = {t:g} s and does not shake; give amplitudes or time' for name in silent]
     return found, said
+
+
+def _spectra(options: Any, owner: str) -> dict[str, np.ndarray]:
+    """Return rows (n, 3) of frequency, amplitude and phase by the names of loads.
+
+    Raises:
+        ModelError: they leave out a frequency of the step, or a load has an amplitude besides.
+    """
+    out = {}
+    low, high = min(options.frequencies), max(options.frequencies)
+    for name, rows in (options.spectra or {}).items():
+        for key in ("amplitudes", "phases"):
+            if name in (getattr(options, key) or {}):
+                raise ModelError(
+                    f'"{name}" stands in spectra and in {key}', owner=owner, key=key, remedy="remove one of both"
+                )
+        table = np.array([[*row, 0.0][:3] for row in rows], float)
+        if not table[0, 0] <= low <= high <= table[-1, 0]:
+            raise ModelError(
+                f'spectra: "{name}" has rows from {table[0, 0]:g} to {table[-1, 0]:g} Hz, and the frequencies go from '
+                f"{low:g} to {high:g} Hz",
+                owner=owner,
+                key="spectra",
+                remedy="add rows",
+            )
+        out[name] = table
+    return out
 
 
 def _directions(compiled, name: str) -> np.ndarray:
@@ -165,8 +203,8 @@ class Harmonic:
             rest = _AtRest(linear, stiff=False)
             self.structural_outputs = outputs_of(rest, sensors, self.inputs, owner, vectors=True)
         self.columns = self.outputs.names
-        size = {s.name: s.amplitude for s in shaking}
-        self.amplitudes = np.array([size[n.removesuffix("'") if o else n] for n, o in self._named()], complex)
+        by_name = {s.name: s for s in shaking}
+        self.shaking = [by_name[n.removesuffix("'") if o else n] for n, o in self._named()]
         self.K, self.C, self.M = (
             csr_matrix(A[:first][:, :first])
             for A in (linear.balanced_tangent, linear.damping_matrix, linear.mass_matrix)
@@ -239,7 +277,7 @@ class Harmonic:
             AnalysisError: it is a natural frequency, and nothing damps there.
         """
         linear, first, w = self.linear, self.linear.first, 2.0 * np.pi * frequency
-        c = self.amplitudes * (1j * w) ** self.inputs.order
+        c = np.array([s.amplitude_at(frequency) for s in self.shaking]) * (1j * w) ** self.inputs.order
         u0 = self.ways @ c
         f = self.inputs.force[:first] @ c
         right = self.T.T @ (f - self.dynamic(w, u0) if u0.any() else f)

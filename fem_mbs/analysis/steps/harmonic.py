@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -53,12 +54,28 @@ def _table(what: str) -> Any:
     )  # fmt: skip
 
 
+def _is_spectrum(rows: Any) -> bool:
+    """Return whether these are rows [frequency, amplitude] or [frequency, amplitude, phase] of rising frequencies."""
+    if not isinstance(rows, list) or not rows:
+        return False
+    if not all(isinstance(r, list) and len(r) in (2, 3) and all(number(v) for v in r) for r in rows):
+        return False
+    return all(a[0] < b[0] for a, b in itertools.pairwise(rows))
+
+
+_SPECTRA = valued(
+    "table",
+    "a table of lists of rows [frequency, amplitude, phase], of rising frequencies, by the names of loads",
+    lambda v: isinstance(v, dict) and all(_is_spectrum(rows) for rows in v.values()),
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class HarmonicLoad(Record):
     """A load that acts."""
 
     name: str = entry("all, or all others: those that nothing was said of")
-    amplitude: float = entry("of its function, of several the largest")
+    amplitude: float = entry("of its function, of several the largest; of a spectrum the largest")
     phase: float = entry(unit="degrees")
 
 
@@ -118,6 +135,13 @@ class Options(About):
         None,
         unit="degrees",
     )
+    spectra: Any = key(
+        _SPECTRA,
+        "amplitudes that change with the frequency, by the names of loads: rows [frequency, amplitude, phase], or "
+        "without phase, amplitude and phase linear between them; instead of `amplitudes` and `phases`",
+        None,
+        unit="Hz, degrees",
+    )
     method: str = key(
         ANY_TEXT,
         '"direct" (a factorisation per frequency), "modal", or "auto": modal for large models without damping or '
@@ -160,7 +184,8 @@ class HarmonicResponse(StepKind):
         "Add a harmonic response: steady vibrations Re(u exp(i 2 pi f t)) about the state that the steps before have\n"
         "left, at each of ``frequencies`` f [Hz].  A load shakes with the amplitude that its time function has at\n"
         "``time`` [s], or that ``amplitudes`` {name: value} gives, as amplitude cos(2 pi f t + phase), by ``phases``\n"
-        "{name: degrees}; loads of the steps before stay as they are."
+        "{name: degrees}; ``spectra`` {name: [[f, amplitude, phase], ...]} change with the\n"
+        "frequency; loads of the steps before stay as they are."
     )
     notes = """\
 Small steady vibrations about what the steps before have left: with a static step before, or `preload`, under its loads
@@ -249,9 +274,10 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
             frequencies=frequencies.tolist(),
             loads=[
                 HarmonicLoad(
-                    name=s.name, amplitude=float(abs(s.amplitude)), phase=float(np.rad2deg(np.angle(s.amplitude)))
+                    name=s.name, amplitude=float(abs(a)), phase=float(np.rad2deg(np.angle(a)))
                 )
                 for s in shaking
+                for a in [max((s.amplitude_at(f) for f in frequencies), key=abs)]
             ],
             modes=None if modal is None else int(modal.frequencies.size),
             natural_frequencies=None if modal is None else (modal.frequencies / (2.0 * np.pi)).tolist(),

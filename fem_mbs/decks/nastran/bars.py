@@ -91,7 +91,7 @@ def _bars(conv: Conversion, type_: str, properties: tuple[str, str], defaults: s
                 f"there is no property of bars {pid}", place=card.where, remedy=f"add {' or '.join(properties)}"
             )
         if type_ == "CBEAM" and (card["sa"] is not None or card["sb"] is not None):
-            conv.note(f"{card.where}: CBEAM {card.id}: warping by scalar points SA, SB is not supported")
+            conv.note("CBEAM: warping by scalar points SA, SB is not supported", where=card.where)
         nodes = conv.grids.indices([card["ga"], card["gb"]], card.where).tolist()
         v, offsets = _directions(conv, card, default, nodes)
         key: tuple[Any, ...] = (
@@ -102,7 +102,7 @@ def _bars(conv: Conversion, type_: str, properties: tuple[str, str], defaults: s
         )
         if pid not in sections:
             section = bar_section(conv, known[pid])
-            sections[pid] = section, isotropic(conv, section.mid, section.where)
+            sections[pid] = section, isotropic(conv, section.mid, section.where, solid=False)
         single = bool(card["pa"] or card["pb"]) or sections[pid][0].end is not None
         if single or np.abs(offsets[0] - offsets[1]).max() > 0.0:  # what speaks of an end makes a part of its own
             key = (*key, card.id)
@@ -195,7 +195,7 @@ def _rods(conv: Conversion) -> None:
         parts.setdefault(("CONROD", (card["mid"], card["a"], card["j"], card["c"], card["nsm"])), []).append(card)
     for number, ((kind, pid), members) in enumerate(parts.items(), 1):
         section = known[pid] if kind == "PROD" else members[0]
-        material = isotropic(conv, section["mid"], section.where)
+        material = isotropic(conv, section["mid"], section.where, solid=False)
         nodes = np.array([conv.grids.indices([c["g1"], c["g2"]], c.where) for c in members])
         length = np.linalg.norm(np.diff(conv.grids.x[nodes], axis=1)[:, 0], axis=1)
         if (length <= _POINT * conv.extent).any():
@@ -239,7 +239,7 @@ def _stiffness(conv: Conversion, group: Group, s: BarSection) -> dict[str, Any]:
     for name, what in (("EA", "A"), ("EIz", "I1"), ("EIy", "I2"), ("GJ", "J")):
         if not values[name] > 0.0:
             values[name] = _NOTHING * most / (L2 if name == "EA" else 1.0)
-            conv.note(f"{s.where}: {what} or its modulus is zero: the bars have no such stiffness", Effect.NONE)
+            conv.note(f"{what} or its modulus is zero: the bars have no such stiffness", Effect.NONE, s.where)
     values["GAy"] = np.inf if s.k1 is None else s.k1 * m.G * s.A or np.inf
     values["GAz"] = np.inf if s.k2 is None else s.k2 * m.G * s.A or np.inf
     values["rhoA"] = m.rho * s.A + s.nsm * conv.wtmass
@@ -269,8 +269,7 @@ def _make_bars(conv: Conversion, group: Group, on: str) -> None:
         words = [f"rotation {'xyz'[int(d) - 4]}" for d in digits if d in "456"]
         if set(digits) & set("123"):
             conv.note(
-                f"{group.section.where}: {group.type} {group.ids[0]}: pin flags {digits} release forces, which is not "
-                "supported"
+                f"{group.type}: pin flags {digits} release forces, which is not supported", where=group.section.where
             )
         if words:
             releases[end] = words

@@ -168,7 +168,7 @@ def _rbe2(conv: Conversion, rows: Rows, card: Card) -> None:
     nodes = list(card["nodes"])
     if nodes and isinstance(nodes[-1], float):
         if nodes.pop():
-            conv.note(f"{card.where}: RBE2 {card.id}: thermal expansion (ALPHA) is not used", Effect.DIFFERS)
+            conv.note("RBE2: thermal expansion (ALPHA) is not used", Effect.DIFFERS, card.where)
     if not nodes:
         raise ModelError(f"RBE2 {card.id} has no dependent grid points", place=card.where, remedy="give some")
     a = conv.grids.index(card["gn"], card.where)
@@ -191,7 +191,7 @@ def _rbar(conv: Conversion, rows: Rows, card: Card) -> None:
     if len(free) != 6:
         raise ModelError(f"RBAR {card.id} needs six independent components, not {len(free)}", place=card.where)
     if card["alpha"]:
-        conv.note(f"{card.where}: RBAR {card.id}: thermal expansion (ALPHA) is not used", Effect.DIFFERS)
+        conv.note("RBAR: thermal expansion (ALPHA) is not used", Effect.DIFFERS, card.where)
     bound = [6 * e + k for e, key in enumerate(("cma", "cmb")) for k in _digits(card[key] or "")]
     if not bound:
         bound = [k for k in range(12) if k not in free]
@@ -219,10 +219,10 @@ def _rbe3_terms(conv: Conversion, card: Card) -> list[tuple[float, list[int], li
         if isinstance(word, str):
             if word == "ALPHA":
                 if len(words) > k + 1 and words[k + 1]:
-                    conv.note(f"{card.where}: RBE3 {card.id}: thermal expansion (ALPHA) is not used", Effect.DIFFERS)
+                    conv.note("RBE3: thermal expansion (ALPHA) is not used", Effect.DIFFERS, card.where)
                 break
             if word == "UM":
-                conv.note(f"{card.where}: RBE3 {card.id}: other dependent components (UM) are not supported")
+                conv.note("RBE3: other dependent components (UM) are not supported", where=card.where)
                 k += 1
                 while k < len(words) and words[k] != "ALPHA":
                     k += 1
@@ -452,7 +452,7 @@ def _known(conv: Conversion, card: Card, ids: list[int]) -> list[int]:
     exists = conv.grids.ids[at] == ids_
     if not exists.all():
         missing = int(ids_[np.argmin(exists)])
-        conv.note(f"{card.where}: SPC1 names grid point {missing}, which is not there", Effect.NONE)
+        conv.note(f"SPC1 names grid point {missing}, which is not there", Effect.NONE, card.where)
     return at[exists].tolist()
 
 
@@ -570,15 +570,31 @@ def _diagonal_blocks(K: Any) -> np.ndarray:
     return out.reshape(-1, 2, 3, 3)
 
 
-def make_supports(conv: Conversion, supports: Supports, count: int) -> list[str]:
+def _idle(conv: Conversion, rows: Rows, supports: Supports) -> int:
+    """Return a component that is held where nothing at all can move, -1 where something can."""
+    exists = np.repeat(np.column_stack((conv.used, conv.rotational)), 3, axis=1).ravel()
+    exists[list(rows.dependent)] = False
+    held = np.zeros(rows.size, bool)
+    held[list(supports.held)] = True
+    if (exists & ~held).any():
+        return -1
+    whole = (exists & held).reshape(-1, 3).all(axis=1)
+    straight = ~np.repeat(conv.grids.turned, 2)
+    found = np.flatnonzero(whole | straight & exists.reshape(-1, 3).any(axis=1))
+    return int(3 * found[0] + np.argmax(exists[3 * found[0] : 3 * found[0] + 3])) if found.size else -1
+
+
+def make_supports(conv: Conversion, supports: Supports, count: int, rows: Rows) -> list[str]:
     """Create the supports, and motions whose value at the time k is that of subcase k (from 1); return their names.
 
-    A node with axes of its own that is held in one or two of three directions gets equations.
+    A node with axes of its own that is held in one or two of three directions gets equations.  Where nothing can move,
+    one support becomes a motion of zero, with which statics has its reactions.
 
     Raises:
         UnsupportedError: such a node is not held so in all subcases.
     """
     grids = conv.grids
+    idle = _idle(conv, rows, supports) if conv.deck.sol == 101 and not supports.moved else -1
     equations: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for group, held in (("", supports.held), *((f"SPC {n}", extra) for n, extra in supports.extra.items())):
         fixed: list[list[int]] = [[] for _ in range(6)]
@@ -604,6 +620,9 @@ def make_supports(conv: Conversion, supports: Supports, count: int) -> list[str]
                     remedy="give the subcases decks of their own",
                 )  # fmt: skip
             equations += [_terms(node, part, grids.axes[node, k]) for k in sorted(set(ks))]
+        if idle >= 0 and not group:
+            fixed[idle % 6] = [node for node in fixed[idle % 6] if node != idle // 6]
+            conv.model.motion("support that does not move", idle // 6, _NAMES[idle % 6], 0.0)
         for k, nodes in enumerate(fixed):
             if nodes:
                 conv.model.fix(np.unique(nodes), [_NAMES[k]], group)

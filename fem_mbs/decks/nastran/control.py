@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 
+from fem_mbs.decks.nastran.dynamics import PARAMETERS as RESPONSE_PARAMETERS
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.errors import UnsupportedError
 from fem_mbs.meshes.nastran.cards import CARDS
 from fem_mbs.meshes.vocabulary import Effect, Use, Word
 
-__all__ = ["SHELLS", "check_content", "command_words", "entry_words", "parameter_words"]
+__all__ = [
+    "SHELLS",
+    "UNUSED_FIELDS",
+    "check_content",
+    "check_fields",
+    "command_words",
+    "entry_words",
+    "parameter_words",
+]
 
 #: Shells that are read and refused.
 SHELLS = ("CQUAD8", "CTRIA6")
@@ -25,43 +34,60 @@ def _words(text: str) -> tuple[str, ...]:
 
 #: Entries that are passed over, and why they change no result.
 UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
-    _words("SET1 SET3 PLOTEL ECHOON ECHOOFF GRDPNT PSET PVAL"): "they concern output",
-    _words("MDLPRM"): "it concerns the conduct of the other program",
-    _words("EIGC EIGP NLPARM TSTEPNL TICF"): "they belong to solutions that are refused",
     _words(
-        "TABLED1 TABLED2 TABLED3 TABLED4 TABDMP1 FREQ FREQ1 FREQ2 FREQ3 FREQ4 FREQ5 RLOAD1 RLOAD2 TLOAD1 TLOAD2 DAREA "
-        "DLOAD DPHASE DELAY TSTEP"
-    ): "they belong to responses over time and frequency",
+        "SET1 SET3 PLOTEL PLOTEL3 PLOTEL4 PLOTEL6 PLOTEL8 ECHOON ECHOOFF GRDPNT PSET PVAL CBARAO YPARAM EPOINT SEQGP"
+    ): "they concern output",
+    _words("MDLPRM DEBUG"): "they concern the conduct of the other program",
+    _words("EIGP NLPARM TSTEPNL TICF NLSTEP NLCNTL"): "they belong to solutions that are refused",
+    _words("MAT4 MAT5 TABLEM1 TABLEM2 TABLEM3 TABLEM4"): "they belong to heat, or to entries that are refused",
+    _words(
+        "AERO AEROS CAERO1 CAERO2 PAERO1 PAERO2 SPLINE1 SPLINE2 SPLINE4 SPLINE5 MKAERO1 MKAERO2 FLUTTER FLFACT AELIST "
+        "AEFACT AESURF AESTAT AELINK AECOMP AECOMPL TRIM MONPNT1 GUST"
+    ): "they belong to aeroelasticity",
+    _words("FREQ3 FREQ4 FREQ5 DPHASE DELAY"): "they are noted where something selects them",
     _words("DESVAR DRESP1 DRESP2 DVPREL1 DVPREL2 DCONSTR DCONADD DOPTPRM DLINK"): "they belong to optimisation",
 }
 #: Parameters that are used, or change no result of the solutions that are computed.
 PARAMETERS: dict[tuple[str, ...], str] = {
-    _words("WTMASS COUPMASS AUTOSPC"): "used",
+    _words("WTMASS COUPMASS AUTOSPC G W3"): "used",
+    tuple(RESPONSE_PARAMETERS): "they are noted in responses",
     _words(
         "POST GRDPNT PRGPST PRTMAXIM NOCOMPS PATVER OGEOM OUGCORD USETPRT USETSEL DBALL TINY SPCGEN NEWSEQ DBDICT "
         "DBCCONV SEMAP SEMAPOPT DBCOVWRT PRTRESLT CURV CURVPLOT OMID SRCOMPS UNITSYS NOELOF NOELOP NOGPF PRTCSTM "
         "CHECKOUT EST SERST PDRMSG XYUNIT PEDGEP PATPLUS ITAPE OP2NEW OP2GM34 IUNIT OUNIT2 RMSINT EXTRCV NINTPTS TABS "
-        "SIGMA ERROR"
+        "SIGMA ERROR POSTEXT OUNIT1K PRTPG PRTMGG PRTGPDT PRTDOF PRTSTIFD PRTSTIFF PRTYS PRTUO0 PRTTSET PRTSCP PRTRMG "
+        "PRTQSYS PRTPHIZL PRTPHIXA PRTMXX PRTMASS PRTKXX PRTIFLTM PRTHMN PRTGOA PRTGMN PRTFOR PRTDLR PRTCORD PRTCGLTM "
+        "PRTBASIC PRTCONN PRTOU4 PRTPSET PRTANS PRTMAT EQCHECK OIBULK OMACHPR GPWG LAMA XFLAG PLTMSG "
+        "OELMSET OGRDSET GEOMU PRTEQIN GPECT CUSROUT ELEMOUT MAXLINES OUTOPT"
     ): "they concern output",
-    _words("AUTOSPCR BAILOUT MAXRATIO EPZERO ALTRED ASING MPCX SNORM FIXEDB DISPTYP"): "they concern the other program",
     _words(
-        "G GFL W3 W4 LFREQ HFREQ LMODES LMODESFL DDRMM RESVEC RESVINER MODACC SDRPOPT ENFMOTN DYNSPCF PRPHIVZ ALPHA1 "
-        "ALPHA2 KDAMP"
-    ): "they concern responses over time and frequency",
+        "AUTOSPCR BAILOUT MAXRATIO EPZERO ALTRED ASING MPCX SNORM FIXEDB DISPTYP SOLLIB SPARSTOR RCONDK LANCMETH "
+        "EIGESTL SORT_MAX MEMAFAC ARP_TOL CRS_CCS RELINK3 SETLEV SUPINFO SUPWARN TSTM_DEF ITMAX MXITERI MXITERL "
+        "MIN4TRED HEXAXIS IORQ1M IORQ1S IORQ1B IORQ2B IORQ2T Q4SURFIT QUADAXIS STR_CID MATSPARS EMP0_PAUSE WINAMEM "
+        "PCHSPC1 NOCOUNTS USR_JCT"
+    ): "they concern the other program",
+    _words(
+        "DDRMM RESVEC RESVINER MODACC SDRPOPT ENFMOTN DYNSPCF PRPHIVZ"
+    ): "they concern how responses are computed by modes",
     _words("K6ROT"): "it concerns shells",
     _words("LGDISP NMLOOP"): "they concern nonlinear solutions",
 }
 #: Commands that are used, and those that concern output.
 COMMANDS: dict[tuple[str, ...], str] = {
-    _words("TITLE SPC MPC LOAD METHOD STATSUB AUTOSPC TEMPERATURE DISPLACEMENT SPCFORCES FORCE SET SUBCASE"): "used",
     _words(
-        "SUBTITLE LABEL ECHO MAXLINES LINE VELOCITY ACCELERATION STRESS STRAIN MPCFORCES OLOAD GPFORCE GPSTRESS "
+        "TITLE SPC MPC LOAD METHOD STATSUB AUTOSPC TEMPERATURE DISPLACEMENT VELOCITY ACCELERATION SPCFORCES FORCE SET "
+        "SUBCASE DLOAD FREQUENCY TSTEP SDAMPING LOADSET"
+    ): "used",
+    _words(
+        "SUBTITLE LABEL ECHO MAXLINES LINE STRESS STRAIN MPCFORCES OLOAD GPFORCE GPSTRESS "
         "STRFIELD ESE EKE GPKE EFFMASS MEFFMASS SDISPLACEMENT SVECTOR SVELOCITY SACCELERATION BOUTPUT GROUNDCHECK "
         "WEIGHTCHECK MAXMIN HOUTPUT NLSTRESS NLLOAD SKIP PAGE VOLUME SURFACE ELSUM OTIME OFREQUENCY MODES THERMAL "
-        "FLUX ENTHALPY XYPLOT XYPRINT PLOTID MCFRACTION PLOT"
+        "FLUX ENTHALPY XYPLOT XYPRINT PLOTID MCFRACTION PLOT LINES GPSTRAIN GPSDCON ELSDCON STRESSES ELDATA MEFM "
+        "MPFACTOR "
+        "XYPUNCH XYPEAK MODALSE MODALKE GPRSORT SORT1 SORT2 STRAINS NOUTPUT OSTNINI AUXTAB INTENSITY PRESSURE SHELLTHK"
     ): "they concern output",
     _words("ANALYSIS SEALL SUPER SEFINAL RESVEC RESVINER PARAM SOL APP TIME DIAG ID CEND BEGIN"): "they select nothing",
-    _words("DLOAD FREQUENCY TSTEP SDAMPING CMETHOD LOADSET IC NLPARM"): "they belong to solutions that are refused",
+    _words("CMETHOD IC NLPARM"): "they belong to solutions that are refused",
 }
 #: Commands that change results and are not supported.
 DROPPED_COMMANDS: dict[str, str] = {
@@ -72,6 +98,61 @@ DROPPED_COMMANDS: dict[str, str] = {
     "SYMCOM": "combinations of symmetry subcases", "SYMSEQ": "combinations of symmetry subcases",
     "REPCASE": "repeated subcases", "NSM": "non-structural mass by sets", "DEFORM": "enforced strains",
 }  # fmt: skip
+
+
+#: Fields that no result depends on: entry -> fields, effect, why.
+UNUSED_FIELDS: dict[str, tuple[tuple[str, Effect, str], ...]] = {
+    "MAT1": (("st sc ss", Effect.NONE, "limits of stress"), ("mcsid", Effect.NONE, "axes of an isotropic material")),
+    "MAT2": (("st sc ss", Effect.NONE, "limits of stress"),),
+    "MAT8": (("xt xc yt yc s f12 strn", Effect.NONE, "limits of stress"),),
+    "PSHELL": (("z1 z2", Effect.NONE, "where stresses are printed"),),
+    "PCOMP": (("sb ft", Effect.NONE, "limits of stress"),),
+    "PSOLID": (
+        ("stress", Effect.NONE, "where stresses are printed"), ("cordm", Effect.NONE, "axes of an isotropic material"),
+        ("in", Effect.NONE, "the integration of MSC Nastran, whose elements are others"),
+    ),
+    "PROD": (("c", Effect.NONE, "where stresses are printed"),),
+    "CONROD": (("c", Effect.NONE, "where stresses are printed"),),
+    "PBAR": (("c1 c2 d1 d2 e1 e2 f1 f2", Effect.NONE, "where stresses are printed"),),
+    "CELAS2": (("s", Effect.NONE, "where stresses are printed"),),
+    "PELAS": (("s1 s2", Effect.NONE, "where stresses are printed"),),
+    "CQUAD4": (("theta", Effect.NONE, "axes of an isotropic material"),),
+    "CQUADR": (("theta", Effect.NONE, "axes of an isotropic material"),),
+    "CTRIA3": (("theta", Effect.NONE, "axes of an isotropic material"),),
+    "CTRIAR": (("theta", Effect.NONE, "axes of an isotropic material"),),
+    "RFORCE": (("method", Effect.NONE, "how MSC Nastran sums up the masses"),),
+    "EIGRL": (
+        ("msglvl maxset shfscl options", Effect.NONE, "the conduct of the other program"),
+        ("norm", Effect.NONE, "shapes have unit modal mass"),
+    ),
+    "EIGR": (
+        ("method ne options", Effect.NONE, "the conduct of the other program"),
+        ("norm g c", Effect.NONE, "shapes have unit modal mass"),
+    ),
+    "EIGB": (
+        ("nep", Effect.NONE, "an estimate of the number of roots"),
+        ("method", Effect.NONE, "the conduct of the other program"),
+        ("norm g c", Effect.NONE, "the size of the shapes"),
+    ),
+}  # fmt: skip
+
+
+def check_fields(conv: Conversion) -> None:
+    """Note the fields of entries in use that nothing has read: each is listed with a reason, or changes the answer."""
+    for name, cards in conv.deck.cards.items():
+        why = {
+            field: (effect, text) for fields, effect, text in UNUSED_FIELDS.get(name, ()) for field in fields.split()
+        }
+        first = CARDS[name].first
+        for card in cards:
+            if not card.seen - {first}:
+                continue  # of a set that no subcase selects, or that nothing refers to
+            left: dict[tuple[Effect, str], list[str]] = {}
+            for field in sorted(card.given - card.seen - {first}):
+                left.setdefault(why.get(field, (Effect.DROPPED, "")), []).append(field.upper())
+            for (effect, text), fields in left.items():
+                reason = f": {text}" if text else ""
+                conv.note(f"{name}: {', '.join(fields)}: not used{reason}", effect, card.where)
 
 
 def check_content(conv: Conversion) -> None:
@@ -92,22 +173,22 @@ def check_content(conv: Conversion) -> None:
         first = next(entry for entry in deck.unknown if entry.name == name)
         times = f" ({n} entries)" if n > 1 else ""
         if name in unused:
-            conv.note(f"{first.where}: {name}{times} is not used: {unused[name]}", Effect.NONE)
+            conv.note(f"{name}{times} is not used: {unused[name]}", Effect.NONE, first.where)
         else:
-            conv.note(f"{first.where}: {name}{times} is not known")
+            conv.note(f"{name}{times} is not known", where=first.where)
     known = {name for names in PARAMETERS for name in names}
     for name, parameter in deck.params.items():
         harmless = name in known or (name == "INREL" and parameter.values[0] == 0)
         if not harmless:
-            conv.note(f"{parameter.where}: PARAM,{name} is not known")
+            conv.note(f"PARAM,{name} is not known", where=parameter.where)
     known = {name for names in COMMANDS for name in names}
     for subcase in deck.subcases:
         for key, command in subcase.commands.items():
             name = key.split("(")[0]
             if name in DROPPED_COMMANDS:
-                conv.note(f"{command.where}: {name} ({DROPPED_COMMANDS[name]}) is not supported")
+                conv.note(f"{name} ({DROPPED_COMMANDS[name]}) is not supported", where=command.where)
             elif name not in known:
-                conv.note(f"{command.where}: the command {name} is not known")
+                conv.note(f"the command {name} is not known", where=command.where)
     supports = deck.of("SUPORT")
     if supports:
         conv.note(f"{supports[0].where}: SUPORT is not used; free bodies have their modes all the same", Effect.DIFFERS)

@@ -23,7 +23,7 @@ from fem_mbs.meshes.vocabulary import Effect
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["LoadCase", "find_loads", "needs_mass", "turn_loaded"]
+__all__ = ["LoadCase", "find_excitation", "find_loads", "needs_mass", "turn_loaded"]
 
 #: Entries that a load set may consist of.
 KINDS = (
@@ -94,14 +94,41 @@ def find_loads(conv: Conversion, subcase: Subcase, mass: csr_matrix | None) -> L
     Raises:
         ModelError: entries that name what is not there, or that the model does not have, with file and line.
     """
-    case = LoadCase(np.zeros((len(conv.grids.ids), 6)))
     number = conv.select(subcase, "LOAD")
-    for sid, factor in (_sets(conv, number, subcase) if number else {}).items():
+    case = _loads_of_sets(conv, _sets(conv, number, subcase) if number else {}, mass)
+    _temperatures(conv, subcase, case)
+    _no_rotation(conv, case)
+    return case
+
+
+def find_excitation(conv: Conversion, number: int, mass: csr_matrix | None) -> LoadCase | None:
+    """Return the loads that EXCITEID stands for: DAREA, and load sets of the same number; None where there is none."""
+    case = _loads_of_sets(conv, {number: 1.0}, mass)
+    areas = [card for card in conv.deck.of("DAREA") if card["sid"] == number]
+    for card in areas:
+        for k in "12":
+            if card[f"p{k}"] is None:
+                continue
+            digits = card[f"c{k}"]
+            if not 1 <= digits <= 6:
+                raise ModelError(f"component {digits} is none of 1 to 6", place=card.where)
+            node = np.array([conv.grids.index(card[f"p{k}"], card.where)])
+            value = np.zeros((1, 6))
+            value[0, digits - 1] = card[f"a{k}"]
+            case.forces[node] += conv.to_basic(node, value)
+    if not areas and not any(card["sid"] == number for card in conv.deck.of(*KINDS)):
+        return None
+    _no_rotation(conv, case)
+    return case
+
+
+def _loads_of_sets(conv: Conversion, factors: dict[int, float], mass: csr_matrix | None) -> LoadCase:
+    """Return the sum of load sets times factors."""
+    case = LoadCase(np.zeros((len(conv.grids.ids), 6)))
+    for sid, factor in factors.items():
         for card in conv.deck.of(*KINDS):
             if card["sid"] == sid and card.name != "SPCD":
                 _ADD[card.name](conv, case, card, factor, mass)
-    _temperatures(conv, subcase, case)
-    _no_rotation(conv, case)
     return case
 
 
@@ -144,7 +171,7 @@ def _gravity(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: 
     if system.kind != "R":
         raise UnsupportedError("GRAV in a cylindrical or spherical system is not supported", place=card.where)
     if card["mb"]:
-        conv.note(f"{card.where}: GRAV: MB = {card['mb']} is not used")
+        conv.note(f"GRAV: MB = {card['mb']} is not used", where=card.where)
     a = np.zeros((len(conv.grids.ids), 6))
     a[:, :3] = card["a"] * np.array([card["n1"], card["n2"], card["n3"]]) @ system.axes
     case.forces += factor * (mass @ a.ravel()).reshape(-1, 6)
@@ -153,7 +180,7 @@ def _gravity(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: 
 def _rotation(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: Any) -> None:
     for key in ("racc", "mb", "idrf"):
         if card[key] is not None:
-            conv.note(f"{card.where}: RFORCE: {key.upper()} is not supported")
+            conv.note(f"RFORCE: {key.upper()} is not supported", where=card.where)
     system = conv.grids.system(card["cid"], card.where)
     centre = np.zeros(3) if not card["g"] else conv.grids.x[conv.grids.index(card["g"], card.where)]
     axes = system.axes if system.kind == "R" else system.axes_at(centre)[0]
@@ -302,7 +329,7 @@ def _pload1(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: A
         if not row.size:
             continue
         if kind.startswith("M") or any(group.data.pins):
-            conv.note(f"{card.where}: PLOAD1 with moments along a bar, or on bars with pin flags, is not supported")
+            conv.note("PLOAD1 with moments along a bar, or on bars with pin flags, is not supported", where=card.where)
             return
         _line_load(conv, case, card, factor, number, int(row[0]))
         return
@@ -417,7 +444,7 @@ def _temperatures(conv: Conversion, subcase: Subcase, case: LoadCase) -> None:
         if group.kind == "solid":
             continue
         if group.kind == "shell":
-            conv.note(f"{group.section.where}: temperatures of {group.section.name} {group.section.id} are not used")
+            conv.note(f"temperatures of {group.section.name} are not used", where=group.section.where)
             continue
         m = group.data.material
         change = values - (m.tref if start is None else start[group.nodes])
@@ -441,7 +468,7 @@ def _heat_line(conv: Conversion, case: LoadCase, number: int, stress: np.ndarray
         fixed[:, 6] += force
         return
     if any(group.data.pins):
-        conv.note(f"{group.section.where}: temperatures of bars with pin flags are not used")
+        conv.note("temperatures of bars with pin flags are not used", where=group.section.where)
         return
     force = stress * group.data.section.A
     _, axes, _ = bar_axes(conv, group)

@@ -50,7 +50,8 @@ class Conversion:
     grids: Grids
     model: Model
     groups: list[Group] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
+    #: sentences on what the model lacks, with their effect -> places in the deck
+    said: dict[tuple[str, Effect], list[str]] = field(default_factory=dict)
     #: nodes that elements, masses, springs or constraints use, and those that turn
     used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
     rotational: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
@@ -83,10 +84,20 @@ class Conversion:
         value = self.deck.param("COUPMASS", -1)
         return isinstance(value, int) and value > 0
 
-    def note(self, text: str, effect: Effect = Effect.DROPPED) -> None:
-        """Keep a sentence on what the model lacks, once."""
-        if all(text != n.text for n in self.notes):
-            self.notes.append(Note(text, effect))
+    def note(self, text: str, effect: Effect = Effect.DROPPED, where: str = "") -> None:
+        """Keep a sentence on what the model lacks; one that holds at several places is said once, with the first."""
+        places = self.said.setdefault((text, effect), [])
+        if where and where not in places:
+            places.append(where)
+
+    @property
+    def notes(self) -> list[Note]:
+        """All sentences with their places."""
+        out = []
+        for (text, effect), places in self.said.items():
+            more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
+            out.append(Note(f"{places[0]}: {text}{more}" if places else text, effect))
+        return out
 
     def turn(self, nodes: Any) -> None:
         """Give nodes rotations."""
@@ -124,6 +135,10 @@ def one_of(conv: Conversion, names: tuple[str, ...], number: int, what: str, whe
 
 
 # --- materials -------------------------------------------------------------------------------------------------------
+#: Relative difference of constants that are the same but for their printed digits.
+_SAME = 1e-3
+
+
 @dataclass(frozen=True)
 class Isotropic:
     """Constants of a MAT1: E, G, nu, density (times WTMASS), expansion and its reference temperature."""
@@ -136,10 +151,14 @@ class Isotropic:
     alpha: float
     tref: float
     where: str
+    #: structural damping, a loss factor
+    loss: float = 0.0
 
 
-def isotropic(conv: Conversion, number: int, where: str) -> Isotropic:
+def isotropic(conv: Conversion, number: int, where: str, solid: bool = True) -> Isotropic:
     """Return the constants of a MAT1; the one of E, G and nu that is missing follows from the others.
+
+    ``solid``: it is for solids or shells, whose nu must be below 0.5; those of bars and rods take E and G alone.
 
     Raises:
         ModelError: another material, or constants that are impossible.
@@ -156,12 +175,18 @@ def isotropic(conv: Conversion, number: int, where: str) -> Isotropic:
     elif nu is None:
         nu = E / (2.0 * G) - 1.0 if G else 0.0
     nu = 0.0 if nu is None else nu
-    if E < 0.0 or G < 0.0 or not -1.0 < nu < 0.5 or card["rho"] < 0.0:
+    if E < 0.0 or G < 0.0 or card["rho"] < 0.0 or (solid and not -1.0 < nu < 0.5):
         raise ModelError(
             f"E = {E:g}, G = {G:g}, NU = {nu:g}, RHO = {card['rho']:g} is no material",
             place=card.where, remedy="E, G and RHO must be positive, NU between -1 and 0.5",
         )  # fmt: skip
-    return Isotropic(number, E, G, nu, card["rho"] * conv.wtmass, card["a"], card["tref"], card.where)
+    if solid and E and G and abs(G - E / (2.0 * (1.0 + nu))) > _SAME * G:
+        conv.note(
+            f"MAT1 {number}: G = {G:g} is not E/(2 (1 + NU)) = {E / (2.0 * (1.0 + nu)):g}, which solids and shells "
+            "take; MSC Nastran takes G in some of their terms",
+            Effect.DIFFERS, card.where,
+        )  # fmt: skip
+    return Isotropic(number, E, G, nu, card["rho"] * conv.wtmass, card["a"], card["tref"], card.where, card["ge"])
 
 
 # --- mesh ------------------------------------------------------------------------------------------------------------

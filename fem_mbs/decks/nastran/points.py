@@ -55,7 +55,7 @@ def make_points(conv: Conversion) -> None:
                 one_of(conv, ("PELAS",), card["pid"], "property of springs", card.where)
             stiffness, loss = springs[card["pid"]]
         if loss:
-            conv.note(f"{card.where}: {card.name} {card.id}: the structural damping GE is not used", Effect.NONE)
+            conv.note(f"{card.name}: the structural damping GE is not used", Effect.NONE, card.where)
         if stiffness:
             _spring(conv, card, {"stiffness": stiffness})
     dampers = _numbered(conv, "PDAMP", ("b",))
@@ -107,7 +107,7 @@ def _mass(conv: Conversion, card: Card) -> None:
     if m < 0.0:
         raise UnsupportedError(f"the mass {m:g} is negative", place=card.where, remedy="give a positive one")
     if not m and not J.any():
-        conv.note(f"{card.where}: CONM2 {card.id} has no mass", Effect.NONE)
+        conv.note("CONM2 has no mass", Effect.NONE, card.where)
         return
     options: dict[str, Any] = {}
     if J.any():
@@ -212,7 +212,7 @@ def _viscous(conv: Conversion, card: Card, known: dict[int, tuple[float, ...]]) 
         one_of(conv, ("PVISC",), card["pid"], "property of dampers", card.where)
     ce, cr = known[card["pid"]]
     if cr:
-        conv.note(f"{card.where}: CVISC {card.id}: the damping of rotations (CR) is not used")
+        conv.note("CVISC: the damping of rotations (CR) is not used", where=card.where)
     a, b = conv.grids.indices([card["g1"], card["g2"]], card.where).tolist()
     if not np.linalg.norm(conv.grids.x[b] - conv.grids.x[a]) > 0.0:
         raise ModelError(f"CVISC {card.id} has no length", place=card.where, remedy="use CDAMP2")
@@ -234,11 +234,11 @@ def _bush_values(conv: Conversion, card: Card) -> dict[str, np.ndarray]:
                 raise UnsupportedError(f"PBUSH {card.id}: a stiffness that is no number", place=card.where)
             out[str(kind)] = np.array([float(v or 0.0) for v in row[2:]])
         elif kind == "GE":
-            conv.note(f"{card.where}: PBUSH {card.id}: the structural damping GE is not used", Effect.NONE)
+            conv.note("PBUSH: the structural damping GE is not used", Effect.NONE, card.where)
         elif kind not in ("RCV", "M", None):
             raise ModelError(f"PBUSH {card.id}: {kind} is none of K, B, GE, RCV", place=card.where)
         elif kind == "M":
-            conv.note(f"{card.where}: PBUSH {card.id}: its mass is not used")
+            conv.note("PBUSH: its mass is not used", where=card.where)
     if (out["K"] < 0.0).any() or (out["B"] < 0.0).any():
         raise UnsupportedError(f"PBUSH {card.id} has a negative coefficient", place=card.where)
     return out
@@ -266,7 +266,7 @@ def _bush(conv: Conversion, card: Card) -> None:
         place = grids.system(card["ocid"], card.where).place(np.array([card["s1"], card["s2"], card["s3"]]))
     law = {key: values[k].tolist() for k, key in (("K", "stiffness"), ("B", "damping")) if values[k].any()}
     if not law:
-        conv.note(f"{card.where}: CBUSH {card.id} has neither stiffness nor damping", Effect.NONE)
+        conv.note("CBUSH has neither stiffness nor damping", Effect.NONE, card.where)
         return
     rotation = Rotation.from_matrix(axes.T).as_rotvec()
     conv.model.bushing(

@@ -6,6 +6,7 @@ CROD           axial force, torque
 CBAR           bending moments of end A in planes 1 and 2, of end B, shear 1 and 2, axial force, torque
 CBEAM          the same, of both ends: for each element two rows (points 1 and 2) of moments 1 and 2, shear 1 and 2,
                axial force, torque
+COMPLEX ...    of frequency responses real parts of T1 to R3, then imaginary ones, by the frequency (``time``)
 EIGENVALUES    eigenvalue, circular frequency, frequency; of buckling the factor
 """
 
@@ -59,8 +60,12 @@ class Printer(Relay):
         """Compute the tables of these frames."""
         step = self.plan[self.number]
         if frames is not None:
-            if step.kind.shapes:
+            if step.kind.shapes == "vibration":
+                self._vibrations(step, frames)
+            elif step.kind.shapes:
                 self._shapes(step)
+            elif step.kind.motion:
+                self._motion(step, frames)
             else:
                 self._static(step, {k: v[0] for k, v in frames.items() if k != "time"})
         super().append(series, frames, restart)
@@ -84,10 +89,12 @@ class Printer(Relay):
         members = self.conv.deck.sets.get(command.number)
         return np.ones(len(ids), bool) if members is None else np.isin(ids, list(members))
 
-    def _add(self, quantity: str, ids: Any, values: Any, mode: int = 0, points: Any = None) -> None:
+    def _add(
+        self, quantity: str, ids: Any, values: Any, mode: int = 0, points: Any = None, time: float = 0.0
+    ) -> None:  # fmt: skip
         self.tables.append(
             PrintTable(
-                quantity=quantity, set=None, time=0.0, mode=mode or None, ids=np.asarray(ids).tolist(),
+                quantity=quantity, set=None, time=time, mode=mode or None, ids=np.asarray(ids).tolist(),
                 values=np.asarray(values, float).tolist(),
                 points=None if points is None else np.asarray(points).tolist(),
             )
@@ -140,6 +147,32 @@ class Printer(Relay):
                 total += system.nodal(whole)[:n]
         return total
 
+    # --- responses -------------------------------------------------------------------------------------------------
+    def _vibrations(self, step: StepPlan, frames: Mapping[str, np.ndarray]) -> None:
+        """Add real and imaginary parts of displacements, velocities and accelerations at each frequency."""
+        ids = self.conv.grids.ids
+        for f, frequency in enumerate(np.atleast_1d(frames["time"])):
+            real, imaginary = (
+                self._nodal(np.concatenate((frames[f"displacement{part}"][f], frames[f"rotation{part}"][f]), axis=1))
+                for part in ("", " imaginary")
+            )
+            u, rate = real + 1j * imaginary, 2j * np.pi * float(frequency)
+            for order, name in enumerate(("DISPLACEMENT", "VELOCITY", "ACCELERATION")):
+                mine = self._chosen(step, name, ids)
+                if mine.any():
+                    v = u[mine] * rate**order
+                    self._add(f"COMPLEX {name}", ids[mine], np.hstack((v.real, v.imag)), time=float(frequency))
+
+    def _motion(self, step: StepPlan, frames: Mapping[str, np.ndarray]) -> None:
+        """Add displacements at each time that is kept."""
+        ids = self.conv.grids.ids
+        mine = self._chosen(step, "DISPLACEMENT", ids)
+        if not mine.any():
+            return
+        for k, time in enumerate(np.atleast_1d(frames["time"])):
+            u = self._nodal(np.concatenate((frames["displacement"][k], frames["rotation"][k]), axis=1))
+            self._add("DISPLACEMENT", ids[mine], u[mine], time=float(time))
+
     # --- modes -----------------------------------------------------------------------------------------------------
     def _shapes(self, step: StepPlan) -> None:
         linear, vectors = self.job.linear.linear, self.job.linear.vectors
@@ -160,14 +193,37 @@ class Printer(Relay):
             if plan.most and len(f) == plan.most < 3 * int(self.conv.used.sum()) - 1:
                 where = plan.subcase.commands["METHOD"].where
                 self.conv.note(
-                    f"{where}: the range of the method has more modes than the {plan.most} that are computed"
+                    f"the range of the method has more modes than the {plan.most} that are computed", where=where
                 )
             w = 2.0 * np.pi * f
             number = self.job.linear.below + 1 + np.arange(len(f))
             self._add("EIGENVALUES", number, np.column_stack((np.sign(w) * w**2, np.abs(w), np.abs(f))))
         factors = getattr(report, "load_factors", None)
         if factors is not None:
-            self._add("EIGENVALUES", 1 + np.arange(len(factors)), np.array(factors)[:, None])
+            found = np.array(factors, float)
+            kept = self._asked(found)
+            numbers = np.cumsum(kept)
+            self.tables = [
+                replace(t, mode=int(numbers[t.mode - 1])) if t.mode else t
+                for t in self.tables
+                if not t.mode or kept[t.mode - 1]
+            ]
+            self._add("EIGENVALUES", 1 + np.arange(kept.sum()), found[kept][:, None])
+
+    def _asked(self, factors: np.ndarray) -> np.ndarray:
+        """Return which load factors (n,) bool the method asks for; a note where its range may have more."""
+        plan = self.plan[self.number]
+        low, high = plan.bounds
+        kept = (factors >= low) & (factors <= high)
+        for mine, most in zip((factors > 0.0, factors <= 0.0), plan.numbers, strict=True):
+            kept &= ~mine | (np.cumsum(mine) <= most)
+        if plan.most and len(factors) == plan.most and np.abs(factors).max() < max(abs(high), abs(max(low, -high))):
+            self.conv.note(
+                f"the range of the method has more load factors than the {plan.most} of smallest magnitude that are "
+                "computed",
+                where=plan.subcase.commands["METHOD"].where,
+            )
+        return kept
 
     # --- elements --------------------------------------------------------------------------------------------------
     def _elements(self, step: StepPlan, frame: dict[str, np.ndarray]) -> None:

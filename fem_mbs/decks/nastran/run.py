@@ -22,7 +22,7 @@ from fem_mbs.decks.nastran.constraints import (
     make_rows,
     make_supports,
 )
-from fem_mbs.decks.nastran.control import check_content
+from fem_mbs.decks.nastran.control import check_content, check_fields
 from fem_mbs.decks.nastran.loads import find_loads, needs_mass, turn_loaded
 from fem_mbs.decks.nastran.model import Conversion, make_mesh
 from fem_mbs.decks.nastran.points import make_points, turn_points
@@ -112,8 +112,9 @@ def _convert(deck: BulkDeck, part: bool) -> Converted:
     loads = [find_loads(conv, subcase, M) for subcase in subcases]
     hold_singular(conv, rows, supports, _along_axes(conv, K))
     make_rows(conv, rows)
-    motions = make_supports(conv, supports, len(subcases))
-    steps = [] if part else make_steps(conv, solution, loads, motions, supports)
+    motions = make_supports(conv, supports, len(subcases), rows)
+    steps = [] if part else make_steps(conv, solution, loads, motions, supports, M)
+    check_fields(conv)
     return Converted(deck, conv.model, conv, steps, rows)
 
 

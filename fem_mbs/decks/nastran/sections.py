@@ -89,24 +89,22 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
             if _real(card, rows[k][1]) == 1.0:
                 last_station = station
             else:
-                conv.note(f"{card.where}: PBEAM {card.id}: sections between its ends are not used")
+                conv.note("PBEAM: sections between its ends are not used", where=card.where)
         k += 2 if rows[k][0] == "YES" else 1
     shear = rows[k] if k < len(rows) else [None] * 8
     last = rows[k + 1] if k + 1 < len(rows) else [None] * 8
     k1, k2, s1, s2, nsi_a, nsi_b, cw_a, cw_b = (None if v is None else _real(card, v) for v in shear)
     if s1 or s2:
-        conv.note(f"{card.where}: PBEAM {card.id}: S1 and S2 are for tapered beams and not used", Effect.NONE)
+        conv.note("PBEAM: S1 and S2 are for tapered beams and not used", Effect.NONE, card.where)
     if nsi_a or nsi_b:
-        conv.note(f"{card.where}: PBEAM {card.id}: NSI, inertia of nonstructural mass, is not used")
+        conv.note("PBEAM: NSI, inertia of nonstructural mass, is not used", where=card.where)
     if cw_a or cw_b:
-        conv.note(
-            f"{card.where}: PBEAM {card.id}: warping (CW) has no effect without scalar points SA, SB", Effect.NONE
-        )
+        conv.note("PBEAM: warping (CW) has no effect without scalar points SA, SB", Effect.NONE, card.where)
     m1, m2, _, _, n1, n2, n1b, n2b = (0.0 if v is None else _real(card, v) for v in last)
     if m1 or m2:
-        conv.note(f"{card.where}: PBEAM {card.id}: the offset M1, M2 of the nonstructural mass is not used")
+        conv.note("PBEAM: the offset M1, M2 of the nonstructural mass is not used", where=card.where)
     if (last[6] is not None and n1b != n1) or (last[7] is not None and n2b != n2):
-        conv.note(f"{card.where}: PBEAM {card.id}: the neutral axis of end A is taken at end B, too")
+        conv.note("PBEAM: the neutral axis of end A is taken at end B, too", where=card.where)
     _positive(card, A=card["a"], I1=card["i1"], I2=card["i2"], J=card["j"])
     if not card["a"] > 0.0:
         raise ModelError("PBEAM needs A > 0", place=card.where)
@@ -119,9 +117,9 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
             card["mid"], A, I1, I2, J, card.where, I12, factors[0] or None, factors[1] or None, nsm, neutral=(n1, n2)
         )
         conv.note(
-            f"{card.where}: PBEAM {card.id}: the stiffness of its section changes linearly from end to end; MSC "
-            "Nastran interpolates otherwise",
+            "PBEAM: the stiffness of its section changes linearly from end to end; MSC Nastran interpolates otherwise",
             Effect.DIFFERS,
+            card.where,
         )
     return BarSection(
         card["mid"], card["a"], card["i1"], card["i2"], card["j"], card.where, card["i12"],
@@ -195,7 +193,7 @@ def _by_shape(conv: Conversion, card: Card) -> BarSection:
     if len(given) < count or not all(v > 0.0 for v in given[: 1 if shape == "TUBE" else count]):
         raise ModelError(f"the section {shape} needs {count} positive dimensions", place=card.where)
     if len(rest) > 1:
-        conv.note(f"{card.where}: {card.name} {card.id}: a section that changes along the beam; that of end A is taken")
+        conv.note(f"{card.name}: a section that changes along the beam; that of end A is taken", where=card.where)
     nsm = _real(card, rest[0]) if rest else 0.0
     made = make(*given)
     if made is None:

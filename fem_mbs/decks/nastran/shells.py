@@ -62,9 +62,10 @@ def make_shells(conv: Conversion) -> None:
         options = make(conv, group)
         mass = "consistent" if conv.coupled else "lumped"
         conv.note(
-            f"{group.section.where}: {group.section.name} {group.section.id}: {group.type} are shells with rotations "
+            f"{group.type} are shells with rotations "
             "about their normals; those of MSC Nastran have another formulation, so that coarse meshes differ",
             Effect.DIFFERS,
+            group.section.where,
         )
         try:
             conv.model.shells(group.name, f"deck:part {i + 1}", mass=mass, **options)
@@ -92,7 +93,7 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
             f"PSHELL {s.id}: MID4, coupling of membrane and bending, is not supported", place=s.where
         )
     if abs(s["bk"] - 1.0) > _SAME:
-        conv.note(f"{s.where}: PSHELL {s.id}: 12I/T**3 = {s['bk']:g} is not used")
+        conv.note(f"PSHELL: 12I/T**3 = {s['bk']:g} is not used", where=s.where)
     thickness = np.array([_thickness(conv, card, s) for card in group.data])
     m = isotropic(conv, s["mid1"], s.where)
     if not m.E > 0.0:
@@ -108,7 +109,7 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
     elif abs(s["ts"] - _SHEAR) > _SAME:
         options["shear_correction"] = s["ts"]
     if s["mid3"] not in (None, s["mid1"]):
-        conv.note(f"{s.where}: PSHELL {s.id}: MID3 is another material, which is not used", Effect.DIFFERS)
+        conv.note("PSHELL: MID3 is another material, which is not used", Effect.DIFFERS, s.where)
     return options
 
 
@@ -123,7 +124,7 @@ def _thickness(conv: Conversion, card: Card, s: Card) -> float:
     scale = float(s["t"] or 0.0) if card["tflag"] else 1.0
     values = [scale * t if t is not None else float(s["t"] or 0.0) for t in given]
     if max(values) - min(values) > 1e-9 * max(values):
-        conv.note(f"{card.where}: {card.name} {card.id}: its thickness is the mean of its corners", Effect.DIFFERS)
+        conv.note(f"{card.name}: its thickness is the mean of its corners", Effect.DIFFERS, card.where)
     return float(np.mean(values))
 
 
@@ -131,7 +132,7 @@ def _laminate(conv: Conversion, group: Group) -> dict[str, Any]:
     """Return arguments of shells with a PCOMP."""
     s = group.section
     if s["nsm"]:
-        conv.note(f"{s.where}: PCOMP {s.id}: the nonstructural mass is not used")
+        conv.note("PCOMP: the nonstructural mass is not used", where=s.where)
     words = list(s["plies"])
     layers: list[dict[str, Any]] = []
     before: tuple[Any, Any] = (None, None)
@@ -167,9 +168,7 @@ def _ply(conv: Conversion, mid: int, where: str) -> str:
         return name
     shear = [card["g12"], card["g1z"] or card["g12"], card["g2z"] or card["g12"]]
     if not card["g1z"] or not card["g2z"]:
-        conv.note(
-            f"{card.where}: MAT8 {mid}: G12 stands for the transverse shear moduli, which are blank", Effect.DIFFERS
-        )
+        conv.note("MAT8: G12 stands for the transverse shear moduli, which are blank", Effect.DIFFERS, card.where)
     try:
         # across the plane nothing matters: plies have no stress there
         conv.model.solid_material(

@@ -21,6 +21,15 @@ _CELLS = {
     "CHEXA": (8, "hexahedron", "hexahedron20", [*range(12), 16, 17, 18, 19, 12, 13, 14, 15]),
 }
 FACES = shapes.FACES
+#: Cell -> order of its nodes that gives a mirrored cell its volume back: bottom and top, or two corners, exchanged.
+_MIRRORED = {
+    "tetra": [0, 2, 1, 3],
+    "tetra10": [0, 2, 1, 3, 6, 5, 4, 7, 9, 8],
+    "wedge": [3, 4, 5, 0, 1, 2],
+    "wedge15": [3, 4, 5, 0, 1, 2, 9, 10, 11, 6, 7, 8, 12, 13, 14],
+    "hexahedron": [4, 5, 6, 7, 0, 1, 2, 3],
+    "hexahedron20": [4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11, 16, 17, 18, 19],
+}
 
 
 def _formulation(conv: Conversion, type_: str, cell: str, card: Card) -> str:
@@ -33,22 +42,25 @@ def _formulation(conv: Conversion, type_: str, cell: str, card: Card) -> str:
     if cell == "hexahedron20":
         if not full:
             conv.note(
-                f"{card.where}: CHEXA with 20 grid points: full integration; MSC Nastran reduces that of shear",
+                "CHEXA with 20 grid points: full integration; MSC Nastran reduces that of shear",
                 Effect.DIFFERS,
+                card.where,
             )
         return "standard"
     if full:
         return "standard"
     if cell == "wedge":
         conv.note(
-            f"{card.where}: CPENTA with 6 grid points has no bubble functions here; MSC Nastran's bends more softly",
+            "CPENTA with 6 grid points has no bubble functions here; MSC Nastran's bends more softly",
             Effect.DIFFERS,
+            card.where,
         )
         return "standard"
     conv.note(
-        f"{card.where}: CHEXA with 8 grid points has incompatible modes instead of MSC Nastran's bubble functions or "
+        "CHEXA with 8 grid points has incompatible modes instead of MSC Nastran's bubble functions or "
         "reduced shear; both bend without locking, distorted elements differ",
         Effect.DIFFERS,
+        card.where,
     )
     return "incompatible"
 
@@ -93,6 +105,8 @@ def find_solids(conv: Conversion) -> None:
         element = _formulation(conv, type_, cell, properties[pid])
         ids = np.array([card.id for card, _ in members])
         table = _indices(conv, members)
+        mirrored = shapes.volumes(cell, conv.grids.x[table]) < 0.0  # Nastran takes both orders
+        table[mirrored] = table[mirrored][:, _MIRRORED[cell]]
         name = f"PSOLID {pid} {type_}" + (f"{count}" if count != corners else "")
         conv.groups.append(Group(name, "solid", type_, cell, element, ids, table, properties[pid]))
         conv.used[table.ravel()] = True

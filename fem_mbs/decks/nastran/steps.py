@@ -2,17 +2,20 @@
 
 SOL 101      linear_static_step per subcase; it reads functions of time at its number
 SOL 103      modes_step per subcase; with STATSUB about the stresses of that static subcase
+SOL 108, 111 harmonic_step per subcase with a DLOAD, direct or by modes
+SOL 109, 112 linear_transient_step per subcase with a DLOAD
 SOL 105      linear_static_step of the static subcases, buckling_step of the loads of the one that STATSUB names
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs.decks.nastran.constraints import Supports
+from fem_mbs.decks.nastran.dynamics import RESPONSES, add_response
 from fem_mbs.decks.nastran.loads import LoadCase, thermal_reference
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.declarations.steps import StepKind, step_kind
@@ -22,11 +25,14 @@ from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import BulkDeck, Subcase
 from fem_mbs.meshes.vocabulary import Effect
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
 __all__ = ["StepPlan", "make_steps", "solution_of"]
 
-_SOLUTIONS = {101: "statics", 103: "modes", 105: "buckling"}
-#: Modes that a method without a number asks for.
-_ONE = 1
+_SOLUTIONS = {101: "statics", 103: "modes", 105: "buckling", **RESPONSES}
+#: Modes that a method without a number asks for, and load factors that are looked for in a range without one.
+_ONE, _RANGE = 1, 40
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,9 @@ class StepPlan:
     supports: Supports
     #: number of modes beyond which those of a range are not looked for; 0: no such limit
     most: int = 0
+    #: range of the roots that are asked for, and how many positive and negative ones
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    numbers: tuple[float, float] = (np.inf, np.inf)
 
 
 def solution_of(deck: BulkDeck) -> int:
@@ -121,14 +130,15 @@ class _Steps:
         self.plan(i, name)
         return name
 
-    def plan(self, i: int, name: str, most: int = 0) -> None:
+    def plan(self, i: int, name: str, most: int = 0, **roots: tuple[float, float]) -> None:
         """Keep what the last step of the model stands for."""
         kind = step_kind(self.conv.model.steps[-1].kind)
-        self.made.append(StepPlan(self.conv.deck.subcases[i], name, kind, self.loads[i], self.supports, most))
+        self.made.append(StepPlan(self.conv.deck.subcases[i], name, kind, self.loads[i], self.supports, most, **roots))
 
 
 def make_steps(
-    conv: Conversion, solution: int, loads: list[LoadCase], motions: list[str], supports: Supports
+    conv: Conversion, solution: int, loads: list[LoadCase], motions: list[str], supports: Supports,
+    mass: csr_matrix | None,
 ) -> list[StepPlan]:  # fmt: skip
     """Create the steps of the model.
 
@@ -141,6 +151,10 @@ def make_steps(
         for i in range(len(subcases)):
             steps.static(i)
         return steps.made
+    if solution in RESPONSES:
+        for i in range(len(subcases)):
+            _response(conv, steps, i, mass)
+        return steps.made
     methods = [i for i, s in enumerate(subcases) if s.set("METHOD")]
     if not methods:
         raise ModelError("no subcase has a METHOD", place=subcases[0].where, remedy="select an EIGRL or EIGR")
@@ -152,6 +166,37 @@ def make_steps(
     for i in own:
         _buckling(conv, steps, i, [k for k in range(len(subcases)) if k not in own])
     return steps.made
+
+
+def _response(conv: Conversion, steps: _Steps, i: int, mass: csr_matrix | None) -> None:
+    """Add the steps of a response over frequency or time."""
+    subcase = conv.deck.subcases[i]
+    if steps.supports.group(subcase.set("SPC")):
+        raise UnsupportedError(
+            "supports that differ between subcases of responses are not supported", place=subcase.where,
+            remedy="give the subcases decks of their own",
+        )  # fmt: skip
+    if steps.motions:
+        conv.note("enforced displacements stand still in responses", where=subcase.where)
+    first = len(conv.model.steps)
+    names = add_response(conv, subcase, mass, lambda: _modes_of_response(conv, subcase))
+    for name, step in zip(names, conv.model.steps[first:], strict=True):
+        steps.made.append(StepPlan(subcase, name, step_kind(step.kind), steps.loads[i], steps.supports))
+
+
+def _modes_of_response(conv: Conversion, subcase: Subcase) -> dict[str, Any]:
+    """Return the modes that a modal response takes: their number, or the frequency up to which."""
+    if not subcase.set("METHOD"):
+        raise ModelError("the subcase has no METHOD", place=subcase.where, remedy="select an EIGRL or EIGR")
+    card = _method(conv, subcase)
+    low, high, count = _range(card)
+    if low is not None and low > 0.0:
+        conv.note("the modes below the range of the method are taken, too", Effect.DIFFERS, card.where)
+    if count:
+        return {"modes": count}
+    if high is None:
+        return {"modes": _ONE}
+    return {"cutoff": high}
 
 
 def _static_of(conv: Conversion, steps: _Steps, i: int, others: list[int]) -> int:
@@ -185,7 +230,7 @@ def _range(card: Card) -> tuple[float | None, float | None, int | None]:
     if card.name == "EIGRL":
         return card["v1"], card["v2"], card["nd"]
     if card.name == "EIGB":
-        return card["l1"], card["l2"], card["ndp"] or card["nep"]
+        return card["l1"], card["l2"], card["ndp"] or (3 * card["nep"] if card["nep"] else None)
     return card["f1"], card["f2"], card["nd"]
 
 
@@ -237,12 +282,21 @@ def _buckling(conv: Conversion, steps: _Steps, i: int, others: list[int]) -> Non
         )
     if conv.deck.of("PLOAD", "PLOAD2", "PLOAD4"):
         conv.note("pressures keep their direction in buckling; MSC Nastran lets them follow (FOLLOWK)", Effect.DIFFERS)
-    low, _, count = _range(card)
+    low, high, count = _range(card)
+    if low is not None and high is not None and not high > low:
+        raise ModelError(f"the range {low:g} to {high:g} is empty", place=card.where)
     sign = "positive" if low is not None and low >= 0.0 else "both"
+    numbers = (np.inf, np.inf)
+    if card.name == "EIGB":
+        numbers = (count or np.inf, card["ndn"] or count or np.inf)
+        if sign == "both" and count:
+            count = count + int(numbers[1])
+    asked = count or (_ONE if high is None else _RANGE)
     name = f"subcase {subcase.number}"
     if any(plan.name == name for plan in steps.made):
         name = f"buckling of subcase {subcase.number}"
     conv.model.buckling_step(
-        count or _ONE, loads=names, name=name, sign=sign, supports=steps.supports.group(subcase.set("SPC"))
+        asked, loads=names, name=name, sign=sign, supports=steps.supports.group(subcase.set("SPC"))
     )
-    steps.plan(i, name)
+    bounds = (-np.inf if low is None else low, np.inf if high is None else high)
+    steps.plan(i, name, 0 if count or high is None else asked, bounds=bounds, numbers=numbers)

@@ -204,7 +204,8 @@ def _section(building: Building, owner: Owner, shell: Shell) -> tuple[ShellSecti
         raise ModelError(
             f"layer {peaks.index(max(peaks)) + 1} is {max(peaks) / min(peaks):.1e} times stiffer than layer "
             f"{peaks.index(min(peaks)) + 1}, which the sum of both cannot hold",
-            owner=owner, key="layers", remedy=f"give stiffnesses within a factor {_LIKE:g}, or leave the softer one out",
+            owner=owner, key="layers",
+            remedy=f"give stiffnesses within a factor {_LIKE:g}, or leave the softer one out",
         )  # fmt: skip
     return make_shell_section(layers, correction), sum(layer.thickness for layer in layers)
 

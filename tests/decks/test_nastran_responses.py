@@ -1,0 +1,201 @@
+"""Responses of Nastran decks over frequency and time: an oscillator against closed forms and `scipy.integrate`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from fem_mbs.decks.nastran.run import convert, solve_deck
+from fem_mbs.errors import ModelError, UnsupportedError
+from fem_mbs.meshes.nastran.reader import read_bulk
+
+K, C, M = 50.0, 0.3, 0.7
+MODEL = (
+    "GRID,1,,0.,0.,0.\nGRID,2,,2.,0.,0.\nCELAS2,1,50.,1,1,2,1\nCDAMP2,2,.3,1,1,2,1\nCONM2,3,2,,.7\n"
+    "SPC1,1,123456,1\nSPC1,1,23456,2\nDAREA,9,2,1,2.\n"
+)
+CASE = {
+    108: "SPC = 1\nDLOAD = 7\nFREQUENCY = 8\nDISPLACEMENT = ALL\n",
+    109: "SPC = 1\nDLOAD = 7\nTSTEP = 8\nDISPLACEMENT = ALL\n",
+}
+CASE[111] = CASE[108] + "METHOD = 6\n"
+CASE[112] = CASE[109] + "METHOD = 6\n"
+FREQ = "FREQ1,8,.5,.25,10\n"
+TABLES = "TABLED1,11\n,0.,1.,10.,3.,ENDT\nTABLED1,12\n,0.,0.,10.,1.,ENDT\n"
+
+
+@pytest.fixture
+def deck(tmp_path):
+    def read(bulk: str, sol: int, case: str = "", model: str = MODEL):
+        path = tmp_path / "deck.bdf"
+        path.write_text(f"SOL {sol}\nCEND\n{case or CASE[sol]}BEGIN BULK\n{model}{bulk}ENDDATA\n")
+        return read_bulk(path)
+
+    return read
+
+
+@pytest.fixture
+def response(deck):
+    """Returns frequencies and the complex displacement, or times and the displacement, of grid point 2."""
+
+    def solve(bulk: str, sol: int, quantity: str = "DISPLACEMENT", case: str = "", model: str = MODEL):
+        _, solution = solve_deck(deck(bulk, sol, case, model))
+        at, values = [], []
+        for step in solution.report.steps:
+            for t in step.prints or ():
+                if t.quantity.endswith(quantity):
+                    row = t.values[t.ids.index(2)]
+                    at.append(t.time)
+                    values.append(complex(row[0], row[6]) if len(row) == 12 else row[0])
+        return np.array(at), np.array(values)
+
+    return solve
+
+
+def transfer(f: np.ndarray, loss: float = 0.0, c: float = C) -> np.ndarray:
+    w = 2.0 * np.pi * f
+    return 1.0 / (K * (1.0 + 1j * loss) + 1j * w * c - w**2 * M)
+
+
+# --- over the frequency ----------------------------------------------------------------------------------------------
+def test_real_and_imaginary_parts_of_a_load(response):
+    f, u = response(TABLES + FREQ + "PARAM,G,.06\nRLOAD1,7,9,.01,30.,11,12\n", 108)
+    load = 2.0 * (1.0 + 0.2 * f + 0.1j * f) * np.exp(1j * (np.deg2rad(30.0) - 2.0 * np.pi * f * 0.01))
+    np.testing.assert_allclose(f, np.arange(0.5, 3.1, 0.25), rtol=1e-12)
+    np.testing.assert_allclose(u, transfer(f, 0.06) * load, rtol=1e-10)
+
+
+def test_size_and_phase_of_a_load_and_sums(response):
+    """DLOAD adds loads with factors, here an amplitude that is constant and one with a phase that turns."""
+    loads = "DLOAD,7,2.,1.5,20,-1.,21\nRLOAD2,20,9,,,4.,90.\nRLOAD2,21,9,,,11,13\nTABLED2,13,.5\n,0.,0.,10.,900.,ENDT\n"
+    f, u = response(TABLES + "FREQ,8,2.,1.,3.,1.\n" + loads, 108)
+    phase = np.deg2rad(90.0 * (f - 0.5))
+    load = 2.0 * (2.0 * 1.5 * 4.0j - 2.0 * (1.0 + 0.2 * f) * np.exp(1j * phase))
+    assert f.tolist() == [1.0, 2.0, 3.0]
+    np.testing.assert_allclose(u, transfer(f) * load, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("table", "law"),
+    [
+        ("TABLED1,11,LOG,LOG\n,1.,2.,100.,200.,ENDT\n", lambda f: 2.0 * f),
+        ("TABLED1,11,LINEAR,LOG\n,0.,1.,2.,4.,ENDT\n", lambda f: 2.0**f),
+        ("TABLED1,11,,,1\n,1.,2.,2.,3.,ENDT\n", lambda f: np.clip(f, 1.0, 2.0) + 1.0),
+        ("TABLED1,11\n,1.,2.,SKIP,SKIP,2.,3.,ENDT\n", lambda f: f + 1.0),
+        ("TABLED3,11,1.,2.\n,0.,1.,2.,5.,ENDT\n", lambda f: 1.0 + 2.0 * (f - 1.0) / 2.0),
+        ("TABLED4,11,1.,2.,0.,2.\n,1.,2.,3.,ENDT\n", lambda f: 1 + 2 * (g := (np.clip(f, 0, 2) - 1) / 2) + 3 * g * g),
+    ],
+    ids=["logarithms", "semi-logarithmic", "held", "skipped", "scaled", "polynomial"],
+)
+def test_tables(response, table, law):
+    f, u = response(table + "FREQ2,8,.5,4.,3\n" + "RLOAD2,7,9,,,11\n", 108)
+    np.testing.assert_allclose(f, [0.5, 1.0, 2.0, 4.0], rtol=1e-12)
+    np.testing.assert_allclose(u, 2.0 * law(f) * transfer(f), rtol=1e-10)
+
+
+@pytest.mark.parametrize(("kind", "ratio"), [("G", 0.04), ("CRIT", 0.08), ("Q", 6.25)])
+def test_modes_with_damping(response, kind, ratio):
+    """One mode is all of the oscillator: its damping is that of a damper c = 2 zeta sqrt(k m)."""
+    table = f"TABDMP1,5,{kind}\n,0.,{ratio},10.,{ratio},ENDT\n"
+    zeta = {"G": 0.02, "CRIT": 0.08, "Q": 0.08}[kind]
+    text = table + FREQ + "EIGRL,6,,,1\nRLOAD2,7,9,,,1.\n"
+    f, u = response(text, 111, case=CASE[111] + "SDAMPING = 5\n")
+    np.testing.assert_allclose(u, 2.0 * transfer(f, c=C + 2.0 * zeta * np.sqrt(K * M)), rtol=1e-9)
+
+
+def test_velocity_acceleration_and_forces_of_a_set(response):
+    """EXCITEID may be the number of static loads, and rates are multiples of the displacement."""
+    text = FREQ + "RLOAD2,7,4,,,1.\nFORCE,4,2,,3.,1.,0.,0.\n"
+    case = CASE[108] + "VELOCITY = ALL\nACCELERATION = ALL\n"
+    f, v = response(text, 108, "VELOCITY", case)
+    _, a = response(text, 108, "ACCELERATION", case)
+    w = 2.0 * np.pi * f
+    np.testing.assert_allclose(v, 3.0 * 1j * w * transfer(f), rtol=1e-10)
+    np.testing.assert_allclose(a, -3.0 * w**2 * transfer(f), rtol=1e-10)
+
+
+def test_loss_factor_of_the_elements(response):
+    """GE of all elements in use and PARAM,G add up."""
+    bar = "MAT1,1,100.,,.3,,,,.03\nCROD,5,5,1,2\nPROD,5,1,.5\nCELAS2,1,25.,1,1,2,1,.03\n"
+    f, u = response(
+        FREQ + "PARAM,G,.02\nRLOAD2,7,9,,,1.\n" + bar, 108, model=MODEL.replace("CELAS2,1,50.,1,1,2,1\n", "")
+    )
+    np.testing.assert_allclose(u, 2.0 * transfer(f, 0.05), rtol=1e-10)
+
+
+# --- over time -------------------------------------------------------------------------------------------------------
+def exact(load, t: np.ndarray) -> np.ndarray:
+    found = solve_ivp(
+        lambda s, y: [y[1], (load(s) - K * y[0] - C * y[1]) / M], (0.0, t[-1]), [0.0, 0.0], t_eval=t, rtol=1e-10,
+        atol=1e-13, max_step=1e-2,
+    )  # fmt: skip
+    return found.y[0]
+
+
+def ramp(t: float) -> float:
+    return 0.0 if t < 0.2 else 2.0 * (t - 0.2)
+
+
+def wave(t: float) -> float:
+    s = t - 0.1
+    return 2.0 * s * np.exp(-0.5 * s) * np.cos(2.0 * np.pi * 1.5 * s + np.deg2rad(20.0)) if 0.0 <= s <= 1.12963 else 0.0
+
+
+@pytest.mark.parametrize(
+    ("bulk", "load"),
+    [
+        ("TLOAD1,7,9,.2,,14\nTABLED1,14\n,0.,0.,1.,1.,ENDT\n", ramp),
+        ("TLOAD2,7,9,,,.1,1.22963,1.5,20.\n,-.5,1.\n", wave),
+    ],
+    ids=["table", "formula"],
+)
+@pytest.mark.parametrize("sol", [109, 112])
+def test_loads_over_time(response, bulk, load, sol):
+    """The error falls with the square of the time step; it has two parts of different steps."""
+    errors = []
+    for n in (200, 400):
+        more = "EIGRL,6,,,1\n" if sol == 112 else ""
+        t, u = response(more + bulk + f"TSTEP,8,{n},{2.0 / n},{n // 10}\n,,{n // 2},{2.0 / n},{n // 10}\n", sol)
+        t, at = np.unique(t, return_index=True)
+        assert len(t) == 16
+        expected = exact(load, t)
+        errors.append(np.abs(u[at] - expected).max() / np.abs(expected).max())
+    assert errors[1] < 1e-2
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.25)
+
+
+# --- what is refused -------------------------------------------------------------------------------------------------
+R2 = "RLOAD2,7,9,,,1.\n"
+
+
+@pytest.mark.parametrize(
+    ("bulk", "sol", "more", "message"),
+    [
+        (FREQ, 108, "", "there is no RLOAD1 or RLOAD2 7"),
+        (R2, 108, "", "there are no frequencies 8"),
+        (FREQ + "RLOAD2,7,77,,,1.\n", 108, "", "there is no DAREA or load set 77"),
+        (FREQ + "RLOAD2,7,9,,,55\n", 108, "", "there is no table 55"),
+        (FREQ + "RLOAD2,7,9\n", 108, "", "RLOAD2 has no TB"),
+        (FREQ + "RLOAD1,7,9\n", 108, "", "neither TC nor TD"),
+        (FREQ + "RLOAD2,7,9,,,1.,,ACCE\n", 108, "", "TYPE = ACCE .supports that move. is not supported"),
+        (FREQ + "RLOAD2,7,9,5,,1.\n", 108, "", "DELAY by grid points is not supported"),
+        (FREQ + R2, 108, "LOADSET = 3\n", "LOADSET is not supported"),
+        (FREQ + "FREQ4,8,0.,3.\n" + R2, 108, "", "FREQ4 spreads frequencies about modes"),
+        (FREQ + R2 + "PARAM,ALPHA1,3.\n", 108, "", "PARAM,ALPHA1 = 3.0 is not used in responses"),
+        (FREQ + R2 + "CELAS2,4,1.,2,2,,,.1\n", 108, "", "damping .GE. that differs between elements"),
+        (FREQ + R2, 111, "METHOD = 0\n", "no METHOD"),
+        (
+            FREQ + R2 + "EIGRL,6,,,1\nTABDMP1,5\n,0.,.1,9.,.2,ENDT\n", 111, "SDAMPING = 5\n",
+            "damping that changes with the frequency",
+        ),
+        ("TLOAD1,7,9,,,14\nTABLED1,14\n,0.,0.,0.,1.,ENDT\nTSTEP,8,2,.1\n", 109, "", "with rising first numbers"),
+        ("TLOAD2,7,9,,,2.,1.\nTSTEP,8,2,.1\n", 109, "", "T2 = 1 must be later than T1 = 2"),
+        ("TLOAD1,7,9,,,3.\nTSTEP,8,0,.1\n", 109, "", "TSTEP needs a number of steps"),
+        ("TLOAD1,7,9,,,3.\n", 109, "", "there is no TSTEP 8"),
+    ],
+)  # fmt: skip
+def test_refused(deck, bulk, sol, more, message):
+    with pytest.raises((ModelError, UnsupportedError), match=message) as caught:
+        convert(deck(bulk, sol, CASE[sol] + more))
+    assert "deck.bdf, line" in str(caught.value)
