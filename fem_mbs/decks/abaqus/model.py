@@ -57,7 +57,7 @@ _ONE_POINT = (
 )
 _BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
 _TRUSSES = {"T3D2": 2, "T3D3": 3}
-_SHELLS = {"S3": "triangle", "S4": "quad"}
+_SHELLS = {"S3": "triangle", "S4": "quad", "S6": "triangle6", "S8": "quad8"}
 #: Families without elements of their own in the model: their sections, or constraints, say what they are.
 _POINTS = ("mass", "rotary inertia", "spring", "dashpot", "distributing coupling", "rigid", "connector")
 #: Of the largest coordinate: nodes nearer than this are one place.
