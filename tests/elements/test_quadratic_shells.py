@@ -373,7 +373,9 @@ def test_stresses_on_faces(cell):
     frames = solve(model).steps[0].frames
     for face in ("", " middle", " bottom"):
         mises = np.asarray(frames[f"von Mises stress{face} [Pa]"])[-1]
-        np.testing.assert_allclose(mises, 2e5, rtol=0.02 if cell == "quad8" else 0.13)
+        # those of triangles scatter at nodes of curved surfaces
+        np.testing.assert_allclose(mises, 2e5, rtol=0.02 if cell == "quad8" else 0.17)
+        assert mises.mean() == pytest.approx(2e5, rel=0.02)
 
     h, M = 0.1, 1.5
     model = model_of(grid(lambda a, b: (0 * a, 10 * a, b), 5, 1, cell), 1.2e6, 0.0, h, orientation=(0.0, 1.0, 0.0))
