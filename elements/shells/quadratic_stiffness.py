@@ -8,7 +8,8 @@ Drilling: 2 G h/2 integral a^2 with the rotation a of the surface about the norm
 between the nodes, and the shear modulus G (Hughes & Brezzi 1989, doi:10.1016/0045-7825(89)90124-2).
 
 Where the surface is curved, by the angle phi between normals at most, the share 1/(1 + (L phi/h)^2) of this is taken,
-with L the largest distance of two nodes: drilling there holds bending strains times L phi, and would lock.
+with L the largest distance of two nodes: drilling there holds bending strains times L phi, and would lock.  So do the
+changes of the membrane strains of triangles across their sides; they keep the share 1/(1 + (L phi/h)^2/48).
 
 Quadrilaterals have the plane strains of the 2 x 2 points with the weights of these, so that constant stresses do the
 exact work on all displacements of their sides.  Two further strains each, quadratic across the lines, resist the way to
@@ -44,6 +45,10 @@ _TRIANGLE = (
 #: points at which forces and moments are computed; those of the nodes follow by (bi)linear extrapolation
 _FORCES = {"triangle6": rule("triangle6"), "quad8": rule("quad8", "reduced")}
 _LINEAR = {"triangle6": "triangle", "quad8": "quad"}
+_ACROSS = 1.0 / 48.0  # share of membrane strains across the sides of triangles: factor on (L phi/h)^2
+#: value at the centroid, difference along a side and across it, by the tied strains along that side; the centroid has
+#: 1/sqrt(3) of the height of the point opposite the side
+_PARTS = np.array(((0.5 * (1.0 - _G), 0.5 * (1.0 - _G), _G), (-0.5, 0.5, 0.0), (-0.5, -0.5, 1.0)))
 
 
 class QuadraticColumns:
@@ -152,6 +157,38 @@ def _chunks(count: int) -> list[slice]:
 
 
 def _stiffness(X, axes, section, shear):
+    n = X.shape[1]
+    S, about = _integrals(X, axes, section, shear)
+    if n == CELLS["triangle6"]:
+        T = _released(X, section, S)
+        S = np.swapaxes(T, 1, 2) @ S @ T
+    S[:, -n:, -n:] = 2.0 * _share(X, section)[:, None, None] * section[:, 2:3, 2:3] * about
+    return S
+
+
+def _released(X: np.ndarray, section: np.ndarray, S: np.ndarray) -> np.ndarray:
+    """Return matrices (e, m, m) from tied strains of triangles to those that count in the stiffness S (e, m, m).
+
+    The membrane strain along each side has a value at the centroid, a difference along the side and one across it.
+    Where the surface is curved, the three differences across give way to those along, until they are free of stress
+    but for their share.  Constant strains stay as they are.
+    """
+    to_parts = np.eye(S.shape[1])
+    to_parts[:9, :9] = np.kron(np.eye(3), _PARTS)
+    back = np.linalg.inv(to_parts)
+    along, across = np.array((1, 4, 7)), np.array((2, 5, 8))
+    Q = back.T @ S @ back
+    kept = np.sqrt(_share(X, section, _ACROSS))[:, None, None]
+    T = np.broadcast_to(np.eye(S.shape[1]), S.shape).copy()
+    T[:, across] *= kept
+    free = np.linalg.solve(Q[:, across[:, None], across], Q[:, across[:, None], along])
+    T[:, across[:, None], along] -= (1.0 - kept) * free
+    return back @ T @ to_parts
+
+
+def _integrals(X, axes, section, shear) -> tuple[np.ndarray, np.ndarray]:
+    """Return the integral (e, m, m) of B^T C B over elements, without drilling, and (e, n, n) of the products of
+    two shape functions."""
     e, n, _ = X.shape
     cell, tying = _tying(X)
     a, b = tying.counts[:2]
@@ -178,8 +215,7 @@ def _stiffness(X, axes, section, shear):
             _, J, area = _local(t, axes[:, 0])
             B = _strains(cell, tying, J, at)[:, :6, : a + b]
             S[:, : a + b, : a + b] += (weight * area)[:, None, None] * (np.swapaxes(B, 1, 2) @ (section @ B))
-    S[:, -n:, -n:] = 2.0 * _share(X, section)[:, None, None] * section[:, 2:3, 2:3] * about
-    return S
+    return S, about
 
 
 def _constant_parts(cell: str, tying: Tying, X: np.ndarray, axes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -230,7 +266,10 @@ def _forces(X, axes, section, shear, to_points: np.ndarray) -> np.ndarray:
         C = _sections(section[k], shear[k])
         tangents = np.moveaxis(_tangents(cell, X[k], points), 1, 0)
         B = [_strains(cell, tying, _local(t, axes[k, 0])[1], at) for at, t in zip(points, tangents, strict=True)]
-        found[k] = np.moveaxis(np.tensordot(to_points, C @ np.stack(B), axes=1), 0, 1)
+        by_strains = C @ np.stack(B)
+        if cell == "triangle6":
+            by_strains = by_strains @ _released(X[k], section[k], _integrals(X[k], axes[k], section[k], shear[k])[0])
+        found[k] = np.moveaxis(np.tensordot(to_points, by_strains, axes=1), 0, 1)
     return found
 
 
@@ -254,13 +293,13 @@ def forces_at_nodes(X, axes, section, shear) -> np.ndarray:
     return _forces(X, axes, section, shear, _extrapolated(cell, local_nodes(cell)))
 
 
-def _share(X: np.ndarray, section: np.ndarray) -> np.ndarray:
-    """Return the share (e,) of the drilling stiffness of elements, 1 where they are plane."""
+def _share(X: np.ndarray, section: np.ndarray, factor: float = 1.0) -> np.ndarray:
+    """Return the share (e,) of stiffness that curved elements keep, 1 where they are plane."""
     N = surface_normals(X)
     phi = np.sqrt(np.maximum(1.0 - np.einsum("eac,ebc->eab", N, N).min(axis=(1, 2)) ** 2, 0.0))
     length = ((X[:, :, None] - X[:, None]) ** 2).sum(axis=3).max(axis=(1, 2))
     square = 12.0 * np.trace(section[:, 3:, 3:], axis1=1, axis2=2) / np.trace(section[:, :3, :3], axis1=1, axis2=2)
-    return 1.0 / (1.0 + length * phi**2 / square)
+    return 1.0 / (1.0 + factor * length * phi**2 / square)
 
 
 def quadratic_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None) -> np.ndarray:

@@ -184,13 +184,10 @@ def test_twisted_beam(cell, thickness, across, along):
         return 12 * a, y * np.cos(t), y * np.sin(t)
 
     for component, exact in ((2, across), (1, along)):
-        thin = thickness < 0.1
-        # thin curved triangles converge late: 0.56, 0.93 on this and the finer mesh
-        n = 24 if cell == "triangle6" and thin else 12
-        model = model_of(grid(place, n, n // 6, cell), 29e6, 0.22, thickness)
+        model = model_of(grid(place, 12, 2, cell), 29e6, 0.22, thickness)
         model.fix("s:left")
         edge_force(model, "right", np.eye(3)[component])
-        tolerance = {"quad8": 0.011, "triangle6": 0.075}[cell] if thin else 0.01
+        tolerance = {"quad8": 0.011, "triangle6": 0.03}[cell] if thickness < 0.1 else 0.01
         assert moved(model, "s:middle", "xyz"[component]) == pytest.approx(exact, rel=tolerance)
 
 
@@ -364,7 +361,8 @@ def test_stresses_on_faces(cell):
         return 2 * np.cos(t), b, 2 * np.sin(t)
 
     # x,u cross x,v points inwards: the pressure acts against the normal, outwards
-    model = model_of(grid(place, 6, 2, cell), 1e9, 0.0, 0.01)
+    n = 2 if cell == "quad8" else 4
+    model = model_of(grid(place, 3 * n, n, cell), 1e9, 0.0, 0.01)
     model.pressure("p", on="s:body", value=1000.0)
     for edge, held in (("left", ["z", "rotation x", "rotation y"]), ("right", ["x", "rotation y", "rotation z"])):
         model.fix(f"s:{edge}", held)
@@ -373,8 +371,8 @@ def test_stresses_on_faces(cell):
     frames = solve(model).steps[0].frames
     for face in ("", " middle", " bottom"):
         mises = np.asarray(frames[f"von Mises stress{face} [Pa]"])[-1]
-        # those of triangles scatter at nodes of curved surfaces
-        np.testing.assert_allclose(mises, 2e5, rtol=0.02 if cell == "quad8" else 0.17)
+        # those of triangles scatter at nodes of curved surfaces: 23, 12, 6 % on 6 x 2 and two finer meshes
+        np.testing.assert_allclose(mises, 2e5, rtol=0.02 if cell == "quad8" else 0.13)
         assert mises.mean() == pytest.approx(2e5, rel=0.02)
 
     h, M = 0.1, 1.5
