@@ -198,6 +198,7 @@ _MODULES = {
     "solid_hexahedron_incompatible": "solids.space",
     **{f"shell_{cell}": "shells.shell" for cell in ("triangle", "quad")},
     **{f"membrane_{cell}": "shells.membrane" for cell in ("triangle", "quad")},
+    **{f"shell_{cell}": "shells.quadratic" for cell in ("triangle6", "quad8")},
     "bearing2": "springs.bearing",
     "bearing3": "springs.bearing",
     "solid_hexahedron20_reduced": "solids.space",

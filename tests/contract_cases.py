@@ -13,8 +13,9 @@ import numpy as np
 from fem_mbs.elements.flexible import body as flexible_body
 from fem_mbs.elements.flexible import load as flexible_load
 from fem_mbs.elements.laws import piecewise
-from fem_mbs.elements.shells import membrane
+from fem_mbs.elements.shells import membrane, tying
 from fem_mbs.elements.shells import natural as shell
+from fem_mbs.elements.shells import quadratic_stiffness as quadratic_shell
 from fem_mbs.elements.solids import centrifugal as solid_centrifugal
 from fem_mbs.elements.solids import condensed as solid_condensed
 from fem_mbs.elements.solids import loads as solid_loads
@@ -348,6 +349,27 @@ def _membrane(cell, damping=0.0):
     return Case(par, reference=_SHELLS[cell])
 
 
+_QUADRATIC_SHELLS = {
+    cell: np.concatenate((X, 0.5 * (X + np.roll(X, -1, axis=0)) + np.array(((0.05, -0.04, 0.03),))))
+    for cell, X in (("triangle6", _SHELLS["triangle"]), ("quad8", _SHELLS["quad"]))
+}
+
+
+def _quadratic_shell(cell, damping=0.0):
+    """A curved cell with a random stiffness, offsets, initial stresses and nodes that are turned at the reference."""
+
+    def par(rng):
+        X, c = _QUADRATIC_SHELLS[cell], quadratic_shell.QuadraticColumns(cell)
+        S, R = _matrix(rng, c.strains), rng.normal(size=(8, c.strains))
+        turned = np.array([triad(rng) for _ in X]) if damping else np.tile(np.eye(3), (len(X), 1, 1))
+        offset = 0.1 * rng.normal(size=(1, len(X)))
+        row = quadratic_shell.quadratic_rows(X[None], offset, S[None], R[None], damping, turned[None])[0]
+        row[c.stress : c.stress + c.strains] = rng.normal(size=c.strains)
+        return row
+
+    return Case(par, reference=_QUADRATIC_SHELLS[cell])
+
+
 _CHORD = ((0.2, -0.1), (0.2 + 1.3 * np.cos(0.3), -0.1 + 1.3 * np.sin(0.3)))
 
 
@@ -583,6 +605,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
     },
     **{f"shell_{cell}": {"": _shell(cell), "damped": _shell(cell, 0.05)} for cell in shell.CELLS},
     **{f"membrane_{cell}": {"": _membrane(cell), "damped": _membrane(cell, 0.05)} for cell in shell.CELLS},
+    **{f"shell_{cell}": {"": _quadratic_shell(cell), "damped": _quadratic_shell(cell, 0.05)} for cell in tying.CELLS},
     **{name: _face_load(name) for name in solid_loads.TYPES},
 }
 

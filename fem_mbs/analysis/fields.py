@@ -25,9 +25,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from fem_mbs.elements.shells.natural import CELLS as SHELL_CELLS
-from fem_mbs.elements.shells.natural import membrane_strains, normals, uniform_strains
-from fem_mbs.elements.shells.stiffness import membrane_stiffness, shell_stiffness
+from fem_mbs.elements.shells.natural import membrane_strains, uniform_strains
+from fem_mbs.elements.shells.stiffness import membrane_stiffness
+from fem_mbs.elements.shells.surface import CELLS as SHELL_CELLS
+from fem_mbs.elements.shells.surface import node_axes, node_forces, triads
 from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.recovery import cauchy_stresses, extrapolation, outputs, von_mises
@@ -130,12 +131,10 @@ class ShellPart(SolidPart):
         membranes strains (e, n, 3, m)."""
         group = self._group
         if group.bends:
-            middle = self.X + group.offset[:, None, None] * normals(self.X)
-            stiffness = shell_stiffness(middle, group.axes, *group.stiffness, group.drilling)
+            forces = node_forces(self.X, group.offset, group.axes, *group.stiffness, group.drilling)
         else:
-            stiffness = membrane_stiffness(self.X, group.axes, group.stiffness[0])
-        matrix = group.nodal_stiffness
-        return np.linalg.inv(matrix) @ stiffness.resultants[:, 1:, : matrix.shape[2]]
+            forces = membrane_stiffness(self.X, group.axes, group.stiffness[0]).resultants[:, 1:, :3]
+        return np.linalg.inv(group.nodal_stiffness) @ forces
 
     @cached_property
     def _free(self) -> tuple[np.ndarray, np.ndarray]:
@@ -157,6 +156,8 @@ class ShellPart(SolidPart):
         the factors (e,) on the temperatures."""
         own = out[self.first_output : self.first_output + len(self.nodes) * self.width].reshape(-1, self.width)
         m = self._by_natural.shape[3]
+        if not self._group.heated:
+            return np.einsum("enim,em->eni", self._by_natural, own[:, -m:]), np.zeros(len(own))
         heat = own[:, -m - 1]
         strains, free = self._free
         found = np.einsum("enim,em->eni", self._by_natural, own[:, -m:] - heat[:, None] * free)
@@ -174,10 +175,17 @@ class ShellPart(SolidPart):
         """Return stresses (e, n, layers, 3, 3) of `ShellGroup.layer_stresses` at the nodes."""
         return self._group.layer_stresses(*self.strains_of(out))
 
+    @cached_property
+    def _axes(self) -> np.ndarray:
+        """Return the axes (e, n, 3, 3) of stresses at the nodes."""
+        group = self.shell
+        assert group is not None
+        return node_axes(self.X, group.axes)
+
     def _tensor(self, plane: np.ndarray, shear: float) -> np.ndarray:
-        """Return components (e, n, 6) in global axes of those 11, 22, 12 (e, n, 3) in the axes of the elements."""
+        """Return components (e, n, 6) in global axes of those 11, 22, 12 (e, n, 3) in the axes at the nodes."""
         xx, yy, xy = np.moveaxis(plane, 2, 0)
-        a, b = self._group.axes[:, None, 0], self._group.axes[:, None, 1]
+        a, b = self._axes[..., 0, :], self._axes[..., 1, :]
         off = xy / shear
         found = np.empty((*plane.shape[:2], 6))
         for c, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))):
@@ -188,25 +196,15 @@ class ShellPart(SolidPart):
 
     def true_stresses(self, stress: np.ndarray, X: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Return stresses (e, n, 6) that have turned with the elements from X to x (n, 3)."""
-        turn = np.swapaxes(_triads(x[self.nodes]), 1, 2) @ _triads(X[self.nodes])
+        turn = np.swapaxes(triads(x[self.nodes]), 2, 3) @ triads(X[self.nodes])
         xx, yy, zz, xy, yz, zx = np.moveaxis(stress, 2, 0)
         S = np.moveaxis(np.array(((xx, xy, zx), (xy, yy, yz), (zx, yz, zz))), (0, 1), (2, 3))
-        S = turn[:, None] @ S @ np.swapaxes(turn, 1, 2)[:, None]
+        S = turn @ S @ np.swapaxes(turn, 2, 3)
         return np.stack([S[..., i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))], axis=2)
 
     def at_nodes(self, values: np.ndarray) -> np.ndarray:
         """Return the values as they are: they are those of the nodes."""
         return values
-
-
-def _triads(x: np.ndarray) -> np.ndarray:
-    """Return right-angled triads (e, 3, 3) in rows that turn with elements with nodes at x (e, n, 3)."""
-    N = normals(x).sum(axis=1)
-    N /= np.linalg.norm(N, axis=1)[:, None]
-    first = x[:, 1] - x[:, 0] if x.shape[1] == 3 else x[:, 1] + x[:, 2] - x[:, 0] - x[:, 3]
-    first = first - (first * N).sum(axis=1)[:, None] * N
-    first /= np.linalg.norm(first, axis=1)[:, None]
-    return np.stack((first, np.cross(N, first), N), axis=1)
 
 
 def _shell_parts(system, groups: Mapping[str, ShellGroup]) -> list[SolidPart]:

@@ -163,7 +163,6 @@ def starter_text(mesh: Mesh, file: str) -> str:
 # Names of sets that are likely to be held, or loaded.
 _HELD = re.compile(r"fix|clamp|support|hold|held|base|ground|foot|encast|wall|root|bc", re.I)
 _LOADED = re.compile(r"load|force|press|tip|end|top|surf", re.I)
-_SHELLS = ("triangle", "quad")  # cells of shells
 
 
 def _continuum(mesh: Mesh) -> str:
@@ -174,9 +173,7 @@ def _continuum(mesh: Mesh) -> str:
         return "solid"
     if 2 not in dimensions:
         return ""
-    if not mesh.points[:, 2].any():
-        return "plane"
-    return "shell" if all(kind in _SHELLS for kind in kinds if DIMENSION[kind] == 2) else ""
+    return "shell" if mesh.points[:, 2].any() else "plane"
 
 
 def _continuum_text(mesh: Mesh, file: str, kind: str) -> str:

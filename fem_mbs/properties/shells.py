@@ -129,6 +129,11 @@ class ShellGroup(CellGroup):
         return self.type.startswith("shell_")
 
     @property
+    def heated(self) -> bool:
+        """Return whether the elements know temperatures; those with nodes on their sides do not."""
+        return self.nodes.shape[1] <= 4
+
+    @property
     def stiffness(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the matrices (n, 6, 6) of membrane forces and moments and (n, 2, 2) of shear forces; of membranes
         (n, 3, 3) and (n, 0, 0)."""

@@ -33,6 +33,32 @@ def strip(kind="S4R", section=None, more="", turned=False):
     return text + more + STEEL + section + "*SURFACE, NAME=TOP\nEALL, SPOS\n*BOUNDARY\nFIX, 1, 6\n"
 
 
+def quadratic_strip(kind):
+    """The strip of 5 quadrilaterals of 8 nodes, or two triangles of 6 of each."""
+    n = {(i, j): 1 + 3 * i + j for i in range(11) for j in range(3)}
+    lines = [f"{k}, {numbers((L * i / 10, B * j / 2, 0.0))}" for (i, j), k in n.items()]
+    lines += [f"*ELEMENT, TYPE={kind}, ELSET=EALL"]
+    quads = ((0, 0), (2, 0), (2, 2), (0, 2), (1, 0), (2, 1), (1, 2), (0, 1))
+    halves = [((0, 0), (2, 0), (2, 2), (1, 0), (2, 1), (1, 1)), ((0, 0), (2, 2), (0, 2), (1, 1), (1, 2), (0, 1))]
+    cells = [[n[2 * e + i, j] for i, j in cell] for e in range(5) for cell in (halves if kind == "S6" else [quads])]
+    lines += [f"{k}, {', '.join(map(str, cell))}" for k, cell in enumerate(cells, 1)]
+    sets = nset("FIX", [1, 2, 3]) + nset("TIP", [31, 33]) + "*SURFACE, NAME=TOP\nEALL, SPOS\n"
+    return "*NODE, NSET=NALL\n" + "\n".join(lines) + "\n" + sets + STEEL + SECTION.format("") + "*BOUNDARY\nFIX, 1, 6\n"
+
+
+@pytest.mark.parametrize("kind", ["S8R", "S8", "S6"])
+def test_shells_with_nodes_on_their_sides(tmp_path, kind):
+    """Bending by forces, by a pressure and by the weight; the mass."""
+    text = quadratic_strip(kind)
+    prints_ = U + "*EL PRINT, ELSET=EALL, TOTALS=ONLY\nEMAS\n"
+    loads = ("*CLOAD\nTIP, 3, 5.", "*DSLOAD, OP=NEW\nTOP, P, -100.", "*DLOAD, OP=NEW\nEALL, GRAV, 10., 0., 0., 1.")
+    exact = (10.0 * L**3 / (3.0 * EI), 100.0 * B * L**4 / (8.0 * EI), 10.0 * 8000.0 * T * B * L**4 / (8.0 * EI))
+    for load, displacement in zip(loads, exact, strict=True):
+        _, (done,) = run(tmp_path / "d.inp", text, step(f"*STATIC\n{load}\n{prints_}"))
+        assert prints(done, "U")[1][:, 2] == pytest.approx(displacement, rel=4e-3)
+        assert prints(done, "EMAS", total=True)[1][0, 0] == pytest.approx(8000.0 * L * B * T)
+
+
 @pytest.mark.parametrize("kind", ["S4R", "S4", "S3", "S3R"])
 def test_bending_by_forces(tmp_path, kind):
     _, (done,) = run(tmp_path / "d.inp", strip(kind), step("*STATIC\n*CLOAD\nTIP, 3, 5.\n" + U))

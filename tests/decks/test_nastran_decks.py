@@ -520,6 +520,28 @@ def test_shell_strip_bends_like_a_beam(tables):
     close(found["DISPLACEMENT"][65][2], 4**3 / (3 * E * 0.1**3 / 12) + 4 / (5 / 6 * E / 2 * 0.1), rtol=1e-3)
 
 
+@pytest.mark.parametrize("cell", ["CQUAD8", "CTRIA6"])
+def test_shells_with_grid_points_on_their_sides(tables, cell):
+    """A strip of 4 x 1 is a beam: P L^3/3EI + PL/(5/6 GA) by a force, q L^4/8EI + q L^2/(2 5/6 GA) by a pressure."""
+    n = {(i, j): 1 + 3 * i + j for i in range(9) for j in range(3)}
+    text = STEEL.replace(f"MAT1,1,{E},{G},{NU}", f"MAT1,1,{E},{E / 2},0.")
+    text += "".join(f"GRID,{k},,{i / 2},{j / 2},0.\n" for (i, j), k in n.items())
+    quads = [((0, 0), (2, 0), (2, 2), (0, 2), (1, 0), (2, 1), (1, 2), (0, 1))]
+    halves = [((0, 0), (2, 0), (2, 2), (1, 0), (2, 1), (1, 1)), ((0, 0), (2, 2), (0, 2), (1, 1), (1, 2), (0, 1))]
+    cells = [[n[2 * e + i, j] for i, j in c] for e in range(4) for c in (quads if cell == "CQUAD8" else halves)]
+    for k, c in enumerate(cells, 1):
+        first, rest = ",".join(map(str, c[:6])), ",".join(map(str, c[6:]))
+        text += f"{cell},{k},1,{first}" + (f",+\n+,{rest}\n" if rest else "\n")
+    text += "PSHELL,1,1,.1,1,,1\nSPC1,1,123456,1,2,3\n"
+    bending, shear = E * 0.1**3 / 12, 5 / 6 * E / 2 * 0.1
+    rtol = 3e-3 if cell == "CQUAD8" else 1e-2  # 4 x 1 x 2 triangles are 0.6 % too soft
+    found = tables(text + "FORCE,2,25,,.5,0.,0.,1.\nFORCE,2,27,,.5,0.,0.,1.\n")[0]
+    close(found["DISPLACEMENT"][26][2], 4**3 / (3 * bending) + 4 / shear, rtol=rtol)
+    for load in (f"PLOAD2,2,1.,1,THRU,{len(cells)}\n", f"PLOAD4,2,1,1.,,,,THRU,{len(cells)}\n"):
+        found = tables(text + load)[0]
+        close(found["DISPLACEMENT"][26][2], 4**4 / (8 * bending) + 16 / (2 * shear), rtol=rtol)
+
+
 def test_shell_offset(tables):
     """Pulled at its grid points, a strip .3 above them bends as by the moment of the arm."""
     text = _strip(8, element=",,.3").replace(f"MAT1,1,{E},{G},{NU}", f"MAT1,1,{E},{E / 2},0.")
@@ -614,7 +636,10 @@ def test_modes_about_a_tension(tables):
 @pytest.mark.parametrize(
     ("bulk", "message"),
     [
-        ("CTRIA6,1,1,1,2,3,4,5,6\n", "line .*: shells with mid-side grid points are not supported: CTRIA6"),
+        (
+            "GRID,3,,0.,3.,0.\nCTRIA6,5,8,1,2,3\nPSHELL,8,1,.1,1,,1\n",
+            "line .*CTRIA6 5 has blank mid-side grid points",
+        ),
         ("CGAP,1\n", "line .*: CGAP is not known: not supported"),
         ("PARAM,FOO,1\n", "PARAM,FOO is not known"),
         ("SPC1,1,1,2\nMPC,3,2,1,1.,1,1,1.\n", "component 1 of grid point 2 is held, but depends on others"),

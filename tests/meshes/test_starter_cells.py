@@ -16,7 +16,7 @@ from fem_mbs.modelfile.starter import write_starter
 
 @pytest.mark.parametrize(
     ("kind", "sets"),
-    [(k, True) for k in ("tetra10", "hexahedron", "wedge15", "triangle6", "quad", "shell triangle", "shell quad")]
+    [(k, True) for k in ("tetra10", "hexahedron", "wedge15", "triangle6", "quad", "shell triangle", "shell quad8")]
     + [(k, False) for k in ("hexahedron", "quad", "shell quad")],
 )
 def test_new_for_cells(tmp_path, kind, sets):

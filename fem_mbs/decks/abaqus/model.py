@@ -66,7 +66,7 @@ _ONE_POINT = (
 )
 _BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
 _TRUSSES = {"T3D2": 2, "T3D3": 3}
-_SHELLS = {"S3": "triangle", "S4": "quad"}
+_SHELLS = {"S3": "triangle", "S4": "quad", "S6": "triangle6", "S8": "quad8"}
 _MEMBRANES = {"M3D3": "triangle", "M3D4": "quad"}
 #: Elements of a `Group` -> section that they need, and its keyword; others have *SOLID SECTION.
 _SECTIONS: dict[str, tuple[type, str]] = {

@@ -8,7 +8,7 @@ import numpy as np
 
 from fem_mbs.decks.abaqus.model import Conversion, Group, axes_at, constants, density_of, material_of, stiffness_matrix
 from fem_mbs.elements.shells.mass import surface_shares
-from fem_mbs.elements.shells.natural import normals
+from fem_mbs.elements.shells.surface import normals
 from fem_mbs.elements.solids.material import orthotropic
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import Material, ShellSection

@@ -6,12 +6,10 @@ from collections import Counter
 
 from fem_mbs.decks.nastran.dynamics import PARAMETERS as RESPONSE_PARAMETERS
 from fem_mbs.decks.nastran.model import Conversion
-from fem_mbs.errors import UnsupportedError
 from fem_mbs.meshes.nastran.cards import CARDS
 from fem_mbs.meshes.vocabulary import Effect, Use, Word
 
 __all__ = [
-    "SHELLS",
     "UNUSED_FIELDS",
     "check_content",
     "check_fields",
@@ -19,10 +17,6 @@ __all__ = [
     "entry_words",
     "parameter_words",
 ]
-
-#: Shells that are read and refused.
-SHELLS = ("CQUAD8", "CTRIA6")
-
 
 #: Entries of damping, which the model holds.
 _DAMPERS = ("CDAMP1", "CDAMP2", "PDAMP", "CVISC", "PVISC")
@@ -157,18 +151,8 @@ def check_fields(conv: Conversion) -> None:
 
 
 def check_content(conv: Conversion) -> None:
-    """Note what the model lacks of a deck.
-
-    Raises:
-        UnsupportedError: shells with mid-side grid points.
-    """
+    """Note what the model lacks of a deck."""
     deck = conv.deck
-    shells = [(name, deck.of(name)) for name in SHELLS if deck.of(name)]
-    if shells:
-        what = ", ".join(f"{name} ({len(cards)})" for name, cards in shells)
-        raise UnsupportedError(
-            f"shells with mid-side grid points are not supported: {what}", place=shells[0][1][0].where
-        )
     unused = {name: why for names, why in UNUSED_ENTRIES.items() for name in names}
     for name, n in Counter(entry.name for entry in deck.unknown).items():
         first = next(entry for entry in deck.unknown if entry.name == name)
@@ -197,8 +181,7 @@ def check_content(conv: Conversion) -> None:
 
 def entry_words() -> list[Word]:
     """Return what becomes of bulk data entries."""
-    stopped = dict.fromkeys(SHELLS, "mid-side grid points of shells")
-    stopped["MAT2"] = "anisotropic materials of shells"
+    stopped = {"MAT2": "anisotropic materials of shells"}
     stopped["SPOINT"] = "scalar points; springs that end there"
     out = [Word(name, Use.STOPPED, stopped[name]) for name in stopped]
     passed = {"SUPORT": "free bodies have their modes all the same"}

@@ -13,6 +13,8 @@ import numpy as np
 
 from fem_mbs.decks.nastran.bars import Bars, Rods, bar_axes
 from fem_mbs.decks.nastran.model import Conversion, Group, isotropic
+from fem_mbs.decks.nastran.shells import TYPES as SHELLS
+from fem_mbs.decks.nastran.shells import shell_nodes
 from fem_mbs.decks.nastran.solids import FACES
 from fem_mbs.elements.solids import shapes
 from fem_mbs.errors import ModelError, UnsupportedError
@@ -29,7 +31,6 @@ __all__ = ["LoadCase", "find_excitation", "find_loads", "needs_mass", "turn_load
 KINDS = (
     "FORCE", "FORCE1", "MOMENT", "MOMENT1", "GRAV", "RFORCE", "PLOAD", "PLOAD1", "PLOAD2", "PLOAD4", "SPCD",
 )  # fmt: skip
-_SHELLS = {"CQUAD4": 4, "CQUADR": 4, "CTRIA3": 3, "CTRIAR": 3, "CQUAD8": 4, "CTRIA6": 3}
 
 
 @dataclass
@@ -288,21 +289,21 @@ def _direction(conv: Conversion, card: Card, nodes: np.ndarray, vector: np.ndarr
 
 
 def _shells(conv: Conversion) -> dict[int, Card]:
-    return {card.id: card for card in conv.deck.of(*_SHELLS)}
+    return {card.id: card for card in conv.deck.of(*SHELLS)}
 
 
-def _shell_corners(conv: Conversion, card: Card) -> tuple[str, np.ndarray]:
-    count = _SHELLS[card.name]
-    nodes = conv.grids.indices([card[f"g{k + 1}"] for k in range(count)], card.where)
-    return ("triangle" if count == 3 else "quad"), nodes
+def _shell(conv: Conversion, card: Card) -> tuple[int, str, np.ndarray]:
+    """Return number of corners, cell and nodes of a shell."""
+    corners, cell = SHELLS[card.name]
+    return corners, cell, shell_nodes(conv, card)
 
 
 def _on_shell(conv: Conversion, case: LoadCase, card: Card, id_: int, factor: float, vector: np.ndarray) -> bool:
     shell = _shells(conv).get(id_)
     if shell is None:
         return False
-    kind, nodes = _shell_corners(conv, shell)
-    p = np.array([card["p1"], card["p2"], card["p3"], card["p4"]][: len(nodes)])
+    corners, kind, nodes = _shell(conv, shell)
+    p = np.array([card["p1"], card["p2"], card["p3"], card["p4"]][:corners])
     along = _direction(conv, card, nodes, vector) if vector.any() else None
     case.forces[nodes, :3] += factor * _faces_force(conv, kind, nodes, p, along)
     return True
@@ -313,8 +314,8 @@ def _pload2(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: A
     for id_ in card["ids"] if isinstance(card["ids"], list) else []:
         if id_ not in shells:
             raise ModelError(f"there is no shell {id_}", place=card.where, remedy="mend the number")
-        kind, nodes = _shell_corners(conv, shells[id_])
-        case.forces[nodes, :3] += factor * _faces_force(conv, kind, nodes, np.full(len(nodes), card["p"]), None)
+        corners, kind, nodes = _shell(conv, shells[id_])
+        case.forces[nodes, :3] += factor * _faces_force(conv, kind, nodes, np.full(corners, card["p"]), None)
 
 
 # --- bars ------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Shells of a Nastran deck: CQUAD4, CQUADR, CTRIA3, CTRIAR with PSHELL or PCOMP."""
+"""Shells of a Nastran deck: CQUAD4, CQUADR, CQUAD8, CTRIA3, CTRIAR, CTRIA6 with PSHELL or PCOMP."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.decks.nastran.model import Conversion, Group, isotropic
+from fem_mbs.elements.shells.surface import CELLS
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.vocabulary import Effect
 
-__all__ = ["TYPES", "find_shells", "make_shells"]
+__all__ = ["TYPES", "find_shells", "make_shells", "shell_nodes"]
 
-#: Type -> number of grid points and cell.
-TYPES = {"CQUAD4": (4, "quad"), "CQUADR": (4, "quad"), "CTRIA3": (3, "triangle"), "CTRIAR": (3, "triangle")}
+#: Type -> number of corners and cell.
+TYPES = {
+    "CQUAD4": (4, "quad"), "CQUADR": (4, "quad"), "CTRIA3": (3, "triangle"), "CTRIAR": (3, "triangle"),
+    "CQUAD8": (4, "quad8"), "CTRIA6": (3, "triangle6"),
+}  # fmt: skip
 #: Factor on the shear stiffness that stands for none that gives way.
 _RIGID = 1e4
 #: Shear factor of PSHELL by default, and how near to it a value is the same.
@@ -36,8 +40,7 @@ def find_shells(conv: Conversion) -> None:
             )
         parts.setdefault((TYPES[card.name][1], card["pid"]), []).append(card)
     for (cell, pid), members in parts.items():
-        count = 4 if cell == "quad" else 3
-        nodes = np.array([conv.grids.indices([c[f"g{k + 1}"] for k in range(count)], c.where) for c in members])
+        nodes = np.array([shell_nodes(conv, card) for card in members])
         twice = (np.diff(np.sort(nodes, axis=1), axis=1) == 0).any(axis=1)
         if twice.any():
             card = members[int(np.argmax(twice))]
@@ -50,6 +53,23 @@ def find_shells(conv: Conversion) -> None:
             conv.used[nodes.ravel()] = True
         else:
             conv.turn(nodes.ravel())
+
+
+def shell_nodes(conv: Conversion, card: Card) -> np.ndarray:
+    """Return the nodes of a shell, corners first.
+
+    Raises:
+        UnsupportedError: some of the mid-side grid points are blank.
+        ModelError: grid points that are not there.
+    """
+    corners, cell = TYPES[card.name]
+    points = [card[f"g{k + 1}"] for k in range(CELLS[cell])]
+    if None in points[corners:]:
+        raise UnsupportedError(
+            f"{card.name} {card.id} has blank mid-side grid points", place=card.where,
+            remedy=f"give all of them, or C{'QUAD4' if corners == 4 else 'TRIA3'}",
+        )  # fmt: skip
+    return conv.grids.indices(points, card.where)
 
 
 def make_shells(conv: Conversion) -> None:
@@ -124,14 +144,17 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
 
 
 def _thickness(card: Card, s: Card) -> list[float]:
-    """Return the thicknesses of an element at its corners: its own, or that of its property."""
-    count = TYPES[card.name][0]
+    """Return the thicknesses of an element at its nodes: its own at the corners, or that of its property; between
+    them their mean."""
+    count, cell = TYPES[card.name]
     given, own = [card[f"t{k + 1}"] for k in range(count)], s["t"]
     if own is None and all(t is None for t in given):
         raise ModelError(f"{card.name} {card.id} has no thickness", place=card.where, remedy="give T of PSHELL")
     own = float(own or 0.0)
     scale = own if card["tflag"] else 1.0
-    return [scale * t if t is not None else own for t in given]
+    found = [scale * t if t is not None else own for t in given]
+    middles = [0.5 * (found[k] + found[(k + 1) % count]) for k in range(count)]
+    return found + middles[: CELLS[cell] - count]
 
 
 def _laminate(conv: Conversion, group: Group) -> dict[str, Any]:
@@ -190,8 +213,8 @@ def _axes(conv: Conversion, group: Group) -> np.ndarray:
     """Return first material axes (n, 3): from the side G1-G2 by the angle THETA, or along the x axis of a system."""
     x = conv.grids.x[group.nodes]
     side = x[:, 1] - x[:, 0]
-    normal = np.cross(x[:, 1] - x[:, 0], x[:, -1] - x[:, 0])
-    if group.cell == "quad":
+    normal = np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0])
+    if group.cell in ("quad", "quad8"):
         normal = np.cross(x[:, 2] - x[:, 0], x[:, 3] - x[:, 1])
     size = np.linalg.norm(normal, axis=1)
     flat = ~(size > 0.0)

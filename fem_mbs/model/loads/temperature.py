@@ -128,6 +128,11 @@ def _heat_shells(
     """Add changes (m, 2), in the middle [K] and along the normal [K/m], to the temperatures of shells."""
     if not group.section.expansion.any():
         raise ModelError(f'the materials of "{group.part}" have no expansion', owner=owner, remedy="give them one")
+    if not group.heated:
+        raise ModelError(
+            f'"{group.part}" has {group.kind} cells, whose shells know no temperatures', owner=owner,
+            remedy="mesh with triangles and quadrilaterals of first order",
+        )  # fmt: skip
     if not group.bends and change[:, 1].any():
         raise ModelError(
             f'membranes like "{group.part}" do not bend by a gradient of temperature', owner=owner, key="gradient",

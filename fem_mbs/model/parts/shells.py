@@ -20,10 +20,11 @@ from fem_mbs.declarations.kinds import (
     shown,
 )
 from fem_mbs.elements.registry import element_type
-from fem_mbs.elements.shells.mass import mean_powers, shell_masses, surface_shares
+from fem_mbs.elements.shells.mass import mean_powers, pairs_of, shell_masses, surface_shares
 from fem_mbs.elements.shells.membrane import membrane_rows
-from fem_mbs.elements.shells.natural import CELLS, lines_of, normals, shell_rows
-from fem_mbs.elements.shells.stiffness import frames, membrane_stiffness, shell_stiffness
+from fem_mbs.elements.shells.natural import CELLS as FLAT
+from fem_mbs.elements.shells.stiffness import membrane_stiffness
+from fem_mbs.elements.shells.surface import CELLS, CORNERS, area_vectors, frames, normals, rows_of
 from fem_mbs.elements.solids.mass import mass_rows
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
@@ -46,14 +47,14 @@ _FOLD = np.sin(np.radians(30.0)) ** 2  # sides whose elements stand at a larger 
 class Shell(Declaration):
     """Shells on triangles and quadrilaterals of a mesh in space.
 
-    Add shells on the triangles and quadrilaterals (of 3 and 4 nodes) of a mesh in space; nodes have positions and
-    rotations.  The normal of an element follows from the order of its nodes by the right hand.
+    Add shells on the triangles (of 3 or 6 nodes) and quadrilaterals (of 4 or 8) of a mesh in space; nodes have
+    positions and rotations.  The normal of an element follows from the order of its nodes by the right hand.
 
     Args:
         on: "mesh", "mesh:set", or a list of them.
         material: name of a material; of one layer.
         thickness: [m], a number, an expression of x, y, z of the nodes, one per element (n,), or one per node of every
-            element (n, 3 or 4); linear between the nodes.
+            element (n, 3 to 8); linear between the nodes.
         layers: tables {"material", "thickness" [m], "angle" [degrees]}, from the bottom to the top along the normal;
             the angle turns the first axis of the material from that of the element about the normal.
         offset: distance [m] of the middle of the thickness from the nodes along the normal: a number, an expression, or
@@ -68,8 +69,8 @@ class Shell(Declaration):
         damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
         mass_damping: proportional to mass, alpha [1/s].
 
-    The group of results has the name of the part; a part of triangles and quadrilaterals has two, "NAME triangle" and
-    "NAME quad".
+    The group of results has the name of the part; a part of several kinds of cells has one for each, "NAME triangle",
+    "NAME quad", "NAME triangle6" and "NAME quad8".
 
     Raises:
         ModelError: no such material or cells, cells of other kinds or of another part, cells that are flat or fold over
@@ -136,12 +137,12 @@ class Shell(Declaration):
         beta = building.number(self.damping, owner, "damping", 0.0)
         alpha = building.number(self.mass_damping, owner, "mass_damping", 0.0)
         runs = cell_runs(building, owner, self.on, 2)
-        other = next((kind for _, _, kind, _ in runs if kind not in CELLS), None)
-        if other is not None:
+        other = next((kind for _, _, kind, _ in runs if kind not in FLAT), None)
+        if other is not None and self.element == "membrane":
             raise ModelError(
-                f"there are no shell elements for {other} cells",
+                f"there are no membranes for {other} cells",
                 owner=owner,
-                remedy=f"mesh with cells of first order ({', '.join(CELLS)})",
+                remedy=f"mesh with cells of first order ({', '.join(FLAT)})",
             )
         corners = [_corners(building, run) for run in runs]
         middles = np.concatenate([x.mean(axis=1) for x in corners])
@@ -247,7 +248,7 @@ def _corners(building: Building, run) -> np.ndarray:
 
 
 def _thicknesses(owner: Owner, value: Any, corners: list[np.ndarray]) -> np.ndarray:
-    """Return thicknesses (n, k) at the nodes of elements, whose positions (m, 3 or 4, 3) are given in turn.
+    """Return thicknesses (n, k) at the nodes of elements, whose positions (m, k, 3) are given in turn.
 
     They are those of a number, an expression of x, y, z, one number per element, or one per node of every element.
 
@@ -323,8 +324,11 @@ def _directions(building: Building, owner: Owner, value: Any, x: np.ndarray) -> 
 
 def _check(owner: Owner, kind: str, X: np.ndarray, ids: np.ndarray) -> None:
     """Refuse cells without area, and those that fold over themselves."""
-    n = X.shape[1]
-    corner = np.stack([np.cross(X[:, (a + 1) % n] - X[:, a], X[:, a - 1] - X[:, a]) for a in range(n)], axis=1)
+    n = CORNERS[X.shape[1]]
+    if X.shape[1] == n:
+        corner = np.stack([np.cross(X[:, (a + 1) % n] - X[:, a], X[:, a - 1] - X[:, a]) for a in range(n)], axis=1)
+    else:
+        corner = area_vectors(X)
     mean = corner.mean(axis=1)
     size = np.ptp(X, axis=1).max(axis=1) ** 2
     least = np.einsum("eac,ec->ea", corner, mean).min(axis=1)
@@ -346,6 +350,7 @@ def _set_drilling(building: Building, groups: list[ShellGroup]) -> None:
     """
     if all(group.kind != "triangle" for group in groups):
         return
+    groups = [group for group in groups if group.nodes.shape[1] <= 4]
     sides, normal = [], []
     for group in groups:
         n = group.nodes.shape[1]
@@ -396,11 +401,10 @@ def _add_shell(
 ) -> None:
     """Add blocks of stiffness and mass of shells that bend."""
     D = normals(X)
-    stiffness = shell_stiffness(X + group.offset[:, None, None] * D, group.axes, *group.stiffness, group.drilling)
     turned = None
     if any(int(node) in building.rotations for node in np.unique(group.nodes)):
         turned = np.array([[building.rotation_matrix(int(node)) for node in row] for row in group.nodes])
-    par = shell_rows(X, group.offset, stiffness.matrix, stiffness.middle, beta, turned)
+    par = rows_of(X, group.offset, group.axes, *group.stiffness, group.drilling, beta, turned)
     _put(building, group, group.type, group.nodes, par)
     building.rotational.update(np.unique(group.nodes).tolist())
     if group.section.inertia[0] > 0.0:
@@ -409,7 +413,7 @@ def _add_shell(
         M = shell_masses(shares, directors, inertia, group.offset)
         total = M[:, :, 0, 0] + 2.0 * M[:, :, 0, 4] + M[:, :, 4, 4]
         rows, columns = np.triu_indices(8)
-        ends = group.nodes[:, lines_of(X.shape[1])].reshape(-1, 2)
+        ends = group.nodes[:, pairs_of(X.shape[1])].reshape(-1, 2)
         table = np.column_stack(
             (total.ravel(), np.full(total.size, alpha), M[:, :, rows, columns].reshape(-1, len(rows)))
         )

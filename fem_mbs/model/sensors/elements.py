@@ -112,9 +112,10 @@ class _LayerStress(Sensor):
         """Find the stresses per unit of every membrane force and moment, and of the factor on the temperatures."""
         one = self.group.element(self.element)
         matrix, _ = one.stiffness
-        by_forces = one.layer_stresses(np.linalg.inv(matrix), np.zeros(1))
-        by_heat = one.layer_stresses(one.thermal_strains[:, None], np.ones(1))
-        self.ways = np.concatenate((by_forces, by_heat), axis=1)[0, :, self.layer, self.share]
+        ways = [one.layer_stresses(np.linalg.inv(matrix), np.zeros(1))]
+        if one.heated:
+            ways.append(one.layer_stresses(one.thermal_strains[:, None], np.ones(1)))
+        self.ways = np.concatenate(ways, axis=1)[0, :, self.layer, self.share]
 
     def evaluate(self, values, ledger):
         return values @ self.ways

@@ -1,0 +1,253 @@
+"""Tied strains of quadratic shell elements: shape functions, tying points, and the products that make up the strains.
+
+A triangle of 6 or a quadrilateral of 8 nodes has places P = x + R o and directors d = R D at its nodes, both
+interpolated by the shape functions of the cell.  With x,r and d,r the derivatives of the interpolated places and
+directors by the natural coordinates, its strains are
+
+    membrane  x,r.x,r/2, x,s.x,s/2, x,r.x,s            bending  x,r.d,r, x,s.d,s, x,r.d,s + x,s.d,r
+    shear     x,r.d, x,s.d                              drilling, at a node  x,r.(R v_1) + x,s.(R v_2)
+
+at *tying points* only, less their values at the reference.  In between they are interpolated in spaces of their own,
+which keeps the elements free of locking (`docs/theory.md`).  All are sums of products of vectors that are linear in
+positions and directors.
+
+Spaces, with the tying points in brackets (g = 1/sqrt(3)):
+
+    quad8      rr, ss, rs: 1, r, s, r s [2 x 2 Gauss points], and, for stability, parts s^2 - 1/3 of rr and r^2 - 1/3
+               of ss [their means over r = -g, g at s = -1 and 1, less that at s = 0];
+               shear along r: 1, r, s, r s, s^2 [r = -g, g at s = -1 and 1; the mean of both at s = 0], along s likewise
+               (that of MITC8; Bathe & Dvorkin 1986, doi:10.1002/nme.1620220312)
+    triangle6  the strain along each side: linear [two Gauss points of the side, one on the middle line opposite];
+               the shear along r and s: linear, and (s, -r) times r and s [along the sides at their Gauss points, in
+               both directions in the middle]
+               (MITC6; Lee & Bathe 2004, doi:10.1016/j.compstruc.2004.02.004)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from fem_mbs.elements.solids.shapes import gradients, local_nodes, shape_functions
+
+__all__ = ["CELLS", "Tying", "surface_normals", "tying_of"]
+
+#: cell -> number of nodes
+CELLS = {"triangle6": 6, "quad8": 8}
+
+_G = 3.0**-0.5
+_PLACE, _DIRECTOR, _FIRST, _SECOND = range(4)  # vectors of a node: P, d, R v_1, R v_2
+
+
+@dataclass(frozen=True)
+class Tying:
+    """The tied strains of a cell of n nodes: membrane ones, bending ones, shear ones, drilling ones.
+
+    ``counts`` (4,) numbers of them.  ``base`` (f,) first vector of a field among those of the nodes (P of all, d of
+    all, v_1 of all, v_2 of all), ``rows`` (f, n) its coefficients.  ``products`` (k, 3): strain, left and right field;
+    ``factors`` (k,).
+    """
+
+    cell: str
+    counts: tuple[int, int, int, int]
+    base: np.ndarray
+    rows: np.ndarray
+    products: np.ndarray
+    factors: np.ndarray
+
+    @property
+    def nodes(self) -> int:
+        return CELLS[self.cell]
+
+    @property
+    def strains(self) -> int:
+        return sum(self.counts)
+
+
+class _Products:
+    """Collects fields and products of them."""
+
+    def __init__(self, cell: str) -> None:
+        self.cell, self.strain = cell, 0
+        self.fields: dict[tuple, int] = {}
+        self.base: list[int] = []
+        self.rows: list[np.ndarray] = []
+        self.products: list[tuple[int, int, int]] = []
+        self.factors: list[float] = []
+
+    def field(self, vector: int, at, along) -> int:
+        """Return the number of a field: a vector of the nodes at a point, or its derivative in a direction."""
+        name = vector, *np.round(np.append(at, along if along is not None else (9.0, 9.0)), 12)
+        if name not in self.fields:
+            self.fields[name] = len(self.base)
+            self.base.append(vector * CELLS[self.cell])
+            if along is None:
+                self.rows.append(shape_functions(self.cell, [at])[0])
+            else:
+                self.rows.append(np.asarray(along, float) @ gradients(self.cell, [at])[0])
+        return self.fields[name]
+
+    def add(self, factor: float, left: int, right: int) -> None:
+        self.products.append((self.strain, left, right))
+        self.factors.append(factor)
+
+    def membrane(self, at, t, u, weight: float = 1.0) -> None:
+        half = 0.5 if t is u else 1.0
+        self.add(half * weight, self.field(_PLACE, at, t), self.field(_PLACE, at, u))
+
+    def bending(self, at, t, u, weight: float = 1.0) -> None:
+        self.add(weight, self.field(_PLACE, at, t), self.field(_DIRECTOR, at, u))
+        if t is not u:
+            self.add(weight, self.field(_PLACE, at, u), self.field(_DIRECTOR, at, t))
+
+    def shear(self, at, t, weight: float = 1.0) -> None:
+        self.add(weight, self.field(_PLACE, at, t), self.field(_DIRECTOR, at, None))
+
+    def drilling(self) -> None:
+        for node, at in enumerate(local_nodes(self.cell)):
+            for vector, t in ((_FIRST, _R), (_SECOND, _S)):
+                own = self.field(vector, at, None)
+                self.rows[own] = np.eye(CELLS[self.cell])[node]
+                self.add(1.0, self.field(_PLACE, at, t), own)
+            self.strain += 1
+
+
+_R, _S, _Q = (1.0, 0.0), (0.0, 1.0), (-1.0, 1.0)
+_GAUSS = tuple((r, s) for s in (-_G, _G) for r in (-_G, _G))
+
+
+def _along_quad(axis: int):
+    """Return the tying points of the strain along an axis: four on the sides along it, two whose mean counts."""
+    points = [(_G * a, b) for b in (-1.0, 1.0) for a in (-1.0, 1.0)]
+    middle = [(_G * a, 0.0) for a in (-1.0, 1.0)]
+    return [p[:: 1 - 2 * axis] for p in points], [p[:: 1 - 2 * axis] for p in middle]
+
+
+def _quad(made: _Products) -> tuple[int, int, int, int]:
+    for kind in (made.membrane, made.bending):
+        for t, u in ((_R, _R), (_S, _S), (_R, _S)):
+            for at in _GAUSS:
+                kind(at, t, u)
+                made.strain += 1
+        for axis, t in enumerate((_R, _S)):
+            points, middle = _along_quad(axis)
+            for at, weight in (*((at, 0.25) for at in points), *((at, -0.5) for at in middle)):
+                kind(at, t, t, weight)
+            made.strain += 1
+    for axis, t in enumerate((_R, _S)):
+        points, middle = _along_quad(axis)
+        for at in points:
+            made.shear(at, t)
+            made.strain += 1
+        for at in middle:
+            made.shear(at, t, 0.5)
+        made.strain += 1
+    made.drilling()
+    return 14, 14, 10, 8
+
+
+def _sides():
+    """Return for each side of the triangle its direction, its Gauss points, and the point on the line opposite."""
+    a, b, c = 0.5 - 0.5 * _G, 0.5 + 0.5 * _G, _G
+    return (
+        (_R, ((a, 0.0), (b, 0.0)), (a, c)),
+        (_Q, ((b, a), (a, b)), (a, a)),
+        (_S, ((0.0, b), (0.0, a)), (c, a)),
+    )
+
+
+def _triangle(made: _Products) -> tuple[int, int, int, int]:
+    for kind in (made.membrane, made.bending):
+        for t, points, opposite in _sides():
+            for at in (*points, opposite):
+                kind(at, t, t)
+                made.strain += 1
+    for t, at in _shear_points():
+        made.shear(at, t)
+        made.strain += 1
+    made.drilling()
+    return 9, 9, 8, 6
+
+
+def _shear_points():
+    """Return directions and tying points of shear of the triangle: along the sides, both directions in the middle."""
+    along = [(t, at) for t, points, _ in _sides() for at in points]
+    return (*along, (_R, (1.0 / 3.0, 1.0 / 3.0)), (_S, (1.0 / 3.0, 1.0 / 3.0)))
+
+
+@cache
+def tying_of(cell: str) -> Tying:
+    """Return the tied strains of a cell of `CELLS`."""
+    made = _Products(cell)
+    counts = (_triangle if cell == "triangle6" else _quad)(made)
+    return Tying(
+        cell, counts, np.array(made.base), np.array(made.rows), np.array(made.products), np.array(made.factors)
+    )
+
+
+# --- strains between the tying points --------------------------------------------------------------------------------
+def _monomials(at, powers) -> np.ndarray:
+    return np.array([at[0] ** i * at[1] ** j for i, j in powers])
+
+
+@cache
+def _quad_values() -> np.ndarray:
+    """Return the values of 1, r, s, r s, s^2 at the points of the strain along r, the last a mean, inverted."""
+    points, middle = _along_quad(0)
+    powers = ((0, 0), (1, 0), (0, 1), (1, 1), (0, 2))
+    rows = [_monomials(at, powers) for at in points] + [np.mean([_monomials(at, powers) for at in middle], axis=0)]
+    return np.linalg.inv(np.array(rows))
+
+
+def _shear_fields(at) -> np.ndarray:
+    """Return the shear along r and s (2, 8) of the eight fields of the triangle at a point: linear ones, then (s, -r)
+    times r and s, whose components along the sides are linear there (Raviart & Thomas 1977, turned)."""
+    r, s = at
+    linear = np.kron(np.eye(2), _monomials(at, ((0, 0), (1, 0), (0, 1))))
+    return np.column_stack((linear, np.outer((s, -r), (r, s))))
+
+
+@cache
+def _triangle_values() -> tuple[np.ndarray, np.ndarray]:
+    """Return the inverted values of 1, r, s at the points of each side (3, 3, 3), and of the eight shear fields (8, 8)
+    at their points."""
+    powers = ((0, 0), (1, 0), (0, 1))
+    membrane = [[_monomials(at, powers) for at in (*points, opposite)] for _, points, opposite in _sides()]
+    shear = [np.array(t) @ _shear_fields(at) for t, at in _shear_points()]
+    return np.linalg.inv(np.array(membrane)), np.linalg.inv(np.array(shear))
+
+
+def interpolation(cell: str, at) -> tuple[np.ndarray, np.ndarray]:
+    """Return strains rr, ss, rs (3, m) by the tied ones of the membrane (or of bending), and shear strains along r and
+    s (2, k) by the tied ones, at a point in natural coordinates; rs is the sum of both shear components."""
+    if cell == "triangle6":
+        along, sides = _triangle_values()
+        at1 = _monomials(at, ((0, 0), (1, 0), (0, 1)))
+        rows = np.zeros((3, 9))
+        for k in range(3):
+            rows[k, 3 * k : 3 * k + 3] = at1 @ along[k]
+        # along (-1, 1): rr - rs + ss, with rs the sum of both components
+        to = np.array(((1.0, 0.0, 0.0), (0.0, 0.0, 1.0), (1.0, -1.0, 1.0)))
+        # halves: strains along a direction t are t.E.t of E = (rr, rs/2; rs/2, ss)
+        return to @ rows, _shear_fields(at) @ sides
+    r, s = at
+    inverse = _quad_values()
+    first = _monomials((r, s), ((0, 0), (1, 0), (0, 1), (1, 1), (0, 2))) @ inverse
+    second = _monomials((s, r), ((0, 0), (1, 0), (0, 1), (1, 1), (0, 2))) @ inverse
+    corner = [0.25 * (1.0 + 3.0 * _G * a * r) * (1.0 + 3.0 * _G * b * s) for b in (-1.0, 1.0) for a in (-1.0, 1.0)]
+    rows, shear = np.zeros((3, 14)), np.zeros((2, 10))
+    rows[0, :4], rows[1, 4:8], rows[2, 8:12] = corner, corner, corner
+    rows[0, 12], rows[1, 13] = s * s - 1.0 / 3.0, r * r - 1.0 / 3.0
+    shear[0, :5], shear[1, 5:] = first, second
+    return rows, shear
+
+
+# --- geometry --------------------------------------------------------------------------------------------------------
+def surface_normals(X: np.ndarray) -> np.ndarray:
+    """Return unit normals (e, n, 3) at the nodes of the surfaces through nodes at X (e, n, 3) [m]."""
+    cell = next(name for name, n in CELLS.items() if n == X.shape[1])
+    t = np.einsum("akb,ebc->ekac", gradients(cell, local_nodes(cell)), X)
+    N = np.cross(t[:, 0], t[:, 1])
+    return N / np.linalg.norm(N, axis=2)[..., None]
