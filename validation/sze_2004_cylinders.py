@@ -251,7 +251,8 @@ def _roofs(f: Findings) -> None:
             (f0, u0), (f1, u1) = known["end"][thickness, kind]
             f.row(
                 "S-HINGED", f"displacement at 3000 N behind the snap, {label}", u[-1],
-                np.interp(1.0, (f0, f1), (u0, u1)), "3 %: likewise", relative=0.03,
+                np.interp(1.0, (f0, f1), (u0, u1)),
+                "3 %: 16 x 16 in the table; linear between two of its rows", relative=0.03,
             )  # fmt: skip
             curves.append(Curve(u, load, kind))
         f.figure(f"Hinged roof, h = {thickness:g} mm", curves, "Displacement [mm]", "Load over 3000 N [-]")

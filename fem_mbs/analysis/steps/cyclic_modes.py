@@ -52,7 +52,7 @@ class CyclicModesReport(StepReport, type="cyclic_modes"):
     copies: list[int] = entry("modes of the wheel that each stands for: 2 where waves run in both directions")
     rigid_modes: int = entry("rigid-body modes among them", minimum=0)
     residuals: list[float] = entry()
-    asymmetry: float = entry("of the stiffness, of which the symmetric part is taken", given=True)
+    asymmetry: float = entry("of the stiffness, over its largest entry; the step takes the symmetric part", given=True)
     equations: int = entry("of the largest problem", given=True)
 
 
