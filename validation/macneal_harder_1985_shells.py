@@ -18,11 +18,13 @@ beams are printed in Altair's OptiStruct verification manual too (OS-V 0700 to 0
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from fem_mbs import Mesh, Model, linearise, solve
+from fem_mbs import Model, linearise, solve
 from fem_mbs.validation.case import Curve, Findings
-from fem_mbs.validation.shell_grids import CELLS, on_edge, shell, square
+from fem_mbs.validation.shell_grids import CELLS, mesh_of, on_edge, shell, square
 
 CASES = {
     "S-PATCH": "constant membrane stress and constant moments on distorted elements",
@@ -69,7 +71,7 @@ def patch(state: str, cell: str) -> tuple[Model, np.ndarray]:
     """Return the patch, pushed and turned at its outer nodes as constant strains or curvatures ask for, and the exact
     displacements and rotations of all nodes (8, 6)."""
     triangles = np.concatenate((_PATCH_CELLS[:, [0, 1, 2]], _PATCH_CELLS[:, [0, 2, 3]]))
-    model = shell(Mesh(_PATCH, [(cell, _PATCH_CELLS if cell == "quad" else triangles)]), 1e6, 0.25, 0.001)
+    model = shell(mesh_of(_PATCH, cell, _PATCH_CELLS if cell == "quad" else triangles), 1e6, 0.25, 0.001)
     x, y, _ = _PATCH.T
     exact = np.zeros((8, 6))
     if state == "membrane":
@@ -89,7 +91,7 @@ def patch(state: str, cell: str) -> tuple[Model, np.ndarray]:
 def build(form: str = "rectangles", load: str = "extension", cell: str = "quad", fine: int = 1) -> Model:
     """Return the straight cantilever of 6 x 1 elements, ``fine`` times as many both ways, under a unit load at its
     end."""
-    sign = {"rectangles": 0.0, "parallelograms": 1.0, "trapezoids": np.array((0, 1, -1, 1, -1, 1, 0))}[form]
+    sign: Any = {"rectangles": 0.0, "parallelograms": 1.0, "trapezoids": np.array((0, 1, -1, 1, -1, 1, 0))}[form]
     shift = 0.1 * sign * np.array((0, 1, 1, 1, 1, 1, 0))
 
     def place(a, b):
@@ -154,7 +156,7 @@ def roof(n: int, cell: str) -> Model:
         return 25.0 * np.sin(t), 25.0 * b, 25.0 * np.cos(t)
 
     model = shell(square(place, n, n, cell, flip=True), 4.32e8, 0.0, 0.25, density=360.0, mass="lumped")
-    model.gravity = (0.0, 0.0, -1.0)
+    model.gravity = np.array((0.0, 0.0, -1.0))
     model.fix("s:bottom", ["x", "z"])
     model.fix("s:top", ["y", "rotation x", "rotation z"])
     model.fix("s:left", ["x", "rotation y", "rotation z"])

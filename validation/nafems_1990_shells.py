@@ -170,7 +170,7 @@ def _modes(f: Findings) -> None:
     for name in ("FV12", "FV15", "FV16", "FV22", "FV32"):
         curves = [Curve(np.arange(1.0, len(known[name]) + 1), np.array(known[name]), "target", "o")]
         for cell in CELLS:
-            found = np.array(solve(build(name, cell)).steps[0].report.frequencies_hz)[-len(known[name]) :]
+            found = np.array(solve(build(name, cell)).steps[0].summary["frequencies_hz"])[-len(known[name]) :]
             for i, (value, exact) in enumerate(zip(found, known[name], strict=True), 1):
                 f.row(
                     f"S-{name}", f"frequency {i} [Hz], {'48 x 24' if name == 'FV32' else '36 x 36'} {cell}", value,

@@ -7,13 +7,14 @@ the package has shells for.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fem_mbs import Mesh, Model
 
-__all__ = ["CELLS", "octant", "on_edge", "shell", "square"]
+__all__ = ["CELLS", "mesh_of", "octant", "on_edge", "shell", "square"]
 
 CELLS = ("quad", "triangle")
 
@@ -45,6 +46,12 @@ def _lattice(nx: int, ny: int, cell: str) -> tuple[np.ndarray, np.ndarray]:
     return uv, cells.reshape(-1, len(_LOCAL[cell][0]))
 
 
+def mesh_of(points: np.ndarray, cell: str, cells: np.ndarray, **sets: Any) -> Mesh:
+    """Return the mesh of cells (e, k) of one kind."""
+    blocks: Any = [(cell, cells)]
+    return Mesh(points, blocks, **sets)
+
+
 def square(
     place: Callable[[np.ndarray, np.ndarray], Sequence[ArrayLike]],
     nx: int,
@@ -70,7 +77,7 @@ def square(
     sets = {name: nodes for name, nodes in sets.items() if nodes.size}
     if flip:
         cells = cells[:, _FLIPPED[cell]]
-    return Mesh(points, [(cell, cells)], node_sets=sets, cell_sets={"body": [(0, np.arange(len(cells)))]})
+    return mesh_of(points, cell, cells, node_sets=sets, cell_sets={"body": [(0, np.arange(len(cells)))]})
 
 
 def octant(radius: float, n: int, cell: str = "quad") -> Mesh:
@@ -96,10 +103,10 @@ def octant(radius: float, n: int, cell: str = "quad") -> Mesh:
     zero = np.abs(X) < 1e-9 * radius
     sets = {f"{axis} = 0": np.flatnonzero(zero[:, k]) for k, axis in enumerate("xyz")}
     sets |= {name: np.flatnonzero(zero.sum(axis=1) * ~zero[:, k] == 2) for k, name in enumerate("ABC")}
-    return Mesh(X, [(cell, number.ravel()[np.concatenate(cells)])], node_sets=sets)
+    return mesh_of(X, cell, number.ravel()[np.concatenate(cells)], node_sets=sets)
 
 
-def shell(mesh: Mesh, E: float, nu: float, thickness: float, density: float = 0.0, **options: object) -> Model:
+def shell(mesh: Mesh, E: float, nu: float, thickness: float, density: float = 0.0, **options: Any) -> Model:
     """Return the model of an isotropic shell "shell" on the mesh "s"."""
     model = Model(3, "shell")
     model.material("material", E=E, nu=nu, density=density)

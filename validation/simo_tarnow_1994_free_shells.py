@@ -21,6 +21,7 @@ import numpy as np
 
 from fem_mbs import Mesh, Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
+from fem_mbs.validation.shell_grids import mesh_of
 
 CASES = {"S-FREE": "energy and both momenta of a shell that tumbles freely, at every step size"}
 
@@ -50,7 +51,7 @@ def ring(cell: str) -> Mesh:
     right = np.roll(n, -1, axis=1)
     quads = np.stack((n[:-1], right[:-1], right[1:], n[1:]), axis=-1).reshape(-1, 4)
     cells = quads if cell == "quad" else np.concatenate((quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]))
-    return Mesh(points, [(cell, cells)])
+    return mesh_of(points, cell, cells)
 
 
 def build(cell: str = "quad", section: str = "homogeneous", h: float = 0.05, duration: float = DURATION) -> Model:

@@ -59,7 +59,8 @@ def laminated(
 ) -> Model:
     """Return the shell on "s" of three layers, ``plies`` (E_L, E_T, nu, G), or of one, ``isotropic`` (E, nu)."""
     if angles is None:
-        return shell(mesh, *isotropic, thickness)
+        E, nu = isotropic
+        return shell(mesh, E, nu, thickness)
     E1, E2, nu, G = plies
     model = Model(3, "laminate")
     model.material("ply", E=[E1, E2, E2], nu=[nu, nu, nu], G=[G, G, G], density=0.0)
@@ -222,7 +223,7 @@ def _half(f: Findings) -> None:
                 )  # fmt: skip
         curves.append(Curve(u, load, kind))
         table = np.array([(x, y) for y, x in known[kind].items() if y <= until])
-        curves.append(Curve(*table.T, f"table, {kind}", "o"))
+        curves.append(Curve(table[:, 0], table[:, 1], f"table, {kind}", "o"))
     f.figure("Half a cylinder", curves, "Displacement [mm]", "Load over 2000 N [-]")
 
 
@@ -250,7 +251,8 @@ def _roofs(f: Findings) -> None:
             (f0, u0), (f1, u1) = known["end"][thickness, kind]
             f.row(
                 "S-HINGED", f"displacement at 3000 N behind the snap, {label}", u[-1],
-                np.interp(1.0, (f0, f1), (u0, u1)), "3 %: likewise", relative=0.03,
+                np.interp(1.0, (f0, f1), (u0, u1)),
+                "3 %: 16 x 16 in the table; linear between two of its rows", relative=0.03,
             )  # fmt: skip
             curves.append(Curve(u, load, kind))
         f.figure(f"Hinged roof, h = {thickness:g} mm", curves, "Displacement [mm]", "Load over 3000 N [-]")

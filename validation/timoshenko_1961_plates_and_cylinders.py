@@ -94,7 +94,7 @@ def reference() -> dict:
 
 def factors(model: Model) -> np.ndarray:
     """Return the load factors of the only step."""
-    return np.array(solve(model).steps[0].report.load_factors)
+    return np.array(solve(model).steps[0].summary["load_factors"])
 
 
 def check(f: Findings) -> None:

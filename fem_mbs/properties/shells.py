@@ -151,7 +151,8 @@ class ShellGroup(CellGroup):
         """Return strains and curvatures (n, 6) of the free elements by their temperatures, of membranes strains (n,
         3)."""
         matrix, _ = self.stiffness
-        forces = self.section.thermal_forces(*self.heat.T, self.powers)[:, : matrix.shape[1], None]
+        value, gradient = self.heat.T
+        forces = self.section.thermal_forces(value, gradient, self.powers)[:, : matrix.shape[1], None]
         return np.linalg.solve(matrix, forces)[..., 0]
 
     def strains_at(self, strain: np.ndarray, height: float) -> np.ndarray:

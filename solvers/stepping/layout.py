@@ -24,7 +24,7 @@ POSITION, ROTATION, MULTIPLIER, SINK = 0, 1, 2, 3
 N_TABLE = 16
 
 # --- rules ---------------------------------------------------------------------------------------------------------
-# NEWMARK is the family of the generalised-alpha rule, of which Newmark's and HHT's are members by their weights
+# NEWMARK stands for the generalised-alpha rule; its weights make it Newmark's or HHT's rule
 MIDPOINT, NEWMARK, STATIC, EXPLICIT = 0, 1, 2, 3
 
 # --- integer settings and counters of a run ------------------------------------------------------------------------

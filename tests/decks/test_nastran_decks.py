@@ -494,7 +494,7 @@ def test_shell_in_tension_and_its_pressure(tables):
 
 
 def test_membrane_has_no_rotations(tables):
-    """PSHELL without MID2: stretched like a shell; AUTOSPC holds what has no stiffness."""
+    """PSHELL without MID2 is a membrane: it stretches like a shell, and AUTOSPC holds the displacements across it."""
     held = "SPC1,1,1,1,4\nSPC1,1,2,1,2\n"
     flat = PLATE.replace(",.1,1,,1\n", ",.1\n")
     found = tables(flat + held + "FORCE,2,2,,5.,1.,0.,0.\nFORCE,2,3,,5.,1.,0.,0.\n")[0]

@@ -22,6 +22,7 @@ CASE = {
 CASE[111] = CASE[108] + "METHOD = 6\n"
 CASE[112] = CASE[109] + "METHOD = 6\n"
 FREQ = "FREQ1,8,.5,.25,10\n"
+R2 = "RLOAD2,7,9,,,1.\n"
 TABLES = "TABLED1,11\n,0.,1.,10.,3.,ENDT\nTABLED1,12\n,0.,0.,10.,1.,ENDT\n"
 
 
@@ -124,6 +125,13 @@ def test_loss_factor_of_the_elements(response):
     np.testing.assert_allclose(u, 2.0 * transfer(f, 0.05), rtol=1e-10)
 
 
+def test_loss_factor_of_a_property_of_springs(response):
+    """One PELAS alone: the blank second property of the entry does not count."""
+    spring = "CELAS1,1,6,1,1,2,1\nPELAS,6,50.,.04\n"
+    f, u = response(FREQ + R2 + spring, 108, model=MODEL.replace("CELAS2,1,50.,1,1,2,1\n", ""))
+    np.testing.assert_allclose(u, 2.0 * transfer(f, 0.04), rtol=1e-10)
+
+
 # --- over time -------------------------------------------------------------------------------------------------------
 def exact(load, t: np.ndarray) -> np.ndarray:
     found = solve_ivp(
@@ -166,9 +174,6 @@ def test_loads_over_time(response, bulk, load, sol):
 
 
 # --- what is refused -------------------------------------------------------------------------------------------------
-R2 = "RLOAD2,7,9,,,1.\n"
-
-
 @pytest.mark.parametrize(
     ("bulk", "sol", "more", "message"),
     [
@@ -184,6 +189,15 @@ R2 = "RLOAD2,7,9,,,1.\n"
         (FREQ + "FREQ4,8,0.,3.\n" + R2, 108, "", "FREQ4 spreads frequencies about modes"),
         (FREQ + R2 + "PARAM,ALPHA1,3.\n", 108, "", "PARAM,ALPHA1 = 3.0 is not used in responses"),
         (FREQ + R2 + "CELAS2,4,1.,2,2,,,.1\n", 108, "", "damping .GE. that differs between elements"),
+        (FREQ + R2 + "CBUSH,7,7,1,2,,,,0\nPBUSH,7,K,3.\n,,GE,.1\n", 108, "", "PBUSH: the structural damping GE is not"),
+        (
+            FREQ + R2 + "CBUSH,7,7,1,2,,,,0\nPBUSH,7,K,3.\nCELAS2,4,1.,2,2,,,.1\n", 108, "",
+            "damping .GE. that differs between elements",
+        ),
+        (
+            "FREQ,8,0.,1.\nTABLED1,11,LOG,LOG\n,1.,2.,9.,3.,ENDT\nRLOAD2,7,9,,,11\n", 108, "",
+            "the load is not finite at 0 Hz",
+        ),
         (FREQ + R2, 111, "METHOD = 0\n", "no METHOD"),
         (
             FREQ + R2 + "EIGRL,6,,,1\nTABDMP1,5\n,0.,.1,9.,.2,ENDT\n", 111, "SDAMPING = 5\n",

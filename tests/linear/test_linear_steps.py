@@ -336,6 +336,25 @@ def test_modes_are_integrated_exactly_over_long_steps():
     np.testing.assert_allclose(x, exact, atol=1e-12)
 
 
+def test_kinks_of_all_periods_divide_the_steps_of_modes():
+    """A periodic push, whose kinks lie within the steps of all periods, is the same push written out."""
+    found = []
+    for law in (
+        {"times": [0.0, 0.13, 0.3], "values": [0.0, 5.0, 0.0], "periodic": True},
+        {"times": [0.3 * k + s for k in range(4) for s in (0.0, 0.13)], "values": [0.0, 5.0] * 4},
+    ):
+        m = Model(3)
+        m.node("end", (0.0, 0.0, 0.0))
+        m.point_mass("mass", "end", 2.0)
+        m.spring("spring", "end", "ground", stiffness=50.0, point_b=(-1.0, 0.0, 0.0))
+        m.fix("end", ["y", "z"])
+        m.force("push", "end", (1.0, 0.0, 0.0), function={"kind": "table", **law})
+        m.sensor("end", "displacement", on="end")
+        m.linear_transient_step(1.0, 0.2, modes=1)
+        found.append(solve(m).steps[0].series["sensor/end"][:, 0])
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-10)
+
+
 def test_modes_that_a_dashpot_couples():
     from scipy.linalg import expm
 

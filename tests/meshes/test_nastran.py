@@ -160,7 +160,7 @@ def test_includes(tmp_path):
         ("SPC1,1,1,THRU,2", "THRU needs a number before and after it"),
         ("G-RID,1", "'G-RID' is no name of a bulk data entry"),
         ("=,1", "= repeats an entry"),
-        ("GRID,1\n=(3),*(1)", "repetition '=.3.' is not supported"),
+        ("GRID,1\n=(3),*(1)", "=.3.. repeats the increments of the line before, which has none"),
         ("PARAM,,1", "is no name of a parameter"),
         ("PARAM,WTMASS", "has no value"),
         ("GRID,0", "the number 0 is not positive"),

@@ -1,7 +1,7 @@
 """Matrices of one sector of a wheel about a state at rest, whose two faces meet (`fem_mbs.model.connections.cyclic`).
 
 The model holds the equations of motions that are equal in all sectors.  Here their rows are taken out again; the faces
-come back as terms that a phase multiplies (`fem_mbs.solvers.eigen.cyclic_modes`).
+come back as terms that a phase multiplies (`fem_mbs.solvers.eigen.sectors`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from scipy.sparse import block_diag, coo_matrix, csr_matrix, vstack
 from fem_mbs.analysis.linear.inside import unknowns_inside
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.model.connections.cyclic import CyclicFaces, rows_of_faces
-from fem_mbs.solvers.eigen.cyclic_modes import SectorMatrices
-from fem_mbs.solvers.stepping import stepper as S
+from fem_mbs.solvers.eigen.sectors import SectorMatrices
+from fem_mbs.solvers.stepping.layout import POSITION
 
 __all__ = ["sector_matrices"]
 
@@ -28,7 +28,7 @@ def sector_matrices(linear: Linearised) -> SectorMatrices:
     near, far, own, sign = (list(part) for part in zip(*(_terms(linear, face) for face in faces), strict=True))
     rows = linear.constraints[inner]
     scale = np.ones(n)
-    scale[system.system.kind[:n] == S.POSITION] = system.length
+    scale[system.system.kind[:n] == POSITION] = system.length
     inside = unknowns_inside(linear)
     parts = [rows, vstack(near, format="csr"), vstack(far, format="csr")]
     if inside is not None:

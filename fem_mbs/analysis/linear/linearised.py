@@ -610,7 +610,10 @@ class Linearised:
             return []
         diagonal = self.mass_matrix.diagonal()
         found = find_constraints(self.system, self.tangent[self.multipliers], diagonal)
-        return list(sentences(found, constraint_labels(self.system), "in this state").values()) if found.loops else []
+        faces = rows_of_faces(self.compiled)  # where supports hold them the equations of sectors say nothing new
+        loops = [loop for loop in found.loops if not np.isin(loop.rows, faces).all()]
+        found = replace(found, loops=loops)
+        return list(sentences(found, constraint_labels(self.system), "in this state").values()) if loops else []
 
     # --- states of results -----------------------------------------------------------------------------------------
     def shapes(self, vectors: np.ndarray) -> dict[str, np.ndarray]:

@@ -123,7 +123,9 @@ class ModalTransient(LinearTransient):
     def _advance(self, t: float, a0: np.ndarray, r0: np.ndarray, f: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         y0, rate0 = self.y, self.rate
         near = _NEAR * (t - self._time)
-        kinks = np.unique(np.concatenate([np.zeros(0), *(f.kinks for f in self.linear.compiled.functions)]))
+        ends = self._time - 2.0 * near, t + near
+        functions: list[Any] = self.linear.compiled.functions
+        kinks = np.unique(np.concatenate([np.zeros(0), *(f.kinks_between(*ends) for f in functions)]))
 
         def beside(at: float, way: float) -> float:
             """Return a time just after (way inf) or before (-inf) a time and the kinks that rounding sets beside it."""

@@ -102,7 +102,7 @@ RAYLEIGH = valued(
     "list of two numbers", "two numbers of at least 0",
     lambda v: isinstance(v, list) and len(v) == 2 and all(number(r) and r >= 0.0 for r in v),
 )  # fmt: skip
-RAYLEIGH_TEXT = "[alpha, beta], damping alpha + beta w^2 of modes with frequencies w [rad/s], added to `damping`"
+RAYLEIGH_TEXT = "alpha and beta: damping alpha + beta w^2 of modes with the circular frequencies w, added to `damping`"
 NAMES = valued(
     "text or list", "a name or a list of names",
     lambda v: isinstance(v, str) or (isinstance(v, list) and all(isinstance(n, str) for n in v)),

@@ -52,7 +52,7 @@ class CyclicModesReport(StepReport, type="cyclic_modes"):
     copies: list[int] = entry("modes of the wheel that each stands for: 2 where waves run in both directions")
     rigid_modes: int = entry("rigid-body modes among them", minimum=0)
     residuals: list[float] = entry()
-    asymmetry: float = entry("of the stiffness, of which the symmetric part is taken", given=True)
+    asymmetry: float = entry("of the stiffness, over its largest entry; the step takes the symmetric part", given=True)
     equations: int = entry("of the largest problem", given=True)
 
 
@@ -132,7 +132,7 @@ def _found(step: PlannedStep, context: RunContext, linear: Linearised) -> Cyclic
     """Make the step: its rows, one frame per mode, and its report."""
     from fem_mbs.analysis.linear.cyclic import sector_matrices
     from fem_mbs.analysis.small_motions import scaled_frames
-    from fem_mbs.solvers.eigen.cyclic_modes import cyclic_modes
+    from fem_mbs.solvers.eigen.sectors import sector_modes
 
     options, sectors = step.options, context.model.cyclic[0].sectors
     unsymmetric = linear.unsymmetric
@@ -143,7 +143,7 @@ def _found(step: PlannedStep, context: RunContext, linear: Linearised) -> Cyclic
     for done, n in enumerate(diameters):
         context.tell(step, done, len(diameters))
         try:
-            found.append(cyclic_modes(sector, 2.0 * np.pi * n / sectors, options.count, options.check))
+            found.append(sector_modes(sector, 2.0 * np.pi * n / sectors, options.count, options.check))
         except AnalysisError as error:
             raise type(error)(f"nodal diameter {n}: {error}", owner=step.owner) from None
     number = np.concatenate([np.full(len(modes.values), n) for n, modes in zip(diameters, found, strict=True)])

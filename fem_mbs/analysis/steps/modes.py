@@ -75,7 +75,7 @@ class ModesReport(StepReport, type="modes"):
     )
     rigid_body_modes: int = entry(minimum=0)
     residuals: list[float] = entry()
-    asymmetry: float = entry("of the stiffness, of which the symmetric part is taken", given=True)
+    asymmetry: float = entry("of the stiffness, over its largest entry; the step takes the symmetric part", given=True)
     equations: int = entry(given=True)
     components: Components | None = entry(optional=True)
     count_check: CountCheck | None = entry(optional=True)

@@ -175,7 +175,10 @@ class _Margins:
             elif not step.direct or self._damped:
                 margin, why = max(margin, 0.02), "increments of its own, and other accelerations at a load that jumps"
         if step is not None and step.procedure == "MODAL DYNAMIC" and any(b.value for b in step.boundaries):
-            margin, why = max(margin, 0.1), "CalculiX takes accelerations of supports from increments of their motion"
+            margin, why = (
+                max(margin, 0.1),
+                "with all modes the response is that of direct integration; CalculiX's differs",
+            )
         if self.beams:
             margin, why = max((margin, why), self._of_beams(quantity, number), key=lambda pair: pair[0])
         return margin, why

@@ -18,6 +18,7 @@ import numpy as np
 
 from fem_mbs.decks.nastran.loads import LoadCase, find_excitation
 from fem_mbs.decks.nastran.model import Conversion, one_of
+from fem_mbs.decks.nastran.points import spring_losses
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.meshes.nastran.cards import Card
@@ -66,7 +67,8 @@ class Table:
         a, b = self.rows.T
         if self.held:
             s = np.clip(s, a[0], a[-1])
-        a, s = (np.log(a), np.log(s)) if self.log[0] else (a, s)
+        if self.log[0]:
+            a, s = np.log(a), np.log(np.where(s > 0.0, s, np.nan))  # no value where the logarithm has none
         b = np.log(b) if self.log[1] else b
         k = np.clip(np.searchsorted(a, s, side="right") - 1, 0, len(a) - 2)
         y = b[k] + (s - a[k]) * (b[k + 1] - b[k]) / (a[k + 1] - a[k])
@@ -82,7 +84,7 @@ def _pairs(card: Card) -> np.ndarray:
     """Return the rows (n, 2) of a table; ENDT ends it, SKIP passes over a pair.
 
     Raises:
-        ModelError: what are no pairs of numbers, of which the first rise.
+        ModelError: an entry is no number, a pair lacks its second number, or the first numbers do not rise.
     """
     words = card["rows"]
     if "ENDT" in words:
@@ -202,7 +204,7 @@ def _excitations(conv: Conversion, subcase: Subcase, mass: csr_matrix | None) ->
         raise UnsupportedError(
             "LOADSET is not supported", place=subcase.commands["LOADSET"].where, remedy="give the loads the EXCITEID"
         )
-    names = ("RLOAD1", "RLOAD2") if conv.deck.sol in (108, 111) else ("TLOAD1", "TLOAD2")
+    names = ("RLOAD1", "RLOAD2") if conv.over_frequency else ("TLOAD1", "TLOAD2")
     out = []
     for card, factor in _chosen(conv, subcase, names):
         if card["type"] not in (0, "0", "L", "LO", "LOA", "LOAD"):
@@ -235,6 +237,11 @@ def _spectrum(conv: Conversion, load: _Excitation, f: np.ndarray) -> list[list[f
         value = _function(conv, card, "tb", 0.0)(f) * np.exp(1j * np.deg2rad(_function(conv, card, "tp", 0.0)(f)))
     turn = np.deg2rad(_number(card, "dphase", "DPHASE")) - 2.0 * np.pi * f * _number(card, "delay", "DELAY")
     value = load.factor * value * np.exp(1j * turn)
+    if not np.isfinite(value).all():
+        raise ModelError(
+            f"{card.name}: the load is not finite at {f[np.argmin(np.isfinite(value))]:g} Hz", place=card.where,
+            remedy="leave out frequencies at which a table with logarithmic axes has no value",
+        )  # fmt: skip
     return np.column_stack((f, np.abs(value), np.rad2deg(np.unwrap(np.angle(value))))).tolist()
 
 
@@ -342,9 +349,7 @@ def _losses(conv: Conversion) -> Iterator[tuple[float, str]]:
             number = section["mid"] if group.kind == "solid" else section["mid1"] or section["mid2"]
             card = one_of(conv, ("MAT1", "MAT2", "MAT8", "MAT9"), number, "material", section.where)
             yield card["ge"], card.where
-    for card in conv.deck.of("CELAS2", "PELAS"):
-        for key in ("ge",) if card.name == "CELAS2" else ("ge1", "ge2"):
-            yield card[key], card.where
+    yield from spring_losses(conv)
 
 
 def _loss(conv: Conversion) -> float:
@@ -413,7 +418,7 @@ def _check(conv: Conversion, subcase: Subcase) -> None:
     for name in ("IC", "STATSUB", "CMETHOD", "NONLINEAR", "TFL"):
         if name in subcase.commands:
             conv.note(f"{name} is not used in responses", where=subcase.commands[name].where)
-    over_time = ("VELOCITY", "ACCELERATION") if conv.deck.sol in (109, 112) else ()
+    over_time = ("VELOCITY", "ACCELERATION") if not conv.over_frequency else ()
     for name in ("SPCFORCES", "FORCE", "STRESS", "MPCFORCES", *over_time):
         if name in subcase.commands:
             conv.note(f"{name} of responses is not printed", Effect.NONE, subcase.commands[name].where)
@@ -430,7 +435,7 @@ def add_response(
     _check(conv, subcase)
     model, sol, name = conv.model, conv.deck.sol, f"subcase {subcase.number}"
     loads = _excitations(conv, subcase, mass)
-    if sol in (109, 112):
+    if not conv.over_frequency:
         return _transient(conv, subcase, loads, name)
     f = _frequencies(conv, subcase)
     names = _add_loads(conv, subcase, loads, lambda _: {"kind": "constant", "value": 1.0})
@@ -445,7 +450,7 @@ def add_response(
 
 def _transient(conv: Conversion, subcase: Subcase, loads: list[_Excitation], name: str) -> list[str]:
     parts = _times(conv, subcase)
-    if _loss(conv) and conv.deck.param("W3", 0.0):
+    if conv.deck.param("G", 0.0) and conv.deck.param("W3", 0.0):
         conv.note("structural damping (G, W3) is not used in transients", where=conv.deck.params["W3"].where)
     if subcase.set("SDAMPING"):
         conv.note("SDAMPING is not used in transients", where=subcase.commands["SDAMPING"].where)

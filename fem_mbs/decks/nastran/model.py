@@ -85,10 +85,15 @@ class Conversion:
         return isinstance(value, int) and value > 0
 
     def note(self, text: str, effect: Effect = Effect.DROPPED, where: str = "") -> None:
-        """Keep a sentence on what the model lacks; one that holds at several places is said once, with the first."""
+        """Keep a sentence on what the model lacks. A sentence for several places becomes one note with the first."""
         places = self.said.setdefault((text, effect), [])
         if where and where not in places:
             places.append(where)
+
+    @property
+    def over_frequency(self) -> bool:
+        """Return whether the solution is a frequency response, which has structural damping."""
+        return self.deck.sol in (108, 111)
 
     @property
     def notes(self) -> list[Note]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.vocabulary import Effect
 
-__all__ = ["make_points", "turn_points"]
+__all__ = ["make_points", "spring_losses", "turn_points"]
 
 _COMPONENTS = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
 
@@ -46,15 +47,8 @@ def make_points(conv: Conversion) -> None:
         _mass(conv, card)
     for card in conv.deck.of("CONM1"):
         _mass_matrix(conv, card)
-    springs = _numbered(conv, "PELAS", ("k", "ge"))
-    for card in conv.deck.of("CELAS1", "CELAS2"):
-        if card.name == "CELAS2":
-            stiffness, loss = card["k"], card["ge"]
-        else:
-            if card["pid"] not in springs:
-                one_of(conv, ("PELAS",), card["pid"], "property of springs", card.where)
-            stiffness, loss = springs[card["pid"]]
-        if loss:
+    for card, stiffness, loss in _springs(conv):
+        if loss and not conv.over_frequency:
             conv.note(f"{card.name}: the structural damping GE is not used", Effect.NONE, card.where)
         if stiffness:
             _spring(conv, card, {"stiffness": stiffness})
@@ -70,6 +64,29 @@ def make_points(conv: Conversion) -> None:
         _viscous(conv, card, viscous)
     for card in conv.deck.of("CBUSH"):
         _bush(conv, card)
+
+
+def _springs(conv: Conversion) -> Iterator[tuple[Card, float, float]]:
+    """Yield the entries of springs with their stiffness and loss factor GE."""
+    known = _numbered(conv, "PELAS", ("k", "ge"))
+    for card in conv.deck.of("CELAS1", "CELAS2"):
+        if card.name == "CELAS2":
+            yield card, card["k"], card["ge"]
+            continue
+        if card["pid"] not in known:
+            one_of(conv, ("PELAS",), card["pid"], "property of springs", card.where)
+        stiffness, loss = known[card["pid"]]
+        yield card, stiffness, loss
+
+
+def spring_losses(conv: Conversion) -> Iterator[tuple[float, str]]:
+    """Yield the loss factors GE of springs and bushes with a stiffness, and where they stand; GE of bushes is not read,
+    and counts as zero."""
+    for card, stiffness, loss in _springs(conv):
+        if stiffness:
+            yield loss, card.where
+    for card in conv.deck.of("CBUSH"):
+        yield 0.0, card.where
 
 
 def _numbered(conv: Conversion, name: str, keys: tuple[str, ...]) -> dict[int, tuple[float, ...]]:
@@ -234,7 +251,8 @@ def _bush_values(conv: Conversion, card: Card) -> dict[str, np.ndarray]:
                 raise UnsupportedError(f"PBUSH {card.id}: a stiffness that is no number", place=card.where)
             out[str(kind)] = np.array([float(v or 0.0) for v in row[2:]])
         elif kind == "GE":
-            conv.note("PBUSH: the structural damping GE is not used", Effect.NONE, card.where)
+            effect = Effect.DROPPED if conv.over_frequency else Effect.NONE
+            conv.note("PBUSH: the structural damping GE is not used", effect, card.where)
         elif kind not in ("RCV", "M", None):
             raise ModelError(f"PBUSH {card.id}: {kind} is none of K, B, GE, RCV", place=card.where)
         elif kind == "M":

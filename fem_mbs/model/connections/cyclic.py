@@ -289,8 +289,8 @@ def _add_equations(building: Building, owner: Owner, faces: CyclicFaces) -> None
                 components.append(first + used)
                 values.append(direction[used])
                 at += 1
-    joined = (np.concatenate(part) for part in (rows, nodes, components, values))
-    add_rows(building, faces.name, owner, *joined, 0.0, None, first=False)
+    row, node, component, value = (np.concatenate(part) for part in (rows, nodes, components, values))
+    add_rows(building, faces.name, owner, row, node, component, value, 0.0, None, first=False)
 
 
 def rows_of_faces(compiled: Any) -> np.ndarray:

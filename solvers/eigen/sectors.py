@@ -22,7 +22,7 @@ from fem_mbs.solvers.eigen.modes import real_modes
 from fem_mbs.solvers.linear.constraint_equations import eliminate
 from fem_mbs.solvers.linear.libraries import Effort
 
-__all__ = ["CyclicModes", "SectorMatrices", "cyclic_modes"]
+__all__ = ["CyclicModes", "SectorMatrices", "sector_modes"]
 
 #: Sine of a phase that is 0 or pi.
 _REAL = 1e-9
@@ -75,7 +75,7 @@ class CyclicModes:
     effort: Effort
 
 
-def cyclic_modes(sector: SectorMatrices, phase: float, count: int, check: str = "probe") -> CyclicModes:
+def sector_modes(sector: SectorMatrices, phase: float, count: int, check: str = "probe") -> CyclicModes:
     """Return the ``count`` lowest modes at a phase [rad] between the faces.
 
     Args:
