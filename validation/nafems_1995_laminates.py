@@ -7,8 +7,8 @@
       R0031/3  sandwich plate, 10 x 10 in, faces of 0.028 in, core of 0.75 in, simple supports, 100 psi: -0.123 in,
                34449, 13350 psi on the pulled side of the middle, -5067.5 psi of shear in the middle of a quarter (E)
 
-A quarter of each is computed.  The tube is a shell at 25 mm, where its layers meet and their stresses are compared.  Its
-second load, a temperature, is left out.
+A quarter of each is computed.  The tube is a shell at 25 mm, where its layers meet and their stresses are compared.
+Its second load, a temperature, is left out.
 
 Source: S.J. Hardy and others, NAFEMS, "Composites benchmarks", R0031 (1995/2001); Altair's OptiStruct verification
 manual (OS-V 0500, 0510, 0520) and the Abaqus Benchmarks Guide, section 4.9, print data and targets.
@@ -150,7 +150,8 @@ def check(f: Findings) -> None:
         at = int(np.argmin(np.abs(model.positions - (25.0 * np.sqrt(0.5), 0.0, 25.0 * np.sqrt(0.5))).sum(axis=1)))
         there = layers[model.meshes["s"][0].blocks[0].cells == at].mean(axis=0)
         # steel on top across its axis, fibres at the bottom along theirs
-        for word, value, exact in zip(("steel", "fibres"), (there[0, 2, 1], there[1, 0, 0]), known["tube"], strict=True):
+        values = (there[0, 2, 1], there[1, 0, 0])
+        for word, value, exact in zip(("steel", "fibres"), values, known["tube"], strict=True):
             f.row(
                 "S-WRAPPED", f"hoop stress, {word}, 16 x 40 {cell}", value, exact,
                 "2.5 %: shells keep their thickness, and count it to the first order in h/R = 0.16",

@@ -5,10 +5,10 @@ into the axes of a point, the first one along the projection of that of the elem
 points of B^T C B with C of the section, in blocks: membrane and bending together, transverse shear, drilling.
 
 The strains of a layer at the height z are those of its own metric: with the curvature b of the surface (b_ij the
-component j of the derivative of the normal by the axis i) and k' = k - b e - e b they are e + z k' - z^2 (b k' + k' b)/2
-to the first order in z/R, and its volume is 1 + z (b_11 + b_22) times that at z = 0.  The stiffness counts both: a
-pressed tube has the strain w/(R + z), and the neutral line of a curved beam in bending lies h^2/(12 R) inside (Winkler).
-Forces, moments and stresses follow from e + z k'.
+component j of the derivative of the normal by the axis i) and k' = k - b e - e b they are, to the first order in z/R,
+e + z k' - z^2 (b k' + k' b)/2, and its volume is 1 + z (b_11 + b_22) times that at z = 0.  The stiffness counts both: a
+pressed tube has the strain w/(R + z), and the neutral line of a curved beam in bending lies h^2/(12 R) inside
+(Winkler).  Forces, moments and stresses follow from e + z k'.
 
 Drilling: 2 G h/2 integral a^2 with the rotation a of the surface about the normal less that of the nodes, interpolated
 between the nodes, and the shear modulus G (Hughes & Brezzi 1989, doi:10.1016/0045-7825(89)90124-2).
