@@ -43,6 +43,9 @@ class BarSection:
     neutral: tuple[float, float] = (0.0, 0.0)
     #: section at end B, if it differs
     end: BarSection | None = None
+    #: stress points at end B (4, 2), if they differ, and whether the deck asks for stresses there
+    points_at_b: np.ndarray | None = None
+    recovered_at_b: bool = True
 
 
 def _positive(card: Card, **values: float) -> None:
@@ -80,7 +83,7 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
         points = np.array([_real(card, v) for v in rows[0]]).reshape(4, 2)
         k = 1
     base = (card["a"], card["i1"], card["i2"], card["i12"], card["j"], card["nsm"])
-    last_station = None
+    last_station, points_at_b, recovered = None, None, True
     while k < len(rows) and isinstance(rows[k][0], str):
         station = [old if v is None else _real(card, v) for v, old in zip(rows[k][2:], base, strict=True)]
         if rows[k][0] not in ("YES", "YESA", "NO"):
@@ -90,6 +93,12 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
                 last_station = station
             else:
                 conv.note("PBEAM: sections between its ends are not used", where=card.where)
+        if _real(card, rows[k][1]) == 1.0:
+            recovered = rows[k][0] != "NO"
+            if rows[k][0] == "YES" and k + 1 < len(rows):
+                points_at_b = np.array([_real(card, v) for v in rows[k + 1]]).reshape(4, 2)
+        elif rows[k][0] != "NO":
+            conv.note("PBEAM: forces and stresses between its ends: results missing", Effect.NONE, card.where)
         k += 2 if rows[k][0] == "YES" else 1
     shear = rows[k] if k < len(rows) else [None] * 8
     last = rows[k + 1] if k + 1 < len(rows) else [None] * 8
@@ -123,7 +132,7 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
         )
     return BarSection(
         card["mid"], card["a"], card["i1"], card["i2"], card["j"], card.where, card["i12"],
-        factors[0] or None, factors[1] or None, card["nsm"], points, (n1, n2), end,
+        factors[0] or None, factors[1] or None, card["nsm"], points, (n1, n2), end, points_at_b, recovered,
     )  # fmt: skip
 
 

@@ -1,4 +1,7 @@
-"""Compare the tables of Nastran decks with the listings of MSC Nastran beside them (NAME.f06)."""
+"""Compare the tables of Nastran decks with the listings of MSC Nastran beside them (NAME.f06).
+
+Stresses are judged over the largest of their table.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +43,50 @@ _NORMALS = "a few shells: moments hang on rotations about their normals, whose s
 _CLUSTER = 1e-3
 #: Of the largest displacement over the size of the model: rotations and forces below are round-off.
 _ROUND = 1e-6
-#: Columns of tables that are judged together: displacements and rotations, forces and moments.
-_PARTS = {
-    "DISPLACEMENT": (("translations", slice(0, 3)), ("rotations", slice(3, 6))),
-    "SPCFORCES": (("forces", slice(0, 3)), ("moments", slice(3, 6))),
-    "CROD": (("axial force", slice(0, 1)), ("torque", slice(1, 2))),
-    "CBAR": (("moments", slice(0, 4)), ("shear and axial force", slice(4, 7)), ("torque", slice(7, 8))),
-    "CBEAM": (("moments", slice(0, 2)), ("shear and axial force", slice(2, 5)), ("torque", slice(5, 6))),
+_Part = tuple[str, list[int], list[int]]
+_FORCES = {
+    "DISPLACEMENT": (("translations", range(3)), ("rotations", range(3, 6))),
+    "SPCFORCES": (("forces", range(3)), ("moments", range(3, 6))),
+    "CROD": (("axial force", range(1)), ("torque", range(1, 2))),
+    "CBAR": (("moments", range(4)), ("shear and axial force", range(4, 7)), ("torque", range(7, 8))),
+    "CBEAM": (("moments", range(2)), ("shear and axial force", range(2, 5)), ("torque", range(5, 6))),
+    "CBUSH": (("forces", range(3)), ("moments", range(3, 6))),
 }
+_FORCES["CONROD"] = _FORCES["CROD"]
+_SHELL_FORCES = (("membrane forces", range(3)), ("moments", range(3, 6)), ("shear forces", range(6, 8)))
+#: Parts of tables that hang on rotations about the normals of shells.
+_BENDING = ("rotations", "moments", "torque", "bending", "extremes", "stresses", "strains", "Z1", "Z2")
+
+
+def _parts(quantity: str, named: set[str]) -> list[_Part]:
+    """Return the columns of a table that are judged together: a word, those of ours, and those of the listing."""
+    kind, _, type_ = quantity.rpartition(" ")
+    if not kind:
+        return [(word, list(c), list(c)) for word, c in _FORCES.get(quantity, _SHELL_FORCES)]
+    if type_ in ("CROD", "CONROD"):
+        return [("axial", [0], [0]), ("torsional", [1], [1])]
+    if type_ == "CBAR":
+        ends = [*range(4), *range(7, 11)]
+        return [("bending", ends, ends), ("axial", [4], [4]), ("extremes", [5, 6, 11, 12], [5, 6, 11, 12])]
+    if type_ == "CBEAM":
+        return [("bending", [*range(4)], [*range(4)]), ("extremes", [4, 5], [4, 5])]
+    if type_ == "CBUSH":
+        return [("translations", [0, 1, 2], [0, 1, 2]), ("rotations", [3, 4, 5], [3, 4, 5])]
+    word = "strains" if kind.endswith("STRAIN") else "stresses"
+    if kind.startswith("PLY"):
+        plies: list[_Part] = [(f"{word} along fibres", [0, 1, 2], [0, 1, 2])]
+        return plies if word == "strains" else [*plies, (f"{word} between plies", [3, 4], [3, 4])]
+    if type_ in ("CHEXA", "CPENTA", "CTETRA"):
+        return [(f"{word}", [*range(6)], [*range(6)]), (f"{word} of von Mises", [10], [10])]
+    shift = 1 if "CURVATURE" in named else 0
+    out: list[_Part] = []
+    for at, first, theirs in (("Z1", 1 - shift, 1), ("Z2", 9 - 2 * shift, 9)):
+        label = {"Z1": "middle", "Z2": "curvature"}[at] if shift else at
+        out += [
+            (label, [*range(first, first + 3)], [*range(theirs, theirs + 3)]),
+            (f"{label}, last", [first + 6], [theirs + 6]),
+        ]
+    return out
 
 
 def _without(deck: str, step: int, quantity: str, why: str, status: str = "not compared") -> Row:
@@ -87,10 +126,12 @@ def compare_deck(path: str | Path) -> list[Row]:
 
 
 def _ask_all(deck: BulkDeck) -> None:
-    """Ask for all tables: a listing may hold more than the deck's commands do."""
+    """Ask for all tables, with corners of shells: a listing may hold more than the deck's commands do."""
     for subcase in deck.subcases:
-        for name in ("DISPLACEMENT", "SPCFORCES", "FORCE"):
-            subcase.commands[name] = Command(name, (), "ALL", subcase.where)
+        for name in ("DISPLACEMENT", "SPCFORCES", "FORCE", "STRESS", "STRAIN"):
+            own = subcase.commands.get(name)
+            options = (*(own.options if own is not None else ()), "BILIN")
+            subcase.commands[name] = Command(name, options, "ALL", subcase.where)
 
 
 @dataclass(frozen=True)
@@ -137,8 +178,8 @@ def _mine(table: ListingTable, steps: list[StepReport]) -> PrintTable | None:
 
 def _table(name: str, table: ListingTable, steps: list[StepReport], margin: _Margin) -> list[Row]:
     label = table.quantity + (f" of mode {table.mode}" if table.mode else "")
-    if table.mode and table.quantity != "DISPLACEMENT":
-        return [_without(name, table.subcase, label, "forces of modes are not printed")]
+    if table.mode and table.quantity == "SPCFORCES":
+        return [_without(name, table.subcase, label, "forces of supports of modes are not printed")]
     mine = _mine(table, steps)
     if mine is None:
         return [_without(name, table.subcase, label, "not printed", "missing")]
@@ -146,42 +187,43 @@ def _table(name: str, table: ListingTable, steps: list[StepReport], margin: _Mar
         return [_roots(name, table, mine, margin)]
     if table.mode and _clustered(table, steps):
         return [_without(name, table.subcase, label, "the eigenvalue is not apart from the next: any mix is a shape")]
-    ours = _rows_of(mine)
+    ours = dict(zip(_keys(mine.ids, mine.points), mine.values, strict=True))
     theirs = table.values
-    keys = _keys(table.ids)
+    keys = _keys(table.ids, table.points if mine.points is not None else None)
     if table.quantity == "SPCFORCES":  # of ours only those that are not zero
         ours = {k: ours.get(k, [0.0] * 6) for k in keys}
     if any(k not in ours for k in keys):
         return [_without(name, table.subcase, label, "grid points or elements are missing", "missing")]
     values = np.array([ours[k] for k in keys])
+    parts = _parts(table.quantity, table.named)
     if table.mode:
-        norm = np.linalg.norm(theirs[:, :3]) / max(float(np.linalg.norm(values[:, :3])), 1e-300)
-        values = values * norm * (1.0 if np.sum(values[:, :3] * theirs[:, :3]) >= 0.0 else -1.0)
+        values = values * _factor(table, values, theirs, parts)
     whole = float(np.abs(theirs[:, :3]).max(initial=0.0)) if table.quantity == "DISPLACEMENT" else 0.0
     least = max(whole * margin.turn, _ROUND * float(np.abs(theirs).max(initial=0.0)) if not whole else 0.0)
     out = []
-    for part, columns in _PARTS[table.quantity]:
+    for part, columns, of_listing in parts:
         floor = least if part != "translations" else 0.0
         label_ = f"{label}, {part}"
-        if margin.few and part in ("rotations", "moments", "torque") and np.any(theirs[:, columns]):
+        if margin.few and part.startswith(_BENDING) and np.any(theirs[:, of_listing]):
             out.append(_without(name, table.subcase, label_, _NORMALS))
             continue
-        out.append(_worst(name, table.subcase, label_, values[:, columns], theirs[:, columns], floor, margin))
+        out.append(_worst(name, table.subcase, label_, values[:, columns], theirs[:, of_listing], floor, margin))
     return out
 
 
-def _keys(ids: list[int]) -> list[tuple[int, int]]:
-    """Return numbers with a count of how often they stood before: of beams the ends."""
-    seen: dict[int, int] = {}
-    keys = []
-    for i in ids:
-        seen[i] = seen.get(i, 0) + 1
-        keys.append((i, seen[i]))
-    return keys
+def _factor(table: ListingTable, values: np.ndarray, theirs: np.ndarray, parts: list[_Part]) -> float:
+    """Return the factor on a shape of ours that gives that of the listing; other tables of modes keep their size, of
+    unit modal mass."""
+    _, columns, of_listing = parts[0]
+    sign = 1.0 if np.sum(values[:, columns] * theirs[:, of_listing]) >= 0.0 else -1.0
+    if table.quantity != "DISPLACEMENT":
+        return sign
+    return sign * float(np.linalg.norm(theirs[:, :3])) / max(float(np.linalg.norm(values[:, :3])), 1e-300)
 
 
-def _rows_of(mine: PrintTable) -> dict[tuple[int, int], list[float | None]]:
-    return dict(zip(_keys(mine.ids), mine.values, strict=True))
+def _keys(ids: list[int], points: list[int] | None) -> list[tuple[int, int]]:
+    """Return numbers with their points, or zeros."""
+    return list(zip(ids, points if points is not None else [0] * len(ids), strict=True))
 
 
 def _clustered(table: ListingTable, steps: list[StepReport]) -> bool:
