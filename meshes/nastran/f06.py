@@ -40,6 +40,12 @@ class ListingTable:
         self.points.append(point)
         self.rows.append(values)
 
+    def drop_parts(self) -> None:
+        """Remove rows of which the listing lacks lines, as at its end."""
+        width = max(map(len, self.rows))
+        kept = [k for k, row in enumerate(self.rows) if len(row) == width]
+        self.ids, self.points, self.rows = ([values[k] for k in kept] for values in (self.ids, self.points, self.rows))
+
     @property
     def values(self) -> np.ndarray:
         """Values (n, k)."""
@@ -148,6 +154,8 @@ def read_f06(path: str | Path) -> Listing:
         table.named |= {word for found, word in _NAMED.items() if found in text}
         element = _row(table, text, element)
     out.tables = [t for t in out.tables if t.ids]
+    for t in out.tables:
+        t.drop_parts()
     return out
 
 
@@ -250,7 +258,7 @@ def _beam_row(table: ListingTable, words: list[str], element: int) -> int:
 def _shell_force_row(table: ListingTable, words: list[str], element: int) -> int:
     """Read the middle of an element, or a corner."""
     point = 0
-    if len(words) > 1 and words[1].startswith("CEN/"):
+    if len(words) > 1 and words[1].startswith("CEN/") and words[0].isdigit():
         element, words = int(words[0]), words[2:]
     elif len(words) == 9 and words[0].isdigit():
         if "CORNER" in table.named:
@@ -271,7 +279,7 @@ def _shell_force_row(table: ListingTable, words: list[str], element: int) -> int
 def _shell_stress_row(table: ListingTable, words: list[str], element: int) -> int:
     """Read one of the two lines of the middle of an element, or of a corner."""
     point = 0
-    if len(words) == 10 and words[1].startswith("CEN/"):
+    if len(words) == 10 and words[1].startswith("CEN/") and words[0].isdigit():
         element, words = int(words[0]), words[2:]
     elif len(words) == 9 and words[0].isdigit():
         if "CORNER" in table.named:
@@ -307,7 +315,7 @@ _SOLID = re.compile(
 def _solid_row(table: ListingTable, text: str, words: list[str], element: int) -> int:
     """Read one of the three lines of the middle of an element, or of a corner, or the line that begins an element."""
     if "GRID CS" in text or text.rstrip().endswith("GP"):
-        return int(words[0])
+        return int(words[0]) if words[0].isdigit() else element
     found = _SOLID.match(text)
     if found is None:
         return element

@@ -52,7 +52,7 @@ PARAMETERS: dict[tuple[str, ...], str] = {
         "SIGMA ERROR POSTEXT OUNIT1K PRTPG PRTMGG PRTGPDT PRTDOF PRTSTIFD PRTSTIFF PRTYS PRTUO0 PRTTSET PRTSCP PRTRMG "
         "PRTQSYS PRTPHIZL PRTPHIXA PRTMXX PRTMASS PRTKXX PRTIFLTM PRTHMN PRTGOA PRTGMN PRTFOR PRTDLR PRTCORD PRTCGLTM "
         "PRTBASIC PRTCONN PRTOU4 PRTPSET PRTANS PRTMAT EQCHECK OIBULK OMACHPR GPWG LAMA XFLAG PLTMSG "
-        "OELMSET OGRDSET GEOMU PRTEQIN GPECT CUSROUT ELEMOUT MAXLINES OUTOPT"
+        "OELMSET OGRDSET GEOMU PRTEQIN GPECT CUSROUT ELEMOUT MAXLINES OUTOPT NOFISR"
     ): "they concern output",
     _words(
         "AUTOSPCR BAILOUT MAXRATIO EPZERO ALTRED ASING MPCX SNORM FIXEDB DISPTYP SOLLIB SPARSTOR RCONDK LANCMETH "
@@ -107,15 +107,12 @@ UNUSED_FIELDS: dict[str, tuple[tuple[str, Effect, str], ...]] = {
         ("stress", Effect.NONE, "where stresses are printed"), ("cordm", Effect.NONE, "axes of an isotropic material"),
         ("in", Effect.NONE, "the integration of MSC Nastran, whose elements are others"),
     ),
-    "PROD": (("c", Effect.NONE, "where stresses are printed"),),
-    "CONROD": (("c", Effect.NONE, "where stresses are printed"),),
-    "PBAR": (("c1 c2 d1 d2 e1 e2 f1 f2", Effect.NONE, "where stresses are printed"),),
-    "CELAS2": (("s", Effect.NONE, "where stresses are printed"),),
-    "PELAS": (("s1 s2", Effect.NONE, "where stresses are printed"),),
     "CQUAD4": (("theta", Effect.NONE, "axes of an isotropic material"),),
     "CQUADR": (("theta", Effect.NONE, "axes of an isotropic material"),),
     "CTRIA3": (("theta", Effect.NONE, "axes of an isotropic material"),),
     "CTRIAR": (("theta", Effect.NONE, "axes of an isotropic material"),),
+    "CQUAD8": (("theta", Effect.NONE, "axes of an isotropic material"),),
+    "CTRIA6": (("theta", Effect.NONE, "axes of an isotropic material"),),
     "RFORCE": (("method", Effect.NONE, "how MSC Nastran sums up the masses"),),
     "EIGRL": (
         ("msglvl maxset shfscl options", Effect.NONE, "the conduct of the other program"),

@@ -5,13 +5,15 @@ Stresses are judged over the largest of their table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fem_mbs.decks.comparison import Row
+from fem_mbs.decks.nastran.shells import TYPES
+from fem_mbs.elements.shells.surface import CORNERS
 from fem_mbs.errors import FemMbsError, InputError
 from fem_mbs.meshes.nastran.deck import BulkDeck, Command
 from fem_mbs.meshes.nastran.f06 import ListingTable, read_f06
@@ -19,6 +21,7 @@ from fem_mbs.meshes.nastran.reader import read_bulk
 from fem_mbs.meshes.vocabulary import Effect
 
 if TYPE_CHECKING:
+    from fem_mbs.decks.nastran.model import Conversion
     from fem_mbs.decks.nastran.run import Converted
     from fem_mbs.results.report import PrintTable, StepReport
 
@@ -37,10 +40,19 @@ _DIFFERENT = {
 _COUPLED = (0.25, "consistent masses; coupled ones of shells in MSC Nastran lie between these and lumped ones")
 #: Shells that are so few that one of them spans the model: their number, the margin, and why.
 _FEW = (16, 0.3, "a few shells: those of MSC Nastran bend like cubic polynomials (residual bending flexibility)")
+#: Forces, stresses and strains in the middle of shells and at corners of CQUAD4, and why others are not compared.
+_MIDDLE, _CORNER = 0.1, 0.2
+_SHELL_TABLE = "stresses of shells of another formulation"
+_OTHER_CORNERS = "corners of these shells are extrapolated otherwise in MSC Nastran"
+_OPEN = "edges of shells with mid-side grid points open up beside those of others, in each program in its own way"
+#: Why elements in shapes of such models are not compared.
+_SHAPES = "a few shells: their shapes differ as their eigenvalues do"
 #: Why rotations and moments of such models are not compared.
 _NORMALS = "a few shells: moments hang on rotations about their normals, whose stiffness is one of the formulation"
 #: Modes whose eigenvalues differ by less, relatively, have no shapes of their own.
 _CLUSTER = 1e-3
+#: One less the length of the mean of unit normals that lie in one direction.
+_FLAT = 1e-3
 #: Of the largest displacement over the size of the model: rotations and forces below are round-off.
 _ROUND = 1e-6
 _Part = tuple[str, list[int], list[int]]
@@ -54,8 +66,10 @@ _FORCES = {
 }
 _FORCES["CONROD"] = _FORCES["CROD"]
 _SHELL_FORCES = (("membrane forces", range(3)), ("moments", range(3, 6)), ("shear forces", range(6, 8)))
-#: Parts of tables that hang on rotations about the normals of shells.
-_BENDING = ("rotations", "moments", "torque", "bending", "extremes", "stresses", "strains", "Z1", "Z2")
+#: Ends of the names of parts that do not follow the sign of a shape.
+_EVEN = ("extremes", "last", "of von Mises")
+#: Parts of tables that do not hang on rotations about the normals of shells.
+_DIRECT = ("translations", "forces", "shear and axial force", "axial force", "axial")
 
 
 def _parts(quantity: str, named: set[str]) -> list[_Part]:
@@ -118,7 +132,7 @@ def compare_deck(path: str | Path) -> list[Row]:
         return [*rows, _without(name, 0, "reference", " ".join(str(error).split()), "missing")]
     summary = solution.report
     steps = list(summary.steps) if summary is not None else []
-    margin = _Margin.of(converted)
+    margin = _Margin.of(converted, listing.tables)
     compared = [row for table in listing.tables for row in _table(name, table, steps, margin)]
     if not compared:
         compared = [_without(name, 0, "run", "it ran; the listing has no table that is read")]
@@ -137,16 +151,21 @@ def _ask_all(deck: BulkDeck) -> None:
 @dataclass(frozen=True)
 class _Margin:
     """Largest differences of tables and of eigenvalues, and why; size below which rotations are round-off, per
-    displacement."""
+    displacement; whether there are a few shells alone, and whether edges of shells open up; the largest number of
+    all tables of a quantity; and normals (3,) of the shells at grid points that only shells of one plane have, along
+    the axes of the grid points."""
 
     table: float
     eigenvalues: float
     why: str
     turn: float
     few: bool
+    open: bool
+    scales: dict[str, float]
+    normals: dict[int, np.ndarray]
 
     @classmethod
-    def of(cls, converted: Converted) -> _Margin:
+    def of(cls, converted: Converted, tables: list[ListingTable]) -> _Margin:
         conv = converted.conversion
         found = []
         for group in conv.groups:
@@ -161,8 +180,55 @@ class _Margin:
         few = shells and sum(len(group.ids) for group in conv.groups if group.kind == "shell") < _FEW[0]
         if few:
             table, why = _FEW[1:]
-        # rotations of shells about their normals have no counterpart
-        return cls(table, roots, why, (0.2 if shells else _ROUND) / max(conv.extent, 1e-300), few)
+        scales: dict[str, float] = {}
+        for t in tables:
+            scales[t.quantity] = max(scales.get(t.quantity, 0.0), float(np.abs(t.values).max(initial=0.0)))
+        turn = (0.2 if shells else _ROUND) / max(conv.extent, 1e-300)
+        return cls(table, roots, why, turn, few, _open_edges(conv), scales, _normals(conv))
+
+
+def _open_edges(conv: Conversion) -> bool:
+    """Return whether shells with and without mid-side grid points share an edge."""
+    found: dict[bool, set[tuple[int, int]]] = {False: set(), True: set()}
+    for group in conv.groups:
+        if group.kind != "shell":
+            continue
+        k = CORNERS[group.nodes.shape[1]]
+        for a in range(k):
+            pairs = np.sort(group.nodes[:, [a, (a + 1) % k]], axis=1)
+            found[group.nodes.shape[1] > k] |= set(map(tuple, pairs.tolist()))
+    return bool(found[False] & found[True])
+
+
+def _normals(conv: Conversion) -> dict[int, np.ndarray]:
+    """Return normals (3,) along the axes of grid points by the numbers of those that only shells of one plane have:
+    rotations about them have no counterpart in MSC Nastran."""
+    n = len(conv.grids.ids)
+    total, length, others = np.zeros((n, 3)), np.zeros(n), np.zeros(n, bool)
+    for group in conv.groups:
+        if group.kind != "shell":
+            others[group.nodes.ravel()] = True
+            continue
+        x = conv.grids.x[group.nodes]
+        triangle = group.cell.startswith("triangle")
+        first, second = (x[:, 1] - x[:, 0], x[:, 2] - x[:, 0]) if triangle else (x[:, 2] - x[:, 0], x[:, 3] - x[:, 1])
+        normal = np.cross(first, second)
+        normal /= np.linalg.norm(normal, axis=1)[:, None]
+        for k in range(group.nodes.shape[1]):
+            np.add.at(total, group.nodes[:, k], normal)
+            np.add.at(length, group.nodes[:, k], 1.0)
+    flat = (length > 0.0) & ~others & (np.linalg.norm(total, axis=1) > (1.0 - _FLAT) * length)
+    at = np.flatnonzero(flat)
+    own = np.einsum("nij,nj->ni", conv.grids.axes[at], total[at] / np.linalg.norm(total[at], axis=1)[:, None])
+    return dict(zip(conv.grids.ids[at].tolist(), own, strict=True))
+
+
+def _without_normals(ids: list[int], values: np.ndarray, normals: dict[int, np.ndarray]) -> np.ndarray:
+    """Return rows of six components without the part of the last three along normals of shells."""
+    n = np.array([normals.get(i, np.zeros(3)) for i in ids]).reshape(-1, 3)
+    out = values.copy()
+    out[:, 3:6] -= np.einsum("ni,ni->n", out[:, 3:6], n)[:, None] * n
+    return out
 
 
 def _mine(table: ListingTable, steps: list[StepReport]) -> PrintTable | None:
@@ -196,29 +262,66 @@ def _table(name: str, table: ListingTable, steps: list[StepReport], margin: _Mar
         return [_without(name, table.subcase, label, "grid points or elements are missing", "missing")]
     values = np.array([ours[k] for k in keys])
     parts = _parts(table.quantity, table.named)
+    if margin.few and table.mode and table.quantity != "DISPLACEMENT":
+        return [_without(name, table.subcase, label, _SHAPES)]
     if table.mode:
-        values = values * _factor(table, values, theirs, parts)
+        values = _scaled(table.quantity, values, theirs, parts)
+    if table.quantity in ("DISPLACEMENT", "SPCFORCES"):
+        values, theirs = (_without_normals(table.ids, v, margin.normals) for v in (values, theirs))
     whole = float(np.abs(theirs[:, :3]).max(initial=0.0)) if table.quantity == "DISPLACEMENT" else 0.0
-    least = max(whole * margin.turn, _ROUND * float(np.abs(theirs).max(initial=0.0)) if not whole else 0.0)
+    least = whole * margin.turn if whole else _ROUND * margin.scales[table.quantity]
     out = []
+    shell = table.quantity.rpartition(" ")[2] in TYPES
     for part, columns, of_listing in parts:
         floor = least if part != "translations" else 0.0
         label_ = f"{label}, {part}"
-        if margin.few and part.startswith(_BENDING) and np.any(theirs[:, of_listing]):
+        if shell and not margin.few:
+            own, listed = values[:, columns], theirs[:, of_listing]
+            out += _shell_part(name, table, label_, own, listed, floor, margin)
+            continue
+        if margin.few and part not in _DIRECT and np.any(theirs[:, of_listing]):
             out.append(_without(name, table.subcase, label_, _NORMALS))
             continue
         out.append(_worst(name, table.subcase, label_, values[:, columns], theirs[:, of_listing], floor, margin))
     return out
 
 
-def _factor(table: ListingTable, values: np.ndarray, theirs: np.ndarray, parts: list[_Part]) -> float:
-    """Return the factor on a shape of ours that gives that of the listing; other tables of modes keep their size, of
-    unit modal mass."""
-    _, columns, of_listing = parts[0]
-    sign = 1.0 if np.sum(values[:, columns] * theirs[:, of_listing]) >= 0.0 else -1.0
-    if table.quantity != "DISPLACEMENT":
-        return sign
-    return sign * float(np.linalg.norm(theirs[:, :3])) / max(float(np.linalg.norm(values[:, :3])), 1e-300)
+def _shell_part(
+    name: str, table: ListingTable, label: str, values: np.ndarray, theirs: np.ndarray, floor: float,
+    margin: _Margin,
+) -> list[Row]:  # fmt: skip
+    """Return rows of a part of a table of shells: in the middle, and at the corners."""
+    if margin.open:
+        return [_without(name, table.subcase, label, _OPEN)]
+    middle = np.array(table.points) == 0
+    if table.quantity.startswith("PLY"):
+        middle[:] = True
+    own = replace(margin, table=_MIDDLE, why=_SHELL_TABLE)
+    out = [_worst(name, table.subcase, label, values[middle], theirs[middle], floor, own)] if middle.any() else []
+    if middle.all():
+        return out
+    label = f"{label}, corners"
+    if not table.quantity.endswith("CQUAD4"):
+        return [*out, _without(name, table.subcase, label, _OTHER_CORNERS)]
+    own = replace(own, table=_CORNER)
+    return [*out, _worst(name, table.subcase, label, values[~middle], theirs[~middle], floor, own)]
+
+
+def _scaled(quantity: str, values: np.ndarray, theirs: np.ndarray, parts: list[_Part]) -> np.ndarray:
+    """Return a table of a shape with the sign of the listing, and displacements with its size; other tables have the
+    size of unit modal mass."""
+    straight = [(c, of) for word, c, of in parts if not word.endswith(_EVEN)]
+    sign = 1.0 if sum(np.sum(values[:, c] * theirs[:, of]) for c, of in straight) >= 0.0 else -1.0
+    out = sign * values
+    if quantity == "DISPLACEMENT":
+        return out * float(np.linalg.norm(theirs[:, :3])) / max(float(np.linalg.norm(values[:, :3])), 1e-300)
+    for word, columns, _ in parts:
+        if word == "extremes" and sign < 0.0:  # the largest becomes the smallest
+            pairs = np.array(columns).reshape(-1, 2)
+            out[:, pairs.ravel()] = out[:, pairs[:, ::-1].ravel()]
+        elif word.endswith(_EVEN):
+            out[:, columns] = values[:, columns]
+    return out
 
 
 def _keys(ids: list[int], points: list[int] | None) -> list[tuple[int, int]]:

@@ -179,7 +179,7 @@ class Printer(Relay):
             if mine.any():
                 self._add("DISPLACEMENT", ids[mine], self._nodal(moved)[mine], time=float(time))
             if elements:
-                u = np.zeros(linear.first)
+                u = np.zeros(linear.system.n_dof)
                 u[number[number > 0] - 1] = moved[number > 0]
                 state = ElementState(self.conv, self.job, changed_outputs(linear, u), moved)
                 self._elements(step, state, time=float(time))

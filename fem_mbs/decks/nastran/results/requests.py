@@ -19,10 +19,6 @@ _MISSING = (
     "SDISPLACEMENT", "SVECTOR", "SVELOCITY", "SACCELERATION", "BOUTPUT", "NLSTRESS", "NLLOAD", "THERMAL", "FLUX",
     "ENTHALPY", "MCFRACTION", "GPSTRAIN", "MODALSE", "MODALKE", "INTENSITY", "PRESSURE", "PLSTRN", "THSTRN",
 )  # fmt: skip
-#: Fields of entries that say where stresses are printed.
-_PLACES = {"PSHELL": ("z1", "z2"), "PROD": ("c",), "CONROD": ("c",)}
-
-
 class Options:
     """What the options in brackets of a command ask for: ``mises`` stresses of von Mises instead of the largest shear,
     ``corners`` of shells, ``fibres`` instead of curvatures."""
@@ -58,20 +54,12 @@ def note_results(conv: Conversion) -> None:
             if name in asked and name in subcase.commands:
                 conv.note(f"{name}: results missing", Effect.NONE, subcase.commands[name].where)
     if {"STRESS", "STRAIN"} & asked:
-        _read_places(conv)
+        for group in conv.groups:
+            if group.kind == "shell" and group.section.name == "PSHELL":
+                group.section.seen.update(("z1", "z2"))
         _note_stresses(conv, "STRAIN" in asked)
     for subcase in conv.deck.subcases:
         _note_solution(conv, subcase)
-
-
-def _read_places(conv: Conversion) -> None:
-    used = {id(group.section) for group in conv.groups}
-    for name, fields in _PLACES.items():
-        for card in conv.deck.of(name):
-            if id(card) in used:
-                card.seen.update(fields)
-    for card in conv.deck.of("CELAS2"):
-        card.seen.add("s")
 
 
 def _note_stresses(conv: Conversion, strain: bool) -> None:
