@@ -19,6 +19,7 @@ from fem_mbs.decks.abaqus.loads import surface_facets
 from fem_mbs.decks.abaqus.model import Conversion, axes_at
 from fem_mbs.decks.abaqus.solids import nodal_areas
 from fem_mbs.decks.abaqus.time import Given, Timeline, courses, is_general
+from fem_mbs.decks.abaqus.vibrations import VIBRATION, shaken_supports
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, DeckStep, Mpc, RigidBody
@@ -466,20 +467,44 @@ def _entries(conv: Conversion, boundaries: Sequence[Boundary], zero: bool = Fals
             raise UnsupportedError(
                 "FIXED supports, which hold what earlier steps did, are not supported", place=b.where
             )
-        keys, exists = _keys(conv, b)
-        keys = np.unique(keys[exists])
+        keys = _held(conv, b)
         if len(keys):
             value = 0.0 if zero else b.value
             out.append(Given(keys, np.full(len(keys), value), b.amplitude if value else None, b.where))
     return out
 
 
+def _move_bases(conv: Conversion, before: list[Given], per_step: list[list[Given]]) -> None:
+    """Add the displacements that base motions of MODAL DYNAMIC steps give to all supports of their direction."""
+    for i, step in enumerate(conv.deck.steps):
+        for base in step.base_motions if step.procedure == "MODAL DYNAMIC" else ():
+            keys = np.unique(np.concatenate([g.keys for entries in (before, *per_step) for g in entries]))
+            keys = keys[keys % 6 == base.dof - 1]
+            _, local = conv.transform_of(keys // 6)
+            if not len(keys) or local.any():
+                what = "in the axes of a *TRANSFORM" if len(keys) else "nowhere"
+                raise UnsupportedError(f"the base motion moves direction {base.dof}, which is held {what}",
+                                       place=base.where, remedy="give the motion by *BOUNDARY")  # fmt: skip
+            per_step[i].append(Given(keys, np.ones(len(keys)), base.amplitude, base.where))
+
+
+def _held(conv: Conversion, boundary: Boundary) -> np.ndarray:
+    """Return keys (m,) of the dofs that a support holds."""
+    keys, exists = _keys(conv, boundary)
+    return np.unique(keys[exists])
+
+
 def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
     deck = conv.deck
     before = _entries(conv, deck.boundaries)
     per_step = [_entries(conv, step.boundaries, zero=not is_general(step)) for step in deck.steps]
+    _move_bases(conv, before, per_step)
     alone = _of_single_steps(conv, table, before, per_step)
     before, *per_step = (_without(entries, alone) for entries in (before, *per_step))
+    shaking = [[(b, _held(conv, b)) for b in s.boundaries if b.value] if s.procedure == VIBRATION else []
+               for s in deck.steps]  # fmt: skip
+    at_rest = shaken_supports(conv, (before, *(per_step[i] for i in timeline.steps)), shaking)
+    before, *per_step = (_without(entries, at_rest) for entries in (before, *per_step))
     given = [per_step[i] for i in timeline.steps]
     lone = [g for i, entries in enumerate(per_step) if i not in timeline.steps for g in entries]
     start = [*lone, *before] if timeline.steps and not before else [*before, *(lone if not timeline.steps else ())]
@@ -522,7 +547,8 @@ def _without(entries: list[Given], keys: np.ndarray) -> list[Given]:
 
 
 def _of_single_steps(conv: Conversion, table: _Table, before: list[Given], per_step: list[list[Given]]) -> np.ndarray:
-    """Return keys (m,) of supports that some steps have and others lack; make them groups of the steps that have them.
+    """Return keys (m,) of supports that some steps have and others, or all, lack; make them groups of the steps that
+    have them.
 
     Raises:
         ModelError: such supports move, or a step is not linear statics, modes or buckling.
@@ -541,9 +567,10 @@ def _of_single_steps(conv: Conversion, table: _Table, before: list[Given], per_s
         return np.empty(0, int)
     common = set.intersection(*map(set, sets.values()))
     of_all = {k: g for own in sets.values() for k, g in own.items()}
+    ended = [k for g in before for k in g.keys.tolist() if k not in of_all]  # by OP=NEW in the first step
     alone = sorted(set(of_all) - common)
     if not alone:
-        return np.empty(0, int)
+        return np.array(ended, int)
     _, has = conv.transform_of(np.array(alone) // 6)
     for key, local in zip(alone, has.tolist(), strict=True):
         given = of_all[key]
@@ -578,7 +605,7 @@ def _of_single_steps(conv: Conversion, table: _Table, before: list[Given], per_s
             for d in np.unique(directions).tolist():
                 conv.model.fix(held_nodes[directions == d], [_NAMES[d]], group=group)
         conv.step_supports[i] = groups[keys]
-    return np.array(alone)
+    return np.array(alone + ended)
 
 
 def _takes_supports(conv: Conversion, step: DeckStep) -> bool:

@@ -21,6 +21,7 @@ from fem_mbs.decks.abaqus.model import Conversion, Group, density_of, expansion_
 from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_middle
 from fem_mbs.decks.abaqus.solids import nodal_volumes
 from fem_mbs.decks.abaqus.time import Course, Given, Root, Timeline, courses, is_general
+from fem_mbs.decks.abaqus.vibrations import VIBRATION, Shake, load_parts
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import TimeFunction
@@ -35,11 +36,12 @@ _SMALL_STRETCH = 1e-3
 
 @dataclass
 class Plan:
-    """Loads to make: names of those of general steps, and of each other step (by its index); ``make``: what makes them
-    once the model has its parts."""
+    """Loads to make: names of those of general steps, and of each other step (by its index); ``shakes``: how those of
+    steady vibrations shake; ``make``: what makes them once the model has its parts."""
 
     general: list[str] = field(default_factory=list)
     own: dict[int, list[str]] = field(default_factory=dict)
+    shakes: dict[str, Shake] = field(default_factory=dict)
     make: list[Callable[[], None]] = field(default_factory=list)
 
 
@@ -56,6 +58,14 @@ def plan_loads(conv: Conversion, timeline: Timeline) -> Plan:
         if i in timeline.steps or not step.supported:
             continue
         plan.own[i] = []
+        if step.procedure == VIBRATION:
+            for k, (part, shake) in enumerate(load_parts(step), 1):
+                names: list[str] = []
+                prefix = f"step {step.number} " if k == 1 else f"step {step.number}, part {k} "
+                _all_kinds(conv, Timeline((i,), (0.0,), (1.0,)), [part], plan, names, prefix, once=True)
+                plan.own[i] += names
+                plan.shakes |= dict.fromkeys(names, shake)
+            continue
         _all_kinds(conv, Timeline((i,), (0.0,), (1.0,)), [step], plan, plan.own[i], f"step {step.number} ", once=True)
     _temperatures(conv, timeline, plan)
     return plan
