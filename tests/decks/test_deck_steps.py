@@ -372,6 +372,19 @@ def test_supports_that_cannot_change(tmp_path, case):
         )
 
 
+def test_loads_of_one_step_add_up(tmp_path):
+    """As CalculiX's forcadd.f has it; in a later step the new value takes the place of the sum."""
+    pull = "*CLOAD\nRIGHT, 1, 10.\n*CLOAD\nRIGHT, 1, 10.\n*CLOAD\nRIGHT, 1, 5.\n*NODE PRINT, NSET=RIGHT\nU\n"
+    deck = bar("*BOUNDARY\nLEFT, 1, 1\n", step("*STATIC\n" + pull), step("*STATIC\n*CLOAD\nRIGHT, 1, 20.\n"))
+    _, done = run(tmp_path / "d.inp", deck)
+    found = [np.array(done[k]["prints"][0]["values"])[:, 0] for k in (0, 1)]
+    assert found[0] == pytest.approx(100.0 * 3.0 / 1000.0 * np.ones(4))
+    assert found[1] == pytest.approx(80.0 * 3.0 / 1000.0 * np.ones(4))
+    other = "*AMPLITUDE, NAME=A\n0., 0., 1., 2.\n"
+    with pytest.raises(InputError, match="another amplitude"):
+        run(tmp_path / "d.inp", other + deck.replace("*CLOAD\nRIGHT, 1, 5.", "*CLOAD, AMPLITUDE=A\nRIGHT, 1, 5."))
+
+
 def test_supports_that_end_before_the_first_step(tmp_path):
     """OP=NEW of the first step ends the supports of the model."""
     held = bar("*BOUNDARY\nLEFT, 1, 1\n", step("*STATIC\n{}" + PULL.format("RIGHT", 25.0)))

@@ -85,13 +85,7 @@ def _all_kinds(
     """Create the time courses of all kinds of loads; ``once``: they act in full in one step without duration."""
 
     def found(kind: str, given: list[list[Given]]) -> Iterable[tuple[str, Course, TimeFunction | float]]:
-        got, twice = courses(conv.deck, timeline, given, [kind in s.new for s in steps])
-        for place in twice:
-            what = "node and direction" if kind == "CLOAD" else "element and label"
-            conv.note(
-                f"{place}: a load of the same {what} is given a second time in one step; the last value counts",
-                Effect.DIFFERS,
-            )
+        got, _ = courses(conv.deck, timeline, given, [kind in s.new for s in steps], sums=True)
         for k, course in enumerate(got, 1):
             if not np.any(course.factors) or not np.any(_values(course.function)):
                 continue
