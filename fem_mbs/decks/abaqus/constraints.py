@@ -6,6 +6,7 @@ couplings, exact at any rotation.  The first dof of an equation depends on the o
 same one, and no support may hold it.
 
     BEAM, LINK   the distance of two nodes stays        PIN, TIE   two nodes move together (TIE: and turn)
+    MEANROT      the mean rotation of nodes about an axis is a displacement of another one
     STRAIGHT     nodes stay on the line through the first two      PLANE   on the plane through the first three
 """
 
@@ -33,6 +34,8 @@ __all__ = ["make_constraints", "nodes_of_constraints", "tie_facets"]
 _NAMES = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
 #: Of the length between nodes: beside the line or plane of an MPC by less, a node lies on it.
 _ON = 1e-6
+#: Of the mean square distance from the axis of an MPC MEANROT: nodes nearer do not count, as in CalculiX.
+_NEAR_AXIS = 1e-10
 
 
 def nodes_of_constraints(conv: Conversion) -> None:
@@ -178,7 +181,7 @@ def _hold_unused(conv: Conversion, table: _Table) -> None:
         alone[conv.nodes(entry.nodes)] = False
         alone[conv.node(entry.ref_node)] = False
     for mpc in deck.mpcs:
-        alone[conv.nodes(mpc.nodes)] = False
+        alone[conv.nodes(mpc.nodes[:-1] if mpc.kind == "MEANROT" else mpc.nodes)] = False
     dim = 2 if conv.plane else 3
     named = np.zeros((len(alone), 6), bool)
     for ref, directions in partial.items():
@@ -289,10 +292,51 @@ def _mpc(conv: Conversion, table: _Table, mpc: Mpc) -> None:
             table.add([a, b], [k, k], [1.0, -1.0], where)
     elif kind in ("STRAIGHT", "PLANE"):
         _flat(conv, table, mpc, nodes)
+    elif kind == "MEANROT":
+        _mean_rotation(conv, table, mpc, nodes)
     else:
         raise UnsupportedError(
-            f"the MPC {kind} is not supported", place=where, remedy="known are BEAM, LINK, PIN, TIE, STRAIGHT, PLANE"
+            f"the MPC {kind} is not supported",
+            place=where,
+            remedy="known are BEAM, LINK, PIN, TIE, STRAIGHT, PLANE, MEANROT",
         )
+
+
+def _mean_rotation(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
+    """Make the displacement of the last node along x the mean rotation of the others about its position vector.
+
+    Their centre is the mean of their places; each node counts with the angle that it turns by (CalculiX,
+    umpc_mean_rot.f).
+
+    Raises:
+        ModelError: the nodes define no rotation; UnsupportedError: steps with NLGEOM, plane models.
+    """
+    x, where = conv.deck.x, mpc.where
+    if conv.nlgeom or conv.plane:
+        raise UnsupportedError("the MPC MEANROT is supported for small rotations in space only", place=where,
+                               remedy="remove NLGEOM")  # fmt: skip
+    ref, own = int(nodes[-1]), nodes[:-1:3]
+    if len(nodes) % 3 != 1 or not (nodes[:-1].reshape(-1, 3) == own[:, None]).all():
+        raise ModelError("the MPC MEANROT needs every node three times, and then that with the axis", place=where)
+    size = float(np.linalg.norm(x[ref]))
+    if not size > 0.0:
+        raise ModelError(f"node {conv.name_of(ref)} of the MPC MEANROT stands at the origin", place=where,
+                         remedy="give it the vector of the axis as coordinates")  # fmt: skip
+    axis = x[ref] / size
+    arm = x[own] - x[own].mean(axis=0)
+    arm -= np.outer(arm @ axis, axis)
+    square = np.einsum("ij,ij->i", arm, arm)
+    far = square > _NEAR_AXIS * square.mean()
+    if far.sum() < 2:
+        raise ModelError("the nodes of the MPC MEANROT lie on its axis", place=where)
+    turn = np.where(far[:, None], np.cross(axis, arm) / np.where(far, square, 1.0)[:, None], 0.0)
+    turn -= turn.mean(axis=0)  # the centre moves along
+    node, component = np.repeat(own, 3), np.tile(np.arange(3), len(own))
+    c = turn.ravel()
+    kept = np.abs(c) > 1e-12 * np.abs(c).max()
+    order = np.argsort(-np.abs(c[kept]), kind="stable")
+    terms = (np.r_[v[kept][order], last] for v, last in ((node, ref), (component, 0), (c, -float(len(own)))))
+    table.add(*terms, where, preferred=False)
 
 
 def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
@@ -378,8 +422,10 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
     if coupling.kind == "distributing" and _is_mean(conv, coupling):
         # CalculiX: the displacement of the node is the weighted mean, it has no rotation
         w = np.asarray(coupling.weights, float) / np.sum(coupling.weights)
-        for k in range(3):
-            table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where)
+        supports = (*conv.deck.boundaries, *(b for step in conv.deck.steps for b in step.boundaries))
+        held = {d - 1 for b in supports if coupling.ref_node in b.nodes for d in b.dofs}
+        for k in range(3):  # where the node itself is held, one of the others follows
+            table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where, preferred=k not in held)
         return
     if coupling.kind == "distributing":
         if coupling.orientation is not None:
