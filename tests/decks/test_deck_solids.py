@@ -115,7 +115,7 @@ def test_bricks_with_one_point(tmp_path):
     assert any("is ENHANCED with factors 1, not STIFFNESS" in str(n) for n in convert(read_deck(path)).notes)
 
 
-# ---- centrifugal loads of parts and of plane models -------------------------------------------------------------------
+# ---- centrifugal loads of parts and of plane models ------------------------------------
 @pytest.mark.parametrize("kind", ["C3D8", "C3D20R"])
 def test_a_part_that_spins(tmp_path, kind):
     """The outer half of a bar spins, and a point mass at its end: the inner half is pulled by both."""
