@@ -96,8 +96,8 @@ class Expansion(_Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Material(_Frozen):
-    """density (m, 2): value and temperature (NaN where not given), or None; damping (alpha, beta) of Rayleigh; others:
-    the keywords of this material that were not used."""
+    """density (m, 2): value and temperature (NaN where not given), or None; damping (alpha, beta) of Rayleigh;
+    structural: loss factor; others: the keywords of this material that were not used."""
 
     name: str
     elastic: Elastic | None
@@ -106,6 +106,7 @@ class Material(_Frozen):
     damping: tuple[float, float]
     others: tuple[str, ...]
     where: str
+    structural: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -401,6 +402,7 @@ class Boundary(_Frozen):
     kind: str
     fixed: bool
     where: str
+    imaginary: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,6 +415,7 @@ class Cload(_Frozen):
     amplitude: str | None
     follower: bool
     where: str
+    imaginary: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -435,6 +438,7 @@ class Dload(_Frozen):
     parameters: np.ndarray
     amplitude: str | None
     where: str
+    imaginary: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -446,6 +450,17 @@ class Dsload(_Frozen):
     value: float
     direction: np.ndarray
     amplitude: str | None
+    where: str
+    imaginary: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class BaseMotion(_Frozen):
+    """All supports in direction dof (1 to 3) move by an amplitude: kind DISPLACEMENT or ACCELERATION."""
+
+    dof: int
+    amplitude: str
+    kind: str
     where: str
 
 
@@ -493,9 +508,10 @@ class DeckStep(_Frozen):
     duration of STATIC and DYNAMIC; alpha of DYNAMIC (-1/3..0; the default of the programs is -0.05).  n_modes, lower,
     upper: number and bounds [cycles/time] of FREQUENCY (upper infinite where not given), number of factors and
     tolerance of BUCKLE; coriolis: of COMPLEX FREQUENCY; data: frequencies of STEADY STATE DYNAMICS, direct or by the
-    modes of the last FREQUENCY step; modal_damping: first, last mode (0: the highest) and ratio; rayleigh: first, last
-    mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose
-    entries of earlier steps end.
+    modes of the last FREQUENCY step, and with ``between`` (number, bias) the ends of a range in which so many lie
+    between neighbouring natural ones; scaled: whether their scale is given; modal_damping: first, last mode (0: the
+    highest) and ratio; rayleigh: first, last mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD",
+    "TEMPERATURE") whose entries of earlier steps end.
     """
 
     number: int
@@ -528,6 +544,9 @@ class DeckStep(_Frozen):
     dsloads: tuple[Dsload, ...]
     temperatures: tuple[Temperature, ...]
     outputs: tuple[OutputRequest, ...]
+    base_motions: tuple[BaseMotion, ...]
+    between: tuple[int, float] | None
+    scaled: bool
     new: frozenset[str]
     where: str
 

@@ -92,7 +92,6 @@ _NOT_USED = {
         ("GLOBAL DAMPING", "COMPOSITE MODAL DAMPING", "DAMPING CONTROLS"),
         "damping comes from materials and dashpots",
     ),
-    "BASE MOTION": "the motion of supports is given by *BOUNDARY",
     **dict.fromkeys(
         (
             "CFLUX", "DFLUX", "FILM", "RADIATE", "VIEWFACTOR", "MASS FLOW", "MASS FLOW RATE", "COUPLED THERMAL",

@@ -140,6 +140,8 @@ class Conversion:
     turned: list[tuple[str, int, int]] = field(default_factory=list)
     #: step of the deck (its index) -> group of supports that it has besides those of all steps
     step_supports: dict[int, str] = field(default_factory=dict)
+    #: step of the deck (its index) -> names of motions of supports that shake in it -> how
+    shaken: dict[int, dict[str, Any]] = field(default_factory=dict)
     #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)
     facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     #: names of cell sets of shells -> their cells: (group, rows of its elements)
