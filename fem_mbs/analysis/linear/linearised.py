@@ -333,11 +333,15 @@ class Linearised:
         return whole
 
     # --- linear response -------------------------------------------------------------------------------------------
-    def respond(self, mask: np.ndarray, weight: bool, whole: bool = False, owner: str = "Buckling") -> Response:
+    def respond(
+        self, mask: np.ndarray, weight: bool, whole: bool = False, owner: str = "Buckling",
+        kept: np.ndarray | None = None,
+    ) -> Response:  # fmt: skip
         """Return small displacements from the state under loads of ``mask`` (n_fun,) and, by ``weight``, of gravity.
 
         ``whole``: the forces out of balance at the state act too, and supports, motions and equations of ``mask`` take
-        their prescribed values; else return the difference that the loads cause.
+        their prescribed values, supports the displacements ``kept`` (first,) if given; else return the difference that
+        the loads cause.
 
         Raises:
             AnalysisError: the model can move freely or is unstable, naming a dof.
@@ -353,7 +357,7 @@ class Linearised:
             if whole:
                 right = np.zeros(self.constraints.shape[0])
                 right[: self.multipliers.size] = -r[self.multipliers]
-                found = self.eliminate(right, self.prescribed(level))
+                found = self.eliminate(right, self.prescribed(level) + (0.0 if kept is None else kept))
             K = self._node_part(self.balanced_tangent)
             q = self._solve(found.T.T @ (f - K @ found.u0), owner)
             u[: self.first] = found.T @ q + found.u0
