@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem_mbs.meshes.abaqus.assembly import place, turn
-from fem_mbs.meshes.abaqus.deck import Amplitude, Coupling, Equation, InitialCondition, Mpc, RigidBody, Tie, Transform
+from fem_mbs.meshes.abaqus.deck import (
+    Amplitude,
+    Coupling,
+    Equation,
+    InitialCondition,
+    Mpc,
+    PretensionSection,
+    RigidBody,
+    Tie,
+    Transform,
+)
 from fem_mbs.meshes.abaqus.properties import check_axes, where
 from fem_mbs.meshes.abaqus.text import Card, Row, label
 from fem_mbs.meshes.vocabulary import Effect
@@ -263,6 +273,29 @@ def tie(deck: Reading, card: Card) -> None:
         deck.ties.append(Tie(name, slave, master, None if np.isnan(tolerance) else tolerance, adjust, where(card)))
 
 
+def pretension_section(deck: Reading, card: Card) -> None:
+    """Cut a part along a SURFACE, or replace a beam ELEMENT, by a section that the first direction of NODE shortens."""
+    surface, element = card.get("SURFACE"), card.get("ELEMENT")
+    if (surface is None) == (element is None):
+        card.fail("give either SURFACE=... or ELEMENT=...")
+    beam = None
+    if element is not None:
+        ids = deck.mesh.elements(Row(card, card.file, card.line), element)
+        if len(ids) != 1:
+            card.fail(f"ELEMENT={element} has {len(ids)} elements; name one beam")
+        beam = int(ids[0])
+    node = deck.mesh.one_node(card, card.need("NODE"))
+    rows, normal = list(card.rows()), None
+    if rows:
+        row, fields = deck.only_line(card, "the normal")
+        normal = np.array(row.numbers(fields, "the normal", 1, 3))
+        normal = np.append(normal, np.zeros(3 - len(normal)))
+        if not np.linalg.norm(normal) > 0.0:
+            row.fail("the normal has no length; give its direction, or none for that of the surface")
+    name = "" if surface is None else deck.mesh.surface(card, surface)
+    deck.pretensions.append(PretensionSection(name, beam, node, normal, where(card)))
+
+
 def transform(deck: Reading, card: Card) -> None:
     """Give nodes rectangular or cylindrical axes for supports, loads and equations."""
     nodes = deck.mesh.nset(card, card.need("NSET"))
@@ -360,6 +393,7 @@ CONSTRAINT_KEYWORDS = {
     "KINEMATIC COUPLING": kinematic_coupling,
     "DISTRIBUTING COUPLING": distributing_coupling,
     "TIE": tie,
+    "PRE-TENSION SECTION": pretension_section,
     "TRANSFORM": transform,
     "AMPLITUDE": amplitude,
     "INITIAL CONDITIONS": initial_conditions,

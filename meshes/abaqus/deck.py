@@ -24,7 +24,8 @@ __all__ = [
     "Amplitude", "BeamSection", "Boundary", "Cload", "ConnectorSection", "Coupling", "Dashpot", "Deck", "Dload",
     "Dsload", "Elastic", "ElementBlock", "Equation", "Expansion", "InitialCondition", "Layer", "Material",
     "MembraneSection", "Mpc", "Normal", "Orientation", "OutputRequest", "PointMass", "RigidBody", "RotaryInertia",
-    "Section", "ShellSection", "SolidSection", "Spring", "DeckStep", "Surface", "Temperature", "Tie", "Transform",
+    "PretensionSection", "Section", "ShellSection", "SolidSection", "Spring", "DeckStep", "Surface", "Temperature",
+    "Tie", "Transform",
     "Unused",
 ]  # fmt: skip
 
@@ -364,6 +365,18 @@ class Tie:
 
 
 @dataclass(frozen=True, eq=False)
+class PretensionSection(_Frozen):
+    """A cut along the faces of a surface, or instead of a beam ``element`` (the other is "" or None); the first
+    direction of ``node`` is its shortening along the normal (3,), None: that of the surface, or of the beam."""
+
+    surface: str
+    element: int | None
+    node: int
+    normal: np.ndarray | None
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
 class Amplitude(_Frozen):
     """A factor of time: definition TABULAR (t (m,), value (m,), linear between, constant outside) or SMOOTH STEP (with
     quintic steps between); PERIODIC, MODULATED, DECAY and others as given in ``data``.  total_time: t counts from the
@@ -582,6 +595,7 @@ class Deck(_Frozen):
     rigid_bodies: tuple[RigidBody, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     ties: tuple[Tie, ...] = ()
+    pretensions: tuple[PretensionSection, ...] = ()
     initial_conditions: tuple[InitialCondition, ...] = ()
     boundaries: tuple[Boundary, ...] = ()
     steps: tuple[DeckStep, ...] = ()

@@ -84,7 +84,6 @@ _NOT_USED = {
         ("MODEL CHANGE", "CHANGE MATERIAL", "CHANGE PLASTIC", "CHANGE SOLID SECTION"),
         "elements and materials are the same in all steps",
     ),
-    "PRE-TENSION SECTION": "pre-tension is not computed",
     **dict.fromkeys(
         ("CYCLIC SYMMETRY MODEL", "SELECT CYCLIC SYMMETRY MODES"), "models of one sector are not computed"
     ),
@@ -192,6 +191,7 @@ class Reading:
         self.couplings: list = []
         self.coupling: tuple | None = None
         self.ties: list = []
+        self.pretensions: list = []
         self.initial_conditions: list = []
         self.boundaries: list = []
         self.steps: list[DeckStep] = []
@@ -396,6 +396,7 @@ def read_deck(path: str | Path) -> Deck:
         rigid_bodies=tuple(reading.rigid_bodies),
         couplings=tuple(reading.couplings),
         ties=tuple(reading.ties),
+        pretensions=tuple(reading.pretensions),
         initial_conditions=tuple(reading.initial_conditions),
         boundaries=tuple(reading.boundaries),
         steps=tuple(reading.steps),

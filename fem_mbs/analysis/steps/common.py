@@ -204,9 +204,7 @@ class About(StepOptions):
 class Supported(About):
     """The place that a linear step is about, and supports of its own."""
 
-    supports: Any = key(
-        NAMES, SUPPORTS_TEXT, "", shows="none"
-    )
+    supports: Any = key(NAMES, SUPPORTS_TEXT, "", shows="none")
 
 
 @dataclass(frozen=True, kw_only=True)
