@@ -32,9 +32,6 @@ DROPPED = {
         block(material=steel().replace("*DENSITY", "*PLASTIC\n1e8, 0.\n*DENSITY")), "*MATERIAL",
         "*PLASTIC of the material STEEL is not used",
     ),
-    "cyclic symmetry": (
-        block(SURFACES + "*TIE, NAME=T, CYCLIC SYMMETRY\nA, B\n"), "*TIE", "keyword TIE, CYCLIC SYMMETRY",
-    ),
     "model change": (
         block(steps=step(PULL + "*MODEL CHANGE, TYPE=ELEMENT, REMOVE\nEALL\n")), "*MODEL CHANGE", "MODEL CHANGE",
     ),

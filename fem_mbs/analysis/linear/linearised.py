@@ -48,6 +48,8 @@ _SHAPE = 0.1
 #: keep them (`keeps_constraints`).
 LARGE, MECHANISM = 1500, 0.25
 _REFINEMENTS = 2
+#: Displacements of a preload over the model's size, beyond which they are no small ones by any measure.
+_FARTHEST = 1.0
 #: Difference of opposite entries of a stiffness, over the root of their diagonal entries, that rounding leaves.
 _SYMMETRIC = 1e-10
 #: Relative steps of differences: of displacements (radians, over the model's length), of velocities [1/s].
@@ -139,7 +141,17 @@ class Linearised:
 
         Elements with large displacements have a strain of second order there, which the stresses of a linear solution
         do not contain; it is subtracted.
+
+        Raises:
+            AnalysisError: the displacements exceed the size of the model, as those of loose models do.
         """
+        far = float(np.abs(response.u[self.system.system.positions]).max(initial=0.0))
+        if far > _FARTHEST * self.system.length:
+            raise AnalysisError(
+                f"the displacements of the preload reach {far:.3g} m, and the size of the model is "
+                f"{self.system.length:.3g} m: no small ones, about which a step is linear; hold the model in the preload "
+                "step, or take a static step"
+            )
         here, moved = self.level(), self.moved(response.u)
         before = self.outputs(self.state, self._blocks(stresses=True), stresses=True)
         changes, stresses = self.output_changes(response.u, stresses=True), {}

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fem_mbs.decks.abaqus.cyclic import make_sectors
 from fem_mbs.decks.abaqus.loads import surface_facets
 from fem_mbs.decks.abaqus.model import Conversion, axes_at
 from fem_mbs.decks.abaqus.pretension import section_equations
@@ -159,6 +160,7 @@ def make_constraints(conv: Conversion, timeline: Timeline) -> None:
         conv.places[f"tie {tie.name}"] = tie.where
         slave = f"deck:{tie.slave} (tie)" if f"{tie.slave} (tie)" in conv.facets else _surface_nodes(conv, tie.slave)
         conv.model.tie(f"tie {tie.name}", slave, f"deck:{tie.master} (tie)", tie.tolerance, tie.adjust)
+    make_sectors(conv)
     table.finish("equations")
     _hold_unused(conv, table)
     _supports(conv, table, timeline)

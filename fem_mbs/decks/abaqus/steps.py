@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.decks.abaqus.cyclic import cyclic_modes
 from fem_mbs.decks.abaqus.loads import Plan
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.decks.abaqus.time import Timeline, is_general
@@ -229,6 +230,9 @@ def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: boo
             f"{step.where}: FREQUENCY without PERTURBATION is computed about the state that the steps before have left",
             Effect.NONE,
         )
+    if step.nodal_diameters is not None:
+        cyclic_modes(conv, step, name, about, supports)
+        return
     bounded = np.isfinite(step.upper) or np.isfinite(step.lower)
     if bounded and not step.n_modes:
         if not np.isfinite(step.upper):
