@@ -149,8 +149,8 @@ class Linearised:
         if far > _FARTHEST * self.system.length:
             raise AnalysisError(
                 f"the displacements of the preload reach {far:.3g} m, and the size of the model is "
-                f"{self.system.length:.3g} m: no small ones, about which a step is linear; hold the model in the preload "
-                "step, or take a static step"
+                f"{self.system.length:.3g} m: no small ones, about which a step is linear; hold the model in the "
+                "preload step, or take a static step"
             )
         here, moved = self.level(), self.moved(response.u)
         before = self.outputs(self.state, self._blocks(stresses=True), stresses=True)
