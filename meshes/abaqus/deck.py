@@ -21,11 +21,11 @@ from fem_mbs.meshes.abaqus.assembly import Numbering
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = [
-    "Amplitude", "BeamSection", "Boundary", "Cload", "ConnectorSection", "Coupling", "Dashpot", "Deck", "Dload",
-    "Dsload", "Elastic", "ElementBlock", "Equation", "Expansion", "InitialCondition", "Layer", "Material",
-    "MembraneSection", "Mpc", "Normal", "Orientation", "OutputRequest", "PointMass", "RigidBody", "RotaryInertia",
-    "Section", "ShellSection", "SolidSection", "Spring", "DeckStep", "Surface", "Temperature", "Tie", "Transform",
-    "Unused",
+    "Amplitude", "BeamSection", "Boundary", "Cload", "ConnectorSection", "Coupling", "CyclicModel", "CyclicTie",
+    "Dashpot", "Deck", "Dload", "Dsload", "Elastic", "ElementBlock", "Equation", "Expansion", "InitialCondition",
+    "Layer", "Material", "MembraneSection", "Mpc", "Normal", "Orientation", "OutputRequest", "PointMass", "RigidBody",
+    "RotaryInertia", "PretensionSection", "Section", "ShellSection", "SolidSection", "Spring", "DeckStep", "Surface",
+    "Temperature", "Tie", "Transform", "Unused",
 ]  # fmt: skip
 
 
@@ -364,6 +364,41 @@ class Tie:
     where: str
 
 
+@dataclass(frozen=True)
+class CyclicTie:
+    """The surfaces ``slave`` and ``master`` are the two faces of a sector; tolerance None: the program's own."""
+
+    name: str
+    slave: str
+    master: str
+    tolerance: float | None
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
+class CyclicModel(_Frozen):
+    """A wheel of equal sectors about the axis through the points a (3,) and b (3,), whose faces are those of the cyclic
+    ``tie`` ("": the only one)."""
+
+    sectors: int
+    a: np.ndarray
+    b: np.ndarray
+    tie: str
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
+class PretensionSection(_Frozen):
+    """A cut along the faces of a surface, or instead of a beam ``element`` (the other is "" or None); the first
+    direction of ``node`` is its shortening along the normal (3,), None: that of the surface, or of the beam."""
+
+    surface: str
+    element: int | None
+    node: int
+    normal: np.ndarray | None
+    where: str
+
+
 @dataclass(frozen=True, eq=False)
 class Amplitude(_Frozen):
     """A factor of time: definition TABULAR (t (m,), value (m,), linear between, constant outside) or SMOOTH STEP (with
@@ -506,12 +541,12 @@ class DeckStep(_Frozen):
     name none: "RAMP" over the step, or "STEP" at once, which is the rule of dynamic steps.
     perturbation: linear about the state at the end of the last general step.  direct: fixed increments.  Increments and
     duration of STATIC and DYNAMIC; alpha of DYNAMIC (-1/3..0; the default of the programs is -0.05).  n_modes, lower,
-    upper: number and bounds [cycles/time] of FREQUENCY (upper infinite where not given), number of factors and
-    tolerance of BUCKLE; coriolis: of COMPLEX FREQUENCY; data: frequencies of STEADY STATE DYNAMICS, direct or by the
-    modes of the last FREQUENCY step, and with ``between`` (number, bias) the ends of a range in which so many lie
-    between neighbouring natural ones; scaled: whether their scale is given; modal_damping: first, last mode (0: the
-    highest) and ratio; rayleigh: first, last mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD",
-    "TEMPERATURE") whose entries of earlier steps end.
+    upper: number and bounds [cycles/time] of FREQUENCY (upper infinite where not given) and its nodal_diameters of a
+    wheel (first, last or None for all; None: no waves), number of factors and tolerance of BUCKLE; coriolis: of COMPLEX
+    FREQUENCY; data: frequencies of STEADY STATE DYNAMICS, direct or by the modes of the last FREQUENCY step, and with
+    ``between`` (number, bias) the ends of a range in which so many lie between neighbouring natural ones; scaled:
+    whether their scale is given; modal_damping: first, last mode (0: the highest) and ratio; rayleigh: first, last
+    mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose entries of earlier steps end.
     """
 
     number: int
@@ -534,6 +569,7 @@ class DeckStep(_Frozen):
     upper: float
     tolerance: float
     coriolis: bool
+    nodal_diameters: tuple[int, int | None] | None
     modal_damping: tuple[tuple[int, int, float], ...]
     rayleigh: tuple[int, int, float, float]
     options: Mapping[str, str]
@@ -601,6 +637,9 @@ class Deck(_Frozen):
     rigid_bodies: tuple[RigidBody, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     ties: tuple[Tie, ...] = ()
+    cyclic_ties: tuple[CyclicTie, ...] = ()
+    cyclic_models: tuple[CyclicModel, ...] = ()
+    pretensions: tuple[PretensionSection, ...] = ()
     initial_conditions: tuple[InitialCondition, ...] = ()
     boundaries: tuple[Boundary, ...] = ()
     steps: tuple[DeckStep, ...] = ()

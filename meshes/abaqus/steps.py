@@ -36,6 +36,7 @@ class StepDraft:
             "direct": False, "explicit": False, "increment": 1.0, "duration": 1.0, "min_increment": 0.0,
             "max_increment": np.inf, "alpha": -0.05, "n_modes": 0, "lower": -np.inf, "upper": np.inf, "tolerance": 0.01,
             "options": {}, "data": np.empty(0), "supported": False, "coriolis": False,
+            "nodal_diameters": None,
             "modal_damping": (), "rayleigh": (1, 0, 0.0, 0.0), "between": None, "scaled": False,
         }  # fmt: skip
         self.lists: dict[str, list[Any]] = {k: [] for k in _LISTS}
@@ -199,6 +200,12 @@ def _frequency(card: Card, row: Row, fields: list[str], values: dict) -> None:
     values["upper"] = row.number(fields, 2, "upper bound", np.inf)
     if values["lower"] >= values["upper"]:
         row.fail(f"the bounds are {values['lower']:g} and {values['upper']:g}; the upper must be greater")
+
+
+def select_cyclic_symmetry_modes(deck: Reading, card: Card) -> None:
+    """Read the nodal diameters of a FREQUENCY step, from NMIN to NMAX."""
+    draft = _inside(deck, card)
+    draft.defaults["nodal_diameters"] = (card.count("NMIN", 0), card.count("NMAX", 0) if card.has("NMAX") else None)
 
 
 def _buckle(card: Card, row: Row, fields: list[str], values: dict) -> None:
@@ -492,7 +499,7 @@ def temperature(deck: Reading, card: Card) -> None:
         return
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
-        value = row.number(fields, 1, "temperature")
+        value = row.number(fields, 1, "temperature", 0.0)
         if any(fields[2:]):
             deck.log.add("entry", "TEMPERATURE, gradient", row)
         draft.lists["temperatures"].append(Temperature(nodes, value, amplitude, where(row)))
@@ -531,6 +538,7 @@ STEP_KEYWORDS = {
     "STEP": step,
     "END STEP": end_step,
     **dict.fromkeys(PROCEDURES, procedure),
+    "SELECT CYCLIC SYMMETRY MODES": select_cyclic_symmetry_modes,
     "MODAL DAMPING": modal_damping,
     "BASE MOTION": base_motion,
     "BOUNDARY": boundary,

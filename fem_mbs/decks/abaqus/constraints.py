@@ -16,8 +16,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fem_mbs.decks.abaqus.cyclic import make_sectors
 from fem_mbs.decks.abaqus.loads import surface_facets
 from fem_mbs.decks.abaqus.model import Conversion, axes_at
+from fem_mbs.decks.abaqus.pretension import section_equations
 from fem_mbs.decks.abaqus.solids import nodal_areas
 from fem_mbs.decks.abaqus.time import Given, Timeline, courses, is_general
 from fem_mbs.decks.abaqus.vibrations import VIBRATION, shaken_supports
@@ -43,6 +45,8 @@ def nodes_of_constraints(conv: Conversion) -> None:
     deck = conv.deck
     for entry in (*deck.equations, *deck.mpcs):
         conv.used[conv.nodes(entry.nodes)] = True
+    for cut in conv.cuts:
+        conv.used[[*cut.nodes, *cut.doubles, cut.control]] = True
     for body in deck.rigid_bodies:
         ref = conv.node(body.ref_node)
         conv.used[ref] = conv.rotational[ref] = True
@@ -147,6 +151,7 @@ def make_constraints(conv: Conversion, timeline: Timeline) -> None:
         ModelError: constraints that contradict each other or that the model does not have, with their line.
     """
     table = _Table(conv)
+    section_equations(conv, table.add)
     for equation in conv.deck.equations:
         _equation(conv, table, equation)
     for mpc in conv.deck.mpcs:
@@ -159,6 +164,7 @@ def make_constraints(conv: Conversion, timeline: Timeline) -> None:
         conv.places[f"tie {tie.name}"] = tie.where
         slave = f"deck:{tie.slave} (tie)" if f"{tie.slave} (tie)" in conv.facets else _surface_nodes(conv, tie.slave)
         conv.model.tie(f"tie {tie.name}", slave, f"deck:{tie.master} (tie)", tie.tolerance, tie.adjust)
+    make_sectors(conv)
     table.finish("equations")
     _hold_unused(conv, table)
     _supports(conv, table, timeline)
@@ -424,8 +430,9 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
         w = np.asarray(coupling.weights, float) / np.sum(coupling.weights)
         supports = (*conv.deck.boundaries, *(b for step in conv.deck.steps for b in step.boundaries))
         held = {d - 1 for b in supports if coupling.ref_node in b.nodes for d in b.dofs}
-        for k in range(3):  # where the node itself is held, one of the others follows
-            table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where, preferred=k not in held)
+        for k in range(3):  # where the node is held, or begins an equation of the deck, one of the others follows
+            free = k not in held and (ref, k) not in table.dependent
+            table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where, preferred=free)
         return
     if coupling.kind == "distributing":
         if coupling.orientation is not None:
@@ -509,10 +516,6 @@ def _entries(conv: Conversion, boundaries: Sequence[Boundary], zero: bool = Fals
             raise UnsupportedError(
                 f"supports of TYPE={b.kind} are not supported", place=b.where, remedy="give displacements"
             )
-        if b.fixed:
-            raise UnsupportedError(
-                "FIXED supports, which hold what earlier steps did, are not supported", place=b.where
-            )
         keys = _held(conv, b)
         if len(keys):
             value = 0.0 if zero else b.value
@@ -543,7 +546,9 @@ def _held(conv: Conversion, boundary: Boundary) -> np.ndarray:
 def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
     deck = conv.deck
     before = _entries(conv, deck.boundaries)
-    per_step = [_entries(conv, step.boundaries, zero=not is_general(step)) for step in deck.steps]
+    free = [[b for b in step.boundaries if not b.fixed] for step in deck.steps]
+    per_step = [_entries(conv, own, zero=not is_general(step)) for own, step in zip(free, deck.steps, strict=True)]
+    _keep_fixed(conv, table, before, per_step)
     _move_bases(conv, before, per_step)
     alone = _of_single_steps(conv, table, before, per_step)
     before, *per_step = (_without(entries, alone) for entries in (before, *per_step))
@@ -584,6 +589,69 @@ def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
         if turned.any():
             _turned(conv, local, course, node[turned], dof[turned], course.factors[turned], axes_all, moves, number)
     local.finish("supports in local axes")
+
+
+def _keep_fixed(conv: Conversion, table: _Table, before: list[Given], per_step: list[list[Given]]) -> None:
+    """Let FIXED supports hold the directions where the step before has left them, from their step on.
+
+    A direction that had a value keeps it; others become groups of supports of their steps.
+
+    Raises:
+        ModelError: a step before which nothing has moved, one that cannot have such supports, directions that depend
+            on others or move again.
+    """
+    deck = conv.deck
+    early = next((b for b in (*deck.boundaries, *(deck.steps[0].boundaries if deck.steps else ())) if b.fixed), None)
+    if early is not None:
+        raise ModelError(
+            "FIXED holds what the step before has reached, and there is none", place=early.where, remedy="give values"
+        )
+    given: dict[int, Given] = {k: g for g in before for k in g.keys.tolist()}
+    held: dict[int, str] = {}
+    groups: dict[frozenset[int], str] = {}
+    for i, step in enumerate(deck.steps):
+        if "BOUNDARY" in step.new:
+            held = {}
+        again = next((g for g in per_step[i] if np.isin(g.keys, list(held)).any()), None)
+        if again is not None:
+            raise UnsupportedError("a direction that was FIXED gets a value", place=again.where,
+                                   remedy="give it the value in a deck of its own")  # fmt: skip
+        for b in (b for b in step.boundaries if b.fixed):
+            for k in _held(conv, b).tolist():
+                if k in given:
+                    value = given[k].values[given[k].keys == k]
+                    if given[k].amplitude is not None:
+                        raise UnsupportedError(
+                            "FIXED after a value with an AMPLITUDE is not supported", place=b.where,
+                            remedy="let the amplitude stay constant, without FIXED",
+                        )  # fmt: skip
+                    per_step[i].append(Given(np.array([k]), value, None, b.where))
+                elif divmod(k, 6) in table.dependent:
+                    raise ModelError(
+                        f"direction {k % 6 + 1} of node {conv.name_of(k // 6)} is FIXED, but depends on others in "
+                        f"{table.dependent[divmod(k, 6)]}", place=b.where,
+                    )  # fmt: skip
+                else:
+                    held[k] = b.where
+        given |= {k: g for g in per_step[i] for k in g.keys.tolist()}
+        if not held or not step.supported:
+            continue
+        place = next(iter(held.values()))
+        if step.procedure not in ("STATIC", "FREQUENCY", "BUCKLE"):
+            raise UnsupportedError(
+                f"FIXED supports in {step.procedure} are not supported", place=place,
+                remedy="they hold in STATIC, FREQUENCY and BUCKLE",
+            )  # fmt: skip
+        keys = frozenset(held)
+        if keys not in groups:
+            groups[keys] = group = f"fixed in step {step.number}"
+            conv.places[group] = place
+            nodes, directions = np.divmod(np.array(sorted(keys)), 6)
+            if conv.transform_of(nodes)[1].any():
+                raise UnsupportedError("FIXED supports in the axes of a *TRANSFORM are not supported", place=place)
+            for d in np.unique(directions).tolist():
+                conv.model.fix(nodes[directions == d], [_NAMES[d]], group=group, present=True)
+        conv.step_supports.setdefault(i, []).append(groups[keys])
 
 
 def _without(entries: list[Given], keys: np.ndarray) -> list[Given]:
@@ -650,7 +718,7 @@ def _of_single_steps(conv: Conversion, table: _Table, before: list[Given], per_s
             held_nodes, directions = np.divmod(np.array(sorted(keys)), 6)
             for d in np.unique(directions).tolist():
                 conv.model.fix(held_nodes[directions == d], [_NAMES[d]], group=group)
-        conv.step_supports[i] = groups[keys]
+        conv.step_supports.setdefault(i, []).append(groups[keys])
     return np.array(alone + ended)
 
 
