@@ -32,11 +32,12 @@ ASSEMBLY_KEYWORDS = {
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A part of the assembly: x (in the part) is at rotation (3, 3) . x + shift (3,) in the model."""
+    """A part of the ``assembly``: x (in the part) is at rotation (3, 3) . x + shift (3,) in the model."""
 
     name: str
     rotation: np.ndarray
     shift: np.ndarray
+    assembly: str = ""
 
     def place(self, x: np.ndarray) -> np.ndarray:
         """Return positions (..., 3) in the model of points of the part."""
@@ -159,7 +160,7 @@ def flattened(cards: list[Card]) -> tuple[list[Card], list[Instance]]:
                 card.fail(f"the instance {name} is defined twice")
             if of not in parts:
                 card.fail(f"the part {of!r} is not defined; there are {', '.join(parts) or 'none'}")
-            within = instances[name] = Instance(name, *motion(card))
+            within = instances[name] = Instance(name, *motion(card), assembly.get("NAME", ""))
             instance = card
             out += [replace(own, instance=within, taken=set(own.taken)) for own in parts[of]]
             continue

@@ -165,6 +165,7 @@ class DeckMesh:
         assembly) says."""
         if isinstance(item, int):
             return item + self.numbering[what].offset(instance)
+        item = self._within_assembly(item)
         head, dot, tail = item.partition(".")
         if dot and instance is None and head in self.instances:
             return int(tail) + self.numbering[what].offset(self.instances[head]) if tail.isdigit() else item
@@ -489,7 +490,14 @@ class DeckMesh:
 
     def name_of(self, at: Card | Row, name: str) -> str:
         """Return the full name of a set, surface or orientation that a keyword names."""
-        return str(name) if "." in name and name.partition(".")[0] in self.instances else _key(at.instance, name)
+        name = self._within_assembly(name)
+        return name if "." in name and name.partition(".")[0] in self.instances else _key(at.instance, name)
+
+    def _within_assembly(self, name: str) -> str:
+        """Return ASSEMBLY.INSTANCE.NAME without the assembly."""
+        head, _, rest = name.partition(".")
+        found = self.instances.get(rest.partition(".")[0])
+        return rest if found is not None and found.assembly == head and head not in self.instances else name
 
     def nset(self, at: Card | Row, name: str) -> np.ndarray:
         """Return nodes of a set."""

@@ -118,16 +118,19 @@ _NOT_USED = {
     ),
     **dict.fromkeys(
         (
-            "CONNECTOR BEHAVIOR", "CONNECTOR MOTION", "CONNECTOR LOAD", "CONNECTOR ELASTICITY", "CONNECTOR DAMPING",
-            "CONNECTOR STOP",
+            "CONNECTOR MOTION", "CONNECTOR LOAD", "CONNECTOR STOP", "CONNECTOR LOCK", "CONNECTOR FRICTION",
+            "CONNECTOR PLASTICITY", "CONNECTOR DAMAGE INITIATION", "CONNECTOR FAILURE",
+            "CONNECTOR CONSTITUTIVE REFERENCE", "CONNECTOR DERIVED COMPONENT", "CONNECTOR POTENTIAL",
         ),
-        "connectors are not computed",
+        "of connectors only springs and dampers of single components are computed",
     ),
     "RELEASE": "beams are clamped at their nodes",
     "INERTIA RELIEF": "a model in statics needs supports",
     **dict.fromkeys(("EMBEDDED ELEMENT", "REBAR", "REBAR LAYER"), "embedded elements are not computed"),
     "SHELL TO SOLID COUPLING": "edges of shells are not coupled to faces of solids",
-    **dict.fromkeys(("MATRIX ASSEMBLE", "MATRIX INPUT", "MATRIX GENERATE"), "matrices of other programs are not read"),
+    **dict.fromkeys(
+        ("MATRIX ASSEMBLE", "MATRIX INPUT", "MATRIX OUTPUT", "ELEMENT MATRIX OUTPUT"), "matrices are not exchanged"
+    ),
     **dict.fromkeys(("ADAPTIVE MESH", "REFINE MESH", "USE REFINED MESH"), "the mesh stays as it is"),
     "INITIAL STRAIN INCREASE": "initial strains are not computed",
     **dict.fromkeys(("PARTICIPATION", "FREQUENCY RANGE"), "the keyword is not read"),
@@ -177,6 +180,8 @@ class Reading:
 
     def __init__(self, cards: list[Card], instances: list[Instance]) -> None:
         self.log = Log()
+        #: whether the deck has keywords that CalculiX does not have
+        self.of_abaqus = bool(instances) or any(card.made is not None for card in cards)
         self.mesh = DeckMesh(cards, self.log, instances)
         self.materials: list[MaterialDraft] = []
         self.orientations: dict = {}
@@ -186,6 +191,8 @@ class Reading:
         self.normals: list = self.mesh.beam_normals()
         self.nodal_thickness: dict = {}
         self.transforms: list = []
+        self.behaviors: dict[str, list] = {}
+        self.behavior: str | None = None
         self.equations: list = []
         self.mpcs: list = []
         self.rigid_bodies: list = []
@@ -408,4 +415,6 @@ def read_deck(path: str | Path) -> Deck:
         unused=reading.log.entries(),
         end=_end(whole),
         numbering=mesh.numbering,
+        of_abaqus=reading.of_abaqus,
+        behaviors={name: tuple(laws) for name, laws in reading.behaviors.items()},
     )
