@@ -42,7 +42,7 @@ BARE = "*MATERIAL, NAME=A\n*ELASTIC\n1., 0.\n*SOLID SECTION, ELSET=EALL, MATERIA
 BAD = {
     "inside out": (swapped(block()), INSIDE_OUT, "hexahedron 2 counts its nodes the wrong way round"),
     "loose": (block().replace("FIX, 1, 3", "FIX, 1, 1"), "*STEP", "the model is loose"),
-    "unsupported element": (SHELL, "9, 1, 2", "element types that are not supported: S4RSW (1 element, the first is 9)"),
+    "unsupported element": (SHELL, "9, 1, 2", "types that are not supported: S4RSW (1 element, the first is 9)"),
     "dependent dof used twice": (
         block(TIP_TWICE), "2\n3, 1, 1., 8", "direction 1 of node 3 is the dependent one already",
     ),

@@ -80,8 +80,8 @@ def test_moved_supports_of_the_only_perturbation(tmp_path):
     deck = (
         "*PART, NAME=P\n*NODE\n1, 0., 0.\n2, 3., 4.\n*NSET, NSET=A\n1\n*NSET, NSET=B\n2\n*ELEMENT, TYPE=T2D2, ELSET=T\n"
         "1, 1, 2\n*SOLID SECTION, ELSET=T, MATERIAL=M\n1e-4\n*END PART\n*ASSEMBLY, NAME=WHOLE\n"
-        "*INSTANCE, NAME=I, PART=P\n*END INSTANCE\n*END ASSEMBLY\n*MATERIAL, NAME=M\n*ELASTIC\n2e11, .3\n*STEP, PERTURBATION\n*STATIC\n"
-        "*BOUNDARY\nWHOLE.I.A, 1, 2\nWHOLE.I.B, 1, 1, .003\nWHOLE.I.B, 2, 2, .004\n"
+        "*INSTANCE, NAME=I, PART=P\n*END INSTANCE\n*END ASSEMBLY\n*MATERIAL, NAME=M\n*ELASTIC\n2e11, .3\n"
+        "*STEP, PERTURBATION\n*STATIC\n*BOUNDARY\nWHOLE.I.A, 1, 2\nWHOLE.I.B, 1, 1, .003\nWHOLE.I.B, 2, 2, .004\n"
         "*NODE PRINT, NSET=WHOLE.I.B\nRF\n*END STEP\n"
     )
     _, (done,) = run(tmp_path / "cae.inp", deck)
