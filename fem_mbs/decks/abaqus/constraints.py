@@ -20,6 +20,7 @@ from fem_mbs.decks.abaqus.cyclic import make_sectors
 from fem_mbs.decks.abaqus.loads import surface_facets
 from fem_mbs.decks.abaqus.model import Conversion, axes_at
 from fem_mbs.decks.abaqus.pretension import section_equations
+from fem_mbs.decks.abaqus.shells import edge_lengths, shell_areas
 from fem_mbs.decks.abaqus.solids import nodal_areas
 from fem_mbs.decks.abaqus.time import Given, Timeline, courses, is_general
 from fem_mbs.decks.abaqus.vibrations import VIBRATION, shaken_supports
@@ -33,6 +34,8 @@ from fem_mbs.system.blocks import GROUND
 
 __all__ = ["make_constraints", "nodes_of_constraints", "tie_facets"]
 
+#: Directions (from 0) in which lines of the x-y plane do not move.
+_ACROSS = (2, 3, 4)
 _NAMES = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
 #: Of the length between nodes: beside the line or plane of an MPC by less, a node lies on it.
 _ON = 1e-6
@@ -442,7 +445,8 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
                 Effect.DIFFERS,
             )
         weights = _areas(conv, coupling, nodes)
-        conv.model.coupling(name, ref, nodes, kind="distributing", weights=weights)
+        components = _of_line(conv, coupling, ref, nodes[weights != 0.0])
+        conv.model.coupling(name, ref, nodes, kind="distributing", weights=weights, components=components)
         return
     keep = nodes[nodes != ref]
     for node in keep.tolist():
@@ -451,6 +455,33 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
                 table.depend(node, d - 1, coupling.where)
     components = None if set(dofs) >= {1, 2, 3, 4, 5, 6} else [COMPONENTS[3][d - 1] for d in dofs]
     conv.model.coupling(name, ref, keep, kind="rigid", components=components)
+
+
+def _of_line(conv: Conversion, coupling: Coupling, ref: int, nodes: np.ndarray) -> list[str] | None:
+    """Return the components of a distributing coupling of nodes on one line, whose mean has no rotation about it: this
+    one is held if nothing else uses the node.  None: all.
+
+    Raises:
+        UnsupportedError: the line has no direction of the axes, or the node needs the rotation.
+    """
+    x = conv.deck.x[nodes]
+    _, size, axes = np.linalg.svd(x - x.mean(axis=0))
+    if len(nodes) < 2 or size[1] > _ON * size[0]:
+        return None
+    k = int(np.abs(axes[0]).argmax())
+    turned = any(np.isin(ref, group.nodes) for group in conv.groups if conv.rotational[ref])
+    entries = [e for step in conv.deck.steps for e in step.cloads if e.dof == 4 + k]
+    if np.abs(axes[0, k]) < 1.0 - 1e-9 or turned or any(np.isin(ref, conv.nodes(e.nodes)).any() for e in entries):
+        raise UnsupportedError(
+            f"the nodes of the coupling stand on one line, so that node {conv.name_of(ref)} has no rotation about it",
+            place=coupling.where, remedy="couple nodes beside the line",
+        )  # fmt: skip
+    conv.note(
+        f"{coupling.where}: the nodes of the coupling stand on one line; the rotation of node {conv.name_of(ref)} "
+        "about it is held", Effect.NONE,
+    )  # fmt: skip
+    conv.model.fix(np.array([ref]), [_NAMES[3 + k]])
+    return [c for i, c in enumerate(COMPONENTS[3]) if i != 3 + k]
 
 
 def _areas(conv: Conversion, coupling: Coupling, nodes: np.ndarray) -> np.ndarray:
@@ -465,10 +496,32 @@ def _areas(conv: Conversion, coupling: Coupling, nodes: np.ndarray) -> np.ndarra
             )
         return np.asarray(coupling.weights, float)
     total = np.zeros(len(conv.deck.x))
-    for group, rows, faces in surface_facets(conv, coupling.surface, coupling.where):
+    surface = conv.deck.surfaces[coupling.surface]
+    sides, elements = np.asarray(surface.faces), np.asarray(surface.elements)
+    of_shells = [(s, g, rows) for s in np.unique(sides) for g, rows in conv.element_groups(elements[sides == s])
+                 if g.kind == "shell"]  # fmt: skip
+    for side, group, rows in of_shells:
+        if side in ("SPOS", "SNEG"):
+            np.add.at(total, group.nodes[rows].ravel(), shell_areas(group, rows, conv.deck.x).ravel())
+        else:
+            ends, shares = edge_lengths(group, rows, _edge(str(side)), conv.deck.x)
+            np.add.at(total, ends.ravel(), shares.ravel())
+    if len({side in ("SPOS", "SNEG") for side, _, _ in of_shells}) > 1 or 0 < sum(
+        len(rows) for _, _, rows in of_shells
+    ) < len(elements):
+        raise UnsupportedError(
+            f"surface {coupling.surface}: faces of shells together with edges or faces of others cannot be coupled",
+            place=coupling.where, remedy="give each a surface of its own",
+        )  # fmt: skip
+    for group, rows, faces in () if of_shells else surface_facets(conv, coupling.surface, coupling.where):
         total += nodal_areas(group, rows, faces, conv.deck.x)
     total[np.abs(total) < 1e-12 * np.abs(total).max()] = 0.0  # corners of triangles with six nodes
     return total[nodes]
+
+
+def _edge(side: str) -> int:
+    """Return the number (from 0) of an edge of shells, which CalculiX calls S3, S4 and so on."""
+    return int(side[1:]) - (1 if side.startswith("E") else 3)
 
 
 def _is_mean(conv: Conversion, coupling: Coupling) -> bool:
@@ -492,6 +545,8 @@ def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]
     exists = conv.used[node] & ((dof < 3) | conv.rotational[node])
     if conv.plane:  # nothing moves across the plane
         exists &= dof < 2
+    if conv.flat:  # held there as a whole
+        exists &= ~np.isin(dof, _ACROSS)
     loose = np.unique(node[~conv.used[node]])
     if loose.size:
         conv.note(
@@ -589,6 +644,11 @@ def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
         if turned.any():
             _turned(conv, local, course, node[turned], dof[turned], course.factors[turned], axes_all, moves, number)
     local.finish("supports in local axes")
+    if conv.flat:
+        conv.model.fix(np.flatnonzero(conv.used), ["z"])
+        turning = np.flatnonzero(conv.rotational)
+        if len(turning):
+            conv.model.fix(turning, [_NAMES[3], _NAMES[4]])
 
 
 def _keep_fixed(conv: Conversion, table: _Table, before: list[Given], per_step: list[list[Given]]) -> None:
