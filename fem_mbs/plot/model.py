@@ -60,7 +60,7 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
                 stage.scene.magnify(1.0)
                 stage.draw_orbits(frame)
             stage.draw_frame(frame)
-            stage.draw_symbols(frame)
+            stage.draw_symbols(frame, loads=False)
         if stage.scale is not None:
             bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
             bar.set_label(quantity.label)
@@ -248,7 +248,7 @@ def animate(
             if node is not None:
                 stage.draw_trail(node, take[: number + 1])
             stage.draw_frame(take[number])
-            stage.draw_symbols(take[number])
+            stage.draw_symbols(take[number], loads=not stage.scene.swings)
             if not stage.scene.swings:
                 stage.show_time(take[number])
             return stage.frame_artists()

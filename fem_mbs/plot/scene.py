@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.analysis.symbols.symbol import Symbol, symbols_of
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot.surface import Skin
@@ -282,7 +283,8 @@ class Scene:
         self.points = [block for block in results.header["blocks"] if block["connectivity"].shape[1] == 1]
         self.bodies: list[dict[str, Any]] = results.header["bodies"]
         self.discs: list[dict[str, Any]] = results.header.get("discs", [])
-        self.masses: list[dict[str, Any]] = results.header.get("masses", [])
+        self.symbols = symbols_of(results.header)
+        self.masses = [symbol for symbol in self.symbols if symbol.layer == "masses"]
         count = sum(len(block["connectivity"]) for block in self.blocks)
         self._curved = count <= _CURVE_LIMIT and "rotation" in step.frames
         self.frames = len(self.times)
@@ -415,16 +417,15 @@ class Scene:
             found[k] = position[node] + disc["radius"] * edge @ R.T
         return found
 
-    def place(self, item: dict[str, Any], frame: int | None) -> np.ndarray:
-        """Return the position of a support or joint of the header: its node, or a `point` in the axes of that node's
-        body."""
+    def places(self, symbol: Symbol, frame: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the ends (k, 3) of a symbol are, and the rotation (3, 3) of its first node since the start."""
         position, rotation = self.state(frame)
-        node = int(item["node"])
-        offset = np.asarray(item.get("point", (0, 0, 0)), float)
-        offset = np.pad(offset, (0, 3 - len(offset)))
-        body = next((body for body in self.bodies if int(body["node"]) == node), {})
-        turn = np.eye(3) if rotation is None else rotation[node]
-        return position[node] + turn @ np.asarray(body.get("rotation", np.eye(3))) @ offset
+        found, turns = np.empty((len(symbol.ends), 3)), []
+        for k, (node, offset) in enumerate(symbol.ends):
+            still = node < 0 or rotation is None
+            turns.append(np.eye(3) if still else rotation[node])  # type: ignore[index]
+            found[k] = (0.0 if node < 0 else position[node]) + turns[-1] @ np.asarray(offset)
+        return found, turns[0]
 
     def extent(self, frames: list[int]) -> tuple[np.ndarray, np.ndarray]:
         """Return lowest and highest corner (3,) of everything drawn at the given frames."""
@@ -435,7 +436,8 @@ class Scene:
             clouds = [self.state(frame)[0], *(points for _, points in self.body_lines(frame))]
             clouds += [points.reshape(-1, 3) for _, points, _ in self.curves(frame)]
             clouds.append(self.rings(frame).reshape(-1, 3))
-            clouds.append(np.array([self.place(mass, frame) for mass in self.masses]).reshape(-1, 3))
+            fixed = [symbol for symbol in self.symbols if symbol.layer in ("masses", "springs")]
+            clouds += [self.places(symbol, frame)[0] for symbol in fixed]
             self.magnify(*kept)
             for cloud in clouds:
                 if len(cloud):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.declarations.steps import recorded_kind
+from fem_mbs.plot.glyphs import COLOURS, lines_of
 from fem_mbs.plot.scene import NodalQuantity, Quantity, Scene, time_label
 from fem_mbs.plot.surface import normals
 from fem_mbs.results.reader import Results, Step
@@ -23,6 +24,7 @@ _SURFACE = "#8fb0cf"
 _ORBIT = "#D55E00"
 _MOST_ORBITS = 40  # in one picture
 _VIEW = (22.0, -58.0)  # elevation and azimuth of models in space [degrees]
+_SYMBOL = 0.022  # size of symbols over that of the model
 _MOST_SYMBOLS = 12  # of supports at nodes of surfaces; more become dots
 _SIGNED_MAP = "coolwarm"  # grey at zero, so that it shows on white
 _MAP = "viridis"
@@ -276,7 +278,7 @@ class Stage:
         for block in scene.points:
             self._marks(position[block["connectivity"][:, 0]], "o", 7.0, color=tint, zorder=5)
         if scene.masses:
-            places = np.array([scene.place(mass, frame) for mass in scene.masses])
+            places = np.array([scene.places(mass, frame)[0][0] for mass in scene.masses])
             self._marks(places, "o", 7.0, color=tint, zorder=5)
 
     def _discs(self, frame: int, tint: Any) -> None:
@@ -351,24 +353,38 @@ class Stage:
 
     def _held(self) -> np.ndarray:
         """Return the nodes of surfaces that supports hold, where these are too many for symbols."""
-        supports = self.header.get("supports", [])
+        supports = [symbol for symbol in self.scene.symbols if symbol.layer == "supports"]
         if self.scene.skin is None or len(supports) <= _MOST_SYMBOLS:
             return np.empty(0, int)
-        nodes = np.unique([int(support["node"]) for support in supports])
+        nodes = np.unique([symbol.ends[0][0] for symbol in supports])
         return self.scene.skin.outside(nodes)
 
-    def draw_symbols(self, frame: int) -> None:
-        """Draw supports (triangles: pinned; bars: clamped; triangle on a line: sliding) and joints (rings)."""
+    def draw_symbols(self, frame: int, loads: bool = True) -> None:
+        """Draw supports (triangles: pinned; bars: clamped; triangle on a line: sliding), joints (rings), and the lines
+        of springs, dampers, mounts, distances and, with `loads`, loads."""
         marked = set(self._held().tolist())
-        for support in self.header.get("supports", []):
-            if int(support["node"]) in marked:
+        rings = []
+        lines: dict[str, list[np.ndarray]] = {}
+        eye = np.array([0.0, 0.0, 1.0]) if self.scene.flat else _eye()[0]
+        for symbol in self.scene.symbols:
+            if symbol.layer not in ("supports", "joints", "springs", "loads") or (
+                symbol.layer == "loads" and not loads
+            ):
                 continue
-            place = self.scene.place(support, frame)
-            held = set(support.get("components") or ["x", "y", "z", "rotation"])
-            self._support(place, held)
-        places = [self.scene.place(joint, frame) for joint in self.header.get("joints", []) if joint["type"] != "weld"]
-        if places:
-            self._marks(np.array(places), "o", 6.5, mfc="white", mec="black", mew=1.3, zorder=7)
+            places, turn = self.scene.places(symbol, frame)
+            if symbol.layer == "supports":
+                if symbol.ends[0][0] not in marked:
+                    self._support(places[0], set(symbol.held))
+                continue
+            if symbol.layer == "joints":
+                rings += list(places if symbol.glyph == "rod" else places[:1])
+            if symbol.layer != "joints" or len(places) == 2:
+                lines.setdefault(symbol.layer, []).extend(lines_of(symbol, places, turn, _SYMBOL * self._size, eye))
+        for layer, found in lines.items():
+            pieces = np.concatenate([_pairs(line[None]) for line in found])
+            self._lines(pieces, colors=[COLOURS[layer]], linewidths=1.1, zorder=6.5)
+        if rings:
+            self._marks(np.array(rings), "o", 6.5, mfc="white", mec="black", mew=1.3, zorder=7)
 
     def _support(self, place: np.ndarray, held: set[str]) -> None:
         from matplotlib.path import Path as Outline
