@@ -22,6 +22,8 @@ from fem_mbs.results.report import ModelCounts
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
 
+_MOST_OF_SET = 200  # nodes told of a set
+
 __all__ = ["count_model", "find_group", "fingerprint", "make_header"]
 
 
@@ -113,6 +115,7 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         "discs": disc_entries(compiled),
         "masses": mass_entries(compiled),
         "symbols": [symbol.to_json() for symbol in symbols_in(compiled, joints)],
+        "sets": _sets(model),
         "gravity": np.pad(model.gravity, (0, 3 - model.dimension)).tolist(),
         "reduced_parts": _reduced_parts(model),
         "model": count_model(compiled).to_json(),
@@ -139,6 +142,18 @@ def _reduced_parts(model) -> list[dict[str, Any]]:
                 "centre": placed.centre,
             }
         )
+    return found
+
+
+def _sets(model) -> list[dict[str, Any]]:
+    """Return the sets of the meshes: name, number of nodes, and some of these."""
+    found = []
+    for mesh_name, (mesh, first) in model.meshes.items():
+        for name in dict.fromkeys((*mesh.node_sets, *mesh.cell_sets, *mesh.facet_sets)):
+            nodes = first + mesh.nodes_of(name)
+            if len(nodes):
+                shown = nodes[np.unique(np.linspace(0, len(nodes) - 1, min(len(nodes), _MOST_OF_SET)).astype(int))]
+                found.append({"name": f"{mesh_name}:{name}", "count": len(nodes), "nodes": shown})
     return found
 
 
