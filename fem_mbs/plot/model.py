@@ -22,7 +22,7 @@ from fem_mbs.results.shapes import has_shapes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["animate", "draw_deformed", "plot_deformed", "plot_shapes", "rigid_shapes", "shape_title"]
+__all__ = ["animate", "draw_deformed", "plot_deformed", "plot_model", "plot_shapes", "rigid_shapes", "shape_title"]
 
 _LATER = "#9cc3e0"  # of a complex shape a quarter of a period later
 
@@ -141,6 +141,18 @@ def draw_deformed(
             stage.draw_frame(frame)
         stage.draw_symbols(chosen[-1])
         return figure
+
+
+def plot_model(results: Results, path: str | Path) -> Path:
+    """Draw a model at its start with all of its symbols and their names; arguments and errors as `plot_deformed`."""
+    with style():
+        stage = Stage(results, _step_with_frames(results, None))
+        figure = make_figure(7.4, 5.0)
+        stage.set_up(figure, [0], title=results.header["title"], quantity=None, times=False, fit=True)
+        stage.draw_frame(0)
+        stage.draw_symbols(0, whole=True)
+        stage.draw_names(0)
+        return save_figure(figure, path)
 
 
 def _side_by_side(results: Results, stage: Stage, frames: list[int], quantity: Any) -> Figure:

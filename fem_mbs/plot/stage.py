@@ -25,6 +25,7 @@ _ORBIT = "#D55E00"
 _MOST_ORBITS = 40  # in one picture
 _VIEW = (22.0, -58.0)  # elevation and azimuth of models in space [degrees]
 _SYMBOL = 0.022  # size of symbols over that of the model
+_MOST_NAMES = 60  # in one picture
 _MOST_SYMBOLS = 12  # of supports at nodes of surfaces; more become dots
 _SIGNED_MAP = "coolwarm"  # grey at zero, so that it shows on white
 _MAP = "viridis"
@@ -359,32 +360,52 @@ class Stage:
         nodes = np.unique([symbol.ends[0][0] for symbol in supports])
         return self.scene.skin.outside(nodes)
 
-    def draw_symbols(self, frame: int, loads: bool = True) -> None:
+    def draw_symbols(self, frame: int, *, loads: bool = True, whole: bool = False) -> None:
         """Draw supports (triangles: pinned; bars: clamped; triangle on a line: sliding), joints (rings), and the lines
-        of springs, dampers, mounts, distances and, with `loads`, loads."""
+        of springs, dampers, mounts, distances and, with `loads`, loads; the `whole` has everything but sensors, and
+        joints by their kind."""
         marked = set(self._held().tolist())
-        rings = []
+        rings: list[np.ndarray] = []
         lines: dict[str, list[np.ndarray]] = {}
         eye = np.array([0.0, 0.0, 1.0]) if self.scene.flat else _eye()[0]
+        layers = {"supports", "joints", "springs"} | ({"loads"} if loads else set())
         for symbol in self.scene.symbols:
-            if symbol.layer not in ("supports", "joints", "springs", "loads") or (
-                symbol.layer == "loads" and not loads
-            ):
+            if symbol.layer not in layers and (not whole or symbol.layer in ("masses", "sensors")):
                 continue
             places, turn = self.scene.places(symbol, frame)
             if symbol.layer == "supports":
                 if symbol.ends[0][0] not in marked:
                     self._support(places[0], set(symbol.held))
                 continue
-            if symbol.layer == "joints":
+            if symbol.layer == "joints" and not whole:
                 rings += list(places if symbol.glyph == "rod" else places[:1])
-            if symbol.layer != "joints" or len(places) == 2:
+            if symbol.layer != "joints" or len(places) == 2 or whole:
                 lines.setdefault(symbol.layer, []).extend(lines_of(symbol, places, turn, _SYMBOL * self._size, eye))
         for layer, found in lines.items():
             pieces = np.concatenate([_pairs(line[None]) for line in found])
             self._lines(pieces, colors=[COLOURS[layer]], linewidths=1.1, zorder=6.5)
         if rings:
             self._marks(np.array(rings), "o", 6.5, mfc="white", mec="black", mew=1.3, zorder=7)
+
+    def draw_names(self, frame: int) -> None:
+        """Write the names of bodies, and of symbols but supports and sensors, beside them."""
+        centres = [(body["name"], _BODY, centre) for body, (centre, _) in self._bodies_at(frame)]
+        named = {symbol.name: symbol for symbol in self.scene.symbols if symbol.layer not in ("supports", "sensors")}
+        found = [
+            (name, COLOURS[symbol.layer], self.scene.places(symbol, frame)[0].mean(axis=0))
+            for name, symbol in named.items()
+            if name
+        ]
+        taken: list[np.ndarray] = []
+        for name, colour, place in [*centres, *found][:_MOST_NAMES]:
+            level = sum(float(np.linalg.norm(place - other)) < 0.05 * self._size for other in taken)
+            taken.append(place)
+            place = place[:2] if self.scene.flat else place
+            artist = self.axes.text(*place, " " * 2 + name + "\n" * (1 + level), color=colour, fontsize=7.0, zorder=9)
+            self._loosen(artist)
+
+    def _bodies_at(self, frame: int) -> list[tuple[dict[str, Any], tuple[np.ndarray, np.ndarray]]]:
+        return list(zip(self.scene.bodies, self.scene.body_lines(frame), strict=True))
 
     def _support(self, place: np.ndarray, held: set[str]) -> None:
         from matplotlib.path import Path as Outline

@@ -337,7 +337,7 @@ def _title(scene: Scene, frame: int) -> str:
     if has_shapes(step) or recorded_kind(step.type).shapes == "vibration":
         return shape_title(step, frame)
     text, _, unit = time_label(step).partition(" [")
-    return f"{text} {scene.times[frame]:.5g} {unit.rstrip(']')}".strip()
+    return f"{text} {scene.times[frame]:.5g} {unit.rstrip(']').replace('-', '')}".strip()
 
 
 def _maps() -> dict[str, list[list[int]]]:

@@ -17,6 +17,7 @@ from fem_mbs.show.content import page_content
 
 __all__ = ["View", "html_page", "write_page", "write_picture"]
 
+_MARK = b'name="generator" content="fem-mbs"'  # of a page in its first lines
 _HEIGHT = 560  # of a view in a notebook, in pixels
 
 
@@ -75,10 +76,12 @@ def write_page(thing: Model | Results, path: str | Path, step: int | None = None
     """Write the page of a model or of results; arguments and errors as `html_page`.
 
     Raises:
-        ResultsError: also where the file cannot be written.
+        ResultsError: also where the file cannot be written, or is no page of fem-mbs.
     """
     target = Path(path)
     text = html_page(thing, step)
+    if target.exists() and not _is_page(target):
+        raise ResultsError(f'Page "{target}": there is another file of this name: give another path, or remove it')
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with replacing(target, "Page") as part:
@@ -88,6 +91,15 @@ def write_page(thing: Model | Results, path: str | Path, step: int | None = None
     return target
 
 
+def _is_page(path: Path) -> bool:
+    """Return whether a file is a page of ours."""
+    try:
+        with path.open("rb") as stream:
+            return _MARK in stream.read(1000)
+    except OSError:
+        return False
+
+
 def write_picture(thing: Model | Results, path: str | Path, step: int | None = None) -> Path:
     """Write a still picture (PNG, SVG or PDF, by the ending) of a model at its start, or of a step of results.
 
@@ -95,9 +107,11 @@ def write_picture(thing: Model | Results, path: str | Path, step: int | None = N
         ModelError: the model is not complete.
         ResultsError: no frames, no such step, or the file cannot be written.
     """
-    from fem_mbs.plot.model import plot_deformed
+    from fem_mbs.plot.model import plot_deformed, plot_model
 
-    return plot_deformed(_results(thing), path, step=step)
+    if isinstance(thing, Model):
+        return plot_model(at_start(thing), path)
+    return plot_deformed(thing, path, step=step)
 
 
 class View:

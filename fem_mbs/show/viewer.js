@@ -10,7 +10,7 @@
     parent.appendChild(made);
     return made;
   };
-  const gl = el("view").getContext("webgl2", { antialias: true, preserveDrawingBuffer: true });
+  const gl = el("view").getContext("webgl2", { alpha: false, antialias: true, preserveDrawingBuffer: true });
   const over = el("over").getContext("2d");
   if (!gl) { el("error").style.display = "block"; return; }
 
