@@ -13,9 +13,11 @@ import numpy as np
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.symbols.compiled import disc_entries, joint_entries, mass_entries, support_entries
+from fem_mbs.analysis.symbols.drawing import told
 from fem_mbs.analysis.symbols.kinds import symbols_in
 from fem_mbs.analysis.transient.stepping import ENERGY_COLUMNS
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.model.parts.bodies import RigidBody
 from fem_mbs.results.fields import part_file
 from fem_mbs.results.report import ModelCounts
 
@@ -92,12 +94,16 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
     def padded(point) -> list[float]:
         return [*np.asarray(point, float).tolist(), *[0.0] * (3 - model.dimension)]
 
+    texts = {s.name: told(s, "position", "visual") for s in model.specifications if isinstance(s, RigidBody)}
     bodies = []
     for body in model.bodies.values():
         R = np.eye(3)
         R[: model.dimension, : model.dimension] = model.building.rotation_matrix(body.node)
         points = [padded(p) for p in body.points]
-        bodies.append({"name": body.name, "node": body.node, "points": points, "rotation": R.tolist()})
+        entry = {"name": body.name, "node": body.node, "points": points, "rotation": R.tolist()}
+        entry["text"] = texts.get(body.name, "")
+        entry["visual"] = [{"points": v.points, "triangles": v.triangles, "colour": v.colour} for v in body.visuals]
+        bodies.append(entry)
     return {
         "title": model.title,
         "version": metadata.version("fem-mbs"),

@@ -489,6 +489,18 @@ class Scene:
             )
         return lines
 
+    def visuals(self, frame: int | None) -> list[tuple[str, np.ndarray]]:
+        """Return the surfaces of bodies: colours, and triangles (t, 3, 3)."""
+        position, rotation = self.state(frame)
+        found = []
+        for body in self.bodies:
+            for shape in body.get("visual") or []:
+                node = int(body["node"])
+                turn = np.eye(3) if rotation is None else rotation[node]
+                points = position[node] + shape["points"] @ np.asarray(body["rotation"], float).T @ turn.T
+                found.append((shape["colour"], points[shape["triangles"]]))
+        return found
+
     def rings(self, frame: int | None) -> np.ndarray:
         """Return the edges of discs (n, 41, 3), closed circles."""
         position, rotation = self.state(frame)
@@ -522,6 +534,7 @@ class Scene:
             clouds = [self.state(frame)[0], *(points for _, points in self.body_lines(frame))]
             clouds += [points.reshape(-1, 3) for _, points, _ in self.curves(frame)]
             clouds.append(self.rings(frame).reshape(-1, 3))
+            clouds += [triangles.reshape(-1, 3) for _, triangles in self.visuals(frame)]
             fixed = [symbol for symbol in self.symbols if symbol.layer in ("masses", "springs")]
             clouds += [self.places(symbol, frame)[0] for symbol in fixed]
             self.magnify(*kept)

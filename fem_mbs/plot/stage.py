@@ -267,9 +267,10 @@ class Stage:
             else:
                 plain = _BODY if self._quantity is not None else _PLAIN
                 self._lines(points, colors=[plain if colour is None else colour], linewidths=2.4, zorder=4)
-        for centre, points in scene.body_lines(frame):
+        self._visuals(frame)
+        for body, (centre, points) in self._bodies_at(frame):
             tint = _BODY if colour is None else colour
-            if len(points):
+            if len(points) and not body.get("visual"):
                 self._lines(_spokes(centre, points), colors=[tint], linewidths=3.6, zorder=3)
             self._marks(centre[None], "o", 4.5, mfc="white", mec=tint, mew=1.3, zorder=5)
         if scene.discs:
@@ -281,6 +282,30 @@ class Stage:
         if scene.masses:
             places = np.array([scene.places(mass, frame)[0][0] for mass in scene.masses])
             self._marks(places, "o", 7.0, color=tint, zorder=5)
+
+    def _visuals(self, frame: int) -> None:
+        """Draw the surfaces of bodies, lit from the upper left."""
+        from matplotlib.colors import to_rgb
+
+        to_eye, right = (np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])) if self.scene.flat else _eye()
+        light = to_eye - 0.5 * right + 0.6 * np.cross(to_eye, right)
+        for colour, triangles in self.scene.visuals(frame):
+            area = normals(triangles)
+            bright = np.abs(area @ light) / np.maximum(np.linalg.norm(area, axis=1) * np.linalg.norm(light), 1e-300)
+            tint = np.array(to_rgb(colour)) * (0.7 + 0.3 * np.clip(bright, 0.0, 1.0))[:, None]
+            if self.scene.flat:
+                from matplotlib.collections import PolyCollection
+
+                order = np.argsort(triangles[..., 2].mean(axis=1))
+                face: Any = PolyCollection(triangles[order][..., :2], facecolors=tint[order], edgecolors=tint[order],
+                                           linewidths=0.3, zorder=1.8)  # fmt: skip
+                self._drawn.append(self.axes.add_collection(face, autolim=False))
+            else:
+                from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+                face = Poly3DCollection(triangles, facecolors=tint, edgecolors=tint, linewidths=0.3, zorder=2.1)
+                self._drawn.append(self.axes.add_collection3d(face, autolim=False))
+            self._loosen(face)
 
     def _discs(self, frame: int, tint: Any) -> None:
         """Draw discs as transparent circles with a diameter, which shows their rotation."""

@@ -195,7 +195,8 @@ class _Page:
         found = []
         for disc, ring in zip(self.scene.discs, rings, strict=True):
             node = int(disc["node"])
-            found.append({"node": int(self.place[node]), "ring": (ring - centres[node]).tolist()})
+            told = {"name": disc.get("name", ""), "text": disc.get("text", "")}
+            found.append({**told, "node": int(self.place[node]), "ring": (ring - centres[node]).tolist()})
         return found
 
     def _meshes(self) -> list[dict[str, Any]]:

@@ -459,7 +459,10 @@
   }
 
   // ------------------------------------------------------------------------------------------------ picking
-  const number = (v) => v === 0 ? "0" : Number(v.toPrecision(4)).toString();
+  const number = (v) => {
+    const size = Math.abs(v);
+    return size === 0 ? "0" : size >= 1e5 || size < 1e-3 ? v.toExponential(3).replace("e+", "e") : Number(v.toPrecision(4)).toString();
+  };
   function near(x, y, a, b) {
     const dx = b[0] - a[0], dy = b[1] - a[1], l = dx * dx + dy * dy;
     const t = l > 0 ? Math.min(Math.max(((x - a[0]) * dx + (y - a[1]) * dy) / l, 0), 1) : 0;
@@ -485,6 +488,10 @@
     for (const b of D.bodies) if (state.layers.bodies) {
       const q = screen(place(b.node, [0, 0, 0]));
       if (Math.hypot(x - q[0], y - q[1]) < 8) return `${b.name}: rigid body\n${b.text}\n${nodeText(b.node)}`;
+    }
+    for (const d of D.discs) if (state.layers.bodies) {
+      const ring = d.ring.map((p) => screen(place(d.node, p)));
+      if (ring.some((q, i) => i > 0 && near(x, y, ring[i - 1], q) < 5)) return `${d.name}: disc\n${d.text}\n${nodeText(d.node)}`;
     }
     const face = under(x, y);
     let node = -1, close = 7;
