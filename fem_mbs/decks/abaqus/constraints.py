@@ -344,8 +344,10 @@ def _mean_rotation(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray)
     c = turn.ravel()
     kept = np.abs(c) > 1e-12 * np.abs(c).max()
     order = np.argsort(-np.abs(c[kept]), kind="stable")
-    terms = (np.r_[v[kept][order], last] for v, last in ((node, ref), (component, 0), (c, -float(len(own)))))
-    table.add(*terms, where, preferred=False)
+    nodes, components, coefficients = (
+        np.r_[v[kept][order], last] for v, last in ((node, ref), (component, 0), (c, -float(len(own))))
+    )
+    table.add(nodes, components, coefficients, where, preferred=False)
 
 
 def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
@@ -601,8 +603,8 @@ def _held(conv: Conversion, boundary: Boundary) -> np.ndarray:
 def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
     deck = conv.deck
     before = _entries(conv, deck.boundaries)
-    free = [[b for b in step.boundaries if not b.fixed] for step in deck.steps]
-    per_step = [_entries(conv, own, zero=not is_general(step)) for own, step in zip(free, deck.steps, strict=True)]
+    valued = [[b for b in step.boundaries if not b.fixed] for step in deck.steps]
+    per_step = [_entries(conv, own, zero=not is_general(step)) for own, step in zip(valued, deck.steps, strict=True)]
     _keep_fixed(conv, table, before, per_step)
     _move_bases(conv, before, per_step)
     alone = _of_single_steps(conv, table, before, per_step)
