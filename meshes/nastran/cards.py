@@ -272,6 +272,7 @@ tflag:I=0                                                                | shell
 CTRIA6  eid:I pid:I=eid g1:I g2:I g3:I g4:I= g5:I= g6:I= theta:X=0 zoffs:R=0 t1:R= t2:R= t3:R= tflag:I=0 \
                                                                          | shell with mid-side points
 PSHELL  pid:I mid1:I= t:R= mid2:I= bk:R=1 mid3:I= ts:R=0.833333 nsm:R=0 z1:R= z2:R= mid4:I= | section of shells
+PCOMPG  pid:I z0:R= nsm:R=0 sb:R= ft:S= tref:R=0 ge:R=0 lam:S= plies:A+   | section of laminated shells by global plies
 PCOMP   pid:I z0:R= nsm:R=0 sb:R= ft:S= tref:R=0 ge:R=0 lam:S= plies:A+   | section of laminated shells
 CHEXA   eid:I pid:I=eid nodes:I+                                         | hexahedron, 8 or 20 grid points
 CPENTA  eid:I pid:I=eid nodes:I+                                         | wedge, 6 or 15 grid points

@@ -86,7 +86,7 @@ _UNIQUE = (
     (("PBAR", "PBARL"), "the property of bars"),
     (("PBEAM", "PBEAML"), "the property of beams"),
     (("PROD",), "the property of rods"),
-    (("PSHELL", "PCOMP"), "the property of shells"),
+    (("PSHELL", "PCOMP", "PCOMPG"), "the property of shells"),
     (("PSOLID",), "the property of solids"),
     (("PBUSH",), "the property of bushes"),
     (("CBAR", "CBEAM"), "the bar"),

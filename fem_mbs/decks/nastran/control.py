@@ -53,7 +53,7 @@ PARAMETERS: dict[tuple[str, ...], str] = {
         "SIGMA ERROR POSTEXT OUNIT1K PRTPG PRTMGG PRTGPDT PRTDOF PRTSTIFD PRTSTIFF PRTYS PRTUO0 PRTTSET PRTSCP PRTRMG "
         "PRTQSYS PRTPHIZL PRTPHIXA PRTMXX PRTMASS PRTKXX PRTIFLTM PRTHMN PRTGOA PRTGMN PRTFOR PRTDLR PRTCORD PRTCGLTM "
         "PRTBASIC PRTCONN PRTOU4 PRTPSET PRTANS PRTMAT EQCHECK OIBULK OMACHPR GPWG LAMA XFLAG PLTMSG "
-        "OELMSET OGRDSET GEOMU PRTEQIN GPECT CUSROUT ELEMOUT MAXLINES OUTOPT OUNIT2K"
+        "OELMSET OGRDSET GEOMU PRTEQIN GPECT CUSROUT ELEMOUT MAXLINES OUTOPT OUNIT2K OMODES"
     ): "they concern output",
     _words(
         "AUTOSPCR BAILOUT MAXRATIO EPZERO ALTRED ASING MPCX SNORM FIXEDB DISPTYP SOLLIB SPARSTOR RCONDK LANCMETH "
@@ -96,13 +96,16 @@ DROPPED_COMMANDS: dict[str, str] = {
 }  # fmt: skip
 
 
+#: What asks for a temperature without strain reads it.
+_TREF = ("tref", Effect.NONE, "no temperatures act on it, or the laminate has its own")
 #: Fields that no result depends on: entry -> fields, effect, why.
 UNUSED_FIELDS: dict[str, tuple[tuple[str, Effect, str], ...]] = {
     "MAT1": (("st sc ss", Effect.NONE, "limits of stress"), ("mcsid", Effect.NONE, "axes of an isotropic material")),
-    "MAT2": (("st sc ss", Effect.NONE, "limits of stress"),),
-    "MAT8": (("xt xc yt yc s f12 strn", Effect.NONE, "limits of stress"),),
+    "MAT2": (("st sc ss", Effect.NONE, "limits of stress"), _TREF),
+    "MAT8": (("xt xc yt yc s f12 strn", Effect.NONE, "limits of stress"), _TREF),
     "PSHELL": (("z1 z2", Effect.NONE, "where stresses are printed"),),
-    "PCOMP": (("sb ft", Effect.NONE, "limits of stress"),),
+    "PCOMP": (("sb ft", Effect.NONE, "limits of stress"), _TREF),
+    "PCOMPG": (("sb ft", Effect.NONE, "limits of stress"), _TREF),
     "PSOLID": (
         ("stress", Effect.NONE, "where stresses are printed"), ("cordm", Effect.NONE, "axes of an isotropic material"),
         ("in", Effect.NONE, "the integration of MSC Nastran, whose elements are others"),
@@ -182,11 +185,9 @@ def check_content(conv: Conversion) -> None:
 
 def entry_words() -> list[Word]:
     """Return what becomes of bulk data entries."""
-    stopped = {"MAT2": "anisotropic materials of shells"}
-    out = [Word(name, Use.STOPPED, stopped[name]) for name in stopped]
     passed = {"SUPORT": "free bodies have their modes all the same"}
-    out += [Word(name, Use.PASSED, why) for name, why in passed.items()]
-    unused = {*stopped, *passed, *_DAMPERS}
+    out = [Word(name, Use.PASSED, why) for name, why in passed.items()]
+    unused = {*passed, *_DAMPERS}
     out += [Word(name, Use.USED, kind.text) for name, kind in CARDS.items() if name not in unused]
     out += [
         Word(name, Use.USED, f"{CARDS[name].text}; without effect on statics, modes and buckling") for name in _DAMPERS

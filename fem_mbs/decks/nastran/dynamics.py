@@ -343,7 +343,7 @@ def _losses(conv: Conversion) -> Iterator[tuple[float, str]]:
         if group.kind in ("bar", "rod"):
             material = group.data.material
             yield material.loss, material.where
-        elif section.name == "PCOMP":
+        elif section.name in ("PCOMP", "PCOMPG"):
             yield section["ge"], section.where
         else:
             number = section["mid"] if group.kind == "solid" else section["mid1"] or section["mid2"]

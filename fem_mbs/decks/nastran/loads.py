@@ -14,7 +14,7 @@ import numpy as np
 from fem_mbs.decks.nastran.bars import Bars, Rods, bar_axes
 from fem_mbs.decks.nastran.model import Conversion, Group, isotropic
 from fem_mbs.decks.nastran.shells import TYPES as SHELLS
-from fem_mbs.decks.nastran.shells import shell_nodes
+from fem_mbs.decks.nastran.shells import reference_temperature, shell_nodes
 from fem_mbs.decks.nastran.solids import FACES
 from fem_mbs.elements.solids import shapes
 from fem_mbs.errors import ModelError, UnsupportedError
@@ -454,10 +454,7 @@ def _temperatures(conv: Conversion, subcase: Subcase, case: LoadCase) -> None:
                 place=command.where,
                 remedy="add TEMPD",
             )
-        if group.kind == "solid":
-            continue
-        if group.kind == "shell":
-            conv.note(f"temperatures of {group.section.name} are not used", where=group.section.where)
+        if group.kind in ("solid", "shell"):
             continue
         m = group.data.material
         change = values - (m.tref if start is None else start[group.nodes])
@@ -493,9 +490,11 @@ def _heat_line(conv: Conversion, case: LoadCase, number: int, stress: np.ndarray
 
 
 def thermal_reference(conv: Conversion, group: Group, initial: bool) -> float:
-    """Return the temperature without strain of a solid; 0 where initial temperatures are subtracted already."""
+    """Return the temperature without strain of a part; 0 where initial temperatures are subtracted already."""
     if initial:
         return 0.0
+    if group.kind == "shell":
+        return reference_temperature(conv, group)
     mid = group.section["mid"]
     for card in conv.deck.of("MAT9"):
         if card.id == mid:

@@ -18,7 +18,8 @@ from fem_mbs.decks.nastran.components.sets import modal_coordinates
 from fem_mbs.decks.nastran.constraints import Supports
 from fem_mbs.decks.nastran.dynamics import RESPONSES, add_response
 from fem_mbs.decks.nastran.loads import LoadCase, thermal_reference
-from fem_mbs.decks.nastran.model import Conversion
+from fem_mbs.decks.nastran.model import Conversion, Group
+from fem_mbs.decks.nastran.shells import takes_temperatures
 from fem_mbs.declarations.steps import StepKind, step_kind
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
@@ -103,16 +104,15 @@ class _Steps:
             return names
         conv = self.conv
         initial = "TEMPERATURE(INITIAL)" in subcase.commands
-        groups = [g for g in conv.groups if g.kind == "solid"]
+        groups = [g for g in conv.groups if g.kind in ("solid", "shell")]
         if groups and any(c.temperatures is not None for c in self.loads if c is not case):
             raise UnsupportedError(
-                "temperatures of solids in several subcases are not supported", place=subcase.where,
+                "temperatures of solids or shells in several subcases are not supported", place=subcase.where,
                 remedy="give the subcases decks of their own",
             )  # fmt: skip
         function = make_function({"kind": "constant", "value": 1.0})
         for group in groups:
-            material = conv.model.solid_materials[f"material {group.section['mid']}"]
-            if not np.any(material.expansion):
+            if not _expands(conv, group):
                 continue
             name = f"temperatures of subcase {subcase.number}, {group.name}"
             values = case.temperatures[np.unique(group.nodes)]
@@ -135,6 +135,12 @@ class _Steps:
         """Keep what the last step of the model stands for."""
         kind = step_kind(self.conv.model.steps[-1].kind)
         self.made.append(StepPlan(self.conv.deck.subcases[i], name, kind, self.loads[i], self.supports, most, **roots))
+
+
+def _expands(conv: Conversion, group: Group) -> bool:
+    if group.kind == "shell":
+        return takes_temperatures(conv, group)
+    return bool(np.any(conv.model.solid_materials[f"material {group.section['mid']}"].expansion))
 
 
 def make_steps(
