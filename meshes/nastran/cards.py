@@ -319,6 +319,10 @@ RLOAD2  sid:I exciteid:I delay:X= dphase:X= tb:X= tp:X= type:A=LOAD       | load
 TLOAD1  sid:I exciteid:I delay:X= type:A=LOAD tid:X= us0:R=0 vs0:R=0      | load over time, by a table
 TLOAD2  sid:I exciteid:I delay:X= type:A=LOAD t1:R=0 t2:R=0 f:R=0 p:R=0 c:R=0 b:R=0 us0:R=0 vs0:R=0 | load over time
 DAREA   sid:I p1:I c1:I=0 a1:R=0 p2:I= c2:I=0 a2:R=0                      | where loads over frequency or time act
+DELAY   sid:I p1:I c1:I=0 t1:R=0 p2:I= c2:I=0 t2:R=0                      | delays of loads by grid points
+DPHASE  sid:I p1:I c1:I=0 t1:R=0 p2:I= c2:I=0 t2:R=0                      | phases of loads by grid points
+LSEQ    sid:I darea:I lid:I= tid:I=                                      | load sets as loads over frequency or time
+EIGC    sid:I method:S= norm:S= g:I= c:C= e:R= nd0:I= - rows:A+            | complex modes
 FREQ    sid:I f:R*                                                       | frequencies
 FREQ1   sid:I f1:R df:R ndf:I=1                                          | equally spaced frequencies
 FREQ2   sid:I f1:R f2:R nf:I=1                                           | frequencies of equal ratio

@@ -100,6 +100,7 @@ _UNIQUE = (
     (("CDAMP1", "CDAMP2", "CDAMP3", "CDAMP4", "CVISC"), "the damper"),
     (("RBE2", "RBE3", "RBAR"), "the rigid element"),
     (("EIGRL", "EIGR", "EIGB"), "the method"),
+    (("EIGC",), "the method of complex modes"),
 )
 
 

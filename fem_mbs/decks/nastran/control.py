@@ -39,7 +39,7 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
         "AERO AEROS CAERO1 CAERO2 PAERO1 PAERO2 SPLINE1 SPLINE2 SPLINE4 SPLINE5 MKAERO1 MKAERO2 FLUTTER FLFACT AELIST "
         "AEFACT AESURF AESTAT AELINK AECOMP AECOMPL TRIM MONPNT1 GUST"
     ): "they belong to aeroelasticity",
-    _words("FREQ3 FREQ4 FREQ5 DPHASE DELAY"): "they are noted where something selects them",
+    _words("FREQ3 FREQ4 FREQ5"): "they are noted where something selects them",
     _words("DESVAR DRESP1 DRESP2 DVPREL1 DVPREL2 DCONSTR DCONADD DOPTPRM DLINK"): "they belong to optimisation",
 }
 #: Parameters that are used, or change no result of the solutions that are computed.
