@@ -83,7 +83,7 @@ def needs_mass(conv: Conversion) -> bool:
 def turn_loaded(conv: Conversion, dependent: set[int]) -> None:
     """Give rotations to nodes with moments whose rotations depend on others."""
     for card in conv.deck.of("MOMENT", "MOMENT1"):
-        node = conv.grids.index(card["g"], card.where)
+        node = conv.grids.index(card.values["g"], card.where)  # a set that no subcase selects stays unread
         if any(6 * node + k in dependent for k in (3, 4, 5)):
             conv.turn(node)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,17 @@ from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.vocabulary import Effect
 
-__all__ = ["make_points", "numbered", "scalar_ends", "spring_losses", "turn_points"]
+__all__ = [
+    "Bush",
+    "bush_of",
+    "make_points",
+    "numbered",
+    "scalar_end",
+    "scalar_ends",
+    "spring_losses",
+    "springs",
+    "turn_points",
+]
 
 _SPRINGS = ("CELAS1", "CELAS2", "CELAS3", "CELAS4")
 _DAMPERS = ("CDAMP1", "CDAMP2", "CDAMP3", "CDAMP4")
@@ -49,7 +60,7 @@ def make_points(conv: Conversion) -> None:
         _mass(conv, card)
     for card in conv.deck.of("CONM1"):
         _mass_matrix(conv, card)
-    for card, stiffness, loss in _springs(conv):
+    for card, stiffness, loss, _ in springs(conv):
         if loss and not conv.over_frequency:
             conv.note(f"{card.name}: the structural damping GE is not used", Effect.NONE, card.where)
         if stiffness:
@@ -69,23 +80,25 @@ def make_points(conv: Conversion) -> None:
         _bush(conv, card)
 
 
-def _springs(conv: Conversion) -> Iterator[tuple[Card, float, float]]:
-    """Yield the entries of springs with their stiffness and loss factor GE."""
-    known = numbered(conv, "PELAS", ("k", "ge"))
+def springs(conv: Conversion) -> Iterator[tuple[Card, float, float, float]]:
+    """Yield the entries of springs with their stiffness, loss factor GE, and coefficient S of the stress."""
+    known = numbered(conv, "PELAS", ("k", "ge", "s"))
     for card in conv.deck.of(*_SPRINGS):
-        if card.name in ("CELAS2", "CELAS4"):
-            yield card, card["k"], card["ge"] if card.name == "CELAS2" else 0.0
+        if card.name == "CELAS2":
+            yield card, card["k"], card["ge"], card["s"]
+            continue
+        if card.name == "CELAS4":
+            yield card, card["k"], 0.0, 0.0
             continue
         if card["pid"] not in known:
             one_of(conv, ("PELAS",), card["pid"], "property of springs", card.where)
-        stiffness, loss = known[card["pid"]]
-        yield card, stiffness, loss
+        yield (card, *known[card["pid"]])
 
 
 def spring_losses(conv: Conversion) -> Iterator[tuple[float, str]]:
     """Yield the loss factors GE of springs and bushes with a stiffness, and where they stand; GE of bushes is not read,
     and counts as zero."""
-    for card, stiffness, loss in _springs(conv):
+    for card, stiffness, loss, _ in springs(conv):
         if stiffness:
             yield loss, card.where
     for card in conv.deck.of("CBUSH"):
@@ -162,22 +175,29 @@ def _mass_matrix(conv: Conversion, card: Card) -> None:
 
 
 # --- springs and dampers ---------------------------------------------------------------------------------------------
-def scalar_ends(conv: Conversion, card: Card) -> list[tuple[int, int]]:
-    """Return nodes and components (0 to 5) of the ends of a scalar element; none where it is grounded.
+def scalar_end(conv: Conversion, card: Card, k: str) -> tuple[int, int] | None:
+    """Return node and component (0 to 5) of the end "1" or "2" of a scalar element; None where it is grounded.
 
     Raises:
-        ModelError: components that are none.
+        ModelError: a component that is none.
     """
-    out = []
-    for k in "12":
-        if not card[f"g{k}"]:
-            continue
-        at = conv.grids.index(card[f"g{k}"], card.where, scalar=True)
-        given = card[f"c{k}"] if f"c{k}" in card.values else 0
-        found = conv.grids.components(at, given, card.where)
-        if len(found) != 1:
-            raise ModelError(f"{card.name} {card.id}: component {given} is none of 1 to 6", place=card.where)
-        out.append((at, found[0]))
+    if not card[f"g{k}"]:
+        return None
+    at = conv.grids.index(card[f"g{k}"], card.where, scalar=True)
+    given = card[f"c{k}"] if f"c{k}" in card.values else 0
+    found = conv.grids.components(at, given, card.where)
+    if len(found) != 1:
+        raise ModelError(f"{card.name} {card.id}: component {given} is none of 1 to 6", place=card.where)
+    return at, found[0]
+
+
+def scalar_ends(conv: Conversion, card: Card) -> list[tuple[int, int]]:
+    """Return nodes and components (0 to 5) of the ends of a scalar element that are not grounded.
+
+    Raises:
+        ModelError: components that are none, or no end.
+    """
+    out = [end for end in (scalar_end(conv, card, k) for k in "12") if end is not None]
     if not out:
         raise ModelError(f"{card.name} {card.id} has no grid point", place=card.where, remedy="give one")
     return out
@@ -238,9 +258,9 @@ def _viscous(conv: Conversion, card: Card, known: dict[int, tuple[float, ...]]) 
 
 # --- bushes ----------------------------------------------------------------------------------------------------------
 def _bush_values(conv: Conversion, card: Card) -> dict[str, np.ndarray]:
-    """Return stiffness "K" and damping "B" (6,) of a PBUSH."""
+    """Return stiffness "K" and damping "B" (6,) of a PBUSH, and its coefficients "RCV" (4,) of stresses and strains."""
     words = [None, *card["words"]]
-    out: dict[str, np.ndarray] = {"K": np.zeros(6), "B": np.zeros(6)}
+    out: dict[str, np.ndarray] = {"K": np.zeros(6), "B": np.zeros(6), "RCV": np.ones(4)}
     for k in range(0, len(words), 8):
         row = words[k : k + 8]
         row += [None] * (8 - len(row))
@@ -252,7 +272,11 @@ def _bush_values(conv: Conversion, card: Card) -> dict[str, np.ndarray]:
         elif kind == "GE":
             effect = Effect.DROPPED if conv.over_frequency else Effect.NONE
             conv.note("PBUSH: the structural damping GE is not used", effect, card.where)
-        elif kind not in ("RCV", "M", None):
+        elif kind == "RCV":
+            if any(isinstance(v, str) for v in row[2:6]):
+                raise ModelError(f"PBUSH {card.id}: SA, ST, EA and ET must be numbers", place=card.where)
+            out["RCV"] = np.array([1.0 if v is None else float(v) for v in row[2:6]])
+        elif kind not in ("M", None):
             raise ModelError(f"PBUSH {card.id}: {kind} is none of K, B, GE, RCV", place=card.where)
         elif kind == "M":
             conv.note("PBUSH: its mass is not used", where=card.where)
@@ -261,9 +285,26 @@ def _bush_values(conv: Conversion, card: Card) -> dict[str, np.ndarray]:
     return out
 
 
-def _bush(conv: Conversion, card: Card) -> None:
-    from scipy.spatial.transform import Rotation
+@dataclass(frozen=True)
+class Bush:
+    """A bush: nodes a and b (None: the ground), axes (3, 3) in rows and place (3,), stiffness and damping (6,) along
+    the axes, and coefficients SA, ST, EA, ET of stresses and strains (4,)."""
 
+    a: int
+    b: int | None
+    axes: np.ndarray
+    place: np.ndarray
+    stiffness: np.ndarray
+    damping: np.ndarray
+    recovery: np.ndarray
+
+
+def bush_of(conv: Conversion, card: Card) -> Bush:
+    """Return the bush of a CBUSH.
+
+    Raises:
+        ModelError: no axes, or ends at one grid point.
+    """
     grids = conv.grids
     values = _bush_values(conv, one_of(conv, ("PBUSH",), card["pid"], "property of bushes", card.where))
     a = grids.index(card["ga"], card.where)
@@ -281,21 +322,33 @@ def _bush(conv: Conversion, card: Card) -> None:
     place = grids.x[a] + card["s"] * chord
     if card["ocid"] != -1:
         place = grids.system(card["ocid"], card.where).place(np.array([card["s1"], card["s2"], card["s3"]]))
-    law = {key: values[k].tolist() for k, key in (("K", "stiffness"), ("B", "damping")) if values[k].any()}
+    return Bush(a, b, axes, place, values["K"], values["B"], values["RCV"])
+
+
+def _bush(conv: Conversion, card: Card) -> None:
+    from scipy.spatial.transform import Rotation
+
+    bush = bush_of(conv, card)
+    law = {
+        key: values.tolist()
+        for key, values in (("stiffness", bush.stiffness), ("damping", bush.damping))
+        if values.any()
+    }
     if not law:
         conv.note("CBUSH has neither stiffness nor damping", Effect.NONE, card.where)
         return
-    rotation = Rotation.from_matrix(axes.T).as_rotvec()
+    rotation = Rotation.from_matrix(bush.axes.T).as_rotvec()
     conv.model.bushing(
-        f"CBUSH {card.id}", a, "ground" if b is None else b, point=place.tolist(), rotation=rotation.tolist(), **law
-    )
+        f"CBUSH {card.id}", bush.a, "ground" if bush.b is None else bush.b, point=bush.place.tolist(),
+        rotation=rotation.tolist(), **law,
+    )  # fmt: skip
 
 
 def _axes_along(conv: Conversion, card: Card, a: int, chord: np.ndarray, values: dict[str, np.ndarray]) -> np.ndarray:
     """Return axes (3, 3), in rows, of a bush along the line of its grid points."""
     ex = chord / np.linalg.norm(chord)
     if card["x1"] is None:
-        if any(values[k][[1, 2, 4, 5]].any() for k in values):
+        if any(values[k][[1, 2, 4, 5]].any() for k in ("K", "B")):
             raise ModelError(
                 f"CBUSH {card.id} has stiffness across its line, and no orientation", place=card.where,
                 remedy="give X1, X2, X3, G0 or CID",

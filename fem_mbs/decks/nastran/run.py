@@ -32,16 +32,17 @@ from fem_mbs.decks.nastran.control import check_content, check_fields
 from fem_mbs.decks.nastran.loads import find_loads, needs_mass, turn_loaded
 from fem_mbs.decks.nastran.model import Conversion, make_mesh
 from fem_mbs.decks.nastran.points import make_points, turn_points
-from fem_mbs.decks.nastran.prints import Printer
+from fem_mbs.decks.nastran.results.prints import Printer
+from fem_mbs.decks.nastran.results.requests import note_results
 from fem_mbs.decks.nastran.shells import find_shells, make_shells
 from fem_mbs.decks.nastran.solids import find_solids, make_solids
 from fem_mbs.decks.nastran.steps import StepPlan, make_steps, solution_of
-from fem_mbs.decks.nastran.systems import find_grids
 from fem_mbs.decks.notes import Accept, Note, check_notes
 from fem_mbs.errors import AnalysisError, LooseError, ModelError
 from fem_mbs.input_files import inputs_of
 from fem_mbs.meshes.nastran.deck import BulkDeck
 from fem_mbs.meshes.nastran.reader import read_bulk
+from fem_mbs.meshes.nastran.systems import find_grids
 from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.model.model import Model
 
@@ -128,6 +129,8 @@ def _convert(deck: BulkDeck, part: bool) -> Converted:
     check_reduction(conv, solution)
     masters = [find_masters(conv, subcase, rows, supports) if solution == 103 else None for subcase in subcases]
     steps = [] if part else make_steps(conv, solution, loads, motions, supports, M, masters)
+    if not part:
+        note_results(conv)
     check_fields(conv)
     return Converted(deck, conv.model, conv, steps, rows)
 

@@ -45,6 +45,9 @@ class BarSection:
     end: BarSection | None = None
     #: torsional inertia per length beside the structure's
     nsi: float = 0.0
+    #: stress points at end B (4, 2), if they differ, and whether the deck asks for stresses there
+    points_at_b: np.ndarray | None = None
+    recovered_at_b: bool = True
 
 
 def _positive(card: Card, **values: float) -> None:
@@ -82,7 +85,7 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
         points = np.array([_real(card, v) for v in rows[0]]).reshape(4, 2)
         k = 1
     base = (card["a"], card["i1"], card["i2"], card["i12"], card["j"], card["nsm"])
-    last_station = None
+    last_station, points_at_b, recovered = None, None, True
     while k < len(rows) and isinstance(rows[k][0], str):
         station = [old if v is None else _real(card, v) for v, old in zip(rows[k][2:], base, strict=True)]
         if rows[k][0] not in ("YES", "YESA", "NO"):
@@ -92,6 +95,12 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
                 last_station = station
             else:
                 conv.note("PBEAM: sections between its ends are not used", where=card.where)
+        if _real(card, rows[k][1]) == 1.0:
+            recovered = rows[k][0] != "NO"
+            if rows[k][0] == "YES" and k + 1 < len(rows):
+                points_at_b = np.array([_real(card, v) for v in rows[k + 1]]).reshape(4, 2)
+        elif rows[k][0] != "NO":
+            conv.note("PBEAM: forces and stresses between its ends: results missing", Effect.NONE, card.where)
         k += 2 if rows[k][0] == "YES" else 1
     shear = rows[k] if k < len(rows) else [None] * 8
     last = rows[k + 1] if k + 1 < len(rows) else [None] * 8
@@ -128,7 +137,7 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
     return BarSection(
         card["mid"], card["a"], card["i1"], card["i2"], card["j"], card.where, card["i12"],
         factors[0] or None, factors[1] or None, card["nsm"], points, (n1, n2), end,
-        nsi[0] if end is not None else 0.5 * (nsi[0] + nsi[1]),
+        nsi[0] if end is not None else 0.5 * (nsi[0] + nsi[1]), points_at_b, recovered,
     )  # fmt: skip
 
 

@@ -13,7 +13,8 @@ from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = [
-    "PROPERTIES", "TYPES", "find_shells", "make_shells", "reference_temperature", "shell_nodes", "takes_temperatures",
+    "PROPERTIES", "TYPES", "find_shells", "make_shells", "material_axes", "reference_temperature", "shell_nodes",
+    "takes_temperatures",
 ]  # fmt: skip
 
 #: Type -> number of corners and cell.
@@ -151,7 +152,7 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
     if plane is None and s["mid3"] not in (None, s["mid1"]):
         plane = one_of(conv, ("MAT1",), s["mid1"], "material", s.where)
     if plane is not None:
-        options |= {"material": f"material {plane.id} of {group.name}", "orientation": _axes(conv, group)}
+        options |= {"material": f"material {plane.id} of {group.name}", "orientation": material_axes(conv, group)}
         shear = _plane_material(conv, s, plane, options["material"], nsm)
         if membrane:
             return {**options, "element": "membrane"}
@@ -280,7 +281,8 @@ def _laminate(conv: Conversion, group: Group) -> dict[str, Any]:
     shears = [_shears(card) for card in conv.deck.of("MAT8") if card.id in plies]
     rigid = len(shears) == len(plies) and not any(shears)
     layers = [{**layer, "material": _ply(conv, layer["material"], s.where, nsm, suffix, rigid)} for layer in layers]
-    options = {"layers": layers, "offset": _offsets(group) + z0 + 0.5 * total, "orientation": _axes(conv, group)}
+    options: dict[str, Any] = {"layers": layers, "offset": _offsets(group) + z0 + 0.5 * total}
+    options["orientation"] = material_axes(conv, group)
     if rigid:
         options["shear_correction"] = _RIGID
     return options
@@ -320,7 +322,7 @@ def _ply(conv: Conversion, mid: int, where: str, nsm: float, suffix: str, rigid:
     return name
 
 
-def _axes(conv: Conversion, group: Group) -> np.ndarray:
+def material_axes(conv: Conversion, group: Group) -> np.ndarray:
     """Return first material axes (n, 3): from the side G1-G2 by the angle THETA, or along the x axis of a system."""
     x = conv.grids.x[group.nodes]
     side = x[:, 1] - x[:, 0]
