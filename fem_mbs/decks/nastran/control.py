@@ -71,7 +71,7 @@ PARAMETERS: dict[tuple[str, ...], str] = {
 COMMANDS: dict[tuple[str, ...], str] = {
     _words(
         "TITLE SPC MPC LOAD METHOD STATSUB AUTOSPC TEMPERATURE DISPLACEMENT VELOCITY ACCELERATION SPCFORCES FORCE "
-        "STRESS STRAIN SET SUBCASE DLOAD FREQUENCY TSTEP SDAMPING LOADSET"
+        "STRESS STRAIN SET SUBCASE DLOAD FREQUENCY TSTEP SDAMPING LOADSET CMETHOD"
     ): "used",
     _words(
         "SUBTITLE LABEL ECHO MAXLINES LINE OUTPUT MPCFORCES OLOAD GPFORCE GPSTRESS "
@@ -83,7 +83,7 @@ COMMANDS: dict[tuple[str, ...], str] = {
         "PLSTRN THSTRN OTEMP"
     ): "they concern output",
     _words("ANALYSIS SEALL SUPER SEFINAL RESVEC RESVINER PARAM SOL APP TIME DIAG ID CEND BEGIN"): "they select nothing",
-    _words("CMETHOD IC NLPARM"): "they belong to solutions that are refused",
+    _words("IC NLPARM"): "they belong to solutions that are refused",
 }
 #: Commands that change results and are not supported.
 DROPPED_COMMANDS: dict[str, str] = {
@@ -125,6 +125,10 @@ UNUSED_FIELDS: dict[str, tuple[tuple[str, Effect, str], ...]] = {
     "EIGR": (
         ("method ne options", Effect.NONE, "the conduct of the other program"),
         ("norm g c", Effect.NONE, "shapes have unit modal mass"),
+    ),
+    "EIGC": (
+        ("method e", Effect.NONE, "the conduct of the other program"),
+        ("norm g c", Effect.NONE, "the size of the shapes"),
     ),
     "EIGB": (
         ("nep", Effect.NONE, "an estimate of the number of roots"),

@@ -28,7 +28,7 @@ from fem_mbs.meshes.vocabulary import Effect
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["PARAMETERS", "RESPONSES", "Table", "add_response", "table_of"]
+__all__ = ["PARAMETERS", "RESPONSES", "Table", "add_response", "loss_factor", "note_parameters", "table_of"]
 
 #: Solutions that are responses.
 RESPONSES = {
@@ -388,7 +388,7 @@ def _losses(conv: Conversion) -> Iterator[tuple[float, str]]:
     yield from spring_losses(conv)
 
 
-def _loss(conv: Conversion) -> float:
+def loss_factor(conv: Conversion) -> float:
     """Return the loss factor of the whole stiffness: PARAM,G and the GE of all elements, if that is one.
 
     Where GE differs between elements, it is dropped content.
@@ -445,13 +445,18 @@ def _add_loads(
     return names
 
 
-def _check(conv: Conversion, subcase: Subcase) -> None:
-    """Note what changes a response and is not supported."""
+def note_parameters(conv: Conversion, what: str) -> None:
+    """Note the parameters that change a solution, ``what``, and are not supported in it."""
     for name, harmless in PARAMETERS.items():
         given = conv.deck.params.get(name)
         used = conv.deck.sol == 111 and name in _RAYLEIGH
         if given is not None and not used and not harmless(given.values[0]):
-            conv.note(f"PARAM,{name} = {given.values[0]} is not used in responses", where=given.where)
+            conv.note(f"PARAM,{name} = {given.values[0]} is not used in {what}", where=given.where)
+
+
+def _check(conv: Conversion, subcase: Subcase) -> None:
+    """Note what changes a response and is not supported."""
+    note_parameters(conv, "responses")
     for name in ("IC", "STATSUB", "CMETHOD", "NONLINEAR", "TFL"):
         if name in subcase.commands:
             conv.note(f"{name} is not used in responses", where=subcase.commands[name].where)
@@ -477,7 +482,12 @@ def add_response(
     f = _frequencies(conv, subcase)
     names = _add_loads(conv, subcase, loads, lambda _: {"kind": "constant", "value": 1.0})
     spectra = {key: _spectrum(conv, load, np.array(f)) for key, load in names.items()}
-    options: dict[str, Any] = {"loads": list(names), "spectra": spectra, "frames": len(f), "structural": _loss(conv)}
+    options: dict[str, Any] = {
+        "loads": list(names),
+        "spectra": spectra,
+        "frames": len(f),
+        "structural": loss_factor(conv),
+    }
     if sol == 108:
         model.harmonic_step(f, name, method="direct", **options)
     else:
