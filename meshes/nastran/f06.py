@@ -44,7 +44,8 @@ class ListingTable:
         """Remove rows of which the listing lacks lines, as at its end."""
         width = max(map(len, self.rows))
         kept = [k for k, row in enumerate(self.rows) if len(row) == width]
-        self.ids, self.points, self.rows = ([values[k] for k in kept] for values in (self.ids, self.points, self.rows))
+        self.ids, self.points = [self.ids[k] for k in kept], [self.points[k] for k in kept]
+        self.rows = [self.rows[k] for k in kept]
 
     @property
     def values(self) -> np.ndarray:

@@ -45,6 +45,8 @@ _MIDDLE, _CORNER = 0.1, 0.2
 _SHELL_TABLE = "stresses of shells of another formulation"
 _OTHER_CORNERS = "corners of these shells are extrapolated otherwise in MSC Nastran"
 _OPEN = "edges of shells with mid-side grid points open up beside those of others, in each program in its own way"
+#: Stresses and strains of single solids among a few shells: the margin, and why.
+_AMONG = (0.45, "solids among a few shells take up what these let pass: stresses at corners of single elements")
 #: Why elements in shapes of such models are not compared.
 _SHAPES = "a few shells: their shapes differ as their eigenvalues do"
 #: Why rotations and moments of such models are not compared.
@@ -68,6 +70,7 @@ _FORCES["CONROD"] = _FORCES["CROD"]
 _SHELL_FORCES = (("membrane forces", range(3)), ("moments", range(3, 6)), ("shear forces", range(6, 8)))
 #: Ends of the names of parts that do not follow the sign of a shape.
 _EVEN = ("extremes", "last", "of von Mises")
+_SOLIDS = ("CHEXA", "CPENTA", "CTETRA")
 #: Parts of tables that do not hang on rotations about the normals of shells.
 _DIRECT = ("translations", "forces", "shear and axial force", "axial force", "axial")
 
@@ -90,7 +93,7 @@ def _parts(quantity: str, named: set[str]) -> list[_Part]:
     if kind.startswith("PLY"):
         plies: list[_Part] = [(f"{word} along fibres", [0, 1, 2], [0, 1, 2])]
         return plies if word == "strains" else [*plies, (f"{word} between plies", [3, 4], [3, 4])]
-    if type_ in ("CHEXA", "CPENTA", "CTETRA"):
+    if type_ in _SOLIDS:
         return [(f"{word}", [*range(6)], [*range(6)]), (f"{word} of von Mises", [10], [10])]
     shift = 1 if "CURVATURE" in named else 0
     out: list[_Part] = []
@@ -279,10 +282,13 @@ def _table(name: str, table: ListingTable, steps: list[StepReport], margin: _Mar
             own, listed = values[:, columns], theirs[:, of_listing]
             out += _shell_part(name, table, label_, own, listed, floor, margin)
             continue
-        if margin.few and part not in _DIRECT and np.any(theirs[:, of_listing]):
+        own_margin = margin
+        if margin.few and table.quantity.endswith(_SOLIDS):
+            own_margin = replace(margin, table=_AMONG[0], why=_AMONG[1])
+        elif margin.few and part not in _DIRECT and np.any(theirs[:, of_listing]):
             out.append(_without(name, table.subcase, label_, _NORMALS))
             continue
-        out.append(_worst(name, table.subcase, label_, values[:, columns], theirs[:, of_listing], floor, margin))
+        out.append(_worst(name, table.subcase, label_, values[:, columns], theirs[:, of_listing], floor, own_margin))
     return out
 
 
