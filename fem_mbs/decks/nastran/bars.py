@@ -21,8 +21,6 @@ __all__ = ["Bars", "Rods", "bar_axes", "find_lines", "make_lines"]
 
 #: A stiffness of zero becomes this of the largest one, which no result shows; AUTOSPC sees it as zero.
 _NOTHING = 1e-11
-#: Share of the mass and of the torsional inertia of beams that makes a matrix of torsional inertia alone definite.
-_DEFINITE = 1e-9
 #: Of the extent of the grid points: places that are nearer are one.
 _POINT = 1e-12
 
@@ -221,41 +219,6 @@ def make_lines(conv: Conversion) -> None:
             _make_bars(conv, group, f"deck:part {i + 1}")
         elif group.kind == "rod":
             _make_rods(conv, group, f"deck:part {i + 1}")
-    _torsional_inertia(conv)
-
-
-def _torsional_inertia(conv: Conversion) -> None:
-    """Create the inertia of CBEAM about their axes, rho (I1 + I2) per length, half of it at each end; CBAR have none.
-
-    Beams of the model with this inertia would have that of bending too, which MSC Nastran leaves out.
-    """
-    n = len(conv.grids.ids)
-    J, mass = np.zeros((n, 3, 3)), np.zeros(n)
-    for group in conv.groups:
-        if group.kind != "bar" or group.type != "CBEAM" or not group.data.material.rho:
-            continue
-        _, axes, length = bar_axes(conv, group)
-        for k, section in enumerate((group.data.section, group.data.section.end or group.data.section)):
-            half = 0.5 * group.data.material.rho * length
-            np.add.at(mass, group.nodes[:, k], half * section.A)
-            ex = axes[:, 0]
-            own = (half * (section.I1 + section.I2))[:, None, None] * ex[:, :, None] * ex[:, None, :]
-            np.add.at(J, group.nodes[:, k], own)
-        if conv.coupled:
-            conv.note(
-                "CBEAM: the inertia about their axes is lumped; MSC Nastran couples it (COUPMASS)", Effect.DIFFERS,
-                group.section.where,
-            )  # fmt: skip
-    at = np.flatnonzero(np.trace(J, axis1=1, axis2=2) > 0.0)
-    size = np.trace(J, axis1=1, axis2=2)[at, None]
-    kinds, which = np.unique(
-        np.round(np.column_stack((J[at].reshape(-1, 9), mass[at])) / size, 12) * size, axis=0, return_inverse=True
-    )
-    for k, row in enumerate(kinds):
-        M = np.zeros((6, 6))
-        M[:3, :3] = _DEFINITE * row[9] * np.eye(3)
-        M[3:, 3:] = row[:9].reshape(3, 3) + _DEFINITE * np.trace(row[:9].reshape(3, 3)) * np.eye(3)
-        conv.model.nodal_mass(f"torsional inertia of CBEAM {k + 1}", at[which.ravel() == k], M)
 
 
 def _stiffness(conv: Conversion, group: Group, s: BarSection) -> dict[str, Any]:

@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 #: Entries of damping, which the model holds.
-_DAMPERS = ("CDAMP1", "CDAMP2", "PDAMP", "CVISC", "PVISC")
+_DAMPERS = ("CDAMP1", "CDAMP2", "CDAMP3", "CDAMP4", "PDAMP", "CVISC", "PVISC")
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -31,6 +31,7 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
     _words(
         "SET1 SET3 PLOTEL PLOTEL3 PLOTEL4 PLOTEL6 PLOTEL8 ECHOON ECHOOFF GRDPNT PSET PVAL CBARAO YPARAM EPOINT SEQGP"
     ): "they concern output",
+    _words("USET USET1"): "they name sets that nothing else refers to",
     _words("MDLPRM DEBUG"): "they concern the conduct of the other program",
     _words("EIGP NLPARM TSTEPNL TICF NLSTEP NLCNTL"): "they belong to solutions that are refused",
     _words("MAT4 MAT5 TABLEM1 TABLEM2 TABLEM3 TABLEM4"): "they belong to heat, or to entries that are refused",
@@ -43,7 +44,7 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
 }
 #: Parameters that are used, or change no result of the solutions that are computed.
 PARAMETERS: dict[tuple[str, ...], str] = {
-    _words("WTMASS COUPMASS AUTOSPC G W3 OMID"): "used",
+    _words("WTMASS COUPMASS AUTOSPC G W3 ART_MASS OMID"): "used",
     tuple(RESPONSE_PARAMETERS): "they are noted in responses",
     _words(
         "POST GRDPNT PRGPST PRTMAXIM NOCOMPS PATVER OGEOM OUGCORD USETPRT USETSEL DBALL TINY SPCGEN NEWSEQ DBDICT "
@@ -52,13 +53,13 @@ PARAMETERS: dict[tuple[str, ...], str] = {
         "SIGMA ERROR POSTEXT OUNIT1K PRTPG PRTMGG PRTGPDT PRTDOF PRTSTIFD PRTSTIFF PRTYS PRTUO0 PRTTSET PRTSCP PRTRMG "
         "PRTQSYS PRTPHIZL PRTPHIXA PRTMXX PRTMASS PRTKXX PRTIFLTM PRTHMN PRTGOA PRTGMN PRTFOR PRTDLR PRTCORD PRTCGLTM "
         "PRTBASIC PRTCONN PRTOU4 PRTPSET PRTANS PRTMAT EQCHECK OIBULK OMACHPR GPWG LAMA XFLAG PLTMSG "
-        "OELMSET OGRDSET GEOMU PRTEQIN GPECT CUSROUT ELEMOUT MAXLINES OUTOPT NOFISR"
+        "OELMSET OGRDSET GEOMU PRTEQIN GPECT CUSROUT ELEMOUT MAXLINES OUTOPT OUNIT2K NOFISR"
     ): "they concern output",
     _words(
         "AUTOSPCR BAILOUT MAXRATIO EPZERO ALTRED ASING MPCX SNORM FIXEDB DISPTYP SOLLIB SPARSTOR RCONDK LANCMETH "
         "EIGESTL SORT_MAX MEMAFAC ARP_TOL CRS_CCS RELINK3 SETLEV SUPINFO SUPWARN TSTM_DEF ITMAX MXITERI MXITERL "
         "MIN4TRED HEXAXIS IORQ1M IORQ1S IORQ1B IORQ2B IORQ2T Q4SURFIT QUADAXIS STR_CID MATSPARS EMP0_PAUSE WINAMEM "
-        "PCHSPC1 NOCOUNTS USR_JCT"
+        "PCHSPC1 NOCOUNTS USR_JCT GRIDSEQ AUTOMSET"
     ): "they concern the other program",
     _words(
         "DDRMM RESVEC RESVINER MODACC SDRPOPT ENFMOTN DYNSPCF PRPHIVZ"
@@ -180,7 +181,6 @@ def check_content(conv: Conversion) -> None:
 def entry_words() -> list[Word]:
     """Return what becomes of bulk data entries."""
     stopped = {"MAT2": "anisotropic materials of shells"}
-    stopped["SPOINT"] = "scalar points; springs that end there"
     out = [Word(name, Use.STOPPED, stopped[name]) for name in stopped]
     passed = {"SUPORT": "free bodies have their modes all the same"}
     out += [Word(name, Use.PASSED, why) for name, why in passed.items()]
