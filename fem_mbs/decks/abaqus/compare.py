@@ -182,6 +182,8 @@ class _Margins:
             margin, why = DISTORTED, "C3D8I of CalculiX fails the patch test on distorted meshes, ours does not"
         elif "C3D8I" in self.types and self.is_nonlinear(number):
             margin, why = DISTORTED, "incompatible modes differ after large displacements"
+        if self.conv.stretch and self.is_nonlinear(number):
+            margin, why = SAME + 2.0 * self.conv.stretch, "stresses are those of elements before they expand"
         if any(g.state == "stress" for g in self.conv.groups):
             margin, why = 0.03, "CalculiX's plane stress shares the change of thickness at common nodes"
         if step is not None and "ITERATIVE" in step.options.get("SOLVER", "").upper():

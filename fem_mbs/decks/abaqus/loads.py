@@ -538,6 +538,7 @@ def _stretched(
     a = float(np.nanmax(np.abs(change)) * np.abs(alpha).max())
     if not any(bent) or a < _SMALL_STRETCH:
         return change, function
+    conv.stretch = max(conv.stretch, a)
     conv.note(
         f"{place}: thermal strains of {material.name} reach {a:.2g}; stresses are those of its elements as they were "
         f"before they expanded, and differ from CalculiX's by a part of about {2.0 * a:.1g}",
