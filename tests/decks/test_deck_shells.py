@@ -203,3 +203,33 @@ def test_refused(tmp_path, case):
     (tmp_path / "d.inp").write_text(text.replace(old, new, 1))
     with pytest.raises(InputError, match=r"d\.inp, line [0-9]+.*" + message):
         convert(read_deck(tmp_path / "d.inp"))
+
+
+# ---- thicknesses at the nodes ----------------------------------------------------------------------------------------
+def test_nodal_thickness(tmp_path):
+    """A strip from 20 to 30 mm under a force at its tip: int F (L - x)^2/EI(x) dx; its mass; nodes without one."""
+
+    def height(x):
+        return 0.02 + 0.005 * x
+
+    nodes = {1 + 2 * i + j: L * i / N for i in range(1, N + 1) for j in range(2)}
+    given = "*NODAL THICKNESS\n" + "".join(f"{n}, {height(x)}\n" for n, x in nodes.items())
+    section = "*SHELL SECTION, ELSET=EALL, MATERIAL=M, NODAL THICKNESS\n.02\n"
+    load = step("*STATIC\n*CLOAD\nTIP, 3, 5.\n" + U + "*EL PRINT, ELSET=EALL, TOTALS=ONLY\nEMAS\n")
+    _, (done,) = run(tmp_path / "d.inp", strip(section=section), given, load)
+    x = np.linspace(0.0, L, 2001)
+    bent = np.trapezoid(10.0 * (L - x) ** 2 / (E * B * height(x) ** 3 / 12.0), x)
+    assert prints(done, "U")[1][:, 2] == pytest.approx(bent, rel=4e-3)
+    assert prints(done, "EMAS", total=True)[1][0, 0] == pytest.approx(8000.0 * B * L * 0.025)
+    for more, message in ((", OFFSET=.5", "NODAL THICKNESS with OFFSET"), ("", "no positive thickness")):
+        text = strip(section=section.replace("NODAL THICKNESS", "NODAL THICKNESS" + more))
+        with pytest.raises(InputError, match=message):
+            run(tmp_path / "e.inp", text, given if more else given + "1, 0.\n", load)
+    steep = given.replace("\n41, 0.03\n", "\n41, 0.09\n")
+    notes = convert(read_deck(write(tmp_path / "f.inp", strip(section=section) + steep + load))).notes
+    assert any("its stiffness goes with the cube" in str(n) for n in notes)
+
+
+def write(path, text):
+    path.write_text(text)
+    return path

@@ -399,6 +399,9 @@ def _body(conv, plan, names, label, load: Dload, elements, vectors, function) ->
             if load.label.startswith("P"):
                 conv.note(f"{load.where}: the load {load.label} on elements {group.type} is not used")
                 continue
+            if section.nodal:
+                raise UnsupportedError(f"the load {load.label} of shells with NODAL THICKNESS is not supported",
+                                       place=load.where, remedy="give them a section of one thickness")  # fmt: skip
             scale = shell_mass_per_area(conv, group) if gravity else section.thickness
             push = (scale * shell_areas(group, rows, deck.x))[:, :, None] * v[:, None, :]
             arm = shell_middle(group, rows, deck.x)

@@ -30,7 +30,7 @@ from fem_mbs.analysis.fields import STRAIN, STRESS
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.decks.abaqus.beams import Beyond, beam_section, beyond, directions
 from fem_mbs.decks.abaqus.model import Conversion, Group, density_of, material_of, stiffness_matrix
-from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area
+from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_thickness
 from fem_mbs.decks.abaqus.solids import kinetic_energies, volumes
 from fem_mbs.decks.abaqus.steps import StepPlan
 from fem_mbs.elements.solids import shapes
@@ -527,6 +527,8 @@ class Printer(Relay):
 
     def _density(self, group: Group) -> float:
         if group.kind == "shell":
+            if not group.section.layers:
+                return density_of(self.conv, material_of(self.conv, group.section.material, group.section.where))
             return shell_mass_per_area(self.conv, group) / group.section.thickness
         return density_of(self.conv, material_of(self.conv, group.section.material, group.section.where))
 
@@ -535,7 +537,7 @@ class Printer(Relay):
         if group.kind == "solid":
             return volumes(group, x[group.nodes])
         if group.kind == "shell":
-            return shell_areas(group, np.arange(len(group.ids)), x).sum(axis=1) * group.section.thickness
+            return (shell_areas(group, np.arange(len(group.ids)), x) * shell_thickness(self.conv, group)).sum(axis=1)
         ends = x[group.lines]
         length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).reshape(len(group.ids), -1).sum(axis=1)
         if group.kind == "truss":
