@@ -233,3 +233,46 @@ def test_nodal_thickness(tmp_path):
 def write(path, text):
     path.write_text(text)
     return path
+
+
+# ---- temperatures ----------------------------------------------------------------------------------------------------
+HOT = "*EXPANSION\n1.E-5\n*DENSITY"
+
+
+@pytest.mark.parametrize(
+    "section", [None, "*SHELL SECTION, ELSET=EALL, COMPOSITE\n.005, , M\n.015, , M\n"], ids=["one layer", "two layers"]
+)
+def test_warm_shells(tmp_path, section):
+    """A strip grows by alpha dT L; held at both ends, by nothing, with the force E A alpha dT."""
+    text = strip(section=section).replace("*DENSITY", HOT)
+    warm = "*STATIC\n*TEMPERATURE\nNALL, 50.\n*NODE PRINT, NSET=TIP\nU\n*NODE PRINT, NSET=FIX, TOTALS=ONLY\nRF\n"
+    start = "*INITIAL CONDITIONS, TYPE=TEMPERATURE\nNALL, 20.\n"
+    _, (done,) = run(tmp_path / "d.inp", text, start, step(warm))
+    assert prints(done, "U")[1][:, 0] == pytest.approx(1e-5 * 30.0 * L, rel=1e-3)  # the clamped end cannot widen
+    held = "*BOUNDARY\nTIP, 1, 1\n"
+    _, (done,) = run(tmp_path / "e.inp", text, held, start, step(warm))
+    assert prints(done, "RF", total=True)[1][0, 0] == pytest.approx(E * B * T * 1e-5 * 30.0, rel=1e-3)
+
+
+def test_layers_that_bend_as_they_warm(tmp_path):
+    """Timoshenko's strip of two metals: layers of one stiffness and thickness bend by 3 (a2 - a1) dT/(2 h)."""
+    section = "*SHELL SECTION, ELSET=EALL, COMPOSITE\n.01, , M\n.01, , N\n"
+    other = "*MATERIAL, NAME=N\n*ELASTIC\n2.E11, 0.\n*EXPANSION\n3.E-5\n"
+    text = other + strip(section=section).replace("*DENSITY", HOT)
+    _, (done,) = run(tmp_path / "d.inp", text, step("*STATIC\n*TEMPERATURE\nNALL, 10.\n" + U))
+    bent = 3.0 * 2e-5 * 10.0 / (2.0 * T)
+    assert prints(done, "U")[1][:, 2] == pytest.approx(-bent * L**2 / 2.0, rel=5e-3)
+
+
+def test_temperatures_of_perturbations(tmp_path):
+    text = strip().replace("*DENSITY", HOT)
+    for procedure, option in (
+        ("*STATIC\n*CLOAD\nTIP, 1, 1.\n", "PERTURBATION"),
+        ("*BUCKLE\n1\n*CLOAD\nTIP, 1, -1.\n", ""),
+    ):
+        for lines, message in (
+            ("*TEMPERATURE\nNALL, 50.\n", "temperatures of a step"),
+            ("*BOUNDARY\nFIX, 3, 3, .1\n", "supports that move in a step"),
+        ):
+            with pytest.raises(InputError, match=message):
+                run(tmp_path / "d.inp", text, step(procedure + lines, *([option] if option else [])))

@@ -6,7 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from fem_mbs.decks.abaqus.model import Conversion, Group, axes_at, constants, density_of, material_of, stiffness_matrix
+from fem_mbs.decks.abaqus.model import (
+    Conversion,
+    Group,
+    axes_at,
+    constants,
+    density_of,
+    expansion_of,
+    material_of,
+    stiffness_matrix,
+)
 from fem_mbs.elements.shells.mass import surface_shares
 from fem_mbs.elements.shells.surface import normals
 from fem_mbs.elements.solids.material import orthotropic
@@ -115,7 +124,13 @@ def _material(conv: Conversion, material: Material, where: str) -> str:
             raise ModelError(f"material {material.name}: {error}", place=material.where) from None
     else:
         C = stiffness_matrix(conv, material)
-    conv.model.solid_material(name, stiffness=C, density=density_of(conv, material))
+    expansion = expansion_of(conv, material) or (0.0,)
+    if len(expansion) == 6:  # 11, 22, 33, 12, 13, 23
+        expansion = tuple(expansion[k] for k in (0, 1, 2, 3, 5, 4))
+    conv.model.solid_material(
+        name, stiffness=C, density=density_of(conv, material),
+        expansion=expansion[0] if len(expansion) == 1 else expansion,
+    )  # fmt: skip
     return name
 
 
