@@ -52,7 +52,7 @@ class Modes:
     kind "frequency": eigenvalue (n,) omega^2, omega (n,) complex [rad/time], frequency (n,) [cycles/time];
     "complex": omega, the imaginary part positive for growing modes as printed; "buckling": factor (n,).  What a kind
     does not have is empty.  participation, effective_mass (n, 6): translations and rotations about x, y, z;
-    total_mass (6,), all NaN where they are not printed.
+    total_mass (6,), all NaN where they are not printed.  diameter (n,): nodal diameters of waves, else empty.
     """
 
     kind: str
@@ -66,6 +66,7 @@ class Modes:
     effective_mass: np.ndarray
     total_mass: np.ndarray
     line: int
+    diameter: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,6 +305,8 @@ def _modes(lines: _Lines, kind: str, step: int, here: int) -> dict:
     table = np.array(rows, dtype=float).reshape(len(rows), -1) if rows else np.empty((0, 0))
     if kind.startswith("BUCKLING"):
         width, name = 2, "buckling"
+    elif "EIGENVALUE" in titles and "DIAMETER" in titles:  # by nodal diameters, in a column more
+        width, name = 6, "frequency"
     elif "EIGENVALUE" in titles:
         width, name = 5, "frequency"
     else:
@@ -311,7 +314,9 @@ def _modes(lines: _Lines, kind: str, step: int, here: int) -> dict:
     if rows and table.shape[1] != width:
         lines.at = here - 1
         lines.fail(f"the table of {name} modes has {table.shape[1]} columns; {width} are expected")
-    return {"kind": name, "step": step, "table": table.reshape(len(rows), width), "line": here}
+    table = table.reshape(len(rows), width)
+    found = {"kind": name, "step": step, "table": table, "line": here}
+    return found if width < 6 else {**found, "table": table[:, 1:], "diameter": table[:, 0].astype(int)}
 
 
 def _participation(lines: _Lines, kind: str, modes: dict) -> None:
@@ -349,4 +354,5 @@ def _finish(m: dict) -> Modes:
         m.get("mass", nan),
         m.get("total", np.full(6, np.nan)),
         m["line"],
+        m.get("diameter", np.empty(0, int)),
     )

@@ -36,9 +36,12 @@ class StepDraft:
             "direct": False, "explicit": False, "increment": 1.0, "duration": 1.0, "min_increment": 0.0,
             "max_increment": np.inf, "alpha": -0.05, "n_modes": 0, "lower": -np.inf, "upper": np.inf, "tolerance": 0.01,
             "options": {}, "data": np.empty(0), "supported": False, "coriolis": False,
+            "nodal_diameters": None,
             "modal_damping": (), "rayleigh": (1, 0, 0.0, 0.0), "between": None, "scaled": False,
         }  # fmt: skip
         self.lists: dict[str, list[Any]] = {k: [] for k in _LISTS}
+        self.of_modes: list[Boundary] = []  # supports of buckling modes, LOAD CASE=2
+        self.of_modes_at: Card | None = None
         self.new: set[str] = set()
 
     def done(self) -> DeckStep:
@@ -74,8 +77,16 @@ def end_step(deck: Reading, card: Card) -> None:
     """End a step."""
     if deck.step is None:
         card.fail("there is no *STEP before it")
-    deck.steps.append(deck.step.done())
+    draft = deck.step
+    if draft.of_modes_at is not None and _held(draft.of_modes) != _held(draft.lists["boundaries"]):
+        deck.log.add("parameter", "BOUNDARY, LOADCASE=2", draft.of_modes_at, reason="modes have other supports")
+    deck.steps.append(draft.done())
     deck.step = None
+
+
+def _held(boundaries: list[Boundary]) -> set[tuple[int, int, float]]:
+    """Return node, direction and value of all supports."""
+    return {(int(node), d, b.value) for b in boundaries for node in b.nodes for d in b.dofs}
 
 
 def _inside(deck: Reading, card: Card) -> StepDraft:
@@ -116,7 +127,7 @@ def procedure(deck: Reading, card: Card) -> None:
         for extra, _ in rows[1:]:
             extra.fail("the procedure has one data line")
         COMPUTED[card.keyword](card, row, fields, values)
-        deck.surplus(row, fields, *_SURPLUS.get(card.keyword, (4, Effect.NONE)))
+        deck.surplus(row, fields, *_surplus(card, row, fields))
     values["options"] = {k: v or "" for k, v in card.params.items() if k not in card.taken}
     for name in values["options"]:
         harmless = name in _HARMLESS
@@ -127,6 +138,14 @@ def procedure(deck: Reading, card: Card) -> None:
 # Entries of a procedure's line that are read, and what the others do: a shift (Abaqus) or a time that scales masses
 # (CalculiX) in FREQUENCY, the conduct of the solver in the others.
 _SURPLUS = {"FREQUENCY": (3, Effect.DROPPED), "BUCKLE": (2, Effect.NONE), "COMPLEX FREQUENCY": (1, Effect.NONE)}
+
+
+def _surplus(card: Card, row: Row, fields: list[str]) -> tuple[int, Effect]:
+    """Return how many entries of a procedure's line are read, and what the others do: modes next to a shift that is
+    not positive are the lowest."""
+    if card.keyword == "FREQUENCY" and row.number(fields, 3, "shift", 0.0) <= 0.0:
+        return 3, Effect.NONE
+    return _SURPLUS.get(card.keyword, (4, Effect.NONE))
 
 
 def _times(card: Card, row: Row, fields: list[str], values: dict) -> None:
@@ -201,6 +220,12 @@ def _frequency(card: Card, row: Row, fields: list[str], values: dict) -> None:
         row.fail(f"the bounds are {values['lower']:g} and {values['upper']:g}; the upper must be greater")
 
 
+def select_cyclic_symmetry_modes(deck: Reading, card: Card) -> None:
+    """Read the nodal diameters of a FREQUENCY step, from NMIN to NMAX."""
+    draft = _inside(deck, card)
+    draft.defaults["nodal_diameters"] = (card.count("NMIN", 0), card.count("NMAX", 0) if card.has("NMAX") else None)
+
+
 def _buckle(card: Card, row: Row, fields: list[str], values: dict) -> None:
     """Read number and accuracy of buckling factors."""
     _count(row, fields, values)
@@ -256,6 +281,7 @@ PROCEDURES = (
     "COUPLED TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT", "ELECTROMAGNETICS", "CFD", "GREEN",
     "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION", "RANDOM RESPONSE",
     "RESPONSE SPECTRUM", "MODAL DYNAMICS", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
+    "MATRIX GENERATE",
 )  # fmt: skip
 
 
@@ -344,7 +370,12 @@ def boundary(deck: Reading, card: Card) -> None:
     kind = card.get("TYPE", "DISPLACEMENT")
     if kind not in ("DISPLACEMENT", "VELOCITY", "ACCELERATION"):
         card.fail(f"TYPE={kind} is not known; known are DISPLACEMENT, VELOCITY and ACCELERATION")
+    case = card.get("LOAD CASE", "1")
+    if case not in ("1", "2") or (case == "2" and deck.step is None):
+        card.fail(f"LOAD CASE={case} is not known; known are 1 and 2, in steps")
     out = deck.boundaries if deck.step is None else deck.step.lists["boundaries"]
+    if deck.step is not None and case == "2":
+        out, deck.step.of_modes_at = deck.step.of_modes, card
     runs = deck.mesh.runs(card, 2, 4)
     if runs is not None and all(_directions(v[0], v[1]) for _, _, v in runs):
         for row, nodes, (first, last, value) in runs:
@@ -461,26 +492,32 @@ def _direction(row: Row, v: np.ndarray, start: int) -> np.ndarray:
 
 
 def dsload(deck: Reading, card: Card) -> None:
-    """Read P and TRVEC on surfaces; other labels are refused."""
+    """Read P, TRVEC and TRSHR on surfaces; other labels are refused."""
     draft = _inside(deck, card)
     _new(deck, card, "DSLOAD")
-    amplitude, imaginary = _amplitude(deck, card), _imaginary(card)
+    amplitude, follows, imaginary = _amplitude(deck, card), _follows(card), _imaginary(card)
     for row, fields in card.rows():
         if len(fields) < 2:
             row.fail("1 entry; give the surface, the kind of load and its value")
         surface = deck.mesh.surface(row, label(fields[0]))
         name = label(fields[1])
         if not _OTHER_LOADS.fullmatch(name):
-            row.fail(f"the load {short(name)} is not known; known are P and TRVEC")
+            row.fail(f"the load {short(name)} is not known; known are P, TRVEC and TRSHR")
         direction = np.zeros(3)
         value = row.number(fields, 2, "value", 0.0 if name.endswith("NU") else None)
         if name == "P":
             deck.surplus(row, fields, 3)
-        if name == "TRVEC":
+        if name in ("TRVEC", "TRSHR"):
             direction = _direction(row, np.array(row.numbers(fields[2:], "a load")), 1)
         elif name != "P":
             deck.log.add("entry", f"DSLOAD {name}", row)
-        draft.lists["dsloads"].append(Dsload(surface, name, value, direction, amplitude, where(row), imaginary))
+        load = Dsload(surface, name, value, direction, amplitude, where(row), follows, imaginary)
+        draft.lists["dsloads"].append(load)
+
+
+def _follows(card: Card) -> bool:
+    """Return whether tractions turn with their surface, as they do without FOLLOWER=NO."""
+    return card.get("FOLLOWER", "YES") != "NO"
 
 
 def temperature(deck: Reading, card: Card) -> None:
@@ -499,7 +536,7 @@ def temperature(deck: Reading, card: Card) -> None:
         return
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
-        value = row.number(fields, 1, "temperature")
+        value = row.number(fields, 1, "temperature", 0.0)
         if any(fields[2:]):
             deck.log.add("entry", "TEMPERATURE, gradient", row)
         draft.lists["temperatures"].append(Temperature(nodes, value, amplitude, where(row)))
@@ -538,6 +575,7 @@ STEP_KEYWORDS = {
     "STEP": step,
     "END STEP": end_step,
     **dict.fromkeys(PROCEDURES, procedure),
+    "SELECT CYCLIC SYMMETRY MODES": select_cyclic_symmetry_modes,
     "MODAL DAMPING": modal_damping,
     "BASE MOTION": base_motion,
     "BOUNDARY": boundary,

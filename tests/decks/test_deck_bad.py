@@ -26,7 +26,7 @@ INSIDE_OUT = re.search(r"(?m)^2(, \d+){8}$", swapped(block())).group(0)
 TIP_TWICE = "*EQUATION\n2\n3, 1, 1., 6, 1, -1.\n*EQUATION\n2\n3, 1, 1., 8, 1, -1.\n"
 SHELL = block().replace(
     "*BOUNDARY",
-    "*ELEMENT, TYPE=S4R5, ELSET=SH\n9, 1, 2, 5, 4\n*SHELL SECTION, ELSET=SH, MATERIAL=STEEL\n.1\n*BOUNDARY",
+    "*ELEMENT, TYPE=S4RSW, ELSET=SH\n9, 1, 2, 5, 4\n*SHELL SECTION, ELSET=SH, MATERIAL=STEEL\n.1\n*BOUNDARY",
     1,
 )
 TRUSS = (
@@ -42,7 +42,7 @@ BARE = "*MATERIAL, NAME=A\n*ELASTIC\n1., 0.\n*SOLID SECTION, ELSET=EALL, MATERIA
 BAD = {
     "inside out": (swapped(block()), INSIDE_OUT, "hexahedron 2 counts its nodes the wrong way round"),
     "loose": (block().replace("FIX, 1, 3", "FIX, 1, 1"), "*STEP", "the model is loose"),
-    "unsupported element": (SHELL, "9, 1, 2", "element types that are not supported: S4R5 (1 element, the first is 9)"),
+    "unsupported element": (SHELL, "9, 1, 2", "types that are not supported: S4RSW (1 element, the first is 9)"),
     "dependent dof used twice": (
         block(TIP_TWICE), "2\n3, 1, 1., 8", "direction 1 of node 3 is the dependent one already",
     ),

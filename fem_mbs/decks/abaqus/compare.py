@@ -45,6 +45,11 @@ _SECOND_ORDER = 1e-5
 _ROUND_OFF = 1e-10
 #: Frequencies below this part of the largest one are free motions, whose squares are round-off in both programs.
 _FREE = 1e-5
+#: The same of waves, in which the reference moves the faces of a sector by steps of the printed coordinates.
+_FREE_WAVES = 1e-4
+#: Faces of sectors whose nodes are apart by more than this part of the model's size do not match: free motions of the
+#: wheel are then vibrations below the next part of the largest frequency.
+_APART, _LOOSE = 1e-4, 1e-2
 #: Modes whose frequencies differ by less, relatively, share their effective masses.
 _CLUSTER = 1e-4
 
@@ -117,6 +122,11 @@ class _Margins:
         """Return whether a step is one with NLGEOM."""
         step = self.step(number)
         return step is not None and self.conv.is_nonlinear(step)
+
+    @property
+    def faces_apart(self) -> bool:
+        """Whether the faces of a cyclic symmetry do not match: nodes of one are beside the points of the other."""
+        return any(faces.gap > _APART for faces in self.conv.model.cyclic)
 
     @property
     def beams(self) -> bool:
@@ -224,6 +234,8 @@ class _Margins:
             margin, why = 0.03, "CalculiX's plane stress shares the change of thickness at common nodes"
         if step is not None and "ITERATIVE" in step.options.get("SOLVER", "").upper():
             margin, why = max(margin, 0.005), "CalculiX solves this step iteratively"
+        if self.faces_apart:
+            margin, why = max(margin, 0.005), "the faces of the sector do not match, and are tied in other ways"
         if step is not None and step.procedure == "DYNAMIC":
             if step.explicit:
                 margin, why = max(margin, 0.01), "CalculiX takes central differences, with increments of its own"
@@ -454,6 +466,8 @@ def _modes(name: str, modes: Modes, steps: list[StepReport], before: int, margin
     if modes.kind == "complex":
         return [_worst(name, modes.step, "complex frequencies", ours, modes.frequency, margins)]
     theirs = np.sign(modes.eigenvalue) * np.sqrt(np.abs(modes.eigenvalue)) / (2.0 * np.pi)
+    if len(modes.diameter):
+        return _waves(name, modes, step, theirs, margins)
     rows = [_worst(name, modes.step, what, ours, theirs, margins)]
     part = getattr(step, "participation", None)
     if part is not None and "C3D8I" in margins.types:
@@ -467,6 +481,20 @@ def _modes(name: str, modes: Modes, steps: list[StepReport], before: int, margin
         rows.append(_without(name, modes.step, "effective masses", why))
     elif part is not None and np.isfinite(modes.effective_mass).all():
         rows += _participation(name, modes, part, theirs)
+    return rows
+
+
+def _waves(name: str, modes: Modes, step: StepReport, theirs: np.ndarray, margins: _Margins) -> list[Row]:
+    """Compare frequencies by nodal diameters; the reference has waves twice, once for each direction, free motions
+    once or twice."""
+    diameters = np.array(getattr(step, "nodal_diameters", []))
+    ours = np.array(getattr(step, "frequencies_hz", []))
+    rows = []
+    for n in np.unique(modes.diameter).tolist():
+        reference, mine = theirs[modes.diameter == n], np.repeat(ours[diameters == n], 2)
+        least = (_LOOSE if margins.faces_apart else _FREE_WAVES) * np.abs(reference).max()
+        reference, mine = reference[np.abs(reference) > least], mine[np.abs(mine) > least]
+        rows.append(_worst(name, modes.step, f"frequencies of nodal diameter {n}", mine, reference, margins))
     return rows
 
 

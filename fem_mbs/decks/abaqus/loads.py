@@ -18,7 +18,7 @@ import numpy as np
 
 from fem_mbs.decks.abaqus.beams import beam_section
 from fem_mbs.decks.abaqus.model import Conversion, Group, density_of, expansion_of, material_of
-from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_middle
+from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_middle, shell_normals
 from fem_mbs.decks.abaqus.solids import nodal_arms, nodal_volumes
 from fem_mbs.decks.abaqus.time import Course, Given, Root, Timeline, courses, is_general
 from fem_mbs.decks.abaqus.vibrations import VIBRATION, Shake, load_parts
@@ -121,6 +121,8 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
         exists = conv.used[nodes] & ((dof < 3) | conv.rotational[nodes])
         if conv.plane:
             exists &= dof < 2
+        if conv.flat:
+            exists &= ~np.isin(dof, (2, 3, 4))
         if not exists.all():
             lost = conv.name_of(nodes[~exists][0])
             why = "which no element uses" if not conv.used[nodes[~exists][0]] else "which has no rotation"
@@ -226,7 +228,12 @@ class _Labels:
     def dsloads(self, entries: Iterable[Dsload]) -> list[Given]:
         out = []
         for d in entries:
-            if d.label in ("P", "TRVEC"):
+            if d.label in ("P", "TRVEC", "TRSHR"):
+                if d.label != "P" and d.follows and self.conv.nlgeom:
+                    self.conv.note(
+                        f"{d.where}: {d.label} keeps its direction; with NLGEOM Abaqus turns it with the surface "
+                        "unless FOLLOWER=NO", Effect.DIFFERS,
+                    )  # fmt: skip
                 key = (d.label, d.surface, *np.round(d.direction, 12).tolist())
                 keys = np.array([self._number(key, d) * self.width])
                 out.append(Given(keys, np.array([d.value]), d.amplitude, d.where))
@@ -308,15 +315,65 @@ def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course:
             )
         if _on_shell_surface(conv, plan, names, label, load, factor, function):
             continue
-        conv.facets[label] = surface_facets(conv, load.surface, load.where)
+        facets = surface_facets(conv, load.surface, load.where)
+        if load.label == "TRSHR":
+            _shear(conv, plan, names, label, load, factor, function, facets)
+            continue
+        conv.facets[label] = facets
         if load.label == "P":
             _press(conv, plan, names, label, factor, function, "reduced")
         else:
-            _pull(conv, plan, names, label, load, factor, function)
+            _pull(conv, plan, names, label, load.direction, factor, function)
 
 
-def _pull(conv, plan, names, label: str, load: Dsload, factor: float, function) -> None:
-    t = factor * np.asarray(load.direction) / np.linalg.norm(load.direction)
+def _shear(conv, plan, names, label: str, load: Dsload, factor: float, function, facets) -> None:
+    """Apply a traction along the faces of solids: the direction of the load without its part along their normals."""
+    number = 0
+    for group, rows, faces in facets:
+        for face in np.unique(faces):
+            mine = rows[faces == face]
+            along = _along(load, _face_normals(group, mine, int(face), conv.deck.x))
+            directions, at = np.unique(np.round(along, 9), axis=0, return_inverse=True)
+            for k, direction in enumerate(directions):
+                number += 1
+                own, some = f"{label}.{number}", mine[at.ravel() == k]
+                conv.facets[own] = [(group, some, np.full(len(some), face))]
+                _pull(conv, plan, names, own, direction, factor, function)
+
+
+def _along(load: Dsload, normals: np.ndarray) -> np.ndarray:
+    """Return unit vectors (n, 3): the direction of a load without its parts along normals (n, 3).
+
+    Raises:
+        ModelError: the direction is normal to a face.
+    """
+    direction = np.asarray(load.direction, float) / np.linalg.norm(load.direction)
+    along = direction - (normals @ direction)[:, None] * normals
+    size = np.linalg.norm(along, axis=1)[:, None]
+    if (size < 1e-6).any():
+        raise ModelError(
+            f"the direction of TRSHR is normal to a face of {load.surface}", place=load.where, remedy="give another one"
+        )
+    return along / size
+
+
+def _face_normals(group: Group, rows: np.ndarray, face: int, x: np.ndarray) -> np.ndarray:
+    """Return unit normals (n, 3) in the middle of faces of solids, and of edges of plane elements, by their corners."""
+    from fem_mbs.elements.solids.shapes import FACES
+
+    kind, local = FACES[group.cell][face]
+    X = x[group.nodes[rows]][:, list(local)]
+    if group.state:
+        normal = np.cross(X[:, 1] - X[:, 0], [0.0, 0.0, 1.0])
+    elif kind.startswith("triangle"):
+        normal = np.cross(X[:, 1] - X[:, 0], X[:, 2] - X[:, 0])
+    else:
+        normal = np.cross(X[:, 2] - X[:, 0], X[:, 3] - X[:, 1])
+    return normal / np.linalg.norm(normal, axis=1)[:, None]
+
+
+def _pull(conv, plan, names, label: str, direction, factor: float, function) -> None:
+    t = factor * np.asarray(direction) / np.linalg.norm(direction)
     vector = t[: 2 if conv.plane else 3].tolist()
     own = _scaled(function, 1.0)
     names.append(label)
@@ -344,8 +401,15 @@ def _on_shell_surface(conv, plan, names, label, load: Dsload, factor: float, fun
         conv.cells[own] = [(group, rows)]
         if load.label == "P":  # against the normal of the face
             _press(conv, plan, names, own, factor if side == "SPOS" else -factor, function, "exact")
+        elif load.label == "TRVEC":
+            _pull(conv, plan, names, own, load.direction, factor, function)
         else:
-            _pull(conv, plan, names, own, load, factor, function)
+            normal = shell_normals(group, rows, conv.deck.x)
+            directions, at = np.unique(np.round(_along(load, normal), 9), axis=0, return_inverse=True)
+            del conv.cells[own]
+            for k, direction in enumerate(directions):
+                conv.cells[f"{own}.{k + 1}"] = [(group, rows[at.ravel() == k])]
+                _pull(conv, plan, names, f"{own}.{k + 1}", direction, factor, function)
     return True
 
 

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.decks.abaqus.cyclic import cyclic_modes
 from fem_mbs.decks.abaqus.loads import Plan
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.decks.abaqus.time import Timeline, is_general
@@ -87,7 +88,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         wanted = prints.get("node print", ()) + prints.get("el print", ())
         t = timeline.time_of(i)
         start = t - (step.duration if i in timeline.steps else 0.0)
-        own = conv.step_supports.get(i, "")
+        own = conv.step_supports.get(i, [])
         swung = bool(last) and not preload  # a linear transient, which leaves the state of the model where it was
         if swung and (step.perturbation or step.procedure in ("FREQUENCY", "BUCKLE")):
             conv.note(
@@ -117,7 +118,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             elif not step.nlgeom:
                 conv.note(f"{step.where}: nonlinear constraints: the step is computed as one with NLGEOM", Effect.NONE)
             increments = max(1, round(step.duration / step.increment))
-            model.static_step(increments, name, duration=step.duration)
+            model.static_step(increments, name, duration=step.duration, supports=own)
             preload, last, moved = "", "", True
         elif step.procedure == "FREQUENCY":
             _modes(conv, step, name, preload, moved, own)
@@ -244,13 +245,16 @@ def _linear_after(conv: Conversion, step: DeckStep, moved: bool) -> None:
         )
 
 
-def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: bool, supports: str) -> None:
+def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: bool, supports: list[str]) -> None:
     about = preload if step.perturbation else ""
     if moved and not step.perturbation:
         conv.note(
             f"{step.where}: FREQUENCY without PERTURBATION is computed about the state that the steps before have left",
             Effect.NONE,
         )
+    if step.nodal_diameters is not None:
+        cyclic_modes(conv, step, name, about, supports)
+        return
     bounded = np.isfinite(step.upper) or np.isfinite(step.lower)
     if bounded and not step.n_modes:
         if not np.isfinite(step.upper):

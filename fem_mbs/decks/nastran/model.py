@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.decks.nastran.systems import Grids
 from fem_mbs.decks.notes import Note
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import BulkDeck, Subcase
+from fem_mbs.meshes.nastran.systems import Grids
 from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.model.model import Model
 
@@ -94,6 +94,11 @@ class Conversion:
     def over_frequency(self) -> bool:
         """Return whether the solution is a frequency response, which has structural damping."""
         return self.deck.sol in (108, 111)
+
+    @property
+    def material_output(self) -> bool:
+        """Return whether results of shells are along the axes of their material (PARAM,OMID,YES)."""
+        return self.deck.param("OMID", "NO") == "YES"
 
     @property
     def notes(self) -> list[Note]:
