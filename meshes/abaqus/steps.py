@@ -328,8 +328,15 @@ def _new(deck, card: Card, kind: str) -> None:
 
 
 def _amplitude(deck: Reading, card: Card) -> str | None:
-    name = card.get("AMPLITUDE")
-    return None if name is None else deck.refer(card, "amplitude", name)
+    name, delay = card.get("AMPLITUDE"), card.number("TIME DELAY", 0.0)
+    if name is None:
+        return None
+    name = deck.refer(card, "amplitude", name)
+    if not delay:
+        return name
+    later = f"{name} {delay:g} later"
+    deck.delays[later] = (name, delay, card)
+    return later
 
 
 def _imaginary(card: Card) -> bool:
