@@ -8,7 +8,7 @@ point, as the heading says; sums have none of them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -212,6 +212,8 @@ def read_dat(path: str | Path) -> DatFile:
     modes: list[dict] = []
     skipped: list[str] = []
     step = increment = mode = 0
+    vibrating = False
+    vibration: set[tuple[str, str, float]] = set()  # tables of a frequency: the second of equal ones is imaginary
     while lines.at < len(lines.text):
         text = lines.text[lines.at]
         here = lines.at + 1
@@ -220,13 +222,20 @@ def read_dat(path: str | Path) -> DatFile:
             continue
         squeezed = re.sub(r"\s+", "", text).upper()
         if match := _STEP.match(text):
-            step, increment, mode = int(match[1]), 0, 0
+            step, increment, mode, vibrating = int(match[1]), 0, 0, False
         elif match := _INCREMENT.match(text):
             increment, mode = int(match[1]), 0
         elif match := _MODE.match(text):
             mode = int(match[1])
+        elif squeezed.startswith("PARTICIPATIONFACTORSFORFREQUENCY"):
+            vibrating, vibration = True, set()
         elif match := _HEADING.match(text):
-            prints.append(_print(lines, match, (step, increment, mode), here))
+            found = _print(lines, match, (step, increment, mode), here)
+            key = (found.quantity, found.set_name, found.time)
+            if vibrating and key in vibration:
+                found = replace(found, quantity=f"{found.quantity}I")
+            vibration.add(key)
+            prints.append(found)
         elif squeezed in ("EIGENVALUEOUTPUT", "BUCKLINGFACTOROUTPUT"):
             modes.append(_modes(lines, squeezed, step, here))
         elif squeezed in ("PARTICIPATIONFACTORS", "EFFECTIVEMODALMASS", "TOTALEFFECTIVEMASS") and modes:

@@ -105,7 +105,7 @@ def dof_of(row: Row, fields: list[str], i: int) -> int:
 
 
 def mpc(deck: Reading, card: Card) -> None:
-    """Constrain nodes by BEAM, LINK, PIN, TIE, STRAIGHT or PLANE; other types are refused.
+    """Constrain nodes by BEAM, LINK, PIN, TIE, STRAIGHT, PLANE or MEANROT; other types are refused.
 
     A line is a type and nodes or sets; one that begins with 0 continues the one before.
     """

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.decks.abaqus.beams import beam_section, torsion_excess
+from fem_mbs.decks.abaqus.vibrations import VIBRATION
 from fem_mbs.decks.comparison import SAME, Row
 from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids.mass import linear_images
@@ -161,6 +162,22 @@ class _Margins:
         """The largest part by which torsion of CalculiX's beams is too stiff."""
         return max((torsion_excess(self.conv, g) for g in self.conv.groups if g.kind == "beam"), default=0.0)
 
+    @cached_property
+    def bound_to_held(self) -> bool:
+        """Whether an equation names held directions, so that translations of what moves contradict it."""
+        held = {
+            (node, dof)
+            for b in self.conv.deck.boundaries
+            for node in self.conv.nodes(b.nodes).tolist()
+            for dof in b.dofs
+        }
+        for equation in self.conv.deck.equations:
+            nodes = self.conv.nodes(equation.nodes).tolist()
+            terms = zip(nodes, np.asarray(equation.dofs).tolist(), equation.coefficients, strict=True)
+            if sum(c for node, dof, c in terms if (node, dof) in held):
+                return True
+        return False
+
     def of(self, quantity: str, number: int) -> tuple[float, str]:
         """Return margin and reason for a quantity of a step."""
         step = self.step(number)
@@ -186,7 +203,7 @@ class _Margins:
                 margin, why = max(margin, 0.01), "CalculiX takes central differences, with increments of its own"
             elif not step.direct or self._damped:
                 margin, why = max(margin, 0.02), "increments of its own, and other accelerations at a load that jumps"
-        if step is not None and step.procedure == "MODAL DYNAMIC" and any(b.value for b in step.boundaries):
+        if step is not None and _shaken(step):
             margin, why = (
                 max(margin, 0.1),
                 "with all modes the response is that of direct integration; CalculiX's differs",
@@ -226,6 +243,11 @@ class _Margins:
         return margin, _BEAM + why
 
 
+def _shaken(step: DeckStep) -> bool:
+    """Return whether supports move in a transient by modes."""
+    return step.procedure == "MODAL DYNAMIC" and bool(step.base_motions or any(b.value for b in step.boundaries))
+
+
 # --- prints ----------------------------------------------------------------------------------------------------------
 _NAMES = {"EMASI": "moments of inertia", "COG": "centre of gravity", "EMASIC": "inertia about the centre"}
 
@@ -244,12 +266,21 @@ def _prints(name: str, dat: DatFile, steps: list[StepReport], margins: _Margins)
             if t.quantity == quantity and (t.set or "").upper() == p.set_name.upper()
             and bool(t.total) == (total or quantity == "COG") and (t.mode or 0) == p.mode
         ]  # fmt: skip
+        step = margins.step(p.step)
+        vibrates = step is not None and step.procedure == VIBRATION
+        if vibrates and quantity.startswith("RF"):
+            found.append(_without(name, p.step, label, "CalculiX leaves out dampers and masses in RF of vibrations"))
+            continue
+        if vibrates and margins.conv.model.building.rotating is not None:
+            why = "CalculiX multiplies its Coriolis matrix like a symmetric one in this step (not in COMPLEX FREQUENCY)"
+            found.append(_without(name, p.step, label, why))
+            continue
         if not mine:
             found.append(_without(name, p.step, label, "not printed", "missing"))
             continue
-        if not p.mode:  # both programs choose increments of their own
-            mine = [t for t in mine if abs(t.time - p.time) <= 1e-6 * max(abs(p.time), 1e-300)]
-        step = margins.step(p.step)
+        if not p.mode:  # both programs choose increments of their own, and find natural frequencies of their own
+            near = (1e-5 if vibrates else 1e-6) * max(abs(p.time), 1e-300)
+            mine = sorted((t for t in mine if abs(t.time - p.time) <= near), key=lambda t: abs(t.time - p.time))
         if step is not None and step.procedure == "DYNAMIC" and p.increment == 1 and not step.explicit:
             why = "the first increment shows how each program begins, not the motion"
             found.append(_without(name, p.step, label, why))
@@ -263,6 +294,12 @@ def _prints(name: str, dat: DatFile, steps: list[StepReport], margins: _Margins)
             continue
         # forces in balance have a sum of next to nothing: it is judged by what it is a sum of
         parts = [q.values for q in dat.prints if total and q.quantity == quantity and q.step == p.step and len(q.ids)]
+        if vibrates:  # both parts of a vibration
+            parts += [q.values for q in dat.prints if (q.set_name, q.step, q.time) == (p.set_name, p.step, p.time)]
+        elif step is not None and _shaken(step):  # small ones at the start are what is left out of high modes
+            parts += [
+                q.values for q in dat.prints if (q.set_name, q.step, q.quantity) == (p.set_name, p.step, quantity)
+            ]
         least = max((float(np.linalg.norm(v, axis=1).max()) for v in parts if v.size), default=0.0)
         found.append(_compare_table(name, p, mine[0], label, margins, least))
     return [_worst_row(found) for found in rows.values() if found]
@@ -336,6 +373,9 @@ def _compare_table(name: str, p: Print, t: PrintTable, label: str, margins: _Mar
             return _without(name, p.step, label, f"{len(keys) - len(common)} of {len(keys)} points missing", "missing")
         a, b = (np.array(v, int) for v in zip(*common, strict=True)) if common else (np.empty(0, int),) * 2
         theirs, values = p.values[a], mine[b]
+        if p.quantity in ("S", "E") and any(g.state == "axisymmetric" for g in conv.groups):
+            # points of its slices of two degrees stand beside the plane: shear across is that of its global axes
+            theirs, values = theirs[:, :4], values[:, :4]
         axes = _beam_axes(conv)
         if beams and p.quantity == "S" and all(e in axes for e in p.ids[a].tolist()):
             t_ = np.array([axes[e] for e in p.ids[a].tolist()])
@@ -395,6 +435,9 @@ def _modes(name: str, modes: Modes, steps: list[StepReport], before: int, margin
         rows.append(_without(name, modes.step, "effective masses", why))
     elif part is not None and margins.beams:
         why = "CalculiX's solids of beams have masses beside the nodes that are held"
+        rows.append(_without(name, modes.step, "effective masses", why))
+    elif part is not None and margins.bound_to_held:
+        why = "CalculiX's dependent directions follow their equations in motions of the whole, which held nodes forbid"
         rows.append(_without(name, modes.step, "effective masses", why))
     elif part is not None and np.isfinite(modes.effective_mass).all():
         rows += _participation(name, modes, part, theirs)

@@ -10,7 +10,7 @@ Contradictions in a deck raise a ModelError with file and line. Content that the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from fem_mbs.decks.abaqus.solids import make_solids
 from fem_mbs.decks.abaqus.steps import StepPlan, make_steps
 from fem_mbs.decks.abaqus.time import Timeline
 from fem_mbs.decks.notes import Accept, Note, check_notes
-from fem_mbs.errors import AnalysisError, LooseError, ModelError
+from fem_mbs.errors import AnalysisError, LooseError, ModelError, UnsupportedError
 from fem_mbs.input_files import inputs_of
 from fem_mbs.meshes.abaqus.deck import Deck
 from fem_mbs.meshes.abaqus.reader import read_deck
@@ -73,7 +73,7 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     Raises:
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
-    conv = Conversion(deck)
+    conv = Conversion(_alone(deck))
     try:
         converted = _convert(conv, part)
     except ModelError as error:
@@ -86,6 +86,26 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     if model.departures:  # figures, tables and results.h5 show the title
         model.title += f" (not the deck's results: {len(model.departures)} not supported)"
     return converted
+
+
+def _alone(deck: Deck) -> Deck:
+    """Return a deck whose only step is a linear perturbation with general statics in its place, which are the same
+    there, and have supports that move.
+
+    Raises:
+        UnsupportedError: a step of perturbation beside others moves its supports.
+    """
+    for step in deck.steps:
+        moved = next((b for b in step.boundaries if b.value), None)
+        if moved is None or not (step.procedure == "BUCKLE" or (step.procedure == "STATIC" and step.perturbation)):
+            continue
+        if len(deck.steps) > 1 or step.procedure == "BUCKLE":
+            raise UnsupportedError(
+                f"supports that move in a step {step.procedure} of perturbation are not supported", place=moved.where,
+                remedy="give loads, or make it the only step of a deck",
+            )  # fmt: skip
+        return replace(deck, steps=(replace(step, perturbation=False, nlgeom=False),))
+    return deck
 
 
 def _convert(conv: Conversion, part: bool) -> Converted:
