@@ -529,6 +529,9 @@ def temperature(deck: Reading, card: Card) -> None:
         card.taken.update(card.params)
         deck.log.add("keyword", "TEMPERATURE, FILE or USER", card, reason="its values come from elsewhere")
         return
+    if card.flag("LINTEMP"):
+        deck.log.add("keyword", "TEMPERATURE, LINTEMP", card, reason="temperatures linear in space are not read")
+        return
     runs = deck.mesh.runs(card, 2, 2)
     for row, nodes, (value,) in runs or ():
         draft.lists["temperatures"].append(Temperature(nodes, float(value), amplitude, where(row)))
