@@ -103,6 +103,10 @@ _HARMLESS = (
 )  # fmt: skip
 
 
+# Parameters of artificial damping of statics.
+_DAMPED = ("STABILIZE", "ALLSDTOL", "FACTOR", "CONTINUE")
+
+
 def procedure(deck: Reading, card: Card) -> None:
     draft = _inside(deck, card)
     if draft.procedure is not None:
@@ -129,8 +133,9 @@ def procedure(deck: Reading, card: Card) -> None:
         deck.surplus(row, fields, *_surplus(card, row, fields))
     values["options"] = {k: v or "" for k, v in card.params.items() if k not in card.taken}
     for name in values["options"]:
-        harmless = name in _HARMLESS
-        deck.log.add("parameter", f"{card.keyword}, {name}", card, Effect.NONE if harmless else Effect.DROPPED)
+        effect = Effect.NONE if name in _HARMLESS else Effect.DIFFERS if name in _DAMPED else Effect.DROPPED
+        reason = "the step is computed without artificial damping" if name in _DAMPED else ""
+        deck.log.add("parameter", f"{card.keyword}, {name}", card, effect, reason)
     card.taken.update(card.params)
 
 
@@ -472,7 +477,9 @@ def dsload(deck: Reading, card: Card) -> None:
 
 
 def _follows(card: Card) -> bool:
-    """Return whether tractions turn with their surface, as they do without FOLLOWER=NO."""
+    """Return whether tractions turn with their surface, as they do without FOLLOWER=NO; with CONSTANT RESULTANT they are
+    per area at the start, which is the same in linear steps."""
+    card.flag("CONSTANT RESULTANT")
     return card.get("FOLLOWER", "YES") != "NO"
 
 
