@@ -175,4 +175,11 @@ def _page(shown: Any) -> str:
     return page(shown)
 
 
-show_by(_page)
+def _view(shown: Any, step: int | None) -> Any:
+    """Return the view of an object; what draws is loaded with the first one."""
+    from fem_mbs.show.page import View
+
+    return View(shown, step)
+
+
+show_by(_page, _view)

@@ -1,4 +1,4 @@
-"""Show objects in notebooks: a class that derives from `Shown` gets `_repr_html_`.
+"""Show objects in notebooks: a class that derives from `Shown` gets `_repr_html_` and `show`.
 
 What draws the pages stands above all classes that are shown.  The package `fem_mbs` registers it here (`show_by`).
 """
@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
+from typing import Any
 
 __all__ = ["Shown", "show_by"]
 
 _makers: list[Callable[[object], str]] = []
+_viewers: list[Callable[[object, int | None], Any]] = []
 
 
-def show_by(maker: Callable[[object], str]) -> None:
-    """Let ``maker`` return the HTML of objects; it takes the place of the one before."""
-    _makers[:] = [maker]
+def show_by(maker: Callable[[object], str], viewer: Callable[[object, int | None], Any]) -> None:
+    """Let ``maker`` return the HTML of objects, and ``viewer`` their views; they take the place of those before."""
+    _makers[:], _viewers[:] = [maker], [viewer]
 
 
 class Shown:
@@ -30,3 +32,16 @@ class Shown:
 
             logging.getLogger("fem_mbs").debug("no page of %r", type(self).__name__, exc_info=True)
             return f"<pre>{escape(repr(self))}</pre>"
+
+    def show(self, step: int | None = None) -> Any:
+        """Return a view in space that turns, zooms and plays; a notebook shows it, ``view.write("page.html")`` makes a
+        file of it.
+
+        Args:
+            step: of results, the number of the only step that is shown, from 0; None: all with frames.
+
+        Raises:
+            ModelError: the model is not complete.
+            ResultsError: no frames with displacements, or no such step.
+        """
+        return _viewers[0](self, step)

@@ -12,6 +12,7 @@ from typing import Any
 
 __all__ = ["digest_of", "files_of", "inputs_of", "moved"]
 
+_FILE_KEYS = ("file", "visual")
 _ABAQUS = re.compile(rb"^\s*\*INCLUDE\s*,\s*INPUT\s*=\s*([^\r\n,]+)", re.IGNORECASE | re.MULTILINE)
 _NASTRAN = re.compile(rb"^\s*INCLUDE\s*'?([^'\r\n$]+)", re.IGNORECASE | re.MULTILINE)
 #: Ending of decks -> how they name the files that they include.
@@ -23,10 +24,9 @@ _INCLUDES = {
 
 def files_of(value: Any) -> Iterator[str]:
     """Files that the tables of a model file name: every text under a key ``file`` (of meshes, of reduced parts, and of
-    functions as tables)."""
+    functions and shapes as tables), or ``visual``."""
     if isinstance(value, Mapping):
-        if isinstance(value.get("file"), str):
-            yield value["file"]
+        yield from (value[key] for key in _FILE_KEYS if isinstance(value.get(key), str))
         value = list(value.values())
     if isinstance(value, list):
         for item in value:
@@ -37,8 +37,9 @@ def moved(value: Any, prefix: str) -> Any:
     """The same tables for a model file in another folder, from which ``prefix`` leads to the old one."""
     if isinstance(value, Mapping):
         out = {k: moved(v, prefix) for k, v in value.items()}
-        if isinstance(value.get("file"), str) and not Path(value["file"]).is_absolute():
-            out["file"] = f"{prefix}/{value['file']}"
+        for key in _FILE_KEYS:
+            if isinstance(value.get(key), str) and not Path(value[key]).is_absolute():
+                out[key] = f"{prefix}/{value[key]}"
         return out
     return [moved(v, prefix) for v in value] if isinstance(value, list) else value
 

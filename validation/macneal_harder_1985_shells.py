@@ -24,7 +24,7 @@ import numpy as np
 
 from fem_mbs import Model, linearise, solve
 from fem_mbs.validation.case import Curve, Findings
-from fem_mbs.validation.shell_grids import CELLS, mesh_of, on_edge, shell, square
+from fem_mbs.validation.shell_grids import CELLS, mesh_of, on_edge, shell, square, with_middles
 
 CASES = {
     "S-PATCH": "constant membrane stress and constant moments on distorted elements",
@@ -69,21 +69,26 @@ def reference() -> dict:
 
 def patch(state: str, cell: str) -> tuple[Model, np.ndarray]:
     """Return the patch, pushed and turned at its outer nodes as constant strains or curvatures ask for, and the exact
-    displacements and rotations of all nodes (8, 6)."""
-    triangles = np.concatenate((_PATCH_CELLS[:, [0, 1, 2]], _PATCH_CELLS[:, [0, 2, 3]]))
-    model = shell(mesh_of(_PATCH, cell, _PATCH_CELLS if cell == "quad" else triangles), 1e6, 0.25, 0.001)
-    x, y, _ = _PATCH.T
-    exact = np.zeros((8, 6))
+    displacements and rotations of all nodes (n, 6)."""
+    points, cells = _PATCH, _PATCH_CELLS
+    if cell.startswith("triangle"):
+        cells = np.concatenate((cells[:, [0, 1, 2]], cells[:, [0, 2, 3]]))
+    if cell in ("quad8", "triangle6"):
+        points, cells = with_middles(points, cells)
+    model = shell(mesh_of(points, cell, cells), 1e6, 0.25, 0.001)
+    x, y, _ = points.T
+    exact = np.zeros((len(points), 6))
     if state == "membrane":
         exact[:, 0], exact[:, 1] = 1e-3 * (x + y / 2), 1e-3 * (y + x / 2)
     else:
         exact[:, 2] = 1e-3 * (x * x + x * y + y * y) / 2
         exact[:, 3], exact[:, 4] = 1e-3 * (y + x / 2), -1e-3 * (x + y / 2)
-    force = (linearise(model).K @ exact.ravel()).reshape(8, 6)
+    force = (linearise(model).K @ exact.ravel()).reshape(-1, 6)
     model.fix(0, ["x", "y", "z", "rotation"])
-    for node in range(1, 4):
-        model.force(f"F{node}", node, tuple(force[node, :3]))
-        model.moment(f"M{node}", node, tuple(force[node, 3:]))
+    outside = np.isin(x, (0.0, 0.24)) | np.isin(y, (0.0, 0.12))
+    for node in np.flatnonzero(outside)[1:]:
+        model.force(f"F{node}", int(node), tuple(force[node, :3]))
+        model.moment(f"M{node}", int(node), tuple(force[node, 3:]))
     model.linear_static_step()
     return model, exact
 
@@ -222,6 +227,10 @@ _BOUNDS = {
     ("shear in the plane", "triangle", "rectangles"): (0.95, 1.06, "triangles have linear bending in the mean alone"),
     ("shear in the plane", "triangle", "trapezoids"): (0.4, 1.0, "bends too stiffly where it is distorted"),
     ("shear in the plane", "triangle", "parallelograms"): (0.4, 1.0, "bends too stiffly where it is distorted"),
+    ("shear in the plane", "quad8", "trapezoids"): (0.88, 1.0, "bends too stiffly where it is distorted"),
+    ("shear in the plane", "triangle6", "trapezoids"): (0.7, 1.0, "bends too stiffly where it is distorted"),
+    ("shear in the plane", "triangle6", "parallelograms"): (0.86, 1.0, "bends too stiffly where it is distorted"),
+    ("shear across", "triangle6", "trapezoids"): (0.85, 1.0, "bends too stiffly where it is distorted"),
 }  # fmt: skip
 
 
@@ -243,7 +252,7 @@ def _beams(f: Findings) -> None:
         twist = moved(build(load="twist", cell=cell, fine=8), "s:b", 0, "rotation")
         f.between(
             "S-STRAIGHT", f"twist over T L/(G J), 48 x 8 {cell}", twist / known["twist of Saint-Venant"],
-            0.97 if cell == "quad" else 0.8, 1.01, "the layer at free edges; triangles resolve it slowly",
+            0.8 if cell == "triangle" else 0.97, 1.02, "the layer at free edges; triangles resolve it slowly",
         )  # fmt: skip
         for direction, (name, exact) in zip((0, 2), known["curved"].items(), strict=True):
             ratio = moved(curved(direction, cell), "s:b", direction) / exact

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from fem_mbs import Mesh, Model
 
-__all__ = ["CELLS", "mesh_of", "octant", "on_edge", "shell", "square"]
+__all__ = ["CELLS", "mesh_of", "octant", "on_edge", "shell", "square", "with_middles"]
 
-CELLS = ("quad", "triangle")
+CELLS = ("quad", "triangle", "quad8", "triangle6")
 
 # Corners, then middles of the sides, in half cells; triangles cut the cell along its first diagonal.
 _SQUARE = ((0, 0), (2, 0), (2, 2), (0, 2), (1, 0), (2, 1), (1, 2), (0, 1))
@@ -50,6 +50,15 @@ def mesh_of(points: np.ndarray, cell: str, cells: np.ndarray, **sets: Any) -> Me
     """Return the mesh of cells (e, k) of one kind."""
     blocks: Any = [(cell, cells)]
     return Mesh(points, blocks, **sets)
+
+
+def with_middles(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return points (n, 3) and cells (e, 2 k) with a node in the middle of each straight side of cells (e, k)."""
+    k = cells.shape[1]
+    sides = np.sort(np.stack((cells, np.roll(cells, -1, axis=1)), axis=2).reshape(-1, 2), axis=1)
+    sides, number = np.unique(sides, axis=0, return_inverse=True)
+    middles = points[sides].mean(axis=1)
+    return np.concatenate((points, middles)), np.column_stack((cells, len(points) + number.reshape(-1, k)))
 
 
 def square(

@@ -4,6 +4,12 @@ Strains between the tying points follow from the tied ones in natural coordinate
 into the axes of a point, the first one along the projection of that of the element.  Then S = sum over integration
 points of B^T C B with C of the section, in blocks: membrane and bending together, transverse shear, drilling.
 
+The strains of a layer at the height z are those of its own metric: with the curvature b of the surface (b_ij the
+component j of the derivative of the normal by the axis i) and k' = k - b e - e b they are, to the first order in z/R,
+e + z k' - z^2 (b k' + k' b)/2, and its volume is 1 + z (b_11 + b_22) times that at z = 0.  The stiffness counts both: a
+pressed tube has the strain w/(R + z), and the neutral line of a curved beam in bending lies h^2/(12 R) inside
+(Winkler).  Forces, moments and stresses follow from e + z k'.
+
 Drilling: 2 G h/2 integral a^2 with the rotation a of the surface about the normal less that of the nodes, interpolated
 between the nodes, and the shear modulus G (Hughes & Brezzi 1989, doi:10.1016/0045-7825(89)90124-2).
 
@@ -121,6 +127,33 @@ def _to_axes(J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return T, j
 
 
+def _curvature(X: np.ndarray, cell: str, at, local: np.ndarray, J: np.ndarray) -> np.ndarray:
+    """Return the curvature b (e, 2, 2) [1/m] of the surface at a point with axes (e, 3, 3) and tangents J (e, 2, 2)."""
+    slopes = np.einsum("ka,eac->ekc", gradients(cell, [at])[0], surface_normals(X))
+    b = np.linalg.solve(J, np.einsum("ekc,ejc->ekj", slopes, local[:, :2]))
+    return 0.5 * (b + np.swapaxes(b, 1, 2))
+
+
+def _products(b: np.ndarray) -> np.ndarray:
+    """Return matrices (e, 3, 3) from strains e (shear as gamma) to b e + e b with the curvature b (e, 2, 2)."""
+    W = np.zeros((len(b), 3, 3))
+    W[:, 0, 0], W[:, 1, 1], W[:, 2, 2] = 2.0 * b[:, 0, 0], 2.0 * b[:, 1, 1], b[:, 0, 0] + b[:, 1, 1]
+    W[:, :2, 2] = b[:, 0, 1, None]
+    W[:, 2, :2] = 2.0 * b[:, 0, 1, None]
+    return W
+
+
+def _curved_section(section: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the section (e, 6, 6) with the volumes of its layers and their strains by the square of their heights."""
+    t, D = np.trace(b, axis1=1, axis2=2)[:, None, None], section[:, 3:, 3:]
+    coupling = t * D - 0.5 * D @ _products(b)
+    C = section.copy()
+    C[:, :3, :3] += t * section[:, :3, 3:]
+    C[:, :3, 3:] += coupling
+    C[:, 3:, :3] += np.swapaxes(coupling, 1, 2)
+    return C
+
+
 def _strains(cell: str, tying: Tying, J: np.ndarray, at) -> np.ndarray:
     """Return membrane strains, curvatures and shear strains (e, 8, m) at a point by the tied strains."""
     a, b, c, _ = tying.counts
@@ -191,13 +224,15 @@ def _integrals(X, axes, section, shear) -> tuple[np.ndarray, np.ndarray]:
     two shape functions."""
     e, n, _ = X.shape
     cell, tying = _tying(X)
-    a, b = tying.counts[:2]
-    C, S = _sections(section, shear), np.zeros((e, tying.strains, tying.strains))
+    a = tying.counts[0]
+    plane = 2 * a
+    S = np.zeros((e, tying.strains, tying.strains))
     about = np.zeros((e, n, n))
     points, weights = _TRIANGLE if cell == "triangle6" else rule("quad8")
     mean, parts = _constant_parts(cell, tying, X, axes)
     for at, weight, t in zip(points, weights, np.moveaxis(_tangents(cell, X, points), 1, 0), strict=True):
-        _, J, area = _local(t, axes[:, 0])
+        local, J, area = _local(t, axes[:, 0])
+        curvature = _curvature(X, cell, at, local, J)
         B = _strains(cell, tying, J, at)
         if cell == "quad8":
             # plane strains beside those of the 2 x 2 points: what is left without constant strains
@@ -206,15 +241,20 @@ def _integrals(X, axes, section, shear) -> tuple[np.ndarray, np.ndarray]:
                 rest = B[:, 3 * (low > 0) : 3 * (low > 0) + 3, low + _REGULAR : low + a]
                 rest_by_mean = rest @ parts
                 B[:, 3 * (low > 0) : 3 * (low > 0) + 3, low : low + a] -= rest_by_mean @ mean
+        B[:, 3:6] -= _products(curvature) @ B[:, :3]
+        C = _sections(_curved_section(section, curvature), shear)
         S += (weight * area)[:, None, None] * (np.swapaxes(B, 1, 2) @ (C @ B))
         N = shape_functions(cell, [at])[0]
         about += (weight * area)[:, None, None] * np.outer(N, N)
     if cell == "quad8":
         points, weights = rule("quad8", "reduced")
         for at, weight, t in zip(points, weights, np.moveaxis(_tangents(cell, X, points), 1, 0), strict=True):
-            _, J, area = _local(t, axes[:, 0])
-            B = _strains(cell, tying, J, at)[:, :6, : a + b]
-            S[:, : a + b, : a + b] += (weight * area)[:, None, None] * (np.swapaxes(B, 1, 2) @ (section @ B))
+            local, J, area = _local(t, axes[:, 0])
+            curvature = _curvature(X, cell, at, local, J)
+            B = _strains(cell, tying, J, at)[:, :6, :plane]
+            B[:, 3:6] -= _products(curvature) @ B[:, :3]
+            C = _curved_section(section, curvature)
+            S[:, :plane, :plane] += (weight * area)[:, None, None] * (np.swapaxes(B, 1, 2) @ (C @ B))
     return S, about
 
 
@@ -265,8 +305,12 @@ def _forces(X, axes, section, shear, to_points: np.ndarray) -> np.ndarray:
     for k in _chunks(len(X)):
         C = _sections(section[k], shear[k])
         tangents = np.moveaxis(_tangents(cell, X[k], points), 1, 0)
-        B = [_strains(cell, tying, _local(t, axes[k, 0])[1], at) for at, t in zip(points, tangents, strict=True)]
-        by_strains = C @ np.stack(B)
+        by_strains = np.empty((len(points), len(C), 8, tying.strains))
+        for i, (at, t) in enumerate(zip(points, tangents, strict=True)):
+            local, J, _ = _local(t, axes[k, 0])
+            B = _strains(cell, tying, J, at)
+            B[:, 3:6] -= _products(_curvature(X[k], cell, at, local, J)) @ B[:, :3]
+            by_strains[i] = C @ B
         if cell == "triangle6":
             by_strains = by_strains @ _released(X[k], section[k], _integrals(X[k], axes[k], section[k], shear[k])[0])
         found[k] = np.moveaxis(np.tensordot(to_points, by_strains, axes=1), 0, 1)

@@ -12,17 +12,19 @@ import numpy as np
 
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.recovered import RecoveredNodes
+from fem_mbs.analysis.symbols.compiled import disc_entries, joint_entries, mass_entries, support_entries
+from fem_mbs.analysis.symbols.drawing import told
+from fem_mbs.analysis.symbols.kinds import symbols_in
 from fem_mbs.analysis.transient.stepping import ENERGY_COLUMNS
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.model.parts.bodies import RigidBody
 from fem_mbs.results.fields import part_file
 from fem_mbs.results.report import ModelCounts
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
 
-_MASSES = ("mass2", "mass3", "rigid3", "director_mass3")  # types of elements that point masses are
-_MOST_MASSES = 200  # in figures
-_MOST_DISCS = 200  # told of a kind
+_MOST_OF_SET = 200  # nodes told of a set
 
 __all__ = ["count_model", "find_group", "fingerprint", "make_header"]
 
@@ -87,25 +89,21 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         )
     recovered = RecoveredNodes(compiled)
     blocks += recovered.blocks
-    components = ["x", "y", "z"][: model.dimension]
-    supports: dict[int, list[str]] = {}
-    bases = {base.name for base in model.building.shakings}
-    shaken = [dof for dof, name in zip(system.driven.dofs, system.driven.names, strict=True) if name in bases]
-    for dof in [*system.fixed, *shaken]:
-        node = int(np.searchsorted(system.offset, dof, side="right") - 1)
-        k = int(dof - system.offset[node])
-        supports.setdefault(node, []).append(components[k] if k < model.dimension else "rotation")
-    joints, held = _joint_symbols(compiled)
+    joints, held = joint_entries(compiled)
 
     def padded(point) -> list[float]:
         return [*np.asarray(point, float).tolist(), *[0.0] * (3 - model.dimension)]
 
+    texts = {s.name: told(s, "position", "visual") for s in model.specifications if isinstance(s, RigidBody)}
     bodies = []
     for body in model.bodies.values():
         R = np.eye(3)
         R[: model.dimension, : model.dimension] = model.building.rotation_matrix(body.node)
         points = [padded(p) for p in body.points]
-        bodies.append({"name": body.name, "node": body.node, "points": points, "rotation": R.tolist()})
+        entry = {"name": body.name, "node": body.node, "points": points, "rotation": R.tolist()}
+        entry["text"] = texts.get(body.name, "")
+        entry["visual"] = [{"points": v.points, "triangles": v.triangles, "colour": v.colour} for v in body.visuals]
+        bodies.append(entry)
     return {
         "title": model.title,
         "version": metadata.version("fem-mbs"),
@@ -118,10 +116,13 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         "bodies": bodies,
         "sensors": [s.header for s in compiled.sensors],
         "ledger": list(ENERGY_COLUMNS),
-        "supports": [{"node": n, "components": c} for n, c in supports.items()] + held,
+        "supports": support_entries(compiled) + held,
         "joints": joints,
-        "discs": _discs(compiled),
-        "masses": _masses(compiled),
+        "discs": disc_entries(compiled),
+        "masses": mass_entries(compiled),
+        "symbols": [symbol.to_json() for symbol in symbols_in(compiled, joints)],
+        "sets": _sets(model),
+        "gravity": np.pad(model.gravity, (0, 3 - model.dimension)).tolist(),
         "reduced_parts": _reduced_parts(model),
         "model": count_model(compiled).to_json(),
     }
@@ -150,89 +151,16 @@ def _reduced_parts(model) -> list[dict[str, Any]]:
     return found
 
 
-def _discs(compiled: CompiledModel) -> list[dict[str, Any]]:
-    """Return masses with the inertia of a disc, for figures: node, direction of the axis at the start, and radius [m].
-
-    The radius is that of a thin disc with this mass and polar moment, at most half of the model.
-    """
-    model = compiled.model
-    drawn = {body.node for body in model.bodies.values() if len(body.points) > 2}
-    found: list[dict[str, Any]] = []
-    for block in compiled.system.blocks:
-        if block.type.name != "rigid3":
-            continue
-        mass = block.par[:, block.type.column("mass")]
-        xx, yy, zz, xy, yz, zx = (
-            block.par[:, block.type.column(f"J{c}")] for c in ("xx", "yy", "zz", "xy", "yz", "zx")
-        )
-        J = np.stack((xx, xy, zx, xy, yy, yz, zx, yz, zz), axis=1).reshape(-1, 3, 3)
-        values, vectors = np.linalg.eigh(J)
-        round_ = (values[:, 1] - values[:, 0] <= 1e-6 * values[:, 2]) & (values[:, 2] > 1.2 * values[:, 1])
-        for k in np.flatnonzero(round_ & (mass > 0.0))[:_MOST_DISCS]:
-            node = int(block.nodes[k, 0])
-            if node not in drawn:
-                normal = model.building.rotation_matrix(node) @ vectors[k, :, 2]
-                radius = min(float(np.sqrt(2.0 * values[k, 2] / mass[k])), 0.5 * compiled.system.length)
-                found.append({"node": node, "normal": normal.tolist(), "radius": radius})
+def _sets(model) -> list[dict[str, Any]]:
+    """Return the sets of the meshes: name, number of nodes, and some of these."""
+    found = []
+    for mesh_name, (mesh, first) in model.meshes.items():
+        for name in dict.fromkeys((*mesh.node_sets, *mesh.cell_sets, *mesh.facet_sets)):
+            nodes = first + mesh.nodes_of(name)
+            if len(nodes):
+                shown = nodes[np.unique(np.linspace(0, len(nodes) - 1, min(len(nodes), _MOST_OF_SET)).astype(int))]
+                found.append({"name": f"{mesh_name}:{name}", "count": len(nodes), "nodes": shown})
     return found
-
-
-def _masses(compiled: CompiledModel) -> list[dict[str, Any]]:
-    """Return point masses, for figures: node, and the place of the mass from it in the axes of the node's body [m]."""
-    model = compiled.model
-    drawn = {body.node for body in model.bodies.values()} | {disc["node"] for disc in _discs(compiled)}
-    found: list[dict[str, Any]] = []
-    for block in compiled.system.blocks:
-        if block.type.name not in _MASSES:
-            continue
-        mass = block.par[:, block.type.column("mass")]
-        for name, first, last in block.groups:
-            if name in model.groups:  # the mass of elements
-                continue
-            for k in range(first, last):
-                node = int(block.nodes[k, 0])
-                if mass[k] <= 0.0 or node in drawn or len(found) == _MOST_MASSES:
-                    continue
-                point = [0.0, 0.0, 0.0]
-                if block.type.name == "director_mass3":
-                    point = [float(block.par[k, block.type.column(f"M1{i + 1}")]) / float(mass[k]) for i in (1, 2, 3)]
-                found.append({"node": node, "point": point})
-    return found
-
-
-def _joint_symbols(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return joints, and supports that consist of joints to the ground, for figures: node, and point in its body's
-    axes."""
-    model, dim = compiled.model, compiled.model.dimension
-    joints: dict[str, dict[str, Any]] = {}
-    supports = []
-    for block in compiled.system.blocks:
-        kind = block.type.name
-        if not block.type.multipliers or block.type.angular:
-            continue
-        for name, first, _ in block.groups:
-            if name not in model.joints:
-                continue
-            if kind == f"pulley{dim}":
-                continue  # the joints that it couples have symbols
-            # (the first end of a sliding joint is its point)
-            end = 0 if kind == f"beam_slide{dim}" else int(block.nodes[first].argmax())
-            suffix = "_b" if kind == f"beam_slide{dim}" else f"_{'ab'[end]}" if block.type.ends == 2 else ""
-            column = [block.type.column(f"a{c}{suffix}") for c in "xyz"[:dim]]
-            place = {"name": name, "type": model.joints[name].kind, "node": int(block.nodes[first, end])}
-            place["point"] = block.par[first, column].tolist()
-            joints.setdefault(name, place)  # one symbol, whatever the joint is made of
-            if kind == f"point{dim}" and block.nodes[first].min() < 0:
-                supports.append({**place, "components": list("xyz"[:dim])})
-            elif kind == f"position{dim}" and block.par[first, block.type.column("function")] < 0.0:
-                normal = np.abs(block.par[first, [block.type.column(f"n{c}") for c in "xyz"[:dim]]])
-                if normal.max() > 0.999:
-                    supports.append({**place, "components": ["xyz"[int(normal.argmax())]]})
-    for name, node in compiled.merged_joints:
-        if name not in model.joints:
-            continue
-        joints.setdefault(name, {"name": name, "type": model.joints[name].kind, "node": node, "point": [0.0] * dim})
-    return list(joints.values()), supports
 
 
 def count_model(compiled: CompiledModel) -> ModelCounts:

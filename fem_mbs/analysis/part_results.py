@@ -241,7 +241,7 @@ def _head(results: Results, parts: list[PlacedResult]) -> tuple[dict[str, Any], 
                   for i in mesh.placed.part.interfaces if len(i.nodes) == 1}  # fmt: skip
     header = {
         key: old[key]
-        for key in ("title", "version", "dimension", "bodies", "supports", "joints", "discs")
+        for key in ("title", "version", "dimension", "bodies", "supports", "joints", "discs", "masses", "symbols")
         if key in old
     }
     header |= {

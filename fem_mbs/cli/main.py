@@ -305,6 +305,36 @@ def schema(
 
 
 @app.command()
+def show(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="Model file (TOML), deck, or folder with results.", metavar="MODEL|RESULTS", show_default=False
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Page (.html) or picture (.png, .svg, .pdf) to write.",
+            show_default="MODEL-view.html, DIR/view.html",
+        ),
+    ] = None,
+    png: Annotated[bool, typer.Option("--png", help="Write a still picture instead of a page.")] = False,
+    step: Annotated[
+        int | None, typer.Option(help="Only this step of results, counted from 0.", show_default="all with frames")
+    ] = None,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the page in a browser.")] = False,
+    strict: Annotated[bool, _STRICT] = False,
+    allow: Annotated[bool, _ALLOW] = False,
+) -> None:  # fmt: skip
+    """Show a model before its run, or results, in space: one page that turns, zooms and plays, with all names."""
+    from fem_mbs.cli.show import show_file
+    from fem_mbs.decks.notes import Accept
+
+    print(show_file(path, output, png, step, not no_open, Accept.of(strict, allow)))
+
+
+@app.command()
 def plot(
     folder: Annotated[Path, _FOLDER],
     output: Annotated[

@@ -94,7 +94,7 @@ DECK_FORMATS: tuple[DeckFormat, ...] = (
     ),
     DeckFormat(
         "Nastran", (".bdf", ".nas", ".dat"), "bulk data with SOL 101, 103, 105 (docs/decks.md)",
-        "fem_mbs.meshes.nastran.reader:read_bulk", "fem_mbs.decks.nastran.run", "fem_mbs.decks.nastran.compare",
+        "fem_mbs.meshes.nastran.reader:read_bulk", "fem_mbs.decks.nastran.run", "fem_mbs.decks.nastran.results.compare",
         (".f06",), (".dat",),
     ),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +15,9 @@ __all__ = [
     "FILE", "FUNCTION", "INERTIA", "Kind", "LAYERS", "MATERIAL_AXES", "MATRIX", "MAX_CELLS", "MAX_NUMBER",
     "NAME", "NUMBER",
     "NUMBERS_NESTED", "NUMBER_OR_EXPRESSION", "NUMBER_OR_INF", "NUMBER_OR_PAIR", "NUMBER_OR_SEVERAL",
-    "NUMBER_OR_VECTOR", "ORIENTATION", "PLACE", "PLACES", "POINTS", "RATIOS", "RELEASE_WORDS", "SECTION_NAME",
+    "NUMBER_OR_VECTOR", "ORIENTATION", "PLACE", "PLACES", "POINTS", "RATIOS", "RELEASE_WORDS", "SECTION_NAME", "SHAPES",
     "SPIN", "SQUARE", "STIFFNESS", "STOPS", "TABLE_POINTS", "TERMS", "TEXT", "VECTOR", "VECTOR_ANY", "VELOCITY",
-    "WHOLE", "WORDS", "shown",
+    "WHOLE", "WORDS", "shapes_of", "shown",
 ]  # fmt: skip
 
 MAX_NUMBER = 1e100  # squares of larger numbers overflow
@@ -323,6 +324,55 @@ def _layers(value: Any) -> list[dict[str, Any]]:
     return value
 
 
+#: What each primitive shape needs beside its place.
+_SHAPES = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius",)}
+
+
+def shapes_of(value: Any) -> list[dict[str, Any]]:
+    """Return shapes that are only looked at as a list of tables: from a file name, a table, or a list of these.
+
+    Raises:
+        ValueError: it is none of these, or a table lacks a key, has an unknown one, or a wrong value.
+    """
+    given = value if isinstance(value, (list, tuple)) else [value]
+    if not given:
+        raise ValueError("must hold at least one shape")
+    return [_shape({"file": item} if isinstance(item, str) else item) for item in given]
+
+
+def _shape(item: Any) -> dict[str, Any]:
+    """Return one shape, checked."""
+    if not isinstance(item, dict) or ("file" in item) == ("shape" in item):
+        names = ", ".join(f'"{name}"' for name in _SHAPES)
+        raise ValueError(f"must be a file, or tables with either file or shape ({names})")
+    if "file" in item:
+        needed, known = ("file",), ("file", "scale")
+        if not isinstance(item["file"], str) or not item["file"].strip():
+            raise ValueError("must name a file by a text")
+    else:
+        if item["shape"] not in _SHAPES:
+            raise ValueError(f"must have a shape of {', '.join(_SHAPES)}, not {shown(item['shape'])}")
+        needed = _SHAPES[item["shape"]]
+        known = ("shape", *needed)
+    for key in needed:
+        if key not in item:
+            raise ValueError(f'must have "{key}" for a {item["shape"]}')
+    for key, given in item.items():
+        if key not in (*known, "position", "rotation", "colour"):
+            raise ValueError(f"has an unknown key {shown(key)}")
+        if key in ("radius", "length", "scale") and not _number(given) > 0.0:
+            raise ValueError(f"must have a positive {key}, not {shown(given)}")
+        if key in ("size", "position", "rotation"):
+            three = list(given) if isinstance(given, (list, tuple)) else []
+            if len(three) != 3 or (key == "size" and not all(_number(v) > 0.0 for v in three)):
+                raise ValueError(f"must have 3 {'positive ' if key == 'size' else ''}numbers as {key}")
+            for number in three:
+                _number(number)
+        if key == "colour" and not (isinstance(given, str) and re.fullmatch("#[0-9a-fA-F]{6}", given)):
+            raise ValueError(f'must have a colour like "#8fb0cf", not {shown(given)}')
+    return dict(item)
+
+
 ANY = Kind("of Python", lambda v: v)
 NUMBER = Kind("number", _number)
 NUMBER_OR_INF = Kind("number", lambda v: _number(v, infinite=True))
@@ -331,6 +381,7 @@ CELL_COUNT = Kind("whole number", _whole(1, MAX_CELLS))
 DIMENSION = Kind("2 or 3", _whole(2, 3))
 TEXT = Kind("text", _text)
 FILE = Kind("text", _text)
+SHAPES = Kind("file, table or list of tables", shapes_of)
 ANY_TEXT = Kind("text", _any_text)
 NAME = Kind("name", _name)
 FLAG = Kind("true or false", _flag)

@@ -24,11 +24,13 @@ __all__ = [
 
 @dataclass
 class Body:
-    """A rigid body: node at its mass centre, ``points`` (body axes) where joints and loads act, for drawing."""
+    """A rigid body: node at its mass centre; for drawing ``points`` (body axes) where joints and loads act, and
+    ``visuals``, surfaces (`fem_mbs.model.parts.visuals.Visual`)."""
 
     name: str
     node: int
     points: list[np.ndarray] = field(default_factory=list)
+    visuals: list[Any] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

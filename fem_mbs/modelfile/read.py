@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, choose
-from fem_mbs.declarations.kinds import FILE, FUNCTION, shown
+from fem_mbs.declarations.kinds import FILE, FUNCTION, SHAPES, shown
 from fem_mbs.declarations.steps import step_kind
 from fem_mbs.errors import InputError, MeshError, ModelError, Owner
 from fem_mbs.model.geometry import PlacedMesh
@@ -228,6 +228,8 @@ def _from_folder(declaration: Declaration, folder: Path) -> Declaration:
             changes[name] = _function_from(value, folder)
         elif said.kind is FILE and isinstance(value, str):
             changes[name] = str(folder / value)
+        elif said.kind is SHAPES and value is not None:
+            changes[name] = [{**v, "file": str(folder / v["file"])} if "file" in v else v for v in value]
     return replace(declaration, **changes) if changes else declaration  # type: ignore[type-var]
 
 

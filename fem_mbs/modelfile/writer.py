@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fem_mbs.declarations.declaration import Declaration, plain
-from fem_mbs.declarations.kinds import FILE, FUNCTION
+from fem_mbs.declarations.kinds import FILE, FUNCTION, SHAPES, shapes_of
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.files import write_atomic
 from fem_mbs.model.building import Building
@@ -95,8 +95,9 @@ def _entry(said: Declaration) -> dict[str, Any]:
                 raise ModelError(f"{name} is a {type(value).__name__}, which a model file cannot hold", owner=owner)
     entry = said.as_table()
     for name, (field, given) in said.in_file().items():
-        if name in entry and (given.kind is FILE or given.kind is FUNCTION):
-            entry[name] = _absolute(plain(getattr(said, field)), given.kind is FILE)
+        if name in entry and given.kind in (FILE, FUNCTION, SHAPES):
+            value = plain(getattr(said, field))
+            entry[name] = _absolute(shapes_of(value) if given.kind is SHAPES else value, given.kind is FILE)
     return entry
 
 

@@ -22,7 +22,7 @@ from fem_mbs.results.shapes import has_shapes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["animate", "draw_deformed", "plot_deformed", "plot_shapes"]
+__all__ = ["animate", "draw_deformed", "plot_deformed", "plot_model", "plot_shapes", "rigid_shapes", "shape_title"]
 
 _LATER = "#9cc3e0"  # of a complex shape a quarter of a period later
 
@@ -35,7 +35,7 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
     """
     item = results.steps[step]
     count = len(item.frame_times)
-    first = _rigid(item)
+    first = rigid_shapes(item)
     chosen = list(range(first, min(count, first + most))) or list(range(min(count, most)))
     columns, rows = min(len(chosen), 2), -(-len(chosen) // 2)
     with style():
@@ -50,7 +50,7 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
             figure.set_size_inches(3.6 * columns + 0.8, figure.get_figheight())
         for place, frame in enumerate(chosen, 1):
             stage.set_up(
-                figure, [frame], title=_shape_title(item, frame), quantity=quantity, times=False, fit=False,
+                figure, [frame], title=shape_title(item, frame), quantity=quantity, times=False, fit=False,
                 place=(rows, columns, place), bar=False,
             )  # fmt: skip
             stage.draw_reference()
@@ -60,7 +60,7 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
                 stage.scene.magnify(1.0)
                 stage.draw_orbits(frame)
             stage.draw_frame(frame)
-            stage.draw_symbols(frame)
+            stage.draw_symbols(frame, loads=False)
         if stage.scale is not None:
             bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
             bar.set_label(quantity.label)
@@ -131,7 +131,7 @@ def draw_deformed(
         if magnify is not None:
             stage.scene.magnify(magnify)
         elif surface:
-            stage.scene.magnify(_magnification(stage, chosen))
+            stage.scene.magnify(stage.scene.visible_scale(chosen))
         if surface:
             return _side_by_side(results, stage, chosen, shown)
         figure = make_figure(7.4, 5.0)
@@ -143,16 +143,16 @@ def draw_deformed(
         return figure
 
 
-def _magnification(stage: Stage, frames: list[int]) -> float:
-    """Return the factor that makes displacements visible: 1 if they are, else a round number."""
-    scene = stage.scene
-    size = float(np.max(np.ptp(scene.nodes, axis=0)))
-    largest = max(float(np.abs(scene.state(frame)[0] - scene.nodes).max()) for frame in frames)
-    if largest == 0.0 or largest > 0.02 * size:
-        return 1.0
-    wanted = 0.06 * size / largest
-    power = 10.0 ** np.floor(np.log10(wanted))
-    return float(max(step * power for step in (1.0, 2.0, 5.0) if step * power <= wanted))
+def plot_model(results: Results, path: str | Path) -> Path:
+    """Draw a model at its start with all of its symbols and their names; arguments and errors as `plot_deformed`."""
+    with style():
+        stage = Stage(results, _step_with_frames(results, None))
+        figure = make_figure(7.4, 5.0)
+        stage.set_up(figure, [0], title=results.header["title"], quantity=None, times=False, fit=True)
+        stage.draw_frame(0)
+        stage.draw_symbols(0, whole=True)
+        stage.draw_names(0)
+        return save_figure(figure, path)
 
 
 def _side_by_side(results: Results, stage: Stage, frames: list[int], quantity: Any) -> Figure:
@@ -230,7 +230,7 @@ def animate(
             length = max(2, round(fps * min(seconds, 2.0)))
             phases = 2.0 * np.pi * np.arange(length) / length
             take, swing = [shape] * length, magnify * (1.0 if stage.scene.complex else np.sin(phases)) + 0.0 * phases
-            title = ", ".join(word for word in (title, _shape_title(item, shape)) if word)
+            title = ", ".join(word for word in (title, shape_title(item, shape)) if word)
         elif mode is not None:
             raise ResultsError(f'Animation of step "{item.name}": it has no modes; leave mode out')
         stage.scene.magnify(magnify)
@@ -248,7 +248,7 @@ def animate(
             if node is not None:
                 stage.draw_trail(node, take[: number + 1])
             stage.draw_frame(take[number])
-            stage.draw_symbols(take[number])
+            stage.draw_symbols(take[number], loads=not stage.scene.swings)
             if not stage.scene.swings:
                 stage.show_time(take[number])
             return stage.frame_artists()
@@ -260,7 +260,7 @@ def animate(
     return target
 
 
-def _rigid(step: Step) -> int:
+def rigid_shapes(step: Step) -> int:
     """Return the number of rigid-body modes, which are the first shapes of a step."""
     return getattr(step.report, "rigid_body_modes", None) or 0
 
@@ -269,13 +269,13 @@ def _shape(step: Step, mode: int | None) -> int:
     """Return the frame of a shape by its number, counted from 1."""
     count = len(step.frame_times)
     if mode is None:
-        return min(_rigid(step), count - 1)
+        return min(rigid_shapes(step), count - 1)
     if not 1 <= mode <= count:
         raise ResultsError(f'Animation of step "{step.name}": there is no mode {mode}; give 1 to {count}')
     return mode - 1
 
 
-def _shape_title(step: Step, shape: int) -> str:
+def shape_title(step: Step, shape: int) -> str:
     """Return the number of a shape and its frequency, with the damping ratio of complex ones, or its load factor."""
     report = step.report
     if recorded_kind(step.type).shapes == "vibration":
@@ -289,7 +289,7 @@ def _shape_title(step: Step, shape: int) -> str:
         return f"{text}, nodal diameter {report.nodal_diameters[shape]}"
     if not isinstance(report, ComplexModesReport):
         return text
-    if shape < _rigid(step):
+    if shape < rigid_shapes(step):
         return f"{shape + 1}: rigid-body motion"
     growth, circular = report.eigenvalues[shape]
     size = float(np.hypot(growth, circular))

@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.analysis.header import make_header
-from fem_mbs.analysis.solution import SeriesTable, StepResult
 from fem_mbs.errors import FemMbsError
 from fem_mbs.model.model import Model
 from fem_mbs.plot.model import draw_deformed
+from fem_mbs.plot.scene import at_start
 from fem_mbs.plot.style import style
 from fem_mbs.results.reader import Results
-from fem_mbs.results.writer import check_header
 
 __all__ = ["page"]
 
@@ -146,23 +144,11 @@ def _picture(results: Results) -> str:
     return f'<img alt="shape" src="data:image/png;base64,{b64encode(stream.getvalue()).decode()}">'
 
 
-class _Start(Results):
-    """The model at its start, as results with one frame."""
-
-    directory = None
-    status = "done"
-
-    def __init__(self, header: dict[str, Any]) -> None:
-        self.header, self.summary, self.restart_points = header, {}, []
-        frames = {"time": np.zeros(1), "displacement": np.zeros((1, len(header["nodes"]), 3))}
-        self.steps = [StepResult("start", "static", frames=SeriesTable(frames))]
-
-
 def _start(model: Model) -> str:
     """Return the picture of a model at its start; "" of large ones and of those that cannot be compiled yet."""
     if not 0 < model.n_nodes <= _MOST_NODES:
         return ""
     try:
-        return _picture(_Start(check_header(make_header(model.compile(stepping=False)))))
+        return _picture(at_start(model))
     except FemMbsError as error:
         return f"<p>no picture: {escape(str(error))}</p>"

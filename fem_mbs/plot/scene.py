@@ -11,16 +11,32 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.analysis.header import make_header
+from fem_mbs.analysis.solution import SeriesTable, StepResult
+from fem_mbs.analysis.symbols.symbol import Symbol, symbols_of
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
+from fem_mbs.model.model import Model
 from fem_mbs.plot.surface import Skin
 from fem_mbs.results.fields import field_key, is_continuum, split_key
 from fem_mbs.results.reader import Column, Results, Step
 from fem_mbs.results.shapes import amplitudes, has_shapes, is_complex, state_of_shapes
+from fem_mbs.results.writer import check_header
 
-__all__ = ["NodalQuantity", "Quantity", "Scene", "find_quantity", "rotation_matrices", "split_unit", "time_label"]
+__all__ = [
+    "NodalQuantity",
+    "Quantity",
+    "Scene",
+    "at_start",
+    "find_quantity",
+    "quantity_names",
+    "rotation_matrices",
+    "split_unit",
+    "time_label",
+]
 
 _CURVE_PIECES = 8  # straight pieces per beam element ...
+_MOST_KEPT = 4e6  # numbers of a column of frames that is read as a whole
 _CURVE_LIMIT = 500  # ... in models of at most so many elements
 
 
@@ -60,6 +76,22 @@ _BENDING = "Bending moment"
 _LONG = {"N": "Normal force", "Q": "Shear force", "M": _BENDING, "T": "Torque"}
 
 
+class _Frames:
+    """Columns of the frames of a step, read once where they are small: a file is opened for every read."""
+
+    def __init__(self, step: Step) -> None:
+        self._frames = step.frames
+        self._kept: dict[str, Any] = {}
+
+    def __call__(self, name: str) -> Any:
+        """Return a column, indexed by frames: an array, or what reads one frame at a time."""
+        if name not in self._kept:
+            column = self._frames[name]
+            small = float(np.prod(column.shape)) <= _MOST_KEPT
+            self._kept[name] = np.asarray(column) if small else column
+        return self._kept[name]
+
+
 class NodalQuantity:
     """A quantity of the nodes, for surfaces and lines: the size of displacements, or a field of solid and plane parts.
 
@@ -70,7 +102,7 @@ class NodalQuantity:
         self, results: Results, step: Step, name: str, component: int | None, label: str, relative=False
     ) -> None:
         self.label, self._step, self._name, self._component, self._relative = label, step, name, component, relative
-        self._results = results
+        self._results, self._frames = results, _Frames(step)
         self.regions = [0]
         if name != "displacement":
             self.regions = sorted(split_key(key)[1] for key in step.frames if split_key(key)[0] == name)
@@ -85,10 +117,10 @@ class NodalQuantity:
             if self._relative:
                 values = amplitudes(self._results, self._step, frame)
                 return {0: values / (values.max() or 1.0)}
-            return {0: np.linalg.norm(self._step.frames["displacement"][frame], axis=1)}
+            return {0: np.linalg.norm(self._frames("displacement")[frame], axis=1)}
         found = {}
         for region in self.regions:
-            values = np.asarray(self._step.frames[field_key(self._name, region)][frame], float)
+            values = np.asarray(self._frames(field_key(self._name, region))[frame], float)
             found[region] = values if self._component is None else values[:, self._component]
         return found
 
@@ -134,8 +166,9 @@ class Quantity:
         text, unit = split_unit(label)
         self.label = f"{_LONG.get(text, text[:1].upper() + text[1:])}" + (f" [{unit}]" if unit else "")
         self.blocks = set(keys)
+        frames = _Frames(step)
         self._columns = {
-            block: [[step.frames[key] for key in ((own,) if isinstance(own, str) else own)] for own in names]
+            block: [[frames(key) for key in ((own,) if isinstance(own, str) else own)] for own in names]
             for block, names in keys.items()
         }
         low, high = np.inf, -np.inf
@@ -257,6 +290,32 @@ def find_quantity(results: Results, step: Step, name: str | None) -> Quantity | 
     raise ResultsError(f'Figure: no element quantity "{name}" in step "{step.name}": there are {known}')
 
 
+class _Start(Results):
+    """The model at its start, as results with one frame."""
+
+    directory = None
+    status = "done"
+
+    def __init__(self, header: dict[str, Any]) -> None:
+        self.header, self.summary, self.restart_points = header, {}, []
+        frames = {"time": np.zeros(1), "displacement": np.zeros((1, len(header["nodes"]), 3))}
+        self.steps = [StepResult("start", "static", frames=SeriesTable(frames))]
+
+
+def at_start(model: Model) -> Results:
+    """Return a model at its start as results with one frame, to be drawn; no kernel is compiled.
+
+    Raises:
+        ModelError: the model is not complete.
+    """
+    return _Start(check_header(make_header(model.compile(stepping=False))))
+
+
+def quantity_names(results: Results, step: Step) -> list[str]:
+    """Return the names that `find_quantity` knows of a step, those of nodes first."""
+    return [*_nodal_quantities(results, step), *(split_unit(key)[0] for key in _element_quantities(results, step))]
+
+
 class Scene:
     """Positions and curves of a model at the frames of one step.
 
@@ -282,11 +341,12 @@ class Scene:
         self.points = [block for block in results.header["blocks"] if block["connectivity"].shape[1] == 1]
         self.bodies: list[dict[str, Any]] = results.header["bodies"]
         self.discs: list[dict[str, Any]] = results.header.get("discs", [])
-        self.masses: list[dict[str, Any]] = results.header.get("masses", [])
+        self.symbols = symbols_of(results.header)
+        self.masses = [symbol for symbol in self.symbols if symbol.layer == "masses"]
         count = sum(len(block["connectivity"]) for block in self.blocks)
         self._curved = count <= _CURVE_LIMIT and "rotation" in step.frames
         self.frames = len(self.times)
-        self._displacement = step.frames["displacement"]
+        self._read = _Frames(step)
         self._rotation = step.frames.get("rotation")
         self._last: tuple[int, np.ndarray, np.ndarray | None] | None = None
         self._unit = np.ones(self.frames)
@@ -307,9 +367,9 @@ class Scene:
 
     def _part(self, name: str, frame: int) -> np.ndarray:
         """Return a column of the frames at the phase: displacements or rotation vectors (n_nodes, 3)."""
-        values = np.asarray(self.step.frames[name][frame], float)
+        values = np.asarray(self._read(name)[frame], float)
         if self.complex and f"{name} imaginary" in self.step.frames:
-            imaginary = np.asarray(self.step.frames[f"{name} imaginary"][frame], float)
+            imaginary = np.asarray(self._read(f"{name} imaginary")[frame], float)
             values = np.cos(self.phase) * values - np.sin(self.phase) * imaginary
         return self._unit[frame] * values
 
@@ -331,25 +391,53 @@ class Scene:
         return self._last[1], self._last[2]
 
     def _beside(self, u: np.ndarray, turn: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return positions and rotations of a shape about a state: the small rotations of complex modes come on top of
-        it, those of others hold it."""
+        """Return positions and rotations of a shape about a state."""
         rest, R = self._rest()
-        if not self.complex:
-            u = self.nodes + u - rest
+        u, turn = self._less_rest(u, turn)
         position = rest + self.scale * u
-        if turn is None:
-            return position, None
-        if not self.complex:
+        return position, None if turn is None else rotation_matrices(self.scale * turn) @ R
+
+    def _less_rest(self, u: np.ndarray, turn: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return displacements and rotation vectors of a shape from the state that it is about: those of complex modes
+        are so, those of others hold it."""
+        if self.complex or self._about is None:
+            return u, turn
+        rest, R = self._rest()
+        if turn is not None:
             from scipy.spatial.transform import Rotation
 
             turn = Rotation.from_matrix(rotation_matrices(turn) @ R.transpose(0, 2, 1)).as_rotvec()
-        return position, rotation_matrices(self.scale * turn) @ R
+        return self.nodes + u - rest, turn
+
+    @property
+    def about(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return displacements and rotation vectors (n_nodes, 3) of the state that shapes are about, None of others."""
+        return self._about
+
+    def moved(self, frame: int, phase: float = 0.0) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return displacements (n_nodes, 3) [m] and rotation vectors (n_nodes, 3) [rad] of a frame at a phase [rad],
+        from the start or, of shapes, from the state that they are about; no rotations where there are none."""
+        kept, self.phase = self.phase, phase
+        u = self._part("displacement", frame)
+        turn = self._part("rotation", frame) if self._rotation is not None else None
+        self.phase = kept
+        return self._less_rest(u, turn)
+
+    def visible_scale(self, frames: list[int]) -> float:
+        """Return the factor that makes displacements visible: 1 if they are, else a round number."""
+        size = float(np.max(np.ptp(self.nodes, axis=0)))
+        largest = max(float(np.abs(self.state(frame)[0] - self.nodes).max()) for frame in frames)
+        if largest == 0.0 or largest > 0.02 * size:
+            return 1.0
+        wanted = 0.06 * size / largest
+        power = 10.0 ** np.floor(np.log10(wanted))
+        return float(max(step * power for step in (1.0, 2.0, 5.0) if step * power <= wanted))
 
     def path(self, node: int, frame: int) -> np.ndarray:
         """Return the position (3,) of one node at a frame."""
         if self._about is not None or self.complex:
             return self.state(frame)[0][node]
-        return self.nodes[node] + self.scale * self._displacement[frame][node]
+        return self.nodes[node] + self.scale * self._read("displacement")[frame][node]
 
     def orbits(self, frame: int, nodes: np.ndarray, turns: np.ndarray) -> np.ndarray:
         """Return the orbits (len(nodes), len(turns), 3) of nodes in a complex shape over the phases `turns` [rad]."""
@@ -401,6 +489,18 @@ class Scene:
             )
         return lines
 
+    def visuals(self, frame: int | None) -> list[tuple[str, np.ndarray]]:
+        """Return the surfaces of bodies: colours, and triangles (t, 3, 3)."""
+        position, rotation = self.state(frame)
+        found = []
+        for body in self.bodies:
+            for shape in body.get("visual") or []:
+                node = int(body["node"])
+                turn = np.eye(3) if rotation is None else rotation[node]
+                points = position[node] + shape["points"] @ np.asarray(body["rotation"], float).T @ turn.T
+                found.append((shape["colour"], points[shape["triangles"]]))
+        return found
+
     def rings(self, frame: int | None) -> np.ndarray:
         """Return the edges of discs (n, 41, 3), closed circles."""
         position, rotation = self.state(frame)
@@ -415,16 +515,15 @@ class Scene:
             found[k] = position[node] + disc["radius"] * edge @ R.T
         return found
 
-    def place(self, item: dict[str, Any], frame: int | None) -> np.ndarray:
-        """Return the position of a support or joint of the header: its node, or a `point` in the axes of that node's
-        body."""
+    def places(self, symbol: Symbol, frame: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the ends (k, 3) of a symbol are, and the rotation (3, 3) of its first node since the start."""
         position, rotation = self.state(frame)
-        node = int(item["node"])
-        offset = np.asarray(item.get("point", (0, 0, 0)), float)
-        offset = np.pad(offset, (0, 3 - len(offset)))
-        body = next((body for body in self.bodies if int(body["node"]) == node), {})
-        turn = np.eye(3) if rotation is None else rotation[node]
-        return position[node] + turn @ np.asarray(body.get("rotation", np.eye(3))) @ offset
+        found, turns = np.empty((len(symbol.ends), 3)), []
+        for k, (node, offset) in enumerate(symbol.ends):
+            still = node < 0 or rotation is None
+            turns.append(np.eye(3) if still else rotation[node])  # type: ignore[index]
+            found[k] = (0.0 if node < 0 else position[node]) + turns[-1] @ np.asarray(offset)
+        return found, turns[0]
 
     def extent(self, frames: list[int]) -> tuple[np.ndarray, np.ndarray]:
         """Return lowest and highest corner (3,) of everything drawn at the given frames."""
@@ -435,7 +534,9 @@ class Scene:
             clouds = [self.state(frame)[0], *(points for _, points in self.body_lines(frame))]
             clouds += [points.reshape(-1, 3) for _, points, _ in self.curves(frame)]
             clouds.append(self.rings(frame).reshape(-1, 3))
-            clouds.append(np.array([self.place(mass, frame) for mass in self.masses]).reshape(-1, 3))
+            clouds += [triangles.reshape(-1, 3) for _, triangles in self.visuals(frame)]
+            fixed = [symbol for symbol in self.symbols if symbol.layer in ("masses", "springs")]
+            clouds += [self.places(symbol, frame)[0] for symbol in fixed]
             self.magnify(*kept)
             for cloud in clouds:
                 if len(cloud):

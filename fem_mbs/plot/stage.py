@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.declarations.steps import recorded_kind
+from fem_mbs.plot.glyphs import COLOURS, lines_of
 from fem_mbs.plot.scene import NodalQuantity, Quantity, Scene, time_label
 from fem_mbs.plot.surface import normals
 from fem_mbs.results.reader import Results, Step
@@ -23,6 +24,8 @@ _SURFACE = "#8fb0cf"
 _ORBIT = "#D55E00"
 _MOST_ORBITS = 40  # in one picture
 _VIEW = (22.0, -58.0)  # elevation and azimuth of models in space [degrees]
+_SYMBOL = 0.022  # size of symbols over that of the model
+_MOST_NAMES = 60  # in one picture
 _MOST_SYMBOLS = 12  # of supports at nodes of surfaces; more become dots
 _SIGNED_MAP = "coolwarm"  # grey at zero, so that it shows on white
 _MAP = "viridis"
@@ -264,9 +267,10 @@ class Stage:
             else:
                 plain = _BODY if self._quantity is not None else _PLAIN
                 self._lines(points, colors=[plain if colour is None else colour], linewidths=2.4, zorder=4)
-        for centre, points in scene.body_lines(frame):
+        self._visuals(frame)
+        for body, (centre, points) in self._bodies_at(frame):
             tint = _BODY if colour is None else colour
-            if len(points):
+            if len(points) and not body.get("visual"):
                 self._lines(_spokes(centre, points), colors=[tint], linewidths=3.6, zorder=3)
             self._marks(centre[None], "o", 4.5, mfc="white", mec=tint, mew=1.3, zorder=5)
         if scene.discs:
@@ -276,8 +280,32 @@ class Stage:
         for block in scene.points:
             self._marks(position[block["connectivity"][:, 0]], "o", 7.0, color=tint, zorder=5)
         if scene.masses:
-            places = np.array([scene.place(mass, frame) for mass in scene.masses])
+            places = np.array([scene.places(mass, frame)[0][0] for mass in scene.masses])
             self._marks(places, "o", 7.0, color=tint, zorder=5)
+
+    def _visuals(self, frame: int) -> None:
+        """Draw the surfaces of bodies, lit from the upper left."""
+        from matplotlib.colors import to_rgb
+
+        to_eye, right = (np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])) if self.scene.flat else _eye()
+        light = to_eye - 0.5 * right + 0.6 * np.cross(to_eye, right)
+        for colour, triangles in self.scene.visuals(frame):
+            area = normals(triangles)
+            bright = np.abs(area @ light) / np.maximum(np.linalg.norm(area, axis=1) * np.linalg.norm(light), 1e-300)
+            tint = np.array(to_rgb(colour)) * (0.7 + 0.3 * np.clip(bright, 0.0, 1.0))[:, None]
+            if self.scene.flat:
+                from matplotlib.collections import PolyCollection
+
+                order = np.argsort(triangles[..., 2].mean(axis=1))
+                face: Any = PolyCollection(triangles[order][..., :2], facecolors=tint[order], edgecolors=tint[order],
+                                           linewidths=0.3, zorder=1.8)  # fmt: skip
+                self._drawn.append(self.axes.add_collection(face, autolim=False))
+            else:
+                from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+                face = Poly3DCollection(triangles, facecolors=tint, edgecolors=tint, linewidths=0.3, zorder=2.1)
+                self._drawn.append(self.axes.add_collection3d(face, autolim=False))
+            self._loosen(face)
 
     def _discs(self, frame: int, tint: Any) -> None:
         """Draw discs as transparent circles with a diameter, which shows their rotation."""
@@ -351,24 +379,58 @@ class Stage:
 
     def _held(self) -> np.ndarray:
         """Return the nodes of surfaces that supports hold, where these are too many for symbols."""
-        supports = self.header.get("supports", [])
+        supports = [symbol for symbol in self.scene.symbols if symbol.layer == "supports"]
         if self.scene.skin is None or len(supports) <= _MOST_SYMBOLS:
             return np.empty(0, int)
-        nodes = np.unique([int(support["node"]) for support in supports])
+        nodes = np.unique([symbol.ends[0][0] for symbol in supports])
         return self.scene.skin.outside(nodes)
 
-    def draw_symbols(self, frame: int) -> None:
-        """Draw supports (triangles: pinned; bars: clamped; triangle on a line: sliding) and joints (rings)."""
+    def draw_symbols(self, frame: int, *, loads: bool = True, whole: bool = False) -> None:
+        """Draw supports (triangles: pinned; bars: clamped; triangle on a line: sliding), joints (rings), and the lines
+        of springs, dampers, mounts, distances and, with `loads`, loads; the `whole` has everything but sensors, and
+        joints by their kind."""
         marked = set(self._held().tolist())
-        for support in self.header.get("supports", []):
-            if int(support["node"]) in marked:
+        rings: list[np.ndarray] = []
+        lines: dict[str, list[np.ndarray]] = {}
+        eye = np.array([0.0, 0.0, 1.0]) if self.scene.flat else _eye()[0]
+        layers = {"supports", "joints", "springs"} | ({"loads"} if loads else set())
+        for symbol in self.scene.symbols:
+            if symbol.layer not in layers and (not whole or symbol.layer in ("masses", "sensors")):
                 continue
-            place = self.scene.place(support, frame)
-            held = set(support.get("components") or ["x", "y", "z", "rotation"])
-            self._support(place, held)
-        places = [self.scene.place(joint, frame) for joint in self.header.get("joints", []) if joint["type"] != "weld"]
-        if places:
-            self._marks(np.array(places), "o", 6.5, mfc="white", mec="black", mew=1.3, zorder=7)
+            places, turn = self.scene.places(symbol, frame)
+            if symbol.layer == "supports":
+                if symbol.ends[0][0] not in marked:
+                    self._support(places[0], set(symbol.held))
+                continue
+            if symbol.layer == "joints" and not whole:
+                rings += list(places if symbol.glyph == "rod" else places[:1])
+            if symbol.layer != "joints" or len(places) == 2 or whole:
+                lines.setdefault(symbol.layer, []).extend(lines_of(symbol, places, turn, _SYMBOL * self._size, eye))
+        for layer, found in lines.items():
+            pieces = np.concatenate([_pairs(line[None]) for line in found])
+            self._lines(pieces, colors=[COLOURS[layer]], linewidths=1.1, zorder=6.5)
+        if rings:
+            self._marks(np.array(rings), "o", 6.5, mfc="white", mec="black", mew=1.3, zorder=7)
+
+    def draw_names(self, frame: int) -> None:
+        """Write the names of bodies, and of symbols but supports and sensors, beside them."""
+        centres = [(body["name"], _BODY, centre) for body, (centre, _) in self._bodies_at(frame)]
+        named = {symbol.name: symbol for symbol in self.scene.symbols if symbol.layer not in ("supports", "sensors")}
+        found = [
+            (name, COLOURS[symbol.layer], self.scene.places(symbol, frame)[0].mean(axis=0))
+            for name, symbol in named.items()
+            if name
+        ]
+        taken: list[np.ndarray] = []
+        for name, colour, place in [*centres, *found][:_MOST_NAMES]:
+            level = sum(float(np.linalg.norm(place - other)) < 0.05 * self._size for other in taken)
+            taken.append(place)
+            place = place[:2] if self.scene.flat else place
+            artist = self.axes.text(*place, " " * 2 + name + "\n" * (1 + level), color=colour, fontsize=7.0, zorder=9)
+            self._loosen(artist)
+
+    def _bodies_at(self, frame: int) -> list[tuple[dict[str, Any], tuple[np.ndarray, np.ndarray]]]:
+        return list(zip(self.scene.bodies, self.scene.body_lines(frame), strict=True))
 
     def _support(self, place: np.ndarray, held: set[str]) -> None:
         from matplotlib.path import Path as Outline

@@ -30,6 +30,12 @@ _RINGS = {
     "quad": [0, 1, 2, 3],
     "quad8": [0, 4, 1, 5, 2, 6, 3, 7],
 }
+_TRIANGLES = {
+    "triangle": [[0, 1, 2]],
+    "triangle6": [[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]],
+    "quad": [[0, 1, 2], [0, 2, 3]],
+    "quad8": [[0, 4, 7], [4, 1, 5], [5, 2, 6], [6, 3, 7], [4, 5, 6], [4, 6, 7]],
+}
 _ABREAST = 8  # vertices of a polygon in memory; shorter ones repeat their last
 
 
@@ -99,11 +105,13 @@ def _pieces(kind: str, cuts: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass
 class _Patch:
-    """Facets of one kind: their nodes (m, k), regions (m,) of the fields, and how they are cut."""
+    """Facets of one kind: their nodes (m, k), regions (m,) of the fields, numbers (m,) of their blocks in the header,
+    and how they are cut."""
 
     kind: str
     nodes: np.ndarray
     region: np.ndarray
+    block: np.ndarray
     cuts: int = 1
 
     def at_corners(self, values: np.ndarray) -> np.ndarray:
@@ -126,15 +134,21 @@ class Skin:
 
     def __init__(self, header: dict[str, Any]) -> None:
         self.nodes: np.ndarray = header["nodes"]
-        blocks = [block for block in header["blocks"] if is_continuum(block) and len(block["connectivity"])]
+        numbered = [
+            (number, block)
+            for number, block in enumerate(header["blocks"])
+            if is_continuum(block) and len(block["connectivity"])
+        ]
+        blocks = [block for _, block in numbered]
         space = [block for block in blocks if CELLS[block["cell"]][0] == 3]
-        plane = [block for block in blocks if CELLS[block["cell"]][0] == 2]
+        plane = [(number, block) for number, block in numbered if CELLS[block["cell"]][0] == 2]
+        solid = np.array([number for number, block in numbered if CELLS[block["cell"]][0] == 3], int)
         region = np.array([int(block.get("region") or 0) for block in space], int)
         facets = outer_facets([(block["cell"], block["connectivity"]) for block in space])
-        patches = [_Patch(kind, nodes, region[owner]) for kind, nodes, owner in facets]
-        for block in plane:
-            number = np.full(len(block["connectivity"]), int(block.get("region") or 0))
-            patches.append(_Patch(block["cell"], block["connectivity"], number))
+        patches = [_Patch(kind, nodes, region[owner], solid[owner]) for kind, nodes, owner in facets]
+        for number, block in plane:
+            own = np.full(len(block["connectivity"]), int(block.get("region") or 0))
+            patches.append(_Patch(block["cell"], block["connectivity"], own, np.full(len(own), number)))
         self.solid = not plane
         self.regions = 1 + max((int(block.get("region") or 0) for block in blocks), default=0)
         self._merge: Any = None
@@ -185,7 +199,7 @@ class Skin:
             size *= 1.25
         weight = 1.0 / np.bincount(own)[own]
         self._merge = csr_matrix((weight, (own, keys % n)), shape=(own.max() + 1, n))
-        return [_Patch("triangle", joined[keep], region[keep])]
+        return [_Patch("triangle", joined[keep], region[keep], np.zeros(int(keep.sum()), int))]
 
     def _values(self, values: np.ndarray) -> np.ndarray:
         if self._merge is None:
@@ -222,6 +236,17 @@ class Skin:
         straight = edges[:, 2] < 0
         points[straight, 2] = points[straight, :2].mean(axis=1)
         return np.einsum("sk,ekx->esx", shape_functions("line3", s[:, None]), points)
+
+    def triangles(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return all facets, cut at their nodes: nodes (t, 3), regions (t,) and numbers (t,) of blocks of triangles."""
+        found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        for patch in self._facets:
+            corners = _TRIANGLES[patch.kind]
+            parts = patch.nodes[:, corners].reshape(-1, 3)
+            found.append((parts, np.repeat(patch.region, len(corners)), np.repeat(patch.block, len(corners))))
+        if not found:
+            return np.empty((0, 3), int), np.empty(0, int), np.empty(0, int)
+        return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))  # type: ignore[return-value]
 
     def outside(self, nodes: np.ndarray) -> np.ndarray:
         """Select the nodes that lie on the surface."""

@@ -43,7 +43,10 @@ class PrintTable(Record):
     total: bool | None = entry("a sum over the set, which has no ids", optional=True)
     ids: list[int] = entry("nodes or elements, in the order of the set")
     labels: list[str] | None = entry("INSTANCE.NUMBER of the ids, in a deck of parts and instances", optional=True)
-    points: list[int] | None = entry("integration points, beside the ids", optional=True)
+    points: list[int] | None = entry(
+        "integration points, beside the ids; of Nastran corners (0: the middle), ends of beams, or plies", optional=True
+    )
+    columns: list[str] | None = entry("names of the columns, with what they are in brackets", optional=True)
     values: list[list[float | None]] = entry("one row per id or point")
 
 

@@ -21,11 +21,11 @@ from fem_mbs.meshes.abaqus.assembly import Numbering
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = [
-    "Amplitude", "BeamSection", "Boundary", "Cload", "ConnectorLaw", "ConnectorSection", "Coupling", "Dashpot", "Deck",
-    "Dload", "Dsload", "Elastic", "ElementBlock", "Equation", "Expansion", "InitialCondition", "Layer", "Material",
-    "MembraneSection", "Mpc", "Normal", "Orientation", "OutputRequest", "PointMass", "RigidBody", "RotaryInertia",
-    "Section", "ShellSection", "SolidSection", "Spring", "DeckStep", "Surface", "Temperature", "Tie", "Transform",
-    "Unused",
+    "Amplitude", "BeamSection", "Boundary", "Cload", "ConnectorLaw", "ConnectorSection", "Coupling", "CyclicModel",
+    "CyclicTie", "Dashpot", "Deck", "Dload", "Dsload", "Elastic", "ElementBlock", "Equation", "Expansion",
+    "InitialCondition", "Layer", "Material", "MembraneSection", "Mpc", "Normal", "Orientation", "OutputRequest",
+    "PointMass", "RigidBody", "RotaryInertia", "PretensionSection", "Section", "ShellSection", "SolidSection", "Spring",
+    "DeckStep", "Surface", "Temperature", "Tie", "Transform", "Unused",
 ]  # fmt: skip
 
 
@@ -96,8 +96,8 @@ class Expansion(_Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Material(_Frozen):
-    """density (m, 2): value and temperature (NaN where not given), or None; damping (alpha, beta) of Rayleigh; others:
-    the keywords of this material that were not used."""
+    """density (m, 2): value and temperature (NaN where not given), or None; damping (alpha, beta) of Rayleigh;
+    structural: loss factor; others: the keywords of this material that were not used."""
 
     name: str
     elastic: Elastic | None
@@ -106,6 +106,7 @@ class Material(_Frozen):
     damping: tuple[float, float]
     others: tuple[str, ...]
     where: str
+    structural: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,6 +376,41 @@ class Tie:
     where: str
 
 
+@dataclass(frozen=True)
+class CyclicTie:
+    """The surfaces ``slave`` and ``master`` are the two faces of a sector; tolerance None: the program's own."""
+
+    name: str
+    slave: str
+    master: str
+    tolerance: float | None
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
+class CyclicModel(_Frozen):
+    """A wheel of equal sectors about the axis through the points a (3,) and b (3,), whose faces are those of the cyclic
+    ``tie`` ("": the only one)."""
+
+    sectors: int
+    a: np.ndarray
+    b: np.ndarray
+    tie: str
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
+class PretensionSection(_Frozen):
+    """A cut along the faces of a surface, or instead of a beam ``element`` (the other is "" or None); the first
+    direction of ``node`` is its shortening along the normal (3,), None: that of the surface, or of the beam."""
+
+    surface: str
+    element: int | None
+    node: int
+    normal: np.ndarray | None
+    where: str
+
+
 @dataclass(frozen=True, eq=False)
 class Amplitude(_Frozen):
     """A factor of time: definition TABULAR (t (m,), value (m,), linear between, constant outside) or SMOOTH STEP (with
@@ -413,6 +449,7 @@ class Boundary(_Frozen):
     kind: str
     fixed: bool
     where: str
+    imaginary: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -425,6 +462,7 @@ class Cload(_Frozen):
     amplitude: str | None
     follower: bool
     where: str
+    imaginary: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -447,6 +485,7 @@ class Dload(_Frozen):
     parameters: np.ndarray
     amplitude: str | None
     where: str
+    imaginary: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -461,6 +500,17 @@ class Dsload(_Frozen):
     amplitude: str | None
     where: str
     follows: bool = True
+    imaginary: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class BaseMotion(_Frozen):
+    """All supports in direction dof (1 to 3) move by an amplitude: kind DISPLACEMENT or ACCELERATION."""
+
+    dof: int
+    amplitude: str
+    kind: str
+    where: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -505,11 +555,12 @@ class DeckStep(_Frozen):
     name none: "RAMP" over the step, or "STEP" at once, which is the rule of dynamic steps.
     perturbation: linear about the state at the end of the last general step.  direct: fixed increments.  Increments and
     duration of STATIC and DYNAMIC; alpha of DYNAMIC (-1/3..0; the default of the programs is -0.05).  n_modes, lower,
-    upper: number and bounds [cycles/time] of FREQUENCY (upper infinite where not given), number of factors and
-    tolerance of BUCKLE; coriolis: of COMPLEX FREQUENCY; data: frequencies of STEADY STATE DYNAMICS, direct or by the
-    modes of the last FREQUENCY step; modal_damping: first, last mode (0: the highest) and ratio; rayleigh: first, last
-    mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose
-    entries of earlier steps end.
+    upper: number and bounds [cycles/time] of FREQUENCY (upper infinite where not given) and its nodal_diameters of a
+    wheel (first, last or None for all; None: no waves), number of factors and tolerance of BUCKLE; coriolis: of COMPLEX
+    FREQUENCY; data: frequencies of STEADY STATE DYNAMICS, direct or by the modes of the last FREQUENCY step, and with
+    ``between`` (number, bias) the ends of a range in which so many lie between neighbouring natural ones; scaled:
+    whether their scale is given; modal_damping: first, last mode (0: the highest) and ratio; rayleigh: first, last
+    mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose entries of earlier steps end.
     """
 
     number: int
@@ -532,6 +583,7 @@ class DeckStep(_Frozen):
     upper: float
     tolerance: float
     coriolis: bool
+    nodal_diameters: tuple[int, int | None] | None
     modal_damping: tuple[tuple[int, int, float], ...]
     rayleigh: tuple[int, int, float, float]
     options: Mapping[str, str]
@@ -542,6 +594,9 @@ class DeckStep(_Frozen):
     dsloads: tuple[Dsload, ...]
     temperatures: tuple[Temperature, ...]
     outputs: tuple[OutputRequest, ...]
+    base_motions: tuple[BaseMotion, ...]
+    between: tuple[int, float] | None
+    scaled: bool
     new: frozenset[str]
     where: str
 
@@ -596,6 +651,9 @@ class Deck(_Frozen):
     rigid_bodies: tuple[RigidBody, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     ties: tuple[Tie, ...] = ()
+    cyclic_ties: tuple[CyclicTie, ...] = ()
+    cyclic_models: tuple[CyclicModel, ...] = ()
+    pretensions: tuple[PretensionSection, ...] = ()
     initial_conditions: tuple[InitialCondition, ...] = ()
     boundaries: tuple[Boundary, ...] = ()
     steps: tuple[DeckStep, ...] = ()

@@ -51,12 +51,20 @@ class MaterialDraft:
     density: np.ndarray | None = None
     expansion: Expansion | None = None
     damping: tuple[float, float] = (0.0, 0.0)
+    structural: float = 0.0
     others: list[str] = field(default_factory=list)
 
     def done(self) -> Material:
         """Return the finished material."""
         return Material(
-            self.name, self.elastic, self.density, self.expansion, self.damping, tuple(self.others), where(self.card)
+            self.name,
+            self.elastic,
+            self.density,
+            self.expansion,
+            self.damping,
+            tuple(self.others),
+            where(self.card),
+            self.structural,
         )
 
 
@@ -138,11 +146,15 @@ def expansion(deck: Reading, card: Card) -> None:
 
 
 def damping(deck: Reading, card: Card) -> None:
-    """Read ALPHA and BETA of Rayleigh's damping of a material."""
+    """Read ALPHA and BETA of Rayleigh's damping of a material, and the loss factor STRUCTURAL."""
     if not deck.materials or deck.steps:
         deck.log.add("keyword", card.keyword, card)
         return
-    deck.material(card).damping = (card.number("ALPHA", 0.0), card.number("BETA", 0.0))
+    material = deck.material(card)
+    material.damping = (card.number("ALPHA", 0.0), card.number("BETA", 0.0))
+    material.structural = card.number("STRUCTURAL", 0.0)
+    if material.structural < 0.0:
+        card.fail(f"STRUCTURAL={material.structural:g}; give 0 or more")
 
 
 def other_of_material(deck: Reading, card: Card) -> None:

@@ -85,15 +85,10 @@ _NOT_USED = {
         ("MODEL CHANGE", "CHANGE MATERIAL", "CHANGE PLASTIC", "CHANGE SOLID SECTION"),
         "elements and materials are the same in all steps",
     ),
-    "PRE-TENSION SECTION": "pre-tension is not computed",
-    **dict.fromkeys(
-        ("CYCLIC SYMMETRY MODEL", "SELECT CYCLIC SYMMETRY MODES"), "models of one sector are not computed"
-    ),
     **dict.fromkeys(
         ("GLOBAL DAMPING", "COMPOSITE MODAL DAMPING", "DAMPING CONTROLS"),
         "damping comes from materials and dashpots",
     ),
-    "BASE MOTION": "the motion of supports is given by *BOUNDARY",
     **dict.fromkeys(
         (
             "CFLUX", "DFLUX", "FILM", "RADIATE", "VIEWFACTOR", "MASS FLOW", "MASS FLOW RATE", "COUPLED THERMAL",
@@ -199,6 +194,9 @@ class Reading:
         self.couplings: list = []
         self.coupling: tuple | None = None
         self.ties: list = []
+        self.cyclic_ties: list = []
+        self.cyclic_models: list = []
+        self.pretensions: list = []
         self.initial_conditions: list = []
         self.boundaries: list = []
         self.steps: list[DeckStep] = []
@@ -409,6 +407,9 @@ def read_deck(path: str | Path) -> Deck:
         rigid_bodies=tuple(reading.rigid_bodies),
         couplings=tuple(reading.couplings),
         ties=tuple(reading.ties),
+        cyclic_ties=tuple(reading.cyclic_ties),
+        cyclic_models=tuple(reading.cyclic_models),
+        pretensions=tuple(reading.pretensions),
         initial_conditions=tuple(reading.initial_conditions),
         boundaries=tuple(reading.boundaries),
         steps=tuple(reading.steps),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.meshes.abaqus.constraints import dof_of
-from fem_mbs.meshes.abaqus.deck import Boundary, Cload, DeckStep, Dload, Dsload, OutputRequest, Temperature
+from fem_mbs.meshes.abaqus.deck import BaseMotion, Boundary, Cload, DeckStep, Dload, Dsload, OutputRequest, Temperature
 from fem_mbs.meshes.abaqus.properties import where
 from fem_mbs.meshes.abaqus.text import Card, Row, label, short
 from fem_mbs.meshes.vocabulary import Effect
@@ -36,7 +36,8 @@ class StepDraft:
             "direct": False, "explicit": False, "increment": 1.0, "duration": 1.0, "min_increment": 0.0,
             "max_increment": np.inf, "alpha": -0.05, "n_modes": 0, "lower": -np.inf, "upper": np.inf, "tolerance": 0.01,
             "options": {}, "data": np.empty(0), "supported": False, "coriolis": False,
-            "modal_damping": (), "rayleigh": (1, 0, 0.0, 0.0),
+            "nodal_diameters": None,
+            "modal_damping": (), "rayleigh": (1, 0, 0.0, 0.0), "between": None, "scaled": False,
         }  # fmt: skip
         self.lists: dict[str, list[Any]] = {k: [] for k in _LISTS}
         self.of_modes: list[Boundary] = []  # supports of buckling modes, LOAD CASE=2
@@ -62,7 +63,7 @@ class StepDraft:
         )
 
 
-_LISTS = ("boundaries", "cloads", "dloads", "dsloads", "temperatures", "outputs")
+_LISTS = ("boundaries", "cloads", "dloads", "dsloads", "temperatures", "outputs", "base_motions")
 
 
 def step(deck: Reading, card: Card) -> None:
@@ -191,6 +192,11 @@ def _dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
     if not -1 / 3 - 1e-9 <= alpha <= 0:
         card.fail(f"ALPHA={alpha:g}; give -1/3 to 0")
     values["alpha"] = alpha
+    application = card.get("APPLICATION", "TRANSIENT FIDELITY").replace(" ", "")
+    if application != "TRANSIENTFIDELITY":
+        card.fail(f"APPLICATION={application} is not read; give TRANSIENT FIDELITY, or ALPHA")
+    if label(card.params.get("INITIAL") or "") == "YES":
+        card.taken.add("INITIAL")
 
 
 def _modal_dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
@@ -224,6 +230,12 @@ def _frequency(card: Card, row: Row, fields: list[str], values: dict) -> None:
         row.fail(f"the bounds are {values['lower']:g} and {values['upper']:g}; the upper must be greater")
 
 
+def select_cyclic_symmetry_modes(deck: Reading, card: Card) -> None:
+    """Read the nodal diameters of a FREQUENCY step, from NMIN to NMAX."""
+    draft = _inside(deck, card)
+    draft.defaults["nodal_diameters"] = (card.count("NMIN", 0), card.count("NMAX", 0) if card.has("NMAX") else None)
+
+
 def _buckle(card: Card, row: Row, fields: list[str], values: dict) -> None:
     """Read number and accuracy of buckling factors."""
     _count(row, fields, values)
@@ -237,25 +249,36 @@ def _complex(card: Card, row: Row, fields: list[str], values: dict) -> None:
 
 
 def _steady(card: Card, row: Row, fields: list[str], values: dict) -> None:
-    """Read the frequencies of steady vibrations, spread between two of them."""
+    """Read the frequencies of steady vibrations: between two, or between natural ones, with a bias."""
     direct = card.flag("DIRECT")
-    interval = card.get("INTERVAL", "RANGE" if direct else "EIGENFREQUENCY")
-    if interval != "RANGE":
-        card.fail(f"INTERVAL={interval} is not read, which is the default without DIRECT; give INTERVAL=RANGE")
-    scale = card.choice("FREQUENCY SCALE", {"LOG": "log", "LIN": "linear"}, "log")
+    interval = card.choice("INTERVAL", {"RANGE": "range", "EIGENFREQUENCY": "modes"}, "range" if direct else "modes")
+    if direct and interval == "modes":
+        card.fail("INTERVAL=EIGENFREQUENCY is not read with DIRECT; give INTERVAL=RANGE")
+    if card.has("HARMONIC") and not card.flag("HARMONIC"):
+        card.fail("HARMONIC=NO is not read; give the harmonics of the loads as steps of their own")
+    values["scaled"] = card.has("FREQUENCY SCALE")
+    scale = card.choice("FREQUENCY SCALE", {"LOG": "log", "LIN": "linear"}, "log" if interval == "range" else "linear")
+    if interval == "modes" and scale == "log":
+        card.fail("FREQUENCY SCALE=LOGARITHMIC is not read between natural frequencies; give LINEAR")
     lower = row.number(fields, 0, "lowest frequency")
     upper = row.number(fields, 1, "highest frequency", 0.0) or lower
     n = row.whole(fields, 2, "number of frequencies", 20)
-    bias = row.number(fields, 3, "bias", 1.0)
-    if not 0.0 < lower <= upper:
+    bias = row.number(fields, 3, "bias", 0.0) or (1.0 if interval == "range" else 3.0)
+    if not 0.0 <= lower <= upper or (scale == "log" and not lower):
         row.fail(f"the frequencies are {lower:g} and {upper:g}; give positive ones that rise")
-    if bias != 1.0:
-        row.fail(f"the bias is {bias:g}; give 1, which spreads the frequencies evenly")
+    if bias < 1.0:
+        row.fail(f"the bias is {bias:g}; give 1 or more")
     if upper > lower and n < 2:
         row.fail(f"the number of frequencies is {n}; give 2 or more, both ends are among them")
-    spread = np.geomspace if scale == "log" else np.linspace
-    values["data"] = spread(lower, upper, n) if upper > lower else np.array([lower])
     values["direct"] = direct
+    if upper <= lower:
+        values["data"] = np.array([lower])
+    elif interval == "modes":
+        values["data"], values["between"] = np.array([lower, upper]), (n, bias)
+    else:
+        y = np.linspace(-1.0, 1.0, n)
+        share = 0.5 * (1.0 + np.sign(y) * np.abs(y) ** (1.0 / bias))
+        values["data"] = lower * (upper / lower) ** share if scale == "log" else lower + share * (upper - lower)
 
 
 #: Procedures that the model computes -> what reads their line.
@@ -315,9 +338,28 @@ def _new(deck, card: Card, kind: str) -> None:
 
 
 def _amplitude(deck: Reading, card: Card) -> str | None:
-    card.flag("REAL")  # of steady vibrations: in phase, which those without IMAGINARY are
     name = card.get("AMPLITUDE")
     return None if name is None else deck.refer(card, "amplitude", name)
+
+
+def _imaginary(card: Card) -> bool:
+    """Return whether values are imaginary parts of steady vibrations: IMAGINARY in Abaqus, LOAD CASE=2 in CalculiX."""
+    card.flag("REAL")
+    case = card.count("LOAD CASE", 1)
+    if case not in (1, 2):
+        card.fail(f"LOAD CASE={case}; give 1 or 2, the real or imaginary part of steady vibrations")
+    return card.flag("IMAGINARY") or case == 2
+
+
+def base_motion(deck: Reading, card: Card) -> None:
+    """Move all supports in one direction by an amplitude."""
+    draft = _inside(deck, card)
+    dof = card.count("DOF", 0)
+    if not 1 <= dof <= 3:
+        card.fail(f"DOF={dof}; give a direction from 1 to 3")
+    kind = card.choice("TYPE", {"DISPLACEMENT": "DISPLACEMENT", "ACCELERATION": "ACCELERATION"}, "ACCELERATION")
+    name = deck.refer(card, "amplitude", card.need("AMPLITUDE"))
+    draft.lists["base_motions"].append(BaseMotion(dof, name, kind, where(card)))
 
 
 def boundary(deck: Reading, card: Card) -> None:
@@ -327,7 +369,7 @@ def boundary(deck: Reading, card: Card) -> None:
         card.taken.update(card.params)
         deck.log.add("keyword", "BOUNDARY, SUBMODEL or USER", card, reason="its values come from elsewhere")
         return
-    amplitude, fixed = _amplitude(deck, card), card.flag("FIXED")
+    amplitude, fixed, imaginary = _amplitude(deck, card), card.flag("FIXED"), _imaginary(card)
     kind = card.get("TYPE", "DISPLACEMENT")
     if kind not in ("DISPLACEMENT", "VELOCITY", "ACCELERATION"):
         card.fail(f"TYPE={kind} is not known; known are DISPLACEMENT, VELOCITY and ACCELERATION")
@@ -341,7 +383,7 @@ def boundary(deck: Reading, card: Card) -> None:
     if runs is not None and all(_directions(v[0], v[1]) for _, _, v in runs):
         for row, nodes, (first, last, value) in runs:
             dofs = tuple(range(int(first), int(last or first) + 1))
-            out.append(Boundary(nodes, dofs, float(value), amplitude, kind, fixed, where(row)))
+            out.append(Boundary(nodes, dofs, float(value), amplitude, kind, fixed, where(row), imaginary))
         return
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
@@ -363,7 +405,7 @@ def boundary(deck: Reading, card: Card) -> None:
             deck.log.add("entry", "BOUNDARY in directions other than 1 to 6", row)
             dofs = tuple(d for d in dofs if 1 <= d <= 6)
         if dofs:
-            out.append(Boundary(nodes, dofs, value, amplitude, kind, fixed, where(row)))
+            out.append(Boundary(nodes, dofs, value, amplitude, kind, fixed, where(row), imaginary))
 
 
 def _directions(first: float, last: float) -> bool:
@@ -375,14 +417,15 @@ def cload(deck: Reading, card: Card) -> None:
     """Read forces and moments at nodes."""
     draft = _inside(deck, card)
     _new(deck, card, "CLOAD")
-    amplitude, follower = _amplitude(deck, card), card.flag("FOLLOWER")
+    amplitude, follower, imaginary = _amplitude(deck, card), card.flag("FOLLOWER"), _imaginary(card)
     if card.flag("USER"):
         deck.log.add("keyword", "CLOAD, USER", card, reason="its values come from elsewhere")
         return
     runs = deck.mesh.runs(card, 3, 3)
     if runs is not None and all(_directions(v[0], 0) for _, _, v in runs):
         for row, nodes, (dof, value) in runs:
-            draft.lists["cloads"].append(Cload(nodes, int(dof), float(value), amplitude, follower, where(row)))
+            load = Cload(nodes, int(dof), float(value), amplitude, follower, where(row), imaginary)
+            draft.lists["cloads"].append(load)
         return
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
@@ -391,9 +434,8 @@ def cload(deck: Reading, card: Card) -> None:
         if row.whole(fields, 1, "direction") in (0, 7, 8, 11):
             deck.log.add("entry", "CLOAD in directions other than 1 to 6", row)
             continue
-        draft.lists["cloads"].append(
-            Cload(nodes, dof_of(row, fields, 1), row.number(fields, 2, "value"), amplitude, follower, where(row))
-        )
+        dof, value = dof_of(row, fields, 1), row.number(fields, 2, "value")
+        draft.lists["cloads"].append(Cload(nodes, dof, value, amplitude, follower, where(row), imaginary))
 
 
 _BODY = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
@@ -408,7 +450,7 @@ def dload(deck: Reading, card: Card) -> None:
     """Read P, P1 to P6, GRAV, CENTRIF, BX, BY, BZ, PX, PY, PZ on elements; other labels are refused."""
     draft = _inside(deck, card)
     _new(deck, card, "DLOAD")
-    amplitude = _amplitude(deck, card)
+    amplitude, imaginary = _amplitude(deck, card), _imaginary(card)
     for row, fields in card.rows():
         if len(fields) < 2:
             row.fail("1 entry; give element or set, the kind of load and its value")
@@ -440,7 +482,7 @@ def dload(deck: Reading, card: Card) -> None:
             )
         value = float(v[0]) if len(v) else 0.0
         draft.lists["dloads"].append(
-            Dload(elements, name, kind, face, value, direction, point, v, amplitude, where(row))
+            Dload(elements, name, kind, face, value, direction, point, v, amplitude, where(row), imaginary)
         )
 
 
@@ -456,8 +498,7 @@ def dsload(deck: Reading, card: Card) -> None:
     """Read P, TRVEC and TRSHR on surfaces; other labels are refused."""
     draft = _inside(deck, card)
     _new(deck, card, "DSLOAD")
-    amplitude = _amplitude(deck, card)
-    follows = _follows(card)
+    amplitude, follows, imaginary = _amplitude(deck, card), _follows(card), _imaginary(card)
     for row, fields in card.rows():
         if len(fields) < 2:
             row.fail("1 entry; give the surface, the kind of load and its value")
@@ -473,7 +514,8 @@ def dsload(deck: Reading, card: Card) -> None:
             direction = _direction(row, np.array(row.numbers(fields[2:], "a load")), 1)
         elif name != "P":
             deck.log.add("entry", f"DSLOAD {name}", row)
-        draft.lists["dsloads"].append(Dsload(surface, name, value, direction, amplitude, where(row), follows))
+        load = Dsload(surface, name, value, direction, amplitude, where(row), follows, imaginary)
+        draft.lists["dsloads"].append(load)
 
 
 def _follows(card: Card) -> bool:
@@ -499,7 +541,7 @@ def temperature(deck: Reading, card: Card) -> None:
         return
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
-        value = row.number(fields, 1, "temperature")
+        value = row.number(fields, 1, "temperature", 0.0)
         if any(fields[2:]):
             deck.log.add("entry", "TEMPERATURE, gradient", row)
         draft.lists["temperatures"].append(Temperature(nodes, value, amplitude, where(row)))
@@ -538,7 +580,9 @@ STEP_KEYWORDS = {
     "STEP": step,
     "END STEP": end_step,
     **dict.fromkeys(PROCEDURES, procedure),
+    "SELECT CYCLIC SYMMETRY MODES": select_cyclic_symmetry_modes,
     "MODAL DAMPING": modal_damping,
+    "BASE MOTION": base_motion,
     "BOUNDARY": boundary,
     "CLOAD": cload,
     "DLOAD": dload,

@@ -234,6 +234,7 @@ MPCADD  sid:I sets:I*                                                    | union
 FORCE   sid:I g:I cid:I=0 f:R=1 n1:R=0 n2:R=0 n3:R=0                     | force on a grid point
 FORCE1  sid:I g:I f:R g1:I g2:I                                          | force along two grid points
 MOMENT  sid:I g:I cid:I=0 f:R=1 n1:R=0 n2:R=0 n3:R=0                     | moment on a grid point
+SLOAD   sid:I g1:I f1:R g2:I= f2:R=0 g3:I= f3:R=0                         | loads on scalar points
 MOMENT1 sid:I g:I f:R g1:I g2:I                                          | moment along two grid points
 LOAD    sid:I s:R terms:X+                                               | combination of load sets
 GRAV    sid:I cid:I=0 a:R n1:R=0 n2:R=0 n3:R=0 mb:I=                     | acceleration of gravity
@@ -284,14 +285,31 @@ PBUSH   pid:I words:A+                                                   | stiff
 CELAS1  eid:I pid:I=eid g1:I= c1:I=0 g2:I= c2:I=0                        | spring
 CELAS2  eid:I k:R=0 g1:I= c1:I=0 g2:I= c2:I=0 ge:R=0 s:R=0               | spring with its stiffness
 PELAS   pid1:I k1:R=0 ge1:R=0 s1:R=0 pid2:I= k2:R=0 ge2:R=0 s2:R=0       | stiffness of springs
+CELAS3  eid:I pid:I=eid g1:I= g2:I=                                      | spring between scalar points
+CELAS4  eid:I k:R=0 g1:I= g2:I=                                          | spring of scalar points with its stiffness
+CMASS1  eid:I pid:I=eid g1:I= c1:I=0 g2:I= c2:I=0                        | mass on a component
+CMASS2  eid:I m:R=0 g1:I= c1:I=0 g2:I= c2:I=0                            | mass on a component with its value
+CMASS3  eid:I pid:I=eid g1:I= g2:I=                                      | mass on a scalar point
+CMASS4  eid:I m:R=0 g1:I= g2:I=                                          | mass on a scalar point with its value
+PMASS   pid1:I m1:R=0 pid2:I= m2:R=0 pid3:I= m3:R=0 pid4:I= m4:R=0        | values of masses
 CDAMP1  eid:I pid:I=eid g1:I= c1:I=0 g2:I= c2:I=0                        | damper
 CDAMP2  eid:I b:R=0 g1:I= c1:I=0 g2:I= c2:I=0                            | damper with its coefficient
+CDAMP3  eid:I pid:I=eid g1:I= g2:I=                                      | damper between scalar points
+CDAMP4  eid:I b:R=0 g1:I= g2:I=                                          | damper of scalar points, with its coefficient
 PDAMP   pid1:I b1:R=0 pid2:I= b2:R=0 pid3:I= b3:R=0 pid4:I= b4:R=0        | coefficients of dampers
 CVISC   eid:I pid:I=eid g1:I g2:I                                        | damper along a line
 PVISC   pid1:I ce1:R=0 cr1:R=0 - pid2:I= ce2:R=0 cr2:R=0                  | coefficients of dampers along lines
 RBE2    eid:I gn:I cm:C nodes:X+                                         | rigid element
 RBE3    eid:I - refgrid:I refc:C terms:A+                                | weighted mean
 RBAR    eid:I ga:I gb:I cna:C= cnb:C= cma:C= cmb:C= alpha:R=              | rigid bar
+ASET    g1:I c1:C= g2:I= c2:C= g3:I= c3:C= g4:I= c4:C=                     | components that keep their inertia
+ASET1   c:C= ids:T*                                                      | components that keep their inertia
+BSET    g1:I c1:C= g2:I= c2:C= g3:I= c3:C= g4:I= c4:C=                     | as ASET
+BSET1   c:C= ids:T*                                                      | as ASET1
+OMIT    g1:I c1:C= g2:I= c2:C= g3:I= c3:C= g4:I= c4:C=                     | components that follow as in statics
+OMIT1   c:C= ids:T*                                                      | components that follow as in statics
+QSET    g1:I c1:C= g2:I= c2:C= g3:I= c3:C= g4:I= c4:C=                     | coordinates of modes in a reduction
+QSET1   c:C= ids:T*                                                      | coordinates of modes in a reduction
 SUPORT  terms:I*                                                         | reference of free bodies
 DLOAD   sid:I s:R terms:X+                                               | combination of loads over frequency or time
 RLOAD1  sid:I exciteid:I delay:X= dphase:X= tc:X= td:X= type:A=LOAD \

@@ -12,7 +12,8 @@ __all__ = ["read_case"]
 #: Abbreviations of commands -> their names (by the letters that they begin with, the longest first).
 _NAMES = (
     ("SPCF", "SPCFORCES"), ("MPCF", "MPCFORCES"), ("DISP", "DISPLACEMENT"), ("VECT", "DISPLACEMENT"),
-    ("PRES", "DISPLACEMENT"), ("ELFO", "FORCE"), ("FORC", "FORCE"), ("STRE", "STRESS"), ("ELST", "STRESS"),
+    ("PRES", "DISPLACEMENT"), ("ELFO", "FORCE"), ("FORC", "FORCE"), ("STRE", "STRESS"),
+    ("ELSTRN", "STRAIN"), ("ELST", "STRESS"), ("STRA", "STRAIN"),
     ("OLOA", "OLOAD"), ("GPFO", "GPFORCE"), ("SUBT", "SUBTITLE"), ("TITL", "TITLE"), ("LABE", "LABEL"),
     ("METH", "METHOD"), ("CMET", "CMETHOD"), ("TEMP", "TEMPERATURE"), ("FREQ", "FREQUENCY"), ("ACCE", "ACCELERATION"),
     ("VELO", "VELOCITY"), ("SDAM", "SDAMPING"), ("TSTE", "TSTEP"), ("STAT", "STATSUB"), ("AUTO", "AUTOSPC"),
@@ -78,7 +79,9 @@ def read_case(lines: list[Line]) -> tuple[list[Subcase], dict[int, set[int] | No
         if word not in ("TITLE", "SUBTITLE", "LABEL"):
             value = value.upper()
         if word == "OUTPUT":
-            break  # plots, to the end of the section
+            if options:
+                break  # plots, to the end of the section
+            continue  # heads the requests of results
         if word == "SET":
             found = re.fullmatch(r"(\d{1,9})\s*=?\s*(.*)", value)
             if found is None:

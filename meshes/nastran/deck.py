@@ -44,7 +44,7 @@ class Subcase:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter (PARAM): its values, and where it stands."""
+    """A parameter (PARAM): its values, None where a field between them is blank, and where it stands."""
 
     values: tuple[Any, ...]
     where: str

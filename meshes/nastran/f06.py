@@ -1,7 +1,7 @@
-"""Read the printed listing of MSC Nastran (.f06).
+"""Read the printed listing of MSC Nastran (.f06), and those of programs that print the same tables.
 
-Read are displacements, forces of supports, eigenvalues, and forces in bars and rods.  Tables begin with a title in
-spaced letters.  Other tables of the listing are passed over.
+Read are displacements, forces of supports, eigenvalues, and forces, stresses and strains of elements.  Tables begin
+with a title in spaced letters.  Other tables of the listing are passed over.
 """
 
 from __future__ import annotations
@@ -22,14 +22,29 @@ MAX_SIZE = 1 << 30  # bytes
 
 @dataclass
 class ListingTable:
-    """A table: quantity as in the ``prints`` of a deck (DISPLACEMENT, SPCFORCES, EIGENVALUES, CROD, CBAR, CBEAM),
-    subcase (0: not named), mode (0: none), numbers (n,) and values (n, k)."""
+    """A table: quantity as in the ``prints`` of a deck (DISPLACEMENT, SPCFORCES, EIGENVALUES, CROD, STRESS CBAR ...),
+    subcase (0: not named), mode (0: none), numbers (n,), points beside them (0 where there are none) and values (n,
+    k); ``named`` are words of its heading."""
 
     quantity: str
     subcase: int
     mode: int
     ids: list[int] = field(default_factory=list)
     rows: list[list[float]] = field(default_factory=list)
+    points: list[int] = field(default_factory=list)
+    named: set[str] = field(default_factory=set)
+
+    def add(self, id_: int, values: list[float], point: int = 0) -> None:
+        """Append a row."""
+        self.ids.append(id_)
+        self.points.append(point)
+        self.rows.append(values)
+
+    def drop_parts(self) -> None:
+        """Remove rows of which the listing lacks lines, as at its end."""
+        width = max(map(len, self.rows))
+        kept = [k for k, row in enumerate(self.rows) if len(row) == width]
+        self.ids, self.points, self.rows = ([values[k] for k in kept] for values in (self.ids, self.points, self.rows))
 
     @property
     def values(self) -> np.ndarray:
@@ -45,16 +60,29 @@ class Listing:
     fatal: str = ""
 
 
-#: Titles without blanks -> quantity; "" for tables that are passed over.
+_SHELL = r"(?:QUADRILATERAL|TRIANGULAR)ELEMENTS\((QUAD4|QUAD8|QUADR|TRIA3|TRIA6|TRIAR)\)"
+#: Titles without blanks -> quantity, with what the first group of the pattern names.
 _TITLES = (
     (re.compile(r"DISPLACEMENTVECTOR"), "DISPLACEMENT"),
     (re.compile(r"FORCESOFSINGLE-POINTCONSTRAINT"), "SPCFORCES"),
     (re.compile(r"REALEIGENVALUES"), "EIGENVALUES"),
     (re.compile(r"REALEIGENVECTORNO\.(\d+)"), "DISPLACEMENT"),
-    (re.compile(r"FORCESINRODELEMENTS\(CROD\)"), "CROD"),
-    (re.compile(r"FORCESINBARELEMENTS\(CBAR\)"), "CBAR"),
-    (re.compile(r"FORCESINBEAMELEMENTS\(CBEAM\)"), "CBEAM"),
+    (re.compile(r"FORCESIN(?:ROD|BAR|BEAM|BUSH)ELEMENTS\((CROD|CONROD|CBAR|CBEAM|CBUSH)\)"), "{}"),
+    (re.compile(r"FORCESIN" + _SHELL), "C{}"),
+    (re.compile(r"STRESSESIN(?:ROD|BAR|BEAM|BUSH)ELEMENTS\((CROD|CONROD|CBAR|CBEAM|CBUSH)\)"), "STRESS {}"),
+    (re.compile(r"STRAINSIN(?:ROD|BAR|BEAM|BUSH)ELEMENTS\((CROD|CONROD|CBAR|CBEAM|CBUSH)\)"), "STRAIN {}"),
+    (re.compile(r"STRESSESIN" + _SHELL), "STRESS C{}"),
+    (re.compile(r"STRAINSIN" + _SHELL), "STRAIN C{}"),
+    (re.compile(r"STRESSESIN\w+SOLIDELEMENTS\(C?(HEXA|PENTA|TETRA)\)"), "STRESS C{}"),
+    (re.compile(r"STRAINSIN\w+SOLIDELEMENTS\(C?(HEXA|PENTA|TETRA)\)"), "STRAIN C{}"),
+    (re.compile(r"STRESSESINLAYEREDCOMPOSITEELEMENTS\((QUAD4|QUAD8|TRIA3|TRIA6)\)"), "PLY STRESS C{}"),
+    (re.compile(r"STRAINSINLAYEREDCOMPOSITEELEMENTS\((QUAD4|QUAD8|TRIA3|TRIA6)\)"), "PLY STRAIN C{}"),
 )
+#: Words of headings that say what the columns hold.
+_NAMED = {
+    "VON MISES": "VON MISES", "MAX SHEAR": "MAX SHEAR", "OCTAHEDRAL": "OCTAHEDRAL", "CURVATURE": "CURVATURE",
+    "MATERIAL COORD": "MATERIAL", "GRID-ID": "CORNER",
+}  # fmt: skip
 _SPACED = re.compile(r"\s*(?:[A-Z\-] ){4,}")
 _SUBCASE = re.compile(r"\bSUBCASE\s+(\d+)\s*(?:\*.*)?$")
 _EIGENVALUE = re.compile(r"^\s*0?\s*EIGENVALUE\s*=\s*(\S+)")
@@ -77,7 +105,8 @@ def _title(text: str) -> tuple[str, int] | None:
     for pattern, quantity in _TITLES:
         found = pattern.match(joined)
         if found is not None:
-            return quantity, int(found[1]) if pattern.groups else 0
+            word = found[1] if pattern.groups else ""
+            return quantity.format(word), int(word) if word.isdigit() else 0
     return "", 0
 
 
@@ -122,8 +151,11 @@ def read_f06(path: str | Path) -> Listing:
             continue
         if table is None:
             continue
+        table.named |= {word for found, word in _NAMED.items() if found in text}
         element = _row(table, text, element)
     out.tables = [t for t in out.tables if t.ids]
+    for t in out.tables:
+        t.drop_parts()
     return out
 
 
@@ -138,37 +170,174 @@ def _mode_of(listing: Listing, text: str) -> int:
 
 
 def _row(table: ListingTable, text: str, element: int) -> int:
-    """Append a row of a table if the line is one; return the element of beams that the next rows belong to."""
+    """Append a row of a table if the line is one; return the element that the next rows belong to."""
     words = (" " + text[1:] if text[:1] == "0" else text).split()
     if not words:
         return element
-    if table.quantity in ("DISPLACEMENT", "SPCFORCES"):
-        if len(words) == 8 and words[1] in ("G", "S") and words[0].isdigit():
-            values = _numbers(words[2:])
-            if values is not None:
-                table.ids.append(int(words[0]))
-                table.rows.append(values)
+    read = _READERS.get(table.quantity)
+    if read is None:
+        kind, _, type_ = table.quantity.rpartition(" ")
+        if kind.startswith("PLY"):
+            read = _ply_row
+        elif type_ in ("CHEXA", "CPENTA", "CTETRA"):
+            return _solid_row(table, text, words, element)
+        else:
+            read = _shell_stress_row if kind else _shell_force_row
+    return read(table, words, element)
+
+
+def _nodal_row(table: ListingTable, words: list[str], element: int) -> int:
+    if len(words) == 8 and words[1] in ("G", "S") and words[0].isdigit():
+        values = _numbers(words[2:])
+        if values is not None:
+            table.add(int(words[0]), values)
+    return element
+
+
+def _root_row(table: ListingTable, words: list[str], element: int) -> int:
+    values = _numbers(words)
+    if len(words) == 7 and values is not None:
+        table.add(int(values[0]), values[2:5])
+    return element
+
+
+def _rod_force_row(table: ListingTable, words: list[str], element: int) -> int:
+    """Read one or two elements of two values each."""
+    values = _numbers(words)
+    if values is not None and len(words) in (3, 6) and words[0].isdigit():
+        for k in range(0, len(words), 3):
+            table.add(int(words[k]), values[k + 1 : k + 3])
+    return element
+
+
+def _rod_stress_row(table: ListingTable, words: list[str], element: int) -> int:
+    """Read one or two elements of two values each, with margins of safety in two digits behind some of these."""
+    kept = [word for word in words if word.isdigit() or word == "0.0" or len(word) > len("-1.6E-01")]
+    return _rod_force_row(table, kept, element)
+
+
+def _bar_force_row(table: ListingTable, words: list[str], element: int) -> int:
+    values = _numbers(words)
+    if values is not None and words[0].isdigit() and len(words) == 9:
+        table.add(int(words[0]), values[1:])
+    return element
+
+
+def _bush_row(table: ListingTable, words: list[str], element: int) -> int:
+    values = _numbers(words)
+    if values is not None and words[0].isdigit() and len(words) == 7:
+        table.add(int(words[0]), values[1:])
+    return element
+
+
+def _bar_stress_row(table: ListingTable, words: list[str], element: int) -> int:
+    """Read the two lines of a bar: bending at end A, axial, extremes at A; bending and extremes at end B."""
+    values = _numbers(words)
+    if values is None:
         return element
-    if table.quantity == "EIGENVALUES":
-        values = _numbers(words)
-        if len(words) == 7 and values is not None:
-            table.ids.append(int(values[0]))
-            table.rows.append(values[2:5])
-        return element
+    if words[0].isdigit() and len(words) in (8, 9):
+        table.add(int(words[0]), values[1:8])
+        return int(words[0])
+    if table.ids and table.ids[-1] == element and len(table.rows[-1]) == 7 and len(words) in (6, 7):
+        table.rows[-1] += values[:6]
+    return element
+
+
+def _beam_row(table: ListingTable, words: list[str], element: int) -> int:
+    """Read an element, or one of its ends; stations between the ends are passed over."""
     values = _numbers(words)
     if values is None or not words[0].isdigit():
         return element
-    if table.quantity == "CROD" and len(words) in (3, 6):
-        for k in range(0, len(words), 3):
-            table.ids.append(int(words[k]))
-            table.rows.append(values[k + 1 : k + 3])
-    elif table.quantity == "CBAR" and len(words) == 9:
-        table.ids.append(int(words[0]))
-        table.rows.append(values[1:])
-    elif table.quantity == "CBEAM":
-        if len(words) == 1:
-            return int(words[0])
-        if len(words) == 9 and values[1] in (0.0, 1.0):
-            table.ids.append(element)
-            table.rows.append(values[2:8])
+    if len(words) == 1:
+        return int(words[0])
+    if len(words) >= 8 and values[1] in (0.0, 1.0):
+        table.add(element, values[2:8], 1 + int(values[1]))
     return element
+
+
+def _shell_force_row(table: ListingTable, words: list[str], element: int) -> int:
+    """Read the middle of an element, or a corner."""
+    point = 0
+    if len(words) > 1 and words[1].startswith("CEN/") and words[0].isdigit():
+        element, words = int(words[0]), words[2:]
+    elif len(words) == 9 and words[0].isdigit():
+        if "CORNER" in table.named:
+            point = int(words[0])
+        else:
+            element = int(words[0])
+        words = words[1:]
+    else:
+        return element
+    if len(words) > 8 and words[0].isdigit():
+        words = words[1:]
+    values = _numbers(words)
+    if values is not None and len(values) == 8:
+        table.add(element, values, point)
+    return element
+
+
+def _shell_stress_row(table: ListingTable, words: list[str], element: int) -> int:
+    """Read one of the two lines of the middle of an element, or of a corner."""
+    point = 0
+    if len(words) == 10 and words[1].startswith("CEN/") and words[0].isdigit():
+        element, words = int(words[0]), words[2:]
+    elif len(words) == 9 and words[0].isdigit():
+        if "CORNER" in table.named:
+            point = int(words[0])
+        else:
+            element = int(words[0])
+        words = words[1:]
+    elif len(words) != 8 or not table.rows or len(table.rows[-1]) != 8:
+        return element
+    else:
+        values = _numbers(words)
+        if values is not None:
+            table.rows[-1] += values
+        return element
+    values = _numbers(words)
+    if values is not None and len(values) == 8:
+        table.add(element, values, point)
+    return element
+
+
+def _ply_row(table: ListingTable, words: list[str], element: int) -> int:
+    values = _numbers(words)
+    if values is not None and len(words) == 11 and words[0].isdigit() and words[1].isdigit():
+        table.add(int(words[0]), values[2:], int(words[1]))
+    return element
+
+
+_SOLID = re.compile(
+    r"^.{16,26}?(CENTER|\d+)?\s+([XYZ])\s+(\S+)\s+(XY|YZ|ZX)\s+(\S+)\s+[ABC]\s+(\S+)\s+L[XYZ][\s\d.\-]{15}(.*)$"
+)
+
+
+def _solid_row(table: ListingTable, text: str, words: list[str], element: int) -> int:
+    """Read one of the three lines of the middle of an element, or of a corner, or the line that begins an element."""
+    if "GRID CS" in text or text.rstrip().endswith("GP"):
+        return int(words[0]) if words[0].isdigit() else element
+    found = _SOLID.match(text)
+    if found is None:
+        return element
+    values = _numbers([found[3], found[5], found[6], *found[7].split()])
+    if values is None:
+        return element
+    if found[2] == "X" and found[1] and len(values) == 5:
+        # X, XY, A, pressure, von Mises, until the other lines follow
+        table.add(element, values, 0 if found[1] == "CENTER" else int(found[1]))
+    elif table.rows and found[2] == "Y" and len(table.rows[-1]) == 5:
+        table.rows[-1] += values
+    elif table.rows and found[2] == "Z" and len(table.rows[-1]) == 8:
+        x, xy, A, pressure, mises, y, yz, B = table.rows[-1]
+        z, zx, C = values
+        table.rows[-1] = [x, y, z, xy, yz, zx, A, B, C, pressure, mises]
+    return element
+
+
+_READERS = {
+    "DISPLACEMENT": _nodal_row, "SPCFORCES": _nodal_row, "EIGENVALUES": _root_row, "CROD": _rod_force_row,
+    "CONROD": _rod_force_row, "CBAR": _bar_force_row, "CBUSH": _bush_row, "STRESS CBUSH": _bush_row,
+    "STRAIN CBUSH": _bush_row, "CBEAM": _beam_row, "STRESS CBEAM": _beam_row, "STRAIN CBEAM": _beam_row,
+    "STRESS CBAR": _bar_stress_row, "STRAIN CBAR": _bar_stress_row, "STRESS CROD": _rod_stress_row,
+    "STRAIN CROD": _rod_stress_row, "STRESS CONROD": _rod_stress_row, "STRAIN CONROD": _rod_stress_row,
+}  # fmt: skip

@@ -52,10 +52,11 @@ def _parameter(entry: Entry) -> tuple[str, Parameter]:
     name, *values = entry.fields
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,7}", name):
         entry.fail(f"{short(name)} is no name of a parameter")
-    found = [v for v in values if v]
-    if not found:
+    there = [k for k, v in enumerate(values) if v]
+    if not there:
         entry.fail(f"the parameter {name.upper()} has no value")
-    return name.upper(), Parameter(tuple(anything(v) for v in found), entry.where)
+    found = values[there[0] : there[-1] + 1]
+    return name.upper(), Parameter(tuple(anything(v) if v else None for v in found), entry.where)
 
 
 def _numbered(cards: dict[str, list[Card]]) -> None:
@@ -94,9 +95,10 @@ _UNIQUE = (
     (("CQUAD4", "CQUADR", "CTRIA3", "CTRIAR", "CQUAD8", "CTRIA6"), "the shell"),
     (("CHEXA", "CPENTA", "CTETRA"), "the solid"),
     (("CONM1", "CONM2"), "the mass"),
+    (("CMASS1", "CMASS2", "CMASS3", "CMASS4"), "the scalar mass"),
     (("CBUSH",), "the bush"),
-    (("CELAS1", "CELAS2"), "the spring"),
-    (("CDAMP1", "CDAMP2", "CVISC"), "the damper"),
+    (("CELAS1", "CELAS2", "CELAS3", "CELAS4"), "the spring"),
+    (("CDAMP1", "CDAMP2", "CDAMP3", "CDAMP4", "CVISC"), "the damper"),
     (("RBE2", "RBE3", "RBAR"), "the rigid element"),
     (("EIGRL", "EIGR", "EIGB"), "the method"),
 )

@@ -69,7 +69,9 @@ _BASIC = System("R", np.zeros(3), np.eye(3))
 class Grids:
     """Grid points in the order of their numbers: ids (n,), places x (n, 3) in the basic system, axes (n, 3, 3), in
     rows, of their displacements, whether these differ from the basic ones (n,), permanent supports by index, the
-    entries, and the coordinate systems by number."""
+    entries, the coordinate systems by number, and which are scalar points (n,).
+
+    A scalar point is a grid point of which only the first component can move."""
 
     ids: np.ndarray
     x: np.ndarray
@@ -78,9 +80,10 @@ class Grids:
     held: Mapping[int, str]
     cards: list[Card]
     systems: Mapping[int, System]
+    scalar: np.ndarray
 
-    def index(self, id_: int, where: str) -> int:
-        """Return the index of a grid point.
+    def index(self, id_: int, where: str, scalar: bool = False) -> int:
+        """Return the index of a grid point, with ``scalar`` also of a scalar point.
 
         Raises:
             ModelError: there is none with this number.
@@ -88,15 +91,36 @@ class Grids:
         at = int(np.searchsorted(self.ids, id_))
         if at >= len(self.ids) or self.ids[at] != id_:
             raise ModelError(f"there is no grid point {id_}", place=where, remedy="add a GRID, or mend the number")
+        if self.scalar[at] and not scalar:
+            raise ModelError(f"{id_} is a scalar point", place=where, remedy="name a grid point")
         return at
+
+    def components(self, at: int, digits: str | int | None, where: str) -> list[int]:
+        """Return the components (0 to 5) of a grid or scalar point that digits name; of a scalar point they are blank,
+        0 or 1.
+
+        Raises:
+            ModelError: components that the point does not have.
+        """
+        text = str(digits or "")
+        if self.scalar[at]:
+            if text not in ("", "1"):
+                raise ModelError(
+                    f"the scalar point {self.ids[at]} has no component {text}", place=where, remedy="leave it blank"
+                )
+            return [0]
+        wrong = next((c for c in text if c not in "123456"), None)
+        if wrong is not None:
+            raise ModelError(f"component {wrong} is none of 1 to 6", place=where)
+        return [int(c) - 1 for c in text]
 
     def indices(self, ids: ArrayLike, where: str) -> np.ndarray:
         """Return the indices (m,) of grid points."""
         ids = np.asarray(ids, int)
         at = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
-        missing = self.ids[at] != ids
-        if missing.any():
-            self.index(int(ids[np.argmax(missing)]), where)
+        wrong = (self.ids[at] != ids) | self.scalar[at]
+        if wrong.any():
+            self.index(int(ids[np.argmax(wrong)]), where)
         return at
 
     def system(self, number: int, where: str) -> System:
@@ -204,13 +228,19 @@ def find_grids(deck: BulkDeck) -> Grids:
         if number <= 0:
             raise ModelError(f"the number {number} of the coordinate system is not positive", place=card.where)
         resolver.system(number, card.where)
-    ids = np.array(sorted(resolver.grids), int)
-    x = np.array([resolver.place(i, "") for i in ids.tolist()]).reshape(-1, 3)
+    scalars = _scalar_points(deck, resolver.grids)
+    ids = np.array(sorted({*resolver.grids, *scalars}), int)
+    first = next(iter(resolver.grids), None)
+    somewhere = np.zeros(3) if first is None else resolver.place(first, "")
+    x = np.array([somewhere if i in scalars else resolver.place(i, "") for i in ids.tolist()]).reshape(-1, 3)
     axes, turned = np.tile(np.eye(3), (len(ids), 1, 1)), np.zeros(len(ids), bool)
     held: dict[int, str] = {}
-    cards = [resolver.grids[i] for i in ids.tolist()]
+    cards = [scalars.get(i) or resolver.grids[i] for i in ids.tolist()]
     by_system: dict[int, list[int]] = {}
     for k, card in enumerate(cards):
+        if card.name == "SPOINT":
+            held[k] = "23456"
+            continue
         cd = int(resolver.given(card, "cd") or 0)
         if cd < 0:
             raise ModelError(f"CD = {cd}: fluid points are not supported", place=card.where, remedy="remove them")
@@ -223,4 +253,20 @@ def find_grids(deck: BulkDeck) -> Grids:
         system = resolver.system(cd, cards[members[0]].where)
         axes[members] = system.axes_at(x[members])
         turned[members] = np.abs(axes[members] - np.eye(3)).max(axis=(1, 2)) > 1e-14
-    return Grids(ids, x, axes, turned, held, cards, resolver.systems)
+    scalar = np.array([i in scalars for i in ids.tolist()], bool)
+    return Grids(ids, x, axes, turned, held, cards, resolver.systems, scalar)
+
+
+def _scalar_points(deck: BulkDeck, grids: Mapping[int, Card]) -> dict[int, Card]:
+    """Return the entries of scalar points by number.
+
+    Raises:
+        ModelError: numbers of grid points.
+    """
+    out: dict[int, Card] = {}
+    for card in deck.of("SPOINT"):
+        for number in card["ids"] if isinstance(card["ids"], list) else []:
+            if number in grids:
+                raise ModelError(f"the scalar point {number} is a grid point, too", place=card.where)
+            out[number] = card
+    return out

@@ -8,7 +8,7 @@ from places import SHARED_DECKS
 
 from fem_mbs.decks.formats import DECK_FORMATS
 from fem_mbs.decks.nastran import control
-from fem_mbs.decks.nastran.compare import compare_deck
+from fem_mbs.decks.nastran.results.compare import compare_deck
 from fem_mbs.decks.nastran.run import convert, solve_deck
 from fem_mbs.decks.notes import Accept
 from fem_mbs.errors import ModelError, UnsupportedError

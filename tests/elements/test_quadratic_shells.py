@@ -388,6 +388,59 @@ def test_stresses_on_faces(cell):
         np.testing.assert_allclose(stress[:, 1], sign * M / (h**2 / 6), rtol=1e-3, atol=1e-3)
 
 
+@CELLS
+@pytest.mark.parametrize("offset", [0.0, 0.02])
+def test_layers_of_a_pressed_tube_have_strains_by_their_radii(cell, offset):
+    """Two layers without lateral strains: strains w/r, and forces around that balance the pressure on the surface."""
+    R, E, p = 1.0, (3e9, 1e9), 2e5
+    r0 = R - offset
+    mesh = grid(lambda u, v: (r0 * np.sin(u * np.pi / 2), 0.2 * v, r0 * np.cos(u * np.pi / 2)), 8, 1, cell)
+    model = Model(3, "tube", fields=("stress", "layers"))
+    for name, modulus in zip("ab", E, strict=True):
+        model.material(name, E=modulus, nu=0.0, density=0.0)
+    model.mesh("s", mesh)
+    model.shells("shell", on="s", layers=[{"material": m, "thickness": 0.02} for m in "ab"], offset=offset)
+    model.fix("s:left", ["x", "rotation y", "rotation z"])
+    model.fix("s:right", ["z", "rotation x", "rotation y"])
+    model.fix("s:bottom", ["y", "rotation x", "rotation z"])
+    model.fix("s:top", ["y", "rotation x", "rotation z"])
+    model.pressure("p", on="s:body", value=-p)
+    model.linear_static_step()
+    found = np.asarray(solve(model).steps[0].frames["shell/layers stress [Pa]"])[-1]
+    r = np.array(((0.98, 0.99, 1.0), (1.0, 1.01, 1.02)))
+    w = p * r0 / (E[0] * np.log(r[0, 2] / r[0, 0]) + E[1] * np.log(r[1, 2] / r[1, 0]))
+    exact = w / r * np.array(E)[:, None]
+    around = found[..., 0] + found[..., 1]  # the tensor's other component is zero
+    # those of single triangles oscillate about the mean, by 7 % on this mesh
+    np.testing.assert_allclose(around.mean(axis=(0, 1)), exact, rtol=1e-3)
+    if cell == "quad8":
+        np.testing.assert_allclose(around, np.broadcast_to(exact, around.shape), rtol=1e-3)
+
+
+@CELLS
+def test_curved_beam_bends_as_winkler_s(cell):
+    """A quarter of a ring under a moment: M/(h R) in the middle, as the neutral line lies inside (Winkler 1858)."""
+    R, h, M = 1.0, 0.1, 1e3
+    mesh = grid(lambda u, v: (R * np.sin(u * np.pi / 2), 0.1 * v, R * np.cos(u * np.pi / 2)), 12, 1, cell)
+    model = model_of(mesh, 1e9, 0.0, h)
+    model.fix("s:left", ["x", "y", "z", "rotation"])
+    for node, share in shares(model, "right"):
+        model.moment(f"M{node}", int(node), (0.0, 0.1 * M * share, 0.0))
+    model.linear_static_step()
+    model.sensor("turn", "rotation", on="s:b")
+    found = solve(model)
+    nodes = np.flatnonzero(np.abs(np.arctan2(*model.positions[:, [0, 2]].T) - np.pi / 4) < 0.01)
+    assert nodes.size
+    t = model.positions[nodes][:, [2, 0]] * (1.0, -1.0)
+    s = np.asarray(found.steps[0].frames["stress middle [Pa]"])[-1][nodes]
+    along = t[:, 0] ** 2 * s[:, 0] + t[:, 1] ** 2 * s[:, 2] + 2.0 * t[:, 0] * t[:, 1] * s[:, 5]
+    # the moment turns the end to larger angles: outside is pulled
+    np.testing.assert_allclose(along, M / (h * R), rtol=0.02)
+    neutral = h / np.log((R + h / 2) / (R - h / 2))
+    turn = M * np.pi / 2 / (1e9 * h * (R - neutral))
+    np.testing.assert_allclose(found.sensor("turn").values[-1, 1], turn, rtol=2e-3)
+
+
 def test_cells_of_several_kinds_make_one_part():
     """A plate of quad8 and triangle6 cells has a group each, and bends as a whole."""
     mesh = grid(lambda a, b: (2 * a, b, 0 * a), 2, 1)

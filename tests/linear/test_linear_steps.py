@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 from scipy.spatial.transform import Rotation
 from solid_meshes import grid
 
@@ -11,6 +12,7 @@ from fem_mbs import Model, run, solve
 from fem_mbs.analysis.linear import linearised
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.meshes.mesh import CellBlock, Mesh
+from fem_mbs.system.tangent import Level, Tangent
 
 E, NU, RHO = 2.1e11, 0.3, 7850.0
 SIZE = (0.4, 0.1, 0.08)
@@ -226,6 +228,40 @@ def test_modes_within_bounds():
         np.array(lowest["participation"]["effective_mass"])[inside], abs=1e-9
     )
     assert all_["frequencies_hz"] == pytest.approx(f[:3]) and all_["left_out"] == {"below": 0, "above": 0}
+
+
+def test_modes_reduced_to_masters():
+    """Against the reduction of the assembled matrices by scipy; also in halves that equations join."""
+    m = model(element="standard")
+    system = m.compile(stepping=False).system
+    tangent = Tangent(system, system.initial_state(), Level(np.zeros(0)))
+    held = [system.offset[n] + k for n in m.nodes_of("bar:ROOT") for k in range(3)]
+    free = np.setdiff1d(np.arange(system.first_multiplier), held)
+    K, M = (A[free][:, free].toarray() for A in (tangent.K, tangent.M))
+    tip = m.nodes_of("bar:TIP")
+    a = np.searchsorted(free, [system.offset[n] + k for n in tip for k in (0, 2)])
+    o = np.setdiff1d(np.arange(len(free)), a)
+    for held in (0, 3):
+        T = np.zeros((len(free), len(a) + held))
+        T[a, np.arange(len(a))] = 1.0
+        T[o, : len(a)] = -np.linalg.solve(K[np.ix_(o, o)], K[np.ix_(o, a)])
+        T[o, len(a) :] = scipy.linalg.eigh(K[np.ix_(o, o)], M[np.ix_(o, o)])[1][:, :held]
+        w2 = scipy.linalg.eigh(T.T @ K @ T, T.T @ M @ T, eigvals_only=True)
+        for cut in (False, True):
+            m = model(cut=cut, element="standard")
+            masters = [{"on": "bar:TIP", "components": ["x", "z"]}]
+            m.modes_step(6, masters=masters, held_modes=held)
+            f = np.array(solve(m).steps[0].summary["frequencies_hz"])
+            assert f == pytest.approx(np.sqrt(w2[:6]) / 2.0 / np.pi, rel=1e-9)
+
+
+def test_masters_of_elements_with_internal_unknowns():
+    """A reduction raises frequencies, with enough modes of the held masters by little."""
+    m = model()
+    m.modes_step(4, name="whole")
+    m.modes_step(4, name="tip", masters=[{"on": "bar:TIP", "components": ["x", "y", "z"]}], held_modes=20)
+    whole, tip = (np.array(s.summary["frequencies_hz"]) for s in solve(m).steps)
+    assert (tip >= whole * (1.0 - 1e-12)).all() and tip == pytest.approx(whole, rel=2e-3)
 
 
 # --- transients ------------------------------------------------------------------------------------------------------
@@ -574,6 +610,20 @@ RANGE = r"a list of two numbers \[low, high\] with 0 <= low < high"
             r"within = .* must be a list of two numbers \[low, high\] with low < high",
         ),
         (lambda m: m.modes_step(3, within=(1.0, 2.0), band=(1.0, 2.0)), "within and band exclude each other"),
+        (lambda m: m.modes_step(3, masters=[{"on": "bar:TIP"}]), "masters = .* must be a list of tables"),
+        (lambda m: m.modes_step(3, held_modes=2), "held_modes needs masters"),
+        (
+            lambda m: m.modes_step(3, masters=[{"on": "bar:TIP", "components": ["u"]}]),
+            '"u" is no component of masters; there are x, y, z, rotation x',
+        ),
+        (
+            lambda m: m.modes_step(3, masters=[{"on": "bar:TIP", "components": "rotation x"}]),
+            'node "bar .*" has no rotations, which masters name',
+        ),
+        (
+            lambda m: m.modes_step(3, masters=[{"on": "bar:ROOT", "components": ["x"]}]),
+            'the master node "bar .*, x is held, or depends on others',
+        ),
         (lambda m: m.linear_static_step(duration=-1.0), "duration = -1.0 must be a number of at least 0"),
         (lambda m: m.linear_static_step(duration=1.0, time=0.5), "time and duration exclude each other"),
         (

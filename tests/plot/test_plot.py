@@ -278,7 +278,7 @@ def test_bodies_and_symbols_turn_with_their_nodes(crank):
         (centre, points), _ = scene.body_lines(frame)
         np.testing.assert_allclose(points[0], 0, atol=1e-15)
         np.testing.assert_allclose(points[1][:2], CRANK * np.array([np.cos(angle), np.sin(angle)]), atol=1e-15)
-        np.testing.assert_allclose(scene.place(crank.header["supports"][0], frame), 0, atol=1e-15)
+        np.testing.assert_allclose(scene.places(scene.symbols[0], frame)[0][0], 0, atol=1e-15)
         np.testing.assert_allclose(centre, points[1] / 2, atol=1e-15)
     low, high = scene.extent(list(range(scene.frames)))
     assert low[0] == pytest.approx(-CRANK, rel=0.05) and high[0] == pytest.approx(CRANK + ROD + 0.02)

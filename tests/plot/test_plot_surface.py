@@ -9,7 +9,6 @@ from solid_meshes import boundary_faces, grid
 from fem_mbs.elements.solids.shapes import CELLS
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot import figures as plot
-from fem_mbs.plot.model import _magnification
 from fem_mbs.plot.scene import find_quantity
 from fem_mbs.plot.stage import Stage
 from fem_mbs.plot.surface import Skin, normals, outer_facets
@@ -175,6 +174,6 @@ def test_a_mixed_model_with_supports_and_what_can_be_shown(tmp_path):
 def test_small_displacements_are_enlarged_by_a_round_number(tmp_path):
     results = write(tmp_path / "r", "hexahedron", (3, 1, 1))
     stage = Stage(results, results.steps[0])
-    assert _magnification(stage, [2]) == 1.0
+    assert stage.scene.visible_scale([2]) == 1.0
     stage.scene.magnify(1e-4)  # as if they were so small
-    assert _magnification(stage, [2]) == 2000.0
+    assert stage.scene.visible_scale([2]) == 2000.0

@@ -206,7 +206,7 @@ HOMONYMS = {
     "fem_mbs/functions/kinds.py": {"harmonic"},  # a function of time
     "fem_mbs/modelfile/reference.py": {"harmonic"},
     "fem_mbs/plot/figures.py": {"campbell", "unbalance"},  # names of pictures
-    "fem_mbs/plot/notebook.py": {"static"},  # the start, drawn as a state at rest
+    "fem_mbs/plot/scene.py": {"static"},  # the start, drawn as a state at rest
     "fem_mbs/decks/abaqus/compare.py": {"buckling"},  # a table of CalculiX
     "meshes/abaqus/calculix_dat.py": {"buckling"},
 }

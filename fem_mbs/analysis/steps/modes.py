@@ -19,6 +19,8 @@ from fem_mbs.analysis.steps.common import (
     counted,
     limited,
     named,
+    valued,
+    whole,
 )
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT
@@ -29,9 +31,12 @@ from fem_mbs.results.report import CountCheck, StepReport
 from fem_mbs.solvers.eigen.modes import CHECKS
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.analysis.linear.inside import Inside
     from fem_mbs.analysis.linear.linearised import Linearised
+    from fem_mbs.solvers.eigen.modes import RealModes
 
 __all__ = ["Components", "KIND", "LeftOut", "Modes", "ModesReport", "Options", "Participation"]
 
@@ -87,6 +92,22 @@ class ModesReport(StepReport, type="modes"):
     participation: Participation = entry()
 
 
+def _masters(value: Any) -> bool:
+    if not isinstance(value, list) or not value:
+        return False
+    for table in value:
+        if not isinstance(table, dict) or set(table) != {"on", "components"}:
+            return False
+        words = table["components"]
+        words = [words] if isinstance(words, str) else words
+        if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
+            return False
+    return True
+
+
+MASTERS = valued("list of tables", "a list of tables {on = place, components = [...]}", _masters)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options(Supported):
     """Options of a modal step."""
@@ -120,6 +141,16 @@ class Options(Supported):
         None,
         unit="Hz",
     )
+    masters: Any = key(
+        MASTERS,
+        "{on = place, components = [...]}: displacements that keep their inertia and carry that of all others, which "
+        "follow them as in statics (Guyan)",
+        None,
+        shows="none: no reduction",
+    )
+    held_modes: int = key(
+        whole(0), "of a reduction to `masters`: lowest modes with these held that are kept besides (Craig, Bampton)", 0
+    )
 
 
 class Modes(StepKind):
@@ -149,9 +180,11 @@ class Modes(StepKind):
         for a, b in (("within", "band"), ("near", "band")):
             if getattr(options, a) is not None and getattr(options, b) is not None:
                 raise ModelError(f"{a} and {b} exclude each other", owner=owner, remedy="remove one")
+        if options.held_modes and options.masters is None:
+            raise ModelError("held_modes needs masters", owner=owner, remedy="name masters, or remove held_modes")
         if options.component_cutoff is None:
             return
-        for name in ("near", "band", "preload", "supports"):
+        for name in ("near", "band", "preload", "supports", "masters"):
             if getattr(options, name) not in (None, ""):
                 raise ModelError(f"component_cutoff and {name} exclude each other", owner=owner, remedy="remove one")
         if not context.model.components:
@@ -163,7 +196,7 @@ class Modes(StepKind):
         from fem_mbs.analysis.linear.rows import record_shapes
 
         linear = context.linear.at(context, step.options.preload, supports=named(step.options.supports))
-        report, series, vectors = _found(linear, step)
+        report, series, vectors = _found(linear, step, context)
         context.linear.below = 0 if report.left_out is None else report.left_out.below
         context.linear.shapes_of[step.name] = vectors
         record_shapes(context, linear, vectors, series)
@@ -183,7 +216,9 @@ class Modes(StepKind):
 KIND = Modes()
 
 
-def _found(linear: Linearised, step: PlannedStep) -> tuple[ModesReport, dict[str, np.ndarray], np.ndarray]:
+def _found(
+    linear: Linearised, step: PlannedStep, context: RunContext
+) -> tuple[ModesReport, dict[str, np.ndarray], np.ndarray]:
     """Return report, series and vectors (N, k) of a modal step, of unit modal mass."""
     from fem_mbs.analysis.linear.inside import unknowns_inside
     from fem_mbs.solvers.eigen.modes import real_modes, translates
@@ -199,6 +234,8 @@ def _found(linear: Linearised, step: PlannedStep) -> tuple[ModesReport, dict[str
     w2 = [None if f is None else (2.0 * np.pi * np.asarray(f, float)) ** 2 for f in (options.near, options.band)]
     components = left_out = proof = None
     if G.shape[0]:
+        if options.masters is not None:
+            raise AnalysisError(f"{owner}: a mechanism as large as this is not reduced to masters; remove masters")
         if options.near is not None or options.band is not None:
             raise AnalysisError(
                 f"{owner}: modes near a frequency or in a band need joints that can be eliminated, which those "
@@ -211,6 +248,8 @@ def _found(linear: Linearised, step: PlannedStep) -> tuple[ModesReport, dict[str
 
         found, kept_modes = component_modes(linear, float(options.component_cutoff), options.count, owner)
         components = Components(**kept_modes)
+    elif options.masters is not None:
+        found = _condensed(linear, K, M, step, context, w2)
     elif w2[1] is not None:
         found = real_modes(K, M, band=tuple(w2[1]))
     else:
@@ -268,6 +307,21 @@ def _found(linear: Linearised, step: PlannedStep) -> tuple[ModesReport, dict[str
         participation=_participation(linear, vectors, inside, others), warnings=warnings,
     )  # fmt: skip
     return report, {"frequency": f, "residual": residuals}, vectors
+
+
+def _condensed(
+    linear: Linearised, K: csr_matrix, M: csr_matrix, step: PlannedStep, context: RunContext, w2: list[Any]
+) -> RealModes:
+    """Return the modes of the model reduced to masters; ``w2``: what they are near to, and their band."""
+    from fem_mbs.analysis.linear.masters import condensed_modes, unknowns_of_masters
+
+    options, owner = step.options, step.owner
+    masters = unknowns_of_masters(linear, context.model.building, options.masters, owner)
+    if w2[1] is not None:
+        wanted: dict[str, Any] = {"band": tuple(w2[1])}
+    else:
+        wanted = {"count": options.count, "near": None if w2[0] is None else float(w2[0]), "check": options.check}
+    return condensed_modes(K, M, masters, options.held_modes, owner, **wanted)
 
 
 def _participation(linear: Linearised, vectors: np.ndarray, inside: Inside | None, others: np.ndarray) -> Participation:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -155,18 +155,25 @@ class Conversion:
     #: names of motions; those of rotations with their node and axis
     drivers: list[str] = field(default_factory=list)
     turned: list[tuple[str, int, int]] = field(default_factory=list)
-    #: step of the deck (its index) -> group of supports that it has besides those of all steps
-    step_supports: dict[int, str] = field(default_factory=dict)
+    #: step of the deck (its index) -> groups of supports that it has besides those of all steps
+    step_supports: dict[int, list[str]] = field(default_factory=dict)
+    #: step of the deck (its index) -> names of motions of supports that shake in it -> how
+    shaken: dict[int, dict[str, Any]] = field(default_factory=dict)
     #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)
     facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     #: names of cell sets of shells -> their cells: (group, rows of its elements)
     cells: dict[str, list[tuple[Group, np.ndarray]]] = field(default_factory=dict)
+    #: pre-tension sections: cuts and what their sides are (`fem_mbs.decks.abaqus.pretension`)
+    cuts: list[Any] = field(default_factory=list)
     used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
     rotational: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
 
     def __post_init__(self) -> None:
         self.used = np.zeros(len(self.deck.node_ids), bool)
         self.rotational = np.zeros(len(self.deck.node_ids), bool)
+        self._sort()
+
+    def _sort(self) -> None:
         self._order = np.argsort(self.deck.node_ids, kind="stable")
         self._sorted = self.deck.node_ids[self._order]
 
@@ -221,6 +228,32 @@ class Conversion:
             inside = group.ids[rows] == ids
             if inside.any():
                 yield group, rows[inside]
+
+    def double(self, nodes: np.ndarray) -> np.ndarray:
+        """Add doubles of nodes (n,) to the deck and return them (n,): they have their temperatures, initial velocities
+        and thicknesses, and are in no set."""
+        deck = self.deck
+        ids = deck.node_ids[nodes]
+        new = int(deck.node_ids.max()) + 1 + np.arange(len(nodes))
+
+        def extended(entries):
+            return tuple(
+                replace(e, nodes=np.concatenate((e.nodes, new[np.isin(ids, e.nodes)])))
+                if np.isin(e.nodes, ids).any() else e for e in entries
+            )  # fmt: skip
+
+        thickness = dict(deck.nodal_thickness)
+        thickness |= {b: thickness[a] for a, b in zip(ids.tolist(), new.tolist(), strict=True) if a in thickness}
+        self.deck = replace(
+            deck, node_ids=np.concatenate((deck.node_ids, new)), x=np.concatenate((deck.x, deck.x[nodes])),
+            initial_conditions=extended(deck.initial_conditions), nodal_thickness=thickness,
+            steps=tuple(replace(step, temperatures=extended(step.temperatures)) for step in deck.steps),
+        )  # fmt: skip
+        self.used = np.concatenate((self.used, self.used[nodes]))
+        self.rotational = np.concatenate((self.rotational, self.rotational[nodes]))
+        first = len(deck.node_ids)
+        self._sort()
+        return first + np.arange(len(nodes))
 
     def transform_of(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return local axes (m, 3, 3), in rows, at nodes (m,) of the model, and which have some (m,) bool.

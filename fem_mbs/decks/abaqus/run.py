@@ -21,6 +21,7 @@ from fem_mbs.decks.abaqus.constraints import make_constraints, nodes_of_constrai
 from fem_mbs.decks.abaqus.loads import make_loads, plan_loads
 from fem_mbs.decks.abaqus.model import Conversion, find_groups, make_mesh
 from fem_mbs.decks.abaqus.points import make_points
+from fem_mbs.decks.abaqus.pretension import cut_sections, remove_beams
 from fem_mbs.decks.abaqus.prints import Printer
 from fem_mbs.decks.abaqus.shells import make_shells
 from fem_mbs.decks.abaqus.solids import make_solids
@@ -110,7 +111,9 @@ def _alone(deck: Deck) -> Deck:
 def _convert(conv: Conversion, part: bool) -> Converted:
     deck = conv.deck
     title = " ".join(" ".join(deck.title).split()) or Path(deck.source).stem
+    remove_beams(conv)
     find_groups(conv)
+    cut_sections(conv)
     conv.model = model = Model(2 if conv.plane else 3, title=title)
     nodes_of_constraints(conv)
     timeline = Timeline.of(deck)
@@ -124,7 +127,7 @@ def _convert(conv: Conversion, part: bool) -> Converted:
     make_constraints(conv, timeline)
     make_loads(conv, plan)
     steps = make_steps(conv, timeline, plan) if deck.steps or not part else []
-    return Converted(deck, model, conv, steps)
+    return Converted(conv.deck, model, conv, steps)
 
 
 def _watch(converted: Converted) -> Callable[[RunContext, Recorder], Printer]:

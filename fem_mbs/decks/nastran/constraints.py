@@ -22,7 +22,10 @@ from fem_mbs.meshes.vocabulary import Effect
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["Rows", "Supports", "find_rows", "find_supports", "hold_singular", "make_rows", "make_supports", "sets_of"]
+__all__ = [
+    "Rows", "Supports", "find_rows", "find_supports", "hold_singular", "known_nodes", "make_rows", "make_supports",
+    "sets_of",
+]  # fmt: skip
 
 _NAMES = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
 #: Of the largest stiffness of a grid point: below it a direction is singular (Nastran's EPZERO).
@@ -300,11 +303,13 @@ def _mpc(conv: Conversion, rows: Rows, card: Card) -> None:
                 continue
             if not isinstance(g, int) or not isinstance(c or 0, int) or isinstance(a, str):
                 raise ModelError("a term of the MPC is no grid point, component and coefficient", place=card.where)
-            if not 1 <= (c or 0) <= 6:
+            node = conv.grids.index(g, card.where, scalar=True)
+            found = conv.grids.components(node, c, card.where)
+            if len(found) != 1:
                 raise UnsupportedError(
                     f"component {c or 0} of {g} in an MPC is not supported", place=card.where, remedy="use 1 to 6"
                 )
-            terms.append((6 * conv.grids.index(g, card.where) + c - 1, float(a or 0.0)))
+            terms.append((6 * node + found[0], float(a or 0.0)))
     if not terms or not terms[0][1]:
         raise ModelError("the first coefficient of the MPC is zero", place=card.where, remedy="begin with another term")
     for dof, _ in terms:
@@ -431,8 +436,10 @@ def _set_supports(conv: Conversion, number: int, subcase: Subcase) -> tuple[dict
     for card in conv.deck.of("SPC1"):
         if card["sid"] in chosen:
             ids = conv.grids.ids.tolist() if card["ids"] == "ALL" else card["ids"]
-            for node in _known(conv, card, ids):
-                for k in _digits(card["c"] or ""):
+            for node in known_nodes(conv, card, ids):
+                if card["ids"] == "ALL" and conv.grids.scalar[node]:
+                    continue
+                for k in conv.grids.components(node, card["c"], card.where):
                     held[6 * node + k] = card.where
     for card in conv.deck.of("SPC"):
         if card["sid"] in chosen:
@@ -443,7 +450,7 @@ def _set_supports(conv: Conversion, number: int, subcase: Subcase) -> tuple[dict
     return held, values
 
 
-def _known(conv: Conversion, card: Card, ids: list[int]) -> list[int]:
+def known_nodes(conv: Conversion, card: Card, ids: list[int]) -> list[int]:
     """Return nodes of numbers; those of a range that do not exist are left out, as in Nastran."""
     ids_ = np.asarray(ids, int)
     if not len(conv.grids.ids) or not len(ids_):
@@ -452,7 +459,7 @@ def _known(conv: Conversion, card: Card, ids: list[int]) -> list[int]:
     exists = conv.grids.ids[at] == ids_
     if not exists.all():
         missing = int(ids_[np.argmin(exists)])
-        conv.note(f"SPC1 names grid point {missing}, which is not there", Effect.NONE, card.where)
+        conv.note(f"{card.name} names grid point {missing}, which is not there", Effect.NONE, card.where)
     return at[exists].tolist()
 
 
@@ -461,8 +468,8 @@ def _entries(conv: Conversion, card: Card) -> list[tuple[int, float]]:
     for g, c, d in ((card["g1"], card["c1"], card["d1"]), (card["g2"], card["c2"], card["d2"])):
         if g is None:
             continue
-        node = conv.grids.index(g, card.where)
-        out += [(6 * node + k, d) for k in _digits(c or "")]
+        node = conv.grids.index(g, card.where, scalar=True)
+        out += [(6 * node + k, d) for k in conv.grids.components(node, c, card.where)]
     return out
 
 

@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 #: Entries of damping, which the model holds.
-_DAMPERS = ("CDAMP1", "CDAMP2", "PDAMP", "CVISC", "PVISC")
+_DAMPERS = ("CDAMP1", "CDAMP2", "CDAMP3", "CDAMP4", "PDAMP", "CVISC", "PVISC")
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -31,6 +31,7 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
     _words(
         "SET1 SET3 PLOTEL PLOTEL3 PLOTEL4 PLOTEL6 PLOTEL8 ECHOON ECHOOFF GRDPNT PSET PVAL CBARAO YPARAM EPOINT SEQGP"
     ): "they concern output",
+    _words("USET USET1"): "they name sets that nothing else refers to",
     _words("MDLPRM DEBUG"): "they concern the conduct of the other program",
     _words("EIGP NLPARM TSTEPNL TICF NLSTEP NLCNTL"): "they belong to solutions that are refused",
     _words("MAT4 MAT5 TABLEM1 TABLEM2 TABLEM3 TABLEM4"): "they belong to heat, or to entries that are refused",
@@ -43,22 +44,22 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
 }
 #: Parameters that are used, or change no result of the solutions that are computed.
 PARAMETERS: dict[tuple[str, ...], str] = {
-    _words("WTMASS COUPMASS AUTOSPC G W3"): "used",
+    _words("WTMASS COUPMASS AUTOSPC G W3 ART_MASS OMID"): "used",
     tuple(RESPONSE_PARAMETERS): "they are noted in responses",
     _words(
         "POST GRDPNT PRGPST PRTMAXIM NOCOMPS PATVER OGEOM OUGCORD USETPRT USETSEL DBALL TINY SPCGEN NEWSEQ DBDICT "
-        "DBCCONV SEMAP SEMAPOPT DBCOVWRT PRTRESLT CURV CURVPLOT OMID SRCOMPS UNITSYS NOELOF NOELOP NOGPF PRTCSTM "
+        "DBCCONV SEMAP SEMAPOPT DBCOVWRT PRTRESLT CURV CURVPLOT SRCOMPS UNITSYS NOELOF NOELOP NOGPF PRTCSTM "
         "CHECKOUT EST SERST PDRMSG XYUNIT PEDGEP PATPLUS ITAPE OP2NEW OP2GM34 IUNIT OUNIT2 RMSINT EXTRCV NINTPTS TABS "
         "SIGMA ERROR POSTEXT OUNIT1K PRTPG PRTMGG PRTGPDT PRTDOF PRTSTIFD PRTSTIFF PRTYS PRTUO0 PRTTSET PRTSCP PRTRMG "
         "PRTQSYS PRTPHIZL PRTPHIXA PRTMXX PRTMASS PRTKXX PRTIFLTM PRTHMN PRTGOA PRTGMN PRTFOR PRTDLR PRTCORD PRTCGLTM "
         "PRTBASIC PRTCONN PRTOU4 PRTPSET PRTANS PRTMAT EQCHECK OIBULK OMACHPR GPWG LAMA XFLAG PLTMSG "
-        "OELMSET OGRDSET GEOMU PRTEQIN GPECT CUSROUT ELEMOUT MAXLINES OUTOPT"
+        "OELMSET OGRDSET GEOMU PRTEQIN GPECT CUSROUT ELEMOUT MAXLINES OUTOPT OUNIT2K NOFISR"
     ): "they concern output",
     _words(
         "AUTOSPCR BAILOUT MAXRATIO EPZERO ALTRED ASING MPCX SNORM FIXEDB DISPTYP SOLLIB SPARSTOR RCONDK LANCMETH "
         "EIGESTL SORT_MAX MEMAFAC ARP_TOL CRS_CCS RELINK3 SETLEV SUPINFO SUPWARN TSTM_DEF ITMAX MXITERI MXITERL "
         "MIN4TRED HEXAXIS IORQ1M IORQ1S IORQ1B IORQ2B IORQ2T Q4SURFIT QUADAXIS STR_CID MATSPARS EMP0_PAUSE WINAMEM "
-        "PCHSPC1 NOCOUNTS USR_JCT"
+        "PCHSPC1 NOCOUNTS USR_JCT GRIDSEQ AUTOMSET"
     ): "they concern the other program",
     _words(
         "DDRMM RESVEC RESVINER MODACC SDRPOPT ENFMOTN DYNSPCF PRPHIVZ"
@@ -69,16 +70,17 @@ PARAMETERS: dict[tuple[str, ...], str] = {
 #: Commands that are used, and those that concern output.
 COMMANDS: dict[tuple[str, ...], str] = {
     _words(
-        "TITLE SPC MPC LOAD METHOD STATSUB AUTOSPC TEMPERATURE DISPLACEMENT VELOCITY ACCELERATION SPCFORCES FORCE SET "
-        "SUBCASE DLOAD FREQUENCY TSTEP SDAMPING LOADSET"
+        "TITLE SPC MPC LOAD METHOD STATSUB AUTOSPC TEMPERATURE DISPLACEMENT VELOCITY ACCELERATION SPCFORCES FORCE "
+        "STRESS STRAIN SET SUBCASE DLOAD FREQUENCY TSTEP SDAMPING LOADSET"
     ): "used",
     _words(
-        "SUBTITLE LABEL ECHO MAXLINES LINE STRESS STRAIN MPCFORCES OLOAD GPFORCE GPSTRESS "
+        "SUBTITLE LABEL ECHO MAXLINES LINE OUTPUT MPCFORCES OLOAD GPFORCE GPSTRESS "
         "STRFIELD ESE EKE GPKE EFFMASS MEFFMASS SDISPLACEMENT SVECTOR SVELOCITY SACCELERATION BOUTPUT GROUNDCHECK "
         "WEIGHTCHECK MAXMIN HOUTPUT NLSTRESS NLLOAD SKIP PAGE VOLUME SURFACE ELSUM OTIME OFREQUENCY MODES THERMAL "
-        "FLUX ENTHALPY XYPLOT XYPRINT PLOTID MCFRACTION PLOT LINES GPSTRAIN GPSDCON ELSDCON STRESSES ELDATA MEFM "
+        "FLUX ENTHALPY XYPLOT XYPRINT PLOTID MCFRACTION PLOT LINES GPSTRAIN GPSDCON ELSDCON ELDATA MEFM "
         "MPFACTOR "
-        "XYPUNCH XYPEAK MODALSE MODALKE GPRSORT SORT1 SORT2 STRAINS NOUTPUT OSTNINI AUXTAB INTENSITY PRESSURE SHELLTHK"
+        "XYPUNCH XYPEAK MODALSE MODALKE GPRSORT SORT1 SORT2 NOUTPUT OSTNINI AUXTAB INTENSITY PRESSURE SHELLTHK "
+        "PLSTRN THSTRN OTEMP"
     ): "they concern output",
     _words("ANALYSIS SEALL SUPER SEFINAL RESVEC RESVINER PARAM SOL APP TIME DIAG ID CEND BEGIN"): "they select nothing",
     _words("CMETHOD IC NLPARM"): "they belong to solutions that are refused",
@@ -106,15 +108,12 @@ UNUSED_FIELDS: dict[str, tuple[tuple[str, Effect, str], ...]] = {
         ("stress", Effect.NONE, "where stresses are printed"), ("cordm", Effect.NONE, "axes of an isotropic material"),
         ("in", Effect.NONE, "the integration of MSC Nastran, whose elements are others"),
     ),
-    "PROD": (("c", Effect.NONE, "where stresses are printed"),),
-    "CONROD": (("c", Effect.NONE, "where stresses are printed"),),
-    "PBAR": (("c1 c2 d1 d2 e1 e2 f1 f2", Effect.NONE, "where stresses are printed"),),
-    "CELAS2": (("s", Effect.NONE, "where stresses are printed"),),
-    "PELAS": (("s1 s2", Effect.NONE, "where stresses are printed"),),
     "CQUAD4": (("theta", Effect.NONE, "axes of an isotropic material"),),
     "CQUADR": (("theta", Effect.NONE, "axes of an isotropic material"),),
     "CTRIA3": (("theta", Effect.NONE, "axes of an isotropic material"),),
     "CTRIAR": (("theta", Effect.NONE, "axes of an isotropic material"),),
+    "CQUAD8": (("theta", Effect.NONE, "axes of an isotropic material"),),
+    "CTRIA6": (("theta", Effect.NONE, "axes of an isotropic material"),),
     "RFORCE": (("method", Effect.NONE, "how MSC Nastran sums up the masses"),),
     "EIGRL": (
         ("msglvl maxset shfscl options", Effect.NONE, "the conduct of the other program"),
@@ -182,7 +181,6 @@ def check_content(conv: Conversion) -> None:
 def entry_words() -> list[Word]:
     """Return what becomes of bulk data entries."""
     stopped = {"MAT2": "anisotropic materials of shells"}
-    stopped["SPOINT"] = "scalar points; springs that end there"
     out = [Word(name, Use.STOPPED, stopped[name]) for name in stopped]
     passed = {"SUPORT": "free bodies have their modes all the same"}
     out += [Word(name, Use.PASSED, why) for name, why in passed.items()]

@@ -29,7 +29,7 @@ __all__ = ["LoadCase", "find_excitation", "find_loads", "needs_mass", "turn_load
 
 #: Entries that a load set may consist of.
 KINDS = (
-    "FORCE", "FORCE1", "MOMENT", "MOMENT1", "GRAV", "RFORCE", "PLOAD", "PLOAD1", "PLOAD2", "PLOAD4", "SPCD",
+    "FORCE", "FORCE1", "MOMENT", "MOMENT1", "GRAV", "RFORCE", "PLOAD", "PLOAD1", "PLOAD2", "PLOAD4", "SLOAD", "SPCD",
 )  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def needs_mass(conv: Conversion) -> bool:
 def turn_loaded(conv: Conversion, dependent: set[int]) -> None:
     """Give rotations to nodes with moments whose rotations depend on others."""
     for card in conv.deck.of("MOMENT", "MOMENT1"):
-        node = conv.grids.index(card["g"], card.where)
+        node = conv.grids.index(card.values["g"], card.where)  # a set that no subcase selects stays unread
         if any(6 * node + k in dependent for k in (3, 4, 5)):
             conv.turn(node)
 
@@ -110,13 +110,13 @@ def find_excitation(conv: Conversion, number: int, mass: csr_matrix | None) -> L
         for k in "12":
             if card[f"p{k}"] is None:
                 continue
-            digits = card[f"c{k}"]
-            if not 1 <= digits <= 6:
-                raise ModelError(f"component {digits} is none of 1 to 6", place=card.where)
-            node = np.array([conv.grids.index(card[f"p{k}"], card.where)])
+            at = conv.grids.index(card[f"p{k}"], card.where, scalar=True)
+            found = conv.grids.components(at, card[f"c{k}"], card.where)
+            if len(found) != 1:
+                raise ModelError(f"component {card[f'c{k}']} is none of 1 to 6", place=card.where)
             value = np.zeros((1, 6))
-            value[0, digits - 1] = card[f"a{k}"]
-            case.forces[node] += conv.to_basic(node, value)
+            value[0, found[0]] = card[f"a{k}"]
+            case.forces[at] += conv.to_basic(np.array([at]), value)[0]
     if not areas and not any(card["sid"] == number for card in conv.deck.of(*KINDS)):
         return None
     _no_rotation(conv, case)
@@ -166,6 +166,18 @@ def _point(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: An
     case.forces[node, part : part + 3] += factor * v
 
 
+def _scalar(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: Any) -> None:
+    for k in "123":
+        if card[f"g{k}"] is None:
+            continue
+        at = conv.grids.index(card[f"g{k}"], card.where, scalar=True)
+        if not conv.grids.scalar[at]:
+            raise ModelError(
+                f"{card[f'g{k}']} of SLOAD is no scalar point", place=card.where, remedy="use FORCE or MOMENT"
+            )
+        case.forces[at, 0] += factor * card[f"f{k}"]
+
+
 # --- inertia ---------------------------------------------------------------------------------------------------------
 def _gravity(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: Any) -> None:
     system = conv.grids.system(card["cid"], card.where)
@@ -174,7 +186,7 @@ def _gravity(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: 
     if card["mb"]:
         conv.note(f"GRAV: MB = {card['mb']} is not used", where=card.where)
     a = np.zeros((len(conv.grids.ids), 6))
-    a[:, :3] = card["a"] * np.array([card["n1"], card["n2"], card["n3"]]) @ system.axes
+    a[~conv.grids.scalar, :3] = card["a"] * np.array([card["n1"], card["n2"], card["n3"]]) @ system.axes
     case.forces += factor * (mass @ a.ravel()).reshape(-1, 6)
 
 
@@ -187,7 +199,7 @@ def _rotation(conv: Conversion, case: LoadCase, card: Card, factor: float, mass:
     axes = system.axes if system.kind == "R" else system.axes_at(centre)[0]
     w = 2.0 * np.pi * card["a"] * np.array([card["r1"], card["r2"], card["r3"]]) @ axes
     a = np.zeros((len(conv.grids.ids), 6))
-    a[:, :3] = -np.cross(w, np.cross(w, conv.grids.x - centre))
+    a[:, :3] = -np.cross(w, np.cross(w, conv.grids.x - centre)) * ~conv.grids.scalar[:, None]
     case.forces += factor * (mass @ a.ravel()).reshape(-1, 6)
 
 
@@ -494,4 +506,5 @@ def thermal_reference(conv: Conversion, group: Group, initial: bool) -> float:
 _ADD: dict[str, Any] = {
     "FORCE": _point, "FORCE1": _point, "MOMENT": _point, "MOMENT1": _point, "GRAV": _gravity, "RFORCE": _rotation,
     "PLOAD": _triangle, "PLOAD1": _pload1, "PLOAD2": _pload2, "PLOAD4": _pload4,
+    "SLOAD": _scalar,
 }  # fmt: skip

@@ -96,6 +96,11 @@ class Conversion:
         return self.deck.sol in (108, 111)
 
     @property
+    def material_output(self) -> bool:
+        """Return whether results of shells are along the axes of their material (PARAM,OMID,YES)."""
+        return self.deck.param("OMID", "NO") == "YES"
+
+    @property
     def notes(self) -> list[Note]:
         """All sentences with their places."""
         out = []

@@ -1,8 +1,9 @@
-"""Masses, springs, dampers and bushes of a Nastran deck: CONM1, CONM2, CELAS1, CELAS2, CDAMP1, CDAMP2, CVISC, CBUSH."""
+"""Masses, springs, dampers and bushes of a Nastran deck: CONM1, CONM2, CELAS1 to 4, CDAMP1 to 4, CVISC, CBUSH."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,20 @@ from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.vocabulary import Effect
 
-__all__ = ["make_points", "spring_losses", "turn_points"]
+__all__ = [
+    "Bush",
+    "bush_of",
+    "make_points",
+    "numbered",
+    "scalar_end",
+    "scalar_ends",
+    "spring_losses",
+    "springs",
+    "turn_points",
+]
 
+_SPRINGS = ("CELAS1", "CELAS2", "CELAS3", "CELAS4")
+_DAMPERS = ("CDAMP1", "CDAMP2", "CDAMP3", "CDAMP4")
 _COMPONENTS = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
 
 
@@ -26,10 +39,10 @@ def turn_points(conv: Conversion) -> None:
             conv.turn(at)
         if card.name == "CONM1" and any(card[f"m{i}{j}"] for i in (4, 5, 6) for j in range(1, i + 1)):
             conv.turn(at)
-    for card in conv.deck.of("CELAS1", "CELAS2", "CDAMP1", "CDAMP2"):
-        for node, component in _ends(conv, card):
+    for card in conv.deck.of(*_SPRINGS, *_DAMPERS):
+        for node, component in scalar_ends(conv, card):
             conv.used[node] = True
-            if component > 3:
+            if component > 2:
                 conv.turn(node)
     for card in conv.deck.of("CBUSH"):
         conv.turn(conv.grids.indices([g for g in (card["ga"], card["gb"]) if g is not None], card.where))
@@ -47,49 +60,52 @@ def make_points(conv: Conversion) -> None:
         _mass(conv, card)
     for card in conv.deck.of("CONM1"):
         _mass_matrix(conv, card)
-    for card, stiffness, loss in _springs(conv):
+    for card, stiffness, loss, _ in springs(conv):
         if loss and not conv.over_frequency:
             conv.note(f"{card.name}: the structural damping GE is not used", Effect.NONE, card.where)
         if stiffness:
             _spring(conv, card, {"stiffness": stiffness})
-    dampers = _numbered(conv, "PDAMP", ("b",))
-    for card in conv.deck.of("CDAMP1", "CDAMP2"):
-        if card.name == "CDAMP1" and card["pid"] not in dampers:
+    dampers = numbered(conv, "PDAMP", ("b",))
+    for card in conv.deck.of(*_DAMPERS):
+        given = card.name in ("CDAMP2", "CDAMP4")
+        if not given and card["pid"] not in dampers:
             one_of(conv, ("PDAMP",), card["pid"], "property of dampers", card.where)
-        b = card["b"] if card.name == "CDAMP2" else dampers[card["pid"]][0]
+        b = card["b"] if given else dampers[card["pid"]][0]
         if b:
             _spring(conv, card, {"damping": b})
-    viscous = _numbered(conv, "PVISC", ("ce", "cr"))
+    viscous = numbered(conv, "PVISC", ("ce", "cr"))
     for card in conv.deck.of("CVISC"):
         _viscous(conv, card, viscous)
     for card in conv.deck.of("CBUSH"):
         _bush(conv, card)
 
 
-def _springs(conv: Conversion) -> Iterator[tuple[Card, float, float]]:
-    """Yield the entries of springs with their stiffness and loss factor GE."""
-    known = _numbered(conv, "PELAS", ("k", "ge"))
-    for card in conv.deck.of("CELAS1", "CELAS2"):
+def springs(conv: Conversion) -> Iterator[tuple[Card, float, float, float]]:
+    """Yield the entries of springs with their stiffness, loss factor GE, and coefficient S of the stress."""
+    known = numbered(conv, "PELAS", ("k", "ge", "s"))
+    for card in conv.deck.of(*_SPRINGS):
         if card.name == "CELAS2":
-            yield card, card["k"], card["ge"]
+            yield card, card["k"], card["ge"], card["s"]
+            continue
+        if card.name == "CELAS4":
+            yield card, card["k"], 0.0, 0.0
             continue
         if card["pid"] not in known:
             one_of(conv, ("PELAS",), card["pid"], "property of springs", card.where)
-        stiffness, loss = known[card["pid"]]
-        yield card, stiffness, loss
+        yield (card, *known[card["pid"]])
 
 
 def spring_losses(conv: Conversion) -> Iterator[tuple[float, str]]:
     """Yield the loss factors GE of springs and bushes with a stiffness, and where they stand; GE of bushes is not read,
     and counts as zero."""
-    for card, stiffness, loss in _springs(conv):
+    for card, stiffness, loss, _ in springs(conv):
         if stiffness:
             yield loss, card.where
     for card in conv.deck.of("CBUSH"):
         yield 0.0, card.where
 
 
-def _numbered(conv: Conversion, name: str, keys: tuple[str, ...]) -> dict[int, tuple[float, ...]]:
+def numbered(conv: Conversion, name: str, keys: tuple[str, ...]) -> dict[int, tuple[float, ...]]:
     """Return the values of properties of which an entry has several."""
     out: dict[int, tuple[float, ...]] = {}
     for card in conv.deck.of(name):
@@ -159,44 +175,47 @@ def _mass_matrix(conv: Conversion, card: Card) -> None:
 
 
 # --- springs and dampers ---------------------------------------------------------------------------------------------
-def _ends(conv: Conversion, card: Card) -> list[tuple[int, int]]:
-    """Return nodes and components (1 to 6) of the ends of a scalar spring; none where it is grounded.
+def scalar_end(conv: Conversion, card: Card, k: str) -> tuple[int, int] | None:
+    """Return node and component (0 to 5) of the end "1" or "2" of a scalar element; None where it is grounded.
 
     Raises:
-        ModelError: scalar points, and components that are none.
+        ModelError: a component that is none.
     """
-    out = []
-    scalar = {i for c in conv.deck.of("SPOINT") for i in (c["ids"] if isinstance(c["ids"], list) else [])}
-    for g, c in ((card["g1"], card["c1"]), (card["g2"], card["c2"])):
-        if not g:
-            continue
-        if g in scalar:
-            raise UnsupportedError(
-                f"{card.name} {card.id} ends at the scalar point {g}, which is not supported", place=card.where,
-                remedy="use a grid point",
-            )  # fmt: skip
-        at = conv.grids.index(g, card.where)
-        if not 1 <= c <= 6:
-            raise ModelError(f"{card.name} {card.id}: component {c} is none of 1 to 6", place=card.where)
-        out.append((at, c))
+    if not card[f"g{k}"]:
+        return None
+    at = conv.grids.index(card[f"g{k}"], card.where, scalar=True)
+    given = card[f"c{k}"] if f"c{k}" in card.values else 0
+    found = conv.grids.components(at, given, card.where)
+    if len(found) != 1:
+        raise ModelError(f"{card.name} {card.id}: component {given} is none of 1 to 6", place=card.where)
+    return at, found[0]
+
+
+def scalar_ends(conv: Conversion, card: Card) -> list[tuple[int, int]]:
+    """Return nodes and components (0 to 5) of the ends of a scalar element that are not grounded.
+
+    Raises:
+        ModelError: components that are none, or no end.
+    """
+    out = [end for end in (scalar_end(conv, card, k) for k in "12") if end is not None]
     if not out:
         raise ModelError(f"{card.name} {card.id} has no grid point", place=card.where, remedy="give one")
     return out
 
 
 def _spring(conv: Conversion, card: Card, law: dict[str, float]) -> None:
-    ends = _ends(conv, card)
+    ends = scalar_ends(conv, card)
     name = f"{card.name} {card.id}"
-    if len({c > 3 for _, c in ends}) > 1:
+    if len({c > 2 for _, c in ends}) > 1:
         raise UnsupportedError(f"{name} joins a displacement and a rotation, which is not supported", place=card.where)
-    directions = [conv.grids.axes[node][(c - 1) % 3] for node, c in ends]
+    directions = [conv.grids.axes[node][c % 3] for node, c in ends]
     if len(ends) == 2 and ends[0] == ends[1]:
         raise ModelError(f"{name} has both ends at one component", place=card.where, remedy="change one")
     value = next(iter(law.values()))
     if value < 0.0:
         raise UnsupportedError(f"{name}: the coefficient {value:g} is negative", place=card.where)
     a, na = np.array([ends[0][0]]), directions[0]
-    if ends[0][1] > 3:
+    if ends[0][1] > 2:
         if len(ends) == 2 and np.abs(directions[1] - na).max() > 1e-12:
             raise UnsupportedError(
                 f"{name} joins rotations about different axes, which is not supported", place=card.where
@@ -239,9 +258,9 @@ def _viscous(conv: Conversion, card: Card, known: dict[int, tuple[float, ...]]) 
 
 # --- bushes ----------------------------------------------------------------------------------------------------------
 def _bush_values(conv: Conversion, card: Card) -> dict[str, np.ndarray]:
-    """Return stiffness "K" and damping "B" (6,) of a PBUSH."""
+    """Return stiffness "K" and damping "B" (6,) of a PBUSH, and its coefficients "RCV" (4,) of stresses and strains."""
     words = [None, *card["words"]]
-    out: dict[str, np.ndarray] = {"K": np.zeros(6), "B": np.zeros(6)}
+    out: dict[str, np.ndarray] = {"K": np.zeros(6), "B": np.zeros(6), "RCV": np.ones(4)}
     for k in range(0, len(words), 8):
         row = words[k : k + 8]
         row += [None] * (8 - len(row))
@@ -253,7 +272,11 @@ def _bush_values(conv: Conversion, card: Card) -> dict[str, np.ndarray]:
         elif kind == "GE":
             effect = Effect.DROPPED if conv.over_frequency else Effect.NONE
             conv.note("PBUSH: the structural damping GE is not used", effect, card.where)
-        elif kind not in ("RCV", "M", None):
+        elif kind == "RCV":
+            if any(isinstance(v, str) for v in row[2:6]):
+                raise ModelError(f"PBUSH {card.id}: SA, ST, EA and ET must be numbers", place=card.where)
+            out["RCV"] = np.array([1.0 if v is None else float(v) for v in row[2:6]])
+        elif kind not in ("M", None):
             raise ModelError(f"PBUSH {card.id}: {kind} is none of K, B, GE, RCV", place=card.where)
         elif kind == "M":
             conv.note("PBUSH: its mass is not used", where=card.where)
@@ -262,9 +285,26 @@ def _bush_values(conv: Conversion, card: Card) -> dict[str, np.ndarray]:
     return out
 
 
-def _bush(conv: Conversion, card: Card) -> None:
-    from scipy.spatial.transform import Rotation
+@dataclass(frozen=True)
+class Bush:
+    """A bush: nodes a and b (None: the ground), axes (3, 3) in rows and place (3,), stiffness and damping (6,) along
+    the axes, and coefficients SA, ST, EA, ET of stresses and strains (4,)."""
 
+    a: int
+    b: int | None
+    axes: np.ndarray
+    place: np.ndarray
+    stiffness: np.ndarray
+    damping: np.ndarray
+    recovery: np.ndarray
+
+
+def bush_of(conv: Conversion, card: Card) -> Bush:
+    """Return the bush of a CBUSH.
+
+    Raises:
+        ModelError: no axes, or ends at one grid point.
+    """
     grids = conv.grids
     values = _bush_values(conv, one_of(conv, ("PBUSH",), card["pid"], "property of bushes", card.where))
     a = grids.index(card["ga"], card.where)
@@ -282,21 +322,33 @@ def _bush(conv: Conversion, card: Card) -> None:
     place = grids.x[a] + card["s"] * chord
     if card["ocid"] != -1:
         place = grids.system(card["ocid"], card.where).place(np.array([card["s1"], card["s2"], card["s3"]]))
-    law = {key: values[k].tolist() for k, key in (("K", "stiffness"), ("B", "damping")) if values[k].any()}
+    return Bush(a, b, axes, place, values["K"], values["B"], values["RCV"])
+
+
+def _bush(conv: Conversion, card: Card) -> None:
+    from scipy.spatial.transform import Rotation
+
+    bush = bush_of(conv, card)
+    law = {
+        key: values.tolist()
+        for key, values in (("stiffness", bush.stiffness), ("damping", bush.damping))
+        if values.any()
+    }
     if not law:
         conv.note("CBUSH has neither stiffness nor damping", Effect.NONE, card.where)
         return
-    rotation = Rotation.from_matrix(axes.T).as_rotvec()
+    rotation = Rotation.from_matrix(bush.axes.T).as_rotvec()
     conv.model.bushing(
-        f"CBUSH {card.id}", a, "ground" if b is None else b, point=place.tolist(), rotation=rotation.tolist(), **law
-    )
+        f"CBUSH {card.id}", bush.a, "ground" if bush.b is None else bush.b, point=bush.place.tolist(),
+        rotation=rotation.tolist(), **law,
+    )  # fmt: skip
 
 
 def _axes_along(conv: Conversion, card: Card, a: int, chord: np.ndarray, values: dict[str, np.ndarray]) -> np.ndarray:
     """Return axes (3, 3), in rows, of a bush along the line of its grid points."""
     ex = chord / np.linalg.norm(chord)
     if card["x1"] is None:
-        if any(values[k][[1, 2, 4, 5]].any() for k in values):
+        if any(values[k][[1, 2, 4, 5]].any() for k in ("K", "B")):
             raise ModelError(
                 f"CBUSH {card.id} has stiffness across its line, and no orientation", place=card.where,
                 remedy="give X1, X2, X3, G0 or CID",

@@ -14,6 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem_mbs.decks.nastran.bars import find_lines, make_lines
+from fem_mbs.decks.nastran.components.masses import (
+    find_component_masses,
+    make_artificial_mass,
+    make_component_masses,
+)
+from fem_mbs.decks.nastran.components.sets import check_reduction, find_masters
 from fem_mbs.decks.nastran.constraints import (
     Rows,
     find_rows,
@@ -26,7 +32,8 @@ from fem_mbs.decks.nastran.control import check_content, check_fields
 from fem_mbs.decks.nastran.loads import find_loads, needs_mass, turn_loaded
 from fem_mbs.decks.nastran.model import Conversion, make_mesh
 from fem_mbs.decks.nastran.points import make_points, turn_points
-from fem_mbs.decks.nastran.prints import Printer
+from fem_mbs.decks.nastran.results.prints import Printer
+from fem_mbs.decks.nastran.results.requests import note_results
 from fem_mbs.decks.nastran.shells import find_shells, make_shells
 from fem_mbs.decks.nastran.solids import find_solids, make_solids
 from fem_mbs.decks.nastran.steps import StepPlan, make_steps, solution_of
@@ -47,6 +54,9 @@ if TYPE_CHECKING:
     from fem_mbs.results.reader import Results
     from fem_mbs.results.recorder import Recorder
 
+_SPRINGS = ("CELAS1", "CELAS2", "CELAS3", "CELAS4")
+_DAMPERS = ("CDAMP1", "CDAMP2", "CDAMP3", "CDAMP4", "CVISC")
+_MASSES = ("CMASS1", "CMASS2", "CMASS3", "CMASS4")
 __all__ = ["Converted", "convert", "describe", "named_nodes", "run_deck", "solve_deck"]
 
 
@@ -88,7 +98,7 @@ def convert(deck: BulkDeck, part: bool = False, accept: Accept = Accept.NORMAL) 
 
 def _convert(deck: BulkDeck, part: bool) -> Converted:
     solution = 0 if part else solution_of(deck)
-    if not deck.of("GRID"):
+    if not deck.of("GRID", "SPOINT"):
         raise ModelError("the deck has no grid points", place=deck.end, remedy="the file may have been cut off")
     title = " ".join(deck.title.split()) or Path(deck.source).stem
     conv = Conversion(deck, find_grids(deck), Model(3, title=title))
@@ -101,25 +111,34 @@ def _convert(deck: BulkDeck, part: bool) -> Converted:
     make_shells(conv)
     make_lines(conv)
     turn_points(conv)
+    masses = find_component_masses(conv)
     make_points(conv)
     if not conv.used.any():
         raise ModelError("the deck has no elements", place=deck.end, remedy="the file may have been cut off")
     subcases = deck.subcases
     rows = find_rows(conv, subcases[0])
     turn_loaded(conv, set(rows.dependent))
+    make_artificial_mass(conv)
     supports = find_supports(conv, subcases, rows)
-    K, M = _matrices(conv, needs_mass(conv))
+    K, M = _matrices(conv, needs_mass(conv), masses)
     loads = [find_loads(conv, subcase, M) for subcase in subcases]
     hold_singular(conv, rows, supports, _along_axes(conv, K))
     make_rows(conv, rows)
+    make_component_masses(conv, masses)
     motions = make_supports(conv, supports, len(subcases), rows)
-    steps = [] if part else make_steps(conv, solution, loads, motions, supports, M)
+    check_reduction(conv, solution)
+    masters = [find_masters(conv, subcase, rows, supports) if solution == 103 else None for subcase in subcases]
+    steps = [] if part else make_steps(conv, solution, loads, motions, supports, M, masters)
+    if not part:
+        note_results(conv)
     check_fields(conv)
     return Converted(deck, conv.model, conv, steps, rows)
 
 
-def _matrices(conv: Conversion, massive: bool) -> tuple[csr_matrix, csr_matrix | None]:
-    """Return stiffness and, if asked for, mass (6 n, 6 n) of the elements along the global axes."""
+def _matrices(
+    conv: Conversion, massive: bool, C: csr_matrix
+) -> tuple[csr_matrix, csr_matrix | None]:  # fmt: skip
+    """Return stiffness and, if asked for, mass (6 n, 6 n) along the global axes; C^T C: that of components."""
     from scipy.sparse import csr_matrix
 
     from fem_mbs.system.tangent import Level, Tangent
@@ -130,7 +149,8 @@ def _matrices(conv: Conversion, massive: bool) -> tuple[csr_matrix, csr_matrix |
     there = np.flatnonzero(number)
     pick = csr_matrix((np.ones(len(there)), (number[there] - 1, there)), shape=(system.n_dof, n))
     tangent = Tangent(system, system.initial_state(), Level(np.zeros(0)))
-    return csr_matrix(pick.T @ tangent.K @ pick), csr_matrix(pick.T @ tangent.M @ pick) if massive else None
+    K = csr_matrix(pick.T @ tangent.K @ pick)
+    return K, csr_matrix(pick.T @ tangent.M @ pick + C.T @ C) if massive else None
 
 
 def _along_axes(conv: Conversion, K: csr_matrix) -> csr_matrix:
@@ -226,7 +246,7 @@ def describe(converted: Converted) -> list[str]:
         how = f"{group.cell}, {group.element}" if group.kind == "solid" else group.kind
         n = len(group.ids)
         lines.append(f"{group.name}: {n} element{'s' * (n > 1)} {group.type} ({how})")
-    for names in (("CONM1", "CONM2"), ("CELAS1", "CELAS2"), ("CBUSH",), ("CDAMP1", "CDAMP2", "CVISC")):
+    for names in (("CONM1", "CONM2"), _SPRINGS, ("CBUSH",), _DAMPERS, _MASSES):
         lines += [f"{len(deck.of(name))} {name}" for name in names if deck.of(name)]
     if converted.rows.dependent:
         lines.append(f"constraints: {len(converted.rows.dependent)} dependent components")

@@ -43,6 +43,11 @@ class BarSection:
     neutral: tuple[float, float] = (0.0, 0.0)
     #: section at end B, if it differs
     end: BarSection | None = None
+    #: torsional inertia per length beside the structure's
+    nsi: float = 0.0
+    #: stress points at end B (4, 2), if they differ, and whether the deck asks for stresses there
+    points_at_b: np.ndarray | None = None
+    recovered_at_b: bool = True
 
 
 def _positive(card: Card, **values: float) -> None:
@@ -80,7 +85,7 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
         points = np.array([_real(card, v) for v in rows[0]]).reshape(4, 2)
         k = 1
     base = (card["a"], card["i1"], card["i2"], card["i12"], card["j"], card["nsm"])
-    last_station = None
+    last_station, points_at_b, recovered = None, None, True
     while k < len(rows) and isinstance(rows[k][0], str):
         station = [old if v is None else _real(card, v) for v, old in zip(rows[k][2:], base, strict=True)]
         if rows[k][0] not in ("YES", "YESA", "NO"):
@@ -90,14 +95,21 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
                 last_station = station
             else:
                 conv.note("PBEAM: sections between its ends are not used", where=card.where)
+        if _real(card, rows[k][1]) == 1.0:
+            recovered = rows[k][0] != "NO"
+            if rows[k][0] == "YES" and k + 1 < len(rows):
+                points_at_b = np.array([_real(card, v) for v in rows[k + 1]]).reshape(4, 2)
+        elif rows[k][0] != "NO":
+            conv.note("PBEAM: forces and stresses between its ends: results missing", Effect.NONE, card.where)
         k += 2 if rows[k][0] == "YES" else 1
     shear = rows[k] if k < len(rows) else [None] * 8
     last = rows[k + 1] if k + 1 < len(rows) else [None] * 8
     k1, k2, s1, s2, nsi_a, nsi_b, cw_a, cw_b = (None if v is None else _real(card, v) for v in shear)
     if s1 or s2:
         conv.note("PBEAM: S1 and S2 are for tapered beams and not used", Effect.NONE, card.where)
-    if nsi_a or nsi_b:
-        conv.note("PBEAM: NSI, inertia of nonstructural mass, is not used", where=card.where)
+    nsi = (nsi_a or 0.0, nsi_a or 0.0 if nsi_b is None else nsi_b)
+    if any(nsi) and conv.coupled:
+        conv.note("PBEAM: NSI is not used with coupled masses", where=card.where)
     if cw_a or cw_b:
         conv.note("PBEAM: warping (CW) has no effect without scalar points SA, SB", Effect.NONE, card.where)
     m1, m2, _, _, n1, n2, n1b, n2b = (0.0 if v is None else _real(card, v) for v in last)
@@ -114,8 +126,9 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
         A, I1, I2, I12, J, nsm = last_station
         _positive(card, A=A, I1=I1, I2=I2, J=J)
         end = BarSection(
-            card["mid"], A, I1, I2, J, card.where, I12, factors[0] or None, factors[1] or None, nsm, neutral=(n1, n2)
-        )
+            card["mid"], A, I1, I2, J, card.where, I12, factors[0] or None, factors[1] or None, nsm, neutral=(n1, n2),
+            nsi=nsi[1],
+        )  # fmt: skip
         conv.note(
             "PBEAM: the stiffness of its section changes linearly from end to end; MSC Nastran interpolates otherwise",
             Effect.DIFFERS,
@@ -124,6 +137,7 @@ def _pbeam(conv: Conversion, card: Card) -> BarSection:
     return BarSection(
         card["mid"], card["a"], card["i1"], card["i2"], card["j"], card.where, card["i12"],
         factors[0] or None, factors[1] or None, card["nsm"], points, (n1, n2), end,
+        nsi[0] if end is not None else 0.5 * (nsi[0] + nsi[1]), points_at_b, recovered,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.vocabulary import Effect
 
-__all__ = ["TYPES", "find_shells", "make_shells", "shell_nodes"]
+__all__ = ["TYPES", "find_shells", "make_shells", "material_axes", "shell_nodes"]
 
 #: Type -> number of corners and cell.
 TYPES = {
@@ -182,7 +182,7 @@ def _laminate(conv: Conversion, group: Group) -> dict[str, Any]:
         raise UnsupportedError(f"PCOMP {s.id}: LAM = {s['lam']} is not supported", place=s.where, remedy="use SYM")
     total = sum(layer["thickness"] for layer in layers)
     z0 = -0.5 * total if s["z0"] is None else s["z0"]
-    return {"layers": layers, "offset": _offsets(group) + z0 + 0.5 * total, "orientation": _axes(conv, group)}
+    return {"layers": layers, "offset": _offsets(group) + z0 + 0.5 * total, "orientation": material_axes(conv, group)}
 
 
 def _ply(conv: Conversion, mid: int, where: str) -> str:
@@ -209,7 +209,7 @@ def _ply(conv: Conversion, mid: int, where: str) -> str:
     return name
 
 
-def _axes(conv: Conversion, group: Group) -> np.ndarray:
+def material_axes(conv: Conversion, group: Group) -> np.ndarray:
     """Return first material axes (n, 3): from the side G1-G2 by the angle THETA, or along the x axis of a system."""
     x = conv.grids.x[group.nodes]
     side = x[:, 1] - x[:, 0]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.decks.nastran.components.sets import modal_coordinates
 from fem_mbs.decks.nastran.constraints import Supports
 from fem_mbs.decks.nastran.dynamics import RESPONSES, add_response
 from fem_mbs.decks.nastran.loads import LoadCase, thermal_reference
@@ -138,9 +139,9 @@ class _Steps:
 
 def make_steps(
     conv: Conversion, solution: int, loads: list[LoadCase], motions: list[str], supports: Supports,
-    mass: csr_matrix | None,
+    mass: csr_matrix | None, masters: list[list[dict[str, Any]] | None],
 ) -> list[StepPlan]:  # fmt: skip
-    """Create the steps of the model.
+    """Create the steps of the model; ``masters``: by subcase, to what its modes are reduced.
 
     Raises:
         ModelError: methods that are not there, or ask for what is not computed.
@@ -160,7 +161,7 @@ def make_steps(
         raise ModelError("no subcase has a METHOD", place=subcases[0].where, remedy="select an EIGRL or EIGR")
     if solution == 103:
         for i in methods:
-            _modes(conv, steps, i)
+            _modes(conv, steps, i, masters[i])
         return steps.made
     own = [i for i in methods if "METHOD" in subcases[i].own] or methods[-1:]
     for i in own:
@@ -234,7 +235,7 @@ def _range(card: Card) -> tuple[float | None, float | None, int | None]:
     return card["f1"], card["f2"], card["nd"]
 
 
-def _modes(conv: Conversion, steps: _Steps, i: int) -> None:
+def _modes(conv: Conversion, steps: _Steps, i: int, masters: list[dict[str, Any]] | None) -> None:
     subcase = conv.deck.subcases[i]
     card = _method(conv, subcase)
     if card.name == "EIGB":
@@ -248,6 +249,8 @@ def _modes(conv: Conversion, steps: _Steps, i: int) -> None:
     name = f"subcase {subcase.number}" if not preload else f"modes of subcase {subcase.number}"
     options: dict[str, Any] = {"preload": preload} if preload else {}
     options["supports"] = steps.supports.group(subcase.set("SPC"))
+    if masters is not None:
+        options |= {"masters": masters, "held_modes": _held_modes(conv, card)}
     if high is not None and low is not None and not high > max(low, 0.0):
         raise ModelError(f"the range {low:g} to {high:g} is empty", place=card.where)
     most = 0
@@ -262,6 +265,19 @@ def _modes(conv: Conversion, steps: _Steps, i: int) -> None:
         within = {"within": (low or 0.0, high if high is not None else 1e30)} if bounded else {}
         conv.model.modes_step(count or _ONE, name, **within, **options)
     steps.plan(i, name, most)
+
+
+def _held_modes(conv: Conversion, method: Card) -> int:
+    """Return how many modes of the held masters a reduction keeps: as many as there are coordinates for them."""
+    count = modal_coordinates(conv)
+    number = _range(method)[2] or 0
+    if count > number:
+        raise UnsupportedError(
+            f"QSET has {count} coordinates and the method {number} modes; MSC Nastran takes residual vectors for the "
+            "rest, which is not supported",
+            place=method.where, remedy="ask for as many modes (ND) as QSET has coordinates, or more",
+        )  # fmt: skip
+    return count
 
 
 def _all(conv: Conversion) -> int:

@@ -16,6 +16,7 @@ from fem_mbs.declarations.kinds import (
     NUMBER,
     PLACE,
     PLACES,
+    SHAPES,
     STOPS,
     TABLE_POINTS,
     TEXT,
@@ -27,6 +28,7 @@ from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import spring_on
 from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, spring_law
 from fem_mbs.model.parts.beams import director_columns, line_mass, line_stiffness
+from fem_mbs.model.parts.visuals import visuals_of
 from fem_mbs.model.records import Body
 from fem_mbs.system.blocks import GROUND
 
@@ -140,6 +142,7 @@ class RigidBody(Declaration):
         inertia: plane: about the mass centre; space: (3,) principal or (3, 3), in body axes [kg m^2].
         angle: plane: rotation of the body axes at the start [rad].
         rotation: space: axis times angle of the body axes at the start, (3,) [rad].
+        visual: surfaces that are drawn, without any effect on the motion: a file, a table, or a list of them.
     """
 
     owner = "Body"
@@ -152,6 +155,15 @@ class RigidBody(Declaration):
     )
     angle: float = key(NUMBER, "plane: rotation of the body axes at the start", 0.0, unit="rad")
     rotation: Any = key(VECTOR, "space: axis times angle of the body axes at the start", None, shows="none", unit="rad")
+    visual: Any = key(
+        SHAPES,
+        "what `show`, figures and animations draw: an STL or OBJ file, a table {file, scale} or "
+        '{shape = "box", size}, {shape = "cylinder", radius, length} (about z), {shape = "sphere", radius}, each with '
+        "position, rotation (axis times angle) and colour, in body axes from the mass centre; or a list of these",
+        None,
+        shows="lines to its joints",
+        kw_only=True,
+    )
 
     def build(self, building: Building) -> None:
         mass = self.mass
@@ -162,7 +174,7 @@ class RigidBody(Declaration):
         mass = building.number(mass, owner, "mass", 0.0)
         node = building.add_nodes(x[None, :])
         building.names.add(self.name, None, 1)
-        building.bodies[self.name] = Body(self.name, node)
+        building.bodies[self.name] = Body(self.name, node, visuals=visuals_of(self.visual, owner))
         building.rotational.add(node)
         for word, where, other in (("rotation", 3, "angle"), ("angle", 2, "rotation")):
             if np.any(getattr(self, word)) and building.dimension != where:

@@ -2,25 +2,30 @@
 
 DISPLACEMENT   T1 T2 T3 R1 R2 R3 of grid points along their axes; with "mode" of shapes with unit modal mass
 SPCFORCES      forces and moments of supports, likewise; of static subcases
-CROD           axial force, torque
-CBAR           bending moments of end A in planes 1 and 2, of end B, shear 1 and 2, axial force, torque
-CBEAM          the same, of both ends: for each element two rows (points 1 and 2) of moments 1 and 2, shear 1 and 2,
-               axial force, torque
+CBAR ...       FORCE of elements, by their type
+STRESS CBAR, STRAIN CBAR ...  of elements, by their type; PLY STRESS, PLY STRAIN of laminates
 COMPLEX ...    of frequency responses real parts of T1 to R3, then imaginary ones, by the frequency (``time``)
 EIGENVALUES    eigenvalue, circular frequency, frequency; of buckling the factor
+
+``columns`` names the columns of element tables, with what they are in brackets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.decks.nastran.bars import Rods
 from fem_mbs.decks.nastran.constraints import Rows
-from fem_mbs.decks.nastran.model import Conversion, Group
+from fem_mbs.decks.nastran.model import Conversion
+from fem_mbs.decks.nastran.results.lines import line_forces, line_stresses
+from fem_mbs.decks.nastran.results.requests import chosen, options_of
+from fem_mbs.decks.nastran.results.shells import ply_stresses, shell_forces, shell_stresses
+from fem_mbs.decks.nastran.results.solids import solid_stresses
+from fem_mbs.decks.nastran.results.springs import spring_forces, spring_stresses
+from fem_mbs.decks.nastran.results.state import ElementState, ElementTable, changed_outputs
 from fem_mbs.decks.nastran.steps import StepPlan
 from fem_mbs.results.recorder import Recorder, Relay
 from fem_mbs.results.report import PrintTable, StepReport
@@ -81,22 +86,17 @@ class Printer(Relay):
     # --- what is asked for -----------------------------------------------------------------------------------------
     def _chosen(self, step: StepPlan, name: str, ids: np.ndarray) -> np.ndarray:
         """Return which of the numbers (n,) bool a command asks for."""
-        command = step.subcase.commands.get(name)
-        if command is None or command.value == "NONE":
-            return np.zeros(len(ids), bool)
-        if command.value == "ALL" or command.number is None:
-            return np.ones(len(ids), bool)
-        members = self.conv.deck.sets.get(command.number)
-        return np.ones(len(ids), bool) if members is None else np.isin(ids, list(members))
+        return chosen(self.conv, step.subcase, name, ids)
 
     def _add(
-        self, quantity: str, ids: Any, values: Any, mode: int = 0, points: Any = None, time: float = 0.0
+        self, quantity: str, ids: Any, values: Any, mode: int = 0, points: Any = None, time: float = 0.0,
+        columns: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self.tables.append(
             PrintTable(
                 quantity=quantity, set=None, time=time, mode=mode or None, ids=np.asarray(ids).tolist(),
                 values=np.asarray(values, float).tolist(),
-                points=None if points is None else np.asarray(points).tolist(),
+                points=None if points is None else np.asarray(points).tolist(), columns=list(columns) or None,
             )
         )  # fmt: skip
 
@@ -127,7 +127,11 @@ class Printer(Relay):
             mine &= forces.any(axis=1)
             if mine.any():
                 self._add("SPCFORCES", ids[mine], forces[mine])
-        self._elements(step, frame)
+        if self._asked_of_elements(step):
+            out = self.job.linear.responses[step.name].totals["out"]
+            u = np.hstack((frame["displacement"][:n], frame["rotation"][:n]))
+            heated = step.loads.temperatures is not None
+            self._elements(step, ElementState(self.conv, self.job, out, u, step.loads.fixed, heated))
 
     def _reactions(self, step: StepPlan, frame: dict[str, np.ndarray]) -> np.ndarray:
         """Return what supports exert on the nodes (n, 6), along the global axes."""
@@ -164,14 +168,21 @@ class Printer(Relay):
                     self._add(f"COMPLEX {name}", ids[mine], np.hstack((v.real, v.imag)), time=float(frequency))
 
     def _motion(self, step: StepPlan, frames: Mapping[str, np.ndarray]) -> None:
-        """Add displacements at each time that is kept."""
+        """Add displacements and elements at each time that is kept."""
         ids = self.conv.grids.ids
         mine = self._chosen(step, "DISPLACEMENT", ids)
-        if not mine.any():
-            return
+        elements, linear = self._asked_of_elements(step), self.job.linear.linear
+        assert linear is not None
+        number = linear.system.nodal(np.arange(1.0, linear.system.n_dof + 1.0))[: len(ids)].astype(int)
         for k, time in enumerate(np.atleast_1d(frames["time"])):
-            u = self._nodal(np.concatenate((frames["displacement"][k], frames["rotation"][k]), axis=1))
-            self._add("DISPLACEMENT", ids[mine], u[mine], time=float(time))
+            moved = np.concatenate((frames["displacement"][k], frames["rotation"][k]), axis=1)[: len(ids)]
+            if mine.any():
+                self._add("DISPLACEMENT", ids[mine], self._nodal(moved)[mine], time=float(time))
+            if elements:
+                u = np.zeros(linear.system.n_dof)
+                u[number[number > 0] - 1] = moved[number > 0]
+                state = ElementState(self.conv, self.job, changed_outputs(linear, u), moved)
+                self._elements(step, state, time=float(time))
 
     # --- modes -----------------------------------------------------------------------------------------------------
     def _shapes(self, step: StepPlan) -> None:
@@ -179,11 +190,14 @@ class Printer(Relay):
         assert linear is not None and vectors is not None
         ids = self.conv.grids.ids
         mine = self._chosen(step, "DISPLACEMENT", ids)
-        if not mine.any():
-            return
+        elements = self._asked_of_elements(step) and step.kind.name != "buckling"
         for k in range(vectors.shape[1]):
-            u = self._nodal(linear.system.nodal(vectors[:, k]))
-            self._add("DISPLACEMENT", ids[mine], u[mine], mode=self.job.linear.below + k + 1)
+            moved, mode = linear.system.nodal(vectors[:, k])[: len(ids)], self.job.linear.below + k + 1
+            if mine.any():
+                self._add("DISPLACEMENT", ids[mine], self._nodal(moved)[mine], mode=mode)
+            if elements:
+                state = ElementState(self.conv, self.job, changed_outputs(linear, vectors[:, k]), moved)
+                self._elements(step, state, mode=mode)
 
     def _roots(self, report: StepReport) -> None:
         frequencies = getattr(report, "frequencies_hz", None)
@@ -226,56 +240,41 @@ class Printer(Relay):
         return kept
 
     # --- elements --------------------------------------------------------------------------------------------------
-    def _elements(self, step: StepPlan, frame: dict[str, np.ndarray]) -> None:
-        tables: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
-        for number, group in enumerate(self.conv.groups):
-            if group.kind not in ("bar", "rod"):
-                continue
-            fixed = step.loads.fixed.get(number, np.zeros((len(group.ids), 12)))
-            values = self._rods(group, frame, fixed) if group.kind == "rod" else self._bars(group, frame, fixed)
-            tables.setdefault(group.type, []).append((group.ids, values))
-        for type_, parts in tables.items():
-            ids = np.concatenate([p[0] for p in parts])
-            values = np.concatenate([p[1] for p in parts])
+    def _asked_of_elements(self, step: StepPlan) -> bool:
+        commands = step.subcase.commands
+        return any(name in commands and commands[name].value != "NONE" for name in ("FORCE", "STRESS", "STRAIN"))
+
+    def _elements(self, step: StepPlan, state: ElementState, mode: int = 0, time: float = 0.0) -> None:
+        """Add forces, stresses and strains of the elements that the commands ask for."""
+        tables: dict[tuple[str, tuple[str, ...]], list[ElementTable]] = {}
+        for command, table in self._tables(step, state):
+            mine = self._chosen(step, command, table.ids)
+            if mine.any():
+                points = None if table.points is None else table.points[mine]
+                kept = replace(table, ids=table.ids[mine], values=table.values[mine], points=points)
+                tables.setdefault((table.quantity, table.columns), []).append(kept)
+        for (quantity, columns), parts in tables.items():
+            ids = np.concatenate([p.ids for p in parts])
+            values = np.concatenate([p.values for p in parts])
+            points = [p.points for p in parts if p.points is not None]
             order = np.argsort(ids, kind="stable")
-            order = order[self._chosen(step, "FORCE", ids[order])]
-            if not len(order):
+            at = np.concatenate(points)[order] if points else None
+            self._add(quantity, ids[order], values[order], mode, at, time, columns)
+
+    def _tables(self, step: StepPlan, state: ElementState) -> Iterator[tuple[str, ElementTable]]:
+        """Yield the command and table of each type of elements."""
+        commands = step.subcase.commands
+        if "FORCE" in commands:
+            options = options_of(step.subcase, "FORCE")
+            yield from (("FORCE", table) for table in line_forces(state))
+            yield from (("FORCE", table) for table in shell_forces(state, options.corners))
+            yield from (("FORCE", table) for table in spring_forces(state))
+        for command, strain in (("STRESS", False), ("STRAIN", True)):
+            if command not in commands:
                 continue
-            if type_ == "CBEAM":
-                self._add(
-                    type_, np.repeat(ids[order], 2), values[order].reshape(-1, 6), points=np.tile([1, 2], len(order))
-                )
-            else:
-                self._add(type_, ids[order], values[order])
-
-    def _rods(self, group: Group, frame: dict[str, np.ndarray], fixed: np.ndarray) -> np.ndarray:
-        data: Rods = group.data
-        N = frame[f"{group.name}/N [N]"] if f"{group.name}/N [N]" in frame else np.zeros(len(group.ids))
-        torque = np.zeros(len(group.ids))
-        if data.J and data.material.G:
-            x = self.conv.grids.x[group.nodes]
-            d = x[:, 1] - x[:, 0]
-            length = np.linalg.norm(d, axis=1)
-            turn = frame["rotation"][group.nodes]
-            torque = (
-                data.material.G * data.J / length * np.einsum("ni,ni->n", turn[:, 1] - turn[:, 0], d / length[:, None])
-            )
-        return np.column_stack((N - fixed[:, 6], torque))
-
-    def _bars(self, group: Group, frame: dict[str, np.ndarray], fixed: np.ndarray) -> np.ndarray:
-        """Return the forces of bars, (n, 8); of beams those of both ends, (n, 12)."""
-
-        def out(label: str) -> np.ndarray:
-            return frame[f"{group.name}/{label}"]
-
-        # what the rest of the model does to the ends, without the forces that loads along the bar exert there
-        Mz = np.column_stack((out("Mz 1 [N m]") + fixed[:, 5], out("Mz 2 [N m]") - fixed[:, 11]))
-        My = np.column_stack((out("My 1 [N m]") + fixed[:, 4], out("My 2 [N m]") - fixed[:, 10]))
-        Vy = np.column_stack((out("Vy 1 [N]") + fixed[:, 1], out("Vy 2 [N]") - fixed[:, 7]))
-        Vz = np.column_stack((out("Vz 1 [N]") + fixed[:, 2], out("Vz 2 [N]") - fixed[:, 8]))
-        N = np.column_stack((out("N 1 [N]") + fixed[:, 0], out("N 2 [N]") - fixed[:, 6]))
-        T = np.column_stack((out("T 1 [N m]") + fixed[:, 3], out("T 2 [N m]") - fixed[:, 9]))
-        if group.type == "CBEAM":
-            ends = [np.column_stack((Mz[:, k], -My[:, k], Vy[:, k], Vz[:, k], N[:, k], T[:, k])) for k in (0, 1)]
-            return np.concatenate(ends, axis=1)
-        return np.column_stack((Mz[:, 0], -My[:, 0], Mz[:, 1], -My[:, 1], Vy[:, 0], Vz[:, 0], N[:, 0], T[:, 0]))
+            options = options_of(step.subcase, command)
+            found = [shell_stresses(state, strain, options.mises, options.corners, options.fibres)]
+            found += [ply_stresses(state, strain), spring_stresses(state, strain)]
+            if not (strain and state.heated):
+                found += [line_stresses(state, strain), solid_stresses(state, strain, options.mises)]
+            yield from ((command, table) for tables in found for table in tables)

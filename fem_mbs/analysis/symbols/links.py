@@ -1,0 +1,179 @@
+"""Symbols of what acts between places: springs, mounts, bearings, motors, friction, couplings, ties, equations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.analysis.symbols.drawing import MOST, Drawing, told
+from fem_mbs.analysis.symbols.symbol import Symbol
+
+__all__ = [
+    "bearing",
+    "bushing",
+    "coupling",
+    "cyclic_symmetry",
+    "equation",
+    "equation_rows",
+    "friction",
+    "gear",
+    "joint_spring",
+    "motor",
+    "nodal_spring",
+    "spring",
+    "tie",
+    "torsion_spring",
+    "user_force",
+]
+
+_ENDS = ("a", "b", "point_a", "point_b")
+
+
+def _spring_glyph(said: Any) -> str:
+    """Return "spring", "damper" or "spring_damper" by the forces that it has."""
+    pulls = bool(said.stiffness) or any(getattr(said, key, None) for key in ("table", "cubic", "preload", "stops"))
+    brakes = bool(said.damping) or bool(getattr(said, "damping_table", None))
+    return "spring_damper" if pulls and brakes else "damper" if brakes else "spring"
+
+
+def spring(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    ends = drawing.join(said.a, said.b, said.point_a, said.point_b)
+    yield Symbol("springs", _spring_glyph(said), said.name, "spring", told(said, *_ENDS), ends)
+
+
+def torsion_spring(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    end = drawing.at(said.b) or drawing.at(said.a)
+    if end is not None:
+        axis = [0.0, 0.0, 1.0] if said.axis is None else drawing.vector(said.axis)
+        yield Symbol("springs", "coil", said.name, "torsion spring", told(said, *_ENDS, "axis"), [end], axis, True)
+
+
+def joint_spring(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    place = drawing.joint(said.joint)
+    if place is not None:
+        yield Symbol("springs", "coil", said.name, "joint spring", told(said), [place[0]], place[1], True)
+
+
+def nodal_spring(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    text = told(said, "on")
+    axis = drawing.component(said.component)
+    turning = isinstance(said.component, str) and said.component.startswith("rotation")
+    nodes = drawing.nodes(said.on)
+    others = drawing.nodes(said.against)
+    if not len(others) or turning:
+        glyph = "coil" if turning else f"ground_{_spring_glyph(said)}"
+        yield from drawing.marks("springs", glyph, said, "nodal spring", text, nodes, axis)
+        return
+    whole, against = (drawing.building.nodes_of(place, frames=True) for place in (said.on, said.against))
+    partner = dict(zip(whole.tolist(), np.resize(against, len(whole)).tolist(), strict=True))
+    for node in nodes.tolist():
+        ends = [drawing.end(node), drawing.end(partner[node])]
+        yield Symbol("springs", _spring_glyph(said), said.name, "nodal spring", text, ends, axis)
+
+
+def bushing(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    points = [said.point if point is None else point for point in (said.point_a, said.point_b)]
+    ends = drawing.join(said.a, said.b, *points)
+    yield Symbol("springs", "bushing", said.name, "bushing", told(said, *_ENDS, "point"), ends)
+
+
+def bearing(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    ends = drawing.join(said.a, said.b, None, None)
+    axis = [0.0, 0.0, 1.0] if said.axis is None else drawing.vector(said.axis)
+    yield Symbol("springs", "bearing", said.name, "bearing", told(said, *_ENDS, "axis"), ends, axis)
+
+
+def motor(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    yield from _on_coordinate(said, drawing, "motions", "motor", "motor")
+
+
+def friction(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    if said.joint is not None:
+        yield from _on_coordinate(said, drawing, "joints", "friction", "friction")
+        return
+    end = drawing.at(said.b, said.point)
+    if end is not None:
+        axis = [0.0, 0.0, 1.0] if said.axis is None else drawing.vector(said.axis)
+        yield Symbol("joints", "friction", said.name, "friction", told(said, *_ENDS, "point", "axis"), [end], axis)
+
+
+def user_force(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    if said.at is None:
+        yield from _on_coordinate(said, drawing, "loads", "motor", "user force")
+        return
+    for node in drawing.nodes(said.at).tolist():
+        ends = [drawing.end(node, said.point)]
+        yield Symbol("loads", "user_force", said.name, "user force", "a Python function", ends)
+
+
+def _on_coordinate(said: Any, drawing: Drawing, layer: str, glyph: str, kind: str) -> Iterator[Symbol]:
+    """Yield the symbol of what acts on a coordinate of a joint, or on the distance of two points."""
+    text = told(said, *_ENDS)
+    if said.joint is None:
+        ends = drawing.join(said.a, said.b, said.point_a, said.point_b)
+        yield Symbol(layer, "actuator", said.name, kind, text, ends)
+        return
+    place = drawing.joint(said.joint)
+    if place is not None:
+        yield Symbol(layer, glyph, said.name, kind, text, [place[0]], place[1], True)
+
+
+def gear(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    places = [drawing.joint(name) for name in (said.a, said.b)]
+    ends = [place[0] for place in places if place is not None]
+    if ends:
+        yield Symbol("joints", "gear", said.name, "gear", told(said), ends)
+
+
+def coupling(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    reference = drawing.building.node_of(said.reference, frames=True)
+    text = told(said, "reference", "nodes", "weights")
+    for node in drawing.nodes(said.nodes).tolist():
+        ends = [drawing.end(reference), drawing.end(node)]
+        yield Symbol("couplings", "thread", said.name, "coupling", text, ends)
+
+
+def tie(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    yield from drawing.marks("couplings", "tied", said, "tie", f"to {said.master}", drawing.nodes(said.slave))
+
+
+def equation(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    places, words = [], []
+    for term in said.terms:
+        on, component, coefficient = (
+            (term["on"], term["component"], term["coefficient"]) if isinstance(term, dict) else term
+        )
+        places.append(drawing.nodes(on))
+        words.append(f"{coefficient:+g} {component}({on})")
+    text = f"{' '.join(words)} = {said.value:g}"
+    for k in range(min(max(map(len, places), default=0), MOST)):
+        row = [int(nodes[min(k, len(nodes) - 1)]) for nodes in places if len(nodes)]
+        yield from _row(said, drawing, row, text)
+
+
+def equation_rows(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    rows, nodes = np.asarray(said.rows, int), np.asarray(said.nodes, int)
+    count = int(rows.max(initial=-1)) + 1
+    for row in np.unique(np.linspace(0, count - 1, min(count, MOST)).round().astype(int)):
+        yield from _row(said, drawing, nodes[rows == row][:MOST].tolist(), f"row {row + 1} of {count}")
+
+
+def _row(said: Any, drawing: Drawing, nodes: list[int], text: str) -> Iterator[Symbol]:
+    """Yield threads from the first node of an equation to the others; a mark where there are none."""
+    first, *others = dict.fromkeys(nodes)
+    for node in others:
+        ends = [drawing.end(first), drawing.end(node)]
+        yield Symbol("couplings", "thread", said.name, "equation", text, ends)
+    if not others:
+        yield Symbol("couplings", "tied", said.name, "equation", text, [drawing.end(first)])
+
+
+def cyclic_symmetry(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    axis = [0.0, 0.0, 1.0] if said.axis is None else drawing.vector(said.axis)
+    point = np.zeros(drawing.dimension) if said.point is None else said.point
+    text = f"{said.sectors} sectors"
+    yield Symbol("couplings", "axis", said.name, "cyclic symmetry", text, [drawing.end(-1, point)], axis)
+    for side in (said.face, said.other):
+        yield from drawing.marks("couplings", "tied", said, "cyclic symmetry", text, drawing.nodes(side))
