@@ -519,8 +519,10 @@ def dsload(deck: Reading, card: Card) -> None:
 
 
 def _follows(card: Card) -> bool:
-    """Return whether tractions turn with their surface, as they do without FOLLOWER=NO; with CONSTANT RESULTANT they are
-    per area at the start, which is the same in linear steps."""
+    """Return whether tractions turn with their surface, as they do without FOLLOWER=NO.
+
+    With CONSTANT RESULTANT they are per area at the start, which is the same in linear steps.
+    """
     card.flag("CONSTANT RESULTANT")
     return card.get("FOLLOWER", "YES") != "NO"
 

@@ -146,7 +146,8 @@ def test_edge_of_shells_in_a_coupling(tmp_path, orientation):
         "*MATERIAL, NAME=M\n*ELASTIC\n2e11, 0.\n*NSET, NSET=BASE\n1, 16, 31\n"
         "*SURFACE, NAME=EDGE\n10, E2\n20, E2\n"
         "*ORIENTATION, NAME=O\n0., 0., 1., 1., 0., 0.\n"
-        f"*COUPLING, CONSTRAINT NAME=C, REF NODE=100, SURFACE=EDGE{orientation}\n*DISTRIBUTING, WEIGHTING METHOD=UNIFORM\n"
+        f"*COUPLING, CONSTRAINT NAME=C, REF NODE=100, SURFACE=EDGE{orientation}\n"
+        "*DISTRIBUTING, WEIGHTING METHOD=UNIFORM\n"
         "*BOUNDARY\nBASE, 1, 6\n*STEP\n*STATIC\n*CLOAD\n100, 3, 10.\n*NSET, NSET=REF\n100\n"
         "*NODE PRINT, NSET=REF\nU\n*END STEP\n"
     )
