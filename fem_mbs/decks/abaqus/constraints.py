@@ -440,7 +440,12 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
             table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where, preferred=free)
         return
     if coupling.kind == "distributing":
-        if coupling.orientation is not None:
+        if conv.deck.of_abaqus and set(dofs) < {1, 2, 3, 4, 5, 6}:
+            raise UnsupportedError(
+                f"a distributing coupling of the directions {', '.join(map(str, dofs))} alone is not supported",
+                place=coupling.where, remedy="couple all six",
+            )  # fmt: skip
+        if coupling.orientation is not None and not conv.deck.of_abaqus:
             conv.note(
                 f"{coupling.where}: the directions of node {coupling.ref_node} are those of the ORIENTATION, for "
                 "supports, loads and prints, as in CalculiX (in Abaqus they are global)",
