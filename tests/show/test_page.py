@@ -19,8 +19,10 @@ from places import ROOT
 from solid_meshes import box_mesh
 from stability_results import Overhung, write_modes
 
-from fem_mbs import Model, Results, ResultsError
+from fem_mbs import InputError, Model, ModelError, Results, ResultsError
 from fem_mbs.analysis.header import make_header
+from fem_mbs.cli.show import show_file
+from fem_mbs.decks.notes import Accept
 from fem_mbs.plot.scene import Scene
 from fem_mbs.results.writer import ResultsWriter
 from fem_mbs.show.page import View, html_page, write_page, write_picture
@@ -206,16 +208,17 @@ def test_show_compiles_nothing(tmp_path):
     assert not list(tmp_path.rglob("*.nb*"))
 
 
-def test_wrong_files_end_in_one_line(tmp_path):
-    (tmp_path / "model.toml").write_text(
+def test_wrong_files_name_place_and_remedy(tmp_path):
+    path = tmp_path / "model.toml"
+    path.write_text(
         'dimension = 3\n[[body]]\nname = "a"\nposition = [0, 0, 0]\nmass = 1.0\ninertia = [1, 1, 1]\n'
         'visual = "none.stl"\n'
     )
-    done = show("model.toml", cwd=tmp_path, cache=tmp_path / "cache")
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert 'Body "a"' in done.stderr or '[[body]] "a"' in done.stderr
-    assert "none.stl: there is no such file" in done.stderr
+    with pytest.raises(ModelError, match=r'\[\[body\]\] "a": visual: .*none.stl: there is no such file'):
+        show_file(path, None, False, None, False, Accept.NORMAL)
+    assert not (tmp_path / "model-view.html").exists()
+    with pytest.raises(InputError, match="--step is for results"):
+        show_file(path, None, False, 1, False, Accept.NORMAL)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*/model.toml")), ids=lambda path: path.parent.name)
