@@ -17,7 +17,8 @@ _ABAQUS = re.compile(rb"^\s*\*INCLUDE\s*,\s*INPUT\s*=\s*([^\r\n,]+)", re.IGNOREC
 _NASTRAN = re.compile(rb"^\s*INCLUDE\s*'?([^'\r\n$]+)", re.IGNORECASE | re.MULTILINE)
 #: Ending of decks -> how they name the files that they include.
 _INCLUDES = {
-    ".inp": _ABAQUS, ".bdf": _NASTRAN, ".nas": _NASTRAN, ".dat": _NASTRAN, ".inc": _NASTRAN, ".blk": _NASTRAN,
+    ".inp": _ABAQUS, ".bdf": _NASTRAN, ".nas": _NASTRAN, ".fem": _NASTRAN, ".dat": _NASTRAN, ".inc": _NASTRAN,
+    ".blk": _NASTRAN,
 }  # fmt: skip
 
 

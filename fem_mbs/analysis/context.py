@@ -20,6 +20,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, StepReport
 from fem_mbs.solvers.stepping.layout import State
+from fem_mbs.system.compile import with_held
 from fem_mbs.system.compiled import Compiled
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class LinearFindings:
         linearisation, complex_modes: matrices and modes of the last step of small motions.
         model: state space of the last step that made one.
         harmonic: response of the last harmonic step.
+        reached: displacements (first,) from the state to where the last linear static step has ended; None: the state.
     """
 
     def __init__(self) -> None:
@@ -90,6 +92,7 @@ class LinearFindings:
         self.complex_modes: ComplexModes | None = None
         self.model: Any = None
         self.harmonic: Harmonic | None = None
+        self.reached: np.ndarray | None = None
         self._key: tuple | None = None
         self._matrices: Any = None  # kept, so that their pattern is found once
 
@@ -113,6 +116,10 @@ class LinearFindings:
             self.linear = Linearised(context.compiled, state, t, loading, response, supports)
             self._key, self._matrices = key, self.linear.matrices
         return self.linear
+
+    def forget(self) -> None:
+        """Release the matrices, as those of other supports."""
+        self.linear, self._key = None, None
 
     def snapshot(self, later: list[PlannedStep]) -> dict[str, np.ndarray]:
         """Return the data of linear steps that later steps may need, for restart points."""
@@ -172,6 +179,26 @@ class RunContext:
         """Return the present state."""
         switched = self.events is not None and bool(self.events.happened)
         return EndState(self.compiled, self.state, self.now.time, self.loading, self.now.started, switched)
+
+    def holding(self, supports: Sequence[str]) -> RunContext:
+        """Return a context in which groups of supports hold too, where the nodes are now, with a state of its own.
+
+        ``take_state`` takes that state back when the step ends.
+        """
+        dofs = np.concatenate([self.compiled.step_supports[name] for name in supports])
+        compiled = replace(self.compiled, system=with_held(self.system, dofs))
+        context = replace(self, compiled=compiled, rows=Rows(compiled), state=compiled.system.initial_state())
+        context.take_state(self.state)
+        context.state.V[:, dofs] = 0.0
+        self.linear.forget()
+        return context
+
+    def take_state(self, state: State) -> None:
+        """Take over a state of the same dofs, whatever its equations."""
+        for name, own, other in zip(State._fields, self.state, state, strict=True):
+            if name not in ("values", "rhs", "pivot"):  # work arrays over the equations
+                own[:] = other
+        self.linear.forget()
 
     def tell(self, step: PlannedStep, done: int, total: int, **more: float) -> None:
         """Report the progress of a step."""

@@ -271,6 +271,8 @@ def run_steps(context: RunContext, point: dict[str, Any] | None = None) -> None:
         if resumed is None:
             context.recorder.begin_step(step.name, kind.recorded or kind.name, kind.info(step.options))
         context.reports.append(context.recorder.end_step(kind.run(step, context, resumed)))
+        if not kind.linear:
+            context.linear.reached = None
     context.recorder.close(_summary(context))
 
 

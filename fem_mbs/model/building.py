@@ -113,6 +113,10 @@ class Building:
         self.reduced_parts: dict[str, Any] = {}
         self.rotating: Any = None
         self.shakings: list[Any] = []
+        #: groups of supports that hold dofs where the step before has left them
+        self.keeping: set[str] = set()
+        #: pre-tension sections: name, pairs (n, 2) of nodes on both sides, direction
+        self.pretensions: list[Any] = []
         self.cyclic: list[Any] = []  # faces of sectors that meet in the wheel
         self.spare_nodes: list[tuple[str, np.ndarray]] = []  # mesh, its nodes that only plane and solid cells use
 
@@ -140,6 +144,37 @@ class Building:
             if mine.any():
                 self._x[i] = self._x[i].copy()
                 self._x[i][nodes[mine] - start] = x[mine]
+
+    def grow_mesh(self, name: str, mesh: Mesh) -> None:
+        """Replace a mesh by one with more points at its end.
+
+        Nodes behind it get higher numbers, also where what was built before names them.
+        """
+        old, start = self.meshes[name]
+        at, more = start + len(old.points), len(mesh.points) - len(old.points)
+
+        def later(node: int) -> int:
+            return node + more if node >= at else node
+
+        part = self._first.index(start)
+        self._x[part] = np.ascontiguousarray(mesh.points[:, : self.dimension], float)
+        self._first = [later(first) if k != part else first for k, first in enumerate(self._first)]
+        names, self.names = self.names, _Names()
+        for k, (first, label, ids) in enumerate(names.parts):
+            size = (names.parts[k + 1][0] if k + 1 < len(names.parts) else names.size) - first
+            self.names.add(label, *((mesh.point_ids, len(mesh.points)) if first == start else (ids, size)))
+        self.meshes = {k: (mesh if k == name else m, later(first)) for k, (m, first) in self.meshes.items()}
+        self.named_nodes = {k: later(node) for k, node in self.named_nodes.items()}
+        self.droppable = [(first, later(last)) if first == start else (later(first), later(last))
+                          for first, last in self.droppable]  # fmt: skip
+        self.fixed = [(later(i), k) for i, k in self.fixed]
+        self.step_supports = {g: [(later(i), k) for i, k in pairs] for g, pairs in self.step_supports.items()}
+        self.driven = [(later(i), *rest) for i, *rest in self.driven]
+        self.needs_rotation = [(owner, later(i)) for owner, i in self.needs_rotation]
+        for block in self.blocks:
+            block.nodes = np.where(block.nodes >= at, block.nodes + more, block.nodes)
+            if block.preferred is not None:
+                block.preferred[:, 0] += np.where(block.preferred[:, 0] >= at, more, 0)
 
     # --- names and places ------------------------------------------------------------------------------------------
     @property

@@ -11,6 +11,7 @@ import numpy as np
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.connections.couplings import coupling_blocks
 from fem_mbs.model.connections.friction import check_path_ends
+from fem_mbs.model.connections.pretension import check_sections
 from fem_mbs.model.loads.frames import centrifugal_blocks, shake
 from fem_mbs.model.parts.solids import check_masses
 from fem_mbs.model.sensors.sensor import Sensor
@@ -54,6 +55,7 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
         raise ModelError("it has no elements", owner=Owner("Model"), remedy="add beams, trusses, bodies or masses")
     check_path_ends(b)
     check_masses(b, model.steps)
+    check_sections(b)
     blocks = merge_blocks(b.blocks + centrifugal_blocks(b, b.blocks) + coupling_blocks(b))
     n = b.n_nodes
     used = np.zeros(n, bool)

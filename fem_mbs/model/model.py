@@ -30,6 +30,7 @@ from fem_mbs.model.connections.friction import Friction
 from fem_mbs.model.connections.joint_parts import drivers, node_displacement
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.nodal_springs import NodalSpring
+from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.fields import check_fields
 from fem_mbs.model.geometry import Arc, Line, NamedNode, PlacedMesh, Polyline
@@ -157,6 +158,7 @@ class Model(StepCalls, Shown):
     section = adds(CrossSection)
     function = adds(NamedFunction)
     mesh = adds(PlacedMesh)
+    pretension = adds(Pretension)
     node = adds(NamedNode)
     body = adds(RigidBody)
     reduced_part = adds(MovingPart)

@@ -17,6 +17,7 @@ from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass
 from fem_mbs.model.connections.friction import Friction
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.nodal_springs import NodalSpring
+from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.geometry import NamedNode, PlacedMesh
 from fem_mbs.model.initial import Assembly, Initial, StartSpeed
@@ -84,6 +85,7 @@ TABLES: Sequence[Table] = (
     Table("section", CrossSection, many="named"),
     Table("function", NamedFunction, many="named", single="spec"),
     Table("mesh", PlacedMesh, many="named"),
+    Table("pretension", Pretension),
     Table("node", NamedNode),
     Table("body", RigidBody),
     Table("part", MovingPart, "reduced_part"),

@@ -10,6 +10,8 @@ models, factored by CHOLMOD or SuperLU).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
@@ -21,7 +23,7 @@ from fem_mbs.solvers.stepping.pattern import element_slots, matrix_pattern
 from fem_mbs.system.blocks import Block, Nodes
 from fem_mbs.system.compiled import Compiled, Driven, joined_parameters
 
-__all__ = ["compile_system"]
+__all__ = ["compile_system", "with_held"]
 
 #: Half-bandwidth up to which the compiled banded solver serves; beyond it the sparse solvers are faster.
 BAND_LIMIT = 60
@@ -138,11 +140,7 @@ def compile_system(
     n, nrot = nodes.x.shape[0], 1 if dimension == 2 else 3
     fixed_dofs, driven_dofs = _prescribed(nodes, offset, fixed, driven)
     followers = _followers(shared, offset, dimension, nrot, N)
-    equation, unknown, band = _equations(blocks, N, (fixed_dofs, driven_dofs), followers, stepping)
-    banded = stepping and (band <= BAND_LIMIT or unknown.size <= BAND_LIMIT)
-    pattern, slots, diagonal = None, np.empty(0, np.int32), np.empty(0, np.int64)
-    if stepping:
-        pattern, slots, diagonal = _places([equation[b.dof] for b in blocks], unknown.size, band if banded else -1)
+    numbered = _numbered(blocks, N, (fixed_dofs, driven_dofs), followers, stepping)
     table = _table(blocks)
     links = _along(blocks, table)
     initial = np.zeros(N)
@@ -158,9 +156,9 @@ def compile_system(
         rot=_flat([b.rot for b in blocks], np.int32),
         par=joined_parameters(blocks, table),
         hist=np.zeros(sum(block.size * block.type.hist for block in blocks)),
-        slot=slots,
-        equation=equation,
-        unknown=unknown,
+        slot=numbered.slots,
+        equation=numbered.equation,
+        unknown=numbered.unknown,
         kind=kind,
         positions=np.flatnonzero(kind == S.POSITION).astype(np.int32),
         rotations=rotations,
@@ -172,7 +170,7 @@ def compile_system(
         part_dofs=part_dofs,
         shared=followers.astype(np.int32),
         links=links,
-        holding=_holding(blocks, equation),
+        holding=_holding(blocks, numbered.equation),
         record=np.zeros((0, 2), np.int32),
     )
     return Compiled(
@@ -183,14 +181,57 @@ def compile_system(
         rot_row=rot_row,
         n_dof=N,
         system=system,
-        banded=banded,
-        bandwidth=band,
-        pattern=pattern,
-        diagonal=diagonal,
+        banded=numbered.banded,
+        bandwidth=numbered.band,
+        pattern=numbered.pattern,
+        diagonal=numbered.diagonal,
         length=_length(nodes, blocks),
         driven=Driven(driven_dofs, system.driver, [d[3] for d in driven]),
         fixed=fixed_dofs,
     )
+
+
+def with_held(compiled: Compiled, dofs: np.ndarray) -> Compiled:
+    """Return a model in which ``dofs`` (k,) are held too; it shares all else, and vectors over all dofs serve both.
+
+    Raises:
+        ModelError: nothing is free to move then.
+    """
+    arrays, blocks = compiled.system, compiled.blocks
+    fixed = np.union1d(compiled.fixed, dofs)
+    followers = arrays.shared.astype(np.int64)
+    numbered = _numbered(blocks, compiled.n_dof, (fixed, arrays.driven), followers, stepping=True)
+    system = arrays._replace(
+        slot=numbered.slots, equation=numbered.equation, unknown=numbered.unknown,
+        holding=_holding(blocks, numbered.equation),
+    )  # fmt: skip
+    return replace(
+        compiled, system=system, banded=numbered.banded, bandwidth=numbered.band, pattern=numbered.pattern,
+        diagonal=numbered.diagonal, fixed=fixed, assembler=None,
+    )  # fmt: skip
+
+
+class _Numbered(NamedTuple):
+    """Equations of the dofs, and the places of their matrix: see `_equations` and `_places`."""
+
+    equation: np.ndarray
+    unknown: np.ndarray
+    band: int
+    banded: bool
+    pattern: tuple[np.ndarray, np.ndarray] | None
+    slots: np.ndarray
+    diagonal: np.ndarray
+
+
+def _numbered(
+    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, np.ndarray], followers: np.ndarray, stepping: bool
+) -> _Numbered:
+    equation, unknown, band = _equations(blocks, N, prescribed, followers, stepping)
+    banded = stepping and (band <= BAND_LIMIT or unknown.size <= BAND_LIMIT)
+    pattern, slots, diagonal = None, np.empty(0, np.int32), np.empty(0, np.int64)
+    if stepping:
+        pattern, slots, diagonal = _places([equation[b.dof] for b in blocks], unknown.size, band if banded else -1)
+    return _Numbered(equation, unknown, band, banded, pattern, slots, diagonal)
 
 
 def _kinds(dimension: int, nodes: Nodes, offset: np.ndarray, N: int) -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,7 @@ import numpy as np
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.abaqus.text import Card, Row
 
-__all__ = ["ASSEMBLY_KEYWORDS", "Instance", "Numbering", "flattened"]
+__all__ = ["ASSEMBLY_KEYWORDS", "Instance", "Numbering", "flattened", "motion"]
 
 ASSEMBLY_KEYWORDS = {
     **dict.fromkeys(("PART", "END PART"), "a mesh with sets, surfaces and sections, which instances place"),
@@ -32,11 +32,12 @@ ASSEMBLY_KEYWORDS = {
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A part of the assembly: x (in the part) is at rotation (3, 3) . x + shift (3,) in the model."""
+    """A part of the ``assembly``: x (in the part) is at rotation (3, 3) . x + shift (3,) in the model."""
 
     name: str
     rotation: np.ndarray
     shift: np.ndarray
+    assembly: str = ""
 
     def place(self, x: np.ndarray) -> np.ndarray:
         """Return positions (..., 3) in the model of points of the part."""
@@ -90,9 +91,9 @@ class Numbering:
         return f"{name}.{own}" if name else str(own)
 
 
-def _motion(card: Card) -> tuple[np.ndarray, np.ndarray]:
+def motion(card: Card, turns: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Return rotation (3, 3) and shift (3,) from the data lines of *INSTANCE: a translation, then two points on an axis
-    and an angle in degrees, by which the translated part is turned."""
+    and an angle in degrees, by which the translated part is turned, ``turns`` times."""
     R, shift = np.eye(3), np.zeros(3)
     for k, (row, fields) in enumerate(card.rows()):
         if k == 0:
@@ -100,7 +101,7 @@ def _motion(card: Card) -> tuple[np.ndarray, np.ndarray]:
             shift[: len(v)] = v
         elif k == 1:
             v = row.numbers(fields, "a rotation (two points and an angle)", 7, 7)
-            a, b, angle = np.array(v[:3]), np.array(v[3:6]), np.deg2rad(v[6])
+            a, b, angle = np.array(v[:3]), np.array(v[3:6]), np.deg2rad(turns * v[6])
             length = float(np.linalg.norm(b - a))
             if not length > 0.0:
                 row.fail("both points of the axis are the same; give two different ones")
@@ -109,7 +110,7 @@ def _motion(card: Card) -> tuple[np.ndarray, np.ndarray]:
             R = np.eye(3) + np.sin(angle) * N + (1.0 - np.cos(angle)) * N @ N
             shift = R @ (shift - a) + a
         else:
-            row.fail("an instance has two data lines: its translation and its rotation")
+            row.fail("there are two data lines: the translation and the rotation")
     return R, shift
 
 
@@ -159,7 +160,7 @@ def flattened(cards: list[Card]) -> tuple[list[Card], list[Instance]]:
                 card.fail(f"the instance {name} is defined twice")
             if of not in parts:
                 card.fail(f"the part {of!r} is not defined; there are {', '.join(parts) or 'none'}")
-            within = instances[name] = Instance(name, *_motion(card))
+            within = instances[name] = Instance(name, *motion(card), assembly.get("NAME", ""))
             instance = card
             out += [replace(own, instance=within, taken=set(own.taken)) for own in parts[of]]
             continue

@@ -8,7 +8,7 @@ point, as the heading says; sums have none of them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -52,7 +52,7 @@ class Modes:
     kind "frequency": eigenvalue (n,) omega^2, omega (n,) complex [rad/time], frequency (n,) [cycles/time];
     "complex": omega, the imaginary part positive for growing modes as printed; "buckling": factor (n,).  What a kind
     does not have is empty.  participation, effective_mass (n, 6): translations and rotations about x, y, z;
-    total_mass (6,), all NaN where they are not printed.
+    total_mass (6,), all NaN where they are not printed.  diameter (n,): nodal diameters of waves, else empty.
     """
 
     kind: str
@@ -66,6 +66,7 @@ class Modes:
     effective_mass: np.ndarray
     total_mass: np.ndarray
     line: int
+    diameter: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,6 +212,8 @@ def read_dat(path: str | Path) -> DatFile:
     modes: list[dict] = []
     skipped: list[str] = []
     step = increment = mode = 0
+    vibrating = False
+    vibration: set[tuple[str, str, float]] = set()  # tables of a frequency: the second of equal ones is imaginary
     while lines.at < len(lines.text):
         text = lines.text[lines.at]
         here = lines.at + 1
@@ -219,13 +222,20 @@ def read_dat(path: str | Path) -> DatFile:
             continue
         squeezed = re.sub(r"\s+", "", text).upper()
         if match := _STEP.match(text):
-            step, increment, mode = int(match[1]), 0, 0
+            step, increment, mode, vibrating = int(match[1]), 0, 0, False
         elif match := _INCREMENT.match(text):
             increment, mode = int(match[1]), 0
         elif match := _MODE.match(text):
             mode = int(match[1])
+        elif squeezed.startswith("PARTICIPATIONFACTORSFORFREQUENCY"):
+            vibrating, vibration = True, set()
         elif match := _HEADING.match(text):
-            prints.append(_print(lines, match, (step, increment, mode), here))
+            found = _print(lines, match, (step, increment, mode), here)
+            key = (found.quantity, found.set_name, found.time)
+            if vibrating and key in vibration:
+                found = replace(found, quantity=f"{found.quantity}I")
+            vibration.add(key)
+            prints.append(found)
         elif squeezed in ("EIGENVALUEOUTPUT", "BUCKLINGFACTOROUTPUT"):
             modes.append(_modes(lines, squeezed, step, here))
         elif squeezed in ("PARTICIPATIONFACTORS", "EFFECTIVEMODALMASS", "TOTALEFFECTIVEMASS") and modes:
@@ -295,6 +305,8 @@ def _modes(lines: _Lines, kind: str, step: int, here: int) -> dict:
     table = np.array(rows, dtype=float).reshape(len(rows), -1) if rows else np.empty((0, 0))
     if kind.startswith("BUCKLING"):
         width, name = 2, "buckling"
+    elif "EIGENVALUE" in titles and "DIAMETER" in titles:  # by nodal diameters, in a column more
+        width, name = 6, "frequency"
     elif "EIGENVALUE" in titles:
         width, name = 5, "frequency"
     else:
@@ -302,7 +314,9 @@ def _modes(lines: _Lines, kind: str, step: int, here: int) -> dict:
     if rows and table.shape[1] != width:
         lines.at = here - 1
         lines.fail(f"the table of {name} modes has {table.shape[1]} columns; {width} are expected")
-    return {"kind": name, "step": step, "table": table.reshape(len(rows), width), "line": here}
+    table = table.reshape(len(rows), width)
+    found = {"kind": name, "step": step, "table": table, "line": here}
+    return found if width < 6 else {**found, "table": table[:, 1:], "diameter": table[:, 0].astype(int)}
 
 
 def _participation(lines: _Lines, kind: str, modes: dict) -> None:
@@ -340,4 +354,5 @@ def _finish(m: dict) -> Modes:
         m.get("mass", nan),
         m.get("total", np.full(6, np.nan)),
         m["line"],
+        m.get("diameter", np.empty(0, int)),
     )

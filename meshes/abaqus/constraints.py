@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem_mbs.meshes.abaqus.assembly import place, turn
-from fem_mbs.meshes.abaqus.deck import Amplitude, Coupling, Equation, InitialCondition, Mpc, RigidBody, Tie, Transform
+from fem_mbs.meshes.abaqus.deck import (
+    Amplitude,
+    Coupling,
+    CyclicModel,
+    CyclicTie,
+    Equation,
+    InitialCondition,
+    Mpc,
+    PretensionSection,
+    RigidBody,
+    Tie,
+    Transform,
+)
 from fem_mbs.meshes.abaqus.properties import check_axes, where
 from fem_mbs.meshes.abaqus.text import Card, Row, label
 from fem_mbs.meshes.vocabulary import Effect
@@ -93,7 +105,7 @@ def dof_of(row: Row, fields: list[str], i: int) -> int:
 
 
 def mpc(deck: Reading, card: Card) -> None:
-    """Constrain nodes by BEAM, LINK, PIN, TIE, STRAIGHT or PLANE; other types are refused.
+    """Constrain nodes by BEAM, LINK, PIN, TIE, STRAIGHT, PLANE or MEANROT; other types are refused.
 
     A line is a type and nodes or sets; one that begins with 0 continues the one before.
     """
@@ -246,9 +258,11 @@ def distributing_coupling(deck: Reading, card: Card) -> None:
 
 
 def tie(deck: Reading, card: Card) -> None:
-    """Glue two surfaces; CYCLIC SYMMETRY is refused."""
-    if card.flag("CYCLIC SYMMETRY") or card.flag("MULTISTAGE") or card.flag("FLUID PERIODIC"):
-        deck.log.add("keyword", "TIE, CYCLIC SYMMETRY", card)
+    """Glue two surfaces, or with CYCLIC SYMMETRY two faces of a sector; MULTISTAGE is refused."""
+    cyclic = card.flag("CYCLIC SYMMETRY")
+    other = next((kind for kind in ("MULTISTAGE", "FLUID PERIODIC") if card.flag(kind)), None)
+    if other is not None:
+        deck.log.add("keyword", f"TIE, {other}", card)
         card.taken.update(card.params)
         return
     card.choice("TYPE", {"SURFACE": None, "NODE": None}, None)  # nodes follow faces in both, and need not match them
@@ -260,7 +274,50 @@ def tie(deck: Reading, card: Card) -> None:
             row.fail("give the slave and the master surface")
         deck.surplus(row, fields, 2)
         slave, master = (deck.mesh.surface(row, label(f)) for f in fields[:2])
-        deck.ties.append(Tie(name, slave, master, None if np.isnan(tolerance) else tolerance, adjust, where(card)))
+        near = None if np.isnan(tolerance) else tolerance
+        if cyclic:
+            deck.cyclic_ties.append(CyclicTie(name, slave, master, near, where(card)))
+        else:
+            deck.ties.append(Tie(name, slave, master, near, adjust, where(card)))
+
+
+def cyclic_symmetry_model(deck: Reading, card: Card) -> None:
+    """Read the number of sectors N of a wheel, its axis, and its TIE; NGRAPH and ELSET say what other programs draw."""
+    n = card.number("N", np.nan)
+    if n != np.floor(n) or not 2 <= n < 1e6:
+        card.fail(f"N={card.get('N', '')}; give a whole number of sectors, at least 2")
+    for name in ("NGRAPH", "ELSET", "CHECK"):
+        card.get(name)
+    row, fields = deck.only_line(card, "two points of the axis")
+    v = np.array(row.numbers(fields, "an axis (points a and b)", 6, 6))
+    if not np.linalg.norm(v[3:] - v[:3]) > 0.0:
+        row.fail("both points of the axis are the same; give two different ones")
+    deck.cyclic_models.append(
+        CyclicModel(int(n), place(card, v[:3]), place(card, v[3:]), card.get("TIE") or "", where(card))
+    )
+
+
+def pretension_section(deck: Reading, card: Card) -> None:
+    """Cut a part along a SURFACE, or replace a beam ELEMENT, by a section that the first direction of NODE shortens."""
+    surface, element = card.get("SURFACE"), card.get("ELEMENT")
+    if (surface is None) == (element is None):
+        card.fail("give either SURFACE=... or ELEMENT=...")
+    beam = None
+    if element is not None:
+        ids = deck.mesh.elements(Row(card, card.file, card.line), element)
+        if len(ids) != 1:
+            card.fail(f"ELEMENT={element} has {len(ids)} elements; name one beam")
+        beam = int(ids[0])
+    node = deck.mesh.one_node(card, card.need("NODE"))
+    rows, normal = list(card.rows()), None
+    if rows:
+        row, fields = deck.only_line(card, "the normal")
+        normal = np.array(row.numbers(fields, "the normal", 1, 3))
+        normal = np.append(normal, np.zeros(3 - len(normal)))
+        if not np.linalg.norm(normal) > 0.0:
+            row.fail("the normal has no length; give its direction, or none for that of the surface")
+    name = "" if surface is None else deck.mesh.surface(card, surface)
+    deck.pretensions.append(PretensionSection(name, beam, node, normal, where(card)))
 
 
 def transform(deck: Reading, card: Card) -> None:
@@ -345,7 +402,7 @@ def initial_conditions(deck: Reading, card: Card) -> None:
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
         dof = 0 if kind == "TEMPERATURE" else dof_of(row, fields, 1)
-        value = row.number(fields, 1 if dof == 0 else 2, "value")
+        value = row.number(fields, 1 if dof == 0 else 2, "value", 0.0 if dof == 0 else None)
         deck.surplus(row, fields, 2 if dof == 0 else 3)
         deck.initial_conditions.append(InitialCondition(kind, nodes, dof, value, where(row)))
 
@@ -360,6 +417,8 @@ CONSTRAINT_KEYWORDS = {
     "KINEMATIC COUPLING": kinematic_coupling,
     "DISTRIBUTING COUPLING": distributing_coupling,
     "TIE": tie,
+    "PRE-TENSION SECTION": pretension_section,
+    "CYCLIC SYMMETRY MODEL": cyclic_symmetry_model,
     "TRANSFORM": transform,
     "AMPLITUDE": amplitude,
     "INITIAL CONDITIONS": initial_conditions,

@@ -21,11 +21,11 @@ from fem_mbs.meshes.abaqus.assembly import Numbering
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = [
-    "Amplitude", "BeamSection", "Boundary", "Cload", "ConnectorSection", "Coupling", "Dashpot", "Deck", "Dload",
-    "Dsload", "Elastic", "ElementBlock", "Equation", "Expansion", "InitialCondition", "Layer", "Material",
-    "MembraneSection", "Mpc", "Normal", "Orientation", "OutputRequest", "PointMass", "RigidBody", "RotaryInertia",
-    "Section", "ShellSection", "SolidSection", "Spring", "DeckStep", "Surface", "Temperature", "Tie", "Transform",
-    "Unused",
+    "Amplitude", "BeamSection", "Boundary", "Cload", "ConnectorLaw", "ConnectorSection", "Coupling", "CyclicModel",
+    "CyclicTie", "Dashpot", "Deck", "Dload", "Dsload", "Elastic", "ElementBlock", "Equation", "Expansion",
+    "InitialCondition", "Layer", "Material", "MembraneSection", "Mpc", "Normal", "Orientation", "OutputRequest",
+    "PointMass", "RigidBody", "RotaryInertia", "PretensionSection", "Section", "ShellSection", "SolidSection", "Spring",
+    "DeckStep", "Surface", "Temperature", "Tie", "Transform", "Unused",
 ]  # fmt: skip
 
 
@@ -96,8 +96,8 @@ class Expansion(_Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Material(_Frozen):
-    """density (m, 2): value and temperature (NaN where not given), or None; damping (alpha, beta) of Rayleigh; others:
-    the keywords of this material that were not used."""
+    """density (m, 2): value and temperature (NaN where not given), or None; damping (alpha, beta) of Rayleigh;
+    structural: loss factor; others: the keywords of this material that were not used."""
 
     name: str
     elastic: Elastic | None
@@ -106,6 +106,7 @@ class Material(_Frozen):
     damping: tuple[float, float]
     others: tuple[str, ...]
     where: str
+    structural: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,13 +150,13 @@ class SolidSection(_Frozen):
 
 @dataclass(frozen=True, eq=False)
 class BeamSection(_Frozen):
-    """shape and dimensions: RECT (width along local 1, height along 2), CIRC (radius; in CalculiX's decks with two
-    numbers the two thicknesses of an ellipse: as given), PIPE (outer radius, wall), BOX (a, b, t1..t4), I (l, h, b1,
-    b2, t1, t2, t3), L, TRAPEZOID, HEX, ARBITRARY: as given; GENERAL of *BEAM SECTION: area, I11, I12, I22, shear
-    coefficient; of *BEAM GENERAL SECTION: area, I11, I12, I22, J, and warping constants (``general`` tells them apart:
-    it carries E, G, alpha or is None). n1 (3,) local direction 1, not normalised and not made normal to the axis, None
-    where not given; offsets (of the beam's line in parts of the thickness along 1 and 2); density of a general section;
-    nodal: `Deck.nodal_thickness` counts."""
+    """shape and dimensions: RECT (width along local 1, height along 2), CIRC (diameter, with two numbers those of
+    an ellipse; Abaqus's radius is doubled in decks that only Abaqus reads), PIPE (outer radius, wall), BOX (a, b,
+    t1..t4), I (l, h, b1, b2, t1, t2, t3), L, TRAPEZOID, HEX, ARBITRARY: as given; GENERAL of *BEAM SECTION: area,
+    I11, I12, I22, shear coefficient; of *BEAM GENERAL SECTION: area, I11, I12, I22, J, and warping constants
+    (``general`` tells them apart: it carries E, G, alpha or is None). n1 (3,) local direction 1, not normalised and
+    not made normal to the axis, None where not given; offsets (of the beam's line in parts of the thickness along 1
+    and 2); density of a general section; nodal: `Deck.nodal_thickness` counts."""
 
     elset: str
     elements: np.ndarray
@@ -270,12 +271,24 @@ class Dashpot(_Frozen):
 @dataclass(frozen=True, eq=False)
 class ConnectorSection(_Frozen):
     """Connections of two nodes each: one or two types (JOIN, HINGE, SLOT ...), axes by an orientation at the first
-    node, None for those of the model."""
+    node, None for those of the model; behavior: name of its laws in `Deck.behaviors`."""
 
     elset: str
     elements: np.ndarray
     types: tuple[str, ...]
     orientation: str | None
+    behavior: str | None
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
+class ConnectorLaw(_Frozen):
+    """Force of a component (1 to 6) of relative motion: a spring or, with ``damping``, a damper; law (1, 1) its
+    coefficient, or (n, 2) motions, or rates, and forces."""
+
+    component: int
+    damping: bool
+    law: np.ndarray
     where: str
 
 
@@ -363,6 +376,41 @@ class Tie:
     where: str
 
 
+@dataclass(frozen=True)
+class CyclicTie:
+    """The surfaces ``slave`` and ``master`` are the two faces of a sector; tolerance None: the program's own."""
+
+    name: str
+    slave: str
+    master: str
+    tolerance: float | None
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
+class CyclicModel(_Frozen):
+    """A wheel of equal sectors about the axis through the points a (3,) and b (3,), whose faces are those of the cyclic
+    ``tie`` ("": the only one)."""
+
+    sectors: int
+    a: np.ndarray
+    b: np.ndarray
+    tie: str
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
+class PretensionSection(_Frozen):
+    """A cut along the faces of a surface, or instead of a beam ``element`` (the other is "" or None); the first
+    direction of ``node`` is its shortening along the normal (3,), None: that of the surface, or of the beam."""
+
+    surface: str
+    element: int | None
+    node: int
+    normal: np.ndarray | None
+    where: str
+
+
 @dataclass(frozen=True, eq=False)
 class Amplitude(_Frozen):
     """A factor of time: definition TABULAR (t (m,), value (m,), linear between, constant outside) or SMOOTH STEP (with
@@ -401,6 +449,7 @@ class Boundary(_Frozen):
     kind: str
     fixed: bool
     where: str
+    imaginary: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,6 +462,7 @@ class Cload(_Frozen):
     amplitude: str | None
     follower: bool
     where: str
+    imaginary: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -435,17 +485,31 @@ class Dload(_Frozen):
     parameters: np.ndarray
     amplitude: str | None
     where: str
+    imaginary: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Dsload(_Frozen):
-    """A distributed load on a surface: P (pressure), TRVEC (traction, direction (3,)) ..."""
+    """A distributed load on a surface: P (pressure), TRVEC (traction, direction (3,)), TRSHR (its part along the
+    surface has the value) ...; ``follows``: a traction turns with the surface."""
 
     surface: str
     label: str
     value: float
     direction: np.ndarray
     amplitude: str | None
+    where: str
+    follows: bool = True
+    imaginary: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class BaseMotion(_Frozen):
+    """All supports in direction dof (1 to 3) move by an amplitude: kind DISPLACEMENT or ACCELERATION."""
+
+    dof: int
+    amplitude: str
+    kind: str
     where: str
 
 
@@ -491,11 +555,12 @@ class DeckStep(_Frozen):
     name none: "RAMP" over the step, or "STEP" at once, which is the rule of dynamic steps.
     perturbation: linear about the state at the end of the last general step.  direct: fixed increments.  Increments and
     duration of STATIC and DYNAMIC; alpha of DYNAMIC (-1/3..0; the default of the programs is -0.05).  n_modes, lower,
-    upper: number and bounds [cycles/time] of FREQUENCY (upper infinite where not given), number of factors and
-    tolerance of BUCKLE; coriolis: of COMPLEX FREQUENCY; data: frequencies of STEADY STATE DYNAMICS, direct or by the
-    modes of the last FREQUENCY step; modal_damping: first, last mode (0: the highest) and ratio; rayleigh: first, last
-    mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose
-    entries of earlier steps end.
+    upper: number and bounds [cycles/time] of FREQUENCY (upper infinite where not given) and its nodal_diameters of a
+    wheel (first, last or None for all; None: no waves), number of factors and tolerance of BUCKLE; coriolis: of COMPLEX
+    FREQUENCY; data: frequencies of STEADY STATE DYNAMICS, direct or by the modes of the last FREQUENCY step, and with
+    ``between`` (number, bias) the ends of a range in which so many lie between neighbouring natural ones; scaled:
+    whether their scale is given; modal_damping: first, last mode (0: the highest) and ratio; rayleigh: first, last
+    mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose entries of earlier steps end.
     """
 
     number: int
@@ -518,6 +583,7 @@ class DeckStep(_Frozen):
     upper: float
     tolerance: float
     coriolis: bool
+    nodal_diameters: tuple[int, int | None] | None
     modal_damping: tuple[tuple[int, int, float], ...]
     rayleigh: tuple[int, int, float, float]
     options: Mapping[str, str]
@@ -528,6 +594,9 @@ class DeckStep(_Frozen):
     dsloads: tuple[Dsload, ...]
     temperatures: tuple[Temperature, ...]
     outputs: tuple[OutputRequest, ...]
+    base_motions: tuple[BaseMotion, ...]
+    between: tuple[int, float] | None
+    scaled: bool
     new: frozenset[str]
     where: str
 
@@ -582,6 +651,9 @@ class Deck(_Frozen):
     rigid_bodies: tuple[RigidBody, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     ties: tuple[Tie, ...] = ()
+    cyclic_ties: tuple[CyclicTie, ...] = ()
+    cyclic_models: tuple[CyclicModel, ...] = ()
+    pretensions: tuple[PretensionSection, ...] = ()
     initial_conditions: tuple[InitialCondition, ...] = ()
     boundaries: tuple[Boundary, ...] = ()
     steps: tuple[DeckStep, ...] = ()
@@ -589,6 +661,8 @@ class Deck(_Frozen):
     end: str = ""  # file and line of the last line
     #: of "node" and "element": their names INSTANCE.NUMBER in a deck of parts and instances
     numbering: Mapping[str, Numbering] = field(default_factory=dict)
+    of_abaqus: bool = False
+    behaviors: Mapping[str, tuple[ConnectorLaw, ...]] = field(default_factory=dict)
 
     @property
     def assembled(self) -> bool:

@@ -14,6 +14,7 @@ from fem_mbs.errors import MeshError
 from fem_mbs.meshes.abaqus.assembly import Instance, Numbering, place
 from fem_mbs.meshes.abaqus.deck import ElementBlock, Normal, Surface, Unused
 from fem_mbs.meshes.abaqus.elements import MECHANICAL, AbaqusElement, element_type, faces
+from fem_mbs.meshes.abaqus.generation import axes_of_system, part_coordinates
 from fem_mbs.meshes.abaqus.text import MAX_ID, Card, Numbers, Row, label, short
 from fem_mbs.meshes.vocabulary import Effect
 
@@ -108,7 +109,7 @@ class DeckMesh:
         for card in cards:
             owner = "" if card.instance is None else card.instance.name
             if card.keyword == "SYSTEM":
-                systems[owner] = _system(card)
+                systems[owner] = axes_of_system(card)
             elif card.keyword == "NODE":
                 nodes.append(self._nodes(card, systems.get(owner)))
         self._number_nodes(nodes)
@@ -164,6 +165,7 @@ class DeckMesh:
         assembly) says."""
         if isinstance(item, int):
             return item + self.numbering[what].offset(instance)
+        item = self._within_assembly(item)
         head, dot, tail = item.partition(".")
         if dot and instance is None and head in self.instances:
             return int(tail) + self.numbering[what].offset(self.instances[head]) if tail.isdigit() else item
@@ -184,15 +186,7 @@ class DeckMesh:
             self.log.add("entry", "NODE, direction of the normal", row, count=int((table.counts > 4).sum()))
         values = table.padded(4)
         ids = self._ids(values[:, 0], card, table, "node")
-        x = values[:, 1:]
-        kind = card.get("SYSTEM", "R")
-        if kind == "C":  # radius, angle [deg], z
-            angle = np.deg2rad(x[:, 1])
-            x = np.column_stack([x[:, 0] * np.cos(angle), x[:, 0] * np.sin(angle), x[:, 2]])
-        elif kind not in ("R", "RECTANGULAR"):
-            card.fail(f"SYSTEM={kind} is not read; give rectangular (R) or cylindrical (C) coordinates")
-        if system is not None:
-            x = x @ system[0] + system[1]
+        x = part_coordinates(card, values[:, 1:], system)
         return card, table, ids, place(card, x)
 
     @staticmethod
@@ -496,7 +490,14 @@ class DeckMesh:
 
     def name_of(self, at: Card | Row, name: str) -> str:
         """Return the full name of a set, surface or orientation that a keyword names."""
-        return str(name) if "." in name and name.partition(".")[0] in self.instances else _key(at.instance, name)
+        name = self._within_assembly(name)
+        return name if "." in name and name.partition(".")[0] in self.instances else _key(at.instance, name)
+
+    def _within_assembly(self, name: str) -> str:
+        """Return ASSEMBLY.INSTANCE.NAME without the assembly."""
+        head, _, rest = name.partition(".")
+        found = self.instances.get(rest.partition(".")[0])
+        return rest if found is not None and found.assembly == head and head not in self.instances else name
 
     def nset(self, at: Card | Row, name: str) -> np.ndarray:
         """Return nodes of a set."""
@@ -634,27 +635,6 @@ def _free_faces(block: ElementBlock, at: np.ndarray, table: dict[str, np.ndarray
 def _key(instance: Instance | None, name: str) -> str:
     """Return the full name of what an instance, or the assembly, calls so."""
     return name if instance is None else f"{instance.name}.{name}"
-
-
-def _system(card: Card) -> tuple[np.ndarray, np.ndarray]:
-    """Return axes (3, 3), in rows, and origin (3,) of *SYSTEM: a, a point b on the first axis, and c in the plane of
-    the first two."""
-    values: list[float] = []
-    for k, (row, fields) in enumerate(card.rows()):
-        if k > 1:
-            row.fail("*SYSTEM has two data lines: a and b, and c")
-        values += row.numbers(fields, "the points of a system", 3, 6 if k == 0 else 3)
-    a, b, c = (np.array(values[i : i + 3]) for i in (0, 3, 6))
-    if len(values) < 6:
-        return np.eye(3), a if len(a) else np.zeros(3)
-    e1 = b - a
-    e3 = np.array([0.0, 0.0, 1.0]) if not len(c) else np.cross(e1, c - a)
-    e2 = np.cross(e3, e1)
-    lengths = [float(np.linalg.norm(e)) for e in (e1, e2, e3)]
-    if min(lengths[0], lengths[2]) <= 0.0 or lengths[1] <= 1e-12 * lengths[0] * lengths[2]:
-        card.fail("the points of the system lie on one line; give a, b on the first axis, c beside it")
-    e1, e2 = e1 / lengths[0], e2 / lengths[1]
-    return np.stack((e1, e2, np.cross(e1, e2))), a
 
 
 def _place_of(parts: list, k: int) -> Row:

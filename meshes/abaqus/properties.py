@@ -13,6 +13,7 @@ import numpy as np
 from fem_mbs.meshes.abaqus.assembly import place, turn
 from fem_mbs.meshes.abaqus.deck import (
     BeamSection,
+    ConnectorLaw,
     ConnectorSection,
     Dashpot,
     Elastic,
@@ -50,12 +51,20 @@ class MaterialDraft:
     density: np.ndarray | None = None
     expansion: Expansion | None = None
     damping: tuple[float, float] = (0.0, 0.0)
+    structural: float = 0.0
     others: list[str] = field(default_factory=list)
 
     def done(self) -> Material:
         """Return the finished material."""
         return Material(
-            self.name, self.elastic, self.density, self.expansion, self.damping, tuple(self.others), where(self.card)
+            self.name,
+            self.elastic,
+            self.density,
+            self.expansion,
+            self.damping,
+            tuple(self.others),
+            where(self.card),
+            self.structural,
         )
 
 
@@ -137,11 +146,15 @@ def expansion(deck: Reading, card: Card) -> None:
 
 
 def damping(deck: Reading, card: Card) -> None:
-    """Read ALPHA and BETA of Rayleigh's damping of a material."""
+    """Read ALPHA and BETA of Rayleigh's damping of a material, and the loss factor STRUCTURAL."""
     if not deck.materials or deck.steps:
         deck.log.add("keyword", card.keyword, card)
         return
-    deck.material(card).damping = (card.number("ALPHA", 0.0), card.number("BETA", 0.0))
+    material = deck.material(card)
+    material.damping = (card.number("ALPHA", 0.0), card.number("BETA", 0.0))
+    material.structural = card.number("STRUCTURAL", 0.0)
+    if material.structural < 0.0:
+        card.fail(f"STRUCTURAL={material.structural:g}; give 0 or more")
 
 
 def other_of_material(deck: Reading, card: Card) -> None:
@@ -303,6 +316,8 @@ def beam_section(deck: Reading, card: Card) -> None:
         row.fail("a dimension of the section is not positive")
     if shape == "GENERAL" and dimensions[0] <= 0:
         row.fail(f"the area is {dimensions[0]:g}; give a positive number")
+    if shape == "CIRC" and deck.of_abaqus:  # which gives the radius
+        dimensions = 2.0 * dimensions
     n1, constants = None, None
     if rows:
         row, fields = rows.pop(0)
@@ -372,6 +387,16 @@ def shell_section(deck: Reading, card: Card) -> None:
         for row, _ in rows[1:]:
             row.fail("a shell section that is not COMPOSITE has one line")
     deck.sections.append(ShellSection(name, ids, material_name, t, shift, orient, tuple(layers), nodal, where(card)))
+
+
+def shell_general_section(deck: Reading, card: Card) -> None:
+    """Read shells with a MATERIAL or COMPOSITE; a stiffness of its own is refused."""
+    if card.has("MATERIAL") or card.has("COMPOSITE"):
+        shell_section(deck, card)
+        return
+    deck.cover(card.keyword, deck.mesh.elset(card, card.need("ELSET")))
+    card.taken.update(card.params)
+    deck.log.add("keyword", card.keyword, card, reason="the stiffness of the section is not read; give MATERIAL")
 
 
 def _is_number(text: str) -> bool:
@@ -518,7 +543,48 @@ def connector_section(deck: Reading, card: Card) -> None:
             orient = deck.refer(row, "orientation", names[0])
         if len(names) > 1 and names[1] not in ("", names[0]):
             row.fail("axes of its own at the second node are not read; give both nodes the same orientation")
-    deck.sections.append(ConnectorSection(name, ids, types, orient, where(card)))
+    deck.sections.append(ConnectorSection(name, ids, types, orient, card.get("BEHAVIOR"), where(card)))
+
+
+def connector_behavior(deck: Reading, card: Card) -> None:
+    """Begin the laws of connectors."""
+    deck.behavior = card.need("NAME")
+    deck.behaviors[deck.behavior] = []
+
+
+def connector_elasticity(deck: Reading, card: Card) -> None:
+    """Read the spring of a component of connectors, linear or a table; coupled and rigid ones are refused."""
+    _connector_law(deck, card, False)
+
+
+def connector_damping(deck: Reading, card: Card) -> None:
+    """Read the damper of a component of connectors, linear or a table; coupled ones are refused."""
+    _connector_law(deck, card, True)
+
+
+def _connector_law(deck: Reading, card: Card, damping: bool) -> None:
+    if deck.behavior is None:
+        card.fail("it stands outside of a behavior; put *CONNECTOR BEHAVIOR, NAME=... before it")
+    component, nonlinear = card.count("COMPONENT", 0), card.flag("NONLINEAR")
+    if component > 6:
+        card.fail(f"COMPONENT={component} must be from 1 to 6")
+    if not component:
+        deck.log.add("parameter", f"{card.keyword} without COMPONENT", card, reason="components are not coupled")
+        return
+    rows = list(card.rows())
+    if not rows or (nonlinear and len(rows) < 2):
+        card.fail("no data; give the coefficient, with NONLINEAR two lines or more of force and motion")
+    values = []
+    for row, fields in rows:
+        deck.surplus(row, fields, 1 + nonlinear)
+        first = row.number(fields, 0, "force" if nonlinear else "coefficient")
+        values.append([row.number(fields, 1, "motion"), first] if nonlinear else [first])
+        if nonlinear and len(values) > 1 and values[-1][0] <= values[-2][0]:
+            row.fail("the second entry must increase from line to line")
+    for row, _ in () if nonlinear else rows[1:]:
+        deck.log.add("entry", f"{card.keyword}, lines after the first", row)
+    law = np.array(values if nonlinear else values[:1])
+    deck.behaviors[deck.behavior].append(ConnectorLaw(component, damping, law, where(card)))
 
 
 # ---- at nodes --------------------------------------------------------------------------------------------------------
@@ -591,7 +657,10 @@ PROPERTY_KEYWORDS = {
     "SURFACE SECTION": section_not_used,
     "USER SECTION": section_not_used,
     "CONNECTOR SECTION": connector_section,
-    "SHELL GENERAL SECTION": section_not_used,
+    "CONNECTOR BEHAVIOR": connector_behavior,
+    "CONNECTOR ELASTICITY": connector_elasticity,
+    "CONNECTOR DAMPING": connector_damping,
+    "SHELL GENERAL SECTION": shell_general_section,
     "GAP": section_not_used,
     "MASS": mass,
     "ROTARY INERTIA": rotary_inertia,

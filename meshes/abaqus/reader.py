@@ -25,6 +25,7 @@ from fem_mbs.meshes.abaqus.constraints import CONSTRAINT_KEYWORDS
 from fem_mbs.meshes.abaqus.deck import Deck, DeckStep
 from fem_mbs.meshes.abaqus.elements import SECTIONED
 from fem_mbs.meshes.abaqus.files import read_cards
+from fem_mbs.meshes.abaqus.generation import GENERATION_KEYWORDS, generated
 from fem_mbs.meshes.abaqus.mesh import DeckMesh, Log
 from fem_mbs.meshes.abaqus.parameters import substituted
 from fem_mbs.meshes.abaqus.properties import (
@@ -84,15 +85,10 @@ _NOT_USED = {
         ("MODEL CHANGE", "CHANGE MATERIAL", "CHANGE PLASTIC", "CHANGE SOLID SECTION"),
         "elements and materials are the same in all steps",
     ),
-    "PRE-TENSION SECTION": "pre-tension is not computed",
-    **dict.fromkeys(
-        ("CYCLIC SYMMETRY MODEL", "SELECT CYCLIC SYMMETRY MODES"), "models of one sector are not computed"
-    ),
     **dict.fromkeys(
         ("GLOBAL DAMPING", "COMPOSITE MODAL DAMPING", "DAMPING CONTROLS"),
         "damping comes from materials and dashpots",
     ),
-    "BASE MOTION": "the motion of supports is given by *BOUNDARY",
     **dict.fromkeys(
         (
             "CFLUX", "DFLUX", "FILM", "RADIATE", "VIEWFACTOR", "MASS FLOW", "MASS FLOW RATE", "COUPLED THERMAL",
@@ -117,16 +113,19 @@ _NOT_USED = {
     ),
     **dict.fromkeys(
         (
-            "CONNECTOR BEHAVIOR", "CONNECTOR MOTION", "CONNECTOR LOAD", "CONNECTOR ELASTICITY", "CONNECTOR DAMPING",
-            "CONNECTOR STOP",
+            "CONNECTOR MOTION", "CONNECTOR LOAD", "CONNECTOR STOP", "CONNECTOR LOCK", "CONNECTOR FRICTION",
+            "CONNECTOR PLASTICITY", "CONNECTOR DAMAGE INITIATION", "CONNECTOR FAILURE",
+            "CONNECTOR CONSTITUTIVE REFERENCE", "CONNECTOR DERIVED COMPONENT", "CONNECTOR POTENTIAL",
         ),
-        "connectors are not computed",
+        "of connectors only springs and dampers of single components are computed",
     ),
     "RELEASE": "beams are clamped at their nodes",
     "INERTIA RELIEF": "a model in statics needs supports",
     **dict.fromkeys(("EMBEDDED ELEMENT", "REBAR", "REBAR LAYER"), "embedded elements are not computed"),
     "SHELL TO SOLID COUPLING": "edges of shells are not coupled to faces of solids",
-    **dict.fromkeys(("MATRIX ASSEMBLE", "MATRIX INPUT", "MATRIX GENERATE"), "matrices of other programs are not read"),
+    **dict.fromkeys(
+        ("MATRIX ASSEMBLE", "MATRIX INPUT", "MATRIX OUTPUT", "ELEMENT MATRIX OUTPUT"), "matrices are not exchanged"
+    ),
     **dict.fromkeys(("ADAPTIVE MESH", "REFINE MESH", "USE REFINED MESH"), "the mesh stays as it is"),
     "INITIAL STRAIN INCREASE": "initial strains are not computed",
     **dict.fromkeys(("PARTICIPATION", "FREQUENCY RANGE"), "the keyword is not read"),
@@ -134,15 +133,13 @@ _NOT_USED = {
 _HARMLESS_PARAMETERS = ("NAME", "UNSYMM", "CONVERTSDI", "EXTRAPOLATION", "SOLVER", "INTERNAL", "HEADING")
 # Without these the deck is not whole: it must be written in another way.
 _REFUSED = {
-    **dict.fromkeys(
-        ("NGEN", "NFILL", "NCOPY", "NMAP", "ELGEN", "ELCOPY"),
-        "generated nodes and elements are not read; write them out as *NODE and *ELEMENT",
-    ),
+    "NMAP": "mapped coordinates are not read; write the nodes out as *NODE",
     "SUBSTRUCTURE PATH": "substructures are not read; write the deck with their elements",
 }
 
+_OF_MESH = (*_MESH_KEYWORDS, *GENERATION_KEYWORDS, *ASSEMBLY_KEYWORDS)
 _HANDLERS = {**PROPERTY_KEYWORDS, **MATERIAL_KEYWORDS, **CONSTRAINT_KEYWORDS, **STEP_KEYWORDS}
-_ALL = (*_HANDLERS, *_MESH_KEYWORDS, *ASSEMBLY_KEYWORDS, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_REFUSED)
+_ALL = (*_HANDLERS, *_OF_MESH, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_REFUSED)
 _KNOWN = {name.replace(" ", ""): name for name in _ALL}
 _KNOWN |= {"PRE-TENSIONSECTION": "PRE-TENSION SECTION", "ELPRINT": "EL PRINT", "ELEMENTPRINT": "EL PRINT"}
 _KNOWN |= {"ELEMENTFILE": "EL FILE", "ELFILE": "EL FILE", "ELOUTPUT": "ELEMENT OUTPUT", "RIGIDBODY": "RIGID BODY"}
@@ -164,7 +161,8 @@ def _word(name: str, handler: Callable) -> Word:
 
 def keywords() -> list[Word]:
     """Return all keywords that the reader knows, with what becomes of them."""
-    found = [Word(name, Use.USED, text) for name, text in (*_MESH_KEYWORDS.items(), *ASSEMBLY_KEYWORDS.items())]
+    mesh = {**_MESH_KEYWORDS, **GENERATION_KEYWORDS, **ASSEMBLY_KEYWORDS}
+    found = [Word(name, Use.USED, text) for name, text in mesh.items()]
     found += [_word(name, handler) for name, handler in _HANDLERS.items()]
     found += [Word(name, Use.PASSED, "output, and the conduct of the other program") for name in _HARMLESS]
     found += [Word(name, Use.PASSED, "definitions that nothing uses without contact or heat") for name in _DEFINITIONS]
@@ -177,6 +175,8 @@ class Reading:
 
     def __init__(self, cards: list[Card], instances: list[Instance]) -> None:
         self.log = Log()
+        #: whether the deck has keywords that CalculiX does not have
+        self.of_abaqus = bool(instances) or any(card.made is not None for card in cards)
         self.mesh = DeckMesh(cards, self.log, instances)
         self.materials: list[MaterialDraft] = []
         self.orientations: dict = {}
@@ -186,12 +186,17 @@ class Reading:
         self.normals: list = self.mesh.beam_normals()
         self.nodal_thickness: dict = {}
         self.transforms: list = []
+        self.behaviors: dict[str, list] = {}
+        self.behavior: str | None = None
         self.equations: list = []
         self.mpcs: list = []
         self.rigid_bodies: list = []
         self.couplings: list = []
         self.coupling: tuple | None = None
         self.ties: list = []
+        self.cyclic_ties: list = []
+        self.cyclic_models: list = []
+        self.pretensions: list = []
         self.initial_conditions: list = []
         self.boundaries: list = []
         self.steps: list[DeckStep] = []
@@ -315,10 +320,16 @@ def _cards(path: Path) -> list[Card]:
     return cards
 
 
+def _placed(cards: list[Card]) -> tuple[list[Card], list[Instance]]:
+    """Return the keywords of all instances, with generated nodes and elements written out, and the instances."""
+    flat, instances = flattened(cards)
+    return generated(flat), instances
+
+
 def element_place(path: str | Path, element: int) -> str:
     """Return file and line of an element of a deck, for messages about it; MeshError if the deck has no such
     element."""
-    mesh = Reading(*flattened(_cards(Path(path)))).mesh
+    mesh = Reading(*_placed(_cards(Path(path)))).mesh
     return where(mesh.element_place(element))
 
 
@@ -329,9 +340,9 @@ def read_deck_mesh(path: str | Path) -> tuple[DeckMesh, list[str]]:
         MeshError: the mesh cannot be read.
     """
     cards = _cards(Path(path))
-    flat, instances = flattened(cards)
+    flat, instances = _placed(cards)
     mesh = DeckMesh(flat, Log(), instances)
-    rest = dict.fromkeys(c.keyword for c in cards if c.keyword not in (*_MESH_KEYWORDS, *ASSEMBLY_KEYWORDS))
+    rest = dict.fromkeys(c.keyword for c in cards if c.keyword not in _OF_MESH)
     return mesh, list(rest)
 
 
@@ -342,7 +353,7 @@ def read_deck(path: str | Path) -> Deck:
     for card in whole:
         if card.keyword == "RESTART" and "READ" in card.params:
             card.fail("the model comes from a restart file; give the deck that wrote it")
-    cards, instances = flattened(whole)
+    cards, instances = _placed(whole)
     reading = Reading(cards, instances)
     title: list[str] = []
     for card in cards:
@@ -396,10 +407,15 @@ def read_deck(path: str | Path) -> Deck:
         rigid_bodies=tuple(reading.rigid_bodies),
         couplings=tuple(reading.couplings),
         ties=tuple(reading.ties),
+        cyclic_ties=tuple(reading.cyclic_ties),
+        cyclic_models=tuple(reading.cyclic_models),
+        pretensions=tuple(reading.pretensions),
         initial_conditions=tuple(reading.initial_conditions),
         boundaries=tuple(reading.boundaries),
         steps=tuple(reading.steps),
         unused=reading.log.entries(),
         end=_end(whole),
         numbering=mesh.numbering,
+        of_abaqus=reading.of_abaqus,
+        behaviors={name: tuple(laws) for name, laws in reading.behaviors.items()},
     )

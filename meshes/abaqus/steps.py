@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.meshes.abaqus.constraints import dof_of
-from fem_mbs.meshes.abaqus.deck import Boundary, Cload, DeckStep, Dload, Dsload, OutputRequest, Temperature
+from fem_mbs.meshes.abaqus.deck import BaseMotion, Boundary, Cload, DeckStep, Dload, Dsload, OutputRequest, Temperature
 from fem_mbs.meshes.abaqus.properties import where
 from fem_mbs.meshes.abaqus.text import Card, Row, label, short
 from fem_mbs.meshes.vocabulary import Effect
@@ -36,9 +36,12 @@ class StepDraft:
             "direct": False, "explicit": False, "increment": 1.0, "duration": 1.0, "min_increment": 0.0,
             "max_increment": np.inf, "alpha": -0.05, "n_modes": 0, "lower": -np.inf, "upper": np.inf, "tolerance": 0.01,
             "options": {}, "data": np.empty(0), "supported": False, "coriolis": False,
-            "modal_damping": (), "rayleigh": (1, 0, 0.0, 0.0),
+            "nodal_diameters": None,
+            "modal_damping": (), "rayleigh": (1, 0, 0.0, 0.0), "between": None, "scaled": False,
         }  # fmt: skip
         self.lists: dict[str, list[Any]] = {k: [] for k in _LISTS}
+        self.of_modes: list[Boundary] = []  # supports of buckling modes, LOAD CASE=2
+        self.of_modes_at: Card | None = None
         self.new: set[str] = set()
 
     def done(self) -> DeckStep:
@@ -60,7 +63,7 @@ class StepDraft:
         )
 
 
-_LISTS = ("boundaries", "cloads", "dloads", "dsloads", "temperatures", "outputs")
+_LISTS = ("boundaries", "cloads", "dloads", "dsloads", "temperatures", "outputs", "base_motions")
 
 
 def step(deck: Reading, card: Card) -> None:
@@ -74,8 +77,16 @@ def end_step(deck: Reading, card: Card) -> None:
     """End a step."""
     if deck.step is None:
         card.fail("there is no *STEP before it")
-    deck.steps.append(deck.step.done())
+    draft = deck.step
+    if draft.of_modes_at is not None and _held(draft.of_modes) != _held(draft.lists["boundaries"]):
+        deck.log.add("parameter", "BOUNDARY, LOADCASE=2", draft.of_modes_at, reason="modes have other supports")
+    deck.steps.append(draft.done())
     deck.step = None
+
+
+def _held(boundaries: list[Boundary]) -> set[tuple[int, int, float]]:
+    """Return node, direction and value of all supports."""
+    return {(int(node), d, b.value) for b in boundaries for node in b.nodes for d in b.dofs}
 
 
 def _inside(deck: Reading, card: Card) -> StepDraft:
@@ -116,7 +127,7 @@ def procedure(deck: Reading, card: Card) -> None:
         for extra, _ in rows[1:]:
             extra.fail("the procedure has one data line")
         COMPUTED[card.keyword](card, row, fields, values)
-        deck.surplus(row, fields, *_SURPLUS.get(card.keyword, (4, Effect.NONE)))
+        deck.surplus(row, fields, *_surplus(card, row, fields))
     values["options"] = {k: v or "" for k, v in card.params.items() if k not in card.taken}
     for name in values["options"]:
         harmless = name in _HARMLESS
@@ -127,6 +138,14 @@ def procedure(deck: Reading, card: Card) -> None:
 # Entries of a procedure's line that are read, and what the others do: a shift (Abaqus) or a time that scales masses
 # (CalculiX) in FREQUENCY, the conduct of the solver in the others.
 _SURPLUS = {"FREQUENCY": (3, Effect.DROPPED), "BUCKLE": (2, Effect.NONE), "COMPLEX FREQUENCY": (1, Effect.NONE)}
+
+
+def _surplus(card: Card, row: Row, fields: list[str]) -> tuple[int, Effect]:
+    """Return how many entries of a procedure's line are read, and what the others do: modes next to a shift that is
+    not positive are the lowest."""
+    if card.keyword == "FREQUENCY" and row.number(fields, 3, "shift", 0.0) <= 0.0:
+        return 3, Effect.NONE
+    return _SURPLUS.get(card.keyword, (4, Effect.NONE))
 
 
 def _times(card: Card, row: Row, fields: list[str], values: dict) -> None:
@@ -201,6 +220,12 @@ def _frequency(card: Card, row: Row, fields: list[str], values: dict) -> None:
         row.fail(f"the bounds are {values['lower']:g} and {values['upper']:g}; the upper must be greater")
 
 
+def select_cyclic_symmetry_modes(deck: Reading, card: Card) -> None:
+    """Read the nodal diameters of a FREQUENCY step, from NMIN to NMAX."""
+    draft = _inside(deck, card)
+    draft.defaults["nodal_diameters"] = (card.count("NMIN", 0), card.count("NMAX", 0) if card.has("NMAX") else None)
+
+
 def _buckle(card: Card, row: Row, fields: list[str], values: dict) -> None:
     """Read number and accuracy of buckling factors."""
     _count(row, fields, values)
@@ -214,25 +239,36 @@ def _complex(card: Card, row: Row, fields: list[str], values: dict) -> None:
 
 
 def _steady(card: Card, row: Row, fields: list[str], values: dict) -> None:
-    """Read the frequencies of steady vibrations, spread between two of them."""
+    """Read the frequencies of steady vibrations: between two, or between natural ones, with a bias."""
     direct = card.flag("DIRECT")
-    interval = card.get("INTERVAL", "RANGE" if direct else "EIGENFREQUENCY")
-    if interval != "RANGE":
-        card.fail(f"INTERVAL={interval} is not read, which is the default without DIRECT; give INTERVAL=RANGE")
-    scale = card.choice("FREQUENCY SCALE", {"LOG": "log", "LIN": "linear"}, "log")
+    interval = card.choice("INTERVAL", {"RANGE": "range", "EIGENFREQUENCY": "modes"}, "range" if direct else "modes")
+    if direct and interval == "modes":
+        card.fail("INTERVAL=EIGENFREQUENCY is not read with DIRECT; give INTERVAL=RANGE")
+    if card.has("HARMONIC") and not card.flag("HARMONIC"):
+        card.fail("HARMONIC=NO is not read; give the harmonics of the loads as steps of their own")
+    values["scaled"] = card.has("FREQUENCY SCALE")
+    scale = card.choice("FREQUENCY SCALE", {"LOG": "log", "LIN": "linear"}, "log" if interval == "range" else "linear")
+    if interval == "modes" and scale == "log":
+        card.fail("FREQUENCY SCALE=LOGARITHMIC is not read between natural frequencies; give LINEAR")
     lower = row.number(fields, 0, "lowest frequency")
     upper = row.number(fields, 1, "highest frequency", 0.0) or lower
     n = row.whole(fields, 2, "number of frequencies", 20)
-    bias = row.number(fields, 3, "bias", 1.0)
-    if not 0.0 < lower <= upper:
+    bias = row.number(fields, 3, "bias", 0.0) or (1.0 if interval == "range" else 3.0)
+    if not 0.0 <= lower <= upper or (scale == "log" and not lower):
         row.fail(f"the frequencies are {lower:g} and {upper:g}; give positive ones that rise")
-    if bias != 1.0:
-        row.fail(f"the bias is {bias:g}; give 1, which spreads the frequencies evenly")
+    if bias < 1.0:
+        row.fail(f"the bias is {bias:g}; give 1 or more")
     if upper > lower and n < 2:
         row.fail(f"the number of frequencies is {n}; give 2 or more, both ends are among them")
-    spread = np.geomspace if scale == "log" else np.linspace
-    values["data"] = spread(lower, upper, n) if upper > lower else np.array([lower])
     values["direct"] = direct
+    if upper <= lower:
+        values["data"] = np.array([lower])
+    elif interval == "modes":
+        values["data"], values["between"] = np.array([lower, upper]), (n, bias)
+    else:
+        y = np.linspace(-1.0, 1.0, n)
+        share = 0.5 * (1.0 + np.sign(y) * np.abs(y) ** (1.0 / bias))
+        values["data"] = lower * (upper / lower) ** share if scale == "log" else lower + share * (upper - lower)
 
 
 #: Procedures that the model computes -> what reads their line.
@@ -245,6 +281,7 @@ PROCEDURES = (
     "COUPLED TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT", "ELECTROMAGNETICS", "CFD", "GREEN",
     "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION", "RANDOM RESPONSE",
     "RESPONSE SPECTRUM", "MODAL DYNAMICS", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
+    "MATRIX GENERATE",
 )  # fmt: skip
 
 
@@ -291,9 +328,28 @@ def _new(deck, card: Card, kind: str) -> None:
 
 
 def _amplitude(deck: Reading, card: Card) -> str | None:
-    card.flag("REAL")  # of steady vibrations: in phase, which those without IMAGINARY are
     name = card.get("AMPLITUDE")
     return None if name is None else deck.refer(card, "amplitude", name)
+
+
+def _imaginary(card: Card) -> bool:
+    """Return whether values are imaginary parts of steady vibrations: IMAGINARY in Abaqus, LOAD CASE=2 in CalculiX."""
+    card.flag("REAL")
+    case = card.count("LOAD CASE", 1)
+    if case not in (1, 2):
+        card.fail(f"LOAD CASE={case}; give 1 or 2, the real or imaginary part of steady vibrations")
+    return card.flag("IMAGINARY") or case == 2
+
+
+def base_motion(deck: Reading, card: Card) -> None:
+    """Move all supports in one direction by an amplitude."""
+    draft = _inside(deck, card)
+    dof = card.count("DOF", 0)
+    if not 1 <= dof <= 3:
+        card.fail(f"DOF={dof}; give a direction from 1 to 3")
+    kind = card.choice("TYPE", {"DISPLACEMENT": "DISPLACEMENT", "ACCELERATION": "ACCELERATION"}, "ACCELERATION")
+    name = deck.refer(card, "amplitude", card.need("AMPLITUDE"))
+    draft.lists["base_motions"].append(BaseMotion(dof, name, kind, where(card)))
 
 
 def boundary(deck: Reading, card: Card) -> None:
@@ -303,16 +359,21 @@ def boundary(deck: Reading, card: Card) -> None:
         card.taken.update(card.params)
         deck.log.add("keyword", "BOUNDARY, SUBMODEL or USER", card, reason="its values come from elsewhere")
         return
-    amplitude, fixed = _amplitude(deck, card), card.flag("FIXED")
+    amplitude, fixed, imaginary = _amplitude(deck, card), card.flag("FIXED"), _imaginary(card)
     kind = card.get("TYPE", "DISPLACEMENT")
     if kind not in ("DISPLACEMENT", "VELOCITY", "ACCELERATION"):
         card.fail(f"TYPE={kind} is not known; known are DISPLACEMENT, VELOCITY and ACCELERATION")
+    case = card.get("LOAD CASE", "1")
+    if case not in ("1", "2") or (case == "2" and deck.step is None):
+        card.fail(f"LOAD CASE={case} is not known; known are 1 and 2, in steps")
     out = deck.boundaries if deck.step is None else deck.step.lists["boundaries"]
+    if deck.step is not None and case == "2":
+        out, deck.step.of_modes_at = deck.step.of_modes, card
     runs = deck.mesh.runs(card, 2, 4)
     if runs is not None and all(_directions(v[0], v[1]) for _, _, v in runs):
         for row, nodes, (first, last, value) in runs:
             dofs = tuple(range(int(first), int(last or first) + 1))
-            out.append(Boundary(nodes, dofs, float(value), amplitude, kind, fixed, where(row)))
+            out.append(Boundary(nodes, dofs, float(value), amplitude, kind, fixed, where(row), imaginary))
         return
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
@@ -334,7 +395,7 @@ def boundary(deck: Reading, card: Card) -> None:
             deck.log.add("entry", "BOUNDARY in directions other than 1 to 6", row)
             dofs = tuple(d for d in dofs if 1 <= d <= 6)
         if dofs:
-            out.append(Boundary(nodes, dofs, value, amplitude, kind, fixed, where(row)))
+            out.append(Boundary(nodes, dofs, value, amplitude, kind, fixed, where(row), imaginary))
 
 
 def _directions(first: float, last: float) -> bool:
@@ -346,14 +407,15 @@ def cload(deck: Reading, card: Card) -> None:
     """Read forces and moments at nodes."""
     draft = _inside(deck, card)
     _new(deck, card, "CLOAD")
-    amplitude, follower = _amplitude(deck, card), card.flag("FOLLOWER")
+    amplitude, follower, imaginary = _amplitude(deck, card), card.flag("FOLLOWER"), _imaginary(card)
     if card.flag("USER"):
         deck.log.add("keyword", "CLOAD, USER", card, reason="its values come from elsewhere")
         return
     runs = deck.mesh.runs(card, 3, 3)
     if runs is not None and all(_directions(v[0], 0) for _, _, v in runs):
         for row, nodes, (dof, value) in runs:
-            draft.lists["cloads"].append(Cload(nodes, int(dof), float(value), amplitude, follower, where(row)))
+            load = Cload(nodes, int(dof), float(value), amplitude, follower, where(row), imaginary)
+            draft.lists["cloads"].append(load)
         return
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
@@ -362,9 +424,8 @@ def cload(deck: Reading, card: Card) -> None:
         if row.whole(fields, 1, "direction") in (0, 7, 8, 11):
             deck.log.add("entry", "CLOAD in directions other than 1 to 6", row)
             continue
-        draft.lists["cloads"].append(
-            Cload(nodes, dof_of(row, fields, 1), row.number(fields, 2, "value"), amplitude, follower, where(row))
-        )
+        dof, value = dof_of(row, fields, 1), row.number(fields, 2, "value")
+        draft.lists["cloads"].append(Cload(nodes, dof, value, amplitude, follower, where(row), imaginary))
 
 
 _BODY = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
@@ -379,7 +440,7 @@ def dload(deck: Reading, card: Card) -> None:
     """Read P, P1 to P6, GRAV, CENTRIF, BX, BY, BZ, PX, PY, PZ on elements; other labels are refused."""
     draft = _inside(deck, card)
     _new(deck, card, "DLOAD")
-    amplitude = _amplitude(deck, card)
+    amplitude, imaginary = _amplitude(deck, card), _imaginary(card)
     for row, fields in card.rows():
         if len(fields) < 2:
             row.fail("1 entry; give element or set, the kind of load and its value")
@@ -411,7 +472,7 @@ def dload(deck: Reading, card: Card) -> None:
             )
         value = float(v[0]) if len(v) else 0.0
         draft.lists["dloads"].append(
-            Dload(elements, name, kind, face, value, direction, point, v, amplitude, where(row))
+            Dload(elements, name, kind, face, value, direction, point, v, amplitude, where(row), imaginary)
         )
 
 
@@ -424,26 +485,32 @@ def _direction(row: Row, v: np.ndarray, start: int) -> np.ndarray:
 
 
 def dsload(deck: Reading, card: Card) -> None:
-    """Read P and TRVEC on surfaces; other labels are refused."""
+    """Read P, TRVEC and TRSHR on surfaces; other labels are refused."""
     draft = _inside(deck, card)
     _new(deck, card, "DSLOAD")
-    amplitude = _amplitude(deck, card)
+    amplitude, follows, imaginary = _amplitude(deck, card), _follows(card), _imaginary(card)
     for row, fields in card.rows():
         if len(fields) < 2:
             row.fail("1 entry; give the surface, the kind of load and its value")
         surface = deck.mesh.surface(row, label(fields[0]))
         name = label(fields[1])
         if not _OTHER_LOADS.fullmatch(name):
-            row.fail(f"the load {short(name)} is not known; known are P and TRVEC")
+            row.fail(f"the load {short(name)} is not known; known are P, TRVEC and TRSHR")
         direction = np.zeros(3)
         value = row.number(fields, 2, "value", 0.0 if name.endswith("NU") else None)
         if name == "P":
             deck.surplus(row, fields, 3)
-        if name == "TRVEC":
+        if name in ("TRVEC", "TRSHR"):
             direction = _direction(row, np.array(row.numbers(fields[2:], "a load")), 1)
         elif name != "P":
             deck.log.add("entry", f"DSLOAD {name}", row)
-        draft.lists["dsloads"].append(Dsload(surface, name, value, direction, amplitude, where(row)))
+        load = Dsload(surface, name, value, direction, amplitude, where(row), follows, imaginary)
+        draft.lists["dsloads"].append(load)
+
+
+def _follows(card: Card) -> bool:
+    """Return whether tractions turn with their surface, as they do without FOLLOWER=NO."""
+    return card.get("FOLLOWER", "YES") != "NO"
 
 
 def temperature(deck: Reading, card: Card) -> None:
@@ -462,7 +529,7 @@ def temperature(deck: Reading, card: Card) -> None:
         return
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
-        value = row.number(fields, 1, "temperature")
+        value = row.number(fields, 1, "temperature", 0.0)
         if any(fields[2:]):
             deck.log.add("entry", "TEMPERATURE, gradient", row)
         draft.lists["temperatures"].append(Temperature(nodes, value, amplitude, where(row)))
@@ -501,7 +568,9 @@ STEP_KEYWORDS = {
     "STEP": step,
     "END STEP": end_step,
     **dict.fromkeys(PROCEDURES, procedure),
+    "SELECT CYCLIC SYMMETRY MODES": select_cyclic_symmetry_modes,
     "MODAL DAMPING": modal_damping,
+    "BASE MOTION": base_motion,
     "BOUNDARY": boundary,
     "CLOAD": cload,
     "DLOAD": dload,

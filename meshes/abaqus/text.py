@@ -117,7 +117,8 @@ class Card:
 
     ``keyword`` upper case with blanks as written by the table of known keywords; ``params`` name -> raw value, or None
     for a parameter without "="; what `get` and `flag` hand out is ticked off in ``taken``.  ``instance``: to which the
-    keyword belongs, None in the assembly and in decks without parts.
+    keyword belongs, None in the assembly and in decks without parts.  ``made``: the numbers of a keyword that another
+    one generated, in place of data lines.
     """
 
     keyword: str
@@ -127,6 +128,7 @@ class Card:
     pieces: list[Piece] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
     instance: Instance | None = None
+    made: Numbers | None = None
 
     # -- parameters
 
@@ -226,7 +228,7 @@ class Card:
 
     def table(self) -> Numbers:
         """Return all data as numbers, for large tables."""
-        return Numbers.of(self)
+        return Numbers.of(self) if self.made is None else self.made
 
     def fail(self, message: str) -> NoReturn:
         """Raise the MeshError of this keyword."""

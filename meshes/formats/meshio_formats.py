@@ -9,6 +9,7 @@ they lie on.
 
 from __future__ import annotations
 
+import tempfile
 from importlib import import_module
 from pathlib import Path
 
@@ -56,7 +57,9 @@ def _read(where: str, kinds: dict[str, str], module: str, form: str, package: st
         if wrong:
             raise MeshError(f"{where}: cannot be read as HDF5: {wrong}; save it anew")
     reader = import_module(f"meshio.{module}")
-    raw, _ = quietly(where, lambda: reader.read(where))
+    with tempfile.TemporaryDirectory(prefix="fem-mbs-") as folder:
+        path = _with_groups(where, Path(folder)) if module == "med" else where
+        raw, _ = quietly(where, lambda: reader.read(path))
     if len(np.unique([len(raw.points), len(np.asarray(raw.points))])) != 1 or not len(raw.points):
         raise MeshError(f"{where}: holds no points; save it anew")
     for holder in (raw.point_data, raw.cell_data):
@@ -78,6 +81,32 @@ def _read(where: str, kinds: dict[str, str], module: str, form: str, package: st
         raw.field_data = {}
     add_arrays(found, raw, kept)
     return found.mesh()
+
+
+def _with_groups(where: str, folder: Path) -> str:
+    """Return the path of a MED file in which every family has a list of groups, which meshio asks for; Gmsh leaves out
+    empty ones, so that a copy in the folder gets them."""
+    import h5py
+
+    def bare(file) -> list:
+        found: list = []
+        file.visititems(lambda _, item: found.append(item) if "NUM" in item.attrs and "GRO" not in item else None)
+        return [item for item in found if "/FAS/" in f"{item.name}/"]
+
+    try:
+        with h5py.File(where) as file:
+            if not bare(file):
+                return where
+        copy = folder / "whole.med"
+        copy.write_bytes(Path(where).read_bytes())
+        with h5py.File(copy, "r+") as file:
+            for family in bare(file):
+                groups = family.create_group("GRO")
+                groups.attrs["NBR"] = 0
+                groups["NOM"] = np.empty((0, 80), np.int8)
+    except (OSError, RuntimeError, ValueError, KeyError) as error:
+        raise MeshError(f"{where}: damaged or not of its format ({error}); save it anew") from error
+    return str(copy)
 
 
 def _med_groups(found: Found, raw, kept, point_tags, cell_tags) -> None:

@@ -29,6 +29,7 @@ import numpy as np
 
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.formats.abaqus_mesh import read_inp
+from fem_mbs.meshes.formats.bulk_mesh import read_bdf
 from fem_mbs.meshes.formats.exodus import read_exodus
 from fem_mbs.meshes.formats.found import ALL, LINES, Found, add_arrays, from_meshio, quietly
 from fem_mbs.meshes.formats.gmsh_index import CELL_TYPES, GmshIndex, read_index
@@ -225,6 +226,9 @@ MESH_FORMATS = [
     MeshFormat((".med",), "MED", "Salome, Code_Aster; groups become sets", read_med),
     MeshFormat((".unv",), "I-DEAS universal", "Salome, HyperMesh, Gmsh; groups become sets", read_unv),
     MeshFormat((".inp",), "Abaqus", "the mesh of a deck; sets and surfaces become sets", read_inp),
+    MeshFormat(
+        (".bdf", ".nas", ".fem"), "Nastran bulk data", "properties, supports and HyperMesh's sets become sets", read_bdf
+    ),
     MeshFormat((".mesh", ".meshb"), "Medit", "text and binary; references become sets", read_medit),
 ]
 

@@ -33,6 +33,7 @@ _CELLS: dict[int, tuple[str, int]] = {
     118: ("tetra10", 10), 161: ("vertex", 1),
 }  # fmt: skip
 #: Descriptors of beams, whose nodes stand on a line of their own.
+_LONG = {22: ("line3", 3)}  # Salome's quadratic edges
 _BEAMS = (11, 21, 22, 23, 24)
 #: Where the nodes of our order stand in that of the file.
 _ORDER: dict[str, tuple[int, ...]] = {
@@ -155,7 +156,8 @@ def _elements(dataset: _Lines, elements: dict[str, list[tuple[int, list[int]]]],
         nodes: list[int] = []
         while len(nodes) < count:
             nodes += dataset.whole(1)
-        known = _CELLS.get(descriptor)
+        known = _LONG.get(descriptor) if count == 3 else None
+        known = known or _CELLS.get(descriptor)
         if known is None or known[1] != count:
             others[descriptor] = others.get(descriptor, 0) + 1
             continue

@@ -1,8 +1,9 @@
-"""Read a Nastran deck: `read_bulk`."""
+"""Read a Nastran deck: `read_bulk`, or its mesh: `read_bulk_mesh`."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from fem_mbs.errors import MeshError
@@ -11,7 +12,7 @@ from fem_mbs.meshes.nastran.case import read_case
 from fem_mbs.meshes.nastran.deck import BulkDeck, Command, Parameter
 from fem_mbs.meshes.nastran.text import Entry, Line, read_entries, read_sections, short
 
-__all__ = ["SOLUTIONS", "read_bulk"]
+__all__ = ["SOLUTIONS", "read_bulk", "read_bulk_mesh"]
 
 #: Names of solutions -> numbers.
 SOLUTIONS = {
@@ -101,6 +102,33 @@ _UNIQUE = (
     (("RBE2", "RBE3", "RBAR"), "the rigid element"),
     (("EIGRL", "EIGR", "EIGB"), "the method"),
 )
+
+
+def read_bulk_mesh(path: str | Path, names: Collection[str]) -> BulkDeck:
+    """Return the entries of these ``names`` of a deck and its sets; the rest is not looked at.
+
+    Raises:
+        MeshError: files that cannot be read, such entries that are wrong, with file and line.
+    """
+    path = Path(path)
+    sections = read_sections(path)
+    of_sets: list[Line] = []
+    goes_on = False
+    for line in sections.case:
+        words = line.text.split("$")[0].upper().split()
+        if goes_on or (words and words[0] == "SET"):
+            of_sets.append(line)
+            goes_on = bool(words) and words[-1].endswith(",")
+    _, sets = read_case(of_sets)
+    cards: dict[str, list[Card]] = {}
+    unknown: list[Entry] = []
+    for entry in read_entries(sections.bulk):
+        if entry.name in names:
+            cards.setdefault(entry.name, []).append(read_card(entry, CARDS[entry.name]))
+        else:
+            unknown.append(entry)
+    _numbered(cards)
+    return BulkDeck(path.name, sections.files, 0, "", "", [], sets, {}, cards, unknown, [], sections.end)
 
 
 def read_bulk(path: str | Path) -> BulkDeck:

@@ -168,12 +168,12 @@ def test_a_hinge_turns_about_its_axis(tmp_path):
 
 
 BAD_CONNECTORS = {
-    "unknown": (two_beams("CARTESIAN"), "a connector CARTESIAN is not supported"),
+    "unknown": (two_beams("RETRACTOR"), "a connector RETRACTOR is not supported"),
     "apart": (two_beams("HINGE", gap=0.1), r"the nodes of connector 3 \(HINGE\) are not at one place"),
     "beside the axis": (two_beams("SLOT", "Y,\n", gap=0.1), r"connector 3 \(SLOT\) are not on its first axis"),
     "other axes": (two_beams("SLOT", "Y, Z\n"), "axes of its own at the second node are not read"),
     "a behaviour": (
-        two_beams("HINGE").replace("SECTION, ELSET=C", "SECTION, ELSET=C, BEHAVIOR=B"), "CONNECTOR SECTION, BEHAVIOR",
+        two_beams("HINGE").replace("SECTION, ELSET=C", "SECTION, ELSET=C, BEHAVIOR=B"), "the behavior B is not defined",
     ),
 }  # fmt: skip
 
@@ -183,3 +183,61 @@ def test_bad_connectors(tmp_path, case):
     text, message = BAD_CONNECTORS[case]
     with pytest.raises(InputError, match=f"line [0-9]+.*{message}"):
         run(tmp_path / "d.inp", text, step("*FREQUENCY\n8\n"))
+
+
+# ---- mean rotations --------------------------------------------------------------------------------------------------
+def twisted(*rows):
+    """A block held on one side; node 101 carries the axis (0, 0, 3) of the mean rotation of the other side."""
+    nodes, elements = brick((1, 1, 2), (1.0, 1.0, 2.0))
+    top = at(nodes, 2, 2.0)
+    triple = ", ".join(f"{n}, {n}, {n}" for n in top)
+    text = mesh_text(nodes, elements) + "*NODE, NSET=REF\n101, 0., 0., 3.\n" + steel(1000.0, 0.3, 1.0)
+    text += (
+        nset("LOW", at(nodes, 2, 0.0)) + nset("TOP", top) + "*BOUNDARY\nLOW, 1, 3\n" + f"*MPC\nMEANROT, {triple}, 101\n"
+    )
+    return nodes, top, text + "".join(rows)
+
+
+WATCHED = "*NODE PRINT, NSET=NALL\nU\n*NODE PRINT, NSET=REF\nU, RF\n*EL PRINT, ELSET=EALL\nELSE\n"
+
+
+@pytest.mark.parametrize("given", ["*BOUNDARY\n101, 1, 1, .02\n", "*CLOAD\n101, 1, 5.\n"])
+def test_mean_rotations(tmp_path, given):
+    """Node 101 has the mean angle of the nodes, and its force does the work that the block stores."""
+    nodes, top, text = twisted(step("*STATIC\n" + given + WATCHED))
+    _, (done,) = run(tmp_path / "d.inp", text)
+    tables = [p for p in done["prints"] if p["quantity"] == "U"]
+    u = dict(zip(tables[0]["ids"], np.array(tables[0]["values"]), strict=True))
+    angle = tables[1]["values"][0][0]
+    x, moved = np.array([nodes[n] for n in top]), np.array([u[n] for n in top])
+    arm = (x - x.mean(axis=0)) * (1.0, 1.0, 0.0)
+    turned = np.cross([0.0, 0.0, 1.0], arm) / np.sum(arm**2, axis=1)[:, None]
+    assert np.sum(turned * (moved - moved.mean(axis=0))) / len(top) == pytest.approx(angle, rel=1e-9)
+    moment = prints(done, "RF")[1][0][0] if "BOUNDARY" in given else 5.0
+    energy = np.sum(prints(done, "ELSE")[1])
+    assert 0.5 * moment * angle == pytest.approx(energy, rel=1e-9) and angle > 0.0
+
+
+BAD_ROTATIONS = {
+    "NLGEOM": (lambda text: text.replace("*STEP", "*STEP, NLGEOM"), "small rotations in space only"),
+    "nodes once": (lambda text: text.replace("MEANROT, ", "MEANROT, 1, "), "every node three times"),
+    "no axis": (lambda text: text.replace("101, 0., 0., 3.", "101, 0., 0., 0."), "stands at the origin"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_ROTATIONS)
+def test_bad_mean_rotations(tmp_path, case):
+    change, message = BAD_ROTATIONS[case]
+    _, _, text = twisted(step("*STATIC\n*CLOAD\n101, 1, 5.\n" + WATCHED))
+    with pytest.raises(InputError, match=f"line [0-9]+.*{message}"):
+        run(tmp_path / "d.inp", change(text))
+
+
+def test_a_mean_that_is_held(tmp_path):
+    """The node of DCOUP3D is the mean of four nodes: held, it takes the force that moves them."""
+    nodes, elements = brick((1, 1, 2), (1.0, 1.0, 2.0))
+    text = mesh_text(nodes, elements) + "*NODE, NSET=REF\n101, 0., 0., 3.\n" + steel(1000.0, 0.0, 1.0)
+    text += nset("LOW", at(nodes, 2, 0.0)) + nset("TOP", at(nodes, 2, 2.0)) + "*BOUNDARY\nLOW, 1, 3\n"
+    text += "*ELEMENT, TYPE=DCOUP3D, ELSET=D\n101, 101\n*DISTRIBUTING COUPLING, ELSET=D\nTOP, 1.\n"
+    _, (done,) = run(tmp_path / "d.inp", text, step("*STATIC\n*BOUNDARY\n101, 1, 2\n101, 3, 3, .02\n" + WATCHED))
+    assert prints(done, "RF")[1][0] == pytest.approx([0.0, 0.0, 1000.0 / 2.0 * 0.02], abs=1e-9)

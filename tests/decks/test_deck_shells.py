@@ -186,7 +186,7 @@ def test_pressure_follows(tmp_path):
 
 
 REFUSED = {
-    "S8R": ("TYPE=S4R", "TYPE=S4R5", "S4R5"),
+    "S4RSW": ("TYPE=S4R", "TYPE=S4RSW", "S4RSW"),
     "no second line": ("MATERIAL=M\n", "MATERIAL=M, ORIENTATION=O\n", "does not say which of its axes is the normal"),
     "a normal axis": ("MATERIAL=M\n", "MATERIAL=M, ORIENTATION=P\n", "is normal to shell 1"),
     "a side": ("TOP, P", "BOTH, P", "face S1 of S4R in a surface of shells"),

@@ -9,6 +9,7 @@ from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
 
 from fem_mbs.decks.abaqus.compare import compare_deck
 from fem_mbs.decks.abaqus.run import convert, solve_deck
+from fem_mbs.errors import InputError
 from fem_mbs.meshes.abaqus.calculix_dat import read_dat
 from fem_mbs.meshes.abaqus.reader import read_deck
 from fem_mbs.meshes.vocabulary import Effect
@@ -112,3 +113,33 @@ def test_bricks_with_one_point(tmp_path):
     path = tmp_path / "e.inp"
     path.write_text(text.replace("ENHANCED", "STIFFNESS") + load)
     assert any("is ENHANCED with factors 1, not STIFFNESS" in str(n) for n in convert(read_deck(path)).notes)
+
+
+# ---- centrifugal loads of parts and of plane models ------------------------------------
+@pytest.mark.parametrize("kind", ["C3D8", "C3D20R"])
+def test_a_part_that_spins(tmp_path, kind):
+    """The outer half of a bar spins, and a point mass at its end: the inner half is pulled by both."""
+    nodes, elements = brick((4, 1, 1), (4.0, 1.0, 1.0), kind)
+    mass = max(nodes) + 1
+    tip = next(n for n in at(nodes, 0, 4.0))
+    text = mesh_text(nodes, elements, kind) + steel(1000.0, 0.0, 0.3) + nset("ROOT", at(nodes, 0, 0.0))
+    text += nset("TIP", at(nodes, 0, 4.0)) + "*BOUNDARY\nROOT, 1, 3\nNALL, 2, 3\n*ELSET, ELSET=OUT\n3, 4\n"
+    text += f"*ELEMENT, TYPE=MASS, ELSET=MA\n{mass}, {tip}\n*MASS, ELSET=MA\n.2\n"
+    spin = "*DLOAD\nOUT, CENTRIF, 9., -1., 0., 0., 0., 0., 2.\nMA, CENTRIF, 4., -1., 0., 0., 0., 0., 2.\n"
+    end = "*EQUATION\n" + "".join(f"2\n{n}, 1, 1., {tip}, 1, -1.\n" for n in at(nodes, 0, 4.0) if n != tip)
+    shown = "*NODE PRINT, NSET=TIP\nU\n"
+    _, (done,) = run(tmp_path / "d.inp", text, end, step("*STATIC\n" + spin + shown))
+    # the axis stands at x = -1: q = 2.7 (x + 1) for x from 2 to 4; u(4) = int q(x) min(x, 4) dx/1000 + F 4/1000
+    outer = 2.7 * ((4.0**3 - 2.0**3) / 3.0 + (4.0**2 - 2.0**2) / 2.0)
+    assert prints(done, "U")[1][:, 0] == pytest.approx((outer + 0.2 * 4.0 * 5.0 * 4.0) / 1000.0, rel=1e-6)
+
+
+def test_a_ring_that_spins(tmp_path):
+    """A thin ring of radius 10 grows by rho w^2 r^3/E."""
+    text = "*NODE, NSET=NALL\n1, 9.99, 0.\n2, 10.01, 0.\n3, 10.01, .02\n4, 9.99, .02\n*ELEMENT, TYPE=CAX4, ELSET=EALL\n"
+    text += "1, 1, 2, 3, 4\n" + steel(1000.0, 0.0, 0.5) + "*BOUNDARY\n1, 2\n"
+    spin = "*STATIC\n*DLOAD\nEALL, CENTRIF, .04, 0., 0., 0., {}, {}, 0.\n*NODE PRINT, NSET=NALL\nU\n"
+    _, (done,) = run(tmp_path / "d.inp", text, step(spin.format(0.0, 1.0)))
+    assert prints(done, "U")[1][:, 0] == pytest.approx(0.5 * 0.04 * 10.0**3 / 1000.0, rel=3e-3)
+    with pytest.raises(InputError, match="about another axis than theirs"):
+        run(tmp_path / "e.inp", text, step(spin.format(1.0, 0.0)))

@@ -372,6 +372,27 @@ def test_supports_that_cannot_change(tmp_path, case):
         )
 
 
+def test_loads_of_one_step_add_up(tmp_path):
+    """As CalculiX's forcadd.f has it; in a later step the new value takes the place of the sum."""
+    pull = "*CLOAD\nRIGHT, 1, 10.\n*CLOAD\nRIGHT, 1, 10.\n*CLOAD\nRIGHT, 1, 5.\n*NODE PRINT, NSET=RIGHT\nU\n"
+    deck = bar("*BOUNDARY\nLEFT, 1, 1\n", step("*STATIC\n" + pull), step("*STATIC\n*CLOAD\nRIGHT, 1, 20.\n"))
+    _, done = run(tmp_path / "d.inp", deck)
+    found = [np.array(done[k]["prints"][0]["values"])[:, 0] for k in (0, 1)]
+    assert found[0] == pytest.approx(100.0 * 3.0 / 1000.0 * np.ones(4))
+    assert found[1] == pytest.approx(80.0 * 3.0 / 1000.0 * np.ones(4))
+    other = "*AMPLITUDE, NAME=A\n0., 0., 1., 2.\n"
+    with pytest.raises(InputError, match="another amplitude"):
+        run(tmp_path / "d.inp", other + deck.replace("*CLOAD\nRIGHT, 1, 5.", "*CLOAD, AMPLITUDE=A\nRIGHT, 1, 5."))
+
+
+def test_supports_that_end_before_the_first_step(tmp_path):
+    """OP=NEW of the first step ends the supports of the model."""
+    held = bar("*BOUNDARY\nLEFT, 1, 1\n", step("*STATIC\n{}" + PULL.format("RIGHT", 25.0)))
+    run(tmp_path / "d.inp", held.format(""))
+    with pytest.raises(ModelError, match="the model is loose"):
+        run(tmp_path / "d.inp", held.format(OWN))
+
+
 # ---- steady vibrations -----------------------------------------------------------------------------------------------
 
 
@@ -403,27 +424,125 @@ def test_steady_vibrations(tmp_path, direct):
     assert np.abs(u - exact).max() < 1e-6 * np.abs(exact).max()
 
 
+def steady_answer(tmp_path, lines, *before, material="", damping=""):
+    """Frequencies and complex displacements of the mass along x of one steady step."""
+    shown = "" if "*NODE PRINT" in lines else "*NODE PRINT, NSET=END\nU\n"
+    deck = oscillator(*before, step(lines + damping + shown)).replace("*DENSITY", material + "*DENSITY")
+    _, done = run(tmp_path / "d.inp", deck)
+    found = {(p["quantity"], p["time"]): p["values"][0][0] for p in done[-1]["prints"]}
+    f = np.array(sorted({t for _, t in found}))
+    return f, np.array([found["U", t] + 1j * found["UI", t] for t in f])
+
+
+@pytest.mark.parametrize(
+    ("entries", "n", "bias"), [(".5, 8.", 20, 3.0), (".5, 8., 5, 2.", 5, 2.0), ("2., 8., 4", 4, 3.0)]
+)
+def test_frequencies_between_natural_ones(tmp_path, entries, n, bias):
+    """n in each interval, the natural frequency among them, drawn to the ends by the bias (Abaqus Keywords Guide)."""
+    f, u = steady_answer(tmp_path, f"*STEADY STATE DYNAMICS\n{entries}\n" + PUSHED, step("*FREQUENCY\n1\n"))
+    low, high = (float(v) for v in entries.split(",")[:2])
+    ends = [low, 10.0 / (2.0 * np.pi), high] if low < 10.0 / (2.0 * np.pi) else [low, high]
+    y = 2.0 * np.arange(n) / (n - 1) - 1.0
+    expected = [0.5 * (a + b) + 0.5 * (b - a) * np.sign(y) * abs(y) ** (1.0 / bias) for a, b in zip(ends, ends[1:])]
+    assert f == pytest.approx(np.unique(np.concatenate(expected).round(9)), rel=1e-6)
+    w = 2.0 * np.pi * f
+    exact = 5.0 / (200.0 - 2.0 * w**2 + 3.0j * w)
+    assert np.abs(u - exact).max() < 1e-6 * np.abs(exact).max()
+
+
+def test_range_with_a_bias(tmp_path):
+    f, _ = steady_answer(tmp_path, "*STEADY STATE DYNAMICS, DIRECT, FREQUENCY SCALE=LINEAR\n1., 5., 5, 2.\n" + PUSHED)
+    assert f == pytest.approx([1.0, 3.0 - 2.0 * np.sqrt(0.5), 3.0, 3.0 + 2.0 * np.sqrt(0.5), 5.0])
+
+
+OUT_OF_PHASE = ("*CLOAD\n2, 1, 5.\n*CLOAD, {}\n2, 1, -3.\n", lambda f: 5.0 - 3.0j)
+SHAKING = {
+    "imaginary loads": (OUT_OF_PHASE[0].format("IMAGINARY"), OUT_OF_PHASE[1]),
+    "load cases": (OUT_OF_PHASE[0].format("LOAD CASE=2"), OUT_OF_PHASE[1]),
+    "an amplitude over the frequency": ("*CLOAD, IMAGINARY, AMPLITUDE=A\n2, 1, 5.\n", lambda f: 5.0j * (1.0 + f)),
+    "a support": ("*BOUNDARY\n1, 1, 1, .1\n", lambda f: 0.1 * (200.0 + 6.0j * np.pi * f)),
+    "a support out of phase": (
+        "*BOUNDARY\n1, 1, 1, .1\n*BOUNDARY, IMAGINARY\n1, 1, 1, .2\n",
+        lambda f: (0.1 + 0.2j) * (200.0 + 6.0j * np.pi * f),
+    ),
+    "a base": (
+        "*BASE MOTION, DOF=1, TYPE=DISPLACEMENT, AMPLITUDE=A\n", lambda f: (1.0 + f) * (200.0 + 6.0j * np.pi * f),
+    ),
+    "an accelerated base": (
+        "*BASE MOTION, DOF=1, AMPLITUDE=A\n",
+        lambda f: -(1.0 + f) / (2.0 * np.pi * f) ** 2 * (200.0 + 6.0j * np.pi * f),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SHAKING)
+@pytest.mark.parametrize("direct", [True, False])
+def test_what_shakes(tmp_path, case, direct):
+    """Loads with phases and amplitudes over the frequency, supports that shake: force over k - w^2 m + i w c."""
+    lines, force = SHAKING[case]
+    how = "DIRECT" if direct else "INTERVAL=RANGE"
+    amplitude = "*AMPLITUDE, NAME=A\n0., 1., 10., 11.\n"
+    modes = () if direct else (step("*FREQUENCY\n1\n"),)
+    f, u = steady_answer(tmp_path, f"*STEADY STATE DYNAMICS, {how}\n.5, 8., 6\n" + lines, *modes, material=amplitude)
+    w = 2.0 * np.pi * f
+    exact = force(f) / (200.0 - 2.0 * w**2 + 3.0j * w)
+    assert len(f) == 6 and np.abs(u - exact).max() < 1e-6 * np.abs(exact).max()
+
+
+def test_structural_damping(tmp_path):
+    """k (1 + i eta) - w^2 m beside the dashpot."""
+    lines = "*STEADY STATE DYNAMICS, INTERVAL=RANGE\n.5, 8., 5\n" + PUSHED
+    loss = "*DAMPING, STRUCTURAL=.04\n"
+    f, u = steady_answer(tmp_path, lines, step("*FREQUENCY\n1\n"), material=loss)
+    w = 2.0 * np.pi * f
+    exact = 5.0 / (200.0 * (1.0 + 0.04j) - 2.0 * w**2 + 3.0j * w)
+    assert np.abs(u - exact).max() < 1e-6 * np.abs(exact).max()
+
+
+def test_modes_alone_shake(tmp_path):
+    """One of the two modes of a cube counts, without the static deflection of the other, as in CalculiX."""
+    two = (
+        "*NODE, NSET=NALL\n1, 0., 0., 0.\n2, 1., 0., 0.\n3, 2., 0., 0.\n*NSET, NSET=END\n3\n"
+        "*ELEMENT, TYPE=T3D2, ELSET=E\n1, 1, 2\n2, 2, 3\n*ELEMENT, TYPE=MASS, ELSET=M\n3, 2\n4, 3\n*MASS, ELSET=M\n2.\n"
+        "*MATERIAL, NAME=A\n*ELASTIC\n200., 0.\n*DENSITY\n1.E-9\n*SOLID SECTION, ELSET=E, MATERIAL=A\n1.\n"
+        "*BOUNDARY\n1, 1, 3\n2, 2, 3\n3, 2, 3\n"
+        + step("*FREQUENCY\n1\n")
+        + step("*STEADY STATE DYNAMICS, INTERVAL=RANGE\n.1, .2, 2\n*CLOAD\n3, 1, 5.\n*NODE PRINT, NSET=END\nU\n")
+    )
+    _, done = run(tmp_path / "d.inp", two)
+    value, shape = eigh(np.array([[400.0, -200.0], [-200.0, 200.0]]), 2.0 * np.eye(2))
+    for table in (p for p in done[1]["prints"] if p["quantity"] == "U"):
+        w = 2.0 * np.pi * table["time"]
+        assert table["values"][0][0] == pytest.approx(5.0 * shape[1, 0] ** 2 / (value[0] - w * w), rel=1e-6)
+
+
 STEADY_BAD = {
-    "eigenfrequencies as ends": ("*STEADY STATE DYNAMICS\n.5, 8., 5\n", "INTERVAL=EIGENFREQUENCY is not read"),
-    "a bias": ("*STEADY STATE DYNAMICS, DIRECT\n.5, 8., 5, 3.\n", "the bias is 3; give 1"),
+    "modes without modes": (
+        "*STEADY STATE DYNAMICS, DIRECT, INTERVAL=EIGENFREQUENCY\n.5, 8., 5\n", "not read with DIRECT",
+    ),
+    "harmonics": ("*STEADY STATE DYNAMICS, HARMONIC=NO\n.5, 8., 5\n", "HARMONIC=NO is not read"),
+    "a bias": ("*STEADY STATE DYNAMICS, DIRECT\n.5, 8., 5, .3\n", "the bias is 0.3; give 1 or more"),
     "falling": ("*STEADY STATE DYNAMICS, DIRECT\n.5, .1, 5\n", "give positive ones that rise"),
     "no modes": ("*STEADY STATE DYNAMICS, INTERVAL=RANGE\n.5, 8., 5\n", "needs a FREQUENCY step"),
-    "out of phase": (
-        "*STEADY STATE DYNAMICS, DIRECT\n.5, 8., 5\n*CLOAD, IMAGINARY\n2, 1, 2.\n",
-        "parameter CLOAD, IMAGINARY",
+    "statics out of phase": ("*STATIC\n*CLOAD, IMAGINARY\n2, 1, 2.\n", "no meaning in a step STATIC"),
+    "a base in statics": ("*STATIC\n*BASE MOTION, DOF=1, AMPLITUDE=A\n", "BASE MOTION, TYPE=ACCELERATION in a step"),
+    "a free base": (
+        "*STEADY STATE DYNAMICS, DIRECT\n.5, 8., 5\n*BASE MOTION, DOF=1, AMPLITUDE=A\n*BOUNDARY, OP=NEW\n",
+        "nothing is held in the direction of the base motion",
     ),
-    "a support that shakes": (
-        "*STEADY STATE DYNAMICS, DIRECT\n.5, 8., 5\n*BOUNDARY\n1, 1, 1, .1\n",
-        "supports that move in STEADY STATE",
+    "two amplitudes": (
+        "*STEADY STATE DYNAMICS, DIRECT\n.5, 8., 5\n*CLOAD, AMPLITUDE=A\n2, 1, 2.\n", "with different amplitudes",
     ),
-}
+    "another load case": ("*STEADY STATE DYNAMICS, DIRECT\n.5, 8., 5\n*CLOAD, LOAD CASE=3\n2, 1, 2.\n", "give 1 or 2"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", STEADY_BAD)
 def test_bad_steady_vibrations(tmp_path, case):
     lines, message = STEADY_BAD[case]
     with pytest.raises(InputError, match=f"line [0-9]+.*{message}"):
-        run(tmp_path / "d.inp", oscillator(step(lines + PUSHED)))
+        amplitude = "*AMPLITUDE, NAME=A\n0., 1., 10., 11.\n"
+        run(tmp_path / "d.inp", oscillator(step(lines + PUSHED)).replace("*DENSITY", amplitude + "*DENSITY"))
 
 
 # ---- motions by modes ------------------------------------------------------------------------------------------------

@@ -202,6 +202,34 @@ def test_modal_damping_and_free_parts():
     np.testing.assert_allclose(few.solve(w, right[:, 0]), plain, rtol=1e-6)
 
 
+def test_modes_without_residual_vectors():
+    """Without them the answer is the sum over the modes that are taken; frequencies lie between the natural ones."""
+    m = oscillator(damper=0.0)
+    m.node("second", (2.0, 0.0))
+    m.point_mass("second", "second", M)
+    m.fix("second", ["y"])
+    m.spring("between", "mass", "second", stiffness=K)
+    m.harmonic_step({"start": 0.5, "end": 6.0, "n": 1}, modes=1, residual=False, damping=0.02,
+                    intervals={"n": 4, "bias": 2.0}, name="shake")  # fmt: skip
+    found = solve(m).response("displacement")
+    value, shape = np.linalg.eigh(np.array([[2.0 * K, -K], [-K, K]]) / M)
+    natural, f = np.sqrt(value[0]) / (2.0 * np.pi), found.t
+    share = 0.5 - 0.5 * np.sqrt(1.0 / 3.0)  # y = -1/3 of -1, -1/3, 1/3, 1
+    parts = [a + np.array([0.0, share, 1.0 - share, 1.0]) * (b - a) for a, b in ((0.5, natural), (natural, 6.0))]
+    np.testing.assert_allclose(f, np.r_[parts[0], parts[1][1:]], rtol=1e-9)
+    w = 2.0 * np.pi * f
+    exact = F * shape[0, 0] ** 2 / M / (value[0] - w**2 + 0.04j * w * np.sqrt(value[0]))
+    np.testing.assert_allclose(found.values[:, 0], exact, rtol=1e-9)
+
+
+def test_intervals_and_residual_belong_to_modes():
+    for option in ({"residual": False}, {"intervals": {"n": 4}}):
+        with pytest.raises(ModelError, match=f"{next(iter(option))} belongs to modes"):
+            solve(oscillator(frequencies=[1.0, 2.0], method="direct", **option))
+    with pytest.raises(ModelError, match="bias at least 1"):
+        oscillator(frequencies=[1.0, 2.0], intervals={"n": 4, "bias": 0.5})
+
+
 def test_what_is_chosen():
     """Direct for small models; modal where modes are spoken of, all those up to twice the highest frequency."""
     m = cantilever()

@@ -44,6 +44,16 @@ def tie() -> Model:
     return m
 
 
+def pretension() -> Model:
+    m = Model(3)
+    m.material("steel", 2e11, 0.3, 7800.0)
+    m.mesh("body", box_mesh("hexahedron", (2, 1, 1), (2.0, 1.0, 1.0)))
+    m.pretension("thing", "body", (1.0, 0.0, 0.0), (1.0, 0.0, 0.0), force=10.0)
+    m.solids("body", "body", material="steel")
+    m.fix("body:x0")
+    return m
+
+
 def ring() -> Model:
     m = Model(2)
     m.material("steel", 2e11, 0.3, 7800.0)
@@ -135,6 +145,7 @@ CASES = {
     "Pressure": (_on_block("pressure", "thing", "body:x1 faces", 1e5), 1, "thing"),
     "Traction": (_on_block("traction", "thing", "body:x1 faces", (0.0, 1.0, 0.0)), 1, "thing"),
     "PartLoad": (part_load, 1, "load"),
+    "Pretension": (pretension, 1, "thing"),
     "Centrifugal": (_on_block("centrifugal", "thing", 10.0, axis=X), 1, "thing"),
     "RotorAxis": (_with("rotor", "thing", X, on="rod"), 1, "thing"),
     "Initial": (lambda: _velocity(frame()), 4, ""),

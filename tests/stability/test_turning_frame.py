@@ -48,6 +48,19 @@ def test_all_modes_are_a_complete_basis():
     assert plain["frame"] == "fixed" and any("2 modes" in text for text in plain["warnings"])
 
 
+@pytest.mark.parametrize("method", ["direct", "modal"])
+def test_vibrations_in_the_rotating_frame(method):
+    """(91 - w^2) x - 6 i w y = 1, (91 - w^2) y + 6 i w x = 0: a force along x also moves the point along y."""
+    m = turning_point()
+    m.force("push", "a", (1.0, 0.0), 1.0)
+    m.sensor("place", "displacement", on="a")
+    f = np.array([0.5, 1.0, 3.0])
+    m.harmonic_step(f, loads=["push"], method=method, coriolis=True)
+    for k, w in enumerate(2.0 * np.pi * f):
+        exact = np.linalg.solve([[91.0 - w * w, -6j * w], [6j * w, 91.0 - w * w]], [1.0, 0.0])
+        np.testing.assert_allclose(solve(m).response("place").values[k, :2], exact, rtol=1e-9)
+
+
 def test_preload():
     """About a linear static step with the load on: the same for a point that does not move."""
     m = turning_point()

@@ -26,7 +26,7 @@ from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.eigen.frequency_response import DirectResponse, ModalResponse, SingularShift
 
-__all__ = ["Harmonic", "Shaker", "shakers"]
+__all__ = ["Harmonic", "Shaker", "cluster", "shakers"]
 
 #: Unknowns beyond which undamped models are solved by modes.
 _LARGE = 3000
@@ -156,8 +156,8 @@ class _AtRest:
 
     frame, speed = "fixed", 1.0
 
-    def __init__(self, linear: Linearised, stiff: bool = True):
-        self.linear, self.stiff = linear, stiff
+    def __init__(self, linear: Linearised, damping: csr_matrix, stiff: bool = True):
+        self.linear, self.damping, self.stiff = linear, damping, stiff
         self.compiled, self.system, self.state = linear.compiled, linear.system, linear.state
         self.first, self.tangent, self.constraints = linear.first, linear.here, linear.constraints
 
@@ -172,7 +172,7 @@ class _AtRest:
 
     def whole(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
         linear = self.linear
-        return linear.mass_matrix, linear.damping_matrix, linear.tangent if self.stiff else 0.0 * linear.tangent
+        return linear.mass_matrix, self.damping, linear.tangent if self.stiff else 0.0 * linear.tangent
 
 
 class Harmonic:
@@ -182,32 +182,36 @@ class Harmonic:
         method: "direct" or "modal"; ``modal`` has the modes then.
         columns: (k,) names of the sensors' columns, sensor by sensor as in ``sensors``.
 
+    Args:
+        coriolis: matrix (N, N) of the Coriolis forces of a turning frame, see `coriolis_matrix`.
+
     Raises:
         ModelError, AnalysisError: naming the step and what is wrong.
     """
 
     def __init__(
-        self, linear: Linearised, options: Any, shaking: list[Shaker], sensors: list[str], owner: str
+        self, linear: Linearised, options: Any, shaking: list[Shaker], sensors: list[str], owner: str,
+        coriolis: csr_matrix | None = None,
     ):  # fmt: skip
         self.linear, self.owner = linear, owner
+        self.damping = linear.damping_matrix if coriolis is None else csr_matrix(linear.damping_matrix + coriolis)
         if not linear.eliminated:
             raise AnalysisError(f"{owner}: the mechanism is too large for a harmonic step; linearise it")
         first = linear.first
         self.structural = float(options.structural)
         self.T, self.elimination = linear.elimination.T.tocsr(), linear.elimination
-        seen = _AtRest(linear)
+        seen = _AtRest(linear, self.damping)
         self.inputs = inputs_of_groups(seen, [(s.name, s.values, s.weight) for s in shaking])
         self.outputs = outputs_of(seen, sensors, self.inputs, owner, vectors=True)
         self.structural_outputs: Outputs | None = None
         if self.structural:
-            rest = _AtRest(linear, stiff=False)
+            rest = _AtRest(linear, self.damping, stiff=False)
             self.structural_outputs = outputs_of(rest, sensors, self.inputs, owner, vectors=True)
         self.columns = self.outputs.names
         by_name = {s.name: s for s in shaking}
         self.shaking = [by_name[n.removesuffix("'") if o else n] for n, o in self._named()]
         self.K, self.C, self.M = (
-            csr_matrix(A[:first][:, :first])
-            for A in (linear.balanced_tangent, linear.damping_matrix, linear.mass_matrix)
+            csr_matrix(A[:first][:, :first]) for A in (linear.balanced_tangent, self.damping, linear.mass_matrix)
         )
         value = np.flatnonzero(self.inputs.order == 0)
         self.ways = np.zeros((first, len(self.inputs.names)))
@@ -222,8 +226,9 @@ class Harmonic:
 
     def _choose(self, options: Any) -> None:
         linear, method, w = self.linear, options.method, 2.0 * np.pi * float(max(options.frequencies))
-        K, C1, M = (linear.reduce(A) for A in (linear.balanced_tangent, linear.damping_matrix, linear.mass_matrix))
-        by_modes = any(v is not None for v in (options.damping, options.rayleigh, options.modes, options.cutoff))
+        K, C1, M = (linear.reduce(A) for A in (linear.balanced_tangent, self.damping, linear.mass_matrix))
+        asked = (options.damping, options.rayleigh, options.modes, options.cutoff, options.intervals)
+        by_modes = any(v is not None for v in asked) or not options.residual
         if method == "auto":
             large = K.shape[0] > _LARGE and not C1.count_nonzero() and not linear.unsymmetric
             method = "modal" if by_modes or (large and M.count_nonzero()) else "direct"
@@ -240,8 +245,9 @@ class Harmonic:
                 'symmetric part, method = "direct" takes it whole'
             )
         if C1.count_nonzero():
+            what = "dampers act" if self.damping is linear.damping_matrix else "Coriolis forces and dampers act"
             self.warnings.append(
-                "dampers act on the modes and residual vectors alone, which do not know their forces; "
+                f"{what} on the modes and residual vectors alone, which do not know their forces; "
                 'method = "direct" takes them whole'
             )
         cutoff = 2.0 * np.pi * float(options.cutoff) if options.cutoff is not None else 2.0 * w
@@ -251,7 +257,8 @@ class Harmonic:
             )
         ratios = np.atleast_1d(np.asarray(options.damping if options.damping is not None else [], float))
         moved = [A @ self.ways for A in (self.K, self.C, self.M)]
-        B = self.T.T @ np.hstack((self.inputs.force[: linear.first], *moved))
+        force = self.inputs.force[: linear.first]
+        B = self.T.T @ np.hstack((force if options.residual else force[:, :0], *moved))
         linear.release()
         try:
             self.modal = ModalResponse(
@@ -266,6 +273,13 @@ class Harmonic:
                 f"the highest mode has {self.modal.frequencies[-1] / (2.0 * np.pi):.6g} Hz, less than the highest "
                 "frequency; ask for more modes"
             )
+
+    def clustered(self, frequencies: np.ndarray, n: int, bias: float) -> np.ndarray:
+        """Return frequencies [Hz] from the first to the last one of ``frequencies``, n in each interval between
+        natural ones; see `cluster`."""
+        assert self.modal is not None
+        natural = self.modal.frequencies / (2.0 * np.pi)
+        return cluster(float(frequencies[0]), float(frequencies[-1]), natural, n, bias)
 
     def dynamic(self, w: float, u: np.ndarray) -> np.ndarray:
         """Return forces D(w) u (first,) complex of displacements u (first,)."""
@@ -308,6 +322,21 @@ class Harmonic:
         if self.structural_outputs is not None:  # forces of supports, the only ones that see matrices
             values += 1j * self.structural * (out.q @ u - self.structural_outputs.q @ u)
         return _with_sizes(values, out.sizes)
+
+
+def cluster(lowest: float, highest: float, natural: np.ndarray, n: int, bias: float) -> np.ndarray:
+    """Return frequencies (m,), n in each interval between the lowest, the ``natural`` ones between, and the highest.
+
+    The ends are among them. A bias p above 1 draws the others to the ends: (a + b)/2 + (b - a)/2 sign(y) |y|^(1/p), y
+    from -1 to 1 (Abaqus Keywords Guide, *STEADY STATE DYNAMICS).
+    """
+    inside = natural[(natural > lowest) & (natural < highest)]
+    ends = np.unique(np.concatenate(([lowest], inside, [highest])))
+    y = np.linspace(-1.0, 1.0, n)
+    shape = np.sign(y) * np.abs(y) ** (1.0 / bias)
+    low, high = ends[:-1, None], ends[1:, None]
+    inner = 0.5 * (low + high) + 0.5 * (high - low) * shape[1:-1]
+    return np.unique(np.concatenate((ends, inner.ravel())))
 
 
 def _with_sizes(values: np.ndarray, sizes: list[slice]) -> np.ndarray:

@@ -48,6 +48,8 @@ _SHAPE = 0.1
 #: keep them (`keeps_constraints`).
 LARGE, MECHANISM = 1500, 0.25
 _REFINEMENTS = 2
+#: Displacements of a preload over the model's size, beyond which they are no small ones by any measure.
+_FARTHEST = 1.0
 #: Difference of opposite entries of a stiffness, over the root of their diagonal entries, that rounding leaves.
 _SYMMETRIC = 1e-10
 #: Relative steps of differences: of displacements (radians, over the model's length), of velocities [1/s].
@@ -139,7 +141,17 @@ class Linearised:
 
         Elements with large displacements have a strain of second order there, which the stresses of a linear solution
         do not contain; it is subtracted.
+
+        Raises:
+            AnalysisError: the displacements exceed the size of the model, as those of loose models do.
         """
+        far = float(np.abs(response.u[self.system.system.positions]).max(initial=0.0))
+        if far > _FARTHEST * self.system.length:
+            raise AnalysisError(
+                f"the displacements of the preload reach {far:.3g} m, and the size of the model is "
+                f"{self.system.length:.3g} m: no small ones, about which a step is linear; hold the model in the "
+                "preload step, or take a static step"
+            )
         here, moved = self.level(), self.moved(response.u)
         before = self.outputs(self.state, self._blocks(stresses=True), stresses=True)
         changes, stresses = self.output_changes(response.u, stresses=True), {}
@@ -333,11 +345,15 @@ class Linearised:
         return whole
 
     # --- linear response -------------------------------------------------------------------------------------------
-    def respond(self, mask: np.ndarray, weight: bool, whole: bool = False, owner: str = "Buckling") -> Response:
+    def respond(
+        self, mask: np.ndarray, weight: bool, whole: bool = False, owner: str = "Buckling",
+        kept: np.ndarray | None = None,
+    ) -> Response:  # fmt: skip
         """Return small displacements from the state under loads of ``mask`` (n_fun,) and, by ``weight``, of gravity.
 
         ``whole``: the forces out of balance at the state act too, and supports, motions and equations of ``mask`` take
-        their prescribed values; else return the difference that the loads cause.
+        their prescribed values, supports the displacements ``kept`` (first,) if given; else return the difference that
+        the loads cause.
 
         Raises:
             AnalysisError: the model can move freely or is unstable, naming a dof.
@@ -353,7 +369,7 @@ class Linearised:
             if whole:
                 right = np.zeros(self.constraints.shape[0])
                 right[: self.multipliers.size] = -r[self.multipliers]
-                found = self.eliminate(right, self.prescribed(level))
+                found = self.eliminate(right, self.prescribed(level) + (0.0 if kept is None else kept))
             K = self._node_part(self.balanced_tangent)
             q = self._solve(found.T.T @ (f - K @ found.u0), owner)
             u[: self.first] = found.T @ q + found.u0

@@ -21,7 +21,7 @@ from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.solvers.eigen.complex_modes import ComplexModes, complex_modes
 
-__all__ = ["frame_speed", "turning_modes"]
+__all__ = ["frame_coriolis", "frame_speed", "turning_modes"]
 
 
 def frame_speed(linear: Linearised, owner: str) -> float:
@@ -37,6 +37,16 @@ def frame_speed(linear: Linearised, owner: str) -> float:
             f'centrifugal load "{frame.name}" does not act yet', owner=owner, remedy="bring it on by a step before"
         )
     return float(np.sqrt(square))
+
+
+def frame_coriolis(linear: Linearised, owner: str) -> csr_matrix:
+    """Return the matrix (N, N) of the Coriolis forces in the frame of the centrifugal load.
+
+    Raises:
+        ModelError: the frame does not turn.
+    """
+    speed, axis = frame_speed(linear, owner), linear.compiled.model.building.rotating.axis
+    return coriolis_matrix(linear.system, speed * axis if axis.size else speed, linear.state)
 
 
 def turning_modes(
@@ -55,8 +65,7 @@ def turning_modes(
     C, speed = linear.damping_matrix, None
     if coriolis:
         speed = frame_speed(linear, owner)
-        axis = linear.compiled.model.building.rotating.axis
-        C = C + coriolis_matrix(linear.system, speed * axis if axis.size else speed, linear.state)
+        C = C + frame_coriolis(linear, owner)
     M, C, K, G = linear.mass, csr_matrix(linear.reduce(csr_matrix(C))), linear.stiffness, linear.rows
     if basis is None:
         found = complex_modes(M, C, K, G if G.shape[0] else None, count, **given)

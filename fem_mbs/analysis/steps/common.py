@@ -26,7 +26,7 @@ __all__ = [
     "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FREQUENCY_OR_ROOT", "FREQUENCY", "INCREMENT", "LOADS_TEXT",
     "NAMES", "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "RATIOS", "RAYLEIGH", "RAYLEIGH_TEXT", "REPORTS",
     "REPORT_TEXT", "RISING",
-    "RuleWeights", "Sought", "Supported",
+    "RuleWeights", "SUPPORTS_TEXT", "Sought", "Supported",
     "Speeds", "TIME_TEXT", "TOTAL", "TimeSteps", "Turning", "along_quantities", "check_friction", "check_named",
     "check_preload", "check_rotor", "check_sought", "check_spin", "check_stiffening", "check_supports", "check_turning",
     "check_weight",
@@ -40,6 +40,10 @@ _COARSEST = {"rtol": 1e-3, "ctol": 1e-6}
 _MOST_STEPS = 1e9
 _LARGEST = 1e300  # numbers above overflow
 
+#: What `supports` of a step are.
+SUPPORTS_TEXT = (
+    "groups of `[[support]]` that hold in this step besides those without a group, and `[[pretension]]` that it locks"
+)
 #: Frames in which small motions are seen.
 FRAMES = ("auto", "fixed", "rotating")
 
@@ -200,9 +204,7 @@ class About(StepOptions):
 class Supported(About):
     """The place that a linear step is about, and supports of its own."""
 
-    supports: Any = key(
-        NAMES, "groups of `[[support]]` that hold in this step besides those without a group", "", shows="none"
-    )
+    supports: Any = key(NAMES, SUPPORTS_TEXT, "", shows="none")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -394,6 +396,11 @@ def check_supports(step: PlannedStep, model: Model) -> None:
         ModelError: naming the step, the group and those that there are.
     """
     for name in named(step.options.supports):
+        if not step.kind.linear and name in model.building.step_supports and name not in model.building.keeping:
+            raise ModelError(
+                f'the supports of group "{name}" hold the places at the start, which a nonlinear step has left',
+                owner=step.owner, key="supports", value=name, remedy="give them present = true",
+            )  # fmt: skip
         if name not in model.building.step_supports:
             known = ", ".join(f'"{k}"' for k in model.building.step_supports) or "none"
             raise ModelError(

@@ -26,7 +26,7 @@ from fem_mbs.analysis.steps.common import (
     whole,
 )
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
+from fem_mbs.declarations.kinds import ANY_TEXT, FLAG, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import Record, entry
@@ -71,6 +71,13 @@ _SPECTRA = valued(
     "a table of lists of rows [frequency, amplitude, phase], of rising frequencies, by the names of loads",
     lambda v: isinstance(v, dict) and all(_is_spectrum(rows) for rows in v.values()),
 )
+
+
+_INTERVALS = valued(
+    "table", "a table {n, bias}, n a whole number of at least 2 and bias at least 1",
+    lambda v: isinstance(v, dict) and {"n"} <= set(v) <= {"n", "bias"} and type(v["n"]) is int
+    and 2 <= v["n"] <= 100_000 and number(v.get("bias", 3.0)) and v.get("bias", 3.0) >= 1.0,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +172,19 @@ class Options(About):
     structural: float = key(
         limited("a loss factor of at least 0", 0.0), "loss factor eta of the stiffness, K (1 + i eta)", 0.0
     )
+    coriolis: bool = key(FLAG, "in the frame of a centrifugal load: with its Coriolis forces", False)
+    intervals: Any = key(
+        _INTERVALS,
+        "table {n, bias}: of `frequencies` the first and the last one count, and there are n in each interval between "
+        "them and the natural ones, the ends included; a bias above 1 (by default 3) draws them to the ends; by modes "
+        "only",
+        None,
+    )
+    residual: bool = key(
+        FLAG,
+        "whether modes are joined by static deflections of the loads; those of what is prescribed always are",
+        True,
+    )
     frames: int = key(
         whole(0), "shapes kept, evenly spread over the frequencies, in the size that they have; 0: none", 20
     )
@@ -204,16 +224,25 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
         owner, options = step.owner, step.options
         check_preload(step, context.model)
         check_friction(owner, context.system)
+        if options.coriolis and context.turning is None:
+            raise ModelError(
+                "coriolis belongs to the frame of a centrifugal load, which the model does not have", owner=owner
+            )
         if options.modes is not None and options.cutoff is not None:
             raise ModelError("modes and cutoff exclude each other", owner=owner, remedy="remove one")
         if options.method == "direct":
-            for name in ("modes", "cutoff", "damping", "rayleigh"):
+            for name in ("modes", "cutoff", "damping", "rayleigh", "intervals"):
                 if getattr(options, name) is not None:
                     raise ModelError(
                         f'{name} belongs to modes, which method = "direct" does not take',
                         owner=owner,
                         remedy="remove it, or method",
                     )
+            if not options.residual:
+                raise ModelError(
+                    'residual belongs to modes, which method = "direct" does not take', owner=owner, key="residual",
+                    remedy="remove it, or method",
+                )  # fmt: skip
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
         from fem_mbs.analysis.linear.harmonic import shakers
@@ -230,6 +259,7 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
 
         from fem_mbs.analysis.linear.harmonic import Harmonic, shakers
         from fem_mbs.analysis.small_motions import complex_frames
+        from fem_mbs.analysis.stability.turning_frame import frame_coriolis
 
         began, owner, options = perf_counter(), step.owner, step.options
         linear = context.linear.at(context, options.preload, options.time)
@@ -242,8 +272,11 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
         left_out = [f'"{s.name}"' for s in context.compiled.sensors if s.kind in _NONLINEAR]
         if left_out:
             warnings.append(f"not linear in small motions, and left out: {', '.join(left_out)}")
-        job = Harmonic(linear, options, shaking, [s.name for s in sensors], owner)
+        coriolis = frame_coriolis(linear, owner) if options.coriolis else None
+        job = Harmonic(linear, options, shaking, [s.name for s in sensors], owner, coriolis)
         warnings += silent + job.warnings
+        if options.intervals is not None:
+            frequencies = job.clustered(frequencies, options.intervals["n"], float(options.intervals.get("bias", 3.0)))
         n, kept = frequencies.size, []
         framed = set(np.unique(np.linspace(0, n - 1, min(options.frames, n)).round().astype(int)).tolist())
         values = np.zeros((n, len(job.columns)), complex)

@@ -111,7 +111,8 @@ class LinearStatic(StepKind):
         linear = context.linear.at(context, options.preload, options.time, options.duration, named(options.supports))
         context.now.time += options.duration
         rows, increments = LinearRows(context, linear), options.report == INCREMENT
-        response = _respond(linear, options, step.owner)
+        response = _respond(linear, options, step.owner, _kept(context, options))
+        context.linear.reached = _reached(context, options, response)
         change = linear.change(
             response.u, response.forces, response.mask, response.values, y=response.y, outputs=linear.reporting,
             energy=True, weight=response.weight,
@@ -149,14 +150,36 @@ class LinearStatic(StepKind):
 KIND = LinearStatic()
 
 
-def _respond(linear: Linearised, options: Options, owner: str) -> Response:
+def _kept(context: RunContext, options: Options) -> np.ndarray | None:
+    """Return displacements (first,) from the state at which supports hold what the step before has reached, or None.
+
+    About a preload that is where it has ended, so that they do not move.
+    """
+    groups = [name for name in named(options.supports) if name in context.model.building.keeping]
+    if not groups or options.preload or context.linear.reached is None:
+        return None
+    dofs = np.concatenate([context.compiled.step_supports[name] for name in groups])
+    kept = np.zeros_like(context.linear.reached)
+    kept[dofs] = context.linear.reached[dofs]
+    return kept
+
+
+def _reached(context: RunContext, options: Options, response: Response) -> np.ndarray:
+    """Return displacements (first,) from the state to where a step ends, those of its preload included."""
+    u = response.u[: context.system.first_multiplier]
+    if not options.preload:
+        return u
+    return u + context.linear.responses[options.preload].u[: len(u)]
+
+
+def _respond(linear: Linearised, options: Options, owner: str, kept: np.ndarray | None) -> Response:
     """Return the response of a linear static step."""
     from fem_mbs.analysis.loading import chosen
 
     mask, weight = chosen(linear.compiled, options.loads, owner, "loads", motions=True)
     if isinstance(options.loads, str):
         mask = mask | ~linear.loads  # motions and equations too
-    return linear.respond(mask, weight, whole=True, owner=owner)
+    return linear.respond(mask, weight, whole=True, owner=owner, kept=kept)
 
 
 def _report(

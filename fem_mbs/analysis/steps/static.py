@@ -13,9 +13,11 @@ from fem_mbs.analysis.steps.common import (
     Newton,
     along_quantities,
     check_sought,
+    check_supports,
     check_weight,
     counted,
     limited,
+    named,
     whole,
 )
 from fem_mbs.declarations.declaration import key
@@ -117,6 +119,13 @@ class Options(Newton):
     branch_size: float = key(NUMBER, "first step onto the branch, as `size`; negative: to the other side", 0.01)
     line_search: bool = key(FLAG, "in every iteration; else only after a failure", False)
     eigenvalues: Any = key(Along, ALONG_TEXT, None)
+    supports: Any = key(
+        NAMES,
+        "groups of `[[support]]` with `present`, and `[[pretension]]`, that hold in this step where the one before has "
+        "left them",
+        "",
+        shows="none",
+    )
 
 
 class Static(StepKind):
@@ -160,6 +169,7 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
         owner, o = step.owner, step.options
+        check_supports(step, context.model)
         if o.eigenvalues is not None:
             check_sought(f"{owner}: eigenvalues", o.eigenvalues)
         if o.duration and (o.control != "load" or o.stability or o.line_search):
@@ -212,7 +222,11 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> StaticReport:
         from fem_mbs.analysis.statics.equilibria import run_static
 
-        found = run_static(step, context)
+        groups = named(step.options.supports)
+        held = context.holding(groups) if groups else context
+        found = run_static(step, held)
+        if groups:
+            context.take_state(held.state)
         points = found.pop("critical_points", None)
         criticals = None if points is None else [CriticalPoint(**point) for point in points]
         return StaticReport(**found, critical_points=criticals)

@@ -163,7 +163,7 @@ def _beams(conv: Conversion, group: Group, on: str) -> None:
     if hit:
         conv.note(f"{hit[0].where}: *NORMAL is not used for beams; direction 1 of the section is")
     shape, values, thickness = beam_section(section)
-    if shape == "circle":
+    if shape == "circle" and not deck.of_abaqus:
         conv.note(
             f"{section.where}: SECTION=CIRC with {values['diameter']:g} is a circle of this diameter, as in CalculiX "
             "(Abaqus gives its radius)",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.decks.abaqus.beams import beam_section, torsion_excess
+from fem_mbs.decks.abaqus.vibrations import VIBRATION
 from fem_mbs.decks.comparison import SAME, Row
 from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids.mass import linear_images
@@ -39,6 +40,11 @@ _SECOND_ORDER = 1e-5
 _ROUND_OFF = 1e-10
 #: Frequencies below this part of the largest one are free motions, whose squares are round-off in both programs.
 _FREE = 1e-5
+#: The same of waves, in which the reference moves the faces of a sector by steps of the printed coordinates.
+_FREE_WAVES = 1e-4
+#: Faces of sectors whose nodes are apart by more than this part of the model's size do not match: free motions of the
+#: wheel are then vibrations below the next part of the largest frequency.
+_APART, _LOOSE = 1e-4, 1e-2
 #: Modes whose frequencies differ by less, relatively, share their effective masses.
 _CLUSTER = 1e-4
 
@@ -113,6 +119,11 @@ class _Margins:
         return step is not None and self.conv.is_nonlinear(step)
 
     @property
+    def faces_apart(self) -> bool:
+        """Whether the faces of a cyclic symmetry do not match: nodes of one are beside the points of the other."""
+        return any(faces.gap > _APART for faces in self.conv.model.cyclic)
+
+    @property
     def beams(self) -> bool:
         """Whether there are beams."""
         return any(g.kind == "beam" for g in self.conv.groups)
@@ -151,6 +162,22 @@ class _Margins:
         """The largest part by which torsion of CalculiX's beams is too stiff."""
         return max((torsion_excess(self.conv, g) for g in self.conv.groups if g.kind == "beam"), default=0.0)
 
+    @cached_property
+    def bound_to_held(self) -> bool:
+        """Whether an equation names held directions, so that translations of what moves contradict it."""
+        held = {
+            (node, dof)
+            for b in self.conv.deck.boundaries
+            for node in self.conv.nodes(b.nodes).tolist()
+            for dof in b.dofs
+        }
+        for equation in self.conv.deck.equations:
+            nodes = self.conv.nodes(equation.nodes).tolist()
+            terms = zip(nodes, np.asarray(equation.dofs).tolist(), equation.coefficients, strict=True)
+            if sum(c for node, dof, c in terms if (node, dof) in held):
+                return True
+        return False
+
     def of(self, quantity: str, number: int) -> tuple[float, str]:
         """Return margin and reason for a quantity of a step."""
         step = self.step(number)
@@ -169,12 +196,14 @@ class _Margins:
             margin, why = 0.03, "CalculiX's plane stress shares the change of thickness at common nodes"
         if step is not None and "ITERATIVE" in step.options.get("SOLVER", "").upper():
             margin, why = max(margin, 0.005), "CalculiX solves this step iteratively"
+        if self.faces_apart:
+            margin, why = max(margin, 0.005), "the faces of the sector do not match, and are tied in other ways"
         if step is not None and step.procedure == "DYNAMIC":
             if step.explicit:
                 margin, why = max(margin, 0.01), "CalculiX takes central differences, with increments of its own"
             elif not step.direct or self._damped:
                 margin, why = max(margin, 0.02), "increments of its own, and other accelerations at a load that jumps"
-        if step is not None and step.procedure == "MODAL DYNAMIC" and any(b.value for b in step.boundaries):
+        if step is not None and _shaken(step):
             margin, why = (
                 max(margin, 0.1),
                 "with all modes the response is that of direct integration; CalculiX's differs",
@@ -214,6 +243,11 @@ class _Margins:
         return margin, _BEAM + why
 
 
+def _shaken(step: DeckStep) -> bool:
+    """Return whether supports move in a transient by modes."""
+    return step.procedure == "MODAL DYNAMIC" and bool(step.base_motions or any(b.value for b in step.boundaries))
+
+
 # --- prints ----------------------------------------------------------------------------------------------------------
 _NAMES = {"EMASI": "moments of inertia", "COG": "centre of gravity", "EMASIC": "inertia about the centre"}
 
@@ -232,12 +266,21 @@ def _prints(name: str, dat: DatFile, steps: list[StepReport], margins: _Margins)
             if t.quantity == quantity and (t.set or "").upper() == p.set_name.upper()
             and bool(t.total) == (total or quantity == "COG") and (t.mode or 0) == p.mode
         ]  # fmt: skip
+        step = margins.step(p.step)
+        vibrates = step is not None and step.procedure == VIBRATION
+        if vibrates and quantity.startswith("RF"):
+            found.append(_without(name, p.step, label, "CalculiX leaves out dampers and masses in RF of vibrations"))
+            continue
+        if vibrates and margins.conv.model.building.rotating is not None:
+            why = "CalculiX multiplies its Coriolis matrix like a symmetric one in this step (not in COMPLEX FREQUENCY)"
+            found.append(_without(name, p.step, label, why))
+            continue
         if not mine:
             found.append(_without(name, p.step, label, "not printed", "missing"))
             continue
-        if not p.mode:  # both programs choose increments of their own
-            mine = [t for t in mine if abs(t.time - p.time) <= 1e-6 * max(abs(p.time), 1e-300)]
-        step = margins.step(p.step)
+        if not p.mode:  # both programs choose increments of their own, and find natural frequencies of their own
+            near = (1e-5 if vibrates else 1e-6) * max(abs(p.time), 1e-300)
+            mine = sorted((t for t in mine if abs(t.time - p.time) <= near), key=lambda t: abs(t.time - p.time))
         if step is not None and step.procedure == "DYNAMIC" and p.increment == 1 and not step.explicit:
             why = "the first increment shows how each program begins, not the motion"
             found.append(_without(name, p.step, label, why))
@@ -251,6 +294,12 @@ def _prints(name: str, dat: DatFile, steps: list[StepReport], margins: _Margins)
             continue
         # forces in balance have a sum of next to nothing: it is judged by what it is a sum of
         parts = [q.values for q in dat.prints if total and q.quantity == quantity and q.step == p.step and len(q.ids)]
+        if vibrates:  # both parts of a vibration
+            parts += [q.values for q in dat.prints if (q.set_name, q.step, q.time) == (p.set_name, p.step, p.time)]
+        elif step is not None and _shaken(step):  # small ones at the start are what is left out of high modes
+            parts += [
+                q.values for q in dat.prints if (q.set_name, q.step, q.quantity) == (p.set_name, p.step, quantity)
+            ]
         least = max((float(np.linalg.norm(v, axis=1).max()) for v in parts if v.size), default=0.0)
         found.append(_compare_table(name, p, mine[0], label, margins, least))
     return [_worst_row(found) for found in rows.values() if found]
@@ -324,6 +373,9 @@ def _compare_table(name: str, p: Print, t: PrintTable, label: str, margins: _Mar
             return _without(name, p.step, label, f"{len(keys) - len(common)} of {len(keys)} points missing", "missing")
         a, b = (np.array(v, int) for v in zip(*common, strict=True)) if common else (np.empty(0, int),) * 2
         theirs, values = p.values[a], mine[b]
+        if p.quantity in ("S", "E") and any(g.state == "axisymmetric" for g in conv.groups):
+            # points of its slices of two degrees stand beside the plane: shear across is that of its global axes
+            theirs, values = theirs[:, :4], values[:, :4]
         axes = _beam_axes(conv)
         if beams and p.quantity == "S" and all(e in axes for e in p.ids[a].tolist()):
             t_ = np.array([axes[e] for e in p.ids[a].tolist()])
@@ -374,6 +426,8 @@ def _modes(name: str, modes: Modes, steps: list[StepReport], before: int, margin
     if modes.kind == "complex":
         return [_worst(name, modes.step, "complex frequencies", ours, modes.frequency, margins)]
     theirs = np.sign(modes.eigenvalue) * np.sqrt(np.abs(modes.eigenvalue)) / (2.0 * np.pi)
+    if len(modes.diameter):
+        return _waves(name, modes, step, theirs, margins)
     rows = [_worst(name, modes.step, what, ours, theirs, margins)]
     part = getattr(step, "participation", None)
     if part is not None and "C3D8I" in margins.types:
@@ -382,8 +436,25 @@ def _modes(name: str, modes: Modes, steps: list[StepReport], before: int, margin
     elif part is not None and margins.beams:
         why = "CalculiX's solids of beams have masses beside the nodes that are held"
         rows.append(_without(name, modes.step, "effective masses", why))
+    elif part is not None and margins.bound_to_held:
+        why = "CalculiX's dependent directions follow their equations in motions of the whole, which held nodes forbid"
+        rows.append(_without(name, modes.step, "effective masses", why))
     elif part is not None and np.isfinite(modes.effective_mass).all():
         rows += _participation(name, modes, part, theirs)
+    return rows
+
+
+def _waves(name: str, modes: Modes, step: StepReport, theirs: np.ndarray, margins: _Margins) -> list[Row]:
+    """Compare frequencies by nodal diameters; the reference has waves twice, once for each direction, free motions
+    once or twice."""
+    diameters = np.array(getattr(step, "nodal_diameters", []))
+    ours = np.array(getattr(step, "frequencies_hz", []))
+    rows = []
+    for n in np.unique(modes.diameter).tolist():
+        reference, mine = theirs[modes.diameter == n], np.repeat(ours[diameters == n], 2)
+        least = (_LOOSE if margins.faces_apart else _FREE_WAVES) * np.abs(reference).max()
+        reference, mine = reference[np.abs(reference) > least], mine[np.abs(mine) > least]
+        rows.append(_worst(name, modes.step, f"frequencies of nodal diameter {n}", mine, reference, margins))
     return rows
 
 

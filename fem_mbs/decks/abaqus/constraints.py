@@ -6,6 +6,7 @@ couplings, exact at any rotation.  The first dof of an equation depends on the o
 same one, and no support may hold it.
 
     BEAM, LINK   the distance of two nodes stays        PIN, TIE   two nodes move together (TIE: and turn)
+    MEANROT      the mean rotation of nodes about an axis is a displacement of another one
     STRAIGHT     nodes stay on the line through the first two      PLANE   on the plane through the first three
 """
 
@@ -15,10 +16,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fem_mbs.decks.abaqus.cyclic import make_sectors
 from fem_mbs.decks.abaqus.loads import surface_facets
 from fem_mbs.decks.abaqus.model import Conversion, axes_at
+from fem_mbs.decks.abaqus.pretension import section_equations
+from fem_mbs.decks.abaqus.shells import edge_lengths, shell_areas
 from fem_mbs.decks.abaqus.solids import nodal_areas
 from fem_mbs.decks.abaqus.time import Given, Timeline, courses, is_general
+from fem_mbs.decks.abaqus.vibrations import VIBRATION, shaken_supports
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.meshes.abaqus.deck import Boundary, Coupling, DeckStep, Mpc, RigidBody
@@ -29,9 +34,13 @@ from fem_mbs.system.blocks import GROUND
 
 __all__ = ["make_constraints", "nodes_of_constraints", "tie_facets"]
 
+#: Directions (from 0) in which lines of the x-y plane do not move.
+_ACROSS = (2, 3, 4)
 _NAMES = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
 #: Of the length between nodes: beside the line or plane of an MPC by less, a node lies on it.
 _ON = 1e-6
+#: Of the mean square distance from the axis of an MPC MEANROT: nodes nearer do not count, as in CalculiX.
+_NEAR_AXIS = 1e-10
 
 
 def nodes_of_constraints(conv: Conversion) -> None:
@@ -39,6 +48,8 @@ def nodes_of_constraints(conv: Conversion) -> None:
     deck = conv.deck
     for entry in (*deck.equations, *deck.mpcs):
         conv.used[conv.nodes(entry.nodes)] = True
+    for cut in conv.cuts:
+        conv.used[[*cut.nodes, *cut.doubles, cut.control]] = True
     for body in deck.rigid_bodies:
         ref = conv.node(body.ref_node)
         conv.used[ref] = conv.rotational[ref] = True
@@ -143,6 +154,7 @@ def make_constraints(conv: Conversion, timeline: Timeline) -> None:
         ModelError: constraints that contradict each other or that the model does not have, with their line.
     """
     table = _Table(conv)
+    section_equations(conv, table.add)
     for equation in conv.deck.equations:
         _equation(conv, table, equation)
     for mpc in conv.deck.mpcs:
@@ -155,6 +167,7 @@ def make_constraints(conv: Conversion, timeline: Timeline) -> None:
         conv.places[f"tie {tie.name}"] = tie.where
         slave = f"deck:{tie.slave} (tie)" if f"{tie.slave} (tie)" in conv.facets else _surface_nodes(conv, tie.slave)
         conv.model.tie(f"tie {tie.name}", slave, f"deck:{tie.master} (tie)", tie.tolerance, tie.adjust)
+    make_sectors(conv)
     table.finish("equations")
     _hold_unused(conv, table)
     _supports(conv, table, timeline)
@@ -177,7 +190,7 @@ def _hold_unused(conv: Conversion, table: _Table) -> None:
         alone[conv.nodes(entry.nodes)] = False
         alone[conv.node(entry.ref_node)] = False
     for mpc in deck.mpcs:
-        alone[conv.nodes(mpc.nodes)] = False
+        alone[conv.nodes(mpc.nodes[:-1] if mpc.kind == "MEANROT" else mpc.nodes)] = False
     dim = 2 if conv.plane else 3
     named = np.zeros((len(alone), 6), bool)
     for ref, directions in partial.items():
@@ -288,10 +301,51 @@ def _mpc(conv: Conversion, table: _Table, mpc: Mpc) -> None:
             table.add([a, b], [k, k], [1.0, -1.0], where)
     elif kind in ("STRAIGHT", "PLANE"):
         _flat(conv, table, mpc, nodes)
+    elif kind == "MEANROT":
+        _mean_rotation(conv, table, mpc, nodes)
     else:
         raise UnsupportedError(
-            f"the MPC {kind} is not supported", place=where, remedy="known are BEAM, LINK, PIN, TIE, STRAIGHT, PLANE"
+            f"the MPC {kind} is not supported",
+            place=where,
+            remedy="known are BEAM, LINK, PIN, TIE, STRAIGHT, PLANE, MEANROT",
         )
+
+
+def _mean_rotation(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
+    """Make the displacement of the last node along x the mean rotation of the others about its position vector.
+
+    Their centre is the mean of their places; each node counts with the angle that it turns by (CalculiX,
+    umpc_mean_rot.f).
+
+    Raises:
+        ModelError: the nodes define no rotation; UnsupportedError: steps with NLGEOM, plane models.
+    """
+    x, where = conv.deck.x, mpc.where
+    if conv.nlgeom or conv.plane:
+        raise UnsupportedError("the MPC MEANROT is supported for small rotations in space only", place=where,
+                               remedy="remove NLGEOM")  # fmt: skip
+    ref, own = int(nodes[-1]), nodes[:-1:3]
+    if len(nodes) % 3 != 1 or not (nodes[:-1].reshape(-1, 3) == own[:, None]).all():
+        raise ModelError("the MPC MEANROT needs every node three times, and then that with the axis", place=where)
+    size = float(np.linalg.norm(x[ref]))
+    if not size > 0.0:
+        raise ModelError(f"node {conv.name_of(ref)} of the MPC MEANROT stands at the origin", place=where,
+                         remedy="give it the vector of the axis as coordinates")  # fmt: skip
+    axis = x[ref] / size
+    arm = x[own] - x[own].mean(axis=0)
+    arm -= np.outer(arm @ axis, axis)
+    square = np.einsum("ij,ij->i", arm, arm)
+    far = square > _NEAR_AXIS * square.mean()
+    if far.sum() < 2:
+        raise ModelError("the nodes of the MPC MEANROT lie on its axis", place=where)
+    turn = np.where(far[:, None], np.cross(axis, arm) / np.where(far, square, 1.0)[:, None], 0.0)
+    turn -= turn.mean(axis=0)  # the centre moves along
+    node, component = np.repeat(own, 3), np.tile(np.arange(3), len(own))
+    c = turn.ravel()
+    kept = np.abs(c) > 1e-12 * np.abs(c).max()
+    order = np.argsort(-np.abs(c[kept]), kind="stable")
+    terms = (np.r_[v[kept][order], last] for v, last in ((node, ref), (component, 0), (c, -float(len(own)))))
+    table.add(*terms, where, preferred=False)
 
 
 def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
@@ -377,8 +431,11 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
     if coupling.kind == "distributing" and _is_mean(conv, coupling):
         # CalculiX: the displacement of the node is the weighted mean, it has no rotation
         w = np.asarray(coupling.weights, float) / np.sum(coupling.weights)
-        for k in range(3):
-            table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where)
+        supports = (*conv.deck.boundaries, *(b for step in conv.deck.steps for b in step.boundaries))
+        held = {d - 1 for b in supports if coupling.ref_node in b.nodes for d in b.dofs}
+        for k in range(3):  # where the node is held, or begins an equation of the deck, one of the others follows
+            free = k not in held and (ref, k) not in table.dependent
+            table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where, preferred=free)
         return
     if coupling.kind == "distributing":
         if coupling.orientation is not None:
@@ -388,7 +445,8 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
                 Effect.DIFFERS,
             )
         weights = _areas(conv, coupling, nodes)
-        conv.model.coupling(name, ref, nodes, kind="distributing", weights=weights)
+        components = _of_line(conv, coupling, ref, nodes[weights != 0.0])
+        conv.model.coupling(name, ref, nodes, kind="distributing", weights=weights, components=components)
         return
     keep = nodes[nodes != ref]
     for node in keep.tolist():
@@ -397,6 +455,33 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
                 table.depend(node, d - 1, coupling.where)
     components = None if set(dofs) >= {1, 2, 3, 4, 5, 6} else [COMPONENTS[3][d - 1] for d in dofs]
     conv.model.coupling(name, ref, keep, kind="rigid", components=components)
+
+
+def _of_line(conv: Conversion, coupling: Coupling, ref: int, nodes: np.ndarray) -> list[str] | None:
+    """Return the components of a distributing coupling of nodes on one line, whose mean has no rotation about it: this
+    one is held if nothing else uses the node.  None: all.
+
+    Raises:
+        UnsupportedError: the line has no direction of the axes, or the node needs the rotation.
+    """
+    x = conv.deck.x[nodes]
+    _, size, axes = np.linalg.svd(x - x.mean(axis=0))
+    if len(nodes) < 2 or size[1] > _ON * size[0]:
+        return None
+    k = int(np.abs(axes[0]).argmax())
+    turned = any(np.isin(ref, group.nodes) for group in conv.groups if conv.rotational[ref])
+    entries = [e for step in conv.deck.steps for e in step.cloads if e.dof == 4 + k]
+    if np.abs(axes[0, k]) < 1.0 - 1e-9 or turned or any(np.isin(ref, conv.nodes(e.nodes)).any() for e in entries):
+        raise UnsupportedError(
+            f"the nodes of the coupling stand on one line, so that node {conv.name_of(ref)} has no rotation about it",
+            place=coupling.where, remedy="couple nodes beside the line",
+        )  # fmt: skip
+    conv.note(
+        f"{coupling.where}: the nodes of the coupling stand on one line; the rotation of node {conv.name_of(ref)} "
+        "about it is held", Effect.NONE,
+    )  # fmt: skip
+    conv.model.fix(np.array([ref]), [_NAMES[3 + k]])
+    return [c for i, c in enumerate(COMPONENTS[3]) if i != 3 + k]
 
 
 def _areas(conv: Conversion, coupling: Coupling, nodes: np.ndarray) -> np.ndarray:
@@ -411,10 +496,32 @@ def _areas(conv: Conversion, coupling: Coupling, nodes: np.ndarray) -> np.ndarra
             )
         return np.asarray(coupling.weights, float)
     total = np.zeros(len(conv.deck.x))
-    for group, rows, faces in surface_facets(conv, coupling.surface, coupling.where):
+    surface = conv.deck.surfaces[coupling.surface]
+    sides, elements = np.asarray(surface.faces), np.asarray(surface.elements)
+    of_shells = [(s, g, rows) for s in np.unique(sides) for g, rows in conv.element_groups(elements[sides == s])
+                 if g.kind == "shell"]  # fmt: skip
+    for side, group, rows in of_shells:
+        if side in ("SPOS", "SNEG"):
+            np.add.at(total, group.nodes[rows].ravel(), shell_areas(group, rows, conv.deck.x).ravel())
+        else:
+            ends, shares = edge_lengths(group, rows, _edge(str(side)), conv.deck.x)
+            np.add.at(total, ends.ravel(), shares.ravel())
+    if len({side in ("SPOS", "SNEG") for side, _, _ in of_shells}) > 1 or 0 < sum(
+        len(rows) for _, _, rows in of_shells
+    ) < len(elements):
+        raise UnsupportedError(
+            f"surface {coupling.surface}: faces of shells together with edges or faces of others cannot be coupled",
+            place=coupling.where, remedy="give each a surface of its own",
+        )  # fmt: skip
+    for group, rows, faces in () if of_shells else surface_facets(conv, coupling.surface, coupling.where):
         total += nodal_areas(group, rows, faces, conv.deck.x)
     total[np.abs(total) < 1e-12 * np.abs(total).max()] = 0.0  # corners of triangles with six nodes
     return total[nodes]
+
+
+def _edge(side: str) -> int:
+    """Return the number (from 0) of an edge of shells, which CalculiX calls S3, S4 and so on."""
+    return int(side[1:]) - (1 if side.startswith("E") else 3)
 
 
 def _is_mean(conv: Conversion, coupling: Coupling) -> bool:
@@ -438,6 +545,8 @@ def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]
     exists = conv.used[node] & ((dof < 3) | conv.rotational[node])
     if conv.plane:  # nothing moves across the plane
         exists &= dof < 2
+    if conv.flat:  # held there as a whole
+        exists &= ~np.isin(dof, _ACROSS)
     loose = np.unique(node[~conv.used[node]])
     if loose.size:
         conv.note(
@@ -462,24 +571,46 @@ def _entries(conv: Conversion, boundaries: Sequence[Boundary], zero: bool = Fals
             raise UnsupportedError(
                 f"supports of TYPE={b.kind} are not supported", place=b.where, remedy="give displacements"
             )
-        if b.fixed:
-            raise UnsupportedError(
-                "FIXED supports, which hold what earlier steps did, are not supported", place=b.where
-            )
-        keys, exists = _keys(conv, b)
-        keys = np.unique(keys[exists])
+        keys = _held(conv, b)
         if len(keys):
             value = 0.0 if zero else b.value
             out.append(Given(keys, np.full(len(keys), value), b.amplitude if value else None, b.where))
     return out
 
 
+def _move_bases(conv: Conversion, before: list[Given], per_step: list[list[Given]]) -> None:
+    """Add the displacements that base motions of MODAL DYNAMIC steps give to all supports of their direction."""
+    for i, step in enumerate(conv.deck.steps):
+        for base in step.base_motions if step.procedure == "MODAL DYNAMIC" else ():
+            keys = np.unique(np.concatenate([g.keys for entries in (before, *per_step) for g in entries]))
+            keys = keys[keys % 6 == base.dof - 1]
+            _, local = conv.transform_of(keys // 6)
+            if not len(keys) or local.any():
+                what = "in the axes of a *TRANSFORM" if len(keys) else "nowhere"
+                raise UnsupportedError(f"the base motion moves direction {base.dof}, which is held {what}",
+                                       place=base.where, remedy="give the motion by *BOUNDARY")  # fmt: skip
+            per_step[i].append(Given(keys, np.ones(len(keys)), base.amplitude, base.where))
+
+
+def _held(conv: Conversion, boundary: Boundary) -> np.ndarray:
+    """Return keys (m,) of the dofs that a support holds."""
+    keys, exists = _keys(conv, boundary)
+    return np.unique(keys[exists])
+
+
 def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
     deck = conv.deck
     before = _entries(conv, deck.boundaries)
-    per_step = [_entries(conv, step.boundaries, zero=not is_general(step)) for step in deck.steps]
+    free = [[b for b in step.boundaries if not b.fixed] for step in deck.steps]
+    per_step = [_entries(conv, own, zero=not is_general(step)) for own, step in zip(free, deck.steps, strict=True)]
+    _keep_fixed(conv, table, before, per_step)
+    _move_bases(conv, before, per_step)
     alone = _of_single_steps(conv, table, before, per_step)
     before, *per_step = (_without(entries, alone) for entries in (before, *per_step))
+    shaking = [[(b, _held(conv, b)) for b in s.boundaries if b.value] if s.procedure == VIBRATION else []
+               for s in deck.steps]  # fmt: skip
+    at_rest = shaken_supports(conv, (before, *(per_step[i] for i in timeline.steps)), shaking)
+    before, *per_step = (_without(entries, at_rest) for entries in (before, *per_step))
     given = [per_step[i] for i in timeline.steps]
     lone = [g for i, entries in enumerate(per_step) if i not in timeline.steps for g in entries]
     start = [*lone, *before] if timeline.steps and not before else [*before, *(lone if not timeline.steps else ())]
@@ -513,6 +644,74 @@ def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
         if turned.any():
             _turned(conv, local, course, node[turned], dof[turned], course.factors[turned], axes_all, moves, number)
     local.finish("supports in local axes")
+    if conv.flat:
+        conv.model.fix(np.flatnonzero(conv.used), ["z"])
+        turning = np.flatnonzero(conv.rotational)
+        if len(turning):
+            conv.model.fix(turning, [_NAMES[3], _NAMES[4]])
+
+
+def _keep_fixed(conv: Conversion, table: _Table, before: list[Given], per_step: list[list[Given]]) -> None:
+    """Let FIXED supports hold the directions where the step before has left them, from their step on.
+
+    A direction that had a value keeps it; others become groups of supports of their steps.
+
+    Raises:
+        ModelError: a step before which nothing has moved, one that cannot have such supports, directions that depend
+            on others or move again.
+    """
+    deck = conv.deck
+    early = next((b for b in (*deck.boundaries, *(deck.steps[0].boundaries if deck.steps else ())) if b.fixed), None)
+    if early is not None:
+        raise ModelError(
+            "FIXED holds what the step before has reached, and there is none", place=early.where, remedy="give values"
+        )
+    given: dict[int, Given] = {k: g for g in before for k in g.keys.tolist()}
+    held: dict[int, str] = {}
+    groups: dict[frozenset[int], str] = {}
+    for i, step in enumerate(deck.steps):
+        if "BOUNDARY" in step.new:
+            held = {}
+        again = next((g for g in per_step[i] if np.isin(g.keys, list(held)).any()), None)
+        if again is not None:
+            raise UnsupportedError("a direction that was FIXED gets a value", place=again.where,
+                                   remedy="give it the value in a deck of its own")  # fmt: skip
+        for b in (b for b in step.boundaries if b.fixed):
+            for k in _held(conv, b).tolist():
+                if k in given:
+                    value = given[k].values[given[k].keys == k]
+                    if given[k].amplitude is not None:
+                        raise UnsupportedError(
+                            "FIXED after a value with an AMPLITUDE is not supported", place=b.where,
+                            remedy="let the amplitude stay constant, without FIXED",
+                        )  # fmt: skip
+                    per_step[i].append(Given(np.array([k]), value, None, b.where))
+                elif divmod(k, 6) in table.dependent:
+                    raise ModelError(
+                        f"direction {k % 6 + 1} of node {conv.name_of(k // 6)} is FIXED, but depends on others in "
+                        f"{table.dependent[divmod(k, 6)]}", place=b.where,
+                    )  # fmt: skip
+                else:
+                    held[k] = b.where
+        given |= {k: g for g in per_step[i] for k in g.keys.tolist()}
+        if not held or not step.supported:
+            continue
+        place = next(iter(held.values()))
+        if step.procedure not in ("STATIC", "FREQUENCY", "BUCKLE"):
+            raise UnsupportedError(
+                f"FIXED supports in {step.procedure} are not supported", place=place,
+                remedy="they hold in STATIC, FREQUENCY and BUCKLE",
+            )  # fmt: skip
+        keys = frozenset(held)
+        if keys not in groups:
+            groups[keys] = group = f"fixed in step {step.number}"
+            conv.places[group] = place
+            nodes, directions = np.divmod(np.array(sorted(keys)), 6)
+            if conv.transform_of(nodes)[1].any():
+                raise UnsupportedError("FIXED supports in the axes of a *TRANSFORM are not supported", place=place)
+            for d in np.unique(directions).tolist():
+                conv.model.fix(nodes[directions == d], [_NAMES[d]], group=group, present=True)
+        conv.step_supports.setdefault(i, []).append(groups[keys])
 
 
 def _without(entries: list[Given], keys: np.ndarray) -> list[Given]:
@@ -522,7 +721,8 @@ def _without(entries: list[Given], keys: np.ndarray) -> list[Given]:
 
 
 def _of_single_steps(conv: Conversion, table: _Table, before: list[Given], per_step: list[list[Given]]) -> np.ndarray:
-    """Return keys (m,) of supports that some steps have and others lack; make them groups of the steps that have them.
+    """Return keys (m,) of supports that some steps have and others, or all, lack; make them groups of the steps that
+    have them.
 
     Raises:
         ModelError: such supports move, or a step is not linear statics, modes or buckling.
@@ -541,9 +741,10 @@ def _of_single_steps(conv: Conversion, table: _Table, before: list[Given], per_s
         return np.empty(0, int)
     common = set.intersection(*map(set, sets.values()))
     of_all = {k: g for own in sets.values() for k, g in own.items()}
+    ended = [k for g in before for k in g.keys.tolist() if k not in of_all]  # by OP=NEW in the first step
     alone = sorted(set(of_all) - common)
     if not alone:
-        return np.empty(0, int)
+        return np.array(ended, int)
     _, has = conv.transform_of(np.array(alone) // 6)
     for key, local in zip(alone, has.tolist(), strict=True):
         given = of_all[key]
@@ -577,8 +778,8 @@ def _of_single_steps(conv: Conversion, table: _Table, before: list[Given], per_s
             held_nodes, directions = np.divmod(np.array(sorted(keys)), 6)
             for d in np.unique(directions).tolist():
                 conv.model.fix(held_nodes[directions == d], [_NAMES[d]], group=group)
-        conv.step_supports[i] = groups[keys]
-    return np.array(alone)
+        conv.step_supports.setdefault(i, []).append(groups[keys])
+    return np.array(alone + ended)
 
 
 def _takes_supports(conv: Conversion, step: DeckStep) -> bool:

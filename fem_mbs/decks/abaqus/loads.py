@@ -18,9 +18,10 @@ import numpy as np
 
 from fem_mbs.decks.abaqus.beams import beam_section
 from fem_mbs.decks.abaqus.model import Conversion, Group, density_of, expansion_of, material_of
-from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_middle
-from fem_mbs.decks.abaqus.solids import nodal_volumes
+from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_middle, shell_normals
+from fem_mbs.decks.abaqus.solids import nodal_arms, nodal_volumes
 from fem_mbs.decks.abaqus.time import Course, Given, Root, Timeline, courses, is_general
+from fem_mbs.decks.abaqus.vibrations import VIBRATION, Shake, load_parts
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import TimeFunction
@@ -35,11 +36,12 @@ _SMALL_STRETCH = 1e-3
 
 @dataclass
 class Plan:
-    """Loads to make: names of those of general steps, and of each other step (by its index); ``make``: what makes them
-    once the model has its parts."""
+    """Loads to make: names of those of general steps, and of each other step (by its index); ``shakes``: how those of
+    steady vibrations shake; ``make``: what makes them once the model has its parts."""
 
     general: list[str] = field(default_factory=list)
     own: dict[int, list[str]] = field(default_factory=dict)
+    shakes: dict[str, Shake] = field(default_factory=dict)
     make: list[Callable[[], None]] = field(default_factory=list)
 
 
@@ -56,6 +58,14 @@ def plan_loads(conv: Conversion, timeline: Timeline) -> Plan:
         if i in timeline.steps or not step.supported:
             continue
         plan.own[i] = []
+        if step.procedure == VIBRATION:
+            for k, (part, shake) in enumerate(load_parts(step), 1):
+                names: list[str] = []
+                prefix = f"step {step.number} " if k == 1 else f"step {step.number}, part {k} "
+                _all_kinds(conv, Timeline((i,), (0.0,), (1.0,)), [part], plan, names, prefix, once=True)
+                plan.own[i] += names
+                plan.shakes |= dict.fromkeys(names, shake)
+            continue
         _all_kinds(conv, Timeline((i,), (0.0,), (1.0,)), [step], plan, plan.own[i], f"step {step.number} ", once=True)
     _temperatures(conv, timeline, plan)
     return plan
@@ -75,13 +85,7 @@ def _all_kinds(
     """Create the time courses of all kinds of loads; ``once``: they act in full in one step without duration."""
 
     def found(kind: str, given: list[list[Given]]) -> Iterable[tuple[str, Course, TimeFunction | float]]:
-        got, twice = courses(conv.deck, timeline, given, [kind in s.new for s in steps])
-        for place in twice:
-            what = "node and direction" if kind == "CLOAD" else "element and label"
-            conv.note(
-                f"{place}: a load of the same {what} is given a second time in one step; the last value counts",
-                Effect.DIFFERS,
-            )
+        got, _ = courses(conv.deck, timeline, given, [kind in s.new for s in steps], sums=True)
         for k, course in enumerate(got, 1):
             if not np.any(course.factors) or not np.any(_values(course.function)):
                 continue
@@ -117,6 +121,8 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
         exists = conv.used[nodes] & ((dof < 3) | conv.rotational[nodes])
         if conv.plane:
             exists &= dof < 2
+        if conv.flat:
+            exists &= ~np.isin(dof, (2, 3, 4))
         if not exists.all():
             lost = conv.name_of(nodes[~exists][0])
             why = "which no element uses" if not conv.used[nodes[~exists][0]] else "which has no rotation"
@@ -184,31 +190,50 @@ class _Labels:
             else:
                 key = (d.kind, d.label)
             elements = np.unique(d.elements)
-            if d.kind == "centrifugal" and self.conv.plane:
-                raise UnsupportedError("CENTRIF of plane models is not supported", place=d.where)
-            if d.kind == "centrifugal":
+            if d.kind == "centrifugal" and not self._in_parts(d):
                 elements = np.zeros(1, int)
-                self._covers(d)
             keys = self._number(key, d) * self.width + elements
             out.append(Given(keys, np.full(len(keys), d.value), d.amplitude, d.where))
         return out
 
-    def _covers(self, d: Dload) -> None:
-        """Refuse a rotation of only a part of the model."""
-        for group in self.conv.groups:
-            missing = ~np.isin(group.ids, d.elements)
-            if missing.any():
-                name = self.conv.deck.element_name(group.ids[np.argmax(missing)])
-                raise ModelError(
-                    "CENTRIF must act on all elements",
-                    place=d.where,
-                    remedy=f"{group.type} {name} is not among them",
-                )
+    def _in_parts(self, d: Dload) -> bool:
+        """Return whether a rotation, of a part or of a plane model, becomes forces, as linear statics allow.
+
+        Raises:
+            UnsupportedError: other steps, which need the frame that turns.
+        """
+        conv = self.conv
+        rest = (group.ids[~np.isin(group.ids, d.elements)] for group in conv.groups)
+        lacks = next((ids[0] for ids in rest if len(ids)), None)
+        if not conv.plane and lacks is None:
+            return False
+        other = next((s for s in conv.deck.steps if s.procedure != "STATIC" or conv.is_nonlinear(s)), None)
+        if other is not None:
+            lost = "" if lacks is None else f" ({conv.deck.element_name(lacks)} is missing)"
+            why = f"a part of the model{lost}" if lost else "plane models"
+            how = " with NLGEOM" if other.procedure == "STATIC" else ""
+            raise UnsupportedError(
+                f"CENTRIF of {why} is not supported in a deck with step {other.number}, {other.procedure}{how}",
+                place=d.where, remedy="give it in linear STATIC steps",
+            )  # fmt: skip
+        ring = any(group.state == "axisymmetric" for group in conv.groups)
+        axis = np.abs(d.direction) / np.linalg.norm(d.direction)
+        if ring and (axis[1] < 1.0 - 1e-9 or np.any(d.point[[0, 2]])):
+            raise UnsupportedError(
+                "CENTRIF of axisymmetric elements about another axis than theirs, y, is not supported",
+                place=d.where, remedy="give the direction 0, 1, 0",
+            )  # fmt: skip
+        return True
 
     def dsloads(self, entries: Iterable[Dsload]) -> list[Given]:
         out = []
         for d in entries:
-            if d.label in ("P", "TRVEC"):
+            if d.label in ("P", "TRVEC", "TRSHR"):
+                if d.label != "P" and d.follows and self.conv.nlgeom:
+                    self.conv.note(
+                        f"{d.where}: {d.label} keeps its direction; with NLGEOM Abaqus turns it with the surface "
+                        "unless FOLLOWER=NO", Effect.DIFFERS,
+                    )  # fmt: skip
                 key = (d.label, d.surface, *np.round(d.direction, 12).tolist())
                 keys = np.array([self._number(key, d) * self.width])
                 out.append(Given(keys, np.array([d.value]), d.amplitude, d.where))
@@ -229,10 +254,13 @@ def _distributed(conv: Conversion, plan: Plan, names: list[str], name: str, cour
                 _pressure(conv, plan, names, f"{label}.{j}", load, elements[factors == factor], factor, function)
         elif load.kind == "centrifugal":
             axis = load.direction / np.linalg.norm(load.direction)
-            if factors[0] < 0.0:
+            if factors.min() < 0.0:
                 raise ModelError(
-                    f"the square of the speed is {factors[0]:g}", place=load.where, remedy="it cannot be negative"
+                    f"the square of the speed is {factors.min():g}", place=load.where, remedy="it cannot be negative"
                 )
+            if elements[0]:  # of a part
+                _spin(conv, plan, names, label, load, elements, factors, axis, function)
+                continue
             speed = Root(_scaled(function, factors[0]))
             names.append(label)
             plan.make.append(lambda a=axis, p=load.point, s=speed, n=label: conv.model.centrifugal(n, s, a, p))
@@ -287,15 +315,65 @@ def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course:
             )
         if _on_shell_surface(conv, plan, names, label, load, factor, function):
             continue
-        conv.facets[label] = surface_facets(conv, load.surface, load.where)
+        facets = surface_facets(conv, load.surface, load.where)
+        if load.label == "TRSHR":
+            _shear(conv, plan, names, label, load, factor, function, facets)
+            continue
+        conv.facets[label] = facets
         if load.label == "P":
             _press(conv, plan, names, label, factor, function, "reduced")
         else:
-            _pull(conv, plan, names, label, load, factor, function)
+            _pull(conv, plan, names, label, load.direction, factor, function)
 
 
-def _pull(conv, plan, names, label: str, load: Dsload, factor: float, function) -> None:
-    t = factor * np.asarray(load.direction) / np.linalg.norm(load.direction)
+def _shear(conv, plan, names, label: str, load: Dsload, factor: float, function, facets) -> None:
+    """Apply a traction along the faces of solids: the direction of the load without its part along their normals."""
+    number = 0
+    for group, rows, faces in facets:
+        for face in np.unique(faces):
+            mine = rows[faces == face]
+            along = _along(load, _face_normals(group, mine, int(face), conv.deck.x))
+            directions, at = np.unique(np.round(along, 9), axis=0, return_inverse=True)
+            for k, direction in enumerate(directions):
+                number += 1
+                own, some = f"{label}.{number}", mine[at.ravel() == k]
+                conv.facets[own] = [(group, some, np.full(len(some), face))]
+                _pull(conv, plan, names, own, direction, factor, function)
+
+
+def _along(load: Dsload, normals: np.ndarray) -> np.ndarray:
+    """Return unit vectors (n, 3): the direction of a load without its parts along normals (n, 3).
+
+    Raises:
+        ModelError: the direction is normal to a face.
+    """
+    direction = np.asarray(load.direction, float) / np.linalg.norm(load.direction)
+    along = direction - (normals @ direction)[:, None] * normals
+    size = np.linalg.norm(along, axis=1)[:, None]
+    if (size < 1e-6).any():
+        raise ModelError(
+            f"the direction of TRSHR is normal to a face of {load.surface}", place=load.where, remedy="give another one"
+        )
+    return along / size
+
+
+def _face_normals(group: Group, rows: np.ndarray, face: int, x: np.ndarray) -> np.ndarray:
+    """Return unit normals (n, 3) in the middle of faces of solids, and of edges of plane elements, by their corners."""
+    from fem_mbs.elements.solids.shapes import FACES
+
+    kind, local = FACES[group.cell][face]
+    X = x[group.nodes[rows]][:, list(local)]
+    if group.state:
+        normal = np.cross(X[:, 1] - X[:, 0], [0.0, 0.0, 1.0])
+    elif kind.startswith("triangle"):
+        normal = np.cross(X[:, 1] - X[:, 0], X[:, 2] - X[:, 0])
+    else:
+        normal = np.cross(X[:, 2] - X[:, 0], X[:, 3] - X[:, 1])
+    return normal / np.linalg.norm(normal, axis=1)[:, None]
+
+
+def _pull(conv, plan, names, label: str, direction, factor: float, function) -> None:
+    t = factor * np.asarray(direction) / np.linalg.norm(direction)
     vector = t[: 2 if conv.plane else 3].tolist()
     own = _scaled(function, 1.0)
     names.append(label)
@@ -323,8 +401,15 @@ def _on_shell_surface(conv, plan, names, label, load: Dsload, factor: float, fun
         conv.cells[own] = [(group, rows)]
         if load.label == "P":  # against the normal of the face
             _press(conv, plan, names, own, factor if side == "SPOS" else -factor, function, "exact")
+        elif load.label == "TRVEC":
+            _pull(conv, plan, names, own, load.direction, factor, function)
         else:
-            _pull(conv, plan, names, own, load, factor, function)
+            normal = shell_normals(group, rows, conv.deck.x)
+            directions, at = np.unique(np.round(_along(load, normal), 9), axis=0, return_inverse=True)
+            del conv.cells[own]
+            for k, direction in enumerate(directions):
+                conv.cells[f"{own}.{k + 1}"] = [(group, rows[at.ravel() == k])]
+                _pull(conv, plan, names, f"{own}.{k + 1}", direction, factor, function)
     return True
 
 
@@ -406,6 +491,35 @@ def _body(conv, plan, names, label, load: Dload, elements, vectors, function) ->
             _act(conv, plan, names, f"{label} moments" if moment else label, nodes, values[nodes], function, moment)
     if not total.any():
         conv.note(f"{load.where}: the load {load.label} acts on elements without mass or volume", Effect.NONE)
+
+
+def _spin(conv, plan, names, label, load: Dload, elements, squares, axis, function) -> None:
+    """Apply centrifugal forces on solids and masses at their places: squares (m,) of the speed of elements (m,)."""
+    deck, total = conv.deck, np.zeros((len(conv.deck.node_ids), 3))
+    square = dict(zip(elements.tolist(), squares.tolist(), strict=True))
+    for group, rows in conv.element_groups(elements):
+        if group.kind != "solid":
+            raise UnsupportedError(f"CENTRIF of {group.type} without the rest of the model is not supported",
+                                   place=load.where, remedy="give it for all elements")  # fmt: skip
+        rho = density_of(conv, material_of(conv, group.section.material, group.section.where))
+        of = rho * np.array([square[e] for e in group.ids[rows].tolist()])
+        push = of[:, None, None] * nodal_arms(group, rows, deck.x, load.point, axis)
+        np.add.at(total, group.nodes[rows].ravel(), push.reshape(-1, 3))
+    for block in deck.blocks:
+        hit = np.isin(block.ids, elements)
+        if block.family != "mass" or not hit.any():
+            continue
+        sections = [deck.sections[k] for k in deck.section_index(block.ids[hit])]
+        m = np.array([s.mass if isinstance(s, PointMass) else 0.0 for s in sections])
+        of = m * np.array([square[e] for e in block.ids[hit].tolist()])
+        arm = deck.x[conv.nodes(block.nodes[hit, 0])] - load.point
+        arm -= np.outer(arm @ axis, axis)
+        np.add.at(total, conv.nodes(block.nodes[hit, 0]), of[:, None] * arm)
+    nodes = np.flatnonzero(np.abs(total).max(axis=1) > 0.0)
+    if not len(nodes):
+        conv.note(f"{load.where}: the load {load.label} acts on elements without mass", Effect.NONE)
+        return
+    _act(conv, plan, names, label, nodes, total[nodes], function)
 
 
 def _per_length(conv: Conversion, group: Group, load: Dload) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ SOLIDS = {
 PLANES = {
     "3": ("triangle", {"": "standard"}),
     "6": ("triangle6", {"": "standard"}),
-    "4": ("quad", {"": "standard"}),
+    "4": ("quad", {"": "standard", "R": "standard"}),
     "8": ("quad8", {"": "standard", "R": "reduced"}),
 }
 STATES = {"plane stress": "stress", "plane strain": "strain", "axisymmetric": "axisymmetric"}
@@ -64,9 +64,25 @@ _ONE_POINT = (
     "taken with full integration and incompatible modes, which enhanced hourglass control stands for; other hourglass "
     "control is softer or stiffer where few elements bend; stresses are printed as means of the element"
 )
+_ONE_POINT_PLANE = (
+    "taken with full integration; where few elements bend across a section, this is too stiff: with n square ones in "
+    "plane stress by the part .35/n^2, with hourglass control less"
+)
+#: Of thin shells, which take no shear across.
+_THIN = "taken as a shell with transverse shear; thick shells are softer so"
 _BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
+#: Lines in the x-y plane, which take the place of those in space and are held there.
+_FLAT = {
+    "B21": "B31",
+    "B22": "B32",
+    "B23": "B33",
+    "PIPE21": "PIPE31",
+    "PIPE22": "PIPE32",
+    "T2D2": "T3D2",
+    "T2D3": "T3D3",
+}
 _TRUSSES = {"T3D2": 2, "T3D3": 3}
-_SHELLS = {"S3": "triangle", "S4": "quad", "S6": "triangle6", "S8": "quad8"}
+_SHELLS = {"S3": "triangle", "STRI3": "triangle", "S4": "quad", "S6": "triangle6", "STRI65": "triangle6", "S8": "quad8"}
 _MEMBRANES = {"M3D3": "triangle", "M3D4": "quad"}
 #: Elements of a `Group` -> section that they need, and its keyword; others have *SOLID SECTION.
 _SECTIONS: dict[str, tuple[type, str]] = {
@@ -87,7 +103,7 @@ class Group:
     kind "solid", "shell" (of membranes too), "beam" or "truss"; type as in the deck; cell: kind of the mesh's cells;
     rule "full" or "reduced"; ids (n,) of the deck; nodes (n, k) of the model, in the deck's order; axes (n, 3, 3)
     material axes in rows, or None; state "stress", "strain" or "axisymmetric" of plane elements, whose kind is
-    "solid", else "".
+    "solid", else ""; flat: lines of the x-y plane.
     """
 
     name: str
@@ -101,6 +117,7 @@ class Group:
     section: Any  # the Section that belongs to the family of the group's elements
     axes: np.ndarray | None = None
     state: str = ""
+    flat: bool = False
 
     @property
     def is_line(self) -> bool:
@@ -138,18 +155,25 @@ class Conversion:
     #: names of motions; those of rotations with their node and axis
     drivers: list[str] = field(default_factory=list)
     turned: list[tuple[str, int, int]] = field(default_factory=list)
-    #: step of the deck (its index) -> group of supports that it has besides those of all steps
-    step_supports: dict[int, str] = field(default_factory=dict)
+    #: step of the deck (its index) -> groups of supports that it has besides those of all steps
+    step_supports: dict[int, list[str]] = field(default_factory=dict)
+    #: step of the deck (its index) -> names of motions of supports that shake in it -> how
+    shaken: dict[int, dict[str, Any]] = field(default_factory=dict)
     #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)
     facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     #: names of cell sets of shells -> their cells: (group, rows of its elements)
     cells: dict[str, list[tuple[Group, np.ndarray]]] = field(default_factory=dict)
+    #: pre-tension sections: cuts and what their sides are (`fem_mbs.decks.abaqus.pretension`)
+    cuts: list[Any] = field(default_factory=list)
     used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
     rotational: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
 
     def __post_init__(self) -> None:
         self.used = np.zeros(len(self.deck.node_ids), bool)
         self.rotational = np.zeros(len(self.deck.node_ids), bool)
+        self._sort()
+
+    def _sort(self) -> None:
         self._order = np.argsort(self.deck.node_ids, kind="stable")
         self._sorted = self.deck.node_ids[self._order]
 
@@ -157,6 +181,11 @@ class Conversion:
     def plane(self) -> bool:
         """Whether the model is one in the plane."""
         return any(g.state for g in self.groups)
+
+    @property
+    def flat(self) -> bool:
+        """Whether the model has lines of the x-y plane, and is held in it."""
+        return any(g.flat for g in self.groups)
 
     @property
     def bent(self) -> bool:
@@ -199,6 +228,32 @@ class Conversion:
             inside = group.ids[rows] == ids
             if inside.any():
                 yield group, rows[inside]
+
+    def double(self, nodes: np.ndarray) -> np.ndarray:
+        """Add doubles of nodes (n,) to the deck and return them (n,): they have their temperatures, initial velocities
+        and thicknesses, and are in no set."""
+        deck = self.deck
+        ids = deck.node_ids[nodes]
+        new = int(deck.node_ids.max()) + 1 + np.arange(len(nodes))
+
+        def extended(entries):
+            return tuple(
+                replace(e, nodes=np.concatenate((e.nodes, new[np.isin(ids, e.nodes)])))
+                if np.isin(e.nodes, ids).any() else e for e in entries
+            )  # fmt: skip
+
+        thickness = dict(deck.nodal_thickness)
+        thickness |= {b: thickness[a] for a, b in zip(ids.tolist(), new.tolist(), strict=True) if a in thickness}
+        self.deck = replace(
+            deck, node_ids=np.concatenate((deck.node_ids, new)), x=np.concatenate((deck.x, deck.x[nodes])),
+            initial_conditions=extended(deck.initial_conditions), nodal_thickness=thickness,
+            steps=tuple(replace(step, temperatures=extended(step.temperatures)) for step in deck.steps),
+        )  # fmt: skip
+        self.used = np.concatenate((self.used, self.used[nodes]))
+        self.rotational = np.concatenate((self.rotational, self.rotational[nodes]))
+        first = len(deck.node_ids)
+        self._sort()
+        return first + np.arange(len(nodes))
 
     def transform_of(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return local axes (m, 3, 3), in rows, at nodes (m,) of the model, and which have some (m,) bool.
@@ -272,11 +327,12 @@ def element_kind(family: str, shape: str, type_: str) -> tuple[str, str, str] | 
     ``type_``: the type in the deck, which is the shape and letters; H, M and T are passed over.
     """
     rest = re.sub("[HMT]", "", type_[len(shape) :])
+    shape = _FLAT.get(shape, shape)
     if family == "beam" and shape in _BEAMS and rest in ("", "R"):  # not OS, a section that warps
         return "beam", "line2", "beam"
     if family == "truss" and shape in _TRUSSES and not rest:
         return "truss", "line2", "truss"
-    if family == "shell" and shape in _SHELLS and rest in ("", "R"):
+    if family == "shell" and shape in _SHELLS and rest in ("", "R", "R5"):
         return "shell", _SHELLS[shape], "shell"
     if family == "membrane" and shape in _MEMBRANES and rest in ("", "R"):
         return "shell", _MEMBRANES[shape], "membrane"
@@ -318,7 +374,7 @@ def _check_nodes(conv: Conversion, group: Group) -> None:
             remedy="give it different nodes",
         )
     z = conv.deck.x[group.nodes][..., 2]
-    if group.state and z.any():
+    if (group.state or group.flat) and z.any():
         row, k = divmod(int(np.argmax(z != 0.0)), z.shape[1])
         raise ModelError(
             f"node {conv.name_of(group.nodes[row, k])} of plane element "
@@ -353,6 +409,10 @@ def find_groups(conv: Conversion) -> None:
             continue
         if kind[0] == "solid" and block.shape == "C3D8" and "R" in block.type:
             conv.note(f"{block.type}: {_ONE_POINT}", Effect.DIFFERS)
+        if kind[0] == "solid" and block.shape[-1] == "4" and block.family in STATES and "R" in block.type:
+            conv.note(f"{block.type}: {_ONE_POINT_PLANE}", Effect.DIFFERS)
+        if block.type in ("STRI3", "STRI65") or block.type.endswith("R5"):
+            conv.note(f"{block.type}: {_THIN}", Effect.DIFFERS)
         for letter, what in _VARIANTS.items() if kind[0] == "solid" else ():
             if letter in block.type[len(block.shape) :]:
                 told = f"{block.type}: taken as {block.type.replace(letter, '', 1)}, without {what}"
@@ -388,6 +448,7 @@ def find_groups(conv: Conversion) -> None:
             rule = "reduced" if kind[2] == "reduced" else "full"
             group = Group(name, kind[0], block.type, kind[1], kind[2], rule, block.ids[rows], nodes, section)
             group.state = STATES.get(block.family, "")
+            group.flat = block.shape in _FLAT
             if section.orientation is not None and kind[0] == "solid":
                 group.axes = axes_at(deck.orientations[section.orientation], deck.x[nodes].mean(axis=1))
             conv.groups.append(group)
@@ -408,12 +469,35 @@ def find_groups(conv: Conversion) -> None:
     if plane and (deck.rigid_bodies or deck.couplings or deck.mpcs):
         places = [c.where for c in deck.rigid_bodies] + [c.where for c in deck.couplings] + [c.where for c in deck.mpcs]
         raise UnsupportedError("rigid bodies, couplings and MPCs of plane models are not supported", place=places[0])
+    _check_flat(conv)
     if not conv.groups and not deck.sections:
         raise ModelError(
             "the deck has no elements with properties",
             place=deck.end,
             remedy="there is nothing to compute (the file may have been cut off)",
         )
+
+
+def _check_flat(conv: Conversion) -> None:
+    """Refuse lines of the plane beside other elements, and constraints of their nodes that turn in space.
+
+    Raises:
+        UnsupportedError: with the line of the element or constraint.
+    """
+    deck = conv.deck
+    other = next((g for g in conv.groups if not g.flat), None)
+    if not conv.flat:
+        return
+    if other is not None:
+        raise UnsupportedError(
+            f"elements {other.type} beside beams or trusses of the plane are not supported",
+            place=element_place(deck.source, int(other.ids[0])),
+        )
+    for constraint in (*deck.rigid_bodies, *deck.couplings, *deck.mpcs):
+        raise UnsupportedError(
+            "rigid bodies, couplings and MPCs of beams of the plane are not supported", place=constraint.where,
+            remedy="use beams of space",
+        )  # fmt: skip
 
 
 def _source(deck: Deck) -> str:

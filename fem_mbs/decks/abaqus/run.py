@@ -10,7 +10,7 @@ Contradictions in a deck raise a ModelError with file and line. Content that the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,13 +21,14 @@ from fem_mbs.decks.abaqus.constraints import make_constraints, nodes_of_constrai
 from fem_mbs.decks.abaqus.loads import make_loads, plan_loads
 from fem_mbs.decks.abaqus.model import Conversion, find_groups, make_mesh
 from fem_mbs.decks.abaqus.points import make_points
+from fem_mbs.decks.abaqus.pretension import cut_sections, remove_beams
 from fem_mbs.decks.abaqus.prints import Printer
 from fem_mbs.decks.abaqus.shells import make_shells
 from fem_mbs.decks.abaqus.solids import make_solids
 from fem_mbs.decks.abaqus.steps import StepPlan, make_steps
 from fem_mbs.decks.abaqus.time import Timeline
 from fem_mbs.decks.notes import Accept, Note, check_notes
-from fem_mbs.errors import AnalysisError, LooseError, ModelError
+from fem_mbs.errors import AnalysisError, LooseError, ModelError, UnsupportedError
 from fem_mbs.input_files import inputs_of
 from fem_mbs.meshes.abaqus.deck import Deck
 from fem_mbs.meshes.abaqus.reader import read_deck
@@ -72,7 +73,7 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     Raises:
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
-    conv = Conversion(deck)
+    conv = Conversion(_alone(deck))
     try:
         converted = _convert(conv, part)
     except ModelError as error:
@@ -87,10 +88,32 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     return converted
 
 
+def _alone(deck: Deck) -> Deck:
+    """Return a deck whose only step is a linear perturbation with general statics in its place, which are the same
+    there, and have supports that move.
+
+    Raises:
+        UnsupportedError: a step of perturbation beside others moves its supports.
+    """
+    for step in deck.steps:
+        moved = next((b for b in step.boundaries if b.value), None)
+        if moved is None or not (step.procedure == "BUCKLE" or (step.procedure == "STATIC" and step.perturbation)):
+            continue
+        if len(deck.steps) > 1 or step.procedure == "BUCKLE":
+            raise UnsupportedError(
+                f"supports that move in a step {step.procedure} of perturbation are not supported", place=moved.where,
+                remedy="give loads, or make it the only step of a deck",
+            )  # fmt: skip
+        return replace(deck, steps=(replace(step, perturbation=False, nlgeom=False),))
+    return deck
+
+
 def _convert(conv: Conversion, part: bool) -> Converted:
     deck = conv.deck
     title = " ".join(" ".join(deck.title).split()) or Path(deck.source).stem
+    remove_beams(conv)
     find_groups(conv)
+    cut_sections(conv)
     conv.model = model = Model(2 if conv.plane else 3, title=title)
     nodes_of_constraints(conv)
     timeline = Timeline.of(deck)
@@ -104,7 +127,7 @@ def _convert(conv: Conversion, part: bool) -> Converted:
     make_constraints(conv, timeline)
     make_loads(conv, plan)
     steps = make_steps(conv, timeline, plan) if deck.steps or not part else []
-    return Converted(deck, model, conv, steps)
+    return Converted(conv.deck, model, conv, steps)
 
 
 def _watch(converted: Converted) -> Callable[[RunContext, Recorder], Printer]:

@@ -13,7 +13,7 @@ from fem_mbs.elements.solids.material import orthotropic
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import Material, ShellSection
 
-__all__ = ["make_shells", "shell_areas", "shell_mass_per_area", "shell_middle"]
+__all__ = ["edge_lengths", "make_shells", "shell_areas", "shell_mass_per_area", "shell_middle", "shell_normals"]
 
 
 def make_shells(conv: Conversion) -> None:
@@ -87,8 +87,7 @@ def _first_axes(conv: Conversion, group: Group) -> np.ndarray:
     """Return first axes (n, 3) of the elements: the x axis along the surface, z where that is the normal; those of an
     orientation about its axis that is the normal, in cyclic order the next one."""
     X = conv.deck.x[group.nodes]
-    middle, normal = X.mean(axis=1), normals(X).mean(axis=1)
-    normal = normal / np.linalg.norm(normal, axis=1)[:, None]
+    middle, normal = X.mean(axis=1), shell_normals(group, np.arange(len(X)), conv.deck.x)
     name = group.section.orientation
     if name is None:
         along_x = np.abs(normal[:, 0]) > np.cos(np.radians(0.1))
@@ -118,6 +117,33 @@ def _first_axes(conv: Conversion, group: Group) -> np.ndarray:
 def shell_areas(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return shares (m, k) of the nodes in the areas of shells ``rows`` (m,), of all nodes at x (nodes, 3)."""
     return surface_shares(x[group.nodes[rows]]).sum(axis=2)
+
+
+def shell_normals(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return mean unit normals (m, 3) of shells ``rows`` (m,), of all nodes at x (nodes, 3)."""
+    normal = normals(x[group.nodes[rows]]).mean(axis=1)
+    return normal / np.linalg.norm(normal, axis=1)[:, None]
+
+
+def edge_lengths(group: Group, rows: np.ndarray, edge: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return nodes (m, k) of an edge (from 0) of shells ``rows`` (m,), and their shares (m, k) in its length: the
+    integrals of the shape functions, of all nodes at x (nodes, 3)."""
+    corners = 3 if group.cell.startswith("triangle") else 4
+    local = [edge, (edge + 1) % corners]
+    if group.cell in ("triangle6", "quad8"):
+        local.append(corners + edge)
+    nodes = group.nodes[rows][:, local]
+    points, weights = np.polynomial.legendre.leggauss(3)
+    r = points[:, None]
+    if len(local) == 2:
+        N, slope = np.hstack((0.5 * (1.0 - r), 0.5 * (1.0 + r))), np.tile([-0.5, 0.5], (3, 1))
+    else:
+        N, slope = (
+            np.hstack((0.5 * r * (r - 1.0), 0.5 * r * (r + 1.0), 1.0 - r**2)),
+            np.hstack((r - 0.5, r + 0.5, -2.0 * r)),
+        )
+    length = np.linalg.norm(np.einsum("qk,mkj->mqj", slope, x[nodes]), axis=2) * weights
+    return nodes, length @ N
 
 
 def shell_middle(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:

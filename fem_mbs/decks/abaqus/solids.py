@@ -11,7 +11,7 @@ from fem_mbs.elements.solids import shapes
 from fem_mbs.errors import MeshError, ModelError
 from fem_mbs.meshes.abaqus.reader import element_place
 
-__all__ = ["make_solids", "nodal_areas", "nodal_volumes", "thickness", "volumes"]
+__all__ = ["make_solids", "nodal_areas", "nodal_arms", "nodal_volumes", "thickness", "volumes"]
 
 
 def make_solids(conv: Conversion) -> None:
@@ -100,6 +100,17 @@ def nodal_volumes(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
     points, weights = shapes.rule(group.cell, group.rule)
     X = x[group.nodes[rows]]
     return _measure(group, X, points, weights) @ shapes.shape_functions(group.cell, points)
+
+
+def nodal_arms(group: Group, rows: np.ndarray, x: np.ndarray, point: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    """Return integrals (m, k, 3) of the shape functions times the distance vector from an axis through ``point`` along
+    the unit vector ``axis``, as `nodal_volumes`."""
+    points, weights = shapes.rule(group.cell, group.rule)
+    X = x[group.nodes[rows]]
+    N = shapes.shape_functions(group.cell, points)
+    arm = np.einsum("qk,mki->mqi", N, X) - point
+    arm -= (arm @ axis)[..., None] * axis
+    return np.einsum("mq,qk,mqi->mki", _measure(group, X, points, weights), N, arm)
 
 
 def nodal_areas(group: Group, rows: np.ndarray, faces: np.ndarray, x: np.ndarray) -> np.ndarray:

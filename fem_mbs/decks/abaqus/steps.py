@@ -23,11 +23,13 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.decks.abaqus.cyclic import cyclic_modes
 from fem_mbs.decks.abaqus.loads import Plan
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.decks.abaqus.time import Timeline, is_general
+from fem_mbs.decks.abaqus.vibrations import VIBRATION, make_vibrations
 from fem_mbs.declarations.steps import StepKind, step_kind
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import DeckStep, OutputRequest, ShellSection
 from fem_mbs.meshes.vocabulary import Effect
 
@@ -82,10 +84,11 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             conv.note(f"{step.where}: {step.procedure} is not computed yet; the step is left out")
             continue
         _masses(conv, step)
+        _of_vibrations(conv, step)
         wanted = prints.get("node print", ()) + prints.get("el print", ())
         t = timeline.time_of(i)
         start = t - (step.duration if i in timeline.steps else 0.0)
-        own = conv.step_supports.get(i, "")
+        own = conv.step_supports.get(i, [])
         swung = bool(last) and not preload  # a linear transient, which leaves the state of the model where it was
         if swung and (step.perturbation or step.procedure in ("FREQUENCY", "BUCKLE")):
             conv.note(
@@ -115,14 +118,14 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             elif not step.nlgeom:
                 conv.note(f"{step.where}: nonlinear constraints: the step is computed as one with NLGEOM", Effect.NONE)
             increments = max(1, round(step.duration / step.increment))
-            model.static_step(increments, name, duration=step.duration)
+            model.static_step(increments, name, duration=step.duration, supports=own)
             preload, last, moved = "", "", True
         elif step.procedure == "FREQUENCY":
             _modes(conv, step, name, preload, moved, own)
         elif step.procedure == "COMPLEX FREQUENCY":
             _complex_modes(conv, step, name, preload, made)
         elif step.procedure == "STEADY STATE DYNAMICS":
-            _harmonic(conv, step, name, preload, plan.own[i], made)
+            _harmonic(conv, i, name, preload, plan, made)
         elif step.procedure == "MODAL DYNAMIC":
             _modal_dynamic(conv, step, name, wanted, made)
             preload, last = "", name
@@ -159,6 +162,26 @@ def _is_left_out(step: DeckStep) -> bool:
     if step.procedure == "MODAL DYNAMIC":
         return step.perturbation
     return step.procedure == "COMPLEX FREQUENCY" and not step.coriolis
+
+
+def _of_vibrations(conv: Conversion, step: DeckStep) -> None:
+    """Note what only steady vibrations know: imaginary parts, loss factors; refuse base motions of other steps.
+
+    Raises:
+        UnsupportedError: a base motion in another step than MODAL DYNAMIC, where it is a displacement.
+    """
+    if step.procedure == VIBRATION:
+        return
+    for entry in (*step.boundaries, *step.cloads, *step.dloads, *step.dsloads):
+        if entry.imaginary:
+            conv.note(f"{entry.where}: IMAGINARY or LOAD CASE=2 has no meaning in a step {step.procedure}")
+    for base in step.base_motions:
+        if step.procedure != "MODAL DYNAMIC" or base.kind != "DISPLACEMENT":
+            raise UnsupportedError(f"*BASE MOTION, TYPE={base.kind} in a step {step.procedure} is not supported",
+                                   place=base.where, remedy="give the motion by *BOUNDARY")  # fmt: skip
+    lossy = next((m for m in conv.deck.materials.values() if m.structural), None)
+    if lossy is not None and step.procedure in ("DYNAMIC", "MODAL DYNAMIC", "COMPLEX FREQUENCY"):
+        conv.note(f"{lossy.where}: *DAMPING, STRUCTURAL has no effect in steps {step.procedure}")
 
 
 def _masses(conv: Conversion, step: DeckStep) -> None:
@@ -222,13 +245,16 @@ def _linear_after(conv: Conversion, step: DeckStep, moved: bool) -> None:
         )
 
 
-def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: bool, supports: str) -> None:
+def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: bool, supports: list[str]) -> None:
     about = preload if step.perturbation else ""
     if moved and not step.perturbation:
         conv.note(
             f"{step.where}: FREQUENCY without PERTURBATION is computed about the state that the steps before have left",
             Effect.NONE,
         )
+    if step.nodal_diameters is not None:
+        cyclic_modes(conv, step, name, about, supports)
+        return
     bounded = np.isfinite(step.upper) or np.isfinite(step.lower)
     if bounded and not step.n_modes:
         if not np.isfinite(step.upper):
@@ -254,31 +280,30 @@ def _complex_modes(conv: Conversion, step: DeckStep, name: str, preload: str, ma
     conv.model.complex_modes_step(step.n_modes, name, coriolis=True, basis=basis, preload=about)
 
 
-def _harmonic(
-    conv: Conversion, step: DeckStep, name: str, preload: str, loads: list[str], made: list[StepPlan]
-) -> None:  # fmt: skip
-    """Add steady vibrations under the loads of the step, all in phase; by modes, as many as the last FREQUENCY step
-    has."""
-    if not loads:
-        raise ModelError(
-            "the STEADY STATE DYNAMICS step has no loads", place=step.where, remedy="give them in the step"
+def _harmonic(conv: Conversion, index: int, name: str, preload: str, plan: Plan, made: list[StepPlan]) -> None:
+    """Add steady vibrations, direct or by as many modes as the last FREQUENCY step has.
+
+    Modes alone count, as in CalculiX and Abaqus, without the static deflections of the others.
+    """
+    step = conv.deck.steps[index]
+    options: dict[str, Any] = {"method": "direct"}
+    if not step.direct:
+        modes = _modes_before(conv, step, made)
+        options = {"method": "modal", "modes": modes, "residual": False, **_modal_damping(conv, step, modes)}
+    loss = {m.structural for m in conv.deck.materials.values()}
+    if len(loss) > 1:
+        raise UnsupportedError("materials with different STRUCTURAL damping are not supported", place=step.where,
+                               remedy="give all the same")  # fmt: skip
+    options["structural"] = max(loss, default=0.0)
+    if conv.model.building.rotating is not None and step.perturbation:
+        options["coriolis"] = True
+        conv.note(
+            f"{step.where}: vibrations in the frame of the CENTRIF load have its Coriolis forces (Abaqus leaves them "
+            "out, CalculiX multiplies by them wrongly)",
+            Effect.DIFFERS,
         )
-    given = [(e.amplitude, e.where) for e in step.cloads] + [(e.amplitude, e.where) for e in step.dloads]
-    for amplitude, place in [*given, *((e.amplitude, e.where) for e in step.dsloads)]:
-        if amplitude is not None:
-            conv.note(f"{place}: AMPLITUDE over frequencies is not used")
-    for support in step.boundaries:
-        if support.value:
-            conv.note(f"{support.where}: supports that move in STEADY STATE DYNAMICS are not used; they stand still")
-    about = preload if step.perturbation else ""
-    frequencies = step.data.tolist()
-    options = {"loads": loads, "preload": about, "frames": len(frequencies)}
-    if step.direct:
-        conv.model.harmonic_step(frequencies, name, method="direct", **options)
-        return
-    modes = _modes_before(conv, step, made)
-    options |= _modal_damping(conv, step, modes)
-    conv.model.harmonic_step(frequencies, name, method="modal", modes=modes, **options)
+    loads = {load: plan.shakes[load] for load in plan.own[index]}
+    make_vibrations(conv, index, name, preload if step.perturbation else "", loads, options)
 
 
 def _modes_before(conv: Conversion, step: DeckStep, made: list[StepPlan]) -> int:

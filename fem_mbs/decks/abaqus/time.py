@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.functions.waves import WAVES, Overlaid, Wave
 from fem_mbs.meshes.abaqus.deck import Amplitude, Deck, DeckStep
@@ -150,15 +150,20 @@ def courses(
     given: Sequence[Iterable[Given]],
     ended: Sequence[bool],
     before: Iterable[Given] = (),
+    sums: bool = False,
 ) -> tuple[list[Course], list[str]]:
     """Return functions of total time of all quantities that the general steps give values.
 
     Args:
         given: of each general step, in order, its entries; ``ended``: whether it ends the entries of earlier steps.
         before: entries outside of steps, which hold from the start.
+        sums: values of one quantity in one step add up, as loads do; else the last one counts.
 
     Returns:
-        the courses, and places of entries whose quantities had a value in the same step already.
+        the courses, and places of entries whose quantities had another value in the same step already.
+
+    Raises:
+        UnsupportedError: values that add up have different amplitudes.
     """
     rows: list[tuple[int, Given]] = [(-1, g) for g in before]
     for s, of_step in enumerate(given):
@@ -180,10 +185,17 @@ def courses(
         while k < len(rows) and rows[k][0] == s:
             g = rows[k][1]
             at = np.searchsorted(keys, g.keys)
-            if (new[at] & ((value[row, at] != g.values) | (law[row, at] != names.index(g.amplitude)))).any():
+            again, other = new[at], law[row, at] != names.index(g.amplitude)
+            if sums and (again & other).any():
+                raise UnsupportedError(
+                    "a load adds to another one of the same step that has another amplitude", place=g.where,
+                    remedy="give it a step of its own, or the amplitude of the other one",
+                )  # fmt: skip
+            if not sums and (again & ((value[row, at] != g.values) | other)).any():
                 twice.append(g.where)
             new[at] = True
-            value[row, at], law[row, at], entry[row, at] = g.values, names.index(g.amplitude), k
+            added = np.where(again, value[row, at], 0.0) if sums else 0.0
+            value[row, at], law[row, at], entry[row, at] = g.values + added, names.index(g.amplitude), k
             k += 1
     # quantities with the same course: the same laws, and values in the same ratios
     held = np.isfinite(value)

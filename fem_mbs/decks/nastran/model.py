@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.decks.nastran.systems import Grids
 from fem_mbs.decks.notes import Note
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import BulkDeck, Subcase
+from fem_mbs.meshes.nastran.systems import Grids
 from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.model.model import Model
 

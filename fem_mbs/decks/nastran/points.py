@@ -13,7 +13,17 @@ from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.vocabulary import Effect
 
-__all__ = ["Bush", "bush_of", "make_points", "numbered", "scalar_ends", "spring_losses", "springs", "turn_points"]
+__all__ = [
+    "Bush",
+    "bush_of",
+    "make_points",
+    "numbered",
+    "scalar_end",
+    "scalar_ends",
+    "spring_losses",
+    "springs",
+    "turn_points",
+]
 
 _SPRINGS = ("CELAS1", "CELAS2", "CELAS3", "CELAS4")
 _DAMPERS = ("CDAMP1", "CDAMP2", "CDAMP3", "CDAMP4")
@@ -165,22 +175,29 @@ def _mass_matrix(conv: Conversion, card: Card) -> None:
 
 
 # --- springs and dampers ---------------------------------------------------------------------------------------------
-def scalar_ends(conv: Conversion, card: Card) -> list[tuple[int, int]]:
-    """Return nodes and components (0 to 5) of the ends of a scalar element; none where it is grounded.
+def scalar_end(conv: Conversion, card: Card, k: str) -> tuple[int, int] | None:
+    """Return node and component (0 to 5) of the end "1" or "2" of a scalar element; None where it is grounded.
 
     Raises:
-        ModelError: components that are none.
+        ModelError: a component that is none.
     """
-    out = []
-    for k in "12":
-        if not card[f"g{k}"]:
-            continue
-        at = conv.grids.index(card[f"g{k}"], card.where, scalar=True)
-        given = card[f"c{k}"] if f"c{k}" in card.values else 0
-        found = conv.grids.components(at, given, card.where)
-        if len(found) != 1:
-            raise ModelError(f"{card.name} {card.id}: component {given} is none of 1 to 6", place=card.where)
-        out.append((at, found[0]))
+    if not card[f"g{k}"]:
+        return None
+    at = conv.grids.index(card[f"g{k}"], card.where, scalar=True)
+    given = card[f"c{k}"] if f"c{k}" in card.values else 0
+    found = conv.grids.components(at, given, card.where)
+    if len(found) != 1:
+        raise ModelError(f"{card.name} {card.id}: component {given} is none of 1 to 6", place=card.where)
+    return at, found[0]
+
+
+def scalar_ends(conv: Conversion, card: Card) -> list[tuple[int, int]]:
+    """Return nodes and components (0 to 5) of the ends of a scalar element that are not grounded.
+
+    Raises:
+        ModelError: components that are none, or no end.
+    """
+    out = [end for end in (scalar_end(conv, card, k) for k in "12") if end is not None]
     if not out:
         raise ModelError(f"{card.name} {card.id} has no grid point", place=card.where, remedy="give one")
     return out

@@ -37,12 +37,12 @@ from fem_mbs.decks.nastran.results.requests import note_results
 from fem_mbs.decks.nastran.shells import find_shells, make_shells
 from fem_mbs.decks.nastran.solids import find_solids, make_solids
 from fem_mbs.decks.nastran.steps import StepPlan, make_steps, solution_of
-from fem_mbs.decks.nastran.systems import find_grids
 from fem_mbs.decks.notes import Accept, Note, check_notes
 from fem_mbs.errors import AnalysisError, LooseError, ModelError
 from fem_mbs.input_files import inputs_of
 from fem_mbs.meshes.nastran.deck import BulkDeck
 from fem_mbs.meshes.nastran.reader import read_bulk
+from fem_mbs.meshes.nastran.systems import find_grids
 from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.model.model import Model
 

@@ -34,7 +34,7 @@ class CyclicFaces:
     ``turn`` = +1 or -1 sector; these points have the ``weights`` (n, k) of the nodes ``others`` (n, k).
 
     ``rotation`` (dim, dim) is that turn; ``turning`` (n,): the nodes have rotations; ``on_axis`` (a,): nodes of both
-    faces on the axis.
+    faces on the axis; ``gap``: largest distance of a node from its point over the model's size.
     """
 
     name: str
@@ -48,6 +48,7 @@ class CyclicFaces:
     turning: np.ndarray
     on_axis: np.ndarray
     rotation: np.ndarray
+    gap: float
 
 
 def _rotation(dimension: int, axis: np.ndarray, angle: float) -> np.ndarray:
@@ -185,7 +186,7 @@ class CyclicSymmetry(Declaration):
         turning = np.isin(face, np.fromiter(building.rotational, np.int64, len(building.rotational)))
         found = CyclicFaces(
             self.name, count, axis, point, turn, face, match.nodes, match.weights, turning, on_axis,
-            _rotation(building.dimension, axis, turn * 2.0 * np.pi / count),
+            _rotation(building.dimension, axis, turn * 2.0 * np.pi / count), float(match.distance.max()) / size,
         )  # fmt: skip
         building.cyclic.append(found)
         building.warnings.append(

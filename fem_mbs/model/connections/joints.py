@@ -9,6 +9,7 @@ from typing import Any
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import (
     COMPONENTS,
+    FLAG,
     FUNCTION,
     NAME,
     NUMBER,
@@ -36,7 +37,7 @@ class Support(Declaration):
 
     Hold nodes where they are; ``components`` of "x", "y", "z", "rotation" (None: all that a node has), in space
     also "rotation x", "rotation y", "rotation z", about the global axes.  Supports with a ``group`` hold only in the
-    linear steps that name it in ``supports``.
+    steps that name it in ``supports``; nonlinear steps take groups of supports that hold the ``present`` place only.
     """
 
     owner = "Support"
@@ -49,13 +50,25 @@ class Support(Declaration):
         shows="all that a node has",
     )
     group: str = key(
-        TEXT, "they hold only in linear statics, modes and buckling that name the group in `supports`", "",
+        TEXT, "they hold only in statics, modes and buckling that name the group in `supports`", "",
         shows="they hold in all steps",
     )  # fmt: skip
+    present: bool = key(
+        FLAG, "of a group: they hold where the step before has left the nodes, else where these are at the start", False
+    )
 
     def build(self, building: Building) -> None:
         components = self.components
         owner = Owner("Support", self.on, "on")
+        if self.present and not self.group:
+            raise ModelError("present belongs to supports with a group", owner=owner, key="present")
+        if self.group in building.step_supports and self.present != (self.group in building.keeping):
+            raise ModelError(
+                f'the supports of group "{self.group}" hold the present place, or that at the start', owner=owner,
+                key="present", remedy="give all of a group the same",
+            )  # fmt: skip
+        if self.present:
+            building.keeping.add(self.group)
         fixed = building.step_supports.setdefault(self.group, []) if self.group else building.fixed
         nodes = building.nodes_of(self.on, owner)
         if isinstance(components, str):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fem_mbs.decks.nastran.points import bush_of, springs
+from fem_mbs.decks.nastran.points import bush_of, scalar_end, springs
 from fem_mbs.decks.nastran.results.state import ElementState, ElementTable
 
 __all__ = ["spring_forces", "spring_stresses"]
@@ -20,11 +20,9 @@ def _scalar(state: ElementState) -> dict[str, list[tuple[int, float, float]]]:
     u = conv.to_deck(np.arange(len(state.u)), state.u)
     found: dict[str, list[tuple[int, float, float]]] = {}
     for card, stiffness, _, coefficient in springs(conv):
-        moved = [
-            u[conv.grids.index(g, card.where), c - 1] if g else 0.0
-            for g, c in ((card["g1"], card["c1"]), (card["g2"], card["c2"]))
-        ]
-        difference = moved[0] - moved[1]
+        ends = (scalar_end(conv, card, k) for k in "12")
+        one, other = (0.0 if end is None else float(u[end]) for end in ends)
+        difference = one - other
         found.setdefault(card.name, []).append((card.id, stiffness * difference, coefficient))
     return found
 
