@@ -146,6 +146,7 @@ class _March:
     def go_on(self, resumed: dict[str, Any]) -> None:
         """Continue from a restart point."""
         self.stepping.restore(resumed)
+        self.context.rows.resume(resumed["last row"])
         self.context.linear.restore(resumed)
         story = json.loads(resumed["story"])
         self.context.now.start, self.totals = StartReport.from_json(story["start"]), story["totals"]
@@ -244,6 +245,7 @@ class _March:
             "t0": self.t0,
             "model step": self.step.number,
             "story": json.dumps(story),
+            "last row": context.rows.last,
             **stepping.snapshot(),
             **(along.shapes if along is not None else {}),
             **context.linear.snapshot(list(context.plan[self.step.number + 1 :])),

@@ -13,6 +13,7 @@ from fem_mbs.analysis.linear.sensors import LinearSensors
 from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.model.sensors.sensor import Sensor
 from fem_mbs.results.fields import MODAL
 from fem_mbs.solvers.stepping import layout as S
 
@@ -30,13 +31,15 @@ class Rows:
         self.compiled, self.system = compiled, compiled.system
         self.fields = fields_of(compiled)
         self.recovered = RecoveredNodes(compiled)
+        self._last: tuple[np.ndarray, np.ndarray] | None = None  # time and record of the last row of the step
 
     def series(
-        self, time, ledger, iterations, residual, record, mid_step_valid=True, sensors: LinearSensors | None = None
+        self, time, ledger, iterations, residual, record, mid_step_valid=True, sensors: LinearSensors | None = None,
+        rates: np.ndarray | None = None,
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Return columns of rows.
+        """Return columns of rows, which follow those of the call before.
 
-        In linear steps ``record`` holds changes; ``sensors`` turn them into readings.
+        In linear steps ``record`` holds changes, and ``rates`` (n, k) their rates; ``sensors`` turn them into readings.
         """
         dim = self.compiled.model.dimension
         rows = {
@@ -48,12 +51,30 @@ class Rows:
             "residual": residual,
         }
         for i, sensor in enumerate(self.compiled.sensors):
-            own = record[:, sensor.first : sensor.last]
-            values = sensor.evaluate(own, ledger) if sensors is None else sensors.of(i, own, ledger)
+            some = slice(sensor.first, sensor.last)
+            own = record[:, some]
+            if sensors is not None:
+                values = sensors.of(i, own, ledger, None if rates is None else rates[:, some])
+            elif sensor.rate:
+                values = self._rate(sensor, time, own, ledger)
+            else:
+                values = sensor.evaluate(own, ledger)
             if sensor.mid_step and not mid_step_valid:
                 values = np.full_like(values, np.nan)
             rows[f"sensor/{sensor.name}"] = np.asarray(values, float)
+        self._last = time[-1:].copy(), record[-1:].copy()
         return rows
+
+    def _rate(self, sensor: Sensor, time: np.ndarray, own: np.ndarray, ledger: np.ndarray) -> np.ndarray:
+        """Return the columns (n, k) of a sensor of a rate in the middle between each row and the row before; zero where
+        nothing has changed, NaN where it changed in no time."""
+        t, before = self._last if self._last is not None else (time[:1], None)
+        before = own[:1] if before is None else before[:, sensor.first : sensor.last]
+        own, step = np.vstack((before, own)), np.diff(time, prepend=t)[:, None]
+        change = np.diff(sensor.evaluate(own, np.vstack((ledger[:1], ledger))), axis=0)
+        rates = np.where(change == 0.0, 0.0, np.nan)
+        np.divide(change, step, out=rates, where=step > 0.0)
+        return sensor.turned(rates, 0.5 * (own[1:] + own[:-1]))
 
     def frames(
         self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, about: S.State | None = None,
@@ -126,6 +147,16 @@ class Rows:
         values = np.array([[sources.get(a, state.out)[k] for a, k in record]]).reshape(1, -1)
         return values, stepping.first_row[None, :]
 
+    @property
+    def last(self) -> np.ndarray:
+        """Return time and recorded values (1 + k,) of the last row, which the next rows follow."""
+        assert self._last is not None
+        return np.concatenate((self._last[0], self._last[1][0]))
+
+    def resume(self, last: np.ndarray) -> None:
+        """Let the next rows follow the row of `last`, at which a step goes on from its restart point."""
+        self._last = last[:1], last[None, 1:]
+
     def first(
         self,
         stepping: Stepping,
@@ -143,6 +174,7 @@ class Rows:
         state = stepping.state
         values, ledger = self.present(stepping)
         t, columns = np.array([stepping.t0]), columns or {}
+        self._last = None
         series = self.series(t, ledger, np.zeros(1), np.zeros(1), values, mid_step_valid)
         frames = {
             "Q": state.Q[:1],

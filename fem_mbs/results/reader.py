@@ -193,6 +193,14 @@ class Step:
         """Return whether the mid-step sensors of this step hold values of the middle of time steps."""
         return bool(self.info.get("mid_step", recorded_kind(self.type).passes_time))
 
+    def in_middle(self, sensor: Mapping[str, Any]) -> bool:
+        """Return whether rows of a sensor, given by its header, are values of the middle of the time steps that end
+        there: rates are differences over time steps by every rule."""
+        if not sensor.get("mid_step"):
+            return False
+        steps = recorded_kind(self.type).passes_time and not self.info.get("linear")
+        return self.mid_step or bool(sensor.get("rate") and steps)
+
     def mid_times(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows that end a time step, and the times of the middle of these time steps [s]."""
         time = self.series["time"]
@@ -360,7 +368,7 @@ class Results(Shown):
         for item in self.steps_with(f"sensor/{name}", step):
             time, data = item.series["time"], item.series[f"sensor/{name}"]
             data = data.reshape(len(time), -1)
-            if sensor.get("mid_step") and item.mid_step:
+            if item.in_middle(sensor):
                 rows, time = item.mid_times()
                 data = data[rows]
                 if not raw:
@@ -590,13 +598,13 @@ def _csv_lines(step: Step, sensors: list[dict[str, Any]]) -> Iterator[str]:
     yield line.text
     time = step.series["time"]
     places = [step.series[name] for name in along]
-    middle = step.mid_step and any(sensor.get("mid_step") for sensor in sensors)
+    middle = any(step.in_middle(sensor) for sensor in sensors)
     rows, mids = step.mid_times() if middle else (np.empty(0, int), np.empty(0))
     for start in range(0, len(time), _CSV_ROWS):
         stop = min(start + _CSV_ROWS, len(time))
         table = [values[start:stop, None] for values in (time, *places)]
         for sensor, column in zip(sensors, columns, strict=True):
-            if not (sensor.get("mid_step") and step.mid_step):
+            if not step.in_middle(sensor):
                 table.append(column[start:stop].reshape(stop - start, -1))
                 continue
             # One value more at both ends, to interpolate to the first and last times of this part.

@@ -77,6 +77,13 @@ stiffness = 2.0
 damping = 0.05
 
 [[sensor]]
+name = "acceleration"
+kind = "acceleration"
+on = "rod:end"
+axes = "crank"
+relative_to = "crank"
+
+[[sensor]]
 name = "tip"
 kind = "position"
 on = "rod:end"

@@ -252,7 +252,8 @@ def outputs_of(
         labels += [f"{column}{chr(39) * primes}" for column in sensor.columns]
         derivatives += [primes] * len(sensor.columns)
     rows = np.concatenate([r for _, r in wanted]) if wanted else np.zeros(0, int)
-    values, by = _records(lin, record[rows], given)
+    rates = np.repeat([s.rate for s, _ in wanted], [len(r) for _, r in wanted]).astype(bool)
+    values, by = _records(lin, record[rows], given, rates)
     at = row = 0
     length = lin.system.length
     for sensor, own in wanted:
@@ -277,9 +278,11 @@ def outputs_of(
     return Outputs(labels, np.concatenate(start), np.array(derivatives), *(csr_matrix(J @ a) for a in by), sizes)
 
 
-def _records(lin: SmallMotions, record: np.ndarray, given: Inputs) -> tuple[np.ndarray, list[csr_matrix]]:
+def _records(
+    lin: SmallMotions, record: np.ndarray, given: Inputs, rates: np.ndarray
+) -> tuple[np.ndarray, list[csr_matrix]]:
     """Return the recorded values (r,) that sensors read, and their derivatives by q, v, a (r, N), multipliers (r,
-    rows) and inputs."""
+    rows) and inputs; where ``rates`` (r,) is set, derivatives of the rates of places and velocities."""
     system, state, N = lin.system, lin.state, lin.system.n_dof
     m, nu, r = lin.constraints.shape[0], len(given.names), len(record)
     n_y = N - 1 - lin.first
@@ -313,6 +316,7 @@ def _records(lin: SmallMotions, record: np.ndarray, given: Inputs) -> tuple[np.n
         else:
             unit = np.eye(3)[k // 3]
             by[0][i, rotations[row]] = np.cross(R[row][:, k % 3], unit)
+    by[2][rates], by[1][rates], by[0][rates] = by[1][rates], by[0][rates], 0.0
     some = np.flatnonzero(kind == S.REC_REACTION)
     if some.size:
         values[some] = lin.force()[index[some]]

@@ -40,6 +40,14 @@ class LinearRows:
             out[0, some] = source[index[some]]
         return out
 
+    def rates(self, a: np.ndarray) -> np.ndarray:
+        """Return the rates (1, k) of the recorded velocities, by accelerations a of the first dofs; others are zero,
+        as sensors of rates do not depend on them about a state at rest."""
+        whole = np.zeros(self.context.system.n_dof)
+        whole[: a.size] = a
+        kind, index = self._recorded
+        return np.where(kind == S.REC_V, self.linear.body(whole)[np.where(kind == S.REC_V, index, 0)], 0.0)[None]
+
     @cached_property
     def _recorded(self) -> tuple[np.ndarray, np.ndarray]:
         kind, index = np.asarray(self.context.system.system.record).reshape(-1, 2).T

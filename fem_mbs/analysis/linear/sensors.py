@@ -88,10 +88,14 @@ class LinearSensors:
         self._first = np.cumsum([0] + [len(s.columns) for s in self.sensors])
         self.increments = increments
 
-    def of(self, i: int, change: np.ndarray, ledger: np.ndarray) -> np.ndarray:
-        """Return readings (n, k) of sensor number i from changes (n, r) of its records; energies from the
-        ``ledger``."""
+    def of(self, i: int, change: np.ndarray, ledger: np.ndarray, rates: np.ndarray | None = None) -> np.ndarray:
+        """Return readings (n, k) of sensor number i from changes (n, r) of its records; energies from the ``ledger``.
+
+        ``rates`` (n, r) of the records are for sensors of rates; None: nothing moves.
+        """
         sensor, J = self.sensors[i], self._slopes[i]
+        if sensor.rate:
+            change = np.zeros_like(change) if rates is None else rates
         if sensor.kind in ("work", "energy"):
             return sensor.evaluate(change, ledger)
         values = _evaluated(sensor)(change) if J is None else change @ J.T
@@ -101,5 +105,10 @@ class LinearSensors:
 
 
 def _evaluated(sensor):
-    """Return the sensor as a function of rows of its records."""
-    return lambda rows: np.asarray(sensor.evaluate(rows, np.zeros((len(rows), C.N_LEDGER + 1))), float)
+    """Return the sensor as a function of rows of its records; of a rate what is derived by time, in its columns."""
+
+    def values(rows: np.ndarray) -> np.ndarray:
+        found = np.asarray(sensor.evaluate(rows, np.zeros((len(rows), C.N_LEDGER + 1))), float)
+        return sensor.turned(found, rows) if sensor.rate else found
+
+    return values

@@ -192,7 +192,9 @@ class LinearTransient(StepKind):
             record, row = rows.record(change), ledger[None].copy()
             if increments:
                 row[0, [C.STRAIN, C.POTENTIAL]] -= job.at_state
-            series = context.rows.series(time, row, np.ones(1), np.zeros(1), record, sensors=sensors)
+            series = context.rows.series(
+                time, row, np.ones(1), np.zeros(1), record, sensors=sensors, rates=rows.rates(a)
+            )
             context.recorder.append(series, frames)
             energy = ledger[C.KINETIC] + ledger[C.STRAIN] + ledger[C.POTENTIAL]
             totals["low"], totals["high"] = min(totals["low"], energy), max(totals["high"], energy)

@@ -9,7 +9,18 @@ from fem_mbs.declarations.declaration import choose
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.sensors.drives import Drive, JointCoordinate
 from fem_mbs.model.sensors.elements import Element, Force, LayerStress, Strain, Work
-from fem_mbs.model.sensors.motion import Angle, Deflection, Displacement, Distance, Position, Rotation, Velocity
+from fem_mbs.model.sensors.motion import (
+    Acceleration,
+    Angle,
+    AngularAcceleration,
+    AngularVelocity,
+    Deflection,
+    Displacement,
+    Distance,
+    Position,
+    Rotation,
+    Velocity,
+)
 from fem_mbs.model.sensors.reactions import Reaction
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest
 from fem_mbs.model.sensors.system import Energy, Modal
@@ -73,7 +84,10 @@ def sensor_docstring() -> str:
 register_sensor(Position)
 register_sensor(Displacement)
 register_sensor(Velocity)
+register_sensor(Acceleration)
 register_sensor(Rotation)
+register_sensor(AngularVelocity)
+register_sensor(AngularAcceleration)
 register_sensor(Distance)
 register_sensor(Deflection)
 register_sensor(Angle)

@@ -50,12 +50,14 @@ class Sensor:
 
     Attributes:
         given: what its declaration says beside its name.
+        rate: the sensor measures a rate: `evaluate` gives what is derived by time, `turned` the columns.
         first, last: of a bound sensor, the range of its values in a row of the record.
     """
 
     on: Any  # of most kinds: the place, as given
     unit: str | list[str] = "m"  # a list: one for each column
     mid_step = False
+    rate = False
 
     def __init__(self, building: Any, said: SensorRequest):
         self.model, self.name, self.kind = building, said.name, said.kind
@@ -92,6 +94,14 @@ class Sensor:
     def evaluate(self, values: np.ndarray, ledger: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
+    def turned(self, rates: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return the columns (n, k) of a sensor of a rate.
+
+        ``rates`` (n, k) are those of what `evaluate` gives; ``values`` are the records at the same instants, or the
+        means of the records around them.
+        """
+        return rates
+
     def vector(self, values: np.ndarray) -> np.ndarray | None:
         """Return the vector whose length is the value, (n, m) [m] or [rad]; else None.
 
@@ -106,6 +116,7 @@ class Sensor:
             "unit": self.unit,
             "columns": self.columns,
             "mid_step": self.mid_step,
+            **({"rate": True} if self.rate else {}),
         }
 
 
