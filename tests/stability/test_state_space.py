@@ -408,11 +408,13 @@ def test_constraint_rates_are_differences_along_the_motion():
 
 @pytest.mark.parametrize("frame", ["fixed", "rotating"])
 def test_rotor_in_steady_rotation(frame):
-    """Eigenvalues of both forms are those of the matrices of the frame; velocities are seen from outside."""
+    """Eigenvalues of both forms are those of the matrices of the frame; velocities and accelerations are seen from
+    outside."""
     m = rotor(1e6, 1e6)
     m.force("push", "n3", (0.0, 1.0, 0.0), function="0*t")
     m.sensor("place", "displacement", on="n3")
     m.sensor("speed", "velocity", on="n3")
+    m.sensor("acceleration", "acceleration", on="n3")
     lin = linearise(m, rotor="shaft", speed=100.0, frame=frame)
     assert lin.frame == frame
     s = lin.state_space("push", ["place", "speed"])
@@ -428,3 +430,6 @@ def test_rotor_in_steady_rotation(frame):
     place, speed = H[:3, 0], H[3:, 0]
     turn = 100.0 * np.array([0.0, -place[2], place[1]]) if frame == "rotating" else 0.0
     np.testing.assert_allclose(speed, 1j * w * place + turn, rtol=1e-8, atol=1e-10 * np.abs(speed).max())
+    again = lin.state_space("push", ["speed", "acceleration"]).response(1j * w)[:, 0]
+    turn = 100.0 * np.array([0.0, -speed[2], speed[1]]) if frame == "rotating" else 0.0
+    np.testing.assert_allclose(again[3:], 1j * w * speed + turn, rtol=1e-7, atol=1e-9 * np.abs(again).max())
