@@ -150,10 +150,9 @@ def plot_sensor(results: Results, name: str, path: str | Path) -> Path:
     item = results.steps_with(f"sensor/{name}")
     sensor = next(sensor for sensor in results.header["sensors"] if sensor["name"] == name)
     label = time_label(item[-1])
-    if all("load factor" in found.series and not np.ptp(found.series["time"]) for found in item):
-        # the last step, over its load factor
-        _, values, columns = results.sensor(name, item[-1].number)
-        time, label = item[-1].series["load factor"], "Load factor [-]"
+    if all(found.is_path for found in item):  # the last step
+        time, values, columns = results.sensor(name, item[-1].number)
+        label = "Load factor [-]"
     elif not np.ptp(time):
         titles = [found.name for found in item for _ in range(len(found.series["time"]))]
         return _plot_values(sensor, titles, values, columns, path)

@@ -189,6 +189,11 @@ class Step:
         return self.frames["time"][:] if "time" in self.frames else np.empty(0)
 
     @property
+    def is_path(self) -> bool:
+        """Return whether rows are equilibria at one time, which differ by their load factor."""
+        return "load factor" in self.series and not np.ptp(self.series["time"])
+
+    @property
     def mid_step(self) -> bool:
         """Return whether the mid-step sensors of this step hold values of the middle of time steps."""
         return bool(self.info.get("mid_step", recorded_kind(self.type).passes_time))
@@ -361,11 +366,18 @@ class Results(Shown):
         about the truth from one to the next: the mean of each two consecutive ones is returned, at the time between
         them, unless `raw` asks for the values themselves at the middle of each time step.
 
+        Of a path, a static step asked for by its number or name in which no time passes, t are the load factors.
+
         Raises ResultsError for an unknown sensor or step.
         """
         sensor = self._sensor(name)
         times, values = [], []
-        for item in self.steps_with(f"sensor/{name}", step):
+        found = self.steps_with(f"sensor/{name}", step)
+        if step is not None and found[0].is_path:
+            data = np.asarray(found[0].series[f"sensor/{name}"])
+            factor = np.asarray(found[0].series["load factor"])
+            return self._series(sensor, factor, data.reshape(len(factor), -1), along=("load factor", "-"))
+        for item in found:
             time, data = item.series["time"], item.series[f"sensor/{name}"]
             data = data.reshape(len(time), -1)
             if item.in_middle(sensor):

@@ -34,7 +34,7 @@ class Series:
 
     Attributes:
         name: of the sensor, or what the values are.
-        t: (n,) what the rows belong to: times [s], frequencies [Hz] of a response.
+        t: (n,) what the rows belong to: times [s], load factors of a path, frequencies [Hz] of a response.
         values: (n, k), complex for a response.
         columns: names of the k columns.
         units: their units, "" where there is none.
@@ -65,6 +65,89 @@ class Series:
         unit = f" [{self.unit}]" if self.unit else ""
         reach = f", {self.along[0]} {self.t[0]:.6g} to {self.t[-1]:.6g} {self.along[1]}" if len(self.t) else ""
         return f"<Series {self.name!r}: {', '.join(self.columns)}{unit}; {len(self.t)} rows{reach}>"
+
+    def rms(self) -> np.ndarray:
+        """Return the root mean square (k,) of each column over ``t``, in its unit: of straight lines between the rows.
+
+        Raises:
+            ResultsError: the values are complex, ``t`` does not grow, or there are fewer than two rows.
+        """
+        t, values = self._rows("rms")
+        step = np.diff(t)[:, None]
+        if len(t) < 2 or (step < 0.0).any() or not step.any():
+            raise ResultsError(f'Series "{self.name}": rms needs rows over a {self.along[0]} that grows')
+        a, b = values[:-1], values[1:]
+        return np.sqrt(np.sum(step * (a * a + a * b + b * b), axis=0) / (3.0 * np.sum(step)))
+
+    def peak_to_peak(self) -> np.ndarray:
+        """Return the largest less the smallest value (k,) of each column, in its unit.
+
+        Raises:
+            ResultsError: the values are complex, or there are none.
+        """
+        _, values = self._rows("peak_to_peak")
+        return np.ptp(values, axis=0)
+
+    def spectrum(self, window: str = "boxcar") -> Series:
+        """Return amplitudes over the frequency [Hz], in the units of the columns: A sin(2 pi f t) has A at f.
+
+        They are those of the discrete Fourier transform of all rows, one-sided, over the sum of the ``window`` (of
+        `scipy.signal.get_window`).  Without a window, whole periods in the rows have no leakage.
+
+        Raises:
+            ResultsError: the rows are not evenly spaced in time.
+        """
+        from scipy.signal import get_window
+
+        values, h = self._even("spectrum")
+        n = len(values)
+        weight = get_window(window, n)
+        amplitudes = np.abs(np.fft.rfft(weight[:, None] * values, axis=0)) / weight.sum()
+        amplitudes[1 : (n + 1) // 2] *= 2.0
+        return Series(self.name, np.fft.rfftfreq(n, h), amplitudes, self.columns, self.units, ("frequency", "Hz"))
+
+    def psd(self, window: str = "hann", rows: int | None = None) -> Series:
+        """Return the one-sided power spectral density over the frequency [Hz], in squares of the units per Hz.
+
+        Its integral is the mean square of the values about their mean.  Averaged over half overlapping segments of
+        ``rows`` rows (None: one segment) by Welch's method (`scipy.signal.welch`).
+
+        Raises:
+            ResultsError: the rows are not evenly spaced in time, or fewer than ``rows``.
+        """
+        from scipy.signal import welch
+
+        values, h = self._even("psd")
+        count = len(values) if rows is None else rows
+        if not 2 <= count <= len(values):
+            raise ResultsError(f'Series "{self.name}": psd(rows={rows}) must be from 2 to its {len(values)} rows')
+        f, density = welch(values, 1.0 / h, window=window, nperseg=count, axis=0)
+        units = [f"({unit})^2/Hz" if unit else "1/Hz" for unit in self.units]
+        return Series(self.name, f, density, self.columns, units, ("frequency", "Hz"))
+
+    def _rows(self, asked: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return ``t`` (n,) and values (n, k) of the rows that hold numbers."""
+        if np.iscomplexobj(self.values):
+            raise ResultsError(f'Series "{self.name}": {asked} needs real values, not amplitudes of vibrations')
+        values = self.values.reshape(len(self.t), -1)
+        good = np.isfinite(values).all(axis=1)
+        if not good.any():
+            raise ResultsError(f'Series "{self.name}": {asked} needs values, of which there are none')
+        return self.t[good], values[good]
+
+    def _even(self, asked: str) -> tuple[np.ndarray, float]:
+        """Return values (n, k) at times that are evenly spaced, and their distance [s]; where steps meet the later row
+        counts."""
+        t, values = self._rows(asked)
+        once = np.append(np.diff(t) != 0.0, True)
+        t, values = t[once], values[once]
+        steps = np.diff(t)
+        if self.along[0] != "time" or len(t) < 3 or np.ptp(steps) > 1e-6 * abs(steps.mean()) or steps.mean() <= 0.0:
+            raise ResultsError(
+                f'Series "{self.name}": {asked} needs three rows or more that are evenly spaced in time; ask for one '
+                "transient step, without events"
+            )
+        return values, float(steps.mean())
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a table with the columns of the series, and ``t`` as its index; units are in its ``attrs``.
