@@ -19,6 +19,7 @@ from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass, UserForc
 from fem_mbs.model.connections.friction import Friction
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.nodal_springs import NodalSpring
+from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.geometry import NamedNode, PlacedMesh
 from fem_mbs.model.initial import Assembly, Initial, StartSpeed
@@ -124,6 +125,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     Equation: links.equation,
     EquationRows: links.equation_rows,
     CyclicSymmetry: links.cyclic_symmetry,
+    Pretension: links.pretension,
     Motion: loads.motion,
     BaseExcitation: loads.base_excitation,
     Force: loads.force,
