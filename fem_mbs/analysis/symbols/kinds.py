@@ -134,6 +134,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     Pressure: loads.pressure,
     Traction: loads.traction,
     PartLoad: loads.part_load,
+    Pretension: loads.pretension,
     Centrifugal: loads.centrifugal,
     RotorAxis: loads.rotor,
     Initial: loads.initial,
@@ -170,15 +171,9 @@ JOINT_GLYPHS = {
 
 
 def drawn_as(kind: type[Declaration]) -> Maker | Elsewhere | NotDrawn:
-    """Return the entry of a kind of declaration, of its nearest base that has one.
-
-    Raises:
-        KeyError: it has none.
-    """
-    for base in kind.__mro__:
-        if base in DRAWN:
-            return DRAWN[base]
-    raise KeyError(kind.__name__)
+    """Return the entry of a kind of declaration: its own, or that of its nearest base; kinds from outside of the
+    package have none and are not drawn."""
+    return next((DRAWN[base] for base in kind.__mro__ if base in DRAWN), NotDrawn("a kind from outside"))
 
 
 def symbols_in(compiled: Any, joints: Sequence[dict[str, Any]]) -> list[Symbol]:
