@@ -125,7 +125,6 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     Equation: links.equation,
     EquationRows: links.equation_rows,
     CyclicSymmetry: links.cyclic_symmetry,
-    Pretension: links.pretension,
     Motion: loads.motion,
     BaseExcitation: loads.base_excitation,
     Force: loads.force,

@@ -22,7 +22,6 @@ __all__ = [
     "joint_spring",
     "motor",
     "nodal_spring",
-    "pretension",
     "spring",
     "tie",
     "torsion_spring",
@@ -169,22 +168,6 @@ def _row(said: Any, drawing: Drawing, nodes: list[int], text: str) -> Iterator[S
         yield Symbol("couplings", "thread", said.name, "equation", text, ends)
     if not others:
         yield Symbol("couplings", "tied", said.name, "equation", text, [drawing.end(first)])
-
-
-def pretension(said: Any, drawing: Drawing) -> Iterator[Symbol]:
-    section = next(s for s in drawing.building.pretensions if s.name == said.name)
-    text = "free" if said.shortening is None else f"shortened by {said.shortening:g} m"
-    text = text if said.force is None else f"tension {said.force:g} N"
-    yield Symbol(
-        "couplings",
-        "axis",
-        said.name,
-        "pre-tension",
-        text,
-        [drawing.end(section.control)],
-        drawing.vector(section.direction),
-    )
-    yield from drawing.marks("couplings", "tied", said, "pre-tension", text, section.nodes)
 
 
 def cyclic_symmetry(said: Any, drawing: Drawing) -> Iterator[Symbol]:
