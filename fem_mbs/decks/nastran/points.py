@@ -92,7 +92,8 @@ def springs(conv: Conversion) -> Iterator[tuple[Card, float, float, float]]:
             continue
         if card["pid"] not in known:
             one_of(conv, ("PELAS",), card["pid"], "property of springs", card.where)
-        yield (card, *known[card["pid"]])
+        stiffness, loss, coefficient = known[card["pid"]]
+        yield card, stiffness, loss, coefficient
 
 
 def spring_losses(conv: Conversion) -> Iterator[tuple[float, str]]:
