@@ -134,6 +134,8 @@ def _directions(conv: Conversion, card: Card, default: Card | None, nodes: list[
     if card["x1"] is None and default is not None:
         source = default
     offt = str(card["offt"] or (default["offt"] if default is not None else None) or "GGG")
+    if offt in ("1", "2"):  # an older form of the field: whether a vector or G0 follows, which the fields tell
+        offt = "GGG"
     if not (len(offt) == 3 and offt[0] in "GB" and set(offt[1:]) <= set("GOE")):
         raise UnsupportedError(f"OFFT = {offt} is not supported", place=card.where, remedy="use GGG")
     length = grids.x[nodes[1]] - grids.x[a]
