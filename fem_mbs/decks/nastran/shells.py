@@ -134,6 +134,7 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
     options: dict[str, Any] = {"material": name, "thickness": thickness, "offset": _offsets(group)}
     if membrane:
         return {**options, "element": "membrane"}
+    options["element"] = "residual"
     if s["mid3"] is None:
         options["shear_correction"] = _RIGID
     elif abs(s["ts"] - _SHEAR) > _SAME:
@@ -182,7 +183,8 @@ def _laminate(conv: Conversion, group: Group) -> dict[str, Any]:
         raise UnsupportedError(f"PCOMP {s.id}: LAM = {s['lam']} is not supported", place=s.where, remedy="use SYM")
     total = sum(layer["thickness"] for layer in layers)
     z0 = -0.5 * total if s["z0"] is None else s["z0"]
-    return {"layers": layers, "offset": _offsets(group) + z0 + 0.5 * total, "orientation": material_axes(conv, group)}
+    offset = _offsets(group) + z0 + 0.5 * total
+    return {"layers": layers, "offset": offset, "orientation": material_axes(conv, group), "element": "residual"}
 
 
 def _ply(conv: Conversion, mid: int, where: str) -> str:
