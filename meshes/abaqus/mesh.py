@@ -182,8 +182,10 @@ class DeckMesh:
             k = int(table.counts.argmax())
             table.at(card, k).fail(f"{table.counts[k]} entries; a node is its number and 3 coordinates")
         if table.counts.size and table.counts.max() > 4:
-            row = table.at(card, int(table.counts.argmax()))
-            self.log.add("entry", "NODE, direction of the normal", row, count=int((table.counts > 4).sum()))
+            given = table.padded(7)[:, 4:].any(axis=1)  # zeros are no direction
+            if given.any():
+                row = table.at(card, int(np.argmax(given)))
+                self.log.add("entry", "NODE, direction of the normal", row, count=int(given.sum()))
         values = table.padded(4)
         ids = self._ids(values[:, 0], card, table, "node")
         x = part_coordinates(card, values[:, 1:], system)

@@ -175,6 +175,9 @@ def other_field_of_material(deck: Reading, card: Card) -> None:
 
 def orientation(deck: Reading, card: Card) -> None:
     """Read rectangular or cylindrical axes of materials, with a turn."""
+    definition = card.get("DEFINITION", "COORDINATES")
+    if definition != "COORDINATES":
+        card.fail(f"DEFINITION={definition} is not read; give the coordinates of points")
     name = deck.named(card, "orientation")
     if name in deck.orientations:
         card.fail(f"the orientation {name} is defined twice")
@@ -416,6 +419,8 @@ def _thickness(row: Row, fields: list[str]) -> float:
 
 def membrane_section(deck: Reading, card: Card) -> None:
     """Read the thickness of membranes."""
+    if card.number("OFFSET", 0.0):
+        card.fail("OFFSET of membranes is not read; move their nodes")
     name, ids = _members(deck, card, ("membrane", "shell"))
     row, fields = deck.only_line(card, "the thickness")
     deck.surplus(row, fields, 1)

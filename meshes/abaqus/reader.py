@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -181,6 +181,7 @@ class Reading:
         self.materials: list[MaterialDraft] = []
         self.orientations: dict = {}
         self.amplitudes: dict = {}
+        self.delays: dict[str, tuple[str, float, Card]] = {}  # amplitudes that others are, later
         self.sections: list = []
         self.section_cards: list[Card] = []  # one for each
         self.normals: list = self.mesh.beam_normals()
@@ -291,6 +292,17 @@ def _twice(reading: Reading) -> None:
         )  # fmt: skip
 
 
+def _delay(reading: Reading) -> None:
+    """Add the amplitudes that loads follow later than they are given, by TIME DELAY."""
+    for later, (name, delay, card) in reading.delays.items():
+        amplitude = reading.amplitudes[name]
+        if not len(amplitude.t):
+            card.fail(
+                f"TIME DELAY of the amplitude {name} with DEFINITION={amplitude.definition} is not read; give a table"
+            )
+        reading.amplitudes[later] = replace(amplitude, name=later, t=amplitude.t + delay)
+
+
 def _properties(section) -> str:
     """Return the values of a section as text, without its element set."""
     values = {f.name: getattr(section, f.name) for f in fields(section) if f.name not in ("elset", "elements", "where")}
@@ -385,6 +397,7 @@ def read_deck(path: str | Path) -> Deck:
     if reading.steps or reading.sections or reading.materials:
         reading.check_sections()
     _twice(reading)
+    _delay(reading)
     return Deck(
         source=str(path),
         files=tuple(dict.fromkeys(piece.file for card in whole for piece in card.pieces)) or (path.name,),

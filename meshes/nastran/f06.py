@@ -68,6 +68,7 @@ _TITLES = (
     (re.compile(r"DISPLACEMENTVECTOR"), "DISPLACEMENT"),
     (re.compile(r"FORCESOFSINGLE-POINTCONSTRAINT"), "SPCFORCES"),
     (re.compile(r"REALEIGENVALUES"), "EIGENVALUES"),
+    (re.compile(r"COMPLEXEIGENVALUESUMMARY"), "COMPLEX EIGENVALUES"),
     (re.compile(r"REALEIGENVECTORNO\.(\d+)"), "DISPLACEMENT"),
     (re.compile(r"FORCESIN(?:ROD|BAR|BEAM|BUSH)ELEMENTS\((CROD|CONROD|CBAR|CBEAM|CBUSH)\)"), "{}"),
     (re.compile(r"FORCESIN" + _SHELL), "C{}"),
@@ -114,7 +115,7 @@ def _title(text: str) -> tuple[str, int] | None:
     if not _SPACED.match(text[1:] if text[:1] in "01" else text):
         return None
     joined = re.sub(r"\s+", "", text.lstrip("01"))
-    if joined.startswith("COMPLEX"):
+    if joined.startswith("COMPLEX") and not joined.startswith("COMPLEXEIGENVALUE"):
         return "", 0
     for pattern, quantity in _TITLES:
         found = pattern.match(joined)
@@ -265,6 +266,13 @@ def _root_row(table: ListingTable, words: list[str], element: int) -> int:
     return element
 
 
+def _complex_root_row(table: ListingTable, words: list[str], element: int) -> int:
+    values = _numbers(words)
+    if len(words) == 6 and values is not None:
+        table.add(int(values[0]), values[2:6])
+    return element
+
+
 def _rod_force_row(table: ListingTable, words: list[str], element: int) -> int:
     """Read one or two elements of two values each."""
     values = _numbers(words)
@@ -409,7 +417,8 @@ def _solid_row(table: ListingTable, text: str, words: list[str], element: int) -
 
 
 _READERS = {
-    "DISPLACEMENT": _nodal_row, "SPCFORCES": _nodal_row, "EIGENVALUES": _root_row, "CROD": _rod_force_row,
+    "DISPLACEMENT": _nodal_row, "SPCFORCES": _nodal_row, "EIGENVALUES": _root_row,
+    "COMPLEX EIGENVALUES": _complex_root_row, "CROD": _rod_force_row,
     "CONROD": _rod_force_row, "CBAR": _bar_force_row, "CBUSH": _bush_row, "STRESS CBUSH": _bush_row,
     "STRAIN CBUSH": _bush_row, "CBEAM": _beam_row, "STRESS CBEAM": _beam_row, "STRAIN CBEAM": _beam_row,
     "STRESS CBAR": _bar_stress_row, "STRAIN CBAR": _bar_stress_row, "STRESS CROD": _rod_stress_row,

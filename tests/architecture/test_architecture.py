@@ -108,7 +108,7 @@ HEAVY = {
         r"fem_mbs/results/.*",
         r"fem_mbs/(files|hdf5)\.py",
         r"fem_mbs/parts/hdf5\.py",
-        r"meshes/formats/exodus\.py",
+        r"meshes/formats/(exodus|meshio_formats)\.py",  # MED is HDF5
     ],
     "distributed": [r"fem_mbs/cluster\.py"],
     "dask": [r"fem_mbs/cluster\.py"],

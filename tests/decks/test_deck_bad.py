@@ -94,6 +94,12 @@ BAD = {
         "MASS has no face",
     ),
     "MPC of another kind": (block("*MPC\nDIST, 1, 2, 3\n"), "DIST", "the MPC DIST is not supported"),
+    "axes by nodes": (
+        block("*ORIENTATION, NAME=O, DEFINITION=NODES\n1, 2, 3\n"), "*ORIENTATION", "DEFINITION=NODES is not read",
+    ),
+    "membranes beside their nodes": (
+        block("*MEMBRANE SECTION, ELSET=EALL, MATERIAL=M, OFFSET=.5\n.1\n"), "*MEMBRANE", "OFFSET of membranes",
+    ),
     "crooked plane": (
         block("*MPC\nPLANE, 1, 2, 4, 7\n"), "PLANE, 1", "does not lie on the plane of the first 3 nodes",
     ),

@@ -47,8 +47,12 @@ DROPPED = {
     ),
     "a shift": (block(steps=step("*FREQUENCY\n2, , , 1e4\n")), "2, , , 1e4", "FREQUENCY, entries after the first 3"),
     "a law over temperature": (
-        block(material=HOT, steps=step("*STATIC\n*TEMPERATURE\nNALL, 50.\n")), "*MATERIAL",
-        "the elasticity of STEEL depends on temperature; its value at 0 is taken",
+        block(material=HOT, steps=step("*STATIC\n*TEMPERATURE\n1, 50.\n")), "*MATERIAL",
+        "the elasticity of STEEL depends on temperature, which varies in the deck; its value at 0 is taken",
+    ),
+    "temperatures linear in space": (
+        block(steps=step("*STATIC\n*TEMPERATURE, LINTEMP\n0., 1., 0., 0., 20., 1., 30.\n")), "*TEMPERATURE",
+        "keyword TEMPERATURE, LINTEMP: temperatures linear in space are not read",
     ),
     "a step": (block(steps=STATIC + step("*VISCO\n1., 2.\n")), "*STEP\n*VISCO", "VISCO is not"),
     "a keyword before the error that it causes": (

@@ -155,3 +155,23 @@ def test_a_hot_block_expands_by_its_stretch(tmp_path, nlgeom):
     assert all(np.abs(t["values"]).max() < 1.0 for t in done["prints"] if t["quantity"] == "S")  # of 2e11
     told = [n for n in converted.notes if "thermal strains of STEEL reach 0.3" in n.text]
     assert [n.effect for n in told] == ([Effect.DIFFERS] if nlgeom else [])
+
+
+def test_kinetic_energies(tmp_path):
+    """A cube set moving by a constant force: kinetic and strain energy are the work of the force."""
+    deck = block(
+        "*NSET, NSET=TOP\n" + ", ".join(str(n) for n in at(brick((2, 1, 1), (2.0, 1.0, 1.0))[0], 0, 2.0)) + "\n",
+        steps=step("*FREQUENCY\n1\n")
+        + step(
+            "*MODAL DYNAMIC\n1.E-4, 4.E-4\n*CLOAD\nTOP, 1, 1.E6\n*NODE PRINT, NSET=TOP\nU\n"
+            "*EL PRINT, ELSET=EALL, TOTALS=ONLY\nELSE, ELKE\n"
+        ),
+    )
+    _, done = run(tmp_path / "d.inp", deck)
+    tables = {(p["quantity"], p["time"]): np.array(p["values"]) for p in done[1]["prints"]}
+    times = sorted({t for _, t in tables})
+    assert len(times) == 4
+    for t in times:
+        work = 1e6 * tables["U", t][:, 0].sum()
+        assert tables["ELSE", t][0, 0] + tables["ELKE", t][0, 0] == pytest.approx(work, rel=1e-6)
+        assert tables["ELKE", t][0, 0] > 0.0

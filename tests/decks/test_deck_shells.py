@@ -203,3 +203,76 @@ def test_refused(tmp_path, case):
     (tmp_path / "d.inp").write_text(text.replace(old, new, 1))
     with pytest.raises(InputError, match=r"d\.inp, line [0-9]+.*" + message):
         convert(read_deck(tmp_path / "d.inp"))
+
+
+# ---- thicknesses at the nodes ----------------------------------------------------------------------------------------
+def test_nodal_thickness(tmp_path):
+    """A strip from 20 to 30 mm under a force at its tip: int F (L - x)^2/EI(x) dx; its mass; nodes without one."""
+
+    def height(x):
+        return 0.02 + 0.005 * x
+
+    nodes = {1 + 2 * i + j: L * i / N for i in range(1, N + 1) for j in range(2)}
+    given = "*NODAL THICKNESS\n" + "".join(f"{n}, {height(x)}\n" for n, x in nodes.items())
+    section = "*SHELL SECTION, ELSET=EALL, MATERIAL=M, NODAL THICKNESS\n.02\n"
+    load = step("*STATIC\n*CLOAD\nTIP, 3, 5.\n" + U + "*EL PRINT, ELSET=EALL, TOTALS=ONLY\nEMAS\n")
+    _, (done,) = run(tmp_path / "d.inp", strip(section=section), given, load)
+    x = np.linspace(0.0, L, 2001)
+    bent = np.trapezoid(10.0 * (L - x) ** 2 / (E * B * height(x) ** 3 / 12.0), x)
+    assert prints(done, "U")[1][:, 2] == pytest.approx(bent, rel=4e-3)
+    assert prints(done, "EMAS", total=True)[1][0, 0] == pytest.approx(8000.0 * B * L * 0.025)
+    for more, message in ((", OFFSET=.5", "NODAL THICKNESS with OFFSET"), ("", "no positive thickness")):
+        text = strip(section=section.replace("NODAL THICKNESS", "NODAL THICKNESS" + more))
+        with pytest.raises(InputError, match=message):
+            run(tmp_path / "e.inp", text, given if more else given + "1, 0.\n", load)
+    steep = given.replace("\n41, 0.03\n", "\n41, 0.09\n")
+    notes = convert(read_deck(write(tmp_path / "f.inp", strip(section=section) + steep + load))).notes
+    assert any("its stiffness goes with the cube" in str(n) for n in notes)
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+# ---- temperatures ----------------------------------------------------------------------------------------------------
+HOT = "*EXPANSION\n1.E-5\n*DENSITY"
+
+
+@pytest.mark.parametrize(
+    "section", [None, "*SHELL SECTION, ELSET=EALL, COMPOSITE\n.005, , M\n.015, , M\n"], ids=["one layer", "two layers"]
+)
+def test_warm_shells(tmp_path, section):
+    """A strip grows by alpha dT L; held at both ends, by nothing, with the force E A alpha dT."""
+    text = strip(section=section).replace("*DENSITY", HOT)
+    warm = "*STATIC\n*TEMPERATURE\nNALL, 50.\n*NODE PRINT, NSET=TIP\nU\n*NODE PRINT, NSET=FIX, TOTALS=ONLY\nRF\n"
+    start = "*INITIAL CONDITIONS, TYPE=TEMPERATURE\nNALL, 20.\n"
+    _, (done,) = run(tmp_path / "d.inp", text, start, step(warm))
+    assert prints(done, "U")[1][:, 0] == pytest.approx(1e-5 * 30.0 * L, rel=1e-3)  # the clamped end cannot widen
+    held = "*BOUNDARY\nTIP, 1, 1\n"
+    _, (done,) = run(tmp_path / "e.inp", text, held, start, step(warm))
+    assert prints(done, "RF", total=True)[1][0, 0] == pytest.approx(E * B * T * 1e-5 * 30.0, rel=1e-3)
+
+
+def test_layers_that_bend_as_they_warm(tmp_path):
+    """Timoshenko's strip of two metals: layers of one stiffness and thickness bend by 3 (a2 - a1) dT/(2 h)."""
+    section = "*SHELL SECTION, ELSET=EALL, COMPOSITE\n.01, , M\n.01, , N\n"
+    other = "*MATERIAL, NAME=N\n*ELASTIC\n2.E11, 0.\n*EXPANSION\n3.E-5\n"
+    text = other + strip(section=section).replace("*DENSITY", HOT)
+    _, (done,) = run(tmp_path / "d.inp", text, step("*STATIC\n*TEMPERATURE\nNALL, 10.\n" + U))
+    bent = 3.0 * 2e-5 * 10.0 / (2.0 * T)
+    assert prints(done, "U")[1][:, 2] == pytest.approx(-bent * L**2 / 2.0, rel=5e-3)
+
+
+def test_temperatures_of_perturbations(tmp_path):
+    text = strip().replace("*DENSITY", HOT)
+    for procedure, option in (
+        ("*STATIC\n*CLOAD\nTIP, 1, 1.\n", "PERTURBATION"),
+        ("*BUCKLE\n1\n*CLOAD\nTIP, 1, -1.\n", ""),
+    ):
+        for lines, message in (
+            ("*TEMPERATURE\nNALL, 50.\n", "temperatures of a step"),
+            ("*BOUNDARY\nFIX, 3, 3, .1\n", "supports that move in a step"),
+        ):
+            with pytest.raises(InputError, match=message):
+                run(tmp_path / "d.inp", text, step(procedure + lines, *([option] if option else [])))

@@ -143,3 +143,41 @@ def test_a_ring_that_spins(tmp_path):
     assert prints(done, "U")[1][:, 0] == pytest.approx(0.5 * 0.04 * 10.0**3 / 1000.0, rel=3e-3)
     with pytest.raises(InputError, match="about another axis than theirs"):
         run(tmp_path / "e.inp", text, step(spin.format(1.0, 0.0)))
+
+
+# ---- materials over temperature --------------------------------------------------------------------------------------
+WARM = "*ELASTIC\n1000., 0., 0.\n500., 0., 100.\n*EXPANSION, ZERO=10.\n1.E-4, 0.\n3.E-4, 100.\n*DENSITY\n1.\n"
+
+
+def warm_bar(*steps):
+    nodes, elements = brick((2, 1, 1), (2.0, 1.0, 1.0))
+    text = mesh_text(nodes, elements) + "*MATERIAL, NAME=M\n" + WARM + "*SOLID SECTION, ELSET=EALL, MATERIAL=M\n"
+    text += nset("ROOT", at(nodes, 0, 0.0)) + nset("TIP", at(nodes, 0, 2.0)) + "*BOUNDARY\nROOT, 1, 1\n"
+    y, z = (at(nodes, axis, 0.0) for axis in (1, 2))
+    text += "*BOUNDARY\n" + "".join(f"{n}, 2\n" for n in y) + "".join(f"{n}, 3\n" for n in z)
+    return text + "*INITIAL CONDITIONS, TYPE=TEMPERATURE\nNALL, 20.\n" + "".join(steps)
+
+
+def test_materials_at_one_temperature(tmp_path):
+    """E and the secant of expansion are those of 60 degrees; the strain from 20 degrees on counts."""
+    pull = "*STATIC\n*TEMPERATURE\nNALL, 60.\n*CLOAD\nTIP, 1, 1.\n*NODE PRINT, NSET=TIP\nU\n"
+    modes = step("*FREQUENCY\n1\n", "PERTURBATION")
+    _, done = run(tmp_path / "d.inp", warm_bar(step(pull), modes))
+    strain = 2.2e-4 * 50.0 - 1.4e-4 * 10.0  # alpha(T)(T - 10) from 20 to 60
+    assert prints(done[0], "U")[1][:, 0] == pytest.approx(2.0 * (strain + 4.0 / 700.0), rel=1e-9)
+    _, cold = run(tmp_path / "e.inp", warm_bar(step("*STATIC\n*CLOAD\nTIP, 1, 1.\n"), step("*FREQUENCY\n1\n")))
+    ratio = done[1]["frequencies_hz"][0] / cold[1]["frequencies_hz"][0]
+    assert ratio == pytest.approx(np.sqrt(700.0 / 900.0), rel=0.02)  # about stretched and not
+
+
+VARIED = {
+    "places": (step("*STATIC\n*TEMPERATURE\nTIP, 60.\n"),),
+    "steps": (step("*STATIC\n*TEMPERATURE\nNALL, 60.\n"), step("*STATIC\n*TEMPERATURE\nNALL, 90.\n")),
+    "a nonlinear step": (step("*STATIC\n*TEMPERATURE\nNALL, 60.\n", "NLGEOM"),),
+}
+
+
+@pytest.mark.parametrize("case", VARIED)
+def test_materials_at_several_temperatures(tmp_path, case):
+    with pytest.raises(InputError, match="depends on temperature, which varies in the deck"):
+        run(tmp_path / "d.inp", warm_bar(*VARIED[case]))

@@ -385,6 +385,14 @@ def test_loads_of_one_step_add_up(tmp_path):
         run(tmp_path / "d.inp", other + deck.replace("*CLOAD\nRIGHT, 1, 5.", "*CLOAD, AMPLITUDE=A\nRIGHT, 1, 5."))
 
 
+def test_a_delayed_amplitude(tmp_path):
+    """At the end, 1.5, a table that begins with 1 and ends with 3 is where it was at .5."""
+    table = "*AMPLITUDE, NAME=A\n0., 1., 1., 2., 2., 3.\n"
+    pull = "*STATIC\n1.5, 1.5\n*CLOAD, AMPLITUDE=A, TIME DELAY=1.\nRIGHT, 1, 10.\n*NODE PRINT, NSET=RIGHT\nU\n"
+    _, (done,) = run(tmp_path / "d.inp", bar("*BOUNDARY\nLEFT, 1, 1\n", table, step(pull)))
+    assert np.array(done["prints"][0]["values"])[:, 0] == pytest.approx(1.5 * 40.0 * 3.0 / 1000.0 * np.ones(4))
+
+
 def test_supports_that_end_before_the_first_step(tmp_path):
     """OP=NEW of the first step ends the supports of the model."""
     held = bar("*BOUNDARY\nLEFT, 1, 1\n", step("*STATIC\n{}" + PULL.format("RIGHT", 25.0)))

@@ -7,7 +7,7 @@ masses over the total mass of their direction, summed over modes of one frequenc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.decks.abaqus.beams import beam_section, torsion_excess
+from fem_mbs.decks.abaqus.shells import shell_thickness
 from fem_mbs.decks.abaqus.vibrations import VIBRATION
 from fem_mbs.decks.comparison import SAME, Row
 from fem_mbs.elements.solids import shapes
@@ -26,13 +27,17 @@ from fem_mbs.meshes.vocabulary import Effect
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.steps.modes import Participation
-    from fem_mbs.decks.abaqus.model import Conversion
+    from fem_mbs.decks.abaqus.model import Conversion, Group
     from fem_mbs.results.report import PrintTable, StepReport
 
-__all__ = ["DISTORTED", "compare_deck"]
+__all__ = ["COARSE_SHELLS", "DISTORTED", "compare_deck"]
 
 #: That of elements with incompatible modes that are no parallelepipeds.
 DISTORTED = 0.03
+#: That of solids that CalculiX makes of shells.
+COARSE_SHELLS = 0.15
+#: Parts of the shortest edge: solids of thinner shells lock; of the mean thickness: it changes more in an element.
+_THIN, _UNEVEN = 0.2, 0.2
 _BEAM = "CalculiX makes solids of beams: "
 #: Parts of the thickness of beams: displacements below are effects of second order.
 _SECOND_ORDER = 1e-5
@@ -90,7 +95,7 @@ def compare_deck(path: str | Path) -> list[Row]:
         # (CalculiX itself does not head its tables with steps)
         before = sum(m.kind == modes.kind for m in dat.modes[:i])
         rows += _modes(name, modes, steps, before, margins)
-    return rows
+    return [margins.of_shells(row) for row in rows]
 
 
 def _distorted(conv) -> set[str]:
@@ -162,6 +167,37 @@ class _Margins:
         """The largest part by which torsion of CalculiX's beams is too stiff."""
         return max((torsion_excess(self.conv, g) for g in self.conv.groups if g.kind == "beam"), default=0.0)
 
+    def of_shells(self, row: Row) -> Row:
+        """Return a comparison outside of its margin as one that is not made, where CalculiX's solids of shells cannot
+        follow."""
+        if row.status != "outside" or not self.shells:
+            return row
+        why = self._stiff_shells
+        if row.quantity.startswith("RF"):
+            why = "its solids of shells have forces across the thickness where they are held"
+        return replace(row, status="not compared", why=why) if why else row
+
+    @cached_property
+    def shells(self) -> list[Group]:
+        """The shells, without membranes."""
+        return [g for g in self.conv.groups if g.kind == "shell" and g.element == "shell"]
+
+    @cached_property
+    def _stiff_shells(self) -> str:
+        """Why CalculiX's solids of shells are no measure: they lock, or the mesh is too coarse."""
+        for group in self.shells:
+            h, x = shell_thickness(self.conv, group), self.conv.deck.x[group.nodes]
+            corners = x[:, : 3 if group.cell.startswith("triangle") else 4]
+            edge = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).min()
+            if group.type in ("S6", "S8") and h.max() < _THIN * edge:
+                return (
+                    f"its {group.type}, fully integrated, locks: of a plate of one C3D20, clamped and propped, with a "
+                    "twentieth of its length as thickness less than a tenth of the deflection is left"
+                )
+            if (np.ptp(h, axis=1) > _UNEVEN * h.mean(axis=1)).any():
+                return "one element spans very different thicknesses: the mesh is too coarse for a comparison"
+        return ""
+
     @cached_property
     def bound_to_held(self) -> bool:
         """Whether an equation names held directions, so that translations of what moves contradict it."""
@@ -192,6 +228,8 @@ class _Margins:
             margin, why = DISTORTED, "C3D8I of CalculiX fails the patch test on distorted meshes, ours does not"
         elif "C3D8I" in self.types and self.is_nonlinear(number):
             margin, why = DISTORTED, "incompatible modes differ after large displacements"
+        if self.conv.stretch and self.is_nonlinear(number):
+            margin, why = SAME + 2.0 * self.conv.stretch, "stresses are those of elements before they expand"
         if any(g.state == "stress" for g in self.conv.groups):
             margin, why = 0.03, "CalculiX's plane stress shares the change of thickness at common nodes"
         if step is not None and "ITERATIVE" in step.options.get("SOLVER", "").upper():
@@ -208,6 +246,8 @@ class _Margins:
                 max(margin, 0.1),
                 "with all modes the response is that of direct integration; CalculiX's differs",
             )
+        if self.shells and not quantity.startswith(("EVOL", "EMAS")) and margin < COARSE_SHELLS:
+            margin, why = COARSE_SHELLS, "CalculiX makes solids of shells: few elements across a plate are too stiff"
         if self.beams:
             margin, why = max((margin, why), self._of_beams(quantity, number), key=lambda pair: pair[0])
         return margin, why

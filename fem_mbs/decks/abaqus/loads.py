@@ -25,7 +25,7 @@ from fem_mbs.decks.abaqus.vibrations import VIBRATION, Shake, load_parts
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import TimeFunction
-from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Material, PointMass
+from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Material, PointMass, ShellSection
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["Plan", "make_loads", "plan_loads", "surface_facets"]
@@ -128,7 +128,8 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
             why = "which no element uses" if not conv.used[nodes[~exists][0]] else "which has no rotation"
             conv.note(f"{c.where}: the load on direction {c.dof} of node {lost}, {why}, is left out", Effect.DIFFERS)
         if c.follower:
-            conv.note(f"{c.where}: FOLLOWER is not used; the load keeps its direction")
+            told = f"{c.where}: FOLLOWER is not used; the load keeps its direction"
+            conv.note(told, Effect.DROPPED if conv.nlgeom else Effect.NONE)
         keys = 6 * nodes[exists] + dof[exists]
         if len(keys) != len(np.unique(keys)):
             conv.note(f"{c.where}: a node is named twice; its load counts once", Effect.DIFFERS)
@@ -463,6 +464,9 @@ def _body(conv, plan, names, label, load: Dload, elements, vectors, function) ->
             if load.label.startswith("P"):
                 conv.note(f"{load.where}: the load {load.label} on elements {group.type} is not used")
                 continue
+            if section.nodal:
+                raise UnsupportedError(f"the load {load.label} of shells with NODAL THICKNESS is not supported",
+                                       place=load.where, remedy="give them a section of one thickness")  # fmt: skip
             scale = shell_mass_per_area(conv, group) if gravity else section.thickness
             push = (scale * shell_areas(group, rows, deck.x))[:, :, None] * v[:, None, :]
             arm = shell_middle(group, rows, deck.x)
@@ -547,9 +551,13 @@ def _per_length(conv: Conversion, group: Group, load: Dload) -> float:
 def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
     deck = conv.deck
     entries = [t for i in timeline.steps for t in deck.steps[i].temperatures]
+    expands = any(_expands(m) for g in conv.groups for m in _materials(conv, g))
+    for i, step in enumerate(deck.steps):
+        if i not in timeline.steps and step.procedure in ("STATIC", "BUCKLE") and step.temperatures and expands:
+            how = f"{step.procedure} with PERTURBATION" if step.perturbation else step.procedure
+            conv.note(f"{step.temperatures[0].where}: temperatures of a step {how} are not used")
     if not entries:
         return
-    expands = any(_expands(m) for g in conv.groups if (m := deck.materials.get(g.section.material or "")) is not None)
     place = entries[0].where
     if not expands:
         conv.note(f"{place}: temperatures have no effect, no material has *EXPANSION", Effect.NONE)
@@ -569,11 +577,11 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
         change[course.keys] = course.factors
         own = _scaled(course.function, 1.0)
         for group in conv.groups:
-            material = deck.materials.get(getattr(group.section, "material", None) or "")
+            material = next((m for m in _materials(conv, group) if _expands(m)), None)
             values = change[np.unique(group.nodes)]
-            if material is None or not _expands(material) or not np.nan_to_num(values).any():
+            if material is None or not np.nan_to_num(values).any():
                 continue
-            if group.kind != "solid":
+            if group.kind not in ("solid", "shell"):
                 conv.note(f"{course.where}: temperatures of {group.type} are not used")
                 continue
             label = f"TEMPERATURE {number} {group.name}"
@@ -581,6 +589,14 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
             values, law = _stretched(conv, material, values, own, course.where)
             conv.places[label] = course.where
             plan.make.append(lambda n=label, o=group.name, v=values, f=law: conv.model.temperature(n, o, v, function=f))
+
+
+def _materials(conv: Conversion, group: Group) -> list[Material]:
+    """Return the materials of elements, those of all layers."""
+    section = group.section
+    layers = section.layers if isinstance(section, ShellSection) else ()
+    names = [layer.material for layer in layers] or [getattr(section, "material", None)]
+    return [conv.deck.materials[name] for name in names if name is not None]
 
 
 def _expands(material: Material) -> bool:
@@ -602,6 +618,7 @@ def _stretched(
     a = float(np.nanmax(np.abs(change)) * np.abs(alpha).max())
     if not any(bent) or a < _SMALL_STRETCH:
         return change, function
+    conv.stretch = max(conv.stretch, a)
     conv.note(
         f"{place}: thermal strains of {material.name} reach {a:.2g}; stresses are those of its elements as they were "
         f"before they expanded, and differ from CalculiX's by a part of about {2.0 * a:.1g}",

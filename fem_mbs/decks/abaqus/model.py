@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -152,6 +153,8 @@ class Conversion:
     places: dict[str, str] = field(default_factory=dict)
     #: number of a step -> part by which CalculiX's beams are stiffer in it, and why
     beyond: dict[int, tuple[float, str]] = field(default_factory=dict)
+    #: the largest thermal strain that steps with NLGEOM treat otherwise than CalculiX
+    stretch: float = 0.0
     #: names of motions; those of rotations with their node and axis
     drivers: list[str] = field(default_factory=list)
     turned: list[tuple[str, int, int]] = field(default_factory=list)
@@ -201,6 +204,39 @@ class Conversion:
     def is_nonlinear(self, step: DeckStep) -> bool:
         """Return whether a step is geometrically nonlinear."""
         return step.nlgeom or self.bent
+
+    @cached_property
+    def temperatures(self) -> tuple[float, float] | None:
+        """The initial temperature and that at the end of all steps, if both are the same everywhere; else None.
+
+        Temperatures change in the first general step at most, and only where that and all others are linear STATIC.
+        """
+        deck = self.deck
+        now = np.zeros(len(deck.node_ids))
+        for c in deck.initial_conditions:
+            if c.kind == "TEMPERATURE":
+                now[self.nodes(c.nodes)] = c.value
+        states, first = [now], now
+        for step in deck.steps:
+            given = bool(step.temperatures) or "TEMPERATURE" in step.new
+            if given and (step.procedure != "STATIC" or step.perturbation or self.is_nonlinear(step)):
+                return None
+            now = first.copy() if "TEMPERATURE" in step.new else now.copy()
+            for t in step.temperatures:
+                if t.amplitude is not None:
+                    return None
+                now[self.nodes(t.nodes)] = t.value
+            if not step.perturbation and step.procedure in ("STATIC", "DYNAMIC", "MODAL DYNAMIC"):
+                states.append(now)
+        used = np.unique(np.concatenate([g.nodes.ravel() for g in self.groups]))
+        values = np.array([state[used] for state in states])
+        last = values[-1, 0]
+        general = [s for s in deck.steps if not s.perturbation and s.procedure in ("DYNAMIC", "MODAL DYNAMIC")]
+        bent = any(self.is_nonlinear(s) for s in deck.steps)
+        changes = bool((values != values[0, 0]).any())
+        if (values[0] != values[0, 0]).any() or (values[1:] != last).any() or (changes and (general or bent)):
+            return None
+        return float(values[0, 0]), float(last)
 
     def note(self, text: str, effect: Effect = Effect.DROPPED) -> None:
         """Keep a sentence on what the model lacks, once."""
@@ -268,7 +304,8 @@ class Conversion:
                 axes[inside] = _axes(t.system, t.a, t.b, np.zeros(3), self.deck.x[nodes[inside]], t.where)
                 has |= inside
         for coupling in self.deck.couplings:
-            if coupling.kind == "distributing" and coupling.orientation is not None:
+            local = coupling.kind == "distributing" and coupling.orientation is not None
+            if local and not self.deck.of_abaqus:  # where the directions of the node are global
                 inside = nodes == self.node(coupling.ref_node)
                 axes[inside] = axes_at(self.deck.orientations[coupling.orientation], self.deck.x[nodes[inside]])
                 has |= inside
@@ -544,17 +581,31 @@ def _free_ids(conv: Conversion, group: Group, n: int) -> np.ndarray:
 def constants(
     conv: Conversion, material: Material, table: np.ndarray, temperature: np.ndarray, what: str
 ) -> np.ndarray:
-    """Return the values (k,) of a table over temperature (m, k) at the initial temperature, by default zero."""
-    if len(table) == 1:
+    """Return the values (k,) of a table over temperature (m, k) at the temperature of the deck.
+
+    That is the one at the end of its linear STATIC steps, if it is the same everywhere, else the initial one, by
+    default zero, with a note.
+    """
+    if len(table) == 1 or (table == table[0]).all():
         return table[0]
-    start = sorted({c.value for c in conv.deck.initial_conditions if c.kind == "TEMPERATURE"}) or [0.0]
-    varied = len(start) > 1 or any(step.temperatures for step in conv.deck.steps)
+    at = conv.temperatures
+    if at is None:
+        start = sorted({c.value for c in conv.deck.initial_conditions if c.kind == "TEMPERATURE"}) or [0.0]
+        conv.note(
+            f"{material.where}: {what} of {material.name} depends on temperature, which varies in the deck; its value "
+            f"at {start[0]:g} is taken"
+        )
+        return _interpolated(table, temperature, start[0])
     conv.note(
-        f"{material.where}: {what} of {material.name} depends on temperature; its value at {start[0]:g} is taken",
-        Effect.DROPPED if varied else Effect.NONE,
+        f"{material.where}: {what} of {material.name} depends on temperature; its value at {at[1]:g} is taken",
+        Effect.NONE,
     )
+    return _interpolated(table, temperature, at[1])
+
+
+def _interpolated(table: np.ndarray, temperature: np.ndarray, at: float) -> np.ndarray:
     order = np.argsort(temperature)
-    return np.array([np.interp(start[0], temperature[order], column[order]) for column in table.T])
+    return np.array([np.interp(at, temperature[order], column[order]) for column in table.T])
 
 
 def material_of(conv: Conversion, name: str | None, where: str) -> Material:
@@ -631,5 +682,10 @@ def expansion_of(conv: Conversion, material: Material) -> tuple[float, ...] | No
     e = material.expansion
     if e is None:
         return None
+    at = conv.temperatures
+    if len(e.coefficients) > 1 and at is not None and at[0] != at[1]:
+        # secants from the temperature ``zero``: the strain from the initial temperature on has another secant
+        first, last = (_interpolated(e.coefficients, e.temperature, T) * (T - e.zero) for T in at)
+        return tuple(float(v) for v in (last - first) / (at[1] - at[0]))
     row = constants(conv, material, e.coefficients, e.temperature, "the expansion")
     return tuple(float(v) for v in row)

@@ -8,6 +8,8 @@ over the set "total": true and no ids.
     RF          external forces: reactions and loads; at dofs that depend on others the force of the constraint
     S E         stresses (true ones after large displacements), strains of Green: xx, yy, zz, xy, xz, yz of the tensor
     ENER ELSE   energy density at integration points, energy of elements
+    ELKE        kinetic energy of solids in motions
+    CENT        square of the speed of the turning frame (as CENTRIF)
     EVOL EMAS   volumes and masses of elements at the start; with sums of EMAS also the second moments of the mass about
                 the axes of coordinates, the centre of gravity, and the second moments about that
 
@@ -28,8 +30,8 @@ from fem_mbs.analysis.fields import STRAIN, STRESS
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.decks.abaqus.beams import Beyond, beam_section, beyond, directions
 from fem_mbs.decks.abaqus.model import Conversion, Group, density_of, material_of, stiffness_matrix
-from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area
-from fem_mbs.decks.abaqus.solids import volumes
+from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_thickness
+from fem_mbs.decks.abaqus.solids import kinetic_energies, volumes
 from fem_mbs.decks.abaqus.steps import StepPlan
 from fem_mbs.elements.solids import shapes
 from fem_mbs.meshes.abaqus.deck import OutputRequest
@@ -340,8 +342,11 @@ class Printer(Relay):
         nonlinear = self.conv.is_nonlinear(self.conv.deck.steps[step.index]) and not step.kind.linear
         if name in ("S", "E", "ENER"):
             make: Callable = self._points
-        elif name in ("ELSE", "EVOL", "EMAS"):
+        elif name in ("ELSE", "ELKE", "EVOL", "EMAS"):
             make = self._whole
+        elif name == "CENT":
+            self._speed(step, request, time)
+            return
         else:
             self._unknown(request, name)
             return
@@ -493,13 +498,37 @@ class Printer(Relay):
             energy = frame[f"{group.name}/energy [J]"]
             per = len(group.lines) // len(group.ids) if group.is_line else 1
             return None, energy.reshape(-1, per).sum(axis=1)[rows][:, None]
+        if name == "ELKE":
+            found = None
+            if group.kind == "solid" and "velocity" in frame:
+                found = kinetic_energies(self.conv, group, frame["velocity"], self._density(group))
+            if found is None:
+                self._unknown(request, name, f"of {group.type} with these masses, or of steps without motion")
+                return None
+            return None, found[rows][:, None]
         volume = self._volumes(group)
         if name == "EVOL":
             return None, volume[rows][:, None]
         return None, (volume * self._density(group))[rows][:, None]
 
+    def _speed(self, step: StepPlan, request, time) -> None:
+        """Print the square of the speed of the turning frame in which elements are."""
+        frame = self.conv.model.building.rotating
+        if all(load.kind != "centrifugal" for s in self.conv.deck.steps for load in s.dloads):
+            self._add(request, "CENTRIF", time, request.ids, np.zeros((len(request.ids), 1)))
+            return
+        if frame is None or "preload" not in step.kind.carries:
+            self._unknown(request, "CENT", "of elements that do not turn with the whole model in linear statics")
+            return
+        response = self.job.linear.responses[step.name]
+        values = self._linear.values_now() + np.where(response.mask, response.values, 0.0)
+        square = float(values[frame.function])
+        self._add(request, "CENTRIF", time, request.ids, np.full((len(request.ids), 1), square))
+
     def _density(self, group: Group) -> float:
         if group.kind == "shell":
+            if not group.section.layers:
+                return density_of(self.conv, material_of(self.conv, group.section.material, group.section.where))
             return shell_mass_per_area(self.conv, group) / group.section.thickness
         return density_of(self.conv, material_of(self.conv, group.section.material, group.section.where))
 
@@ -508,7 +537,7 @@ class Printer(Relay):
         if group.kind == "solid":
             return volumes(group, x[group.nodes])
         if group.kind == "shell":
-            return shell_areas(group, np.arange(len(group.ids)), x).sum(axis=1) * group.section.thickness
+            return (shell_areas(group, np.arange(len(group.ids)), x) * shell_thickness(self.conv, group)).sum(axis=1)
         ends = x[group.lines]
         length = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).reshape(len(group.ids), -1).sum(axis=1)
         if group.kind == "truss":

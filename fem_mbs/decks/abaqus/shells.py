@@ -6,14 +6,30 @@ from dataclasses import replace
 
 import numpy as np
 
-from fem_mbs.decks.abaqus.model import Conversion, Group, axes_at, constants, density_of, material_of, stiffness_matrix
+from fem_mbs.decks.abaqus.model import (
+    Conversion,
+    Group,
+    axes_at,
+    constants,
+    density_of,
+    expansion_of,
+    material_of,
+    stiffness_matrix,
+)
 from fem_mbs.elements.shells.mass import surface_shares
 from fem_mbs.elements.shells.surface import normals
 from fem_mbs.elements.solids.material import orthotropic
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import Material, ShellSection
+from fem_mbs.meshes.vocabulary import Effect
 
-__all__ = ["edge_lengths", "make_shells", "shell_areas", "shell_mass_per_area", "shell_middle", "shell_normals"]
+__all__ = [
+    "edge_lengths", "make_shells", "shell_areas", "shell_mass_per_area", "shell_middle", "shell_normals",
+    "shell_thickness",
+]  # fmt: skip
+
+#: Of the mean thickness of an element: a larger change has a note.
+_UNEVEN = 0.4
 
 
 def make_shells(conv: Conversion) -> None:
@@ -29,16 +45,13 @@ def make_shells(conv: Conversion) -> None:
 
 def _shell(conv: Conversion, group: Group, on: str) -> None:
     section: ShellSection = group.section
-    if section.nodal:
-        raise UnsupportedError(
-            "NODAL THICKNESS of shells is not supported", place=section.where, remedy="give the section's thickness"
-        )
     if any(np.isin(n.elements, group.ids).any() for n in conv.deck.normals):
         where = next(n.where for n in conv.deck.normals if np.isin(n.elements, group.ids).any())
         conv.note(f"{where}: *NORMAL is not used for shells; their normals follow from the nodes")
     materials = [material_of(conv, name, section.where) for name in _materials(section)]
     names = [_material(conv, material, section.where) for material in materials]
-    content: dict = {"material": names[0], "thickness": section.thickness}
+    thickness = shell_thickness(conv, group)
+    content: dict = {"material": names[0], "thickness": thickness}
     if section.layers:
         turned = next((layer for layer in section.layers if layer.orientation is not None), None)
         if turned is not None:
@@ -53,10 +66,45 @@ def _shell(conv: Conversion, group: Group, on: str) -> None:
         raise UnsupportedError("layers with different *DAMPING are not supported", place=section.where)
     alpha, beta = damping.pop()
     conv.model.shells(
-        group.name, on, **content, offset=-section.offset * section.thickness,
+        group.name, on, **content, offset=-section.offset * thickness.mean(axis=1),
         orientation=_first_axes(conv, group), damping=beta, mass_damping=alpha,
         element="membrane" if group.element == "membrane" else "standard",
     )  # fmt: skip
+
+
+def shell_thickness(conv: Conversion, group: Group) -> np.ndarray:
+    """Return the thickness (n, k) of shells at their nodes: those of the nodes, elsewhere that of the section.
+
+    Raises:
+        ModelError: a node without; UnsupportedError: layers or an offset with thicknesses that vary in an element.
+    """
+    section: ShellSection = group.section
+    h = np.full(group.nodes.shape, section.thickness, float)
+    if not section.nodal:
+        return h
+    of_node = np.full(len(conv.deck.node_ids), np.nan)
+    ids = np.fromiter(conv.deck.nodal_thickness, int)
+    of_node[conv.nodes(ids)] = [values[0] for values in conv.deck.nodal_thickness.values()]
+    given = of_node[group.nodes]
+    h = np.where(np.isfinite(given), given, h)
+    if not (h > 0.0).all():
+        node = conv.name_of(int(group.nodes.ravel()[np.argmin(h)]))
+        raise ModelError(f"node {node} of the shells has no positive thickness", place=section.where,
+                         remedy="give it in *NODAL THICKNESS, or in the section")  # fmt: skip
+    varies = float(np.ptp(h, axis=1).max()) > 1e-12 * float(h.max())
+    if section.layers or (section.offset and varies):
+        what = "layers" if section.layers else "OFFSET"
+        raise UnsupportedError(f"NODAL THICKNESS with {what} is not supported", place=section.where,
+                               remedy="give sections of one thickness each")  # fmt: skip
+    if float((np.ptp(h, axis=1) / h.mean(axis=1)).max()) > _UNEVEN:
+        worst = int((np.ptp(h, axis=1) / h.mean(axis=1)).argmax())
+        conv.note(
+            f"{section.where}: the thickness of shell {conv.deck.element_name(group.ids[worst])} goes from "
+            f"{h[worst].min():g} to {h[worst].max():g}; its stiffness goes with the cube, for which the mesh is coarse "
+            "(CalculiX's solids are softer there)",
+            Effect.DIFFERS,
+        )
+    return h
 
 
 def _materials(section: ShellSection) -> list[str | None]:
@@ -79,7 +127,13 @@ def _material(conv: Conversion, material: Material, where: str) -> str:
             raise ModelError(f"material {material.name}: {error}", place=material.where) from None
     else:
         C = stiffness_matrix(conv, material)
-    conv.model.solid_material(name, stiffness=C, density=density_of(conv, material))
+    expansion = expansion_of(conv, material) or (0.0,)
+    if len(expansion) == 6:  # 11, 22, 33, 12, 13, 23
+        expansion = tuple(expansion[k] for k in (0, 1, 2, 3, 5, 4))
+    conv.model.solid_material(
+        name, stiffness=C, density=density_of(conv, material),
+        expansion=expansion[0] if len(expansion) == 1 else expansion,
+    )  # fmt: skip
     return name
 
 

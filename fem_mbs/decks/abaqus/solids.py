@@ -11,7 +11,16 @@ from fem_mbs.elements.solids import shapes
 from fem_mbs.errors import MeshError, ModelError
 from fem_mbs.meshes.abaqus.reader import element_place
 
-__all__ = ["make_solids", "nodal_areas", "nodal_arms", "nodal_volumes", "thickness", "volumes"]
+__all__ = [
+    "kinetic_energies",
+    "make_solids",
+    "mass_kind",
+    "nodal_areas",
+    "nodal_arms",
+    "nodal_volumes",
+    "thickness",
+    "volumes",
+]
 
 
 def make_solids(conv: Conversion) -> None:
@@ -21,9 +30,6 @@ def make_solids(conv: Conversion) -> None:
         ModelError: materials that cannot be used, cells that are flat or inside out (with the line of the element).
     """
     model = conv.model
-    massive = [step for step in conv.deck.steps if step.procedure in ("DYNAMIC", "FREQUENCY", "COMPLEX FREQUENCY")]
-    dynamic = any(step.procedure == "DYNAMIC" for step in massive)
-    explicit = dynamic and all(step.explicit for step in massive)
     for i, group in enumerate(conv.groups):
         if group.kind != "solid":
             continue
@@ -41,7 +47,7 @@ def make_solids(conv: Conversion) -> None:
         alpha, beta = material.damping
         options: dict[str, Any] = {
             "element": group.element, "orientation": group.axes, "damping": beta, "mass_damping": alpha,
-            "mass": "lumped" if explicit else _mass(group, dynamic),
+            "mass": mass_kind(conv, group),
         }  # fmt: skip
         if not group.state:
             model.solids(group.name, f"deck:part {i + 1}", material.name, **options)
@@ -51,9 +57,13 @@ def make_solids(conv: Conversion) -> None:
         model.planes(group.name, f"deck:part {i + 1}", material.name, state=group.state, **options)
 
 
-def _mass(group: Group, dynamic: bool) -> str:
+def mass_kind(conv: Conversion, group: Group) -> str:
     """Return mass of a part: integrated as CalculiX does, with the points of the stiffness.  Where they are fewer than
     the nodes, the matrix may be singular, which only steps in time would mind."""
+    massive = [step for step in conv.deck.steps if step.procedure in ("DYNAMIC", "FREQUENCY", "COMPLEX FREQUENCY")]
+    dynamic = any(step.procedure == "DYNAMIC" for step in massive)
+    if dynamic and all(step.explicit for step in massive):
+        return "lumped"
     if group.element == "incompatible" and not dynamic:
         return "incompatible"
     points, _ = shapes.rule(group.cell, group.rule)
@@ -92,6 +102,17 @@ def _check_cells(conv: Conversion, group: Group) -> None:
 def volumes(group: Group, x: np.ndarray) -> np.ndarray:
     """Return volumes (n,) of solids with nodes at x (n, k, 3), with their own integration points."""
     return _measure(group, x, *shapes.rule(group.cell, group.rule)).sum(axis=1)
+
+
+def kinetic_energies(conv: Conversion, group: Group, velocity: np.ndarray, density: float) -> np.ndarray | None:
+    """Return kinetic energies (n,) of solids by the velocities (nodes, 3), with their masses; None if these are not
+    integrals of the shape functions."""
+    kind = mass_kind(conv, group)
+    if kind not in ("reduced", "consistent"):
+        return None
+    points, weights = shapes.rule(group.cell, group.rule) if kind == "reduced" else shapes.exact_rule(group.cell)
+    v = np.einsum("qk,eki->eqi", shapes.shape_functions(group.cell, points), velocity[group.nodes])
+    return 0.5 * density * np.einsum("eq,eqi,eqi->e", _measure(group, conv.deck.x[group.nodes], points, weights), v, v)
 
 
 def nodal_volumes(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:

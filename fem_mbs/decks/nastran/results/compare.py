@@ -38,6 +38,9 @@ _DIFFERENT = {
 }
 #: Eigenvalues of shells with coupled masses: those of MSC Nastran lie between lumped and consistent ones.
 _COUPLED = (0.1, "consistent masses; coupled ones of shells in MSC Nastran lie between these and lumped ones")
+#: Eigenvalues of solids with mid-side grid points and lumped masses, and these cells.
+_LUMPED = (0.01, "lumped masses of solids with mid-side grid points are shared out otherwise")
+_QUADRATIC = ("tetra10", "wedge15", "hexahedron20")
 #: Shells that are so few that one of them spans the model: their number, the margin, and why.
 _FEW = (16, 0.1, "a few shells: each is of another formulation, with stiffness about its normal")
 #: Forces, stresses and strains in the middle of shells and at corners of CQUAD4, and why others are not compared.
@@ -181,6 +184,8 @@ class _Margin:
             if kind in _DIFFERENT and not full:
                 found.append(_DIFFERENT[kind])
         table, roots, why = max(found) if found else (SAME, SAME, "same formulation")
+        if not conv.coupled and roots < _LUMPED[0] and any(group.cell in _QUADRATIC for group in conv.groups):
+            roots, why = _LUMPED
         shells = any(group.kind == "shell" for group in conv.groups)
         if shells and conv.coupled:
             roots, why = _COUPLED
@@ -257,7 +262,7 @@ def _table(name: str, table: ListingTable, steps: list[StepReport], margin: _Mar
     mine = _mine(table, steps)
     if mine is None:
         return [_without(name, table.subcase, label, "not printed", "missing")]
-    if table.quantity == "EIGENVALUES":
+    if table.quantity.endswith("EIGENVALUES"):
         return [_roots(name, table, mine, margin)]
     if table.mode and _clustered(table, steps):
         return [_without(name, table.subcase, label, "the eigenvalue is not apart from the next: any mix is a shape")]
@@ -364,20 +369,21 @@ def _clustered(table: ListingTable, steps: list[StepReport]) -> bool:
 
 
 def _roots(name: str, table: ListingTable, mine: PrintTable, margin: _Margin) -> Row:
-    ours = dict(zip(mine.ids, [float(v[0] or 0.0) for v in mine.values], strict=True))
+    complex_ = table.quantity.startswith("COMPLEX")
+    label, last = ("complex eigenvalues", 2) if complex_ else ("eigenvalues", 1)
+    ours = dict(zip(mine.ids, [[float(x or 0.0) for x in v[:last]] for v in mine.values], strict=True))
     if any(i not in ours for i in table.ids):
-        return _without(
-            name, table.subcase, "eigenvalues", f"{len(ours)} were found, {len(table.ids)} are there", "missing"
-        )
-    theirs = table.values[:, 0]
+        return _without(name, table.subcase, label, f"{len(ours)} were found, {len(table.ids)} are there", "missing")
+    theirs = table.values[:, :last]
     values = np.array([ours[i] for i in table.ids])
-    scale = np.maximum(np.abs(theirs), 1e-6 * np.abs(theirs).max())
-    off = np.abs(values - theirs) / scale
+    size = np.linalg.norm(theirs, axis=1)
+    off = np.linalg.norm(values - theirs, axis=1) / np.maximum(size, 1e-6 * size.max())
     k = int(off.argmax())
+    j = int(np.abs(values[k] - theirs[k]).argmax())
     difference, limit = float(off[k]), margin.eigenvalues
     return Row(
-        name, table.subcase, f"eigenvalues ({len(theirs)}), worst {table.ids[k]}", float(values[k]), float(theirs[k]),
-        difference, limit, margin.why, "ok" if difference <= limit else "outside",
+        name, table.subcase, f"{label} ({len(theirs)}), worst {table.ids[k]}", float(values[k, j]),
+        float(theirs[k, j]), difference, limit, margin.why, "ok" if difference <= limit else "outside",
     )  # fmt: skip
 
 
