@@ -22,8 +22,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import iv, jv, kv, yv
 
-from fem_mbs import Mesh, Model, solve
+from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.shell_grids import mesh_of
 
 CASES = {"S-ANNULUS": "modes of an annular plate by nodal diameters, from one sector of twelve"}
 
@@ -51,7 +52,7 @@ def build(across: int = ACROSS, around: int = AROUND) -> Model:
     }
     model = Model(3, "annular plate")
     model.material("steel", E=E, nu=NU, density=DENSITY)
-    model.mesh("sector", Mesh(points[used], [("quad8", cells.reshape(-1, 8))], node_sets=sets))
+    model.mesh("sector", mesh_of(points[used], "quad8", cells.reshape(-1, 8), node_sets=sets))
     model.shells("plate", "sector", "steel", thickness=THICKNESS)
     model.fix("sector:inner")
     model.cyclic_symmetry("wheel", "sector:high", "sector:low", sectors=SECTORS, axis=(0.0, 0.0, 1.0))
@@ -105,8 +106,8 @@ def check(f: Findings) -> None:
             "S-ANNULUS", f"(k a)^2 of the closed form, n = {n}", known["frequencies"][n][0] / known["unit"], square,
             "0.1: the printed digits", tolerance=0.1,
         )  # fmt: skip
-    report = solve(build()).steps[0].report
-    n, measured = np.array(report.nodal_diameters), np.array(report.frequencies_hz)
+    found = solve(build()).steps[0].summary
+    n, measured = np.array(found["nodal_diameters"]), np.array(found["frequencies_hz"])
     for diameter, exact in known["frequencies"].items():
         for k, (value, wanted) in enumerate(zip(measured[n == diameter], exact, strict=True), 1):
             f.row(

@@ -595,7 +595,7 @@ def _materials(conv: Conversion, group: Group) -> list[Material]:
     """Return the materials of elements, those of all layers."""
     section = group.section
     layers = section.layers if isinstance(section, ShellSection) else ()
-    names = [layer.material for layer in layers] or [getattr(section, "material", None)]
+    names: list[str | None] = [layer.material for layer in layers] or [getattr(section, "material", None)]
     return [conv.deck.materials[name] for name in names if name is not None]
 
 
