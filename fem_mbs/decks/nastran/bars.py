@@ -287,6 +287,12 @@ def _make_rods(conv: Conversion, group: Group, on: str) -> None:
     if data.A and m.E:
         conv.model.section(name, "stiffness", EA=m.E * data.A, rhoA=m.rho * data.A + nsm)
         mass = "consistent" if conv.coupled else "lumped"
+        if conv.coupled and (m.rho or nsm):
+            conv.note(
+                f"{group.type} have consistent masses; those of MSC Nastran are 5/12 and 1/12 along them and lumped "
+                "across (COUPMASS), so that frequencies of coarse trusses differ by up to 10 %",
+                Effect.DIFFERS, group.section.where,
+            )  # fmt: skip
         conv.model.trusses(group.name, on, name, mass=mass, strain="green")
     if not (data.J and m.G):
         return
