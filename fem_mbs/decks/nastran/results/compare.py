@@ -36,8 +36,8 @@ _DIFFERENT = {
     "hexahedron20": (0.05, 0.1, "full integration instead of reduced shear of CHEXA with 20 grid points"),
     "shell": (0.02, 0.05, "shells of another formulation"),
 }
-#: Eigenvalues of shells with coupled masses: those of MSC Nastran lie between lumped and consistent ones.
-_COUPLED = (0.25, "consistent masses; coupled ones of shells in MSC Nastran lie between these and lumped ones")
+#: Eigenvalues of shells and rods with coupled masses: those of MSC Nastran lie between lumped and consistent ones.
+_COUPLED = (0.25, "consistent masses; coupled ones of shells and rods in MSC Nastran lie between these and lumped ones")
 #: Eigenvalues of solids with mid-side grid points and lumped masses, and these cells.
 _LUMPED = (0.01, "lumped masses of solids with mid-side grid points are shared out otherwise")
 _QUADRATIC = ("tetra10", "wedge15", "hexahedron20")
@@ -184,10 +184,11 @@ class _Margin:
             if kind in _DIFFERENT and not full:
                 found.append(_DIFFERENT[kind])
         table, roots, why = max(found) if found else (SAME, SAME, "same formulation")
-        if not conv.coupled and roots < _LUMPED[0] and any(group.cell in _QUADRATIC for group in conv.groups):
-            roots, why = _LUMPED
+        curved = sum(len(group.ids) for group in conv.groups if group.cell in _QUADRATIC)
+        if not conv.coupled and roots < _LUMPED[0] and curved:
+            roots, why = _LUMPED if curved >= _FEW[0] else (0.5, f"a few elements: {_LUMPED[1]}")
         shells = any(group.kind == "shell" for group in conv.groups)
-        if shells and conv.coupled:
+        if conv.coupled and (shells or any(group.kind == "rod" for group in conv.groups)):
             roots, why = _COUPLED
         few = shells and sum(len(group.ids) for group in conv.groups if group.kind == "shell") < _FEW[0]
         if few:
