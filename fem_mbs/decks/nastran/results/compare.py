@@ -186,8 +186,9 @@ class _Margin:
             if kind in _DIFFERENT and not full:
                 found.append(_DIFFERENT[kind])
         table, roots, why = max(found) if found else (SAME, SAME, "same formulation")
-        if not conv.coupled and roots < _LUMPED[0] and any(group.cell in _QUADRATIC for group in conv.groups):
-            roots, why = _LUMPED
+        curved = sum(len(group.ids) for group in conv.groups if group.cell in _QUADRATIC)
+        if not conv.coupled and roots < _LUMPED[0] and curved:
+            roots, why = _LUMPED if curved >= _FEW[0] else (0.5, f"a few elements: {_LUMPED[1]}")
         shells = any(group.kind == "shell" for group in conv.groups)
         if shells and conv.coupled:
             roots, why = _COUPLED
