@@ -127,9 +127,9 @@ def facets_across(
     names = names.reshape(-1)
     order = np.argsort(names, kind="stable")
     same = np.flatnonzero(names[order][1:] == names[order][:-1])
-    a, b = order[same], order[same + 1]
-    mixed = behind[a] != behind[b]
-    found = np.where(behind[a[mixed]], a[mixed], b[mixed])
+    one, other = order[same], order[same + 1]
+    mixed = behind[one] != behind[other]
+    found = np.where(behind[one[mixed]], one[mixed], other[mixed])
     return [(int(k), cell[found[block[found] == k]], number[found[block[found] == k]]) for k in np.unique(block[found])]
 
 

@@ -150,8 +150,8 @@ def check(f: Findings) -> None:
         at = int(np.argmin(np.abs(model.positions - (25.0 * np.sqrt(0.5), 0.0, 25.0 * np.sqrt(0.5))).sum(axis=1)))
         there = layers[model.meshes["s"][0].blocks[0].cells == at].mean(axis=0)
         # steel on top across its axis, fibres at the bottom along theirs
-        values = (there[0, 2, 1], there[1, 0, 0])
-        for word, value, exact in zip(("steel", "fibres"), values, known["tube"], strict=True):
+        around = (there[0, 2, 1], there[1, 0, 0])
+        for word, value, exact in zip(("steel", "fibres"), around, known["tube"], strict=True):
             f.row(
                 "S-WRAPPED", f"hoop stress, {word}, 16 x 40 {cell}", value, exact,
                 "2.5 %: shells keep their thickness, and count it to the first order in h/R = 0.16",

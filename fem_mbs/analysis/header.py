@@ -16,7 +16,7 @@ from fem_mbs.analysis.symbols.compiled import disc_entries, joint_entries, mass_
 from fem_mbs.analysis.symbols.drawing import told
 from fem_mbs.analysis.symbols.kinds import symbols_in
 from fem_mbs.analysis.transient.stepping import ENERGY_COLUMNS
-from fem_mbs.model.model import CompiledModel
+from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.model.parts.bodies import RigidBody
 from fem_mbs.results.fields import part_file
 from fem_mbs.results.report import ModelCounts
@@ -125,7 +125,19 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         "gravity": np.pad(model.gravity, (0, 3 - model.dimension)).tolist(),
         "reduced_parts": _reduced_parts(model),
         "model": count_model(compiled).to_json(),
+        **_wheel(model),
     }
+
+
+def _wheel(model: Model) -> dict[str, Any]:
+    """Return sectors, axis and a point of it of the wheel of which the model is one sector; none without a cyclic
+    symmetry."""
+    if not model.cyclic:
+        return {}
+    faces = model.cyclic[0]
+    axis = faces.axis.tolist() if faces.axis.size else [0.0, 0.0, 1.0]
+    point = [*faces.point.tolist(), *[0.0] * (3 - model.dimension)]
+    return {"cyclic": {"sectors": faces.sectors, "axis": axis, "point": point}}
 
 
 def _reduced_parts(model) -> list[dict[str, Any]]:

@@ -404,15 +404,22 @@ def animate(
 def export(
     folder: Annotated[Path, _FOLDER],
     vtu: Annotated[bool, typer.Option("--vtu", help="Also write the frames as VTU files into DIR/vtu.")] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="VTU files show the whole wheel of a sector (cyclic symmetry).")
+    ] = False,
 ) -> None:
     """Write results.xdmf and the tables of the sensors anew, also of a run that was killed or still goes on."""
     from fem_mbs.results.reader import Results
     from fem_mbs.results.reader import export as write
+    from fem_mbs.results.shapes import whole_wheel
     from fem_mbs.results.vtu import write_vtu_files
 
     for path in write(folder):
         print(path)
-    for path in write_vtu_files(Results.open(folder)) if vtu else ():
+    if not vtu and not whole:
+        return
+    results: Results = Results.open(folder)
+    for path in write_vtu_files(whole_wheel(results) if whole else results):
         print(path)
 
 

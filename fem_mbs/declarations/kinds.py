@@ -346,7 +346,8 @@ def _shape(item: Any) -> dict[str, Any]:
         names = ", ".join(f'"{name}"' for name in _SHAPES)
         raise ValueError(f"must be a file, or tables with either file or shape ({names})")
     if "file" in item:
-        needed, known = ("file",), ("file", "scale")
+        needed: tuple[str, ...] = ("file",)
+        known: tuple[str, ...] = ("file", "scale")
         if not isinstance(item["file"], str) or not item["file"].strip():
             raise ValueError("must name a file by a text")
     else:

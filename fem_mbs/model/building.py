@@ -169,7 +169,7 @@ class Building:
                           for first, last in self.droppable]  # fmt: skip
         self.fixed = [(later(i), k) for i, k in self.fixed]
         self.step_supports = {g: [(later(i), k) for i, k in pairs] for g, pairs in self.step_supports.items()}
-        self.driven = [(later(i), *rest) for i, *rest in self.driven]
+        self.driven = [(later(i), k, number, owner) for i, k, number, owner in self.driven]
         self.needs_rotation = [(owner, later(i)) for owner, i in self.needs_rotation]
         for block in self.blocks:
             block.nodes = np.where(block.nodes >= at, block.nodes + more, block.nodes)

@@ -16,7 +16,7 @@ from fem_mbs.declarations.steps import step_kind
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.meshes.cells import DIMENSION
 from fem_mbs.meshes.formats.reader import read_mesh
-from fem_mbs.meshes.mesh import Mesh
+from fem_mbs.meshes.mesh import CellBlock, Mesh
 from fem_mbs.modelfile.schema import TABLES, Document, StepHead, Table
 from fem_mbs.modelfile.writer import toml_value
 
@@ -67,7 +67,8 @@ _HEADER = (
 def starter_text(mesh: Mesh, file: str) -> str:
     """Return the text of a model file for a mesh; ``file``: its path from the model file.
 
-    Its parts are the solid cells of the mesh, without any the plane ones (in space: shells), else the line cells.
+    Its parts are the solid cells of the mesh, with shells of sets that are no faces of them, without any the plane
+    ones (in space: shells), else the line cells.
     """
     kind = _continuum(mesh)
     if kind:
@@ -183,9 +184,11 @@ def _continuum_text(mesh: Mesh, file: str, kind: str) -> str:
     blocks = [b for b in mesh.blocks if DIMENSION[b.kind] == top]
     size = float(np.ptp(mesh.points, axis=0).max())
     down = [0.0, -9.81] if dimension == 2 else [0.0, 0.0, -9.81]
-    used = np.unique(np.concatenate([b.cells.ravel() for b in blocks]))
+    sheets = _sheets(mesh) if kind == "solid" else []
+    cells = [b.cells for b in blocks] + [c for name in sheets for c in _cells_of(mesh, name)]
+    used = np.unique(np.concatenate([c.ravel() for c in cells]))
     names, whole = _groups(mesh, top)
-    places = [f"part:{name}" for name in _places(mesh, top, used)]
+    places = [f"part:{name}" for name in _places(mesh, top, used) if name not in sheets]
     held = next((p for p in places if _HELD.search(p[5:])), places[0] if places else None)
     others = [p for p in places if p != held]
     faces = [p for p in others if p[5:].removesuffix("@1") in mesh.facet_sets]
@@ -213,6 +216,11 @@ def _continuum_text(mesh: Mesh, file: str, kind: str) -> str:
         on = "part" if whole else f"part:{name}"
         given = {"name": name, "on": on, "material": "steel", **thickness}
         out += [*_entry(kind, given, guesses=("material", "thickness")), ""]
+    for name in sheets:
+        given = {"name": f"{name} shell", "on": f"part:{name}", "material": "steel"}
+        given |= {"thickness": float(f"{size / 100:.2g}")}
+        out += [*_entry("shell", given, guesses=("material", "thickness")), ""]
+    motions = _free_motions(mesh, blocks, sheets, kind, held)
     out += ["# ---- how it is held", ""]
     if held:
         out += [*_entry("support", {"on": held}, guesses=("on",)), ""]
@@ -229,12 +237,14 @@ def _continuum_text(mesh: Mesh, file: str, kind: str) -> str:
         out += [*(_entry("pressure", pressure, guesses=("on", "value")) if loaded and held else
                   _comment(_entry("pressure", pressure))), ""]  # fmt: skip
     out += ["# ---- what to compute", ""]
-    if held:
+    if motions:
+        many = f"{motions} motion{'s' * (motions > 1)}"
+        out += [f"# No statics: {many} without strain. Hold what moves so: parts that nothing holds, and shells that",
+                "# hang on solids along a line, as on a hinge.", ""]  # fmt: skip
+    else:
         out += [*_entry("step", {"type": "linear_static"}), ""]
     out += [
-        *_entry(
-            "step", {"type": "modes", "count": 6 if held else 6 + (3 if dimension == 2 else 6)}, guesses=("count",)
-        ),
+        *_entry("step", {"type": "modes", "count": 6 + motions}, guesses=("count",)),
         "",
         "# ---- all tables",
         "",
@@ -242,6 +252,73 @@ def _continuum_text(mesh: Mesh, file: str, kind: str) -> str:
         "",
     ]
     return "\n".join(out)
+
+
+def _cells_of(mesh: Mesh, name: str) -> list[np.ndarray]:
+    """Return nodes (n, k) of the cells of a set, one array per block."""
+    return [mesh.blocks[b].cells[c] for b, c in mesh.cell_sets[name.removesuffix("@1")]]
+
+
+def _sheets(mesh: Mesh) -> list[str]:
+    """Return sets of plane cells beside solids that are no faces of them, the largest first, without common cells."""
+    found: list[tuple[int, str]] = []
+    for name in mesh.set_names:
+        bare = name.removesuffix("@1")
+        parts = mesh.cell_sets.get(bare, ()) if not name.endswith("@0") else ()
+        if parts and bare not in mesh.facet_sets and _usable(name):
+            if all(DIMENSION[mesh.blocks[b].kind] == 2 for b, _ in parts):
+                found.append((-sum(len(c) for _, c in parts), name))
+    taken = {b: np.zeros(len(block.cells), bool) for b, block in enumerate(mesh.blocks)}
+    out = []
+    for _, name in sorted(found):
+        parts = mesh.cell_sets[name.removesuffix("@1")]
+        if any(taken[b][c].any() for b, c in parts):
+            continue
+        for b, c in parts:
+            taken[b][c] = True
+        out.append(name)
+    return out
+
+
+def _bodies(n: int, cells: list[np.ndarray]) -> list[np.ndarray]:
+    """Return the nodes of each body that cells (m, k) with common nodes make; n nodes in all."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    first = np.concatenate([np.repeat(c[:, 0], c.shape[1]) for c in cells])
+    other = np.concatenate([c.ravel() for c in cells])
+    _, label = connected_components(coo_matrix((np.ones(len(first)), (first, other)), (n, n)), directed=False)
+    nodes = np.unique(other)
+    order = np.argsort(label[nodes], kind="stable")
+    return np.split(nodes[order], np.flatnonzero(np.diff(label[nodes][order])) + 1)
+
+
+def _span(points: np.ndarray) -> int:
+    """Return -1 for no points, else the dimension of what they span: 0 a point, 1 a line, 2 more."""
+    if not len(points):
+        return -1
+    size = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return int((size[:2] > 1e-9 * max(float(np.abs(points).max()), 1e-300)).sum())
+
+
+def _free_motions(mesh: Mesh, blocks: list[CellBlock], sheets: list[str], kind: str, held: str | None) -> int:
+    """Return how many motions without strain a model has that is held at a place: of bodies that nothing holds, and of
+    shells that solids hold along a line or at a point."""
+    fixed = np.zeros(len(mesh.points), bool)
+    if held is not None:
+        fixed[mesh.nodes_of(held.removeprefix("part:"))] = True
+    least, every = {"solid": (2, 6), "plane": (1, 3), "shell": (0, 6)}[kind]  # what must be held, and motions without
+    n, total = len(mesh.points), 0
+    solid = np.zeros(n, bool)
+    for body in _bodies(n, [b.cells for b in blocks]):
+        span = _span(mesh.points[body[fixed[body]]])
+        total += 0 if span >= least else every if span < 0 else 1 if kind == "plane" else (3, 1)[span]
+        solid[body] = True
+    for body in _bodies(n, [c for name in sheets for c in _cells_of(mesh, name)]) if sheets else ():
+        if not fixed[body].any():
+            span = _span(mesh.points[body[solid[body]]])
+            total += (6, 3, 1, 0)[span + 1]
+    return total
 
 
 def _places(mesh: Mesh, top: int, used: np.ndarray) -> list[str]:

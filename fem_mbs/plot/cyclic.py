@@ -10,12 +10,22 @@ import numpy as np
 from fem_mbs.analysis.steps.cyclic_modes import CyclicModesReport
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot.campbell import title_of
+from fem_mbs.plot.model import plot_shapes
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
+from fem_mbs.results.shapes import whole_wheel
 
 if TYPE_CHECKING:
     from fem_mbs.results.reader import Results
 
-__all__ = ["plot_diameters"]
+__all__ = ["plot_diameters", "plot_wheel_shapes"]
+
+
+def plot_wheel_shapes(results: Results, step: int, path: str | Path) -> Path:
+    """Draw the first shapes of a step of modes by nodal diameters over the whole wheel.
+
+    Raises ResultsError if the model has no cyclic symmetry.
+    """
+    return plot_shapes(whole_wheel(results), step, path)
 
 
 def plot_diameters(results: Results, step: int, path: str | Path) -> Path:

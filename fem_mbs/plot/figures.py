@@ -19,7 +19,7 @@ from fem_mbs.analysis.steps.static import StaticReport
 from fem_mbs.declarations.steps import function_of, recorded_kind
 from fem_mbs.errors import DiskFullError, ResultsError
 from fem_mbs.plot.campbell import plot_campbell, plot_unbalance
-from fem_mbs.plot.cyclic import plot_diameters
+from fem_mbs.plot.cyclic import plot_diameters, plot_wheel_shapes
 from fem_mbs.plot.harmonic import plot_response
 from fem_mbs.plot.model import animate, plot_deformed, plot_shapes
 from fem_mbs.plot.scene import time_label
@@ -58,6 +58,7 @@ __all__ = [
     "plot_shapes",
     "plot_stability_map",
     "plot_unbalance",
+    "plot_wheel_shapes",
     "roots_figures",
     "shapes_figures",
     "unbalance_figures",
@@ -359,8 +360,10 @@ def campbell_figures(step: Step) -> Figures:
 
 
 def diameters_figures(step: Step) -> Figures:
-    """Yield the figure of frequencies by nodal diameters."""
+    """Yield the figures of frequencies by nodal diameters, and of shapes of the whole wheel."""
     yield plot_diameters, "diameters"
+    if len(step.frame_times):
+        yield plot_wheel_shapes, "wheel"
 
 
 def unbalance_figures(step: Step) -> Figures:

@@ -187,6 +187,7 @@ GLYPHS: dict[str, Glyph] = {
     # loads, motions, starts
     "force": Glyph(_arrow(-3.0, 0.0, 0.9)),
     "pressure": Glyph(_arrow(-3.0, 0.0, 0.9), size=0.5),
+    "pretension": Glyph([*_arrow(-2.4, 0.0, 0.7), *_arrow(2.4, 0.0, 0.7)]),
     "moment": Glyph([*_turned(1.1), *_arrow(-1.2, 1.2)]),
     "user_force": Glyph([[(-1.0, -1.0, 0.0), (1.0, 1.0, 0.0)], [(-1.0, 1.0, 0.0), (1.0, -1.0, 0.0)], _ring(0.5)]),
     "motor": Glyph([*_turned(1.2), _ring(0.9)]),

@@ -521,7 +521,7 @@ class Scene:
         found, turns = np.empty((len(symbol.ends), 3)), []
         for k, (node, offset) in enumerate(symbol.ends):
             still = node < 0 or rotation is None
-            turns.append(np.eye(3) if still else rotation[node])  # type: ignore[index]
+            turns.append(np.eye(3) if still else rotation[node])
             found[k] = (0.0 if node < 0 else position[node]) + turns[-1] @ np.asarray(offset)
         return found, turns[0]
 

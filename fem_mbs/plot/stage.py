@@ -9,6 +9,7 @@ import numpy as np
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.plot.glyphs import COLOURS, lines_of
 from fem_mbs.plot.scene import NodalQuantity, Quantity, Scene, time_label
+from fem_mbs.plot.style import MAP, SIGNED_MAP
 from fem_mbs.plot.surface import normals
 from fem_mbs.results.reader import Results, Step
 
@@ -27,8 +28,6 @@ _VIEW = (22.0, -58.0)  # elevation and azimuth of models in space [degrees]
 _SYMBOL = 0.022  # size of symbols over that of the model
 _MOST_NAMES = 60  # in one picture
 _MOST_SYMBOLS = 12  # of supports at nodes of surfaces; more become dots
-_SIGNED_MAP = "coolwarm"  # grey at zero, so that it shows on white
-_MAP = "viridis"
 
 
 class Stage:
@@ -107,12 +106,12 @@ class Stage:
         self._scale = None
         if quantity is not None:
             norm = Normalize(*quantity.range)
-            self._scale = mpl.cm.ScalarMappable(norm, mpl.colormaps[_SIGNED_MAP if quantity.signed else _MAP])
+            self._scale = mpl.cm.ScalarMappable(norm, mpl.colormaps[SIGNED_MAP if quantity.signed else MAP])
             text = quantity.label
         elif times:
             times_shown = scene.times[frames]
             norm = Normalize(times_shown[0], times_shown[-1])
-            self._scale = mpl.cm.ScalarMappable(norm, mpl.colormaps[_MAP])
+            self._scale = mpl.cm.ScalarMappable(norm, mpl.colormaps[MAP])
             text = time_label(scene.step)
         if self._scale is not None and bar:
             if scene.flat:

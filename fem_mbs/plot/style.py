@@ -13,7 +13,10 @@ from fem_mbs.files import replacing
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "make_figure", "save_figure", "style"]
+__all__ = ["COLOURS", "MAP", "SIGNED_MAP", "colour_table", "make_figure", "save_figure", "style"]
+
+MAP = "viridis"
+SIGNED_MAP = "coolwarm"  # grey at zero, so that it shows on white
 
 # Okabe & Ito's colours, told apart with any kind of colour vision; the yellow one is left out (too pale on white).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -55,6 +58,13 @@ def style() -> Iterator[None]:
     }
     with mpl.rc_context(settings):
         yield
+
+
+def colour_table(name: str, n: int = 33) -> list[list[int]]:
+    """Return ``n`` colours of a map of matplotlib as numbers from 0 to 255, from its lower end to its upper one."""
+    import matplotlib as mpl
+
+    return [[round(255 * v) for v in mpl.colormaps[name](k / (n - 1))[:3]] for k in range(n)]
 
 
 def make_figure(width: float, height: float) -> Figure:

@@ -202,11 +202,14 @@ def _turned(layer: Layer) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return T.T @ plane @ T, R.T @ shear @ R, np.linalg.solve(T, layer.material.expansion[_PLANE])
 
 
-def make_shell_section(layers: Sequence[Layer], correction: Sequence[float] | None = None) -> ShellSection:
+def make_shell_section(
+    layers: Sequence[Layer], correction: Sequence[float] | None = None, bending_factor: float = 1.0
+) -> ShellSection:
     """Return the section of layers, from the bottom to the top along the normal, for the thickness 1 m.
 
     Args:
         correction: shear correction factors along both axes; None: from equilibrium.
+        bending_factor: on D, of sections whose core only holds their faces apart.
     """
     thickness = np.array([layer.thickness for layer in layers])
     bounds = np.concatenate(((0.0,), np.cumsum(thickness))) / thickness.sum() - 0.5
@@ -221,6 +224,7 @@ def make_shell_section(layers: Sequence[Layer], correction: Sequence[float] | No
     total = np.einsum("k,kij->ij", moments[0], shear)
     factors = np.array(correction) if correction is not None else _corrections(matrix, plane, shear, bounds, total)
     root = np.sqrt(factors)
+    matrix[3:, 3:] *= bending_factor
     inertia = np.array([density @ m for m in moments])
     angles = np.array([layer.angle for layer in layers])
     return ShellSection(matrix, total * np.outer(root, root), inertia, bounds, plane, angles, expansion)

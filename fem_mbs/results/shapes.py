@@ -1,4 +1,5 @@
-"""Read shapes from results: modes, buckling shapes and complex modes, and the state that they oscillate about.
+"""Read shapes from results: modes, buckling shapes and complex modes, and the state that they oscillate about; and the
+whole wheel of which a sector holds the shapes.
 
 Frames of modes and buckling shapes hold displacements from the start, the state's included.  Those of complex modes
 hold a real and an imaginary part, small motions Re(u exp(i phi)) about the state, which has columns of its own.
@@ -6,13 +7,19 @@ hold a real and an imaginary part, small motions Re(u exp(i phi)) about the stat
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from fem_mbs.declarations.steps import recorded_kind
+from fem_mbs.errors import ResultsError
+from fem_mbs.results.reader import Results, Step
 
-__all__ = ["amplitudes", "has_shapes", "is_complex", "largest_excursion", "state_of_shapes"]
+__all__ = ["amplitudes", "has_shapes", "is_complex", "largest_excursion", "state_of_shapes", "whole_wheel"]
+
+#: Places of the components xx, yy, zz, xy, yz, zx of tensors.
+_TENSOR = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))
 
 
 def has_shapes(step: Any) -> bool:
@@ -58,3 +65,130 @@ def amplitudes(results: Any, step: Any, frame: int) -> np.ndarray:
         return largest_excursion(u + 1j * np.asarray(step.frames["displacement imaginary"][frame], float))
     state = state_of_shapes(results, step)
     return np.linalg.norm(u if state is None else u - state[0], axis=1)
+
+
+# --- whole wheels of a sector ----------------------------------------------------------------------------------------
+class WholeColumn:
+    """One quantity of the frames of all sectors; indexing reads the frames that are asked for, as `Column` does.
+
+    ``turn`` (frame, values (..., s, n, k) of s copies) gives the values of all sectors.
+    """
+
+    def __init__(self, column: Any, count: int, turn: Callable[[int, np.ndarray], np.ndarray]) -> None:
+        self._column, self._turn = column, turn
+        rows, entries = column.shape[:2]
+        self.shape: tuple[int, ...] = (rows, count * entries, *column.shape[2:])
+        self.dtype = np.dtype(float)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[row] for row in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self[:], dtype=dtype)
+
+    def __getitem__(self, key: Any) -> Any:
+        first, rest = (key[0], key[1:]) if isinstance(key, tuple) else (key, ())
+        frames = np.arange(len(self))[first]
+        if np.ndim(frames) == 0:
+            return self._turn(int(frames), np.asarray(self._column[int(frames)], float))[rest]
+        values = [self._turn(f, np.asarray(self._column[f], float)) for f in frames.tolist()]
+        data = np.stack(values) if values else np.empty((0, *self.shape[1:]))
+        return data[(slice(None), *rest)]
+
+
+class WholeStep(Step):
+    """A step of a sector over all sectors of the wheel; series are those of the sector."""
+
+    def __init__(self, step: Step, frames: Mapping[str, Any]) -> None:
+        self.number, self.name, self.type = step.number, step.name, step.type
+        self.info, self.ended, self.summary = step.info, step.ended, step.summary
+        self.series, self.frames = step.series, frames
+
+
+class WholeResults(Results):
+    """Results of a sector over all sectors of its wheel; see `whole_wheel`."""
+
+    def __init__(self, results: Results, header: dict[str, Any], steps: Sequence[Step]) -> None:
+        self.header, self.steps = header, steps
+        self.status, self.summary, self.directory = results.status, results.summary, results.directory
+        self.restart_points = []
+        self.take = results.take  # type: ignore[method-assign]
+
+
+def whole_wheel(results: Results) -> Results:
+    """Return the results of a sector over the whole wheel that it stands for (`cyclic_symmetry`).
+
+    Sector j is the sector of the model, turned by j sectors: nodes (s n, 3) and cells of the sectors follow each other.
+    Vectors and tensors turn with it; shapes of the nodal diameter n are multiplied by exp(i n j 2 pi/s).  Values of
+    elements in axes of their own stay.  Nodes of faces that meet are there twice.  Names of nodes, bodies, supports and
+    sensors are those of the first sector.
+
+    Raises:
+        ResultsError: the model has no cyclic symmetry.
+    """
+    wheel = results.header.get("cyclic")
+    if not wheel:
+        raise ResultsError(f"{results.where}: the model has no cyclic symmetry, so it is no sector of a wheel")
+    count, n = int(wheel["sectors"]), len(results.header["nodes"])
+    axis, point = np.asarray(wheel["axis"], float), np.asarray(wheel["point"], float)
+    angles = 2.0 * np.pi * np.arange(count) / count
+    x, y, z = axis / np.linalg.norm(axis)
+    cross = np.array(((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
+    R = np.eye(3) + np.sin(angles)[:, None, None] * cross + (1.0 - np.cos(angles))[:, None, None] * (cross @ cross)
+    nodes = point + np.einsum("sij,nj->sni", R, np.asarray(results.header["nodes"], float) - point)
+    blocks = []
+    for block in results.header["blocks"]:
+        cells = np.asarray(block["connectivity"])
+        every = cells + n * np.arange(count)[:, None, None]
+        blocks.append({**block, "connectivity": every.reshape(-1, cells.shape[1])})
+    header = {**results.header, "nodes": nodes.reshape(-1, 3), "blocks": blocks}
+    return WholeResults(results, header, [WholeStep(step, _whole_frames(results, step, R)) for step in results.steps])
+
+
+def _whole_frames(results: Results, step: Step, R: np.ndarray) -> dict[str, Any]:
+    """Return the frames of a step over all sectors, whose rotations are R (s, 3, 3)."""
+    count, n = len(R), len(results.header["nodes"])
+    tensors = {field["name"] for field in results.header["fields"] if len(field["components"]) == len(_TENSOR)}
+    waves = step.series.get("nodal diameter")
+    phases = 2.0 * np.pi * np.arange(count) / count
+    frames: dict[str, Any] = {}
+
+    def vectors(values: np.ndarray) -> np.ndarray:
+        return np.einsum("sij,snj->sni", R, values).reshape(-1, 3)
+
+    def tensor(values: np.ndarray) -> np.ndarray:
+        T = np.empty((*values.shape[:-1], 3, 3))
+        for k, (i, j) in enumerate(_TENSOR):
+            T[..., i, j] = T[..., j, i] = values[..., k]
+        T = np.einsum("sij,snjk,slk->snil", R, T, R)
+        return np.stack([T[..., i, j] for i, j in _TENSOR], axis=-1).reshape(-1, len(_TENSOR))
+
+    def column(key: str) -> Any:
+        own = step.frames[key]
+        if len(own.shape) < 2:
+            return own
+        part = key.partition("/")[2] if key.startswith("region ") else key
+        nodal = own.shape[1] == n and ("/" not in key or key.startswith("region "))
+        turned = vectors if nodal and own.shape[2:] == (3,) else tensor if part in tensors else None
+        imaginary = f"{key} imaginary"
+        real = key.removesuffix(" imaginary")
+
+        def turn(frame: int, values: np.ndarray) -> np.ndarray:
+            copies = np.broadcast_to(values, (count, *values.shape))
+            if waves is not None and turned is vectors and not key.startswith("state "):
+                other = imaginary if real == key else real
+                if other in step.frames:
+                    w = np.exp(1j * waves[frame] * phases)[:, None, None]
+                    b = np.asarray(step.frames[other][frame], float)
+                    u = w * (values + 1j * b if real == key else b + 1j * values)
+                    copies = u.real if real == key else u.imag
+            return copies.reshape(-1, *values.shape[1:]) if turned is None else turned(copies)
+
+        return WholeColumn(own, count, turn)
+
+    for key in step.frames:
+        frames[key] = column(key)
+    return frames

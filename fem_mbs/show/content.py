@@ -18,6 +18,7 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.plot.glyphs import COLOURS, GLYPHS
 from fem_mbs.plot.model import rigid_shapes, shape_title
 from fem_mbs.plot.scene import NodalQuantity, Scene, find_quantity, quantity_names, time_label
+from fem_mbs.plot.style import MAP, SIGNED_MAP, colour_table
 from fem_mbs.results.fields import is_continuum
 from fem_mbs.results.reader import Results
 from fem_mbs.results.shapes import has_shapes
@@ -119,7 +120,7 @@ class _Page:
             "glyphs": {name: asdict(glyph) for name, glyph in GLYPHS.items()},
             "layers": LAYERS,
             "colours": COLOURS,
-            "maps": _maps(),
+            "maps": {"plain": colour_table(MAP), "signed": colour_table(SIGNED_MAP)},
             "steps": steps,
             "first": moving[-1] if moving else 0,
             "notes": self.notes,
@@ -339,14 +340,3 @@ def _title(scene: Scene, frame: int) -> str:
         return shape_title(step, frame)
     text, _, unit = time_label(step).partition(" [")
     return f"{text} {scene.times[frame]:.5g} {unit.rstrip(']').replace('-', '')}".strip()
-
-
-def _maps() -> dict[str, list[list[int]]]:
-    """Return the maps from values to colours, as in figures."""
-    import matplotlib as mpl
-
-    where = np.linspace(0.0, 1.0, 33)
-    names = {"plain": "viridis", "signed": "coolwarm"}
-    return {
-        key: (255.0 * mpl.colormaps[name](where)[:, :3]).round().astype(int).tolist() for key, name in names.items()
-    }

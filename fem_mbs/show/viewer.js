@@ -259,15 +259,23 @@
     const d = add(p, view.target, -1), k = 0.5 * height / view.scale;
     return [0.5 * width + k * dot(d, view.right), 0.5 * height - k * dot(d, view.up), dot(d, view.eye)];
   }
+  // Let everything that moves through the frames of the step fill the window.
   function fit() {
     let low = [Infinity, Infinity], high = [-Infinity, -Infinity];
+    const s = steps[state.step], kept = state.frame, some = Math.min(s.shapes ? 1 : 16, s.times.length);
     const take = (p) => [view.right, view.up].forEach((axis, j) => {
       const v = dot(p, axis); low[j] = Math.min(low[j], v); high[j] = Math.max(high[j], v);
     });
-    for (let i = 0; i < N; i++) take(P.subarray(3 * i, 3 * i + 3));
-    D.bodies.forEach((b) => b.points.forEach((p) => take(place(b.node, p))));
-    D.symbols.forEach((s) => { if (state.layers[s.layer]) s.ends.forEach(([n, o]) => take(place(n, o))); });
-    meshes.forEach((m) => { for (let i = 0; i < m.now.length; i += 3) take(m.now.subarray(i, i + 3)); });
+    for (let k = 0; k < some; k++) {
+      state.frame = some > 1 ? Math.round(k * (s.times.length - 1) / (some - 1)) : kept;
+      pose();
+      for (let i = 0; i < N; i++) take(P.subarray(3 * i, 3 * i + 3));
+      D.bodies.forEach((b) => b.points.forEach((p) => take(place(b.node, p))));
+      D.discs.forEach((d) => d.ring.forEach((p) => take(place(d.node, p))));
+      D.symbols.forEach((t) => { if (state.layers[t.layer]) t.ends.forEach(([n, o]) => take(place(n, o))); });
+      meshes.forEach((m) => { for (let i = 0; i < m.vertices.length; i += 3) take(place(m.node, m.vertices.subarray(i, i + 3))); });
+    }
+    state.frame = kept; pose();
     if (!isFinite(low[0])) return;
     const across = (high[0] - low[0]) / 2, tall = (high[1] - low[1]) / 2;
     const free = Math.max(width - 2 * Math.min(250, 0.25 * width), 0.4 * width);
@@ -387,8 +395,8 @@
       if (!on[s.layer]) return;
       const colour = rgba(D.colours[s.layer]);
       for (const line of polylines(s, mark)) for (let i = 1; i < line.length; i++) marks.line(line[i - 1], line[i], colour, colour, (s.glyph === "thread" ? 0.8 : 1.5) * ratio);
-      if (on.labels && s.name && !named.has(s.layer + s.name)) {
-        named.add(s.layer + s.name);
+      if (on.labels && s.name && !named.has(s.name)) {
+        named.add(s.name);
         const at = s.ends.map(([n, o]) => place(n, o));
         labels.push([at.length > 1 ? add(at[0], add(at[1], at[0], -1), 0.5) : at[0], s.name, D.colours[s.layer]]);
       }
@@ -594,7 +602,7 @@
     for (let i = 0; i < 256; i++) { const k = colourOf(hi - (hi - lo) * i / 255); c.fillStyle = `rgb(${k.slice(0, 3).map(Math.round)})`; c.fillRect(0, i, 1, 1); }
   }
   function chooseStep(i) {
-    state.step = i; state.phase = 0;
+    state.step = i; state.phase = 0; stepBox.value = i;
     const s = steps[i];
     state.frame = s.first;
     state.scale = s.scale; scaleBox.value = s.scale;
@@ -698,8 +706,7 @@
   window.onresize = redraw;
 
   width = window.innerWidth; height = window.innerHeight;
-  stepBox.value = D.first; chooseStep(D.first);
-  gather();
+  chooseStep(D.first);
   look(D.flat ? -90 : -58, D.flat ? 90 : 22);
   // For tests and for scripts around the page.
   window.femMbs = { data: D, state, view, positions: P, pick, screen, frame, chooseStep, look, draw, place, play,

@@ -104,6 +104,10 @@ _HARMLESS = (
 )  # fmt: skip
 
 
+# Parameters of artificial damping of statics.
+_DAMPED = ("STABILIZE", "ALLSDTOL", "FACTOR", "CONTINUE")
+
+
 def procedure(deck: Reading, card: Card) -> None:
     draft = _inside(deck, card)
     if draft.procedure is not None:
@@ -130,8 +134,9 @@ def procedure(deck: Reading, card: Card) -> None:
         deck.surplus(row, fields, *_surplus(card, row, fields))
     values["options"] = {k: v or "" for k, v in card.params.items() if k not in card.taken}
     for name in values["options"]:
-        harmless = name in _HARMLESS
-        deck.log.add("parameter", f"{card.keyword}, {name}", card, Effect.NONE if harmless else Effect.DROPPED)
+        effect = Effect.NONE if name in _HARMLESS else Effect.DIFFERS if name in _DAMPED else Effect.DROPPED
+        reason = "the step is computed without artificial damping" if name in _DAMPED else ""
+        deck.log.add("parameter", f"{card.keyword}, {name}", card, effect, reason)
     card.taken.update(card.params)
 
 
@@ -187,6 +192,11 @@ def _dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
     if not -1 / 3 - 1e-9 <= alpha <= 0:
         card.fail(f"ALPHA={alpha:g}; give -1/3 to 0")
     values["alpha"] = alpha
+    application = card.get("APPLICATION", "TRANSIENT FIDELITY").replace(" ", "")
+    if application != "TRANSIENTFIDELITY":
+        card.fail(f"APPLICATION={application} is not read; give TRANSIENT FIDELITY, or ALPHA")
+    if label(card.params.get("INITIAL") or "") == "YES":
+        card.taken.add("INITIAL")
 
 
 def _modal_dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
@@ -516,7 +526,11 @@ def dsload(deck: Reading, card: Card) -> None:
 
 
 def _follows(card: Card) -> bool:
-    """Return whether tractions turn with their surface, as they do without FOLLOWER=NO."""
+    """Return whether tractions turn with their surface, as they do without FOLLOWER=NO.
+
+    With CONSTANT RESULTANT they are per area at the start, which is the same in linear steps.
+    """
+    card.flag("CONSTANT RESULTANT")
     return card.get("FOLLOWER", "YES") != "NO"
 
 
@@ -528,6 +542,9 @@ def temperature(deck: Reading, card: Card) -> None:
     if "FILE" in card.params or "USER" in card.params:
         card.taken.update(card.params)
         deck.log.add("keyword", "TEMPERATURE, FILE or USER", card, reason="its values come from elsewhere")
+        return
+    if card.flag("LINTEMP"):
+        deck.log.add("keyword", "TEMPERATURE, LINTEMP", card, reason="temperatures linear in space are not read")
         return
     runs = deck.mesh.runs(card, 2, 2)
     for row, nodes, (value,) in runs or ():

@@ -272,6 +272,7 @@ tflag:I=0                                                                | shell
 CTRIA6  eid:I pid:I=eid g1:I g2:I g3:I g4:I= g5:I= g6:I= theta:X=0 zoffs:R=0 t1:R= t2:R= t3:R= tflag:I=0 \
                                                                          | shell with mid-side points
 PSHELL  pid:I mid1:I= t:R= mid2:I= bk:R=1 mid3:I= ts:R=0.833333 nsm:R=0 z1:R= z2:R= mid4:I= | section of shells
+PCOMPG  pid:I z0:R= nsm:R=0 sb:R= ft:S= tref:R=0 ge:R=0 lam:S= plies:A+   | section of laminated shells by global plies
 PCOMP   pid:I z0:R= nsm:R=0 sb:R= ft:S= tref:R=0 ge:R=0 lam:S= plies:A+   | section of laminated shells
 CHEXA   eid:I pid:I=eid nodes:I+                                         | hexahedron, 8 or 20 grid points
 CPENTA  eid:I pid:I=eid nodes:I+                                         | wedge, 6 or 15 grid points
@@ -318,6 +319,10 @@ RLOAD2  sid:I exciteid:I delay:X= dphase:X= tb:X= tp:X= type:A=LOAD       | load
 TLOAD1  sid:I exciteid:I delay:X= type:A=LOAD tid:X= us0:R=0 vs0:R=0      | load over time, by a table
 TLOAD2  sid:I exciteid:I delay:X= type:A=LOAD t1:R=0 t2:R=0 f:R=0 p:R=0 c:R=0 b:R=0 us0:R=0 vs0:R=0 | load over time
 DAREA   sid:I p1:I c1:I=0 a1:R=0 p2:I= c2:I=0 a2:R=0                      | where loads over frequency or time act
+DELAY   sid:I p1:I c1:I=0 t1:R=0 p2:I= c2:I=0 t2:R=0                      | delays of loads by grid points
+DPHASE  sid:I p1:I c1:I=0 t1:R=0 p2:I= c2:I=0 t2:R=0                      | phases of loads by grid points
+LSEQ    sid:I darea:I lid:I= tid:I=                                      | load sets as loads over frequency or time
+EIGC    sid:I method:S= norm:S= g:I= c:C= e:R= nd0:I= - rows:A+            | complex modes
 FREQ    sid:I f:R*                                                       | frequencies
 FREQ1   sid:I f1:R df:R ndf:I=1                                          | equally spaced frequencies
 FREQ2   sid:I f1:R f2:R nf:I=1                                           | frequencies of equal ratio

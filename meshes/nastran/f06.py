@@ -1,7 +1,8 @@
-"""Read the printed listing of MSC Nastran (.f06), and those of programs that print the same tables.
+"""Read the printed listing of MSC Nastran (.f06), of NX Nastran, and of MYSTRAN.
 
-Read are displacements, forces of supports, eigenvalues, and forces, stresses and strains of elements.  Tables begin
-with a title in spaced letters.  Other tables of the listing are passed over.
+Read are displacements, forces of supports, eigenvalues, and forces, stresses and strains of elements; of MYSTRAN those
+of bars, rods, springs and shells.  Tables begin with a title in spaced letters.  Other tables of the listing are passed
+over.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class ListingTable:
         """Remove rows of which the listing lacks lines, as at its end."""
         width = max(map(len, self.rows))
         kept = [k for k, row in enumerate(self.rows) if len(row) == width]
-        self.ids, self.points, self.rows = ([values[k] for k in kept] for values in (self.ids, self.points, self.rows))
+        self.ids, self.points = [self.ids[k] for k in kept], [self.points[k] for k in kept]
+        self.rows = [self.rows[k] for k in kept]
 
     @property
     def values(self) -> np.ndarray:
@@ -66,6 +68,7 @@ _TITLES = (
     (re.compile(r"DISPLACEMENTVECTOR"), "DISPLACEMENT"),
     (re.compile(r"FORCESOFSINGLE-POINTCONSTRAINT"), "SPCFORCES"),
     (re.compile(r"REALEIGENVALUES"), "EIGENVALUES"),
+    (re.compile(r"COMPLEXEIGENVALUESUMMARY"), "COMPLEX EIGENVALUES"),
     (re.compile(r"REALEIGENVECTORNO\.(\d+)"), "DISPLACEMENT"),
     (re.compile(r"FORCESIN(?:ROD|BAR|BEAM|BUSH)ELEMENTS\((CROD|CONROD|CBAR|CBEAM|CBUSH)\)"), "{}"),
     (re.compile(r"FORCESIN" + _SHELL), "C{}"),
@@ -78,12 +81,24 @@ _TITLES = (
     (re.compile(r"STRESSESINLAYEREDCOMPOSITEELEMENTS\((QUAD4|QUAD8|TRIA3|TRIA6)\)"), "PLY STRESS C{}"),
     (re.compile(r"STRAINSINLAYEREDCOMPOSITEELEMENTS\((QUAD4|QUAD8|TRIA3|TRIA6)\)"), "PLY STRAIN C{}"),
 )
+#: Titles of MYSTRAN; of elements the type follows on the next line.
+_MYSTRAN = (
+    (re.compile(r"DISPLACEMENTS$|EIGENVECTOR$"), "DISPLACEMENT"),
+    (re.compile(r"SPCFORCES$"), "SPCFORCES"),
+    (re.compile(r"ELEMENTENGINEERINGFORCES$"), "{}"),
+    (re.compile(r"ELEMENTSTRESSESINLOCALELEMENTCOORDINATESYSTEM$"), "STRESS {}"),
+)
+_TYPE = re.compile(r"FORELEMENTTYPE(BAR|ROD|ELAS1|ELAS2|QUAD4|TRIA3)$")
+_OUTPUT = re.compile(r"^\s*OUTPUT FOR (SUBCASE|EIGENVECTOR)\s+(\d+)\s*$")
 #: Words of headings that say what the columns hold.
 _NAMED = {
     "VON MISES": "VON MISES", "MAX SHEAR": "MAX SHEAR", "OCTAHEDRAL": "OCTAHEDRAL", "CURVATURE": "CURVATURE",
     "MATERIAL COORD": "MATERIAL", "GRID-ID": "CORNER",
 }  # fmt: skip
+#: Lines at the beginning among which the program is named.
+_HEAD = 60
 _SPACED = re.compile(r"\s*(?:[A-Z\-] ){4,}")
+_LETTERS = re.compile(r"\s*(?:[A-Z]\s+){6,}")
 _SUBCASE = re.compile(r"\bSUBCASE\s+(\d+)\s*(?:\*.*)?$")
 _EIGENVALUE = re.compile(r"^\s*0?\s*EIGENVALUE\s*=\s*(\S+)")
 
@@ -100,7 +115,7 @@ def _title(text: str) -> tuple[str, int] | None:
     if not _SPACED.match(text[1:] if text[:1] in "01" else text):
         return None
     joined = re.sub(r"\s+", "", text.lstrip("01"))
-    if joined.startswith("COMPLEX"):
+    if joined.startswith("COMPLEX") and not joined.startswith("COMPLEXEIGENVALUE"):
         return "", 0
     for pattern, quantity in _TITLES:
         found = pattern.match(joined)
@@ -108,6 +123,20 @@ def _title(text: str) -> tuple[str, int] | None:
             word = found[1] if pattern.groups else ""
             return quantity.format(word), int(word) if word.isdigit() else 0
     return "", 0
+
+
+def _title_of_mystran(text: str, pending: str) -> tuple[str, str] | None:
+    """Return the quantity and the one that waits for its type of element; None for a line that is no title."""
+    if not _LETTERS.match(text):
+        return None
+    joined = re.sub(r"\s+", "", text)
+    found = _TYPE.match(joined)
+    if found is not None:
+        return pending.format(f"C{found[1]}"), ""
+    for pattern, quantity in _MYSTRAN:
+        if pattern.match(joined):
+            return ("", quantity) if "{}" in quantity else (quantity, "")
+    return "", ""
 
 
 def read_f06(path: str | Path) -> Listing:
@@ -124,6 +153,23 @@ def read_f06(path: str | Path) -> Listing:
     except OSError as error:
         raise MeshError(f"{path.name}: cannot be read ({error})") from error
     out = Listing([])
+    mystran = any("MYSTRAN" in text for text in lines[:_HEAD])
+    (_read_mystran if mystran else _read_nastran)(out, lines)
+    out.tables = [t for t in out.tables if t.ids]
+    for t in out.tables:
+        t.drop_parts()
+    return out
+
+
+def _table_of(out: Listing, quantity: str, subcase: int, mode: int) -> ListingTable:
+    """Return the table that goes on, or a new one."""
+    same = [t for t in out.tables if (t.quantity, t.subcase, t.mode) == (quantity, subcase, mode)]
+    if not same:
+        out.tables.append(ListingTable(quantity, subcase, mode))
+    return same[-1] if same else out.tables[-1]
+
+
+def _read_nastran(out: Listing, lines: list[str]) -> None:
     subcase, mode_of, element = 0, 0, 0
     table: ListingTable | None = None
     for text in lines:
@@ -142,21 +188,39 @@ def read_f06(path: str | Path) -> Listing:
         title = _title(text)
         if title is not None:
             quantity, mode = title
-            table, mode = None, mode or mode_of
-            if quantity:
-                same = [t for t in out.tables if (t.quantity, t.subcase, t.mode) == (quantity, subcase, mode)]
-                table = same[-1] if same else ListingTable(quantity, subcase, mode)
-                if not same:
-                    out.tables.append(table)
+            table = _table_of(out, quantity, subcase, mode or mode_of) if quantity else None
             continue
         if table is None:
             continue
         table.named |= {word for found, word in _NAMED.items() if found in text}
         element = _row(table, text, element)
-    out.tables = [t for t in out.tables if t.ids]
-    for t in out.tables:
-        t.drop_parts()
-    return out
+
+
+def _read_mystran(out: Listing, lines: list[str]) -> None:
+    subcase, mode, element, pending = 0, 0, 0, ""
+    table: ListingTable | None = None
+    for text in lines:
+        if "FATAL" in text and not out.fatal:
+            out.fatal = " ".join(text.split())
+        found = _OUTPUT.match(text)
+        if found is not None:
+            subcase, mode = (int(found[2]), 0) if found[1] == "SUBCASE" else (0, int(found[2]))
+            table = None
+            continue
+        if re.sub(r"\s+", "", text) == "REALEIGENVALUES":
+            table = _table_of(out, "EIGENVALUES", 0, 0)
+            continue
+        title = _title_of_mystran(text, pending)
+        if title is not None:
+            quantity, pending = title
+            table = _table_of(out, quantity, subcase, mode) if quantity else None
+            continue
+        if table is not None:
+            table.named.add("MYSTRAN")
+            words = [word for word in text.split() if word not in ("CENTER", "Anywhere", "in", "elem")]
+            if table.quantity.startswith("STRESS CQUAD4") or table.quantity.startswith("STRESS CTRIA3"):
+                words = words[:9] if words and words[0].isdigit() else words[:8]
+            element = _row(table, " " + " ".join(words), element)
 
 
 def _mode_of(listing: Listing, text: str) -> int:
@@ -187,7 +251,8 @@ def _row(table: ListingTable, text: str, element: int) -> int:
 
 
 def _nodal_row(table: ListingTable, words: list[str], element: int) -> int:
-    if len(words) == 8 and words[1] in ("G", "S") and words[0].isdigit():
+    kinds = words[1] in ("G", "S") or ("MYSTRAN" in table.named and words[1].isdigit()) if len(words) == 8 else False
+    if kinds and words[0].isdigit():
         values = _numbers(words[2:])
         if values is not None:
             table.add(int(words[0]), values)
@@ -198,6 +263,13 @@ def _root_row(table: ListingTable, words: list[str], element: int) -> int:
     values = _numbers(words)
     if len(words) == 7 and values is not None:
         table.add(int(values[0]), values[2:5])
+    return element
+
+
+def _complex_root_row(table: ListingTable, words: list[str], element: int) -> int:
+    values = _numbers(words)
+    if len(words) == 6 and values is not None:
+        table.add(int(values[0]), values[2:6])
     return element
 
 
@@ -223,6 +295,15 @@ def _bar_force_row(table: ListingTable, words: list[str], element: int) -> int:
     return element
 
 
+def _spring_row(table: ListingTable, words: list[str], element: int) -> int:
+    """Read elements of one value each."""
+    values = _numbers(words)
+    if values is not None and len(words) % 2 == 0 and all(word.isdigit() for word in words[::2]):
+        for k in range(0, len(words), 2):
+            table.add(int(words[k]), values[k + 1 : k + 2])
+    return element
+
+
 def _bush_row(table: ListingTable, words: list[str], element: int) -> int:
     values = _numbers(words)
     if values is not None and words[0].isdigit() and len(words) == 7:
@@ -238,8 +319,9 @@ def _bar_stress_row(table: ListingTable, words: list[str], element: int) -> int:
     if words[0].isdigit() and len(words) in (8, 9):
         table.add(int(words[0]), values[1:8])
         return int(words[0])
-    if table.ids and table.ids[-1] == element and len(table.rows[-1]) == 7 and len(words) in (6, 7):
-        table.rows[-1] += values[:6]
+    axial = 1 if "MYSTRAN" in table.named else 0  # stands on both lines there
+    if table.ids and table.ids[-1] == element and len(table.rows[-1]) == 7 and len(words) - axial in (6, 7):
+        table.rows[-1] += [*values[:4], *values[4 + axial : 6 + axial]]
     return element
 
 
@@ -335,9 +417,11 @@ def _solid_row(table: ListingTable, text: str, words: list[str], element: int) -
 
 
 _READERS = {
-    "DISPLACEMENT": _nodal_row, "SPCFORCES": _nodal_row, "EIGENVALUES": _root_row, "CROD": _rod_force_row,
+    "DISPLACEMENT": _nodal_row, "SPCFORCES": _nodal_row, "EIGENVALUES": _root_row,
+    "COMPLEX EIGENVALUES": _complex_root_row, "CROD": _rod_force_row,
     "CONROD": _rod_force_row, "CBAR": _bar_force_row, "CBUSH": _bush_row, "STRESS CBUSH": _bush_row,
     "STRAIN CBUSH": _bush_row, "CBEAM": _beam_row, "STRESS CBEAM": _beam_row, "STRAIN CBEAM": _beam_row,
     "STRESS CBAR": _bar_stress_row, "STRAIN CBAR": _bar_stress_row, "STRESS CROD": _rod_stress_row,
+    "CELAS1": _spring_row, "CELAS2": _spring_row, "STRESS CELAS1": _spring_row, "STRESS CELAS2": _spring_row,
     "STRAIN CROD": _rod_stress_row, "STRESS CONROD": _rod_stress_row, "STRAIN CONROD": _rod_stress_row,
 }  # fmt: skip

@@ -87,7 +87,7 @@ _UNIQUE = (
     (("PBAR", "PBARL"), "the property of bars"),
     (("PBEAM", "PBEAML"), "the property of beams"),
     (("PROD",), "the property of rods"),
-    (("PSHELL", "PCOMP"), "the property of shells"),
+    (("PSHELL", "PCOMP", "PCOMPG"), "the property of shells"),
     (("PSOLID",), "the property of solids"),
     (("PBUSH",), "the property of bushes"),
     (("CBAR", "CBEAM"), "the bar"),
@@ -101,6 +101,7 @@ _UNIQUE = (
     (("CDAMP1", "CDAMP2", "CDAMP3", "CDAMP4", "CVISC"), "the damper"),
     (("RBE2", "RBE3", "RBAR"), "the rigid element"),
     (("EIGRL", "EIGR", "EIGB"), "the method"),
+    (("EIGC",), "the method of complex modes"),
 )
 
 

@@ -108,7 +108,7 @@ HEAVY = {
         r"fem_mbs/results/.*",
         r"fem_mbs/(files|hdf5)\.py",
         r"fem_mbs/parts/hdf5\.py",
-        r"meshes/formats/exodus\.py",
+        r"meshes/formats/(exodus|meshio_formats)\.py",  # MED is HDF5
     ],
     "distributed": [r"fem_mbs/cluster\.py"],
     "dask": [r"fem_mbs/cluster\.py"],
@@ -346,7 +346,7 @@ def test_private_names_stay_where_they_are():
 
 
 # Files that may look into the JSON of summaries: they make reports of it, or copy it.
-SUMMARY_READERS = r"fem_mbs/results/(reader|store|writer)\.py|fem_mbs/analysis/(solution|part_results)\.py"
+SUMMARY_READERS = r"fem_mbs/results/(reader|shapes|store|writer)\.py|fem_mbs/analysis/(solution|part_results)\.py"
 
 
 def summary_reads(text: str) -> list[str]:

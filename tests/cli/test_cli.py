@@ -99,6 +99,7 @@ WRONG_CALLS = {
     "no model": (("run",), 2, "Missing argument"),
     "missing file": (("run", "no.toml"), 2, "fem-mbs: error: no.toml: there is no such file"),
     "missing file to check": (("check", "no.toml"), 2, "fem-mbs: error: no.toml: there is no such file"),
+    "missing file to show": (("show", "no.toml"), 2, "fem-mbs: error: no.toml: there is no such file"),
     "missing results": (("plot", "nothing"), 2, "fem-mbs: error: "),
     "missing results to animate": (("animate", "nothing"), 2, "fem-mbs: error: "),
     "missing results to export": (("export", "nothing"), 2, "fem-mbs: error: "),

@@ -136,15 +136,18 @@ def test_shear_along_a_face_of_bricks_and_shells(tmp_path):
         assert np.allclose(done["reactions"]["force"], [-36.0, -48.0, 0.0], atol=1e-6)
 
 
-def test_edge_of_shells_in_a_coupling(tmp_path):
-    """A strip of nu = 0 bends as a beam; the reference node carries the load to its edge."""
+@pytest.mark.parametrize("orientation", ["", ", ORIENTATION=O"])
+def test_edge_of_shells_in_a_coupling(tmp_path, orientation):
+    """A strip of nu = 0 bends as a beam; the reference node carries the load to its edge, along the global axes."""
     deck = (
         "*NODE\n1, 0., 0., 0.\n11, 1., 0., 0.\n31, 0., .2, 0.\n41, 1., .2, 0.\n100, 1., .1, 0.\n*NGEN, NSET=A\n1, 11\n"
         "*NGEN, NSET=B\n31, 41\n*NFILL\nA, B, 2, 15\n*ELEMENT, TYPE=S4R\n1, 1, 2, 17, 16\n*ELGEN, ELSET=E\n"
         "1, 10, 1, 1, 2, 15, 10\n*SHELL GENERAL SECTION, ELSET=E, COMPOSITE\n.004, , M\n.006, , M\n"
         "*MATERIAL, NAME=M\n*ELASTIC\n2e11, 0.\n*NSET, NSET=BASE\n1, 16, 31\n"
         "*SURFACE, NAME=EDGE\n10, E2\n20, E2\n"
-        "*COUPLING, CONSTRAINT NAME=C, REF NODE=100, SURFACE=EDGE\n*DISTRIBUTING, WEIGHTING METHOD=UNIFORM\n"
+        "*ORIENTATION, NAME=O\n0., 0., 1., 1., 0., 0.\n"
+        f"*COUPLING, CONSTRAINT NAME=C, REF NODE=100, SURFACE=EDGE{orientation}\n"
+        "*DISTRIBUTING, WEIGHTING METHOD=UNIFORM\n"
         "*BOUNDARY\nBASE, 1, 6\n*STEP\n*STATIC\n*CLOAD\n100, 3, 10.\n*NSET, NSET=REF\n100\n"
         "*NODE PRINT, NSET=REF\nU\n*END STEP\n"
     )
@@ -153,6 +156,30 @@ def test_edge_of_shells_in_a_coupling(tmp_path):
     # ten linear elements along the strip: 1/(4 n^2) too stiff
     assert u[0, 2] == pytest.approx((1.0 - 1.0 / 400.0) * 10.0 / (3.0 * 2e11 * 0.2 * 0.01**3 / 12.0), rel=3e-4)
     assert any("rotation of node 100 about it is held" in n.text for n in converted.notes)
+
+
+def test_distributing_some_directions_is_refused(tmp_path):
+    """CalculiX couples all, Abaqus those that are named."""
+    text = (
+        "*NODE\n1, 0., 0., 0.\n4, 3., 0., 0.\n100, 3., 0., 0.\n*NGEN\n1, 4\n*ELEMENT, TYPE=B31\n1, 1, 2\n"
+        "*ELGEN, ELSET=B\n1, 3\n*BEAM SECTION, ELSET=B, MATERIAL=M, SECTION=RECT\n.1, .1\n0., 1., 0.\n"
+        "*MATERIAL, NAME=M\n*ELASTIC\n2e11, 0.\n*SURFACE, NAME=S, TYPE=NODE\n3\n4\n"
+        "*COUPLING, REF NODE=100, SURFACE=S\n*DISTRIBUTING\n1, 3\n*BOUNDARY\n1, 1, 6\n"
+        "*STEP\n*STATIC\n*CLOAD\n100, 3, 1.\n*END STEP\n"
+    )
+    (tmp_path / "cae.inp").write_text(text)
+    with pytest.raises(UnsupportedError, match="distributing coupling of the directions 1, 2, 3 alone"):
+        convert(read_deck(tmp_path / "cae.inp"))
+
+
+def test_stabilised_statics_and_constant_resultants(tmp_path):
+    loads = "*DSLOAD, FOLLOWER=NO, CONSTANT RESULTANT=YES\nTOP, TRSHR, 3e6, 1., 5.\n"
+    stabilised = "*STATIC, STABILIZE, FACTOR=2e-4, ALLSDTOL=0.05, CONTINUE=NO"
+    (tmp_path / "cae.inp").write_text(square("CPS4", loads).replace("*STATIC", stabilised))
+    notes = convert(read_deck(tmp_path / "cae.inp")).notes
+    found = {n.text: n.effect for n in notes if n.effect is not Effect.NONE}
+    assert any("STABILIZE" in text and "without artificial damping" in text for text in found)
+    assert set(found.values()) == {Effect.DIFFERS}
 
 
 # ---- connectors ------------------------------------------------------------------------------------------------------

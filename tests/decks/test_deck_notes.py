@@ -50,6 +50,10 @@ DROPPED = {
         block(material=HOT, steps=step("*STATIC\n*TEMPERATURE\n1, 50.\n")), "*MATERIAL",
         "the elasticity of STEEL depends on temperature, which varies in the deck; its value at 0 is taken",
     ),
+    "temperatures linear in space": (
+        block(steps=step("*STATIC\n*TEMPERATURE, LINTEMP\n0., 1., 0., 0., 20., 1., 30.\n")), "*TEMPERATURE",
+        "keyword TEMPERATURE, LINTEMP: temperatures linear in space are not read",
+    ),
     "a step": (block(steps=STATIC + step("*VISCO\n1., 2.\n")), "*STEP\n*VISCO", "VISCO is not"),
     "a keyword before the error that it causes": (
         block("*NODE, NSET=FREE\n99, 9., 9., 9.\n*EQUATION\n2\n99, 1, 1., 1, 1, 1.\n2\n99, 1, 1., 2, 1, 1.\n"

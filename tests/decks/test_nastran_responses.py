@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 from scipy.integrate import solve_ivp
 
 from fem_mbs.decks.nastran.run import convert, solve_deck
@@ -132,6 +133,90 @@ def test_loss_factor_of_a_property_of_springs(response):
     np.testing.assert_allclose(u, 2.0 * transfer(f, 0.04), rtol=1e-10)
 
 
+def test_delays_and_phases_by_grid_points(response):
+    """They belong to components along the axes of the grid point; other components have none."""
+    turned = MODEL.replace("GRID,1,,0.,0.,0.\nGRID,2,,2.,0.,0.", "GRID,1,,0.,0.,0.,4\nGRID,2,,2.,0.,0.,4")
+    turned = turned.replace("SPC1,1,23456,2", "SPC1,1,3456,2") + "CELAS2,4,50.,1,2,2,2\nCDAMP2,5,.3,1,2,2,2\n"
+    turned += "CORD2R,4,,0.,0.,0.,0.,0.,1.,+\n+,.8,.6,0.\nDAREA,9,2,2,5.\n"
+    delays = "DELAY,21,2,1,.01,2,2,.03\nDPHASE,22,2,1,30.\n"
+    f, u = response(FREQ + "RLOAD2,7,9,21,22,1.\n" + delays, 108, model=turned)
+    turn = np.exp(1j * (np.deg2rad(30.0) - 2.0 * np.pi * f * 0.01))
+    np.testing.assert_allclose(u, 2.0 * turn * transfer(f), rtol=1e-9)
+    f, u = response(FREQ + "RLOAD2,7,9,21,,1.\n" + delays.replace("2,1,.01,", ""), 108, model=turned)
+    np.testing.assert_allclose(u, 2.0 * transfer(f), rtol=1e-9)
+
+
+def test_load_sets_by_lseq(response):
+    """LOADSET selects the LSEQ whose load set, here a sum, stands for EXCITEID."""
+    loads = "LSEQ,3,99,40\nLSEQ,4,99,41\nLOAD,40,2.,1.5,41\nFORCE,41,2,,3.,1.,0.,0.\n"
+    f, u = response(FREQ + "RLOAD2,7,99,,,1.\n" + loads, 108, case=CASE[108] + "LOADSET = 3\n")
+    np.testing.assert_allclose(u, 9.0 * transfer(f), rtol=1e-10)
+
+
+def test_damping_by_mass_and_stiffness_of_modes(response):
+    f, u = response(FREQ + R2 + "EIGRL,6,,,1\nPARAM,ALPHA1,.2\nPARAM,ALPHA2,.004\n", 111)
+    np.testing.assert_allclose(u, 2.0 * transfer(f, c=C + 0.2 * M + 0.004 * K), rtol=1e-9)
+
+
+# --- complex modes ---------------------------------------------------------------------------------------------------
+#: Three masses in a row, with a damper on the last one, which the others feel by the springs alone.
+ROW = (
+    "SPOINT,1,2,3\nCELAS4,1,10.,1,0\nCELAS4,2,20.,1,2\nCELAS4,3,30.,2,3\nCMASS4,4,2.,1\nCMASS4,5,3.,2\n"
+    "CMASS4,6,1.,3\nCDAMP4,7,1.5,3,0\nCDAMP3,8,9,1,2\nPDAMP,9,.2\nEIGRL,6,,,2\n"
+)
+ROOTS = "CMETHOD = 5\nMETHOD = 6\n"
+
+
+def roots(shapes: np.ndarray) -> np.ndarray:
+    """Return real and imaginary parts of the roots of the row in the span of shapes (3, k), by the size."""
+    K3 = shapes.T @ np.array([[30.0, -20.0, 0.0], [-20.0, 50.0, -30.0], [0.0, -30.0, 30.0]]) @ shapes
+    M3 = shapes.T @ np.diag([2.0, 3.0, 1.0]) @ shapes
+    C3 = shapes.T @ np.array([[0.2, -0.2, 0.0], [-0.2, 0.2, 0.0], [0.0, 0.0, 1.5]]) @ shapes
+    n = len(K3)
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M3, K3), -np.linalg.solve(M3, C3)]])
+    p = np.linalg.eigvals(A)
+    p = p[np.lexsort((p.imag, np.abs(p)))]
+    return np.column_stack((p.real, p.imag))
+
+
+def found_roots(deck, bulk: str, sol: int) -> np.ndarray:
+    _, solution = solve_deck(deck(bulk, sol, ROOTS, ROW))
+    table = next(t for t in solution.report.steps[-1].prints if t.quantity == "COMPLEX EIGENVALUES")
+    values = np.array(table.values)
+    np.testing.assert_allclose(values[:, 2], np.abs(values[:, 1]) / 2 / np.pi, rtol=1e-12)
+    np.testing.assert_allclose(values[:, 3], -2 * values[:, 0] / np.abs(values[:, 1]), rtol=1e-12)
+    return values[:, :2]
+
+
+@pytest.mark.parametrize("method", ["EIGC,5,HESS,MAX,,,,6\n", "EIGC,5,CLAN,MAX\n,,,,,,,6\n"])
+def test_direct_complex_modes(deck, method):
+    np.testing.assert_allclose(found_roots(deck, method, 107), roots(np.eye(3)), rtol=1e-8)
+
+
+def test_complex_modes_in_the_span_of_real_ones(deck):
+    """SOL 110 with the two lowest of three modes."""
+    K3 = np.array([[30.0, -20.0, 0.0], [-20.0, 50.0, -30.0], [0.0, -30.0, 30.0]])
+    shapes = scipy.linalg.eigh(K3, np.diag([2.0, 3.0, 1.0]))[1][:, :2]
+    np.testing.assert_allclose(found_roots(deck, "EIGC,5,HESS,MAX,,,,4\n", 110), roots(shapes), rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("bulk", "case", "message"),
+    [
+        ("EIGC,5,HESS\n", ROOTS, "EIGC asks for no roots"),
+        ("EIGC,5,CLAN,MAX\n,0.,100.,,,,,4\n", ROOTS, "roots near points or in regions are not supported"),
+        ("EIGC,5,HESS,,,,,4\n", "METHOD = 6\n", "the subcase has no CMETHOD"),
+        ("", ROOTS, "there is no method of complex modes 5"),
+        ("EIGC,5,HESS,,,,,4\nPARAM,G,.1\n", ROOTS, "structural damping .G, GE. is not used in complex modes"),
+        ("EIGC,5,HESS,,,,,4\nPARAM,ALPHA1,.1\n", ROOTS, "PARAM,ALPHA1 = 0.1 is not used in complex modes"),
+    ],
+)
+def test_complex_modes_that_are_refused(deck, bulk, case, message):
+    with pytest.raises(ModelError, match=message) as caught:
+        convert(deck(bulk, 107, case, ROW))
+    assert "deck.bdf, line" in str(caught.value)
+
+
 # --- over time -------------------------------------------------------------------------------------------------------
 def exact(load, t: np.ndarray) -> np.ndarray:
     found = solve_ivp(
@@ -154,9 +239,10 @@ def wave(t: float) -> float:
     ("bulk", "load"),
     [
         ("TLOAD1,7,9,.2,,14\nTABLED1,14\n,0.,0.,1.,1.,ENDT\n", ramp),
+        ("TLOAD1,7,9,21,,14\nTABLED1,14\n,0.,0.,1.,1.,ENDT\nDELAY,21,2,1,.2\n", ramp),
         ("TLOAD2,7,9,,,.1,1.22963,1.5,20.\n,-.5,1.\n", wave),
     ],
-    ids=["table", "formula"],
+    ids=["table", "delay by grid points", "formula"],
 )
 @pytest.mark.parametrize("sol", [109, 112])
 def test_loads_over_time(response, bulk, load, sol):
@@ -184,8 +270,9 @@ def test_loads_over_time(response, bulk, load, sol):
         (FREQ + "RLOAD2,7,9\n", 108, "", "RLOAD2 has no TB"),
         (FREQ + "RLOAD1,7,9\n", 108, "", "neither TC nor TD"),
         (FREQ + "RLOAD2,7,9,,,1.,,ACCE\n", 108, "", "TYPE = ACCE .supports that move. is not supported"),
-        (FREQ + "RLOAD2,7,9,5,,1.\n", 108, "", "DELAY by grid points is not supported"),
-        (FREQ + R2, 108, "LOADSET = 3\n", "LOADSET is not supported"),
+        (FREQ + "RLOAD2,7,9,5,,1.\n", 108, "", "there is no DELAY 5"),
+        (FREQ + "RLOAD2,7,9,,6,1.\n", 108, "", "there is no DPHASE 6"),
+        (FREQ + R2.replace("9", "8") + "LSEQ,3,8,44\n", 108, "LOADSET = 3\n", "there is no load set 44"),
         (FREQ + "FREQ4,8,0.,3.\n" + R2, 108, "", "FREQ4 spreads frequencies about modes"),
         (FREQ + R2 + "PARAM,ALPHA1,3.\n", 108, "", "PARAM,ALPHA1 = 3.0 is not used in responses"),
         (FREQ + R2 + "CELAS2,4,1.,2,2,,,.1\n", 108, "", "damping .GE. that differs between elements"),

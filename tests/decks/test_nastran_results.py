@@ -379,6 +379,58 @@ def test_tables_of_listings():
     close(found["PLY STRESS CQUAD4"].values[0, :5], [-1.0334e9, -1.15676e9, 1.42525e8, -3.98587e6, -2.64089e5])
 
 
+def test_tables_of_mystran():
+    """Parts of a listing of MYSTRAN 6.35: forces and stresses of bars, rods, springs and shells."""
+    found = {t.quantity: t for t in read_f06(DATA / "decks" / "tables_mystran.f06").tables}
+    assert all(t.subcase == 92 for t in found.values())
+    close(found["CBAR"].values[1], [-228.5211, 5.800469, -2555.446, -1.461326, 46.5385, 0.1452359, 2377.371, -219.4896])
+    assert (found["CELAS1"].rows, found["STRESS CELAS1"].rows) == ([[465.6505]], [[349.2379]])
+    assert (found["CROD"].rows[1], found["STRESS CROD"].rows[1]) == ([-6600.225, 0.0], [-6600.225, 0.0])
+    close(found["CQUAD4"].values[0, [0, 7]], [24.95364, 4.598420e-3])
+    close(found["STRESS CBAR"].values[1, 4:9], [1240.183, 1579.739, 900.6264, -5.840998, 52.50618])
+    close(found["STRESS CQUAD4"].values[0, [0, 1, 7, 8, 15]], [-0.0625, 185.8681, 1012.013, 0.0625, 1043.937])
+    close(found["STRESS CTRIA3"].values[0, [1, 7, 9, 15]], [57.61535, 909.569, 103.2627, 948.3748])
+
+
+def test_bar_with_product_of_inertia_as_mystran_prints_it():
+    """Displacements, forces of supports, forces and stresses of MYSTRAN's deck BAR-I12."""
+    rows = {r.quantity: r for r in compare_deck(DATA / "decks" / "bar_i12.bdf") if r.quantity != "note"}
+    assert {r.status for r in rows.values()} == {"ok"} and len(rows) == 10
+    assert rows["STRESS CBAR, bending"].difference < 1e-9
+
+
+@pytest.mark.parametrize("norm", ["MASS", "MAX"])
+def test_comparison_of_modes_by_their_displacements(tmp_path, norm):
+    """A shape of another size and sign: forces and stresses of the listing follow its displacements."""
+    case = "SPC = 1\nMETHOD = 1\nDISPLACEMENT = ALL\nFORCE = ALL\nSTRESS = ALL\n"
+    deck = tmp_path / "a.bdf"
+    deck.write_text(
+        f"SOL 103\nCEND\n{case}BEGIN BULK\n{SVANBERG.format('CBAR')}{SECTIONS['CBAR']}EIGRL,1,,,1\nENDDATA\n"
+    )
+    _, solution = solve_deck(deck)
+    found = {t.quantity: t for t in solution.report.steps[0].prints}
+    factor = -1.0 if norm == "MASS" else -3.0 / np.abs(np.array(found["DISPLACEMENT"].values)).max()
+    lines = ["   R E A L   E I G E N V A L U E S", f"  1  1  {found['EIGENVALUES'].values[0][0]}  1. 1. 1. 1."]
+    lines.append("   R E A L   E I G E N V E C T O R   N O .          1")
+    for i, row in zip(found["DISPLACEMENT"].ids, found["DISPLACEMENT"].values, strict=True):
+        lines.append(f"  {i}  G  " + "  ".join(f"{factor * v:.8e}" for v in row))
+    lines += [
+        f" EIGENVALUE = {found['EIGENVALUES'].values[0][0]}",
+        "  S T R E S S E S   I N   B A R   E L E M E N T S   ( C B A R )",
+    ]
+    for i, row in zip(found["STRESS CBAR"].ids, found["STRESS CBAR"].values, strict=True):
+        v = (
+            factor * np.array(row)[[0, 1, 2, 3, 4, 6, 5, 7, 8, 9, 10, 12, 11]]
+        )  # turned over, the largest is the smallest
+        lines += [
+            "0  " + "  ".join([str(i), *(f"{x:.8e}" for x in v[:7])]),
+            "   " + "  ".join(f"{x:.8e}" for x in v[7:]),
+        ]
+    (tmp_path / "a.f06").write_text("\n".join(lines))
+    rows = [r for r in compare_deck(deck) if r.quantity.startswith("STRESS")]
+    assert [r.status for r in rows] == ["ok"] * 3 and max(r.difference for r in rows) < 1e-7
+
+
 def test_damaged_listings_are_read_as_far_as_they_go(tmp_path):
     """Every cut of the lines, and lines of other tables among them, leaves whole rows."""
     lines = (DATA / "decks" / "tables.f06").read_text().splitlines()

@@ -90,6 +90,8 @@ def test_membranes_have_no_rotations():
     assert group.mass.sum() == pytest.approx(0.01 * RHO)
     with pytest.raises(ModelError, match="membranes have no offset"):
         model_of(grid(flat(1, 1), 2, 2), element="membrane", offset=0.1)
+    with pytest.raises(ModelError, match="membranes have no bending_factor"):
+        model_of(grid(flat(1, 1), 2, 2), element="membrane", bending_factor=2.0)
     with pytest.raises(ModelError, match="membranes have no shear_correction"):
         model_of(grid(flat(1, 1), 2, 2), element="membrane", shear_correction=0.8)
     with pytest.raises(ModelError, match="element"):

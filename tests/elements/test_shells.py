@@ -594,6 +594,11 @@ def test_stresses_on_both_faces():
         ({"material": "m", "thickness": 0.1, "layers": [{"material": "m", "thickness": 1.0}]}, "remove material"),
         ({"layers": [{"material": "m", "thickness": -1.0}]}, "thickness of layer 1"),
         ({"material": "m", "thickness": 0.1, "shear_correction": [1.0, 2.0, 3.0]}, "shear_correction"),
+        ({"material": "m", "thickness": 0.1, "bending_factor": 0.0}, "bending_factor"),
+        (
+            {"layers": [{"material": "m", "thickness": 0.1}], "bending_factor": 2.0},
+            "bending_factor is for one material",
+        ),
         ({"material": "m", "thickness": 0.1, "orientation": (0.0, 0.0, 0.0)}, "orientation"),
         ({"material": "m", "thickness": 0.1, "offset": [1.0, 2.0]}, "offset"),
     ],

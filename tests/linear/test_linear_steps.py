@@ -548,6 +548,22 @@ def test_the_place_of_a_preload_is_no_load():
     assert np.abs(u - u[0]).max() < 1e-12 * np.abs(bend.series["sensor/tip"]).max()
 
 
+def test_no_step_is_linear_about_a_preload_that_drifts_away():
+    """A part that only soft springs hold moves by more than its size."""
+    m = loose()
+    m.fix("bar:CORNER", ["x", "y"])
+    m.fix("bar:TIP", ["x", "y"])
+    m.nodal_spring("soft", "bar:CORNER", "z", stiffness=1e2)
+    m.nodal_spring("soft too", "bar:TIP", "z", stiffness=1e2)
+    m.force("drag", "bar:TIP", [0.0, 0.0, 1e4])
+    m.linear_static_step("push")
+    m.modes_step(2, preload="push")
+    with pytest.raises(
+        AnalysisError, match=r"displacements of the preload reach .* hold the model in the preload step"
+    ):
+        solve(m)
+
+
 # --- what cannot be --------------------------------------------------------------------------------------------------
 def loose() -> Model:
     m = Model(3)

@@ -90,6 +90,42 @@ def test_modes_are_those_of_the_wheel(sectors, dim, held, swap):
     assert not report.warnings
 
 
+@pytest.mark.parametrize(("sectors", "dim", "held"), [(5, 2, True), (2, 2, True), (5, 3, True), (6, 3, False)])
+def test_effective_masses_are_those_of_the_wheel(sectors, dim, held):
+    """By direction, summed over modes of one frequency; both totals too."""
+    whole = wheel(sectors, dim, whole=True, held=held)
+    whole.modes_step(16)
+    exact = solve(whole).report.steps[0]
+    sector = wheel(sectors, dim, held=held)
+    sector.cyclic_modes_step(6)
+    report = solve(sector).report.steps[0]
+    part, known = report.participation, exact.participation
+    names = {"along": "z", "across": "x", "about": "rz", "tilt": "rx"}
+    columns = [known.directions.index(names[d]) for d in part.directions]
+    assert len(columns) == (2 if dim == 2 else 4)
+    if sectors == 2:  # not alike in both directions across: the mean
+        other = [known.directions.index(d) for d in ("y", "rz")]
+        theirs = 0.5 * (np.array(known.effective_mass)[:, columns] + np.array(known.effective_mass)[:, other])
+        total = 0.5 * (np.array(known.total)[columns] + np.array(known.total)[other])
+    else:
+        theirs, total = np.array(known.effective_mass)[:, columns], np.array(known.total)[columns]
+    assert part.total == pytest.approx(total, rel=1e-9)
+    f, g = np.array(exact.frequencies_hz), np.array(report.frequencies_hz)
+    mine = np.array(part.effective_mass)
+    seen = 0
+    for value in np.unique(np.round(f[:12], 9)):
+        near = np.abs(f - value) < 1e-6 * max(value, 1.0)
+        if near[-1]:
+            continue
+        assert mine[np.abs(g - value) < 1e-5 * max(value, 1e-3)].sum(axis=0) == pytest.approx(
+            theirs[near].sum(axis=0), abs=1e-6 * total.max()
+        )
+        seen += near.sum()
+    assert seen >= 8 and part.sums == pytest.approx(mine.sum(axis=0) / total, rel=1e-9)
+    if not held:  # rigid-body motions are all of it
+        assert mine[g < 1e-4].sum(axis=0) == pytest.approx(total, rel=1e-6)
+
+
 def test_a_sector_may_be_cut_anywhere():
     frequencies = []
     for turn in (0, 1, 3):

@@ -184,3 +184,111 @@ def test_a_bad_deck_as_a_mesh(tmp_path):
     (tmp_path / "bad.inp").write_text("*NODE\n1, 0,0,0\n*ELEMENT, TYPE=C3D4\n1, 1,2,3,4\n")
     with pytest.raises(MeshError, match=r"line 4: .*names node 2, which is not defined"):
         read_mesh(tmp_path / "bad.inp", "all")
+
+
+# ---- Nastran bulk data -----------------------------------------------------------------------------------------------
+ENTRIES = {
+    "line": "CBAR", "triangle": "CTRIA3", "triangle6": "CTRIA6", "quad": "CQUAD4", "quad8": "CQUAD8",
+    "tetra": "CTETRA", "tetra10": "CTETRA", "wedge": "CPENTA", "wedge15": "CPENTA", "hexahedron": "CHEXA",
+    "hexahedron20": "CHEXA",
+}  # fmt: skip
+#: Where the k-th node of the file stands in our order: edges upward before those of the top.
+UPWARD = {
+    "wedge15": (*range(9), 12, 13, 14, 9, 10, 11),
+    "hexahedron20": (*range(12), 16, 17, 18, 19, 12, 13, 14, 15),
+}  # fmt: skip
+
+
+def bulk(X, blocks, groups):
+    """Bulk data of cells with the properties 1 and 2, supports of the nodes at x = 0, in a cylindrical system."""
+    lines = ['$HMNAME PROP       2"load here" 4', "CORD2C,7,0,1.,2.,3.,1.,2.,4.,", ",2.,2.,3."]
+    for i, x in enumerate(X, 1):
+        x = np.pad(x, (0, 3 - len(x))) - [1.0, 2.0, 3.0]
+        r, angle = np.hypot(x[0], x[1]), np.degrees(np.arctan2(x[1], x[0]))
+        lines.append(f"GRID*,{i},7,{r:.12f},{angle:.12f},\n*,{x[2]:.12f}")
+    number = 0
+    for (kind, cells), tags in zip(blocks, groups, strict=True):
+        for row, tag in zip(cells, tags, strict=True):
+            number += 1
+            words = [ENTRIES[kind], number, int(tag), *(np.asarray(row)[list(UPWARD.get(kind, range(len(row))))] + 1)]
+            if kind == "line":
+                words += [0.0, 0.0, 1.0]
+            rows = [words[:9], *(["", *words[k : k + 8]] for k in range(9, len(words), 8))]
+            lines += [",".join(map(str, r)) for r in rows]
+    left = (np.flatnonzero(X[:, 0] == 0.0) + 1).tolist()
+    lines += [f"SPC1,5,123,{k}" for k in left]
+    return "\n".join(["PSOLID,1", *lines, ""])  # a property without its material, as mesh generators write it
+
+
+@pytest.mark.parametrize("kind", SOLIDS + [k for k in PLANES if k in ENTRIES])
+def test_bulk_data(tmp_path, kind):
+    X, blocks, groups, _ = with_boundary(kind)
+    kept = [k for k, (cell, _) in enumerate(blocks) if cell in ENTRIES]
+    path = tmp_path / "part.bdf"
+    path.write_text(bulk(X, [blocks[k] for k in kept], [groups[k] for k in kept]))
+    mesh = read_mesh(path, "all")
+    body = next(b for b in mesh.blocks if b.kind == kind)
+    given = next(np.asarray(cells) for cell, cells in blocks if cell == kind)
+    assert len(body.cells) == len(given)
+    size = shapes.volumes(kind, mesh.points[body.cells][..., : DIMENSION[kind]]).sum()
+    assert size == pytest.approx(shapes.volumes(kind, X[given][..., : DIMENSION[kind]]).sum(), rel=1e-9)
+    assert np.allclose(mesh.points[mesh.node_sets["SPC_5"]][:, 0], 0.0, atol=1e-9)
+    assert "PID_1" in mesh.cell_sets
+    if len(kept) > 1:
+        assert "load here" in mesh.cell_sets and "load here" in mesh.facet_sets
+    assert any("PSOLID" in text for text in mesh.skipped)
+
+
+def test_sets_that_hypermesh_names(tmp_path):
+    text = (
+        '$HMSET        1        2 "upper"\nSET 1 = 2\n$HMSET        2        1 "ends"\nSET 2 = 1,\n3\nBEGIN BULK\n'
+        "GRID,1,,0.,0.,0.\nGRID,2,,1.,0.,0.\nGRID,3,,2.,0.,0.\nCROD,1,1,1,2\nCROD,2,1,2,3\nENDDATA\n"
+    )
+    (tmp_path / "part.fem").write_text(text)
+    mesh = read_mesh(tmp_path / "part.fem")
+    assert mesh.point_ids[mesh.node_sets["ends"]].tolist() == [1, 3]
+    ((block, cells),) = mesh.cell_sets["upper"]
+    assert mesh.blocks[block].ids[cells].tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("CROD,1,1,1,9", "part.bdf, line 2: there is no grid point 9"),
+        ("GRID,2,3,1.,0.,0.\nCROD,1,1,1,2", "part.bdf, line 2: there is no coordinate system 3"),
+        ("CROD,1,1,1,x", "part.bdf, line 2"),
+        ("PROD,1", "no line cells of 2 or 3 nodes"),
+    ],
+)
+def test_damaged_bulk_data(tmp_path, text, told):
+    (tmp_path / "part.bdf").write_text(f"GRID,1,,0.,0.,0.\n{text}\n")
+    with pytest.raises(MeshError) as error:
+        read_mesh(tmp_path / "part.bdf")
+    assert told in str(error.value)
+
+
+def test_quadratic_edges_as_salome_writes_them(tmp_path):
+    """Descriptor 22 with three nodes, the middle one second."""
+    X = np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [1.0, 0.5, 0.0]])
+    text = universal(X, [("line3", [[0, 1, 2]])], [[1]]).replace("        24", "        22", 1)
+    (tmp_path / "part.unv").write_text(text)
+    (block,) = read_mesh(tmp_path / "part.unv").blocks
+    assert block.kind == "line3" and block.cells.tolist() == [[0, 1, 2]]
+
+
+def test_med_families_without_groups(tmp_path):
+    """Gmsh leaves out the list of groups of families that are in none."""
+    h5py, meshio = pytest.importorskip("h5py"), pytest.importorskip("meshio")
+    points = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+    mesh = meshio.Mesh(points, [("triangle", [[0, 1, 2], [0, 2, 3]])], cell_data={"cell_tags": [np.array([-1, -2])]})
+    mesh.cell_tags = {-1: ["part"], -2: ["rest"]}
+    mesh.point_tags = {}
+    path = tmp_path / "part.med"
+    meshio.med.write(path, mesh)
+    with h5py.File(path, "r+") as file:
+        family = next(f for f in file["FAS/mesh/ELEME"].values() if f.attrs["NUM"] == -2)
+        del family["GRO"]
+    before = path.read_bytes()
+    found = read_mesh(path, "all")
+    assert [len(rows) for _, rows in found.cell_sets["part"]] == [1] and "rest" not in found.cell_sets
+    assert path.read_bytes() == before

@@ -221,7 +221,7 @@ _LISTING = """
 0    ELEMENT         BEND-MOMENT END-A            BEND-MOMENT END-B                - SHEAR -               AXIAL
        ID.         PLANE 1       PLANE 2        PLANE 1       PLANE 2        PLANE 1       PLANE 2         FORCE
            13     1.181360E+00 -6.492776E+01  -1.908931E+00 -6.492795E+01   3.090290E+00  1.804034E-04   2.570716E+03   8.1E-02
-                      S T R E S S E S   I N   B A R   E L E M E N T S          ( C B A R )
+                      E L E M E N T   S T R A I N   E N E R G I E S
            13     1.181360E+00 -6.492776E+01  -1.908931E+00 -6.492795E+01   3.090290E+00  1.804034E-04   2.570716E+03   8.1E-02
                                  F O R C E S   I N   B E A M   E L E M E N T S        ( C B E A M )
                     STAT DIST/   - BENDING MOMENTS -            - WEB  SHEARS -           AXIAL          TOTAL          WARPING

@@ -788,7 +788,7 @@ def test_defaults_are_those_of_the_builder():
 
 def test_every_call_of_the_builder_has_a_table():
     calls = {n for n in dir(Model) if not n.startswith("_") and callable(getattr(Model, n))}
-    calls -= {"position", "node_name", "nodes_of", "node_of", "drivers", "compile", "line", "polyline", "arc"}
+    calls -= {"position", "node_name", "nodes_of", "node_of", "drivers", "compile", "show", "line", "polyline", "arc"}
     calls -= {
         "add",
         "user_force",

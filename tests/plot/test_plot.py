@@ -476,3 +476,27 @@ def test_point_masses_are_drawn(tmp_path, drawn):
     plot.plot_deformed(results, "x.png")
     marks = [np.array(line.get_data_3d()).T for line in drawn[0].axes[0].lines]
     assert any(m.shape == (1, 3) and np.allclose(m, [[0.5, 0.0, 0.0]]) for m in marks)
+
+
+def test_figures_draw_springs_loads_and_shapes_of_bodies(tmp_path):
+    """A picture has the colours of what it draws, and none of what the model lacks."""
+    from fem_mbs import Model
+    from fem_mbs.plot.glyphs import COLOURS
+    from fem_mbs.plot.model import plot_deformed
+    from fem_mbs.plot.scene import at_start
+
+    def picture(name: str, **what: bool) -> np.ndarray:
+        m = Model(2)
+        shape = {"shape": "box", "size": [0.4, 0.2, 0.2], "colour": "#123456"} if what.get("shape") else None
+        m.body("a", (1.0, 0.0), 1.0, 1.0, visual=shape)
+        m.joint("pin", "pin", "a", "ground", point=(0.0, 0.0))
+        if what.get("spring"):
+            m.spring("s", "a", "ground", 10.0, 1.0, point_b=(1.0, 1.0))
+        if what.get("force"):
+            m.force("f", "a", (0.0, 1.0))
+        return pixels(plot_deformed(at_start(m), tmp_path / f"{name}.png"))
+
+    bare = picture("bare")
+    for what, colour in (("spring", COLOURS["springs"]), ("force", COLOURS["loads"]), ("shape", "#123456")):
+        assert count(bare, colour) == 0
+        assert count(picture(what, **{what: True}), colour, 40) > 60, what

@@ -72,7 +72,7 @@ PROMISED = {
     *("B-TELESCOPE", *(f"H{i}" for i in range(1, 10))),
     *("S-SHEAR", "S-ROLL", "S-SLIT", "S-HEMISPHERE"),
     *("S-LE2", "S-LE3", "S-LE5", "S-FV12", "S-FV15", "S-FV16", "S-FV22", "S-FV32"),
-    *("S-BRYAN", "S-PANEL", "S-TUBE", "S-FREE", "S-STRIP", "S-WRAPPED", "S-SANDWICH"),
+    *("S-BRYAN", "S-PANEL", "S-TUBE", "S-FREE", "S-ANNULUS", "S-STRIP", "S-WRAPPED", "S-SANDWICH"),
     *("S-PULL", "S-PINCH", "S-HALF", "S-HINGED"),
     *("S-PATCH", "S-STRAIGHT", "S-CURVED", "S-TWISTED", "S-PLATES", "S-ROOF", "S-HOLE"),
     *("B-RANDOM", "B-PRINCETON", "B-GERADIN", "B-SHEAR", "B-MXMY", "B-HELIX", "B-ARCH", "B-TOGGLE"),

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.sparse import block_diag, coo_matrix, csr_matrix, vstack
 
 from fem_mbs.analysis.linear.inside import unknowns_inside
-from fem_mbs.analysis.linear.linearised import Linearised
+from fem_mbs.analysis.linear.linearised import Linearised, rigid_directions
 from fem_mbs.model.connections.cyclic import CyclicFaces, rows_of_faces
 from fem_mbs.solvers.eigen.sectors import SectorMatrices
 from fem_mbs.solvers.stepping.layout import POSITION
 
-__all__ = ["sector_matrices"]
+__all__ = ["sector_matrices", "wheel_participation"]
 
 
 def sector_matrices(linear: Linearised) -> SectorMatrices:
@@ -42,6 +42,37 @@ def sector_matrices(linear: Linearised) -> SectorMatrices:
         csr_matrix(0.5 * (K + K.T)), M, parts[0], linear.preferred()[inner], parts[1], parts[2],
         np.concatenate(sign), np.concatenate(own), np.setdiff1d(np.arange(n), linear.owned), scale,
     )  # fmt: skip
+
+
+def wheel_participation(
+    linear: Linearised, sector: SectorMatrices, diameters: np.ndarray, vectors: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return effective masses (k, 4) of waves in motions of the whole wheel, and the wheel's masses (4,) in them.
+
+    The motions are translations along the axis and across it, and rotations about it and about lines across it.  Waves
+    of the nodal diameter 0 take part along and about the axis, those of 1 across it: there each stands for the
+    mode of both directions of running.
+
+    Args:
+        diameters: (k,) of the waves.
+        vectors: (n, k) complex, of unit mass over the sector.
+    """
+    faces = linear.compiled.model.cyclic[0]
+    dim, count = linear.system.dimension, faces.sectors
+    point = np.append(faces.point, np.zeros(3 - dim))
+    axis = faces.axis if dim == 3 else np.array((0.0, 0.0, 1.0))
+    first = np.linalg.svd(axis[None])[2][1]
+    across = first + 1j * np.cross(axis, first)
+    rigid = rigid_directions(linear, point)[: linear.first]
+    r = np.zeros((sector.M.shape[0], 6))
+    r[: linear.first] = rigid
+    motions = np.stack((r[:, :3] @ axis, r[:, :3] @ across, r[:, 3:] @ axis, r[:, 3:] @ across), axis=1)
+    share = np.array((1.0, 0.5, 1.0, 0.5)) * count
+    total = share * np.einsum("ik,ik->k", motions.conj(), sector.M @ motions).real
+    effective = share * np.abs(vectors.conj().T @ (sector.M @ motions)) ** 2
+    effective[diameters != 0, 0::2] = 0.0
+    effective[diameters != 1, 1::2] = 0.0
+    return effective, total
 
 
 def _terms(linear: Linearised, faces: CyclicFaces) -> tuple[csr_matrix, csr_matrix, np.ndarray, np.ndarray]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix, diags
 
 from fem_mbs import contract as C
@@ -28,6 +29,7 @@ from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraint
 from fem_mbs.errors import AnalysisError, LooseError, ModelError, Owner
 from fem_mbs.model.connections.cyclic import rows_of_faces
 from fem_mbs.model.model import CompiledModel
+from fem_mbs.solvers.eigen.modal_quantities import rigid_body_motions
 from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, Elimination, eliminate
 from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
 from fem_mbs.solvers.linear.libraries import LinearSolveError, NotPositiveDefinite
@@ -40,7 +42,9 @@ from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import at_rest, body_axes, director_velocities, instant, moved, spatial_axes
 from fem_mbs.system.tangent import ElementSet, Level, Matrices, Tangent, matrices_of
 
-__all__ = ["LARGE", "UNSYMMETRIC", "Linearised", "Response", "keeps_constraints", "rotation_rates"]
+__all__ = [
+    "LARGE", "UNSYMMETRIC", "Linearised", "Response", "keeps_constraints", "rigid_directions", "rotation_rates",
+]  # fmt: skip
 
 #: Of shapes in figures: largest displacement over the size of the model.
 _SHAPE = 0.1
@@ -793,3 +797,20 @@ def rotation_rates(turned: np.ndarray, phi: np.ndarray) -> np.ndarray:
     k = np.where(small, 1.0 / 12.0 + angle**2 / 720.0, (1.0 - 0.5 * safe / np.tan(0.5 * safe)) / safe**2)
     once = np.cross(turned, phi)
     return phi - 0.5 * once + k * np.cross(turned, once)
+
+
+def rigid_directions(linear: Linearised, point: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
+    """Return displacements (N, 6) of unit motions of the whole: translations along x, y, z and rotations about these
+    directions through a point; zero where supports and motions hold."""
+    system, dim = linear.system, linear.system.dimension
+    n = system.nodes.x.shape[0]
+    x = np.zeros((n, 3))
+    x[:, :dim] = system.nodes.x
+    dof = np.full((n, 6), -1)
+    dof[:, :dim] = system.offset[:n, None] + np.arange(dim)
+    turning = np.flatnonzero(system.nodes.rotational)
+    columns = np.arange(5 if dim == 2 else 3, 6)
+    dof[np.ix_(turning, columns)] = system.offset[turning][:, None] + dim + np.arange(columns.size)
+    directions = rigid_body_motions(x, dof, system.n_dof, point)
+    directions[np.setdiff1d(np.arange(linear.first), linear.owned)] = 0.0
+    return directions

@@ -22,20 +22,32 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, shown
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import AnalysisError, ModelError
-from fem_mbs.records import entry
+from fem_mbs.records import Record, entry
 from fem_mbs.results.report import StepReport
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
     from fem_mbs.analysis.linear.linearised import Linearised
 
-__all__ = ["CyclicModesReport", "CyclicModesStep", "KIND", "Options"]
+__all__ = ["CyclicModesReport", "CyclicModesStep", "KIND", "Options", "WheelParticipation"]
 
+#: Motions of a wheel, of which it has effective masses.
+_DIRECTIONS = ("along", "across", "about", "tilt")
 DIAMETERS = valued(
     "list of whole numbers", "a list of different whole numbers of at least 0",
     lambda v: isinstance(v, list) and len(v) > 0 and len(set(map(str, v))) == len(v)
     and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in v),
 )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class WheelParticipation(Record):
+    """Effective masses of the whole wheel in translations and rotations along its axis and across it."""
+
+    directions: list[str] = entry("along, across: translations; about, tilt: rotations about the axis and across it")
+    effective_mass: list[list[float]] = entry("[mode][direction], of both copies of a wave together", unit="kg, kg m^2")
+    total: list[float] = entry("mass of the wheel by direction", unit="kg, kg m^2")
+    sums: list[float] = entry("shares of the total mass of all modes, by direction")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +64,7 @@ class CyclicModesReport(StepReport, type="cyclic_modes"):
     copies: list[int] = entry("modes of the wheel that each stands for: 2 where waves run in both directions")
     rigid_modes: int = entry("rigid-body modes among them", minimum=0)
     residuals: list[float] = entry()
+    participation: WheelParticipation | None = entry(optional=True)
     asymmetry: float = entry("of the stiffness, over its largest entry; the step takes the symmetric part", given=True)
     equations: int = entry("of the largest problem", given=True)
 
@@ -130,7 +143,7 @@ KIND = CyclicModesStep()
 
 def _found(step: PlannedStep, context: RunContext, linear: Linearised) -> CyclicModesReport:
     """Make the step: its rows, one frame per mode, and its report."""
-    from fem_mbs.analysis.linear.cyclic import sector_matrices
+    from fem_mbs.analysis.linear.cyclic import sector_matrices, wheel_participation
     from fem_mbs.analysis.small_motions import scaled_frames
     from fem_mbs.solvers.eigen.sectors import sector_modes
 
@@ -171,9 +184,18 @@ def _found(step: PlannedStep, context: RunContext, linear: Linearised) -> Cyclic
     mode = np.arange(1.0, len(w2) + 1.0)
     series = {"time": mode, "frequency": f, "nodal diameter": number.astype(float), "residual": residuals}
     context.recorder.append(series, scaled_frames(context, linear, X, mode))
+    vectors = np.concatenate([modes.vectors for modes in found], axis=1)
+    effective, total = wheel_participation(linear, sector, number, vectors)
+    keep = [1, 2] if context.model.dimension == 2 else [0, 1, 2, 3]
+    part = WheelParticipation(
+        directions=[_DIRECTIONS[i] for i in keep], effective_mass=effective[:, keep].tolist(),
+        total=total[keep].tolist(),
+        sums=(effective.sum(axis=0) / np.where(total > 0.0, total, 1.0))[keep].tolist(),
+    )  # fmt: skip
     copies = [modes.copies for modes in found for _ in modes.values]
     return CyclicModesReport(
         name=step.name, sectors=sectors, nodal_diameters=number.tolist(), frequencies_hz=f.tolist(), copies=copies,
         rigid_modes=sum(modes.rigid for modes in found), residuals=residuals.tolist(),
-        asymmetry=linear.asymmetry, equations=max(modes.equations for modes in found), warnings=warnings,
+        participation=part, asymmetry=linear.asymmetry, equations=max(modes.equations for modes in found),
+        warnings=warnings,
     )  # fmt: skip

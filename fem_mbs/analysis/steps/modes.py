@@ -327,23 +327,12 @@ def _condensed(
 def _participation(linear: Linearised, vectors: np.ndarray, inside: Inside | None, others: np.ndarray) -> Participation:
     """Return factors and effective masses in translations and rotations about the axes of coordinates; ``others`` (m,
     k) are the modes' values of the unknowns ``inside`` elements, which are at rest in motions of the whole."""
-    from fem_mbs.solvers.eigen.modal_quantities import participation, rigid_body_motions
+    from fem_mbs.analysis.linear.linearised import rigid_directions
+    from fem_mbs.solvers.eigen.modal_quantities import participation
 
-    system, dim = linear.system, linear.system.dimension
-    n = system.nodes.x.shape[0]
-    x = np.zeros((n, 3))
-    x[:, :dim] = system.nodes.x
-    dof = np.full((n, 6), -1)
-    dof[:, :dim] = system.offset[:n, None] + np.arange(dim)
-    turning = np.flatnonzero(system.nodes.rotational)
-    columns = np.arange(5 if dim == 2 else 3, 6)
-    dof[np.ix_(turning, columns)] = system.offset[turning][:, None] + dim + np.arange(columns.size)
-    directions = rigid_body_motions(x, dof, system.n_dof)
     names = ["x", "y", "z", "rx", "ry", "rz"]
-    wanted = [0, 1, 5] if dim == 2 else list(range(6))
-    held = np.setdiff1d(np.arange(linear.first), linear.owned)
-    directions[held] = 0.0
-    directions = directions[:, wanted]
+    wanted = [0, 1, 5] if linear.system.dimension == 2 else list(range(6))
+    directions = rigid_directions(linear)[:, wanted]
     if inside is not None:
         rest = np.zeros((len(others), directions.shape[1]))
         M = inside.mass_of_all(linear)

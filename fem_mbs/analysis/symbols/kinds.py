@@ -19,6 +19,7 @@ from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass, UserForc
 from fem_mbs.model.connections.friction import Friction
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.nodal_springs import NodalSpring
+from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.geometry import NamedNode, PlacedMesh
 from fem_mbs.model.initial import Assembly, Initial, StartSpeed
@@ -132,6 +133,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     Pressure: loads.pressure,
     Traction: loads.traction,
     PartLoad: loads.part_load,
+    Pretension: loads.pretension,
     Centrifugal: loads.centrifugal,
     RotorAxis: loads.rotor,
     Initial: loads.initial,
@@ -168,15 +170,9 @@ JOINT_GLYPHS = {
 
 
 def drawn_as(kind: type[Declaration]) -> Maker | Elsewhere | NotDrawn:
-    """Return the entry of a kind of declaration, of its nearest base that has one.
-
-    Raises:
-        KeyError: it has none.
-    """
-    for base in kind.__mro__:
-        if base in DRAWN:
-            return DRAWN[base]
-    raise KeyError(kind.__name__)
+    """Return the entry of a kind of declaration: its own, or that of its nearest base; kinds from outside of the
+    package have none and are not drawn."""
+    return next((DRAWN[base] for base in kind.__mro__ if base in DRAWN), NotDrawn("a kind from outside"))
 
 
 def symbols_in(compiled: Any, joints: Sequence[dict[str, Any]]) -> list[Symbol]:

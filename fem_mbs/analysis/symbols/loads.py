@@ -21,6 +21,7 @@ __all__ = [
     "motion",
     "part_load",
     "pressure",
+    "pretension",
     "rotor",
     "start_speed",
     "traction",
@@ -129,6 +130,14 @@ def _normal(x: np.ndarray, line: bool) -> np.ndarray:
             n = n + np.cross(corners[2], corners[3])
     length = float(np.linalg.norm(n))
     return n / length if length > 0.0 else n
+
+
+def pretension(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    section = next(cut for cut in drawing.building.pretensions if cut.name == said.name)
+    end = _middle(drawing, section.nodes)
+    axis = drawing.vector(section.direction)
+    text = told(said, "on", "point", "direction")
+    yield Symbol("loads", "pretension", said.name, "pre-tension section", text, [end], axis)
 
 
 def part_load(said: Any, drawing: Drawing) -> Iterator[Symbol]:

@@ -344,8 +344,10 @@ def _mean_rotation(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray)
     c = turn.ravel()
     kept = np.abs(c) > 1e-12 * np.abs(c).max()
     order = np.argsort(-np.abs(c[kept]), kind="stable")
-    terms = (np.r_[v[kept][order], last] for v, last in ((node, ref), (component, 0), (c, -float(len(own)))))
-    table.add(*terms, where, preferred=False)
+    nodes, components, coefficients = (
+        np.r_[v[kept][order], last] for v, last in ((node, ref), (component, 0), (c, -float(len(own))))
+    )
+    table.add(nodes, components, coefficients, where, preferred=False)
 
 
 def _flat(conv: Conversion, table: _Table, mpc: Mpc, nodes: np.ndarray) -> None:
@@ -438,7 +440,12 @@ def _coupling(conv: Conversion, table: _Table, coupling: Coupling, number: int) 
             table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where, preferred=free)
         return
     if coupling.kind == "distributing":
-        if coupling.orientation is not None:
+        if conv.deck.of_abaqus and set(dofs) < {1, 2, 3, 4, 5, 6}:
+            raise UnsupportedError(
+                f"a distributing coupling of the directions {', '.join(map(str, dofs))} alone is not supported",
+                place=coupling.where, remedy="couple all six",
+            )  # fmt: skip
+        if coupling.orientation is not None and not conv.deck.of_abaqus:
             conv.note(
                 f"{coupling.where}: the directions of node {coupling.ref_node} are those of the ORIENTATION, for "
                 "supports, loads and prints, as in CalculiX (in Abaqus they are global)",
@@ -601,8 +608,8 @@ def _held(conv: Conversion, boundary: Boundary) -> np.ndarray:
 def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
     deck = conv.deck
     before = _entries(conv, deck.boundaries)
-    free = [[b for b in step.boundaries if not b.fixed] for step in deck.steps]
-    per_step = [_entries(conv, own, zero=not is_general(step)) for own, step in zip(free, deck.steps, strict=True)]
+    valued = [[b for b in step.boundaries if not b.fixed] for step in deck.steps]
+    per_step = [_entries(conv, own, zero=not is_general(step)) for own, step in zip(valued, deck.steps, strict=True)]
     _keep_fixed(conv, table, before, per_step)
     _move_bases(conv, before, per_step)
     alone = _of_single_steps(conv, table, before, per_step)

@@ -128,7 +128,8 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
             why = "which no element uses" if not conv.used[nodes[~exists][0]] else "which has no rotation"
             conv.note(f"{c.where}: the load on direction {c.dof} of node {lost}, {why}, is left out", Effect.DIFFERS)
         if c.follower:
-            conv.note(f"{c.where}: FOLLOWER is not used; the load keeps its direction")
+            told = f"{c.where}: FOLLOWER is not used; the load keeps its direction"
+            conv.note(told, Effect.DROPPED if conv.nlgeom else Effect.NONE)
         keys = 6 * nodes[exists] + dof[exists]
         if len(keys) != len(np.unique(keys)):
             conv.note(f"{c.where}: a node is named twice; its load counts once", Effect.DIFFERS)
@@ -594,7 +595,7 @@ def _materials(conv: Conversion, group: Group) -> list[Material]:
     """Return the materials of elements, those of all layers."""
     section = group.section
     layers = section.layers if isinstance(section, ShellSection) else ()
-    names = [layer.material for layer in layers] or [getattr(section, "material", None)]
+    names: list[str | None] = [layer.material for layer in layers] or [getattr(section, "material", None)]
     return [conv.deck.materials[name] for name in names if name is not None]
 
 

@@ -304,10 +304,11 @@ class Conversion:
                 axes[inside] = _axes(t.system, t.a, t.b, np.zeros(3), self.deck.x[nodes[inside]], t.where)
                 has |= inside
         for coupling in self.deck.couplings:
-            if coupling.kind == "distributing" and coupling.orientation is not None:
-                inside = nodes == self.node(coupling.ref_node)
-                axes[inside] = axes_at(self.deck.orientations[coupling.orientation], self.deck.x[nodes[inside]])
-                has |= inside
+            if coupling.kind != "distributing" or coupling.orientation is None or self.deck.of_abaqus:
+                continue  # the directions of the node are global
+            inside = nodes == self.node(coupling.ref_node)
+            axes[inside] = axes_at(self.deck.orientations[coupling.orientation], self.deck.x[nodes[inside]])
+            has |= inside
         return axes, has
 
 

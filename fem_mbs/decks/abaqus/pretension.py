@@ -117,8 +117,8 @@ def section_equations(conv: Conversion, add: Callable[..., None]) -> None:
             k = np.flatnonzero(np.abs(cut.direction) > 1e-10)
             k = k[np.argsort(-np.abs(cut.direction[k]), kind="stable")]
             n = cut.direction[k]
-            nodes = [cut.nodes[0]] * len(k) + [cut.doubles[0]] * len(k) + [cut.control]
-            add(nodes, [*k, *k, 0], [*n, *-n, 1.0], cut.where)
+            ends = [cut.nodes[0]] * len(k) + [cut.doubles[0]] * len(k) + [cut.control]
+            add(ends, [*k, *k, 0], [*n, *-n, 1.0], cut.where)
             continue
         turning = conv.rotational[cut.nodes]
         terms = section_terms(cut.nodes, cut.doubles, cut.control, cut.direction[:dim], turning)

@@ -213,7 +213,7 @@ def describe(converted: Converted) -> list[str]:
         section = group.section
         made_of = section.material or getattr(section, "shape", "")
         lines.append(f"{group.name}: {len(group.ids)} elements {group.type} ({how}), {made_of}")
-    points = ("mass", "rotary inertia", "spring", "dashpot")
+    points = ("mass", "rotary inertia", "spring", "dashpot", "connector")
     lines += [f"{len(b.ids)} elements {b.type} ({b.family})" for b in deck.blocks if b.family in points]
     counts = {
         "equations": len(deck.equations), "MPCs": len(deck.mpcs), "rigid bodies": len(deck.rigid_bodies),

@@ -30,7 +30,7 @@ from fem_mbs.decks.abaqus.time import Timeline, is_general
 from fem_mbs.decks.abaqus.vibrations import VIBRATION, make_vibrations
 from fem_mbs.declarations.steps import StepKind, step_kind
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import DeckStep, OutputRequest, ShellSection
+from fem_mbs.meshes.abaqus.deck import Boundary, Cload, DeckStep, Dload, Dsload, OutputRequest, ShellSection
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["StepPlan", "make_steps"]
@@ -172,7 +172,10 @@ def _of_vibrations(conv: Conversion, step: DeckStep) -> None:
     """
     if step.procedure == VIBRATION:
         return
-    for entry in (*step.boundaries, *step.cloads, *step.dloads, *step.dsloads):
+    entries: tuple[Boundary | Cload | Dload | Dsload, ...] = (
+        *step.boundaries, *step.cloads, *step.dloads, *step.dsloads
+    )  # fmt: skip
+    for entry in entries:
         if entry.imaginary:
             conv.note(f"{entry.where}: IMAGINARY or LOAD CASE=2 has no meaning in a step {step.procedure}")
     for base in step.base_motions:

@@ -15,7 +15,7 @@ import numpy as np
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.decks.abaqus.time import Given
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import Boundary, DeckStep
+from fem_mbs.meshes.abaqus.deck import Boundary, Cload, DeckStep, Dload, Dsload
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["VIBRATION", "Shake", "load_parts", "make_vibrations", "shaken_supports"]
@@ -48,7 +48,9 @@ def load_parts(step: DeckStep) -> list[tuple[DeckStep, Shake]]:
     Raises:
         UnsupportedError: a load has two amplitudes, or the step a centrifugal load.
     """
-    lists = {"cloads": step.cloads, "dloads": step.dloads, "dsloads": step.dsloads}
+    lists: dict[str, tuple[Cload | Dload | Dsload, ...]] = {
+        "cloads": step.cloads, "dloads": step.dloads, "dsloads": step.dsloads
+    }  # fmt: skip
     for load in step.dloads:
         if load.kind == "centrifugal":
             raise UnsupportedError(
@@ -60,7 +62,7 @@ def load_parts(step: DeckStep) -> list[tuple[DeckStep, Shake]]:
     found = []
     for amplitude, imaginary in kinds:
         kind = (amplitude, imaginary)
-        own = {
+        own: dict[str, Any] = {
             name: tuple(replace(e, amplitude=None) for e in entries if (e.amplitude, e.imaginary) == kind)
             for name, entries in lists.items()
         }
@@ -71,10 +73,11 @@ def load_parts(step: DeckStep) -> list[tuple[DeckStep, Shake]]:
 def _check_amplitudes(step: DeckStep) -> None:
     """Refuse a load that is given with two amplitudes, of which only the last would count."""
     seen: dict[tuple, str | None] = {}
-    for load in (*step.cloads, *step.dloads, *step.dsloads):
+    loads: tuple[Cload | Dload | Dsload, ...] = (*step.cloads, *step.dloads, *step.dsloads)
+    for load in loads:
         places: Any = getattr(load, "nodes", getattr(load, "elements", None))
         label = getattr(load, "dof", getattr(load, "label", None))
-        for place in [load.surface] if places is None else np.asarray(places).tolist():
+        for place in [load.surface] if isinstance(load, Dsload) else np.asarray(places).tolist():
             key = (type(load), label, place, load.imaginary)
             if seen.setdefault(key, load.amplitude) != load.amplitude:
                 raise UnsupportedError(
@@ -119,7 +122,8 @@ def shaken_supports(
     for number, ((dof, courses), mine) in enumerate(groups.items(), 1):
         name = f"shaking support {number} {'xyz'[dof]}"
         conv.places[name] = where[mine[0]]
-        conv.model.motion(name, np.array(mine) // 6, "xyz"[dof], 0.0)
+        nodes: Any = np.array(mine) // 6
+        conv.model.motion(name, nodes, "xyz"[dof], 0.0)
         for i, found in courses:
             conv.shaken.setdefault(i, {})[name] = found
     return keys
@@ -199,6 +203,7 @@ def make_vibrations(
 
 def _spectrum(conv: Conversion, shake: Shake, lowest: float, highest: float) -> list[list[float]]:
     """Return rows of frequency, size and phase [degrees] of a shake with an amplitude over the frequency."""
+    assert shake.amplitude is not None
     amplitude = conv.deck.amplitudes[shake.amplitude]
     if amplitude.definition != "TABULAR":
         raise UnsupportedError(

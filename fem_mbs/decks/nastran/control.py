@@ -39,7 +39,7 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
         "AERO AEROS CAERO1 CAERO2 PAERO1 PAERO2 SPLINE1 SPLINE2 SPLINE4 SPLINE5 MKAERO1 MKAERO2 FLUTTER FLFACT AELIST "
         "AEFACT AESURF AESTAT AELINK AECOMP AECOMPL TRIM MONPNT1 GUST"
     ): "they belong to aeroelasticity",
-    _words("FREQ3 FREQ4 FREQ5 DPHASE DELAY"): "they are noted where something selects them",
+    _words("FREQ3 FREQ4 FREQ5"): "they are noted where something selects them",
     _words("DESVAR DRESP1 DRESP2 DVPREL1 DVPREL2 DCONSTR DCONADD DOPTPRM DLINK"): "they belong to optimisation",
 }
 #: Parameters that are used, or change no result of the solutions that are computed.
@@ -53,7 +53,7 @@ PARAMETERS: dict[tuple[str, ...], str] = {
         "SIGMA ERROR POSTEXT OUNIT1K PRTPG PRTMGG PRTGPDT PRTDOF PRTSTIFD PRTSTIFF PRTYS PRTUO0 PRTTSET PRTSCP PRTRMG "
         "PRTQSYS PRTPHIZL PRTPHIXA PRTMXX PRTMASS PRTKXX PRTIFLTM PRTHMN PRTGOA PRTGMN PRTFOR PRTDLR PRTCORD PRTCGLTM "
         "PRTBASIC PRTCONN PRTOU4 PRTPSET PRTANS PRTMAT EQCHECK OIBULK OMACHPR GPWG LAMA XFLAG PLTMSG "
-        "OELMSET OGRDSET GEOMU PRTEQIN GPECT CUSROUT ELEMOUT MAXLINES OUTOPT OUNIT2K NOFISR"
+        "OELMSET OGRDSET GEOMU PRTEQIN GPECT CUSROUT ELEMOUT MAXLINES OUTOPT OUNIT2K OMODES NOFISR"
     ): "they concern output",
     _words(
         "AUTOSPCR BAILOUT MAXRATIO EPZERO ALTRED ASING MPCX SNORM FIXEDB DISPTYP SOLLIB SPARSTOR RCONDK LANCMETH "
@@ -71,7 +71,7 @@ PARAMETERS: dict[tuple[str, ...], str] = {
 COMMANDS: dict[tuple[str, ...], str] = {
     _words(
         "TITLE SPC MPC LOAD METHOD STATSUB AUTOSPC TEMPERATURE DISPLACEMENT VELOCITY ACCELERATION SPCFORCES FORCE "
-        "STRESS STRAIN SET SUBCASE DLOAD FREQUENCY TSTEP SDAMPING LOADSET"
+        "STRESS STRAIN SET SUBCASE DLOAD FREQUENCY TSTEP SDAMPING LOADSET CMETHOD"
     ): "used",
     _words(
         "SUBTITLE LABEL ECHO MAXLINES LINE OUTPUT MPCFORCES OLOAD GPFORCE GPSTRESS "
@@ -83,7 +83,7 @@ COMMANDS: dict[tuple[str, ...], str] = {
         "PLSTRN THSTRN OTEMP"
     ): "they concern output",
     _words("ANALYSIS SEALL SUPER SEFINAL RESVEC RESVINER PARAM SOL APP TIME DIAG ID CEND BEGIN"): "they select nothing",
-    _words("CMETHOD IC NLPARM"): "they belong to solutions that are refused",
+    _words("IC NLPARM"): "they belong to solutions that are refused",
 }
 #: Commands that change results and are not supported.
 DROPPED_COMMANDS: dict[str, str] = {
@@ -97,13 +97,16 @@ DROPPED_COMMANDS: dict[str, str] = {
 }  # fmt: skip
 
 
+#: What asks for a temperature without strain reads it.
+_TREF = ("tref", Effect.NONE, "no temperatures act on it, or the laminate has its own")
 #: Fields that no result depends on: entry -> fields, effect, why.
 UNUSED_FIELDS: dict[str, tuple[tuple[str, Effect, str], ...]] = {
     "MAT1": (("st sc ss", Effect.NONE, "limits of stress"), ("mcsid", Effect.NONE, "axes of an isotropic material")),
-    "MAT2": (("st sc ss", Effect.NONE, "limits of stress"),),
-    "MAT8": (("xt xc yt yc s f12 strn", Effect.NONE, "limits of stress"),),
+    "MAT2": (("st sc ss", Effect.NONE, "limits of stress"), _TREF),
+    "MAT8": (("xt xc yt yc s f12 strn", Effect.NONE, "limits of stress"), _TREF),
     "PSHELL": (("z1 z2", Effect.NONE, "where stresses are printed"),),
-    "PCOMP": (("sb ft", Effect.NONE, "limits of stress"),),
+    "PCOMP": (("sb ft", Effect.NONE, "limits of stress"), _TREF),
+    "PCOMPG": (("sb ft", Effect.NONE, "limits of stress"), _TREF),
     "PSOLID": (
         ("stress", Effect.NONE, "where stresses are printed"), ("cordm", Effect.NONE, "axes of an isotropic material"),
         ("in", Effect.NONE, "the integration of MSC Nastran, whose elements are others"),
@@ -122,6 +125,10 @@ UNUSED_FIELDS: dict[str, tuple[tuple[str, Effect, str], ...]] = {
     "EIGR": (
         ("method ne options", Effect.NONE, "the conduct of the other program"),
         ("norm g c", Effect.NONE, "shapes have unit modal mass"),
+    ),
+    "EIGC": (
+        ("method e", Effect.NONE, "the conduct of the other program"),
+        ("norm g c", Effect.NONE, "the size of the shapes"),
     ),
     "EIGB": (
         ("nep", Effect.NONE, "an estimate of the number of roots"),
@@ -180,11 +187,9 @@ def check_content(conv: Conversion) -> None:
 
 def entry_words() -> list[Word]:
     """Return what becomes of bulk data entries."""
-    stopped = {"MAT2": "anisotropic materials of shells"}
-    out = [Word(name, Use.STOPPED, stopped[name]) for name in stopped]
     passed = {"SUPORT": "free bodies have their modes all the same"}
-    out += [Word(name, Use.PASSED, why) for name, why in passed.items()]
-    unused = {*stopped, *passed, *_DAMPERS}
+    out = [Word(name, Use.PASSED, why) for name, why in passed.items()]
+    unused = {*passed, *_DAMPERS}
     out += [Word(name, Use.USED, kind.text) for name, kind in CARDS.items() if name not in unused]
     out += [
         Word(name, Use.USED, f"{CARDS[name].text}; without effect on statics, modes and buckling") for name in _DAMPERS

@@ -28,7 +28,7 @@ from fem_mbs.meshes.vocabulary import Effect
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["PARAMETERS", "RESPONSES", "Table", "add_response", "table_of"]
+__all__ = ["PARAMETERS", "RESPONSES", "Table", "add_response", "loss_factor", "note_parameters", "table_of"]
 
 #: Solutions that are responses.
 RESPONSES = {
@@ -41,6 +41,9 @@ PARAMETERS: dict[str, Callable[[Any], bool]] = {
     "LFREQ": lambda v: v == 0, "LMODES": lambda v: v == 0, "LMODESFL": lambda v: True, "KDAMP": lambda v: v == 1,
     "HFREQ": lambda v: isinstance(v, float) and v >= 1e30,
 }  # fmt: skip
+
+#: Parameters of damping by mass and by stiffness.
+_RAYLEIGH = ("ALPHA1", "ALPHA2")
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -152,24 +155,17 @@ def _function(conv: Conversion, card: Card, key: str, blank: float) -> Callable[
     return table_of(conv, value, card.where)
 
 
-def _number(card: Card, key: str, entry: str) -> float:
-    """Return a delay or phase that is a number of the entry itself."""
-    value = card[key]
-    if isinstance(value, int) and value != 0:
-        raise UnsupportedError(
-            f"{card.name}: {entry} by grid points is not supported", place=card.where, remedy="give one real number"
-        )
-    return float(value or 0.0)
-
-
 # --- excitations -----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class _Excitation:
-    """A load of a response: its entry, its factor, and the forces and moments (n, 6) of the grid points."""
+    """A load of a response: its entry, its factor, the forces and moments (n, 6) of the grid points, its delay [s] and
+    its phase [degrees]."""
 
     card: Card
     factor: float
     case: LoadCase
+    delay: float
+    phase: float
 
 
 def _chosen(conv: Conversion, subcase: Subcase, names: tuple[str, ...]) -> Iterator[tuple[Card, float]]:
@@ -200,10 +196,6 @@ def _excitations(conv: Conversion, subcase: Subcase, mass: csr_matrix | None) ->
     """
     if not subcase.set("DLOAD"):
         raise ModelError("the subcase has no DLOAD", place=subcase.where, remedy="select one")
-    if subcase.set("LOADSET"):
-        raise UnsupportedError(
-            "LOADSET is not supported", place=subcase.commands["LOADSET"].where, remedy="give the loads the EXCITEID"
-        )
     names = ("RLOAD1", "RLOAD2") if conv.over_frequency else ("TLOAD1", "TLOAD2")
     out = []
     for card, factor in _chosen(conv, subcase, names):
@@ -212,14 +204,58 @@ def _excitations(conv: Conversion, subcase: Subcase, mass: csr_matrix | None) ->
                 f"{card.name}: TYPE = {card['type']} (supports that move) is not supported", place=card.where,
                 remedy="give forces",
             )  # fmt: skip
-        case = find_excitation(conv, card["exciteid"], mass)
+        case = find_excitation(conv, card["exciteid"], subcase.set("LOADSET"), mass)
         if case is None:
             raise ModelError(
                 f"there is no DAREA or load set {card['exciteid']}", place=card.where, remedy="mend the number"
             )
         if case.fixed:
             raise UnsupportedError("line loads on bars over frequency or time are not supported", place=card.where)
-        out.append(_Excitation(card, factor, case))
+        if not case.forces.any():
+            conv.note(f"{card.name} has no loads that act", Effect.NONE, card.where)
+            for key in card.values:
+                card[key]  # so nothing of it changes the answer
+            continue
+        for delay, phase, forces in _shifted(conv, card, case.forces):
+            out.append(_Excitation(card, factor, LoadCase(forces), delay, phase))
+    return out
+
+
+def _shifted(conv: Conversion, card: Card, forces: np.ndarray) -> Iterator[tuple[float, float, np.ndarray]]:
+    """Yield the parts of forces (n, 6) with the same delay and phase."""
+    delay = _by_components(conv, card, "delay", "DELAY")
+    phase = _by_components(conv, card, "dphase", "DPHASE") if "dphase" in card.values else np.zeros_like(delay)
+    pairs = np.stack((delay, phase), axis=2)
+    if not np.ptp(pairs.reshape(-1, 2), axis=0).any():
+        yield float(delay[0, 0]), float(phase[0, 0]), forces
+        return
+    nodes = np.arange(len(forces))
+    along = conv.to_deck(nodes, forces)
+    for a, b in np.unique(pairs[along != 0.0], axis=0).tolist():
+        mine = (pairs == (a, b)).all(axis=2)
+        yield a, b, conv.to_basic(nodes, np.where(mine, along, 0.0))
+
+
+def _by_components(conv: Conversion, card: Card, key: str, entry: str) -> np.ndarray:
+    """Return the delay or phase (n, 6) of the components of the deck: a number of the load itself, or by entries.
+
+    Raises:
+        ModelError: there are no such entries.
+    """
+    value = card[key]
+    out = np.full((len(conv.grids.ids), 6), float(value or 0.0) if not isinstance(value, int) else 0.0)
+    if not isinstance(value, int) or value == 0:
+        return out
+    found = [one for one in conv.deck.of(entry) if one["sid"] == value]
+    if not found:
+        raise ModelError(f"there is no {entry} {value}", place=card.where, remedy="add one, or give a real number")
+    for one in found:
+        for k in "12":
+            if one[f"p{k}"] is None:
+                continue
+            node = conv.grids.index(one[f"p{k}"], one.where, scalar=True)
+            for component in conv.grids.components(node, one[f"c{k}"], one.where):
+                out[node, component] = one[f"t{k}"]
     return out
 
 
@@ -235,7 +271,7 @@ def _spectrum(conv: Conversion, load: _Excitation, f: np.ndarray) -> list[list[f
         if card["tb"] is None:
             raise ModelError("RLOAD2 has no TB", place=card.where, remedy="give it")
         value = _function(conv, card, "tb", 0.0)(f) * np.exp(1j * np.deg2rad(_function(conv, card, "tp", 0.0)(f)))
-    turn = np.deg2rad(_number(card, "dphase", "DPHASE")) - 2.0 * np.pi * f * _number(card, "delay", "DELAY")
+    turn = np.deg2rad(load.phase) - 2.0 * np.pi * f * load.delay
     value = load.factor * value * np.exp(1j * turn)
     if not np.isfinite(value).all():
         raise ModelError(
@@ -250,7 +286,7 @@ def _course(conv: Conversion, load: _Excitation) -> dict[str, Any]:
     card = load.card
     if card["us0"] or card["vs0"]:
         raise UnsupportedError("initial values US0, VS0 are not supported", place=card.where)
-    delay = _number(card, "delay", "DELAY")
+    delay = load.delay
     if card.name == "TLOAD2":
         t1, t2 = card["t1"], card["t2"]
         if not t2 > t1:
@@ -343,7 +379,7 @@ def _losses(conv: Conversion) -> Iterator[tuple[float, str]]:
         if group.kind in ("bar", "rod"):
             material = group.data.material
             yield material.loss, material.where
-        elif section.name == "PCOMP":
+        elif section.name in ("PCOMP", "PCOMPG"):
             yield section["ge"], section.where
         else:
             number = section["mid"] if group.kind == "solid" else section["mid1"] or section["mid2"]
@@ -352,7 +388,7 @@ def _losses(conv: Conversion) -> Iterator[tuple[float, str]]:
     yield from spring_losses(conv)
 
 
-def _loss(conv: Conversion) -> float:
+def loss_factor(conv: Conversion) -> float:
     """Return the loss factor of the whole stiffness: PARAM,G and the GE of all elements, if that is one.
 
     Where GE differs between elements, it is dropped content.
@@ -409,12 +445,18 @@ def _add_loads(
     return names
 
 
-def _check(conv: Conversion, subcase: Subcase) -> None:
-    """Note what changes a response and is not supported."""
+def note_parameters(conv: Conversion, what: str) -> None:
+    """Note the parameters that change a solution, ``what``, and are not supported in it."""
     for name, harmless in PARAMETERS.items():
         given = conv.deck.params.get(name)
-        if given is not None and not harmless(given.values[0]):
-            conv.note(f"PARAM,{name} = {given.values[0]} is not used in responses", where=given.where)
+        used = conv.deck.sol == 111 and name in _RAYLEIGH
+        if given is not None and not used and not harmless(given.values[0]):
+            conv.note(f"PARAM,{name} = {given.values[0]} is not used in {what}", where=given.where)
+
+
+def _check(conv: Conversion, subcase: Subcase) -> None:
+    """Note what changes a response and is not supported."""
+    note_parameters(conv, "responses")
     for name in ("IC", "STATSUB", "CMETHOD", "NONLINEAR", "TFL"):
         if name in subcase.commands:
             conv.note(f"{name} is not used in responses", where=subcase.commands[name].where)
@@ -440,10 +482,18 @@ def add_response(
     f = _frequencies(conv, subcase)
     names = _add_loads(conv, subcase, loads, lambda _: {"kind": "constant", "value": 1.0})
     spectra = {key: _spectrum(conv, load, np.array(f)) for key, load in names.items()}
-    options: dict[str, Any] = {"loads": list(names), "spectra": spectra, "frames": len(f), "structural": _loss(conv)}
+    options: dict[str, Any] = {
+        "loads": list(names),
+        "spectra": spectra,
+        "frames": len(f),
+        "structural": loss_factor(conv),
+    }
     if sol == 108:
         model.harmonic_step(f, name, method="direct", **options)
     else:
+        rayleigh = [float(conv.deck.param(key, 0.0)) for key in _RAYLEIGH]
+        if any(rayleigh):
+            options["rayleigh"] = rayleigh
         model.harmonic_step(f, name, method="modal", damping=_modal_damping(conv, subcase), **method(), **options)
     return [name]
 

@@ -14,7 +14,7 @@ import numpy as np
 from fem_mbs.decks.nastran.bars import Bars, Rods, bar_axes
 from fem_mbs.decks.nastran.model import Conversion, Group, isotropic
 from fem_mbs.decks.nastran.shells import TYPES as SHELLS
-from fem_mbs.decks.nastran.shells import shell_nodes
+from fem_mbs.decks.nastran.shells import reference_temperature, shell_nodes
 from fem_mbs.decks.nastran.solids import FACES
 from fem_mbs.elements.solids import shapes
 from fem_mbs.errors import ModelError, UnsupportedError
@@ -43,8 +43,8 @@ class LoadCase:
     temperatures: np.ndarray | None = None
 
 
-def _sets(conv: Conversion, number: int, subcase: Subcase) -> dict[int, float]:
-    """Return load sets and factors that a selected number stands for.
+def _sets(conv: Conversion, number: int, where: str) -> dict[int, float]:
+    """Return load sets and factors that a number stands for, which is selected at a place.
 
     Raises:
         ModelError: there are no such loads.
@@ -55,7 +55,6 @@ def _sets(conv: Conversion, number: int, subcase: Subcase) -> dict[int, float]:
     there = {card["sid"] for card in conv.deck.of(*KINDS)}
     if not unions:
         if number not in there:
-            where = subcase.commands["LOAD"].where
             known = {e.name for e in conv.deck.unknown if e.fields and e.fields[0] == str(number)}
             if known:
                 return {}
@@ -96,15 +95,23 @@ def find_loads(conv: Conversion, subcase: Subcase, mass: csr_matrix | None) -> L
         ModelError: entries that name what is not there, or that the model does not have, with file and line.
     """
     number = conv.select(subcase, "LOAD")
-    case = _loads_of_sets(conv, _sets(conv, number, subcase) if number else {}, mass)
+    sets = _sets(conv, number, subcase.commands["LOAD"].where) if number else {}
+    case = _loads_of_sets(conv, sets, mass)
     _temperatures(conv, subcase, case)
     _no_rotation(conv, case)
     return case
 
 
-def find_excitation(conv: Conversion, number: int, mass: csr_matrix | None) -> LoadCase | None:
-    """Return the loads that EXCITEID stands for: DAREA, and load sets of the same number; None where there is none."""
-    case = _loads_of_sets(conv, {number: 1.0}, mass)
+def find_excitation(conv: Conversion, number: int, sequence: int, mass: csr_matrix | None) -> LoadCase | None:
+    """Return the loads that EXCITEID stands for: DAREA, and load sets of the same number, or those that LSEQ of the
+    ``sequence`` (LOADSET; 0: none) names; None where there is none."""
+    named = [card for card in conv.deck.of("LSEQ") if sequence and card["sid"] == sequence and card["darea"] == number]
+    sets = {number: 1.0}
+    for card in named:
+        if card["tid"]:
+            conv.note("LSEQ: temperatures (TID) over frequency or time are not used", where=card.where)
+        sets = _sets(conv, card["lid"], card.where) if card["lid"] else {}
+    case = _loads_of_sets(conv, sets, mass)
     areas = [card for card in conv.deck.of("DAREA") if card["sid"] == number]
     for card in areas:
         for k in "12":
@@ -117,7 +124,7 @@ def find_excitation(conv: Conversion, number: int, mass: csr_matrix | None) -> L
             value = np.zeros((1, 6))
             value[0, found[0]] = card[f"a{k}"]
             case.forces[at] += conv.to_basic(np.array([at]), value)[0]
-    if not areas and not any(card["sid"] == number for card in conv.deck.of(*KINDS)):
+    if not areas and not named and not any(card["sid"] == number for card in conv.deck.of(*KINDS)):
         return None
     _no_rotation(conv, case)
     return case
@@ -454,10 +461,7 @@ def _temperatures(conv: Conversion, subcase: Subcase, case: LoadCase) -> None:
                 place=command.where,
                 remedy="add TEMPD",
             )
-        if group.kind == "solid":
-            continue
-        if group.kind == "shell":
-            conv.note(f"temperatures of {group.section.name} are not used", where=group.section.where)
+        if group.kind in ("solid", "shell"):
             continue
         m = group.data.material
         change = values - (m.tref if start is None else start[group.nodes])
@@ -493,9 +497,11 @@ def _heat_line(conv: Conversion, case: LoadCase, number: int, stress: np.ndarray
 
 
 def thermal_reference(conv: Conversion, group: Group, initial: bool) -> float:
-    """Return the temperature without strain of a solid; 0 where initial temperatures are subtracted already."""
+    """Return the temperature without strain of a part; 0 where initial temperatures are subtracted already."""
     if initial:
         return 0.0
+    if group.kind == "shell":
+        return reference_temperature(conv, group)
     mid = group.section["mid"]
     for card in conv.deck.of("MAT9"):
         if card.id == mid:

@@ -91,6 +91,11 @@ class Conversion:
             places.append(where)
 
     @property
+    def complex_stiffness(self) -> bool:
+        """Return whether structural damping counts in the solution: frequency responses and complex modes."""
+        return self.deck.sol in (107, 108, 110, 111)
+
+    @property
     def over_frequency(self) -> bool:
         """Return whether the solution is a frequency response, which has structural damping."""
         return self.deck.sol in (108, 111)

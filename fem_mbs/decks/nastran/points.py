@@ -61,7 +61,7 @@ def make_points(conv: Conversion) -> None:
     for card in conv.deck.of("CONM1"):
         _mass_matrix(conv, card)
     for card, stiffness, loss, _ in springs(conv):
-        if loss and not conv.over_frequency:
+        if loss and not conv.complex_stiffness:
             conv.note(f"{card.name}: the structural damping GE is not used", Effect.NONE, card.where)
         if stiffness:
             _spring(conv, card, {"stiffness": stiffness})
@@ -92,7 +92,8 @@ def springs(conv: Conversion) -> Iterator[tuple[Card, float, float, float]]:
             continue
         if card["pid"] not in known:
             one_of(conv, ("PELAS",), card["pid"], "property of springs", card.where)
-        yield (card, *known[card["pid"]])
+        stiffness, loss, coefficient = known[card["pid"]]
+        yield card, stiffness, loss, coefficient
 
 
 def spring_losses(conv: Conversion) -> Iterator[tuple[float, str]]:
@@ -270,7 +271,7 @@ def _bush_values(conv: Conversion, card: Card) -> dict[str, np.ndarray]:
                 raise UnsupportedError(f"PBUSH {card.id}: a stiffness that is no number", place=card.where)
             out[str(kind)] = np.array([float(v or 0.0) for v in row[2:]])
         elif kind == "GE":
-            effect = Effect.DROPPED if conv.over_frequency else Effect.NONE
+            effect = Effect.DROPPED if conv.complex_stiffness else Effect.NONE
             conv.note("PBUSH: the structural damping GE is not used", effect, card.where)
         elif kind == "RCV":
             if any(isinstance(v, str) for v in row[2:6]):

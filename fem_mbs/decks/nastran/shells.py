@@ -6,19 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.decks.nastran.model import Conversion, Group, isotropic
+from fem_mbs.decks.nastran.model import Conversion, Group, isotropic, one_of
 from fem_mbs.elements.shells.surface import CELLS
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.vocabulary import Effect
 
-__all__ = ["TYPES", "find_shells", "make_shells", "material_axes", "shell_nodes"]
+__all__ = [
+    "PROPERTIES", "TYPES", "find_shells", "make_shells", "material_axes", "reference_temperature", "shell_nodes",
+    "takes_temperatures",
+]  # fmt: skip
 
 #: Type -> number of corners and cell.
 TYPES = {
     "CQUAD4": (4, "quad"), "CQUADR": (4, "quad"), "CTRIA3": (3, "triangle"), "CTRIAR": (3, "triangle"),
     "CQUAD8": (4, "quad8"), "CTRIA6": (3, "triangle6"),
 }  # fmt: skip
+PROPERTIES = ("PSHELL", "PCOMP", "PCOMPG")
 #: Factor on the shear stiffness that stands for none that gives way.
 _RIGID = 1e4
 #: Shear factor of PSHELL by default, and how near to it a value is the same.
@@ -31,7 +35,7 @@ def find_shells(conv: Conversion) -> None:
     Raises:
         ModelError: grid points and properties that are not there, or that the model does not have.
     """
-    known = {card.id: card for card in conv.deck.of("PSHELL", "PCOMP")}
+    known = {card.id: card for card in conv.deck.of(*PROPERTIES)}
     parts: dict[tuple[str, int], list[Card]] = {}
     for card in conv.deck.of(*TYPES):
         if card["pid"] not in known:
@@ -81,7 +85,7 @@ def make_shells(conv: Conversion) -> None:
     for i, group in enumerate(conv.groups):
         if group.kind != "shell":
             continue
-        make = _laminate if group.section.name == "PCOMP" else _homogeneous
+        make = _homogeneous if group.section.name == "PSHELL" else _laminate
         options = make(conv, group)
         mass = "consistent" if conv.coupled else "lumped"
         if not _is_membrane(group.section):
@@ -98,6 +102,23 @@ def make_shells(conv: Conversion) -> None:
                 raise ModelError(f"{error.text}", place=group.section.where, remedy=error.remedy) from None
             card = next((c for c in group.data if c.id == error.value), group.data[0])
             raise ModelError(f"{card.name} {card.id} has no area or folds over itself", place=card.where) from None
+
+
+def takes_temperatures(conv: Conversion, group: Group) -> bool:
+    """Return whether temperatures strain the shells of a part."""
+    if group.nodes.shape[1] > 4:
+        conv.note(f"temperatures of {group.type} are not used", where=group.section.where)
+        return False
+    made = next(g for g in conv.model.building.shell_groups.values() if g.name == group.name)
+    return bool(made.section.expansion.any())
+
+
+def reference_temperature(conv: Conversion, group: Group) -> float:
+    """Return the temperature without strain of shells: of a PCOMP, or of the material of a PSHELL."""
+    s = group.section
+    if s.name != "PSHELL":
+        return float(s["tref"])
+    return float(one_of(conv, ("MAT1", "MAT2", "MAT8"), s["mid1"], "material", s.where)["tref"])
 
 
 def _is_membrane(section: Card) -> bool:
@@ -120,27 +141,100 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
             f"PSHELL {s.id}: MID4, coupling of membrane and bending, is not supported", place=s.where
         )
     membrane = _is_membrane(s)
-    if not membrane and abs(s["bk"] - 1.0) > _SAME:
-        conv.note(f"PSHELL: 12I/T**3 = {s['bk']:g} is not used", where=s.where)
     thickness = np.array([_thickness(card, s) for card in group.data])
+    nsm = s["nsm"] * conv.wtmass / float(thickness.mean())
+    options: dict[str, Any] = {"thickness": thickness, "offset": _offsets(group)}
+    if not membrane and abs(s["bk"] - 1.0) > _SAME:
+        if not s["bk"] > 0.0:
+            raise ModelError(f"PSHELL {s.id}: 12I/T**3 = {s['bk']:g} is not positive", place=s.where)
+        options["bending_factor"] = s["bk"]
+    plane = next((card for card in conv.deck.of("MAT2", "MAT8") if card.id == s["mid1"]), None)
+    if plane is None and s["mid3"] not in (None, s["mid1"]):
+        plane = one_of(conv, ("MAT1",), s["mid1"], "material", s.where)
+    if plane is not None:
+        options |= {"material": f"material {plane.id} of {group.name}", "orientation": material_axes(conv, group)}
+        shear = _plane_material(conv, s, plane, options["material"], nsm)
+        if membrane:
+            return {**options, "element": "membrane"}
+        options["shear_correction"] = s["ts"] if shear else _RIGID
+        return options
     m = isotropic(conv, s["mid1"], s.where)
     if not m.E > 0.0:
         raise ModelError("shells need E > 0", place=m.where)
-    nsm = s["nsm"] * conv.wtmass
-    name = f"material {m.number}" + (f" with {nsm:g} per area of PSHELL {s.id}" if nsm else "")
-    if name not in conv.model.solid_materials:
-        density = m.rho + nsm / float(thickness.mean())
-        conv.model.solid_material(name, E=m.E, nu=m.nu, density=density, expansion=m.alpha)
-    options: dict[str, Any] = {"material": name, "thickness": thickness, "offset": _offsets(group)}
+    options["material"] = f"material {m.number}" + (f" with {nsm:g} of PSHELL {s.id}" if nsm else "")
+    if options["material"] not in conv.model.solid_materials:
+        conv.model.solid_material(options["material"], E=m.E, nu=m.nu, density=m.rho + nsm, expansion=m.alpha)
     if membrane:
         return {**options, "element": "membrane"}
     if s["mid3"] is None:
         options["shear_correction"] = _RIGID
     elif abs(s["ts"] - _SHEAR) > _SAME:
         options["shear_correction"] = s["ts"]
-    if s["mid3"] not in (None, s["mid1"]):
-        conv.note("PSHELL: MID3 is another material, which is not used", Effect.DIFFERS, s.where)
     return options
+
+
+def _plane_material(conv: Conversion, s: Card, card: Card, name: str, nsm: float) -> bool:
+    """Create the material of a PSHELL whose MID1 is a MAT2 or MAT8, or differs from MID3, with the transverse shear of
+    MID3 and a density ``nsm`` beside its own; return whether that shear gives way.
+
+    Raises:
+        ModelError: a stiffness that is not positive definite.
+    """
+    C = np.zeros((6, 6))
+    if card.name == "MAT1":
+        m = isotropic(conv, card.id, s.where)
+        G = m.E / (1.0 - m.nu**2) * np.array([[1.0, m.nu, 0.0], [m.nu, 1.0, 0.0], [0.0, 0.0, 0.5 * (1.0 - m.nu)]])
+        expansion = (m.alpha, m.alpha, 0.0)
+    elif card.name == "MAT8":
+        minor = card["nu12"] * card["e2"] / card["e1"] if card["e1"] > 0.0 else 0.0
+        share = 1.0 - card["nu12"] * minor
+        G = np.array([[card["e1"], minor * card["e1"], 0.0], [minor * card["e1"], card["e2"], 0.0], [0.0, 0.0, 0.0]])
+        G = G / share if share else G
+        G[2, 2] = card["g12"]
+        for other in ("g1z", "g2z"):
+            card[other]  # transverse shear is that of MID3
+        expansion = (card["a1"], card["a2"], 0.0)
+    else:
+        G = np.array([[card[f"g{min(i, j)}{max(i, j)}"] for j in (1, 2, 3)] for i in (1, 2, 3)])
+        expansion = (card["a1"], card["a2"], card["a3"])
+    d = np.sqrt(np.abs(G.diagonal()))
+    if not (d > 0.0).all() or not np.linalg.eigvalsh(G / np.outer(d, d))[0] > 0.0:
+        raise ModelError(f"{card.name} {card.id}: its stiffness is not positive definite", place=card.where)
+    shear = _transverse(conv, s)
+    if shear is not None:
+        shear = shear * min(1.0, _RIGID * d[2] ** 2 / float(shear.diagonal().max()))
+    plane = [0, 1, 3]
+    C[np.ix_(plane, plane)] = G
+    C[2, 2] = d.max() ** 2  # across the plane nothing matters: shells have no stress there
+    C[np.ix_([5, 4], [5, 4])] = np.eye(2) * d[2] ** 2 if shear is None else shear
+    a1, a2, a12 = expansion
+    conv.model.solid_material(
+        name, stiffness=C, density=card["rho"] * conv.wtmass + nsm, expansion=(a1, a2, 0.0, a12, 0.0, 0.0)
+    )
+    return shear is not None
+
+
+def _transverse(conv: Conversion, s: Card) -> np.ndarray | None:
+    """Return the moduli (2, 2) of transverse shear in the planes 1-z and 2-z by MID3; None where it does not give
+    way."""
+    if s["mid3"] is None:
+        return None
+    card = one_of(conv, ("MAT1", "MAT2", "MAT8"), s["mid3"], "material", s.where)
+    if card.name == "MAT1":
+        found = np.eye(2) * isotropic(conv, card.id, s.where, solid=False).G
+    elif card.name == "MAT8":
+        found = np.diag([card["g1z"] or 0.0, card["g2z"] or 0.0])
+        for other in ("e1", "e2", "nu12", "g12", "rho", "ge"):
+            card[other]  # MID3 has no use for them
+    else:
+        found = np.array([[card["g11"], card["g12"]], [card["g12"], card["g22"]]])
+    if not found.any():
+        return None
+    if not np.linalg.eigvalsh(found)[0] > 0.0:
+        raise ModelError(
+            f"{card.name} {card.id}: its transverse shear stiffness is not positive definite", place=card.where
+        )
+    return found
 
 
 def _thickness(card: Card, s: Card) -> list[float]:
@@ -160,20 +254,19 @@ def _thickness(card: Card, s: Card) -> list[float]:
 def _laminate(conv: Conversion, group: Group) -> dict[str, Any]:
     """Return arguments of shells with a PCOMP."""
     s = group.section
-    if s["nsm"]:
-        conv.note("PCOMP: the nonstructural mass is not used", where=s.where)
     words = list(s["plies"])
     layers: list[dict[str, Any]] = []
     before: tuple[Any, Any] = (None, None)
-    for k in range(0, len(words), 4):
-        mid, t, theta, _ = (*words[k : k + 4], None, None, None, None)[:4]
+    step, skip = (8, 1) if s.name == "PCOMPG" else (4, 0)  # PCOMPG: a line per ply, its number first
+    for k in range(0, len(words), step):
+        mid, t, theta, _ = (*words[k + skip : k + skip + 4], None, None, None, None)[:4]
         if mid is None and t is None and theta is None:
             continue
         mid, t = mid if mid is not None else before[0], t if t is not None else before[1]
         if not isinstance(mid, int) or not isinstance(t, (int, float)) or isinstance(theta, str) or not t > 0.0:
             raise ModelError(f"PCOMP {s.id}: ply {len(layers) + 1} needs a material and a thickness", place=s.where)
         before = mid, t
-        layers.append({"material": _ply(conv, mid, s.where), "thickness": float(t), "angle": float(theta or 0.0)})
+        layers.append({"material": mid, "thickness": float(t), "angle": float(theta or 0.0)})
     if not layers:
         raise ModelError(f"PCOMP {s.id} has no plies", place=s.where, remedy="give some")
     if s["lam"] == "SYM":
@@ -182,27 +275,47 @@ def _laminate(conv: Conversion, group: Group) -> dict[str, Any]:
         raise UnsupportedError(f"PCOMP {s.id}: LAM = {s['lam']} is not supported", place=s.where, remedy="use SYM")
     total = sum(layer["thickness"] for layer in layers)
     z0 = -0.5 * total if s["z0"] is None else s["z0"]
-    return {"layers": layers, "offset": _offsets(group) + z0 + 0.5 * total, "orientation": material_axes(conv, group)}
+    nsm = s["nsm"] * conv.wtmass / total
+    suffix = f" with {nsm:g} of PCOMP {s.id}" if nsm else ""
+    plies = {layer["material"] for layer in layers}
+    shears = [_shears(card) for card in conv.deck.of("MAT8") if card.id in plies]
+    rigid = len(shears) == len(plies) and not any(shears)
+    layers = [{**layer, "material": _ply(conv, layer["material"], s.where, nsm, suffix, rigid)} for layer in layers]
+    options: dict[str, Any] = {"layers": layers, "offset": _offsets(group) + z0 + 0.5 * total}
+    options["orientation"] = material_axes(conv, group)
+    if rigid:
+        options["shear_correction"] = _RIGID
+    return options
 
 
-def _ply(conv: Conversion, mid: int, where: str) -> str:
-    """Return the name of the material of a ply, made at its first use."""
+def _shears(card: Card) -> bool:
+    """Return whether a MAT8 has transverse shear moduli; without them it does not give way."""
+    return any((card["g1z"], card["g2z"]))
+
+
+def _ply(conv: Conversion, mid: int, where: str, nsm: float, suffix: str, rigid: bool) -> str:
+    """Return the name of the material of a ply, made at its first use: with a density ``nsm`` beside its own, which its
+    name tells by a ``suffix``; ``rigid``: no ply shears across the plane."""
     card = next((c for c in conv.deck.of("MAT8") if c.id == mid), None)
-    name = f"material {mid}"
+    name = f"material {mid}{suffix}"
     if name in conv.model.solid_materials:
         return name
     if card is None:
         m = isotropic(conv, mid, where)
-        conv.model.solid_material(name, E=m.E, nu=m.nu, density=m.rho, expansion=m.alpha)
+        conv.model.solid_material(name, E=m.E, nu=m.nu, density=m.rho + nsm, expansion=m.alpha)
         return name
-    shear = [card["g12"], card["g1z"] or card["g12"], card["g2z"] or card["g12"]]
-    if not card["g1z"] or not card["g2z"]:
-        conv.note("MAT8: G12 stands for the transverse shear moduli, which are blank", Effect.DIFFERS, card.where)
+    most = _RIGID * card["g12"]  # AUTOSPC would take all else for nothing beside more
+    shear = [card["g12"], *(min(card[k] or card["g12"], most) for k in ("g1z", "g2z"))]
+    if not rigid and not all((card["g1z"], card["g2z"])):
+        conv.note(
+            "MAT8: beside plies that shear, G12 stands for its transverse shear moduli, which are blank",
+            Effect.DIFFERS, card.where,
+        )  # fmt: skip
     try:
         # across the plane nothing matters: plies have no stress there
         conv.model.solid_material(
             name, E=[card["e1"], card["e2"], card["e2"]], nu=[card["nu12"], 0.0, 0.0], G=shear,
-            density=card["rho"] * conv.wtmass,
+            density=card["rho"] * conv.wtmass + nsm, expansion=[card["a1"], card["a2"], 0.0],
         )  # fmt: skip
     except ModelError as error:
         raise ModelError(f"MAT8 {mid}: {error.text}", place=card.where, remedy=error.remedy) from None

@@ -3,6 +3,7 @@
 SOL 101      linear_static_step per subcase; it reads functions of time at its number
 SOL 103      modes_step per subcase; with STATSUB about the stresses of that static subcase
 SOL 108, 111 harmonic_step per subcase with a DLOAD, direct or by modes
+SOL 107, 110 complex_modes_step per subcase, of 110 in the span of the shapes of a modes_step
 SOL 109, 112 linear_transient_step per subcase with a DLOAD
 SOL 105      linear_static_step of the static subcases, buckling_step of the loads of the one that STATSUB names
 """
@@ -16,9 +17,10 @@ import numpy as np
 
 from fem_mbs.decks.nastran.components.sets import modal_coordinates
 from fem_mbs.decks.nastran.constraints import Supports
-from fem_mbs.decks.nastran.dynamics import RESPONSES, add_response
+from fem_mbs.decks.nastran.dynamics import RESPONSES, add_response, loss_factor, note_parameters
 from fem_mbs.decks.nastran.loads import LoadCase, thermal_reference
-from fem_mbs.decks.nastran.model import Conversion
+from fem_mbs.decks.nastran.model import Conversion, Group, one_of
+from fem_mbs.decks.nastran.shells import takes_temperatures
 from fem_mbs.declarations.steps import StepKind, step_kind
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.functions.kinds import make_function
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["StepPlan", "make_steps", "solution_of"]
 
-_SOLUTIONS = {101: "statics", 103: "modes", 105: "buckling", **RESPONSES}
+#: Solutions of complex modes: direct ones, and those in the span of real modes.
+_COMPLEX = {107: "direct complex modes", 110: "modal complex modes"}
+_SOLUTIONS = {101: "statics", 103: "modes", 105: "buckling", **_COMPLEX, **RESPONSES}
 #: Modes that a method without a number asks for, and load factors that are looked for in a range without one.
 _ONE, _RANGE = 1, 40
 
@@ -103,16 +107,15 @@ class _Steps:
             return names
         conv = self.conv
         initial = "TEMPERATURE(INITIAL)" in subcase.commands
-        groups = [g for g in conv.groups if g.kind == "solid"]
+        groups = [g for g in conv.groups if g.kind in ("solid", "shell")]
         if groups and any(c.temperatures is not None for c in self.loads if c is not case):
             raise UnsupportedError(
-                "temperatures of solids in several subcases are not supported", place=subcase.where,
+                "temperatures of solids or shells in several subcases are not supported", place=subcase.where,
                 remedy="give the subcases decks of their own",
             )  # fmt: skip
         function = make_function({"kind": "constant", "value": 1.0})
         for group in groups:
-            material = conv.model.solid_materials[f"material {group.section['mid']}"]
-            if not np.any(material.expansion):
+            if not _expands(conv, group):
                 continue
             name = f"temperatures of subcase {subcase.number}, {group.name}"
             values = case.temperatures[np.unique(group.nodes)]
@@ -137,6 +140,12 @@ class _Steps:
         self.made.append(StepPlan(self.conv.deck.subcases[i], name, kind, self.loads[i], self.supports, most, **roots))
 
 
+def _expands(conv: Conversion, group: Group) -> bool:
+    if group.kind == "shell":
+        return takes_temperatures(conv, group)
+    return bool(np.any(conv.model.solid_materials[f"material {group.section['mid']}"].expansion))
+
+
 def make_steps(
     conv: Conversion, solution: int, loads: list[LoadCase], motions: list[str], supports: Supports,
     mass: csr_matrix | None, masters: list[list[dict[str, Any]] | None],
@@ -151,6 +160,10 @@ def make_steps(
     if solution == 101:
         for i in range(len(subcases)):
             steps.static(i)
+        return steps.made
+    if solution in _COMPLEX:
+        for i in range(len(subcases)):
+            _complex_modes(conv, steps, i)
         return steps.made
     if solution in RESPONSES:
         for i in range(len(subcases)):
@@ -183,6 +196,57 @@ def _response(conv: Conversion, steps: _Steps, i: int, mass: csr_matrix | None) 
     names = add_response(conv, subcase, mass, lambda: _modes_of_response(conv, subcase))
     for name, step in zip(names, conv.model.steps[first:], strict=True):
         steps.made.append(StepPlan(subcase, name, step_kind(step.kind), steps.loads[i], steps.supports))
+
+
+def _complex_modes(conv: Conversion, steps: _Steps, i: int) -> None:
+    """Add the complex modes that CMETHOD asks for, of SOL 110 in the span of the modes that METHOD asks for."""
+    subcase = conv.deck.subcases[i]
+    number = subcase.set("CMETHOD")
+    if not number:
+        raise ModelError("the subcase has no CMETHOD", place=subcase.where, remedy="select an EIGC")
+    card = one_of(conv, ("EIGC",), number, "method of complex modes", subcase.commands["CMETHOD"].where)
+    if steps.supports.group(subcase.set("SPC")):
+        raise UnsupportedError(
+            "supports that differ between subcases of complex modes are not supported", place=subcase.where,
+            remedy="give the subcases decks of their own",
+        )  # fmt: skip
+    note_parameters(conv, "complex modes")
+    if loss_factor(conv):
+        conv.note("structural damping (G, GE) is not used in complex modes", where=subcase.where)
+    for command in ("SDAMPING", "STATSUB", "TFL", "RMETHOD"):
+        if command in subcase.commands:
+            conv.note(f"{command} is not used in complex modes", where=subcase.commands[command].where)
+    if "DISPLACEMENT" in subcase.commands:
+        conv.note("shapes of complex modes are not printed", Effect.NONE, subcase.commands["DISPLACEMENT"].where)
+    name = f"subcase {subcase.number}"
+    options: dict[str, Any] = {}
+    if conv.deck.sol == 110:
+        _modes(conv, steps, i, None, f"modes of subcase {subcase.number}")
+        options["basis"] = f"modes of subcase {subcase.number}"
+    conv.model.complex_modes_step((_complex_count(card) + 1) // 2, name, **options)
+    steps.plan(i, name)
+
+
+def _complex_count(card: Card) -> int:
+    """Return the number of complex roots, both of a pair counted, that an EIGC asks for.
+
+    Raises:
+        ModelError: it asks for none.
+        UnsupportedError: it asks for roots near points.
+    """
+    count = card["nd0"]
+    words = card["rows"]
+    for k in range(0, len(words), 8):
+        row = [*words[k : k + 8], *[None] * 8][:8]
+        if any(row[j] for j in range(5)):
+            raise UnsupportedError(
+                "EIGC: roots near points or in regions are not supported", place=card.where,
+                remedy="give ND0 alone for the roots nearest to zero",
+            )  # fmt: skip
+        count = count or row[6] or row[7]
+    if not isinstance(count, int) or count < 1:
+        raise ModelError("EIGC asks for no roots", place=card.where, remedy="give ND0")
+    return count
 
 
 def _modes_of_response(conv: Conversion, subcase: Subcase) -> dict[str, Any]:
@@ -235,7 +299,9 @@ def _range(card: Card) -> tuple[float | None, float | None, int | None]:
     return card["f1"], card["f2"], card["nd"]
 
 
-def _modes(conv: Conversion, steps: _Steps, i: int, masters: list[dict[str, Any]] | None) -> None:
+def _modes(
+    conv: Conversion, steps: _Steps, i: int, masters: list[dict[str, Any]] | None, label: str = ""
+) -> None:  # fmt: skip
     subcase = conv.deck.subcases[i]
     card = _method(conv, subcase)
     if card.name == "EIGB":
@@ -246,7 +312,7 @@ def _modes(conv: Conversion, steps: _Steps, i: int, masters: list[dict[str, Any]
     low, high, count = _range(card)
     if count is not None and count < 1:
         count = None
-    name = f"subcase {subcase.number}" if not preload else f"modes of subcase {subcase.number}"
+    name = f"subcase {subcase.number}" if not (preload or label) else f"modes of subcase {subcase.number}"
     options: dict[str, Any] = {"preload": preload} if preload else {}
     options["supports"] = steps.supports.group(subcase.set("SPC"))
     if masters is not None:

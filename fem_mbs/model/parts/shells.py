@@ -63,6 +63,8 @@ class Shell(Declaration):
             z of the middle of the element, or (n, 3); None: the x axis, where that is the normal the y axis.
         shear_correction: factor on the transverse shear stiffness, one or one per axis; None: from equilibrium, 5/6 of
             a homogeneous section.
+        bending_factor: on the bending stiffness of one material, 12 I/h^3, of plates whose core only holds their faces
+            apart; stresses are those of the strains, linear over the thickness.
         element: "standard", or "membrane": without stiffness against bending and transverse shear, nodes have positions
             alone.
         mass: "consistent" or "lumped" (at the nodes).
@@ -118,6 +120,7 @@ class Shell(Declaration):
         shows="from equilibrium",
         kw_only=True,
     )
+    bending_factor: float = key(NUMBER, "factor on the bending stiffness of one material, 12 I/h^3", 1.0, kw_only=True)
     element: str = key(
         TEXT,
         '"standard", or "membrane": without bending, nodes have positions alone',
@@ -151,8 +154,9 @@ class Shell(Declaration):
         family = "shell"
         if self.element == "membrane":
             family = "membrane"
-            if offset.any() or self.shear_correction is not None:
-                key_ = "offset" if offset.any() else "shear_correction"
+            if offset.any() or self.shear_correction is not None or self.bending_factor != 1.0:
+                other = "bending_factor" if self.shear_correction is None else "shear_correction"
+                key_ = "offset" if offset.any() else other
                 raise ModelError(
                     f"membranes have no {key_}: they do not bend", owner=owner, key=key_,
                     remedy=f'remove {key_}, or use element = "standard"',
@@ -217,14 +221,23 @@ def _section(building: Building, owner: Owner, shell: Shell) -> tuple[ShellSecti
                 owner=owner, key="shear_correction", value=shell.shear_correction,
             )  # fmt: skip
         correction = [float(given[0]), float(given[-1])]
+    factor = building.number(shell.bending_factor, owner, "bending_factor", 0.0, strict=True)
     if shell.layers is None:
         if shell.material is None or shell.thickness is None:
             missing = "material" if shell.material is None else "thickness"
             raise ModelError(f'"{missing}" is missing', owner=owner, key=missing, remedy="give it, or layers")
-        return make_shell_section([Layer(material(shell.material), 1.0)], correction), 0.0
+        return make_shell_section([Layer(material(shell.material), 1.0)], correction, factor), 0.0
     if shell.material is not None or shell.thickness is not None:
         key_ = "material" if shell.material is not None else "thickness"
         raise ModelError("layers have materials and thicknesses of their own", owner=owner, remedy=f"remove {key_}")
+    if factor != 1.0:
+        raise ModelError(
+            "bending_factor is for one material",
+            owner=owner,
+            key="bending_factor",
+            value=factor,
+            remedy="remove layers",
+        )
     layers = []
     for i, layer in enumerate(shell.layers, 1):
         thickness = building.number(layer.get("thickness"), owner, f"thickness of layer {i}", 0.0, strict=True)

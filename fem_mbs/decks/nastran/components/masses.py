@@ -60,14 +60,14 @@ def find_component_masses(conv: Conversion) -> csr_matrix:
             dofs += [6 * node + 3 * (k // 3) + j for j in range(3)]
             values += (sign * np.sqrt(m) * conv.grids.axes[node, k % 3]).tolist()
     for node, found in single.items():
-        m = np.array([found.get(k, 0.0) for k in range(3)])
-        if conv.grids.scalar[node] or np.ptp(m) <= _NOTHING * m.max():
-            conv.model.point_mass(f"CMASS at {conv.grids.ids[node]}", np.array([node]), float(m[0]))
+        along = np.array([found.get(k, 0.0) for k in range(3)])
+        if conv.grids.scalar[node] or np.ptp(along) <= _NOTHING * along.max():
+            conv.model.point_mass(f"CMASS at {conv.grids.ids[node]}", np.array([node]), float(along[0]))
             continue
-        for k in np.flatnonzero(m).tolist():
+        for k in np.flatnonzero(along).tolist():
             rows += [next(number)] * 3
             dofs += [6 * node + j for j in range(3)]
-            values += (np.sqrt(m[k]) * conv.grids.axes[node, k]).tolist()
+            values += (np.sqrt(along[k]) * conv.grids.axes[node, k]).tolist()
     C = csr_matrix((values, (rows, dofs)), shape=(next(number), size))
     return csr_matrix(vstack((C, _torsion(conv))))
 
@@ -94,9 +94,9 @@ def _torsion(conv: Conversion) -> csr_matrix:
         _, axes, length = bar_axes(conv, group)
         ex = axes[:, 0]
         ends = data.section, data.section.end or data.section
-        for k, section in enumerate(ends):
+        for end, section in enumerate(ends):
             inertia = data.material.rho * (section.I1 + section.I2) + section.nsi * conv.wtmass
-            np.add.at(J, group.nodes[:, k], (0.5 * inertia * length)[:, None, None] * ex[:, :, None] * ex[:, None, :])
+            np.add.at(J, group.nodes[:, end], (0.5 * inertia * length)[:, None, None] * ex[:, :, None] * ex[:, None, :])
     nodes = np.flatnonzero(np.einsum("nii->n", J) > 0.0)
     if not len(nodes):
         return csr_matrix((0, 6 * n))

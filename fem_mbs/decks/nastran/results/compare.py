@@ -38,6 +38,9 @@ _DIFFERENT = {
 }
 #: Eigenvalues of shells with coupled masses: those of MSC Nastran lie between lumped and consistent ones.
 _COUPLED = (0.25, "consistent masses; coupled ones of shells in MSC Nastran lie between these and lumped ones")
+#: Eigenvalues of solids with mid-side grid points and lumped masses, and these cells.
+_LUMPED = (0.01, "lumped masses of solids with mid-side grid points are shared out otherwise")
+_QUADRATIC = ("tetra10", "wedge15", "hexahedron20")
 #: Shells that are so few that one of them spans the model: their number, the margin, and why.
 _FEW = (16, 0.3, "a few shells: those of MSC Nastran bend like cubic polynomials (residual bending flexibility)")
 #: Forces, stresses and strains in the middle of shells and at corners of CQUAD4, and why others are not compared.
@@ -45,6 +48,8 @@ _MIDDLE, _CORNER = 0.1, 0.2
 _SHELL_TABLE = "stresses of shells of another formulation"
 _OTHER_CORNERS = "corners of these shells are extrapolated otherwise in MSC Nastran"
 _OPEN = "edges of shells with mid-side grid points open up beside those of others, in each program in its own way"
+#: Stresses and strains of single solids among a few shells: the margin, and why.
+_AMONG = (0.45, "solids among a few shells take up what these let pass: stresses at corners of single elements")
 #: Why elements in shapes of such models are not compared.
 _SHAPES = "a few shells: their shapes differ as their eigenvalues do"
 #: Why rotations and moments of such models are not compared.
@@ -65,9 +70,11 @@ _FORCES = {
     "CBUSH": (("forces", range(3)), ("moments", range(3, 6))),
 }
 _FORCES["CONROD"] = _FORCES["CROD"]
+_SPRINGS = ("CELAS1", "CELAS2")
 _SHELL_FORCES = (("membrane forces", range(3)), ("moments", range(3, 6)), ("shear forces", range(6, 8)))
 #: Ends of the names of parts that do not follow the sign of a shape.
-_EVEN = ("extremes", "last", "of von Mises")
+_EVEN = ("last", "of von Mises")
+_SOLIDS = ("CHEXA", "CPENTA", "CTETRA")
 #: Parts of tables that do not hang on rotations about the normals of shells.
 _DIRECT = ("translations", "forces", "shear and axial force", "axial force", "axial")
 
@@ -75,6 +82,8 @@ _DIRECT = ("translations", "forces", "shear and axial force", "axial force", "ax
 def _parts(quantity: str, named: set[str]) -> list[_Part]:
     """Return the columns of a table that are judged together: a word, those of ours, and those of the listing."""
     kind, _, type_ = quantity.rpartition(" ")
+    if type_ in _SPRINGS:
+        return [("force" if not kind else "stress", [0], [0])]
     if not kind:
         return [(word, list(c), list(c)) for word, c in _FORCES.get(quantity, _SHELL_FORCES)]
     if type_ in ("CROD", "CONROD"):
@@ -90,7 +99,7 @@ def _parts(quantity: str, named: set[str]) -> list[_Part]:
     if kind.startswith("PLY"):
         plies: list[_Part] = [(f"{word} along fibres", [0, 1, 2], [0, 1, 2])]
         return plies if word == "strains" else [*plies, (f"{word} between plies", [3, 4], [3, 4])]
-    if type_ in ("CHEXA", "CPENTA", "CTETRA"):
+    if type_ in _SOLIDS:
         return [(f"{word}", [*range(6)], [*range(6)]), (f"{word} of von Mises", [10], [10])]
     shift = 1 if "CURVATURE" in named else 0
     out: list[_Part] = []
@@ -153,7 +162,7 @@ class _Margin:
     """Largest differences of tables and of eigenvalues, and why; size below which rotations are round-off, per
     displacement; whether there are a few shells alone, and whether edges of shells open up; the largest number of
     all tables of a quantity; and normals (3,) of the shells at grid points that only shells of one plane have, along
-    the axes of the grid points."""
+    the axes of the grid points; displacements of the shapes of the listing, by their numbers."""
 
     table: float
     eigenvalues: float
@@ -163,6 +172,7 @@ class _Margin:
     open: bool
     scales: dict[str, float]
     normals: dict[int, np.ndarray]
+    shapes: dict[int, ListingTable]
 
     @classmethod
     def of(cls, converted: Converted, tables: list[ListingTable]) -> _Margin:
@@ -174,6 +184,8 @@ class _Margin:
             if kind in _DIFFERENT and not full:
                 found.append(_DIFFERENT[kind])
         table, roots, why = max(found) if found else (SAME, SAME, "same formulation")
+        if not conv.coupled and roots < _LUMPED[0] and any(group.cell in _QUADRATIC for group in conv.groups):
+            roots, why = _LUMPED
         shells = any(group.kind == "shell" for group in conv.groups)
         if shells and conv.coupled:
             roots, why = _COUPLED
@@ -183,8 +195,9 @@ class _Margin:
         scales: dict[str, float] = {}
         for t in tables:
             scales[t.quantity] = max(scales.get(t.quantity, 0.0), float(np.abs(t.values).max(initial=0.0)))
+        shapes = {t.mode: t for t in tables if t.mode and t.quantity == "DISPLACEMENT"}
         turn = (0.2 if shells else _ROUND) / max(conv.extent, 1e-300)
-        return cls(table, roots, why, turn, few, _open_edges(conv), scales, _normals(conv))
+        return cls(table, roots, why, turn, few, _open_edges(conv), scales, _normals(conv), shapes)
 
 
 def _open_edges(conv: Conversion) -> bool:
@@ -249,7 +262,7 @@ def _table(name: str, table: ListingTable, steps: list[StepReport], margin: _Mar
     mine = _mine(table, steps)
     if mine is None:
         return [_without(name, table.subcase, label, "not printed", "missing")]
-    if table.quantity == "EIGENVALUES":
+    if table.quantity.endswith("EIGENVALUES"):
         return [_roots(name, table, mine, margin)]
     if table.mode and _clustered(table, steps):
         return [_without(name, table.subcase, label, "the eigenvalue is not apart from the next: any mix is a shape")]
@@ -265,7 +278,7 @@ def _table(name: str, table: ListingTable, steps: list[StepReport], margin: _Mar
     if margin.few and table.mode and table.quantity != "DISPLACEMENT":
         return [_without(name, table.subcase, label, _SHAPES)]
     if table.mode:
-        values = _scaled(table.quantity, values, theirs, parts)
+        values = _scaled(_factor(margin, table, mine, steps), values, theirs, parts)
     if table.quantity in ("DISPLACEMENT", "SPCFORCES"):
         values, theirs = (_without_normals(table.ids, v, margin.normals) for v in (values, theirs))
     whole = float(np.abs(theirs[:, :3]).max(initial=0.0)) if table.quantity == "DISPLACEMENT" else 0.0
@@ -279,10 +292,13 @@ def _table(name: str, table: ListingTable, steps: list[StepReport], margin: _Mar
             own, listed = values[:, columns], theirs[:, of_listing]
             out += _shell_part(name, table, label_, own, listed, floor, margin)
             continue
-        if margin.few and part not in _DIRECT and np.any(theirs[:, of_listing]):
+        own_margin = margin
+        if margin.few and table.quantity.endswith(_SOLIDS):
+            own_margin = replace(margin, table=_AMONG[0], why=_AMONG[1])
+        elif margin.few and part not in _DIRECT and np.any(theirs[:, of_listing]):
             out.append(_without(name, table.subcase, label_, _NORMALS))
             continue
-        out.append(_worst(name, table.subcase, label_, values[:, columns], theirs[:, of_listing], floor, margin))
+        out.append(_worst(name, table.subcase, label_, values[:, columns], theirs[:, of_listing], floor, own_margin))
     return out
 
 
@@ -307,20 +323,32 @@ def _shell_part(
     return [*out, _worst(name, table.subcase, label, values[~middle], theirs[~middle], floor, own)]
 
 
-def _scaled(quantity: str, values: np.ndarray, theirs: np.ndarray, parts: list[_Part]) -> np.ndarray:
-    """Return a table of a shape with the sign of the listing, and displacements with its size; other tables have the
-    size of unit modal mass."""
-    straight = [(c, of) for word, c, of in parts if not word.endswith(_EVEN)]
-    sign = 1.0 if sum(np.sum(values[:, c] * theirs[:, of]) for c, of in straight) >= 0.0 else -1.0
-    out = sign * values
-    if quantity == "DISPLACEMENT":
-        return out * float(np.linalg.norm(theirs[:, :3])) / max(float(np.linalg.norm(values[:, :3])), 1e-300)
+def _factor(margin: _Margin, table: ListingTable, mine: PrintTable, steps: list[StepReport]) -> float | None:
+    """Return the factor on a shape of ours that gives that of the listing; None where this has no displacements."""
+    listed = margin.shapes.get(table.mode)
+    own = mine if table.quantity == "DISPLACEMENT" else (None if listed is None else _mine(listed, steps))
+    if listed is None or own is None:
+        return None
+    ours = dict(zip(own.ids, own.values, strict=True))
+    u = np.array([ours.get(i, [0.0] * 6)[:3] for i in listed.ids], float)
+    theirs = listed.values[:, :3]
+    size = float(np.linalg.norm(theirs)) / max(float(np.linalg.norm(u)), 1e-300)
+    return size if float(np.sum(u * theirs)) >= 0.0 else -size
+
+
+def _scaled(factor: float | None, values: np.ndarray, theirs: np.ndarray, parts: list[_Part]) -> np.ndarray:
+    """Return a table of a shape with the size of the listing's, or where its displacements are not printed that of unit
+    modal mass with the sign of the table."""
+    if factor is None:
+        straight = [(c, of) for word, c, of in parts if word != "extremes" and not word.endswith(_EVEN)]
+        factor = 1.0 if sum(np.sum(values[:, c] * theirs[:, of]) for c, of in straight) >= 0.0 else -1.0
+    out = factor * values
     for word, columns, _ in parts:
-        if word == "extremes" and sign < 0.0:  # the largest becomes the smallest
+        if word == "extremes" and factor < 0.0:  # the largest becomes the smallest
             pairs = np.array(columns).reshape(-1, 2)
             out[:, pairs.ravel()] = out[:, pairs[:, ::-1].ravel()]
         elif word.endswith(_EVEN):
-            out[:, columns] = values[:, columns]
+            out[:, columns] = abs(factor) * values[:, columns]
     return out
 
 
@@ -341,20 +369,21 @@ def _clustered(table: ListingTable, steps: list[StepReport]) -> bool:
 
 
 def _roots(name: str, table: ListingTable, mine: PrintTable, margin: _Margin) -> Row:
-    ours = dict(zip(mine.ids, [float(v[0] or 0.0) for v in mine.values], strict=True))
+    complex_ = table.quantity.startswith("COMPLEX")
+    label, last = ("complex eigenvalues", 2) if complex_ else ("eigenvalues", 1)
+    ours = dict(zip(mine.ids, [[float(x or 0.0) for x in v[:last]] for v in mine.values], strict=True))
     if any(i not in ours for i in table.ids):
-        return _without(
-            name, table.subcase, "eigenvalues", f"{len(ours)} were found, {len(table.ids)} are there", "missing"
-        )
-    theirs = table.values[:, 0]
+        return _without(name, table.subcase, label, f"{len(ours)} were found, {len(table.ids)} are there", "missing")
+    theirs = table.values[:, :last]
     values = np.array([ours[i] for i in table.ids])
-    scale = np.maximum(np.abs(theirs), 1e-6 * np.abs(theirs).max())
-    off = np.abs(values - theirs) / scale
+    size = np.linalg.norm(theirs, axis=1)
+    off = np.linalg.norm(values - theirs, axis=1) / np.maximum(size, 1e-6 * size.max())
     k = int(off.argmax())
+    j = int(np.abs(values[k] - theirs[k]).argmax())
     difference, limit = float(off[k]), margin.eigenvalues
     return Row(
-        name, table.subcase, f"eigenvalues ({len(theirs)}), worst {table.ids[k]}", float(values[k]), float(theirs[k]),
-        difference, limit, margin.why, "ok" if difference <= limit else "outside",
+        name, table.subcase, f"{label} ({len(theirs)}), worst {table.ids[k]}", float(values[k, j]),
+        float(theirs[k, j]), difference, limit, margin.why, "ok" if difference <= limit else "outside",
     )  # fmt: skip
 
 

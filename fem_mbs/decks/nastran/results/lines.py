@@ -98,7 +98,7 @@ def line_stresses(state: ElementState, strain: bool = False) -> Iterator[Element
     word, unit = ("STRAIN", "[-]") if strain else ("STRESS", "[stress]")
     for number, group in _lines(state):
         if group.kind == "rod":
-            names = (f"axial {unit}", f"torsional {unit}")
+            names: tuple[str, ...] = (f"axial {unit}", f"torsional {unit}")
             yield ElementTable(f"{word} {group.type}", names, group.ids, _rod_stresses(state, number, group, strain))
             continue
         data: Bars = group.data

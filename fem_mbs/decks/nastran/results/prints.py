@@ -6,6 +6,7 @@ CBAR ...       FORCE of elements, by their type
 STRESS CBAR, STRAIN CBAR ...  of elements, by their type; PLY STRESS, PLY STRAIN of laminates
 COMPLEX ...    of frequency responses real parts of T1 to R3, then imaginary ones, by the frequency (``time``)
 EIGENVALUES    eigenvalue, circular frequency, frequency; of buckling the factor
+COMPLEX EIGENVALUES  of both of each pair: real part, imaginary part, frequency, damping coefficient
 
 ``columns`` names the columns of element tables, with what they are in brackets.
 """
@@ -67,6 +68,8 @@ class Printer(Relay):
         if frames is not None:
             if step.kind.shapes == "vibration":
                 self._vibrations(step, frames)
+            elif step.kind.shapes == "complex":
+                pass  # shapes of complex modes are in the results alone
             elif step.kind.shapes:
                 self._shapes(step)
             elif step.kind.motion:
@@ -201,7 +204,12 @@ class Printer(Relay):
 
     def _roots(self, report: StepReport) -> None:
         frequencies = getattr(report, "frequencies_hz", None)
-        if frequencies is not None:
+        natural = getattr(report, "natural_frequencies", None)
+        if natural is not None:
+            self._add_eigenvalues(1 + np.arange(len(natural)), np.array(natural))
+        if self.plan[self.number].kind.shapes == "complex":
+            self._complex_roots(np.array(getattr(report, "eigenvalues", [])).reshape(-1, 2))
+        elif frequencies is not None:
             f = np.array(frequencies)
             plan = self.plan[self.number]
             if plan.most and len(f) == plan.most < 3 * int(self.conv.used.sum()) - 1:
@@ -209,9 +217,7 @@ class Printer(Relay):
                 self.conv.note(
                     f"the range of the method has more modes than the {plan.most} that are computed", where=where
                 )
-            w = 2.0 * np.pi * f
-            number = self.job.linear.below + 1 + np.arange(len(f))
-            self._add("EIGENVALUES", number, np.column_stack((np.sign(w) * w**2, np.abs(w), np.abs(f))))
+            self._add_eigenvalues(self.job.linear.below + 1 + np.arange(len(f)), f)
         factors = getattr(report, "load_factors", None)
         if factors is not None:
             found = np.array(factors, float)
@@ -223,6 +229,22 @@ class Printer(Relay):
                 if not t.mode or kept[t.mode - 1]
             ]
             self._add("EIGENVALUES", 1 + np.arange(kept.sum()), found[kept][:, None])
+
+    def _add_eigenvalues(self, number: np.ndarray, f: np.ndarray) -> None:
+        w = 2.0 * np.pi * f
+        self._add("EIGENVALUES", number, np.column_stack((np.sign(w) * w**2, np.abs(w), np.abs(f))))
+
+    def _complex_roots(self, p: np.ndarray) -> None:
+        """Add complex roots (n, 2), of which one of each pair is given: real part, imaginary part, frequency, damping
+        coefficient."""
+        pairs = p[:, 1] != 0.0
+        rows = np.repeat(p, np.where(pairs, 2, 1), axis=0)
+        first = np.cumsum(np.where(pairs, 2, 1))[pairs] - 2
+        rows[first, 1] *= -1.0
+        w = np.abs(rows[:, 1])
+        g = np.divide(-2.0 * rows[:, 0], w, out=np.zeros(len(rows)), where=w > 0.0)
+        table = np.column_stack((rows, w / (2.0 * np.pi), g))
+        self._add("COMPLEX EIGENVALUES", 1 + np.arange(len(rows)), table)
 
     def _asked(self, factors: np.ndarray) -> np.ndarray:
         """Return which load factors (n,) bool the method asks for; a note where its range may have more."""

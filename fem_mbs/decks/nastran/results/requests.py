@@ -68,7 +68,11 @@ def _note_stresses(conv: Conversion, strain: bool) -> None:
     for group in conv.groups:
         where = group.section.where
         if group.kind == "solid" and solid_system(group) < 0:
-            conv.note("PSOLID: CORDM = -1: stresses along the axes of the elements: results missing", where=where)
+            conv.note(
+                "PSOLID: CORDM = -1: stresses along the axes of the elements: results missing", Effect.NONE, where
+            )
+        if strain and group.section.name == "PCOMP":
+            conv.note("PCOMP: STRAIN between plies: results missing", Effect.NONE, where)
         if isinstance(group.data, Bars) and any(group.data.section.neutral):
             conv.note("PBEAM: stresses with a neutral axis of its own: results missing", Effect.NONE, where)
     heated = any(name in s.commands for s in conv.deck.subcases for name in ("TEMPERATURE", "TEMPERATURE(LOAD)"))
@@ -86,6 +90,10 @@ def _note_solution(conv: Conversion, subcase: Subcase) -> None:
         missing[name] = sol in (108, 111) or (sol == 105 and shapes)
     missing["VELOCITY"] |= sol in (109, 112)
     missing["ACCELERATION"] |= sol in (109, 112)
+    dampers = conv.deck.of("CDAMP1", "CDAMP2", "CVISC")
+    force = subcase.commands.get("FORCE")
+    if dampers and sol in (109, 112) and force is not None and force.value != "NONE":
+        conv.note("FORCE of dampers: results missing", Effect.NONE, dampers[0].where)
     for name, gone in missing.items():
         command = subcase.commands.get(name)
         if gone and command is not None and command.value != "NONE":

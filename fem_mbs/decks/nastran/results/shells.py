@@ -204,7 +204,7 @@ def ply_stresses(state: ElementState, strain: bool = False) -> Iterator[ElementT
         names += ["XZ [stress]", "YZ [stress]"]
     names += ["angle [degrees]", *(f"{c} {unit}" for c in ("major", "minor", "largest shear"))]
     for shells in _shells(state, corners=False):
-        if shells.group.section.name != "PCOMP":
+        if shells.group.section.name == "PSHELL":
             continue
         section = shells.section
         if strain:
