@@ -199,3 +199,27 @@ def test_steady_vibrations_are_compared(tmp_path):
     rows = {r.quantity: r for r in compare_deck(path) if r.status != "not compared"}
     assert set(rows) == {"U", "UI"} and {r.status for r in rows.values()} == {"ok"}
     assert rows["U"].difference < 1e-6 and rows["UI"].difference == pytest.approx(5e-4, rel=0.2)
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_masses_beside_held_directions_are_not_compared(tmp_path, held):
+    """An equation that names held directions: CalculiX's dependent direction does not move along with the whole."""
+    nodes, elements = brick((1, 1, 1), (1.0, 1.0, 1.0))
+    top, ref = at(nodes, 2, 1.0), at(nodes, 2, 0.0)[0]
+    text = mesh_text(nodes, elements) + steel() + nset("LOW", at(nodes, 2, 0.0)) + "*BOUNDARY\nLOW, 1, 3\n"
+    other = ref if held else top[1]
+    path = tmp_path / "d.inp"
+    path.write_text(text + f"*EQUATION\n2\n{top[0]}, 1, 1., {other}, 1, -1.\n" + step("*FREQUENCY\n2\n"))
+    _, solution = solve_deck(path)
+    (done,) = solution.summary["steps"]
+    dat = "\n     E I G E N V A L U E   O U T P U T\n\n MODE NO    EIGENVALUE                       FREQUENCY\n\n"
+    for k, f in enumerate(done["frequencies_hz"], 1):
+        w = 2.0 * np.pi * f
+        dat += f"      {k}   {w**2:.7E}   {w:.7E}   {f:.7E}   0.0000000E+00\n"
+    row = "   1.0000000E+03" * 6 + "\n"
+    dat += "\n     E F F E C T I V E   M O D A L   M A S S\n\nMODE NO.   X-COMPONENT\n\n"
+    dat += "".join(f"      {k}{row}" for k in (1, 2))
+    dat += "\n     T O T A L   E F F E C T I V E   M A S S\n\n           X-COMPONENT\n\n" + row
+    path.with_suffix(".dat").write_text(dat, encoding="utf-8")
+    rows = {r.quantity: r.status for r in compare_deck(path) if "masses" in r.quantity}
+    assert rows == {"effective masses": "not compared" if held else "outside"}
