@@ -279,7 +279,7 @@ def test_shells_that_lock_are_not_compared(tmp_path, kind, status):
     path = write(tmp_path / "d.inp", quadratic_strip(kind) + step("*STATIC\n*CLOAD\nTIP, 3, 5.\n" + U))
     head = "\n                        S T E P       1\n\n\n                                INCREMENT     1\n\n\n"
     head += " displacements (vx,vy,vz) for set TIP and time  1.0000000E+00\n\n"
-    head += "".join(f"{n:10d}  0.000000E+00  0.000000E+00  1.000000E-03\n" for n in (31, 33))
+    head += "".join(f"{n:10d}  0.000000E+00  0.000000E+00  1.000000E-02\n" for n in (31, 33))
     path.with_suffix(".dat").write_text(head)
     (row,) = (r for r in compare_deck(path) if r.quantity == "U")
     assert row.status == status and row.difference > 0.5
