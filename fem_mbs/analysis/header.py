@@ -13,7 +13,7 @@ import numpy as np
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.symbols.compiled import disc_entries, joint_entries, mass_entries, support_entries
-from fem_mbs.analysis.symbols.drawing import told
+from fem_mbs.analysis.symbols.drawing import some, told
 from fem_mbs.analysis.symbols.kinds import symbols_in
 from fem_mbs.analysis.transient.stepping import ENERGY_COLUMNS
 from fem_mbs.model.model import CompiledModel, Model
@@ -170,7 +170,7 @@ def _sets(model) -> list[dict[str, Any]]:
         for name in dict.fromkeys((*mesh.node_sets, *mesh.cell_sets, *mesh.facet_sets)):
             nodes = first + mesh.nodes_of(name)
             if len(nodes):
-                shown = nodes[np.unique(np.linspace(0, len(nodes) - 1, min(len(nodes), _MOST_OF_SET)).astype(int))]
+                shown = some(nodes, _MOST_OF_SET)
                 found.append({"name": f"{mesh_name}:{name}", "count": len(nodes), "nodes": shown})
     return found
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from fem_mbs.properties.solids import CellGroup, SolidMaterial
 
-__all__ = ["Layer", "ShellGroup", "ShellSection", "make_shell_section"]
+__all__ = ["Layer", "ShellGroup", "ShellSection", "make_shell_section", "residual_flexibility"]
 
 _PLANE, _SHEAR = [0, 1, 3], [5, 4]  # components 11, 22, 12 and 13, 23 of xx, yy, zz, xy, yz, zx
 _POINTS = np.array((-0.7745966692414834, 0.0, 0.7745966692414834))
@@ -95,7 +95,8 @@ class ShellGroup(CellGroup):
     of itself, its square and its cube over an element; ``offset`` (n,) [m] of the middle surface from the nodes along
     the normal; ``axes`` (n, 3, 3) of the elements in rows; ``drilling`` (n,) share of the rotations about the normal in
     the strains of triangles (`fem_mbs.elements.shells.stiffness`); ``area`` (n,) [m^2], ``mass`` (n,) [kg]; ``heat``
-    (n, 2) changes of temperature, where the function of these is 1: in the middle [K] and along the normal [K/m].
+    (n, 2) changes of temperature, where the function of these is 1: in the middle [K] and along the normal [K/m];
+    ``residual`` (n, 2, 2) [m/N] what `residual_flexibility` adds to that of transverse shear, or (0, 2, 2).
     """
 
     section: ShellSection
@@ -107,6 +108,7 @@ class ShellGroup(CellGroup):
     area: np.ndarray = field(default_factory=lambda: np.zeros(0))
     mass: np.ndarray = field(default_factory=lambda: np.zeros(0))
     heat: np.ndarray
+    residual: np.ndarray = field(default_factory=lambda: np.zeros((0, 2, 2)))
     state: str = "shell"
 
     def element(self, i: int) -> ShellGroup:
@@ -115,7 +117,7 @@ class ShellGroup(CellGroup):
         return replace(
             self, nodes=self.nodes[k], ids=self.ids[k], places=[], corners=self.powers[k, :1], powers=self.powers[k],
             offset=self.offset[k], axes=self.axes[k], drilling=np.ones(1), area=self.area[k], mass=self.mass[k],
-            heat=self.heat[k],
+            heat=self.heat[k], residual=self.residual[k],
         )  # fmt: skip
 
     @property
@@ -138,6 +140,8 @@ class ShellGroup(CellGroup):
         """Return the matrices (n, 6, 6) of membrane forces and moments and (n, 2, 2) of shear forces; of membranes
         (n, 3, 3) and (n, 0, 0)."""
         matrix, shear = self.section.stiffness(self.powers)
+        if len(self.residual):
+            shear = np.linalg.inv(np.linalg.inv(shear) + self.residual)
         return (matrix, shear) if self.bends else (matrix[:, :3, :3], shear[:, :0, :0])
 
     @property
@@ -187,6 +191,28 @@ class ShellGroup(CellGroup):
             for i, height in enumerate((low, 0.5 * (low + high), high)):
                 found[:, :, k, i] = self.stresses_at(strain, level, height, k) @ turn.T
         return found
+
+
+def residual_flexibility(X: np.ndarray, axes: np.ndarray, bending: np.ndarray) -> np.ndarray:
+    """Return the residual bending flexibility (n, 2, 2) [m/N] of quadrilaterals, which makes up for their sides'
+    bending like circles instead of cubic polynomials: L^2/(12 D) along each of the two mid-lines of length L.
+
+    Args:
+        X: (n, 4, 3) [m] nodes.
+        axes: (n, 3, 3) of the elements in rows.
+        bending: (n, 3, 3) [N m] stiffness D against curvatures 11, 22, 12 in these axes.
+
+    Source: R. H. MacNeal, A simple quadrilateral shell element, Computers & Structures 8 (1978) 175-183.
+    """
+    out = np.zeros((len(X), 2, 2))
+    for first, last in (((1, 2), (0, 3)), ((2, 3), (0, 1))):
+        g = 0.5 * (X[:, first].sum(axis=1) - X[:, last].sum(axis=1))
+        a, b = np.einsum("ni,nki->kn", g, axes[:, :2])
+        along = np.stack((a * a, b * b, 2.0 * a * b), axis=-1) / (a * a + b * b)[:, None]
+        D = np.einsum("ni,nij,nj->n", along, bending, along)
+        plane = np.stack((a, b), axis=-1)
+        out += plane[:, :, None] * plane[:, None, :] / (12.0 * D)[:, None, None]
+    return out
 
 
 def _turned(layer: Layer) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -129,7 +129,8 @@ class ResultsWriter:
         fields  [{name, components}, ...] values at the nodes of such blocks,
         bodies  [{name, node, points [[x, y, z], ...] in body axes [m], rotation (3, 3) reference axes}, ...],
         sensors [{name, kind, unit, columns [...], mid_step (bool)}, ...],
-        supports [{node, components ["x", "y", "z", "rotation"]}, ...], joints [{name, type, node}, ...]   (for figures)
+        supports [{node, components ["x", "y", "z", "rotation"]}, ...], joints [{name, type, node}, ...],
+        symbols [`fem_mbs.analysis.symbols.symbol.Symbol`, ...], sets [{name, count, nodes}, ...]   (for figures)
 
     A series is a quantity with one row per recorded step: "time" always; "ledger" (n, columns) [J]; "linear momentum"
     (n, 2 or 3) [kg m/s], "angular momentum" (n, 1 or 3) [kg m2/s]; "sensor/<name>" (n, columns); "step size" (n,) [s],

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.analysis.symbols.drawing import some
 from fem_mbs.analysis.symbols.symbol import LAYERS
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
@@ -27,7 +28,8 @@ __all__ = ["page_content"]
 
 _MOST_FRAMES = 400  # of a step
 _ROOM = 24e6  # bytes of motions and of fields in a page, each
-_MOST_SUPPORTS = 40  # drawn at full size
+_MOST_SUPPORTS = 40  # drawn at full size ...
+_SUPPORTS = 400  # ... and at all
 _PIECES = 8  # straight pieces of a beam
 _SECONDS = 8.0  # a step plays as long as it lasts, within these bounds
 _SHORTEST = 1.0
@@ -91,6 +93,7 @@ class _Page:
         header, scene = self.header, self.scene
         low, high = scene.extent([None])  # type: ignore[list-item]
         steps = [self._step(item) for item in self.scenes]
+        symbols = self._symbols()
         moving = [k for k, item in enumerate(self.scenes) if recorded_kind(item.step.type).passes_time]
         gravity = [float(v) for v in header.get("gravity", (0.0, 0.0, 0.0))]
         return {
@@ -116,7 +119,7 @@ class _Page:
             "bodies": [self._body(body) for body in scene.bodies],
             "discs": self._discs(),
             "meshes": self._meshes(),
-            "symbols": self._symbols(),
+            "symbols": symbols,
             "glyphs": {name: asdict(glyph) for name, glyph in GLYPHS.items()},
             "layers": LAYERS,
             "colours": COLOURS,
@@ -215,14 +218,16 @@ class _Page:
         ]
 
     def _symbols(self) -> list[dict[str, Any]]:
-        """Return the symbols, with nodes as numbers of this page; many supports are small."""
-        symbols = self.scene.symbols
-        many = sum(symbol.layer == "supports" for symbol in symbols) > _MOST_SUPPORTS
+        """Return the symbols, with nodes as numbers of this page; many supports are small, of very many some."""
+        supports = [symbol for symbol in self.scene.symbols if symbol.layer == "supports"]
+        shown = some(supports, _SUPPORTS)
+        if len(shown) < len(supports):
+            self.notes.append(f"{len(shown)} of {len(supports)} supported nodes are marked")
         found = []
-        for symbol in symbols:
+        for symbol in [*shown, *(symbol for symbol in self.scene.symbols if symbol.layer != "supports")]:
             entry = symbol.to_json()
             entry["ends"] = [[-1 if node < 0 else int(self.place[node]), list(offset)] for node, offset in symbol.ends]
-            if many and symbol.layer == "supports":
+            if symbol.layer == "supports" and len(supports) > _MOST_SUPPORTS:
                 entry["glyph"] = "held"
             found.append(entry)
         return found

@@ -246,6 +246,8 @@ PLOAD4  sid:I eid:I p1:R=0 p2:R=p1 p3:R=p1 p4:R=p1 g1:A= g34:I= cid:I=0 n1:R=0 n
                                                                          | pressure on faces of solids and shells
 TEMP    sid:I g1:I t1:R g2:I= t2:R= g3:I= t3:R=                          | temperatures of grid points
 TEMPD   sid:I t1:R sid2:I= t2:R= sid3:I= t3:R= sid4:I= t4:R=             | temperature of all other grid points
+TEMPRB  sid:I eid:I ta:R=0 tb:R=0 tp1a:R=0 tp1b:R=0 tp2a:R=0 tp2b:R=0 tca:R=0 tda:R=0 tea:R=0 tfa:R=0 tcb:R=0 \
+tdb:R=0 teb:R=0 tfb:R=0 ids:T*                                           | temperatures and gradients of bars and rods
 EIGRL   sid:I v1:R= v2:R= nd:I= msglvl:I= maxset:I= shfscl:R= norm:S= options:A*    | lowest modes, buckling factors
 EIGR    sid:I method:S= f1:R= f2:R= ne:I= nd:I= - - norm:S= g:I= c:C= options:A*     | modes
 EIGB    sid:I method:S= l1:R= l2:R= nep:I= ndp:I= ndn:I= - norm:S= g:I= c:C= | buckling factors

@@ -49,6 +49,11 @@ class ListingTable:
         self.rows = [self.rows[k] for k in kept]
 
     @property
+    def key(self) -> tuple[str, int, int]:
+        """What tells the table from others."""
+        return self.quantity, self.subcase, self.mode
+
+    @property
     def values(self) -> np.ndarray:
         """Values (n, k)."""
         return np.array(self.rows, float)
@@ -93,10 +98,12 @@ _OUTPUT = re.compile(r"^\s*OUTPUT FOR (SUBCASE|EIGENVECTOR)\s+(\d+)\s*$")
 #: Words of headings that say what the columns hold.
 _NAMED = {
     "VON MISES": "VON MISES", "MAX SHEAR": "MAX SHEAR", "OCTAHEDRAL": "OCTAHEDRAL", "CURVATURE": "CURVATURE",
-    "MATERIAL COORD": "MATERIAL", "GRID-ID": "CORNER",
+    "MATERIAL COORD": "MATERIAL", "GRID-ID": "CORNER", "BEFORE AUGMENTATION": "BEFORE AUGMENTATION",
 }  # fmt: skip
 #: Lines at the beginning among which the program is named.
 _HEAD = 60
+#: What heads modes of a basis before and after residual vectors join it.
+_BEFORE, _AFTER = "BEFORE AUGMENTATION", "AFTER AUGMENTATION"
 _SPACED = re.compile(r"\s*(?:[A-Z\-] ){4,}")
 _LETTERS = re.compile(r"\s*(?:[A-Z]\s+){6,}")
 _SUBCASE = re.compile(r"\bSUBCASE\s+(\d+)\s*(?:\*.*)?$")
@@ -156,6 +163,9 @@ def read_f06(path: str | Path) -> Listing:
     mystran = any("MYSTRAN" in text for text in lines[:_HEAD])
     (_read_mystran if mystran else _read_nastran)(out, lines)
     out.tables = [t for t in out.tables if t.ids]
+    whole = {t.key for t in out.tables if _BEFORE not in t.named}
+    # modes of held masters are left out where those of the model follow
+    out.tables = [t for t in out.tables if _BEFORE not in t.named or t.key not in whole]
     for t in out.tables:
         t.drop_parts()
     return out
@@ -163,7 +173,7 @@ def read_f06(path: str | Path) -> Listing:
 
 def _table_of(out: Listing, quantity: str, subcase: int, mode: int) -> ListingTable:
     """Return the table that goes on, or a new one."""
-    same = [t for t in out.tables if (t.quantity, t.subcase, t.mode) == (quantity, subcase, mode)]
+    same = [t for t in out.tables if t.key == (quantity, subcase, mode) and _BEFORE not in t.named]
     if not same:
         out.tables.append(ListingTable(quantity, subcase, mode))
     return same[-1] if same else out.tables[-1]
@@ -190,6 +200,8 @@ def _read_nastran(out: Listing, lines: list[str]) -> None:
             quantity, mode = title
             table = _table_of(out, quantity, subcase, mode or mode_of) if quantity else None
             continue
+        if table is not None and _AFTER in text:
+            table = None  # modes and residual vectors
         if table is None:
             continue
         table.named |= {word for found, word in _NAMED.items() if found in text}

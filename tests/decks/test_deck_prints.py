@@ -175,3 +175,51 @@ def test_kinetic_energies(tmp_path):
         work = 1e6 * tables["U", t][:, 0].sum()
         assert tables["ELSE", t][0, 0] + tables["ELKE", t][0, 0] == pytest.approx(work, rel=1e-6)
         assert tables["ELKE", t][0, 0] > 0.0
+
+
+def test_steady_vibrations_are_compared(tmp_path):
+    """Of two equal tables of one frequency the second is imaginary; both are measured by the larger one."""
+    path = tmp_path / "d.inp"
+    path.write_text(
+        "*NODE, NSET=NALL\n1, 0., 0., 0.\n2, 1., 0., 0.\n*NSET, NSET=END\n2\n*ELEMENT, TYPE=T3D2, ELSET=E\n1, 1, 2\n"
+        "*ELEMENT, TYPE=MASS, ELSET=M\n2, 2\n*MASS, ELSET=M\n2.\n*ELEMENT, TYPE=DASHPOTA, ELSET=D\n3, 1, 2\n"
+        "*DASHPOT, ELSET=D\n\n3.\n*MATERIAL, NAME=A\n*ELASTIC\n200., 0.\n*DENSITY\n1.E-9\n"
+        "*SOLID SECTION, ELSET=E, MATERIAL=A\n1.\n*BOUNDARY\n1, 1, 3\n2, 2, 3\n"
+        + step("*STEADY STATE DYNAMICS, DIRECT\n1., 2., 2\n*CLOAD\n2, 1, 5.\n*NODE PRINT, NSET=END\nU\n")
+    )
+    head = "\n                        S T E P       1\n\n\n"
+    for f in (1.0, 2.0):
+        w = 2.0 * np.pi * f
+        u = 5.0 / (200.0 - 2.0 * w**2 + 3.0j * w)
+        head += f"\nP A R T I C I P A T I O N   F A C T O R S   F O R   F R E Q U E N C Y    {f:.13E} (CYCLES/TIME)\n\n"
+        for part in (u.real, u.imag + 5e-4 * abs(u)):
+            head += f" displacements (vx,vy,vz) for set END and time  {f:.7E}\n\n"
+            head += f"         2 {part:13.6E}  0.000000E+00  0.000000E+00\n\n"
+    path.with_suffix(".dat").write_text(head, encoding="utf-8")
+    rows = {r.quantity: r for r in compare_deck(path) if r.status != "not compared"}
+    assert set(rows) == {"U", "UI"} and {r.status for r in rows.values()} == {"ok"}
+    assert rows["U"].difference < 1e-6 and rows["UI"].difference == pytest.approx(5e-4, rel=0.2)
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_masses_beside_held_directions_are_not_compared(tmp_path, held):
+    """An equation that names held directions: CalculiX's dependent direction does not move along with the whole."""
+    nodes, elements = brick((1, 1, 1), (1.0, 1.0, 1.0))
+    top, ref = at(nodes, 2, 1.0), at(nodes, 2, 0.0)[0]
+    text = mesh_text(nodes, elements) + steel() + nset("LOW", at(nodes, 2, 0.0)) + "*BOUNDARY\nLOW, 1, 3\n"
+    other = ref if held else top[1]
+    path = tmp_path / "d.inp"
+    path.write_text(text + f"*EQUATION\n2\n{top[0]}, 1, 1., {other}, 1, -1.\n" + step("*FREQUENCY\n2\n"))
+    _, solution = solve_deck(path)
+    (done,) = solution.summary["steps"]
+    dat = "\n     E I G E N V A L U E   O U T P U T\n\n MODE NO    EIGENVALUE                       FREQUENCY\n\n"
+    for k, f in enumerate(done["frequencies_hz"], 1):
+        w = 2.0 * np.pi * f
+        dat += f"      {k}   {w**2:.7E}   {w:.7E}   {f:.7E}   0.0000000E+00\n"
+    row = "   1.0000000E+03" * 6 + "\n"
+    dat += "\n     E F F E C T I V E   M O D A L   M A S S\n\nMODE NO.   X-COMPONENT\n\n"
+    dat += "".join(f"      {k}{row}" for k in (1, 2))
+    dat += "\n     T O T A L   E F F E C T I V E   M A S S\n\n           X-COMPONENT\n\n" + row
+    path.with_suffix(".dat").write_text(dat, encoding="utf-8")
+    rows = {r.quantity: r.status for r in compare_deck(path) if "masses" in r.quantity}
+    assert rows == {"effective masses": "not compared" if held else "outside"}

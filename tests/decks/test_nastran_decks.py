@@ -134,7 +134,7 @@ def test_pin_flags(tables):
 
 def test_orientation_by_grid_point_and_default(tables):
     load = "FORCE,2,2,,1.,0.,6.,0.\n"
-    by_point = BAR.replace("1,2,0.,1.,0.", "1,2,9") + "GRID,9,,1.,0.,5.\nSPC1,1,123456,9\n"
+    by_point = BAR.replace("1,2,0.,1.,0.", "1,2,9,,,2") + "GRID,9,,1.,0.,5.\nSPC1,1,123456,9\n"
     default = BAR.replace("1,2,0.,1.,0.", "1,2") + "BAROR,,,,,0.,0.,1.\n"
     for text in (by_point, default):
         found = tables(text + PBAR + HELD + load)[0]
@@ -466,6 +466,41 @@ def test_temperatures(tables):
         case,
     )[0]
     close(found["DISPLACEMENT"][7][:3], [0.3, 0.3, 0.3])
+
+
+GRADIENTS = "TEMPRB,3,1,50.,70.,3.,5.,-2.,4.\n"
+
+
+@pytest.mark.parametrize("shear", ["", ",0.,0.\n,.8,.6\n"])
+def test_gradients_of_temperature_in_bars(tables, shear):
+    """Free: curvature -alpha dT/dy, linear along the bar.  Clamped: the forces that take its end back."""
+    bar = BAR.replace(STEEL, f"MAT1,1,{E},{G},{NU},,2.-3,10.\n") + PBAR.replace("\n", ",,,\n") + shear + GRADIENTS
+    case = "TEMPERATURE(LOAD) = 3\n" + CASE.replace("LOAD = 2\n", "")
+    found = tables(bar + HELD, case)[0]
+    a = 2e-3
+    v, w = (-a * L**2 * (first / 3 + last / 6) for first, last in ((3, 5), (-2, 4)))
+    turns = [a * L * (-2 + 4) / 2, -a * L * (3 + 5) / 2]
+    close(found["DISPLACEMENT"][2], [a * L * 50, v, w, 0, *turns])
+    close(found["CBAR"][1], 0, atol=1e-9)
+    k1, k2 = (0.8, 0.6) if shear else (np.inf, np.inf)
+    found = tables(bar + HELD + "SPC1,1,123456,2\n", case)[0]["SPCFORCES"][2]
+    for (at, turn, sign), u, theta, inertia, k in (
+        ((1, 5, 1), v, turns[1], 0.02, k1), ((2, 4, -1), w, -turns[0], 0.03, k2)
+    ):  # fmt: skip
+        EI = E * inertia
+        flexibility = np.array([[L**3 / (3 * EI) + L / (k * G * 0.5), L**2 / (2 * EI)], [L**2 / (2 * EI), L / EI]])
+        force, moment = -np.linalg.solve(flexibility, [u, theta])
+        close(found[[at, turn]], [force, sign * moment])
+    close(found[0], -E * 0.5 * a * 50)
+
+
+def test_temperatures_of_several_rods(tables):
+    """TEMPRB names further elements; those of grid points count for the others."""
+    text = STEEL.replace("\n", ",,2.-3\n") + "PROD,1,1,.5\n" + "".join(f"GRID,{i},,{i}.,0.,0.\n" for i in range(1, 6))
+    text += "".join(f"CROD,{i},1,{i},{i + 1}\n" for i in range(1, 5)) + "SPC1,1,123,1\nSPC1,1,23,2,THRU,5\n"
+    text += "TEMPRB,3,1,10.,30.\n,\n,3,THRU,4\nTEMPD,3,7.\n"
+    found = tables(text, "TEMPERATURE(LOAD) = 3\n" + CASE.replace("LOAD = 2\n", ""))[0]["DISPLACEMENT"]
+    close([found[i][0] for i in range(2, 6)], 2e-3 * np.cumsum([20, 7, 20, 20]))
 
 
 # --- shells ----------------------------------------------------------------------------------------------------------

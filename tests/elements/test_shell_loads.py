@@ -83,6 +83,52 @@ def test_a_membrane_stretches_as_its_section(cell):
         np.testing.assert_allclose(last(found, f"stress{face} [Pa]")[:, 0], 1e6, rtol=1e-6)
 
 
+# --- residual bending flexibility ------------------------------------------------------------------------------------
+def tip(place, count, **options):
+    """Return the deflection, out of the plane, of the end of a strip of the thickness .01 under 10 N at each corner."""
+    mesh = grid(place, count, 1)
+    model = model_of(mesh, nu=0.0, **options)
+    model.fix("s:left")
+    for corner in ("b", "c"):
+        model.force(corner, f"s:{corner}", (0.0, 0.0, 10.0))
+    model.sensor("u", "displacement", on="s:c")
+    model.linear_static_step()
+    return solve(model).sensor("u").values[-1, 2]
+
+
+@pytest.mark.parametrize("axis", [None, [1.0, 0.4, 0.0]])
+def test_residual_bending_makes_a_cantilever_exact(axis):
+    """P L^3/3EI + P L/(5/6 G A) with any number of elements; a standard quadrilateral has 3/4 of the first."""
+    L, width, h = 2.0, 0.5, 0.01
+    bend, shear = 20.0 * L**3 / (E * width * h**3 / 12), 20.0 * L / (5 / 6 * E / 2 * width * h)
+    for count in (1, 3):
+        found = tip(flat(L, width), count, element="residual", orientation=axis)
+        assert found == pytest.approx(bend / 3 + shear, rel=1e-8)
+    assert tip(flat(L, width), 1, orientation=axis) == pytest.approx(bend / 4 + shear, rel=1e-8)
+
+
+def test_residual_bending_leaves_constant_moments_as_they_are():
+    """A crooked strip under a moment at its end bends like a circle either way; triangles have none to add."""
+
+    def place(u, v):
+        return 2 * u + 0.2 * u * (1 - u) * v, 0.5 * v, 0 * u
+
+    found = {}
+    for cell in ("quad", "triangle"):
+        for element in ("standard", "residual"):
+            model = model_of(grid(place, 3, 1, cell), nu=0.0, element=element)
+            model.fix("s:left")
+            for corner in ("b", "c"):
+                model.moment(corner, f"s:{corner}", (0.0, -5.0, 0.0))
+            model.sensor("u", "displacement", on="s:c")
+            model.linear_static_step()
+            found[cell, element] = solve(model).sensor("u").values[-1, 2]
+    exact = 10.0 * 2.0**2 / (2 * E * 0.5 * 0.01**3 / 12)
+    assert found["quad", "residual"] == pytest.approx(exact, rel=1e-8)
+    assert found["quad", "standard"] == pytest.approx(exact, rel=1e-8)
+    assert found["triangle", "residual"] == found["triangle", "standard"]
+
+
 def test_membranes_have_no_rotations():
     model = model_of(grid(flat(1, 1), 2, 2), element="membrane")
     assert not model.building.rotational

@@ -232,6 +232,33 @@ _LISTING = """
 """  # noqa: E501
 
 
+_ROOTS = """
+                                              R E A L   E I G E N V A L U E S
+{first}
+   MODE    EXTRACTION      EIGENVALUE            RADIANS             CYCLES            GENERALIZED         GENERALIZED
+        1         1        6.357821E+00        2.521472E+00        4.013047E-01        1.000000E+00        6.357821E+00
+                                              R E A L   E I G E N V A L U E S
+{second}
+        1         1        1.560262E+00        1.249104E+00        1.988011E-01        1.000000E+00        1.560262E+00
+        2         2        6.244435E+00        2.498887E+00        3.977102E-01        1.000000E+00        6.244435E+00
+                                        C O M P L E X   E I G E N V A L U E   S U M M A R Y
+                       1           1         -5.284305E-01    -3.474066E+01          5.529147E+00          3.042144E-02
+"""
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [("", [1.560262, 6.244435]), ("                     (AFTER AUGMENTATION OF RESIDUAL VECTORS)", [6.357821])],
+)
+def test_roots_of_a_basis(tmp_path, second, expected):
+    """Modes of a basis yield to those of the model, but not to those with residual vectors."""
+    path = tmp_path / "a.f06"
+    path.write_text(_ROOTS.format(first="        (BEFORE AUGMENTATION OF RESIDUAL VECTORS)", second=second))
+    tables = {t.quantity: t for t in read_f06(path).tables}
+    assert tables["EIGENVALUES"].values[:, 0].tolist() == expected
+    assert tables["COMPLEX EIGENVALUES"].values.tolist() == [[-0.5284305, -34.74066, 5.529147, 0.03042144]]
+
+
 def test_listing(tmp_path):
     path = tmp_path / "a.f06"
     path.write_text(_LISTING)

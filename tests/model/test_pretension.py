@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from deck_text import at, brick, mesh_text, nset
 from solid_meshes import grid
 
 from fem_mbs import Mesh, Model, ModelError, solve
+from fem_mbs.modelfile.read import load_model
 
 E, L, BOLT, CLAMP, FORCE, LOAD = 2e11, 0.1, 1e-4, 4e-4, 1000.0, 600.0
 KB, KC = E * BOLT / L, E * CLAMP / L
@@ -159,3 +161,65 @@ def test_wrong_input():
         solve(m)
     with pytest.raises(ModelError, match="present belongs to supports with a group"):
         m.fix("sleeve:high", ["z"], present=True)
+
+
+FILE = """
+[material.steel]
+E = 2e11
+nu = 0.0
+density = 7800.0
+
+[mesh.bar]
+file = "bar.inp"
+
+[[pretension]]
+name = "bolt"
+on = "bar"
+point = [0.9, 0.0, 0.0]
+direction = [1.0, 0.0, 0.0]
+force = 1000.0
+
+[[solid]]
+name = "shank"
+on = "bar"
+material = "steel"
+
+[[support]]
+on = ["bar:LOW", "bar:HIGH"]
+
+[[support]]
+on = "bar:SIDE"
+components = ["y"]
+group = "side"
+present = true
+
+[[sensor]]
+name = "tension"
+kind = "reaction"
+on = "bolt"
+
+[[step]]
+type = "static"
+name = "pull"
+
+[[step]]
+type = "static"
+name = "lock"
+supports = ["bolt", "side"]
+"""
+
+
+def test_a_model_file(tmp_path):
+    """Clamped at both ends: the shortening is F L/(E A); a second group of supports holds present places too."""
+    nodes, elements = brick((4, 1, 1), (2.0, 1.0, 1.0))
+    sets = {"LOW": (0, 0.0), "HIGH": (0, 2.0), "SIDE": (1, 1.0)}
+    text = mesh_text(nodes, elements) + "".join(nset(name, at(nodes, *place)) for name, place in sets.items())
+    (tmp_path / "bar.inp").write_text(text, encoding="utf-8")
+    (tmp_path / "model.toml").write_text(FILE, encoding="utf-8")
+    solution = solve(load_model(tmp_path / "model.toml"))
+    for step in solution.steps:
+        assert step.series["sensor/tension"][-1, 0] == pytest.approx(1000.0, rel=1e-6)
+    node = solution.node("bolt")
+    for step in solution.steps:
+        q = np.asarray(step.frames["displacement"])[-1, node, 0]
+        assert q == pytest.approx(1000.0 * 2.0 / 2e11, rel=1e-5)

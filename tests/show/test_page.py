@@ -236,7 +236,7 @@ def test_examples_have_pages(path):
 CHROME = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 
 PROBE = """<script>
-const F = window.femMbs, found = { errors: [] };
+const F = window.femMbs, found = {};
 F.chooseStep(0); F.frame(2); F.draw();
 found.positions = Array.from(F.positions);
 const wheel = F.data.bodies.find((b) => b.name === "wheel");

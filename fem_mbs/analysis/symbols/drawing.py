@@ -12,7 +12,7 @@ from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.model.building import Building
 from fem_mbs.system.blocks import GROUND, Block
 
-__all__ = ["MOST", "Drawing", "told"]
+__all__ = ["MOST", "Drawing", "some", "told"]
 
 #: Symbols of one declaration; of more places as many are taken, spread over all.
 MOST = 60
@@ -155,8 +155,9 @@ class Drawing:
             yield Symbol(layer, glyph, getattr(said, "name", ""), kind, text, [self.end(int(node))], axis)
 
 
-def some(items: np.ndarray) -> np.ndarray:
-    """Return at most `MOST` of the items, spread over all."""
-    if len(items) <= MOST:
+def some(items: Any, most: int = MOST) -> Any:
+    """Return at most ``most`` of an array or a list, spread over all of it."""
+    if len(items) <= most:
         return items
-    return items[np.unique(np.linspace(0, len(items) - 1, MOST).round().astype(int))]
+    chosen = np.unique(np.linspace(0, len(items) - 1, most).round().astype(int))
+    return items[chosen] if isinstance(items, np.ndarray) else [items[k] for k in chosen]

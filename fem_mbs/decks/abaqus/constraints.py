@@ -616,11 +616,6 @@ def _supports(conv: Conversion, table: _Table, timeline: Timeline) -> None:
     before, *per_step = (_without(entries, alone) for entries in (before, *per_step))
     shaking = [[(b, _held(conv, b)) for b in s.boundaries if b.value] if s.procedure == VIBRATION else []
                for s in deck.steps]  # fmt: skip
-    for s in deck.steps:
-        moved = next((b for b in s.boundaries if b.value), None)
-        if moved is not None and not is_general(s) and s.supported and s.procedure in ("STATIC", "BUCKLE"):
-            how = f"{s.procedure} with PERTURBATION" if s.perturbation else s.procedure
-            conv.note(f"{moved.where}: supports that move in a step {how} are not used; they stand still")
     at_rest = shaken_supports(conv, (before, *(per_step[i] for i in timeline.steps)), shaking)
     before, *per_step = (_without(entries, at_rest) for entries in (before, *per_step))
     given = [per_step[i] for i in timeline.steps]

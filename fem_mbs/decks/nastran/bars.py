@@ -134,6 +134,8 @@ def _directions(conv: Conversion, card: Card, default: Card | None, nodes: list[
     if card["x1"] is None and default is not None:
         source = default
     offt = str(card["offt"] or (default["offt"] if default is not None else None) or "GGG")
+    if offt in ("1", "2"):  # an older form of the field: whether a vector or G0 follows, which the fields tell
+        offt = "GGG"
     if not (len(offt) == 3 and offt[0] in "GB" and set(offt[1:]) <= set("GOE")):
         raise UnsupportedError(f"OFFT = {offt} is not supported", place=card.where, remedy="use GGG")
     length = grids.x[nodes[1]] - grids.x[a]
@@ -285,6 +287,12 @@ def _make_rods(conv: Conversion, group: Group, on: str) -> None:
     if data.A and m.E:
         conv.model.section(name, "stiffness", EA=m.E * data.A, rhoA=m.rho * data.A + nsm)
         mass = "consistent" if conv.coupled else "lumped"
+        if conv.coupled and (m.rho or nsm):
+            conv.note(
+                f"{group.type} have consistent masses; those of MSC Nastran are 5/12 and 1/12 along them and lumped "
+                "across (COUPMASS), so that frequencies of coarse trusses differ by up to 10 %",
+                Effect.DIFFERS, group.section.where,
+            )  # fmt: skip
         conv.model.trusses(group.name, on, name, mass=mass, strain="green")
     if not (data.J and m.G):
         return

@@ -126,6 +126,7 @@ UNUSED_FIELDS: dict[str, tuple[tuple[str, Effect, str], ...]] = {
         ("method ne options", Effect.NONE, "the conduct of the other program"),
         ("norm g c", Effect.NONE, "shapes have unit modal mass"),
     ),
+    "TEMPRB": (("tca tda tea tfa tcb tdb teb tfb", Effect.DIFFERS, "printed stresses lack them"),),
     "EIGC": (
         ("method e", Effect.NONE, "the conduct of the other program"),
         ("norm g c", Effect.NONE, "the size of the shapes"),

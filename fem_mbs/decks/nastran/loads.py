@@ -438,8 +438,23 @@ def _nodal(conv: Conversion, number: int, where: str) -> np.ndarray:
         for at in "123":
             if card["g" + at] is not None:
                 out[conv.grids.index(card["g" + at], card.where)] = card["t" + at] or 0.0
+    found |= any(card["sid"] == number for card in conv.deck.of("TEMPRB"))
     if not found:
         raise ModelError(f"there is no temperature set {number}", place=where, remedy="add TEMP or TEMPD")
+    return out
+
+
+def _of_lines(conv: Conversion, number: int) -> dict[int, np.ndarray]:
+    """Return, by element, what TEMPRB of a set give: temperatures at both ends, and gradients (2, 2) in the planes 1
+    and 2 there, (6,)."""
+    out: dict[int, np.ndarray] = {}
+    for card in conv.deck.of("TEMPRB"):
+        if card["sid"] == number:
+            values = np.array([card[k] for k in ("ta", "tb", "tp1a", "tp2a", "tp1b", "tp2b")])
+            more = card.values.get("ids")
+            card.seen.add("ids")
+            for eid in [card["eid"], *(more if isinstance(more, list) else [])]:
+                out[eid] = values
     return out
 
 
@@ -452,8 +467,12 @@ def _temperatures(conv: Conversion, subcase: Subcase, case: LoadCase) -> None:
     start = None
     if initial is not None and initial.number:
         start = _nodal(conv, initial.number, initial.where)
+    own = _of_lines(conv, command.number)
     for number, group in enumerate(conv.groups):
         values = case.temperatures[group.nodes]
+        gradients = np.zeros((len(group.ids), 2, 2))
+        for row in np.flatnonzero(np.isin(group.ids, list(own))) if group.kind in ("bar", "rod") else ():
+            values[row], gradients[row] = own[group.ids[row]][:2], own[group.ids[row]][2:].reshape(2, 2)
         if np.isnan(values).any():
             id_ = group.ids[np.argmax(np.isnan(values).any(axis=1))]
             raise ModelError(
@@ -465,14 +484,15 @@ def _temperatures(conv: Conversion, subcase: Subcase, case: LoadCase) -> None:
             continue
         m = group.data.material
         change = values - (m.tref if start is None else start[group.nodes])
-        if m.alpha and change.any():
-            _heat_line(conv, case, number, m.E * m.alpha * change.mean(axis=1))
+        if m.alpha and (change.any() or gradients.any()):
+            _heat_line(conv, case, number, m.E * m.alpha * change.mean(axis=1), m.E * m.alpha * gradients)
     if start is not None:
         case.temperatures = case.temperatures - start
 
 
-def _heat_line(conv: Conversion, case: LoadCase, number: int, stress: np.ndarray) -> None:
-    """Add the forces (n,) that held bars or rods would exert when heated, the mean over their length."""
+def _heat_line(conv: Conversion, case: LoadCase, number: int, stress: np.ndarray, slopes: np.ndarray) -> None:
+    """Add the forces that held bars or rods would exert when heated: by the mean stress (n,) over their length, and by
+    slopes (n, 2, 2) of the stress at ends A and B along planes 1 and 2, linear between the ends."""
     group = conv.groups[number]
     fixed = case.fixed.setdefault(number, np.zeros((len(group.ids), 12)))
     if isinstance(group.data, Rods):
@@ -488,10 +508,22 @@ def _heat_line(conv: Conversion, case: LoadCase, number: int, stress: np.ndarray
         conv.note("temperatures of bars with pin flags are not used", where=group.section.where)
         return
     force = stress * group.data.section.A
-    _, axes, _ = bar_axes(conv, group)
+    s, m = group.data.section, group.data.material
+    if slopes.any() and (s.I12 or s.end is not None):
+        conv.note("gradients of temperature in bars with I12 or another end are not used", where=s.where)
+        slopes = np.zeros_like(slopes)
+    _, axes, length = bar_axes(conv, group)
     for row in range(len(group.ids)):
         f = np.zeros(12)
         f[0], f[6] = -force[row], force[row]
+        for plane, (axis, turn, sign, inertia, k) in enumerate(((1, 5, 1.0, s.I1, s.k1), (2, 4, -1.0, s.I2, s.k2))):
+            area = 0.0 if k is None else k * m.G * s.A
+            phi = 12.0 * m.E * inertia / (area * length[row] ** 2) if area else 0.0
+            first, change = inertia * slopes[row, 0, plane], inertia * (slopes[row, 1] - slopes[row, 0])[plane]
+            shear = change / (length[row] * (1.0 + phi))
+            f[axis], f[6 + axis] = f[axis] - shear, f[6 + axis] + shear
+            f[turn] += sign * (first + 0.5 * change * phi / (1.0 + phi))
+            f[6 + turn] -= sign * (first + change * (1.0 + 0.5 * phi) / (1.0 + phi))
         fixed[row] += f
         _put(conv, case, group, row, axes[row], f)
 

@@ -156,8 +156,7 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
         shear = _plane_material(conv, s, plane, options["material"], nsm)
         if membrane:
             return {**options, "element": "membrane"}
-        options["shear_correction"] = s["ts"] if shear else _RIGID
-        return options
+        return {**options, "element": "residual", "shear_correction": s["ts"] if shear else _RIGID}
     m = isotropic(conv, s["mid1"], s.where)
     if not m.E > 0.0:
         raise ModelError("shells need E > 0", place=m.where)
@@ -166,6 +165,7 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
         conv.model.solid_material(options["material"], E=m.E, nu=m.nu, density=m.rho + nsm, expansion=m.alpha)
     if membrane:
         return {**options, "element": "membrane"}
+    options["element"] = "residual"
     if s["mid3"] is None:
         options["shear_correction"] = _RIGID
     elif abs(s["ts"] - _SHEAR) > _SAME:
@@ -282,7 +282,7 @@ def _laminate(conv: Conversion, group: Group) -> dict[str, Any]:
     rigid = len(shears) == len(plies) and not any(shears)
     layers = [{**layer, "material": _ply(conv, layer["material"], s.where, nsm, suffix, rigid)} for layer in layers]
     options: dict[str, Any] = {"layers": layers, "offset": _offsets(group) + z0 + 0.5 * total}
-    options["orientation"] = material_axes(conv, group)
+    options |= {"orientation": material_axes(conv, group), "element": "residual"}
     if rigid:
         options["shear_correction"] = _RIGID
     return options

@@ -30,13 +30,13 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.building import Building
 from fem_mbs.model.parts.cells import cell_runs
-from fem_mbs.properties.shells import Layer, ShellGroup, ShellSection, make_shell_section
+from fem_mbs.properties.shells import Layer, ShellGroup, ShellSection, make_shell_section, residual_flexibility
 from fem_mbs.properties.solids import SolidMaterial, solid_material_of
 from fem_mbs.system.blocks import Block
 
 __all__ = ["Shell"]
 
-ELEMENTS = ("standard", "membrane")
+ELEMENTS = ("standard", "membrane", "residual")
 MASSES = ("consistent", "lumped")
 #: Largest ratio of the stiffnesses of layers: beyond it round-off takes the softer ones.
 _LIKE = 1e12
@@ -65,8 +65,9 @@ class Shell(Declaration):
             a homogeneous section.
         bending_factor: on the bending stiffness of one material, 12 I/h^3, of plates whose core only holds their faces
             apart; stresses are those of the strains, linear over the thickness.
-        element: "standard", or "membrane": without stiffness against bending and transverse shear, nodes have positions
-            alone.
+        element: "standard"; "membrane": without stiffness against bending and transverse shear, nodes have positions
+            alone; "residual": quadrilaterals of 4 nodes have residual bending flexibility, as MSC Nastran's CQUAD4
+            (`fem_mbs.properties.shells.residual_flexibility`), others are standard.
         mass: "consistent" or "lumped" (at the nodes).
         damping: proportional to stiffness, beta [s] (Kelvin-Voigt).
         mass_damping: proportional to mass, alpha [1/s].
@@ -123,7 +124,8 @@ class Shell(Declaration):
     bending_factor: float = key(NUMBER, "factor on the bending stiffness of one material, 12 I/h^3", 1.0, kw_only=True)
     element: str = key(
         TEXT,
-        '"standard", or "membrane": without bending, nodes have positions alone',
+        '"standard"; "membrane": without bending, nodes have positions alone; "residual": quadrilaterals of 4 nodes '
+        "whose sides bend as cubic polynomials",
         "standard",
         kw_only=True,
         choices=ELEMENTS,
@@ -201,6 +203,11 @@ class Shell(Declaration):
             )
         if family == "shell":
             _set_drilling(building, groups)
+        if self.element == "residual":
+            for group in groups:
+                if group.kind == "quad":
+                    bending = group.stiffness[0][:, 3:, 3:]
+                    group.residual = residual_flexibility(building.positions[group.nodes], group.axes, bending)
         for group in groups:
             _add(building, group, beta, alpha, self.mass == "lumped")
 

@@ -37,12 +37,14 @@ _DIFFERENT = {
     "shell": (0.02, 0.05, "shells of another formulation"),
 }
 #: Eigenvalues of shells with coupled masses: those of MSC Nastran lie between lumped and consistent ones.
-_COUPLED = (0.25, "consistent masses; coupled ones of shells in MSC Nastran lie between these and lumped ones")
+_COUPLED = (0.1, "consistent masses; coupled ones of shells in MSC Nastran lie between these and lumped ones")
+#: Eigenvalues of rods with coupled masses.
+_RODS = (0.25, "consistent masses of rods; coupled ones of MSC Nastran are lumped across them")
 #: Eigenvalues of solids with mid-side grid points and lumped masses, and these cells.
 _LUMPED = (0.01, "lumped masses of solids with mid-side grid points are shared out otherwise")
 _QUADRATIC = ("tetra10", "wedge15", "hexahedron20")
 #: Shells that are so few that one of them spans the model: their number, the margin, and why.
-_FEW = (16, 0.3, "a few shells: those of MSC Nastran bend like cubic polynomials (residual bending flexibility)")
+_FEW = (16, 0.1, "a few shells: each is of another formulation, with stiffness about its normal")
 #: Forces, stresses and strains in the middle of shells and at corners of CQUAD4, and why others are not compared.
 _MIDDLE, _CORNER = 0.1, 0.2
 _SHELL_TABLE = "stresses of shells of another formulation"
@@ -184,11 +186,14 @@ class _Margin:
             if kind in _DIFFERENT and not full:
                 found.append(_DIFFERENT[kind])
         table, roots, why = max(found) if found else (SAME, SAME, "same formulation")
-        if not conv.coupled and roots < _LUMPED[0] and any(group.cell in _QUADRATIC for group in conv.groups):
-            roots, why = _LUMPED
+        curved = sum(len(group.ids) for group in conv.groups if group.cell in _QUADRATIC)
+        if not conv.coupled and roots < _LUMPED[0] and curved:
+            roots, why = _LUMPED if curved >= _FEW[0] else (0.5, f"a few elements: {_LUMPED[1]}")
         shells = any(group.kind == "shell" for group in conv.groups)
         if shells and conv.coupled:
             roots, why = _COUPLED
+        if conv.coupled and any(group.kind == "rod" for group in conv.groups):
+            roots, why = _RODS
         few = shells and sum(len(group.ids) for group in conv.groups if group.kind == "shell") < _FEW[0]
         if few:
             table, why = _FEW[1:]

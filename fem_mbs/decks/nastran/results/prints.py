@@ -193,7 +193,7 @@ class Printer(Relay):
         assert linear is not None and vectors is not None
         ids = self.conv.grids.ids
         mine = self._chosen(step, "DISPLACEMENT", ids)
-        elements = self._asked_of_elements(step) and step.kind.name != "buckling"
+        elements = self._asked_of_elements(step) and self.conv.deck.sol != 105  # shapes of buckling have no size
         for k in range(vectors.shape[1]):
             moved, mode = linear.system.nodal(vectors[:, k])[: len(ids)], self.job.linear.below + k + 1
             if mine.any():
@@ -295,8 +295,11 @@ class Printer(Relay):
             if command not in commands:
                 continue
             options = options_of(step.subcase, command)
-            found = [shell_stresses(state, strain, options.mises, options.corners, options.fibres)]
-            found += [ply_stresses(state, strain), spring_stresses(state, strain)]
+            found = [spring_stresses(state, strain)]
             if not (strain and state.heated):
-                found += [line_stresses(state, strain), solid_stresses(state, strain, options.mises)]
+                found += [
+                    line_stresses(state, strain), solid_stresses(state, strain, options.mises),
+                    shell_stresses(state, strain, options.mises, options.corners, options.fibres),
+                    ply_stresses(state, strain),
+                ]  # fmt: skip
             yield from ((command, table) for tables in found for table in tables)

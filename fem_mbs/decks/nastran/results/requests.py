@@ -77,7 +77,7 @@ def _note_stresses(conv: Conversion, strain: bool) -> None:
             conv.note("PBEAM: stresses with a neutral axis of its own: results missing", Effect.NONE, where)
     heated = any(name in s.commands for s in conv.deck.subcases for name in ("TEMPERATURE", "TEMPERATURE(LOAD)"))
     if strain and heated:
-        conv.note("STRAIN of solids, bars and rods in subcases with temperatures: results missing", Effect.NONE)
+        conv.note("STRAIN in subcases with temperatures: results missing", Effect.NONE)
 
 
 def _note_solution(conv: Conversion, subcase: Subcase) -> None:
