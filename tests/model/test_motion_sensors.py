@@ -256,3 +256,23 @@ def test_no_event_can_wait_for_an_acceleration():
     m = pendulum(0.01)
     with pytest.raises(ModelError, match="belongs to the middle of time steps"):
         m.event("stop", "turn", 0.0, "falling")
+
+
+def test_accelerations_between_rows_of_adaptive_steps():
+    """Of up to 12.3 rad/s^2: the error of the velocities over the distance of the rows, which the tolerance lessens."""
+    errors = []
+    for tolerance in (1e-6, 1e-8):
+        s = solve(pendulum(0.02, adaptive=tolerance))
+        t, values, _ = s.sensor("turn")
+        errors.append(float(np.abs(values[:, 0] - swing(t)[2]).max()))
+    assert errors[0] < 0.1 and errors[1] < 0.4 * errors[0]
+
+
+def test_the_step_that_an_event_cuts_counts_with_its_own_length():
+    m = pendulum(0.01)
+    m.sensor("place", "position", on="rod")
+    m.event("low", "place.y", -0.31, "falling")
+    s = solve(m)
+    t, values, _ = s.sensor("turn", raw=True)
+    assert t[-1] == pytest.approx(0.5 * (0.33 + s.steps[0].time[-1])) and s.steps[0].time[-1] < 0.335
+    assert values[-1] == pytest.approx(swing(t)[2][-1:], abs=3e-3)
