@@ -134,6 +134,11 @@ def run(
                 "from its start into another folder"
             )
         point = before.restart(restart)
+        if "last row" not in point:
+            raise ResultsError(
+                f'Results folder "{directory}": its restart points are of an older version of fem-mbs; run the model '
+                "again without restart"
+            )
         recorder = ResultsWriter.resume(directory, restart)
 
     def outcomes() -> list[CheckReport]:

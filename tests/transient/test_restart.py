@@ -173,6 +173,16 @@ def test_from_every_restart_point(tmp_path, kind, rule):
         same_bits(whole, again)
 
 
+def test_restart_points_of_an_older_version(tmp_path, monkeypatch):
+    model = load_model(write(tmp_path, duration=0.01, restarts=1))
+    run(model, tmp_path / "out")
+    kind = type(Results.open(tmp_path / "out"))
+    whole = kind.restart
+    monkeypatch.setattr(kind, "restart", lambda self, n: {k: v for k, v in whole(self, n).items() if k != "last row"})
+    with pytest.raises(ResultsError, match="older version"):
+        run(load_model(tmp_path / "model.toml"), tmp_path / "out", restart=0)
+
+
 def test_adaptive_from_every_restart_point(tmp_path):
     """Steps of their own length land on the restart points, and what controls them is remembered."""
     text = write(tmp_path).read_text(encoding="utf-8")
