@@ -10,7 +10,7 @@ from fem_mbs.decks.abaqus.model import Conversion, axes_at
 from fem_mbs.decks.abaqus.shells import edge_lengths, shell_areas
 from fem_mbs.decks.abaqus.solids import nodal_areas
 from fem_mbs.errors import UnsupportedError
-from fem_mbs.meshes.abaqus.deck import Coupling
+from fem_mbs.meshes.abaqus.deck import Coupling, Equation, Mpc, RigidBody
 from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.parts.part import COMPONENTS
 
@@ -149,9 +149,11 @@ def partial_couplings(conv: Conversion) -> dict[int, list[int]]:
         used[group.nodes] = 2
     for block in deck.blocks:
         used[conv.nodes(block.nodes.ravel())] = 2
-    for entry in (*deck.rigid_bodies, *deck.couplings):
-        used[conv.node(entry.ref_node)] += 1
-    for entry in (*deck.equations, *deck.mpcs, *deck.rigid_bodies, *deck.couplings):
+    bodies: tuple[RigidBody | Coupling, ...] = (*deck.rigid_bodies, *deck.couplings)
+    entries: tuple[Equation | Mpc | RigidBody | Coupling, ...] = (*deck.equations, *deck.mpcs, *bodies)
+    for body in bodies:
+        used[conv.node(body.ref_node)] += 1
+    for entry in entries:
         used[np.unique(conv.nodes(entry.nodes))] += 1
     found = {}
     for coupling in deck.couplings:
