@@ -166,7 +166,7 @@ class Conversion:
     facets: dict[str, list[tuple[Group, np.ndarray, np.ndarray]]] = field(default_factory=dict)
     #: names of cell sets of shells -> their cells: (group, rows of its elements)
     cells: dict[str, list[tuple[Group, np.ndarray]]] = field(default_factory=dict)
-    #: pre-tension sections: cuts and what their sides are (`fem_mbs.decks.abaqus.pretension`)
+    #: pre-tension sections: cuts and what their sides are (`fem_mbs.decks.abaqus.constraints.pretension`)
     cuts: list[Any] = field(default_factory=list)
     used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
     rotational: np.ndarray = field(default_factory=lambda: np.empty(0, bool))

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem_mbs.decks.abaqus.beams import make_lines
-from fem_mbs.decks.abaqus.constraints import make_constraints, nodes_of_constraints, tie_facets
+from fem_mbs.decks.abaqus.constraints.equations import make_constraints, nodes_of_constraints, tie_facets
+from fem_mbs.decks.abaqus.constraints.pretension import cut_sections, remove_beams
 from fem_mbs.decks.abaqus.loads import make_loads, plan_loads
 from fem_mbs.decks.abaqus.model import Conversion, find_groups, make_mesh
 from fem_mbs.decks.abaqus.points import make_points
-from fem_mbs.decks.abaqus.pretension import cut_sections, remove_beams
 from fem_mbs.decks.abaqus.prints import Printer
 from fem_mbs.decks.abaqus.shells import make_shells
 from fem_mbs.decks.abaqus.solids import make_solids

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.decks.abaqus.cyclic import cyclic_modes
+from fem_mbs.decks.abaqus.constraints.cyclic import cyclic_modes
 from fem_mbs.decks.abaqus.loads import Plan
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.decks.abaqus.time import Timeline, is_general

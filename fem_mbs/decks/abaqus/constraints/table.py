@@ -1,0 +1,55 @@
+"""Equations of a deck, gathered row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fem_mbs.decks.abaqus.model import Conversion
+from fem_mbs.errors import ModelError
+
+__all__ = ["DIRECTIONS", "EquationTable"]
+
+#: Directions 1 to 6 of a node, as supports of the model name them.
+DIRECTIONS = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
+
+
+class EquationTable:
+    """Terms of equations, row by row, and which dofs depend on others."""
+
+    def __init__(self, conv: Conversion):
+        self.conv = conv
+        self.terms: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+        self.rows = 0
+        self.preferred: list[bool] = []
+        self.dependent = conv.dependent
+
+    def depend(self, node: int, component: int, where: str) -> None:
+        """Note a dependent dof.
+
+        Raises:
+            ModelError: it depends on others already.
+        """
+        key = (node, component)
+        if key in self.dependent:
+            raise ModelError(
+                f"direction {component + 1} of node {self.conv.name_of(node)} is the dependent one already "
+                f"in {self.dependent[key]}",
+                place=where,
+                remedy="begin the equation with another node or direction",
+            )
+        self.dependent[key] = where
+
+    def add(self, nodes, components, coefficients, where: str, preferred: bool = True) -> None:
+        """Add one equation: terms (k,) of nodes of the model, components 0..5 and coefficients."""
+        n, k, c = np.asarray(nodes), np.asarray(components), np.asarray(coefficients, float)
+        if preferred:
+            self.depend(int(n[0]), int(k[0]), where)
+        self.terms.append((np.full(len(n), self.rows), n, k, c))
+        self.rows += 1
+        self.preferred.append(preferred)
+
+    def finish(self, name: str) -> None:
+        if self.terms:
+            rows, nodes, components, coefficients = (np.concatenate(part) for part in zip(*self.terms, strict=True))
+            self.conv.equated.append((nodes, components))
+            self.conv.model.equations(name, rows, nodes, components, coefficients, preferred=self.preferred)
