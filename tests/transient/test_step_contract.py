@@ -208,6 +208,8 @@ HOMONYMS = {
     "fem_mbs/plot/figures.py": {"campbell", "unbalance"},  # names of pictures
     "fem_mbs/plot/scene.py": {"static"},  # the start, drawn as a state at rest
     "fem_mbs/decks/abaqus/compare.py": {"buckling"},  # a table of CalculiX
+    "fem_mbs/decks/abaqus/steps.py": {"modes"},  # a key of steady vibrations
+    "meshes/abaqus/steps.py": {"modes"},  # frequencies between those of modes
     "meshes/abaqus/calculix_dat.py": {"buckling"},
 }
 REGISTRY = "fem_mbs/declarations/steps.py"

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.decks.abaqus.constraints.cyclic import cyclic_modes
+from fem_mbs.decks.abaqus.constraints.cyclic import make_cyclic_modes
 from fem_mbs.decks.abaqus.loads import Plan
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.decks.abaqus.time import Timeline, is_general
@@ -256,7 +256,7 @@ def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: boo
             Effect.NONE,
         )
     if step.nodal_diameters is not None:
-        cyclic_modes(conv, step, name, about, supports)
+        make_cyclic_modes(conv, step, name, about, supports)
         return
     bounded = np.isfinite(step.upper) or np.isfinite(step.lower)
     if bounded and not step.n_modes:

@@ -15,7 +15,7 @@ from fem_mbs.meshes.abaqus.deck import CyclicModel, DeckStep
 from fem_mbs.meshes.cells import FACETS
 from fem_mbs.meshes.vocabulary import Effect
 
-__all__ = ["cyclic_modes", "make_sectors"]
+__all__ = ["make_cyclic_modes", "make_sectors"]
 
 
 def make_sectors(conv: Conversion) -> None:
@@ -79,7 +79,7 @@ def _nodes(conv: Conversion, name: str, where: str) -> np.ndarray:
     return found[conv.used[found]]
 
 
-def cyclic_modes(conv: Conversion, step: DeckStep, name: str, preload: str, supports: list[str]) -> None:
+def make_cyclic_modes(conv: Conversion, step: DeckStep, name: str, preload: str, supports: list[str]) -> None:
     """Add modes by nodal diameters, as *SELECT CYCLIC SYMMETRY MODES asks for them.
 
     The programs list a wave twice, once for each direction; so half of the number is enough, but for the diameters 0
