@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.errors import ModelError
@@ -39,7 +40,9 @@ class EquationTable:
             )
         self.dependent[key] = where
 
-    def add(self, nodes, components, coefficients, where: str, preferred: bool = True) -> None:
+    def add(
+        self, nodes: ArrayLike, components: ArrayLike, coefficients: ArrayLike, where: str, preferred: bool = True
+    ) -> None:
         """Add one equation: terms (k,) of nodes of the model, components 0..5 and coefficients."""
         n, k, c = np.asarray(nodes), np.asarray(components), np.asarray(coefficients, float)
         if preferred:
