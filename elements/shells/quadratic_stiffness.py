@@ -127,11 +127,21 @@ def _to_axes(J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return T, j
 
 
-def _curvature(X: np.ndarray, cell: str, at, local: np.ndarray, J: np.ndarray) -> np.ndarray:
-    """Return the curvature b (e, 2, 2) [1/m] of the surface at a point with axes (e, 3, 3) and tangents J (e, 2, 2)."""
+def _curvature(X: np.ndarray, cell: str, at, local: np.ndarray, J: np.ndarray, section: np.ndarray) -> np.ndarray:
+    """Return the curvature b (e, 2, 2) [1/m] of the surface at a point with axes (e, 3, 3) and tangents J (e, 2, 2).
+
+    It is limited to one over the thickness: expansions by z/R end there, and more would make the stiffness indefinite.
+    """
     slopes = np.einsum("ka,eac->ekc", gradients(cell, [at])[0], surface_normals(X))
     b = np.linalg.solve(J, np.einsum("ekc,ejc->ekj", slopes, local[:, :2]))
-    return 0.5 * (b + np.swapaxes(b, 1, 2))
+    b = 0.5 * (b + np.swapaxes(b, 1, 2))
+    ratio = np.sqrt(_thickness_squared(section)) * np.linalg.norm(b, axis=(1, 2))
+    return b / np.maximum(ratio, 1.0)[:, None, None]
+
+
+def _thickness_squared(section: np.ndarray) -> np.ndarray:
+    """Return the square (e,) [m^2] of the thickness of a homogeneous section with the same moduli."""
+    return 12.0 * np.trace(section[:, 3:, 3:], axis1=1, axis2=2) / np.trace(section[:, :3, :3], axis1=1, axis2=2)
 
 
 def _products(b: np.ndarray) -> np.ndarray:
@@ -232,7 +242,7 @@ def _integrals(X, axes, section, shear) -> tuple[np.ndarray, np.ndarray]:
     mean, parts = _constant_parts(cell, tying, X, axes)
     for at, weight, t in zip(points, weights, np.moveaxis(_tangents(cell, X, points), 1, 0), strict=True):
         local, J, area = _local(t, axes[:, 0])
-        curvature = _curvature(X, cell, at, local, J)
+        curvature = _curvature(X, cell, at, local, J, section)
         B = _strains(cell, tying, J, at)
         if cell == "quad8":
             # plane strains beside those of the 2 x 2 points: what is left without constant strains
@@ -250,7 +260,7 @@ def _integrals(X, axes, section, shear) -> tuple[np.ndarray, np.ndarray]:
         points, weights = rule("quad8", "reduced")
         for at, weight, t in zip(points, weights, np.moveaxis(_tangents(cell, X, points), 1, 0), strict=True):
             local, J, area = _local(t, axes[:, 0])
-            curvature = _curvature(X, cell, at, local, J)
+            curvature = _curvature(X, cell, at, local, J, section)
             B = _strains(cell, tying, J, at)[:, :6, :plane]
             B[:, 3:6] -= _products(curvature) @ B[:, :3]
             C = _curved_section(section, curvature)
@@ -309,7 +319,7 @@ def _forces(X, axes, section, shear, to_points: np.ndarray) -> np.ndarray:
         for i, (at, t) in enumerate(zip(points, tangents, strict=True)):
             local, J, _ = _local(t, axes[k, 0])
             B = _strains(cell, tying, J, at)
-            B[:, 3:6] -= _products(_curvature(X[k], cell, at, local, J)) @ B[:, :3]
+            B[:, 3:6] -= _products(_curvature(X[k], cell, at, local, J, section[k])) @ B[:, :3]
             by_strains[i] = C @ B
         if cell == "triangle6":
             by_strains = by_strains @ _released(X[k], section[k], _integrals(X[k], axes[k], section[k], shear[k])[0])
@@ -342,8 +352,7 @@ def _share(X: np.ndarray, section: np.ndarray, factor: float = 1.0) -> np.ndarra
     N = surface_normals(X)
     phi = np.sqrt(np.maximum(1.0 - np.einsum("eac,ebc->eab", N, N).min(axis=(1, 2)) ** 2, 0.0))
     length = ((X[:, :, None] - X[:, None]) ** 2).sum(axis=3).max(axis=(1, 2))
-    square = 12.0 * np.trace(section[:, 3:, 3:], axis1=1, axis2=2) / np.trace(section[:, :3, :3], axis1=1, axis2=2)
-    return 1.0 / (1.0 + factor * length * phi**2 / square)
+    return 1.0 / (1.0 + factor * length * phi**2 / _thickness_squared(section))
 
 
 def quadratic_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None) -> np.ndarray:

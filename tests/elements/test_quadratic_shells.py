@@ -418,6 +418,23 @@ def test_layers_of_a_pressed_tube_have_strains_by_their_radii(cell, offset):
 
 
 @CELLS
+@pytest.mark.parametrize("radius", [1.0, 0.5, 0.25, 0.1])
+def test_stiffness_of_tight_bends_is_not_negative(cell, radius):
+    """Elements bent about radii of one to a tenth of their thickness have six rigid motions and resist all others."""
+    h = 0.1
+    R = radius * h
+    mesh = grid(lambda u, v: (R * np.sin(u), 0.5 * R * v, R * np.cos(u)), 1, 1, cell)
+    model = model_of(mesh, 1e9, 0.3, h)
+    n = 6 * len(mesh.points)
+    K = linear_of(model).tangent.toarray()[:n, :n]
+    K = 0.5 * (K + K.T)
+    size = np.where(np.arange(len(K)) % 6 < 3, 1.0, 1.0 / R)  # rotations times the radius
+    values = np.linalg.eigvalsh(K * np.outer(size, size))
+    assert values[0] > -1e-9 * values[-1]
+    assert np.sum(values < 1e-9 * values[-1]) == 6
+
+
+@CELLS
 def test_curved_beam_bends_as_winkler_s(cell):
     """A quarter of a ring under a moment: M/(h R) in the middle, as the neutral line lies inside (Winkler 1858)."""
     R, h, M = 1.0, 0.1, 1e3
