@@ -8,6 +8,7 @@ over.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -285,42 +286,30 @@ def _complex_root_row(table: ListingTable, words: list[str], element: int) -> in
     return element
 
 
-def _rod_force_row(table: ListingTable, words: list[str], element: int) -> int:
-    """Read one or two elements of two values each."""
-    values = _numbers(words)
-    if values is not None and len(words) in (3, 6) and words[0].isdigit():
-        for k in range(0, len(words), 3):
-            table.add(int(words[k]), values[k + 1 : k + 3])
-    return element
+def _elements(count: int, most: int) -> Callable[[ListingTable, list[str], int], int]:
+    """Return the reader of lines that hold up to ``most`` elements: the number of each, then ``count`` values."""
+
+    def read(table: ListingTable, words: list[str], element: int) -> int:
+        values, width = _numbers(words), count + 1
+        whole = len(words) % width == 0 and len(words) <= most * width
+        if values is not None and whole and all(word.isdigit() for word in words[::width]):
+            for k in range(0, len(words), width):
+                table.add(int(words[k]), values[k + 1 : k + width])
+        return element
+
+    return read
+
+
+_rod_force_row = _elements(2, 2)
+_bar_force_row = _elements(8, 1)
+_spring_row = _elements(1, 4)
+_bush_row = _elements(6, 1)
 
 
 def _rod_stress_row(table: ListingTable, words: list[str], element: int) -> int:
     """Read one or two elements of two values each, with margins of safety in two digits behind some of these."""
     kept = [word for word in words if word.isdigit() or word == "0.0" or len(word) > len("-1.6E-01")]
     return _rod_force_row(table, kept, element)
-
-
-def _bar_force_row(table: ListingTable, words: list[str], element: int) -> int:
-    values = _numbers(words)
-    if values is not None and words[0].isdigit() and len(words) == 9:
-        table.add(int(words[0]), values[1:])
-    return element
-
-
-def _spring_row(table: ListingTable, words: list[str], element: int) -> int:
-    """Read elements of one value each."""
-    values = _numbers(words)
-    if values is not None and len(words) % 2 == 0 and all(word.isdigit() for word in words[::2]):
-        for k in range(0, len(words), 2):
-            table.add(int(words[k]), values[k + 1 : k + 2])
-    return element
-
-
-def _bush_row(table: ListingTable, words: list[str], element: int) -> int:
-    values = _numbers(words)
-    if values is not None and words[0].isdigit() and len(words) == 7:
-        table.add(int(words[0]), values[1:])
-    return element
 
 
 def _bar_stress_row(table: ListingTable, words: list[str], element: int) -> int:
