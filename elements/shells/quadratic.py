@@ -230,7 +230,7 @@ def _material(cell, S, f1, Gm, G1, SG, K):
 
 @inner
 def _rate_place(V, D, dof, rot, e, n, W, w, Wd, Zd):
-    """Rates Wd and Zd (4 n, 3) of the vectors at state 1, of which W turn with the nodes; w (3,) is work."""
+    """Compute the rates Wd and Zd (4 n, 3) at state 1 of the vectors of `_place`, from W; w (3,) is scratch space."""
     for a in range(n):
         spin(V, D, dof, rot, 1, e, a, w)
         for r in range(a, 4 * n, n):

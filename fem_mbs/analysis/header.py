@@ -130,8 +130,7 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
 
 
 def _wheel(model: Model) -> dict[str, Any]:
-    """Return sectors, axis and a point of it of the wheel of which the model is one sector; none without a cyclic
-    symmetry."""
+    """Return the number of sectors of the wheel, its axis and a point on this; nothing without cyclic symmetry."""
     if not model.cyclic:
         return {}
     faces = model.cyclic[0]

@@ -2,7 +2,7 @@
 (Craig and Bampton).
 
 The other displacements follow the masters as in statics, so that their inertia acts on the masters.  Frequencies are
-therefore not below those of the whole model; what has no mass is condensed exactly.
+therefore not below those of the whole model.  Displacements without mass are condensed exactly.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CyclicModesReport", "CyclicModesStep", "KIND", "Options", "WheelParticipation"]
 
-#: Motions of a wheel, of which it has effective masses.
+#: Rigid motions of a wheel that have effective masses.
 _DIRECTIONS = ("along", "across", "about", "tilt")
 DIAMETERS = valued(
     "list of whole numbers", "a list of different whole numbers of at least 0",

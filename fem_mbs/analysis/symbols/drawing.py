@@ -31,7 +31,7 @@ def told(said: Declaration, *without: str) -> str:
 
 
 def _told(name: str, value: Any, unit: str) -> str:
-    """Return "stiffness = 1000 N/m", or "" of what has no short text."""
+    """Return a value as text, such as "stiffness = 1000 N/m"; "" for lists, tables and other long values."""
     unit = f" {unit}" if unit and " or " not in unit and "," not in unit else ""
     if isinstance(value, bool):
         return name.replace("_", " ") if value else ""

@@ -1,5 +1,7 @@
-"""The registry of what is drawn: for every kind of declaration a function that makes its symbols, or the reason why it
-has none.  Figures, animations and the pages of `show` draw what stands here and in the other lists of a header."""
+"""The registry of symbols: each kind of declaration has a function that makes its symbols, or a reason for having none.
+
+Figures, animations and the pages of `show` draw these symbols and the other lists of a results header.
+"""
 
 from __future__ import annotations
 
