@@ -14,7 +14,7 @@ from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.eigenvalue_paths import EigenvaluePath
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, energy_range, relative_error
 from fem_mbs.analysis.start.initial import Spin, consistent_velocities, constraint_error, start_rule
-from fem_mbs.analysis.steps.common import count_steps
+from fem_mbs.analysis.steps.common import UNASKED_RESTARTS, count_steps
 from fem_mbs.analysis.transient.adaptive import AdaptiveStepping
 from fem_mbs.analysis.transient.events import run_events
 from fem_mbs.analysis.transient.ledger import check_growth, new_totals, update_totals
@@ -120,8 +120,10 @@ class _March:
         self.settings = settings_of(self.options)
         self.h, self.t0 = self.options.duration / self.n_steps, context.now.time
         self.with_events = context.events is not None and step.kind.takes_events
-        restarts = self.options.restarts
-        self.restart_every = max(1, self.n_steps // (restarts + 1)) if restarts else 0
+        asked = self.options.restarts
+        self.keep_restarts = asked is not None
+        self.restarts = asked if asked is not None else 0 if self.with_events else UNASKED_RESTARTS
+        self.restart_every = max(1, self.n_steps // (self.restarts + 1)) if self.restarts else 0
         self.stepping = self.begun(self.t0, self.h)
         self.along: EigenvaluePath | None = None
         if self.options.eigenvalues is not None:
@@ -219,7 +221,8 @@ class _March:
             if totals["rows"] % along.every == 0 or (totals["rows"] == self.n_steps and not self.with_events):
                 context.now.time = float(chunk.time[-1])
                 series["eigenvalues"][-1:] = along.here(time=context.now.time)
-        context.recorder.append(series, frames, self.restart_point(float(chunk.time[-1])))
+        point = self.restart_point(float(chunk.time[-1]))
+        context.recorder.append(series, frames, point, keep=self.keep_restarts)
         if context.progress is not None:
             iterations = float(chunk.iterations.mean())
             if isinstance(self.stepping, AdaptiveStepping):  # per step that was computed, not per row
@@ -232,7 +235,7 @@ class _March:
         """Return what a run goes on from at ``time`` [s], where a restart point is due."""
         stepping, context, along = self.stepping, self.context, self.along
         due = self.restart_every and stepping.step % self.restart_every == 0 and stepping.step < self.n_steps
-        if not due or stepping.step // self.restart_every > self.options.restarts:
+        if not due or stepping.step // self.restart_every > self.restarts:
             return None
         if stepping.solver is not None:
             stepping.solver.reset()

@@ -100,7 +100,8 @@ def run(
     files that fem-mbs has not written there are left alone (`fem_mbs.results.folder`).
 
     Args:
-        restart: number of the restart point in the folder to continue from (-1: the last), None: from the start.
+        restart: number of the restart point in the folder to continue from (-1: the last; where the run was interrupted
+            before its first point, from the start), None: from the start.
         skipped: plain sentences on what an input file held and was not used, for the summary; or what gives them when
             the run ends.
         source: the model file, by which the model is known in the folder; None: it is known by its title.
@@ -122,17 +123,21 @@ def run(
     header["fingerprint"] = fingerprint(context)
     point = None
     recorder: Any
-    if restart is None:
-        look_ahead(context)
-        recorder = ResultsWriter(directory, header, source=source, inputs=inputs, overwrite=overwrite)
-        write_parts(directory, model)
-    else:
+    if restart is not None:
         before = Results.open(directory)
         if before.header.get("fingerprint") != header["fingerprint"]:
             raise ResultsError(
                 f'Results folder "{directory}": they come from another model, or this one was changed since; run it '
                 "from its start into another folder"
             )
+        if restart == -1 and not before.restart_points and not before.complete:
+            log.warning('Results folder "%s": no restart point yet; the run starts anew', directory)
+            restart = None
+    if restart is None:
+        look_ahead(context)
+        recorder = ResultsWriter(directory, header, source=source, inputs=inputs, overwrite=overwrite)
+        write_parts(directory, model)
+    else:
         point = before.restart(restart)
         if "last row" not in point:
             raise ResultsError(

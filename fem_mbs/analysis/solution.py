@@ -94,12 +94,14 @@ class Solution(Results):
         series: Mapping[str, np.ndarray] | None = None,
         frames: Mapping[str, np.ndarray] | None = None,
         restart: dict[str, Any] | None = None,
+        *,
+        keep: bool = True,
     ) -> None:
-        """Add rows and frames to the step, and a restart point."""
+        """Add rows and frames to the step, and a restart point that is kept."""
         for kind, given in (("series", series), ("frames", frames)):
             for name, value in (given or {}).items():
                 self._parts[kind].setdefault(name, []).append(np.array(value))
-        if restart is not None:
+        if restart is not None and keep:
             self.steps[-1].restarts.append(restart)
 
     def end_step(self, report: StepReport | None = None) -> StepReport | None:

@@ -33,8 +33,13 @@ class Recorder(Protocol):
         series: Mapping[str, np.ndarray] | None = None,
         frames: Mapping[str, np.ndarray] | None = None,
         restart: dict[str, Any] | None = None,
+        *,
+        keep: bool = True,
     ) -> None:
-        """Take rows of series, frames, and a restart point that stands behind them."""
+        """Take rows of series, frames, and a restart point that stands behind them.
+
+        A point without ``keep`` serves while the run goes on; it need not be written, and is dropped at the end.
+        """
 
     def end_step(self, report: StepReport | None = None) -> StepReport | None:
         """End the step with its report; return the report as it is kept."""
@@ -66,9 +71,11 @@ class Relay:
         series: Mapping[str, np.ndarray] | None = None,
         frames: Mapping[str, np.ndarray] | None = None,
         restart: dict[str, Any] | None = None,
+        *,
+        keep: bool = True,
     ) -> None:
         """Take rows of series, frames, and a restart point that stands behind them."""
-        self.recorder.append(series, frames, restart)
+        self.recorder.append(series, frames, restart, keep=keep)
 
     def end_step(self, report: StepReport | None = None) -> StepReport | None:
         """End the step with its report; return the report as it is kept."""

@@ -297,12 +297,18 @@ def read_rows(column: h5py.Dataset | h5py.Group, start: int, stop: int) -> np.nd
     return np.stack([column[f"{number:08d}"][()] for number in range(start, stop)])
 
 
-def write_restart(group: h5py.Group, step: int, rows: int, frames: int, state: dict[str, Any]) -> None:
-    """Store a restart point: `state` (arrays, numbers, texts) after `rows` rows and `frames` frames of step `step`."""
+def write_restart(
+    group: h5py.Group, step: int, rows: int, frames: int, state: dict[str, Any], keep: bool = True
+) -> None:
+    """Store a restart point: `state` (arrays, numbers, texts) after `rows` rows and `frames` frames of step `step`.
+
+    A point that is not to `keep` is left out when the segments of a finished run are joined.
+    """
     group.attrs["step"] = step
     group.attrs["rows"] = rows
     group.attrs["frames"] = frames
     group.attrs["time"] = float(state["time"])
+    group.attrs["keep"] = keep
     for name, value in state.items():
         kind = next(name for name, made in _KINDS.items() if isinstance(value, made))
         stored = np.frombuffer(value.encode(), np.uint8) if kind == "str" else np.asarray(value)
@@ -387,6 +393,7 @@ class RestartEntry:
     frames: int
     path: Path
     group: str
+    keep: bool = True
 
 
 @dataclass
@@ -472,7 +479,7 @@ def _add_piece(index: StoreIndex, path: Path, file: h5py.File, group: str, resta
         name = f"{restarts}/{key}"
         attrs = file[name].attrs
         point = (int(attrs["step"]), float(attrs["time"]), int(attrs["rows"]), int(attrs["frames"]))
-        index.restarts.append(RestartEntry(*point, path, name))
+        index.restarts.append(RestartEntry(*point, path, name, bool(attrs.get("keep", True))))
 
 
 @contextmanager

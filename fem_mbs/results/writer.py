@@ -6,6 +6,7 @@ import os
 import time
 import uuid
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -25,6 +26,20 @@ __all__ = ["ResultsWriter", "check_header", "clear", "finish"]
 # What a run writes in any case; these stand in the mark of its folder before the first of them is written.
 _FIXED = (store.RESULT, store.RESULT + store.PART, store.XDMF, store.SUMMARY)
 _SEGMENTS = (store.SEGMENTS, store.SEGMENTS_NEW)
+
+# Restart points that are not to be kept are written this far apart, so that they take less than a hundredth of a run.
+_SPARE_SECONDS = 5.0
+_SPARE_SHARE = 0.01  # of the time that the run has taken
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A restart point, and the numbers of rows and frames of its step before it."""
+
+    rows: int
+    frames: int
+    state: dict[str, Any]
+    keep: bool
 
 
 def _check_segments(directory: Path) -> None:
@@ -191,13 +206,15 @@ class ResultsWriter:
         self._entry: store.StepEntry | None = None  # that step, until it ends
         self._announced = False  # whether a segment holds name, type and info of the step
         self._totals = {"series": 0, "frames": 0}  # rows of the step, written and waiting
+        self._spare: _Point | None = None  # the last restart point that is not to keep and not written yet
+        self._pointed = self._began  # when a restart point was written last
         self._layout: dict[str, dict[str, tuple[Any, ...]]] = {}
         self._clear()
 
     def _clear(self) -> None:
         self._waiting: dict[str, dict[str, list[np.ndarray]]] = {"series": {}, "frames": {}}
         self._counts = {"series": 0, "frames": 0}
-        self._points: list[tuple[int, int, dict[str, Any]]] = []
+        self._points: list[_Point] = []
         self._bytes = 0
 
     # ------------------------------------------------------------------------------------------ resuming
@@ -277,19 +294,24 @@ class ResultsWriter:
         later = [path for path in sorted(self._segments.iterdir()) if store.SEGMENT_NAME.fullmatch(path.name)]
         for path in reversed([path for path in later if path > point.path]):
             path.unlink()
-        pieces = index.steps[point.step].pieces
-        position = next(k for k, piece in enumerate(pieces) if piece.path == point.path)
-        rows = point.rows - sum(piece.rows for piece in pieces[:position])
-        frames = point.frames - sum(piece.frames for piece in pieces[:position])
-        entry, piece = index.steps[point.step], pieces[position]
-        points = [other for other in index.restarts if other.path == point.path]
-        if (rows, frames) == (piece.rows, piece.frames) and points[-1] == point and not store.ends_step(piece):
-            return  # as a run leaves it: the restart point is the last thing in its segment
-        alone = store.StepEntry(entry.name, entry.type, entry.info, [piece])
-        with store.create_file(point.path, self._run) as file:
-            with store.step_group(file, "step", point.step, alone if position == 0 else None, rows, frames) as group:
-                store.copy_step(alone, group, rows, frames)
-            self._copy_points(file, points, point)
+        entry = index.steps[point.step]
+        there = next(k for k, piece in enumerate(entry.pieces) if piece.path == point.path)
+        # A point that was written late stands in a later segment than the last rows before it.
+        for position in reversed(range(there + 1)):
+            before = entry.pieces[:position]
+            piece = entry.pieces[position]
+            rows = min(max(point.rows - sum(p.rows for p in before), 0), piece.rows)
+            frames = min(max(point.frames - sum(p.frames for p in before), 0), piece.frames)
+            points = [other for other in index.restarts if other.path == piece.path]
+            last = piece.path != point.path or points[-1] == point
+            if (rows, frames) == (piece.rows, piece.frames) and last and not store.ends_step(piece):
+                continue  # as a run leaves it
+            alone = store.StepEntry(entry.name, entry.type, entry.info, [piece])
+            announce = alone if position == 0 else None
+            with store.create_file(piece.path, self._run) as file:
+                with store.step_group(file, "step", point.step, announce, rows, frames) as group:
+                    store.copy_step(alone, group, rows, frames)
+                self._copy_points(file, points, point)
 
     def _write_truncated(self, path: Path, index: store.StoreIndex, number: int, point: store.RestartEntry) -> None:
         entry = index.steps[number]
@@ -338,6 +360,7 @@ class ResultsWriter:
         self._entry = store.StepEntry(name, type, json_value(info or {}))
         self._announced = False
         self._totals = {"series": 0, "frames": 0}
+        self._spare = None
         self._layout = {}
         self._flush()
 
@@ -346,12 +369,15 @@ class ResultsWriter:
         series: dict[str, Any] | None = None,
         frames: dict[str, Any] | None = None,
         restart: dict[str, Any] | None = None,
+        *,
+        keep: bool = True,
     ) -> None:
         """Add rows to the open step, and perhaps a restart point that stands after them.
 
         All arrays of `series` have the same number of rows, likewise those of `frames`; names and the sizes after the
         first axis stay the same during a step. Everything is copied. `restart` is any dict of arrays, numbers and
-        texts with an entry "time"; it is restored bit for bit.
+        texts with an entry "time"; it is restored bit for bit.  A point without `keep` is written if none was for a
+        while, or else when the run fails, and dropped when it ends well.
 
         Raises ResultsError for arrays that do not fit, or if the system cannot write.
         """
@@ -369,12 +395,18 @@ class ResultsWriter:
                     self._bytes += array.nbytes
                 self._counts[kind] += rows
                 self._totals[kind] += rows
-        if point is not None:
-            self._points.append((self._totals["series"], self._totals["frames"], point))
         now = time.monotonic()
+        if point is not None:
+            made = _Point(self._totals["series"], self._totals["frames"], point, keep)
+            apart = max(_SPARE_SECONDS, _SPARE_SHARE * (now - self._began))
+            write = keep or now - self._pointed >= apart
+            self._spare = None if write else made
+            if write:
+                self._points.append(made)
+                self._pointed = now
         patience = max(self._flush_seconds, min(60.0, 0.01 * (now - self._began))) if self._flush_seconds else 0.0
         due = now - self._flushed >= patience
-        if point is not None or due or self._bytes > self._flush_bytes:
+        if self._points or due or self._bytes > self._flush_bytes:
             self._flush()
 
     def _check(self, kind: str, given: dict[str, Any]) -> tuple[dict[str, np.ndarray], int]:
@@ -412,8 +444,9 @@ class ResultsWriter:
                 if summary is not None:
                     store.end_step_group(group, summary)
             points = file.create_group("restart")
-            for number, (rows, frames, state) in enumerate(self._points):
-                store.write_restart(points.create_group(f"{number:08d}"), self._step, rows, frames, state)
+            for number, point in enumerate(self._points):
+                group = points.create_group(f"{number:08d}")
+                store.write_restart(group, self._step, point.rows, point.frames, point.state, point.keep)
         self._next_segment += 1
         self._announced = True
         self._flushed = time.monotonic()
@@ -433,7 +466,7 @@ class ResultsWriter:
         """
         self._need(step=True)
         self._flush(json_value(report or {}))
-        self._entry = None
+        self._entry = self._spare = None
         return report
 
     def close(self, summary: Summary | Mapping[str, Any] | None = None) -> None:
@@ -464,6 +497,8 @@ class ResultsWriter:
             return
         self._open = False
         try:
+            if self._entry is not None and self._spare is not None:
+                self._points.append(self._spare)
             if self._entry is not None and (self._bytes or self._points):
                 self._flush()
         finally:
@@ -514,7 +549,7 @@ def finish(directory: Path) -> None:
                     store.copy_step(entry, group, rows, frames)
                     store.end_step_group(group, entry.summary)
                 points = file.create_group(f"restart/{number:04d}")
-                for position, point in enumerate(p for p in index.restarts if p.step == number):
+                for position, point in enumerate(p for p in index.restarts if p.step == number and p.keep):
                     store.copy_restart(point, points, f"{position:08d}")
         index = store.read_index(directory)
     with store.open_file(index.header_path) as file:

@@ -23,6 +23,7 @@ from written_results import (
     contents,
     finish_run,
     go_on,
+    row,
     whole_run,
 )
 
@@ -66,6 +67,33 @@ def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path, state, point):
     assert contents(tmp_path / "whole" / "results.h5") == contents(tmp_path / "cut" / "results.h5")
     names = [sorted(p.name for p in (tmp_path / name).iterdir()) for name in ("whole", "cut")]
     assert names[0] == names[1]
+
+
+@pytest.mark.parametrize("end", [16, 17, 20])
+@pytest.mark.parametrize("flush_seconds", [0.0, 1e9])
+def test_a_point_that_is_not_kept_serves_a_failed_run_alone(tmp_path, flush_seconds, end):
+    """It is written when the run fails, in a segment after those that hold the rows before it."""
+    for name in ("cut", "done"):
+        writer = begin(tmp_path / name, flush_seconds=flush_seconds)
+        for k in range(end):
+            writer.append(*row(k), keep=k == RESTARTS[0])
+        if name == "done":
+            go_on_unkept(writer, end)
+            finish_run(writer)
+            assert [time for _, time in Results.open(tmp_path / "done").restart_points] == [1.0, 0.1 * RESTARTS[0]]
+            continue
+        writer.fail("x")
+    last = max(k for k in RESTARTS if k < end)
+    writer = ResultsWriter.resume(tmp_path / "cut")
+    assert check_prefix(Results.open(tmp_path / "cut")) == last + 1 == writer.rows
+    go_on_unkept(writer, last + 1)
+    finish_run(writer)
+    assert contents(tmp_path / "done" / "results.h5") == contents(tmp_path / "cut" / "results.h5")
+
+
+def go_on_unkept(writer: ResultsWriter, first: int) -> None:
+    for k in range(first, N_STEPS):
+        writer.append(*row(k), keep=False)
 
 
 def test_resuming_twice_drops_what_came_later(tmp_path):

@@ -212,6 +212,34 @@ def test_after_a_static_step(tmp_path):
     assert all(np.array_equal(left[name], right[name], equal_nan=True) for name in left)
 
 
+@pytest.mark.parametrize("after", [0.6, 0.01])
+def test_an_interrupted_run_goes_on_without_being_asked_to_keep_points(tmp_path, caplog, after):
+    """From the last of its own points, or from its start where it has none yet; these points do not stay."""
+    path = tmp_path / "model.toml"
+    text = write(tmp_path).read_text(encoding="utf-8").replace("restarts = 3\n", "")
+    path.write_text(text.replace("h = 0.0005", "h = 0.0005\neigenvalues = {every = 5, count = 1}"), encoding="utf-8")
+    whole = run(load_model(path), tmp_path / "whole")
+    assert whole.restart_points == []
+
+    def interrupt(progress):
+        if progress.done >= after * progress.total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(load_model(path), tmp_path / "cut", progress=interrupt)
+    points = Results.open(tmp_path / "cut").restart_points
+    if after > 0.5:
+        assert points[-1][1] == pytest.approx(12 * 47 * 0.0005)  # 1000 steps, 47 apart
+    else:
+        assert points == []
+    again = run(load_model(path), tmp_path / "cut", restart=-1)
+    same_bits(whole, again)
+    assert again.restart_points == []
+    assert ("the run starts anew" in caplog.text) == (not points)
+    with pytest.raises(ResultsError, match="0 restart points"):
+        run(load_model(path), tmp_path / "cut", restart=-1)
+
+
 def test_what_cannot_be_continued(tmp_path):
     path = write(tmp_path, duration=0.05, restarts=0)
     run(load_model(path), tmp_path / "none")

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 __all__ = [
     "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FREQUENCY_OR_ROOT", "FREQUENCY", "INCREMENT", "LOADS_TEXT",
     "NAMES", "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "RATIOS", "RAYLEIGH", "RAYLEIGH_TEXT", "REPORTS",
-    "REPORT_TEXT", "RISING",
+    "REPORT_TEXT", "RESTARTS_TEXT", "RISING",
     "RuleWeights", "SUPPORTS_TEXT", "Sought", "Supported",
-    "Speeds", "TIME_TEXT", "TOTAL", "TimeSteps", "Turning", "along_quantities", "check_friction", "check_named",
+    "Speeds", "TIME_TEXT", "TOTAL", "TimeSteps", "Turning", "UNASKED_RESTARTS",
+    "along_quantities", "check_friction", "check_named",
     "check_preload", "check_rotor", "check_sought", "check_spin", "check_stiffening", "check_supports", "check_turning",
     "check_weight",
     "count_steps", "counted", "limited", "listed", "named", "number", "outside_tables", "rising", "rotor_of",
@@ -273,6 +274,12 @@ class Along(Declaration):
 ALONG_TEXT = (
     "complex modes along it, a table {every = 10, count = 5}: every so many steps, increments or points that many "
     "modes; also `near`, `which`, `reach`, `check` as of `complex_modes`"
+)
+#: Restart points of a step that asks for none; they serve until the run has ended.
+UNASKED_RESTARTS = 20
+RESTARTS_TEXT = (
+    "points from which `fem-mbs run --restart` can continue, evenly spread, kept in the results; not given: "
+    f"{UNASKED_RESTARTS} while the run goes on, for a run that is interrupted (none with events); 0: none"
 )
 LOADS_TEXT = '"all", or a list of loads (and "gravity"): they act in addition to what the state carries'
 TIME_TEXT = "at which functions are taken, else the present time"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fem_mbs.analysis.steps.common import (
     ALONG_TEXT,
+    RESTARTS_TEXT,
     Along,
     Newton,
     TimeSteps,
@@ -65,7 +66,7 @@ class Options(Newton, TimeSteps):
 
     dynamic: bool = key(FLAG, "false: quasi-static, an equilibrium at every time without inertia", True)
     frames: int = key(whole(0), "states kept for pictures and ParaView, evenly spread; 0: none", 100)
-    restarts: int = key(whole(0), "points from which `fem-mbs run --restart` can continue, evenly spread", 0)
+    restarts: int | None = key(whole(0), RESTARTS_TEXT, None)
     eigenvalues: Any = key(Along, ALONG_TEXT, None)
 
 

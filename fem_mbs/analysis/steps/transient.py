@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fem_mbs.analysis.steps.common import (
     ALONG_TEXT,
+    RESTARTS_TEXT,
     Along,
     Newton,
     RuleWeights,
@@ -93,7 +94,7 @@ class Options(RuleWeights, Newton, TimeSteps):
 
     rule: str = key(ANY_TEXT, RULE_TEXT, "midpoint", choices=tuple(RULES))
     frames: int = key(whole(0), "states kept for pictures and ParaView, evenly spread; 0: none", 100)
-    restarts: int = key(whole(0), "points from which `fem-mbs run --restart` can continue, evenly spread", 0)
+    restarts: int | None = key(whole(0), RESTARTS_TEXT, None)
     adaptive: float = key(
         valued(
             "number", f"the largest local error of a step, 1e-12 to {COARSEST:g} (0: equal steps)",

@@ -74,6 +74,8 @@ class Printer(Relay):
         series: Mapping[str, np.ndarray] | None = None,
         frames: Mapping[str, np.ndarray] | None = None,
         restart: dict[str, Any] | None = None,
+        *,
+        keep: bool = True,
     ) -> None:
         """Compute the tables that are due at these frames."""
         step = self.plan[self.number]
@@ -81,7 +83,7 @@ class Printer(Relay):
             self._beyond(frames)
         if frames is not None and step.prints:
             self._take(step, series, frames)
-        super().append(series, frames, restart)
+        super().append(series, frames, restart, keep=keep)
 
     def end_step(self, report: StepReport | None = None) -> StepReport | None:
         """Enter the number of the deck's step and the tables in the report."""

@@ -62,6 +62,8 @@ class Printer(Relay):
         series: Mapping[str, np.ndarray] | None = None,
         frames: Mapping[str, np.ndarray] | None = None,
         restart: dict[str, Any] | None = None,
+        *,
+        keep: bool = True,
     ) -> None:
         """Compute the tables of these frames."""
         step = self.plan[self.number]
@@ -76,7 +78,7 @@ class Printer(Relay):
                 self._motion(step, frames)
             else:
                 self._static(step, {k: v[0] for k, v in frames.items() if k != "time"})
-        super().append(series, frames, restart)
+        super().append(series, frames, restart, keep=keep)
 
     def end_step(self, report: StepReport | None = None) -> StepReport | None:
         """Enter the subcase and the tables in the report."""
