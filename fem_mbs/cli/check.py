@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.cli.plausibility import doubts_of_statics, doubts_of_units
 from fem_mbs.errors import InputError, ModelError
 
 if TYPE_CHECKING:
@@ -54,9 +55,11 @@ def explain(path: str | Path) -> list[str]:
     out += _size(compiled)
     notes += model.warnings
     out += [f'component "{c.name}": {", ".join(c.groups)}' for c in model.components.values()]
-    out += _mobility(mobility(compiled, state), notes)
+    moves = mobility(compiled, state)
+    out += _mobility(moves, notes)
     out += _start(model, begun)
-    out += _steps(file, model, compiled, state, notes)
+    out += _steps(file, model, compiled, state, moves.strain_free, notes)
+    notes += doubts_of_units(model)
     out += _watched(model)
     notes += _unused(file)
     out += _solver(compiled, notes)
@@ -263,13 +266,16 @@ def _start(model: Any, begun: Beginning) -> Iterator[str]:
     yield text
 
 
-def _steps(file: Any, model: Any, compiled: Any, state: Any, notes: list[str]) -> Iterator[str]:
+def _steps(
+    file: Any, model: Any, compiled: Any, state: Any, strain_free: int | None, notes: list[str]
+) -> Iterator[str]:
     from fem_mbs.declarations.steps import step_kind
 
     time, first = 0.0, ""
     for number, given in enumerate(model.steps):
         step = step_kind(given.kind).plan(number, given.name, given.options)
         passing = f"t = {time + step.duration:g} s" if step.duration else ""
+        notes += doubts_of_statics(step, strain_free)
         words = f'step "{step.name}": {step.kind.sentence(step.options)}'
         if not step.kind.passes_time:
             yield words + (f", to {passing}" if passing else "")

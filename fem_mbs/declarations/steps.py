@@ -103,6 +103,7 @@ class StepKind:
     noun: ClassVar[str] = "analysis"  # what it is called in a sentence
     passes_time: ClassVar[bool] = False  # time steps, each of which is a state
     linear: ClassVar[bool] = False  # small motions about the state, which stays as it is
+    equilibrium: ClassVar[bool] = False  # it finds one, so that loads or supports must hold the model
     stands: ClassVar[bool] = False  # whether steps behind it are the same without it
     motion: ClassVar[bool] = False  # whether its rows are instants of a motion
     takes_events: ClassVar[bool] = False

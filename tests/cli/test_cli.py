@@ -14,6 +14,7 @@ import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
+import meshio
 import numpy as np
 import pytest
 from places import DATA
@@ -428,6 +429,74 @@ h = 0.1
     assert "without straining anything it can only move as driven" in found
     free = text.replace('[[motion]]\nname = "drive"\non = "wheel"\ncomponent = "rotation"\nfunction = "100*t"\n', "")
     assert "it can move in 1 independent way without straining anything" in "\n".join(explain(write(tmp_path, free)))
+
+
+BRICK = [[x, y, z] for z in (0.0, 1.0) for x, y in ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))]
+BRICK_MODEL = """
+dimension = 3
+gravity = [0, 0, -9.81]
+[material.steel]
+E = {E}
+nu = 0.3
+density = {density}
+[mesh.block]
+file = "block.vtk"
+scale = {scale}
+[[solid]]
+name = "block"
+on = "block"
+material = "steel"
+[[support]]
+on = "block"
+components = ["x", "y"]
+[[step]]
+type = "{step}"
+{options}
+"""
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ((2.1e11, 7850.0, 1.0), None),
+        ((2e6, 1100.0, 1.0), None),  # rubber
+        ((2.1e5, 7850.0, 1.0), 'material "steel": E = 210000 and density = 7850 mean that waves run at 5.17 m/s'),
+        ((2.1e11, 7.85e-9, 1.0), "waves run at 5.17e+09 m/s"),
+        ((2.1e5, 7.85e-9, 1.0), "gravity is 9.81, in mm/s^2 it would be 9810"),
+        ((2.1e11, 7850.0, 1e3), "has a mass of 7.85e+12 kg: if its mesh is in mm, give the mesh `scale = 0.001`"),
+    ],
+)
+def test_check_doubts_units(tmp_path, numbers, said):
+    meshio.write_points_cells(tmp_path / "block.vtk", BRICK, [("hexahedron", [list(range(8))])])
+    modulus, density, scale = numbers
+    given = {"E": modulus, "density": density, "scale": scale, "step": "modes", "options": "count = 1"}
+    doubts = [line for line in explain(write(tmp_path, BRICK_MODEL.format(**given))) if line.startswith("note: ")]
+    if said is None:
+        assert doubts == []
+    else:
+        assert any(said in line for line in doubts), doubts
+
+
+@pytest.mark.parametrize(("step", "doubted"), [("linear_static", True), ("static", True), ("modes", False)])
+def test_check_doubts_statics_of_a_mechanism(tmp_path, step, doubted):
+    """A pendulum can turn; its equilibrium depends on its weight alone."""
+    text = f"""
+dimension = 2
+gravity = [0, -9.81]
+[[body]]
+name = "bob"
+position = [0, -1]
+mass = 1.0
+inertia = 1.0
+[[joint]]
+type = "pin"
+a = "bob"
+point = [0, 0]
+[[step]]
+type = "{step}"
+"""
+    found = "\n".join(explain(write(tmp_path, text)))
+    assert ("the model can move in one way without straining anything" in found) == doubted
 
 
 def test_new_writes_what_passes_check(tmp_path, fem_mbs):

@@ -72,7 +72,7 @@ class Buckling(StepKind):
         "``loads`` must be added for the model to lose its stability."
     )
     noun = "buckling"
-    linear = stands = True
+    linear = stands = equilibrium = True
     shapes = "real"
     axis = "Mode [-]"
     tables = ("fem_mbs.cli.report:buckling_tables",)

@@ -86,7 +86,7 @@ class LinearStatic(StepKind):
         "start), which stays as it is; with a ``duration`` [s] time goes on."
     )
     noun = "linear statics"
-    linear = stands = True
+    linear = stands = equilibrium = True
     axis = "Time [s]"
     carries = ("preload", "start")
     tables = ("fem_mbs.cli.report:linear_static_tables",)
