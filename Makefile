@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 
 export PYTHON VENV
 
-.PHONY: help setup demo test test-quick lint types validate bench clean FORCE
+.PHONY: help setup demo test test-quick lint types validate bench docs-tools docs clean FORCE
 
 help:
 	@echo "make demo      run examples/slider_crank; results, figures and an animation in $(OUT)/slider_crank"
@@ -19,6 +19,7 @@ help:
 	@echo "make types     mypy"
 	@echo "make validate  the published benchmarks, as a table"
 	@echo "make bench     timings"
+	@echo "make docs      the documentation site in $(OUT)/docs; executes the tutorials"
 	@echo "make clean     remove the environment and what runs and builds left behind"
 
 setup: $(READY)
@@ -52,6 +53,15 @@ validate: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
+
+# What builds the site, into the same environment; no other package is changed.
+docs-tools: $(READY)
+	@$(BIN)/python -c 'import furo, myst_nb' 2>/dev/null || $(BIN)/python -m pip --disable-pip-version-check install -q \
+	    $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"])')
+
+# Notebooks draw into the page, whatever backend the caller has.
+docs: docs-tools
+	env -u MPLBACKEND $(BIN)/python -m sphinx -W --keep-going -q -d $(OUT)/docs-cache docs $(OUT)/docs
 
 clean:
 	rm -rf $(VENV) $(OUT) build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
