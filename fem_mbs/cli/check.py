@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.errors import InputError, ModelError
+from fem_mbs.units import Units
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.run import Beginning
@@ -248,7 +249,7 @@ def _start(model: Any, begun: Beginning) -> Iterator[str]:
     if begun.assembly is not None:
         from fem_mbs.cli.report import assembly_sentences
 
-        yield from assembly_sentences(begun.assembly)
+        yield from assembly_sentences(begun.assembly, model.shown_units or Units())
     if start.method is None:
         yield "start: at rest, the first step is none of motion"
         return
