@@ -14,7 +14,7 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.display import show_by
+from fem_mbs.display import report_by, show_by
 
 if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and editors
     from fem_mbs.analysis.components.modification import Modification
@@ -182,4 +182,12 @@ def _view(shown: Any, step: int | None) -> Any:
     return View(shown, step)
 
 
+def _report(results: Any, path: Path) -> Path:
+    """Write the report of results; what draws is loaded with the first one."""
+    from fem_mbs.report.page import write_report
+
+    return write_report(results, path)
+
+
 show_by(_page, _view)
+report_by(_report)

@@ -7,17 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Shown", "show_by"]
+__all__ = ["Shown", "report_by", "report_writer", "show_by"]
 
 _makers: list[Callable[[object], str]] = []
 _viewers: list[Callable[[object, int | None], Any]] = []
+_reporters: list[Callable[[Any, Path], Path]] = []
 
 
 def show_by(maker: Callable[[object], str], viewer: Callable[[object, int | None], Any]) -> None:
     """Let ``maker`` return the HTML of objects, and ``viewer`` their views; they take the place of those before."""
     _makers[:], _viewers[:] = [maker], [viewer]
+
+
+def report_by(reporter: Callable[[Any, Path], Path]) -> None:
+    """Let ``reporter`` write the reports of results; it takes the place of the one before."""
+    _reporters[:] = [reporter]
+
+
+def report_writer() -> Callable[[Any, Path], Path]:
+    """Return what writes the report of results to a path, and returns this."""
+    return _reporters[0]
 
 
 class Shown:

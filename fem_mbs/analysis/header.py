@@ -20,6 +20,7 @@ from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.model.parts.bodies import RigidBody
 from fem_mbs.results.fields import part_file
 from fem_mbs.results.report import ModelCounts
+from fem_mbs.units import Units
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
@@ -125,6 +126,8 @@ def make_header(compiled: CompiledModel) -> dict[str, Any]:
         "gravity": np.pad(model.gravity, (0, 3 - model.dimension)).tolist(),
         "reduced_parts": _reduced_parts(model),
         "model": count_model(compiled).to_json(),
+        "departures": list(model.departures),
+        "units": (model.shown_units or Units()).to_json(),
         **_wheel(model),
     }
 

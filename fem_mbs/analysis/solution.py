@@ -18,6 +18,7 @@ from fem_mbs.results.reader import Results, Step
 from fem_mbs.results.report import StepReport, Summary
 from fem_mbs.results.series import ArraySeries, Drives, Series
 from fem_mbs.results.writer import check_header
+from fem_mbs.units import Units
 
 __all__ = ["ENERGY_COLUMNS", "Progress", "SeriesTable", "Solution", "StepResult", "energy_range", "relative_error"]
 
@@ -87,6 +88,8 @@ class Solution(Results):
     def begin_step(self, name: str, type: str, info: dict[str, Any] | None = None) -> None:
         """Begin a step."""
         self.steps.append(StepResult(name, type, info=info or {}, number=len(self.steps)))
+        if hasattr(self, "compiled"):  # results made by hand have none
+            self.steps[-1].units = self.compiled.model.shown_units or Units()
         self._parts = {"series": {}, "frames": {}}
 
     def append(

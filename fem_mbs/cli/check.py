@@ -12,6 +12,7 @@ import numpy as np
 
 from fem_mbs.cli.plausibility import doubts_of_statics, doubts_of_units
 from fem_mbs.errors import InputError, ModelError
+from fem_mbs.units import Units
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.run import Beginning
@@ -251,7 +252,7 @@ def _start(model: Any, begun: Beginning) -> Iterator[str]:
     if begun.assembly is not None:
         from fem_mbs.cli.report import assembly_sentences
 
-        yield from assembly_sentences(begun.assembly)
+        yield from assembly_sentences(begun.assembly, model.shown_units or Units())
     if start.method is None:
         yield "start: at rest, the first step is none of motion"
         return

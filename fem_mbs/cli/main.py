@@ -1,5 +1,5 @@
-"""The command line: `fem-mbs run`, `sweep`, `check`, `compare-decks`, `new`, `plot`, `animate`, `export`, `mac`,
-`reduce`, `stresses`, `recover`, `convert`, `modify`, `validate`, `list`.
+"""The command line: `fem-mbs run`, `sweep`, `check`, `compare-decks`, `new`, `plot`, `report`, `animate`, `export`,
+`mac`, `reduce`, `stresses`, `recover`, `convert`, `modify`, `validate`, `list`.
 
 Exit codes: 0 done; 1 an analysis without a valid result, a check or validation that failed, or a full disk; 2 bad
 input; 3 an error of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help
@@ -343,6 +343,7 @@ def plot(
     quantity: Annotated[
         list[str] | None, typer.Option(help="Of a sweep: quantity to draw, also with * and ?.", metavar="NAME")
     ] = None,
+    form: Annotated[str, typer.Option("--format", help="Of the files: png, svg or pdf.", metavar="FORMAT")] = "png",
 ) -> None:
     """Draw the figures of a run: energy ledger, momenta, sensors, shapes, Campbell diagrams, maps of stability; or the
     figure of a sweep."""
@@ -352,7 +353,7 @@ def plot(
         from fem_mbs.plot.sweep import plot_sweep
         from fem_mbs.sweeps.table import SweepTable
 
-        table, target = SweepTable.open(folder), (output or folder) / "sweep.png"
+        table, target = SweepTable.open(folder), (output or folder) / f"sweep.{form}"
         take(folder, [target])
         print(plot_sweep(table, target, quantity))
         return
@@ -360,8 +361,21 @@ def plot(
     from fem_mbs.results.reader import Results
 
     results = Results.open(folder)
-    for line in [*map(str, plot_all(results, output))] or [nothing_drawn(results)]:
+    for line in [*map(str, plot_all(results, output, form))] or [nothing_drawn(results)]:
         print(line)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, _FOLDER],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File to write.", show_default="DIR/report.html")
+    ] = None,
+) -> None:
+    """Write the report of a run, one HTML file: model, steps, tables, figures, warnings, how to reproduce."""
+    from fem_mbs.results.reader import Results
+
+    print(Results.open(folder).write_report(output))
 
 
 @app.command()

@@ -14,6 +14,7 @@ from fem_mbs.analysis.steps.modes import ModesReport
 from fem_mbs.analysis.steps.static import StaticReport
 from fem_mbs.cli.report_stability import make_table
 from fem_mbs.declarations.steps import function_of, recorded_kind
+from fem_mbs.units import Units
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +41,7 @@ def print_report(console: Console, results: Results, said: Collection[str] = ())
     console.print()
     summary = results.report
     if summary is not None and summary.assembly is not None:
-        for sentence in assembly_sentences(summary.assembly):
+        for sentence in assembly_sentences(summary.assembly, results.units):
             console.print(_plain(sentence), soft_wrap=True)
     console.print(_steps(results))
     for step in results.steps:
@@ -49,7 +50,9 @@ def print_report(console: Console, results: Results, said: Collection[str] = ())
     for step in results.steps:
         happened = getattr(step.report, "events", None) or []
         for event in happened[:_MAX_ROWS]:
-            console.print(f'event "{_plain(event.name)}" at t = {event.time:.9g} s: {_plain(event.action)}')
+            at = results.units.of("s")
+            when = f"{at(event.time):.9g} {at.unit}"
+            console.print(f'event "{_plain(event.name)}" at t = {when}: {_plain(event.action)}')
         if len(happened) > _MAX_ROWS:
             console.print(f"and {len(happened) - _MAX_ROWS} more events, see summary.json")
     for step in results.steps:
@@ -91,9 +94,9 @@ def print_report(console: Console, results: Results, said: Collection[str] = ())
     )  # fmt: skip
 
 
-def assembly_sentences(report: ClosingReport) -> Iterator[str]:
+def assembly_sentences(report: ClosingReport, units: Units) -> Iterator[str]:
     """Yield sentences on the joints that closing has closed and the parts that it has moved."""
-    gaps = report.gaps
+    gaps, length = report.gaps, units.of("m")
     shown = ", ".join(f"{name} ({gap:.3g})" for name, gap in list(gaps.items())[:8])
     more = f" and {len(gaps) - 8} more" if len(gaps) > 8 else ""
     if not report.iterations:
@@ -105,7 +108,7 @@ def assembly_sentences(report: ClosingReport) -> Iterator[str]:
     )
     for entry in report.moved[:12]:
         yield (
-            f"  {entry.place} moved by up to {entry.displacement:.4g} m, turned by up to "
+            f"  {entry.place} moved by up to {length(entry.displacement):.4g} {length.unit}, turned by up to "
             f"{np.rad2deg(entry.rotation):.4g} degrees"
         )
     if len(report.moved) > 12:
@@ -168,7 +171,7 @@ def modes_tables(step: Step) -> Iterator[Table]:
     """Yield the table of frequencies of a modal step."""
     report = step.report_as(ModesReport)
     if report is not None and report.frequencies_hz is not None:
-        yield _modes(step.name, report)
+        yield _modes(step.name, report, step.units)
 
 
 def cyclic_modes_tables(step: Step) -> Iterator[Table]:
@@ -182,9 +185,10 @@ def cyclic_modes_tables(step: Step) -> Iterator[Table]:
     for first in range(0, len(diameters), _MAX_DIAMETERS):
         shown = slice(first, first + _MAX_DIAMETERS)
         heads = [f"diameters {n}" for n in diameters[shown]]
-        table = make_table(f"{step.name}: frequencies [Hz]", *heads)
+        hertz = step.units.of("Hz")
+        table = make_table(f"{step.name}: frequencies [{hertz.unit}]", *heads)
         for k in range(min(_MAX_MODES, max(map(len, columns[shown])))):
-            table.add_row(str(k + 1), *(f"{own[k]:.6g}" if k < len(own) else "" for own in columns[shown]))
+            table.add_row(str(k + 1), *(f"{hertz(own[k]):.6g}" if k < len(own) else "" for own in columns[shown]))
         yield table
 
 
@@ -203,7 +207,7 @@ def linear_static_tables(step: Step) -> Iterator[Table]:
     """Yield the largest displacement and the reactions of a linear static step."""
     report = step.report_as(LinearStaticReport)
     if report is not None:
-        yield _linear_static(step.name, report)
+        yield _linear_static(step.name, report, step.units)
 
 
 def static_tables(step: Step) -> Iterator[Table]:
@@ -227,7 +231,7 @@ def _counted(name: str, check: CountCheck) -> str:
     )
 
 
-def _modes(name: str, report: ModesReport) -> Table:
+def _modes(name: str, report: ModesReport, units: Units) -> Table:
     """Return frequencies with residuals and, where they are known, effective masses in per cent of the whole.
 
     Directions without mass are left out; the last row sums over all modes, also over those not shown.
@@ -241,7 +245,8 @@ def _modes(name: str, report: ModesReport) -> Table:
     shown = np.flatnonzero(total > 0.0)
     share = 100.0 * effective[:, shown] / total[shown]
     heads = [f"{directions[k]} [%]" for k in shown]
-    table = make_table(f"{name}: mode", "frequency [Hz]", "(rad/s)", "residual", *heads)
+    hertz, speed = units.of("Hz"), Units(units.base).of("rad/s")  # circular frequencies are no speeds of rotors
+    table = make_table(f"{name}: mode", f"frequency [{hertz.unit}]", f"({speed.unit})", "residual", *heads)
 
     def percent(values: np.ndarray) -> list[str]:
         return [f"{v:.2f}" if abs(v) >= 0.005 else "" for v in values]
@@ -256,7 +261,7 @@ def _modes(name: str, report: ModesReport) -> Table:
     last = min(len(frequencies), rigid + _MAX_MODES)
     for k in range(rigid, last):
         f = frequencies[k]
-        row = (str(k + 1), f"{f:.6g}", f"{2.0 * np.pi * f:.6g}", residual(residuals[k : k + 1]))
+        row = (str(k + 1), f"{hertz(f):.6g}", f"{2.0 * np.pi * f:.6g}", residual(residuals[k : k + 1]))
         table.add_row(*row, *percent(share[k]))
     if last < len(frequencies):
         table.add_row(f"and {len(frequencies) - last} more")
@@ -265,15 +270,17 @@ def _modes(name: str, report: ModesReport) -> Table:
     return table
 
 
-def _linear_static(name: str, report: LinearStaticReport) -> Table:
+def _linear_static(name: str, report: LinearStaticReport, units: Units) -> Table:
     table = make_table(name, "x", "y", "z", "largest")
     if report.largest_displacement is not None:
-        table.add_row("displacement [m]", "", "", "", f"{report.largest_displacement:.6g}")
+        label, factor = units.column("displacement [m]")
+        table.add_row(label, "", "", "", f"{factor * report.largest_displacement:.6g}")
     for key, label in (("force", "sum of reactions [N]"), ("moment", "their moment about the origin [N m]")):
         values = getattr(report.reactions, key, None)
         if values is not None:
             least = 1e-10 * max(map(abs, values), default=0.0)  # below that is round-off
-            shown = [v if abs(v) > least else 0.0 for v in [*values, *[0.0] * (3 - len(values))]]
+            label, factor = units.column(label)
+            shown = [factor * v if abs(v) > least else 0.0 for v in [*values, *[0.0] * (3 - len(values))]]
             table.add_row(label, *(f"{v:.6g}" for v in shown))
     return table
 
@@ -309,9 +316,10 @@ def _sensors(results: Results, sensors: list[dict[str, Any]]) -> Table:
     for sensor in sensors:
         _, values, columns = results.sensor(sensor["name"])
         for column, unit, series in zip(columns, sensor_units(sensor, len(columns)), values.T, strict=True):
-            good = series[np.isfinite(series)]
+            shown = results.units.of(unit)
+            good = shown(series[np.isfinite(series)])
             numbers = (good[0], good.min(), good.max(), good[-1]) if good.size else ()
-            rows.append((column, unit, *(f"{v:.6g}" for v in numbers)))
+            rows.append((column, shown.unit, *(f"{v:.6g}" for v in numbers)))
     for row in rows[:_MAX_ROWS]:
         table.add_row(*row)
     if len(rows) > _MAX_ROWS:

@@ -21,6 +21,7 @@ from fem_mbs.results.eigenvalues import (
     onsets,
     unstable,
 )
+from fem_mbs.units import Shown, Units
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -56,28 +57,28 @@ def complex_modes_tables(step: Step) -> Iterator[Table]:
     """Yield the table of eigenvalues of a step of complex modes."""
     report = step.report_as(ComplexModesReport)
     if report is not None:
-        yield _complex_modes(step.name, report)
+        yield _complex_modes(step.name, report, step.units)
 
 
 def campbell_tables(step: Step) -> Iterator[Table]:
     """Yield the table of critical speeds."""
     report = step.report_as(CampbellReport)
     if report is not None and report.critical_speeds:
-        yield _critical_speeds(step.name, report.critical_speeds)
+        yield _critical_speeds(step.name, report.critical_speeds, step.units)
 
 
 def unbalance_tables(step: Step) -> Iterator[Table]:
     """Yield the table of largest responses to unbalance."""
     report = step.report_as(UnbalanceReport)
     if report is not None:
-        yield _unbalance(step.name, report)
+        yield _unbalance(step.name, report, step.units)
 
 
 def harmonic_tables(step: Step) -> Iterator[Table]:
     """Yield the table of peaks of a harmonic response."""
     report = step.report_as(HarmonicReport)
     if report is not None:
-        yield _harmonic(step.name, report)
+        yield _harmonic(step.name, report, step.units)
 
 
 def map_tables(step: Step) -> Iterator[Table]:
@@ -85,7 +86,7 @@ def map_tables(step: Step) -> Iterator[Table]:
     report = step.report_as(StabilityMapReport)
     if report is None:
         return
-    yield _map(step.name, report)
+    yield _map(step.name, report, step.units)
     if len(report.parameters) == 1:
         yield from path_tables(step)
 
@@ -94,7 +95,7 @@ def path_tables(step: Step) -> Iterator[Table]:
     """Yield the table of eigenvalues along a step, if there are any."""
     branches = eigenvalue_path(step)
     if branches is not None:
-        yield _path(step.name, branches)
+        yield _path(step.name, branches, step.units)
 
 
 def complex_modes_sentences(step: Step) -> Iterator[str]:
@@ -105,7 +106,10 @@ def complex_modes_sentences(step: Step) -> Iterator[str]:
     if report is None:
         return
     grows = unstable(as_complex(report.eigenvalues)) if report.eigenvalues else np.zeros(0, bool)
-    where = f', rotor "{escape(report.rotor)}" at {report.speed:.6g} rad/s' if report.rotor else ""
+    where = ""
+    if report.rotor and report.speed is not None:
+        speed = step.units.of("rad/s")
+        where = f', rotor "{escape(report.rotor)}" at {speed(report.speed):.6g} {speed.unit}'
     seen = f", seen from the {report.frame} frame" if report.rotor and report.frame else ""
     if report.stable if report.stable is not None else not grows.any():
         yield f"no mode grows{where}{seen}"
@@ -118,7 +122,7 @@ def campbell_sentences(step: Step) -> Iterator[str]:
     """Yield sentences on the speeds at which branches lose their stability, with marks of `rich`."""
     report = step.report_as(CampbellReport)
     if report is not None:
-        yield from _onset_sentences(campbell_branches(report)[0], "speed", "rad/s")
+        yield from _onset_sentences(campbell_branches(report)[0], "speed", step.units.of("rad/s"), step.units.of("Hz"))
 
 
 def path_sentences(step: Step) -> Iterator[str]:
@@ -128,17 +132,19 @@ def path_sentences(step: Step) -> Iterator[str]:
     branches = eigenvalue_path(step)
     if branches is not None:
         what, _, unit = branches.label.removesuffix("]").rpartition(" [")
-        yield from _onset_sentences(branches, escape(what[:1].lower() + what[1:]), unit.strip("-"))
+        name = escape(what[:1].lower() + what[1:])
+        yield from _onset_sentences(branches, name, step.units.of(unit.strip("-")), step.units.of("Hz"))
 
 
-def _onset_sentences(branches: Branches, name: str, unit: str) -> Iterator[str]:
+def _onset_sentences(branches: Branches, name: str, shown: Shown, hertz: Shown) -> Iterator[str]:
     found = onsets(branches)
     first = unstable(branches.values[:1]).any() if len(branches.values) else False
     if first:
-        yield f"[bold red]unstable[/] at the first {name}, {branches.parameter[0]:.6g} {unit}".rstrip()
+        value = shown(float(branches.parameter[0]))
+        yield f"[bold red]unstable[/] at the first {name}, {value:.6g} {shown.unit}".rstrip()
     for onset in found[:_MAX_ONSETS]:
-        at = f" at {onset.frequency:.5g} Hz" if onset.kind == "flutter" else ""
-        value = f"{name} {onset.at:.6g} {unit}".rstrip()
+        at = f" at {hertz(onset.frequency):.5g} {hertz.unit}" if onset.kind == "flutter" else ""
+        value = f"{name} {shown(onset.at):.6g} {shown.unit}".rstrip()
         yield f"[bold red]{onset.kind}[/]{at} " + (f"up to {value}" if onset.ends else f"from {value} on")
     if len(found) > _MAX_ONSETS:
         yield f"and {len(found) - _MAX_ONSETS} more changes of stability"
@@ -146,10 +152,12 @@ def _onset_sentences(branches: Branches, name: str, unit: str) -> Iterator[str]:
         yield f"stable over all {'speeds' if name == 'speed' else 'points'} looked at"
 
 
-def _complex_modes(name: str, report: ComplexModesReport) -> Table:
+def _complex_modes(name: str, report: ComplexModesReport, units: Units) -> Table:
     """Return a table of frequencies, damping ratios, eigenvalues and residuals; growing modes in red."""
     values = as_complex(report.eigenvalues)
-    table = make_table(f"{name}: mode", "frequency [Hz]", "damping ratio [%]", "Re p [1/s]", "Im p [1/s]", "residual")
+    hertz, rate = units.of("Hz"), units.of("1/s")
+    heads = (f"frequency [{hertz.unit}]", "damping ratio [%]", f"Re p [{rate.unit}]", f"Im p [{rate.unit}]", "residual")
+    table = make_table(f"{name}: mode", *heads)
     residuals = report.residuals or []
     rigid = report.rigid_body_modes or 0
     if rigid:
@@ -162,7 +170,7 @@ def _complex_modes(name: str, report: ComplexModesReport) -> Table:
         still = abs(p.imag) <= 1e-9 * abs(p)
         row = (
             str(k + 1),
-            "" if still else f"{abs(p.imag) / (2.0 * np.pi):.6g}",
+            "" if still else f"{hertz(abs(p.imag) / (2.0 * np.pi)):.6g}",
             _rounded(100.0 * float(damping_ratio(values[k : k + 1])[0]), 1e-4),
             _rounded(p.real, 1e-6 * abs(p)),
             _rounded(p.imag, 1e-9 * abs(p)),
@@ -174,25 +182,33 @@ def _complex_modes(name: str, report: ComplexModesReport) -> Table:
     return table
 
 
+def _per_minute(units: Units) -> Shown:
+    """Return how angular speeds are shown in turns per minute."""
+    return Units(units.base, {"speed": "rpm"}).of("rad/s")
+
+
 def _rounded(value: float, noise: float) -> str:
     """Return a number, 0 if it is below the noise."""
     return "0" if abs(value) <= noise else f"{value:.6g}"
 
 
-def _critical_speeds(name: str, criticals: list[CriticalSpeed]) -> Table:
-    table = make_table(f"{name}: critical speed", "rad/s", "1/min", "order", "whirl")
+def _critical_speeds(name: str, criticals: list[CriticalSpeed], units: Units) -> Table:
+    shown, rpm = units.of("rad/s"), _per_minute(units)
+    table = make_table(f"{name}: critical speed", shown.unit, "1/min", "order", "whirl")
     for k, found in enumerate(criticals[:_MAX_ROWS], 1):
         speed, order = found.speed, 1.0 if found.order is None else found.order
         table.add_row(
-            str(k), f"{speed:.6g}", f"{speed * 30.0 / np.pi:.6g}", f"{order:g}", found.whirl or "",
+            str(k), f"{shown(speed):.6g}", f"{rpm(speed):.6g}", f"{order:g}", found.whirl or "",
         )  # fmt: skip
     if len(criticals) > _MAX_ROWS:
         table.add_row(f"and {len(criticals) - _MAX_ROWS} more")
     return table
 
 
-def _unbalance(name: str, report: UnbalanceReport) -> Table:
-    table = make_table(f"{name}: response", "largest amplitude", "at [rad/s]", "1/min", "phase there [°]")
+def _unbalance(name: str, report: UnbalanceReport, units: Units) -> Table:
+    shown, rpm = units.of("rad/s"), _per_minute(units)
+    heads = ("largest amplitude", "unit", f"at [{shown.unit}]", "1/min", "phase there [deg]")
+    table = make_table(f"{name}: response", *heads)
     speeds = np.asarray(report.speeds, float)
     for entry in report.response[:_MAX_ROWS]:
         amplitude = np.array(entry.amplitude, float)
@@ -203,26 +219,32 @@ def _unbalance(name: str, report: UnbalanceReport) -> Table:
         k = int(np.nanargmax(amplitude))
         phase = f"{np.rad2deg(entry.phase[k]):.1f}" if entry.phase else ""
         speed = float(speeds[k])
-        table.add_row(label, f"{amplitude[k]:.6g}", f"{speed:.6g}", f"{speed * 30.0 / np.pi:.6g}", phase)
+        size = units.of("rad" if entry.direction.startswith("r") else "m")
+        row = (f"{size(float(amplitude[k])):.6g}", size.unit, f"{shown(speed):.6g}", f"{rpm(speed):.6g}", phase)
+        table.add_row(label, *row)
     if len(report.response) > _MAX_ROWS:
         table.add_row(f"and {len(report.response) - _MAX_ROWS} more")
     return table
 
 
-def _harmonic(name: str, report: HarmonicReport) -> Table:
-    table = make_table(f"{name}: sensor", "unit", "largest amplitude", "at [Hz]", "phase there [°]")
+def _harmonic(name: str, report: HarmonicReport, units: Units) -> Table:
+    hertz = units.of("Hz")
+    table = make_table(f"{name}: sensor", "unit", "largest amplitude", f"at [{hertz.unit}]", "phase there [deg]")
     for entry in report.peaks[:_MAX_ROWS]:
-        row = (f"{entry.amplitude:.6g}", f"{entry.frequency:.6g}", f"{entry.phase:.1f}")
-        table.add_row(entry.column, entry.unit, *row)
+        shown = units.of(entry.unit)
+        row = (f"{shown(entry.amplitude):.6g}", f"{hertz(entry.frequency):.6g}", f"{entry.phase:.1f}")
+        table.add_row(entry.column, shown.unit, *row)
     if len(report.peaks) > _MAX_ROWS:
         table.add_row(f"and {len(report.peaks) - _MAX_ROWS} more")
     return table
 
 
-def _map(name: str, report: StabilityMapReport) -> Table:
+def _map(name: str, report: StabilityMapReport, units: Units) -> Table:
     growth = np.array(report.growth, float)
     known = growth[np.isfinite(growth)]
-    table = make_table(f"{name}: points", "stable", "unstable", "without a state", "largest growth rate [1/s]")
+    table = make_table(
+        f"{name}: points", "stable", "unstable", "without a state", units.label("largest growth rate [1/s]")
+    )
     size = float(np.abs(known).max(initial=0.0))
     if report.frequency:
         size = max(size, 2.0 * np.pi * float(np.nanmax(np.abs(np.array(report.frequency, float)), initial=0.0)))
@@ -232,19 +254,21 @@ def _map(name: str, report: StabilityMapReport) -> Table:
     return table
 
 
-def _path(name: str, branches: Branches) -> Table:
+def _path(name: str, branches: Branches, units: Units) -> Table:
     """Return frequencies and growth rates at the first and the last point of each branch."""
     what, _, unit = branches.label.removesuffix("]").rpartition(" [")
-    unit = "" if unit == "-" else f" {unit}"
-    table = make_table(f"{name}: eigenvalue", f"from {what.lower()}", "Hz", "Re p [1/s]", "to", "Hz", "Re p [1/s]")
+    shown, hertz = units.of(unit), units.of("Hz")
+    unit = "" if unit == "-" else f" {shown.unit}"
+    values = (hertz.unit, units.label("Re p [1/s]"))
+    table = make_table(f"{name}: eigenvalue", f"from {what.lower()}", *values, "to", *values)
     for k, column in enumerate(branches.values.T[:_MAX_ROWS], 1):
         have = np.flatnonzero(np.isfinite(column))
         row = [str(k)]
         for i in (have[0], have[-1]):
             p = column[i]
             row += [
-                f"{branches.parameter[i]:.5g}{unit}",
-                f"{p.imag / (2.0 * np.pi):.6g}",
+                f"{shown(float(branches.parameter[i])):.5g}{unit}",
+                f"{hertz(float(p.imag) / (2.0 * np.pi)):.6g}",
                 _rounded(p.real, 1e-6 * abs(p)),
             ]
         table.add_row(*row)

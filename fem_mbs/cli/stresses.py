@@ -31,10 +31,14 @@ def report_stresses(folder: Path, count: int, apart: float | None, output: Path 
 
     results = Results.open(folder)
     found = stress_peaks(results, count, apart)
-    table = make_table("part", "node", "von Mises [Pa]", "time", "step", "place in the part [m]")
+    units = results.units
+    pascal, length, second = (units.of(unit) for unit in ("Pa", "m", "s"))
+    place_head = f"place in the part [{length.unit}]"
+    table = make_table("part", "node", f"von Mises [{pascal.unit}]", f"time [{second.unit}]", "step", place_head)
     for step, spot in found:
-        place = " ".join(f"{v:.5g}" for v in spot.position)
-        table.add_row(spot.part, spot.name, f"{spot.mises:.5g}", f"{spot.time:.6g}", step.name, place)
+        place = " ".join(f"{length(float(v)):.5g}" for v in spot.position)
+        stress, time = f"{pascal(spot.mises):.5g}", f"{second(spot.time):.6g}"
+        table.add_row(spot.part, spot.name, stress, time, step.name, place)
     console.print(table)
     target = output or results.directory / "stresses.csv"
     figure = results.directory / "figures" / "stresses-largest.png"
@@ -42,11 +46,12 @@ def report_stresses(folder: Path, count: int, apart: float | None, output: Path 
     with replacing(target) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         axes = "xyz"[: results.header["dimension"]]
-        stress = [f"stress {c} [Pa]" for c in _COMPONENTS]
-        writer.writerow(["part", "node", "von Mises stress [Pa]", "step", "time", *(f"{c} [m]" for c in axes), *stress])
+        heads = [f"{c} [{length.unit}]" for c in axes] + [f"stress {c} [{pascal.unit}]" for c in _COMPONENTS]
+        writer.writerow(["part", "node", f"von Mises stress [{pascal.unit}]", "step", f"time [{second.unit}]", *heads])
         for step, spot in found:
-            own = [repr(float(v)) for v in (*spot.position, *spot.stress)]
-            writer.writerow([spot.part, spot.name, repr(spot.mises), step.name, repr(spot.time), *own])
+            own = [*(length(float(v)) for v in spot.position), *(pascal(float(v)) for v in spot.stress)]
+            row = [spot.part, spot.name, repr(pascal(spot.mises)), step.name, repr(second(spot.time))]
+            writer.writerow([*row, *map(repr, own)])
     paths = [target]
     with tempfile.TemporaryDirectory() as scratch:
         peaks = peak_results(results, Path(scratch) / "peaks")

@@ -33,6 +33,7 @@ from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.properties.solids import CellGroup, SolidGroup, SolidMaterial
 from fem_mbs.system.blocks import GROUND, Block, make_block
 from fem_mbs.system.callbacks import Callback
+from fem_mbs.units import Units
 
 __all__ = ["Building"]
 
@@ -84,6 +85,7 @@ class Building:
         self.initial_speeds: list[InitialSpeed] = []
         self.initial_method = "auto"
         self.assembling: Assembling | None = None
+        self.shown_units: Units | None = None
         self.events: list[Event] = []
         #: names of loads that act only in steps that name them, whatever "all" is elsewhere
         self.reserved_loads: list[str] = []

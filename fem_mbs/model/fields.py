@@ -1,13 +1,17 @@
-"""Select the values of solid and plane parts that results hold."""
+"""Select the values of solid and plane parts that results hold, and the units in which results are shown."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from fem_mbs.declarations.kinds import shown
+from fem_mbs.declarations.declaration import Declaration, key
+from fem_mbs.declarations.kinds import TEXT, shown
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.model.building import Building
+from fem_mbs.units import BASES, QUANTITIES, Units
 
-__all__ = ["FIELDS", "check_fields"]
+__all__ = ["FIELDS", "DisplayUnits", "check_fields"]
 
 #: What a model may ask for -> what it is.
 FIELDS = {
@@ -34,3 +38,53 @@ def check_fields(names: Any) -> tuple[str, ...]:
                 remedy=f"give some of {', '.join(FIELDS)}, or none",
             )
     return given
+
+
+def _unit(quantity: str) -> Any:
+    """Return the key of a quantity whose unit can be chosen."""
+    said = QUANTITIES[quantity]
+    return key(TEXT, said.text, None, shows="that of the base", choices=tuple(said.choices), kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class DisplayUnits(Declaration):
+    """Units in which figures, tables, CSV files and reports show results. The run computes in the units of the model,
+    its base, and stores its results in them.
+
+    Choose the units in which results are shown; the model computes in its base.
+
+    Args:
+        base: what the numbers of the model mean: its units of length, mass (with "lbf" of force) and time.
+        length, angle, time, mass, force, moment, stress, energy, power, velocity, acceleration, speed, frequency: unit
+            of this quantity; None: it follows from those of length, mass, force and angle, else that of the base.
+    """
+
+    owner = "Units"
+
+    base: str = key(
+        TEXT,
+        "what the numbers of the model mean: units of length, mass (with lbf: of force) and time; forces and stresses "
+        'follow, of "mm t s" N and MPa',
+        "m kg s",
+        choices=tuple(BASES),
+        kw_only=True,
+    )
+    length: str | None = _unit("length")
+    angle: str | None = _unit("angle")
+    time: str | None = _unit("time")
+    mass: str | None = _unit("mass")
+    force: str | None = _unit("force")
+    moment: str | None = _unit("moment")
+    stress: str | None = _unit("stress")
+    energy: str | None = _unit("energy")
+    power: str | None = _unit("power")
+    velocity: str | None = _unit("velocity")
+    acceleration: str | None = _unit("acceleration")
+    speed: str | None = _unit("speed")
+    frequency: str | None = _unit("frequency")
+
+    def build(self, building: Building) -> None:
+        if building.shown_units is not None:
+            raise ModelError("they have been chosen already", owner=Owner("Units"), remedy="keep one")
+        chosen = {name: getattr(self, name) for name in QUANTITIES if getattr(self, name) is not None}
+        building.shown_units = Units(self.base, chosen)

@@ -3,7 +3,8 @@
 Everything is named; a place is the name of a body, of a node, of a mesh's set ("rod:left") or "ground".  Positions are
 those of the start; a joint or load point is given in global coordinates of the start and travels with its body.
 
-Units are the user's own consistent ones; documents and messages speak of SI.
+The numbers are in one consistent set of units, by default SI, as which documents and messages name them; the call
+``units`` tells another set, and the units in which results are shown.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, S
 from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.ties import Tie
-from fem_mbs.model.fields import check_fields
+from fem_mbs.model.fields import DisplayUnits, check_fields
 from fem_mbs.model.geometry import Arc, Line, NamedNode, PlacedMesh, Polyline
 from fem_mbs.model.initial import Assembly, Initial, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
@@ -139,6 +140,7 @@ class Model(StepCalls, Shown):
     initial_speeds = Built()
     initial_method = Built()
     assembling = Built()
+    shown_units = Built()
     events = Built()
     reserved_loads = Built()
     rotors = Built()
@@ -149,6 +151,7 @@ class Model(StepCalls, Shown):
     departures = Built()
 
     # What can be said of a machine.
+    units = adds(DisplayUnits)
     assembly = adds(Assembly)
     initial = adds(Initial)
     initial_speed = adds(StartSpeed)

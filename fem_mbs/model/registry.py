@@ -19,6 +19,7 @@ from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, S
 from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.ties import Tie
+from fem_mbs.model.fields import DisplayUnits
 from fem_mbs.model.geometry import NamedNode, PlacedMesh
 from fem_mbs.model.initial import Assembly, Initial, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
@@ -44,7 +45,8 @@ class Table:
     "list": [[joint]]), and the call of `fem_mbs.Model` that makes the same declaration.
 
     ``single`` is the key whose value an entry is, where it is no table of keys.  ``kinds`` are the declarations, all
-    derived from ``declaration``, that the key "kind" of an entry chooses among.
+    derived from ``declaration``, that the key "kind" of an entry chooses among.  ``alone``: one table of the list may
+    also be written with single brackets, as [initial].
     """
 
     name: str
@@ -53,6 +55,7 @@ class Table:
     many: str = "list"
     single: str = ""
     kinds: Callable[[], Mapping[str, type[Declaration]]] | None = None
+    alone: bool = False
 
     @property
     def method(self) -> str:
@@ -81,6 +84,7 @@ class Table:
 
 
 TABLES: Sequence[Table] = (
+    Table("units", DisplayUnits, alone=True),
     Table("material", LinearMaterial, many="named"),
     Table("section", CrossSection, many="named"),
     Table("function", NamedFunction, many="named", single="spec"),
@@ -103,7 +107,7 @@ TABLES: Sequence[Table] = (
     Table("nodal_spring", NodalSpring),
     Table("support", Support, "fix"),
     Table("motion", Motion),
-    Table("assembly", Assembly),
+    Table("assembly", Assembly, alone=True),
     Table("joint", Joint),
     Table("gear", Gear),
     Table("equation", Equation),
@@ -125,7 +129,7 @@ TABLES: Sequence[Table] = (
     Table("centrifugal", Centrifugal),
     Table("base_excitation", BaseExcitation),
     Table("rotor", RotorAxis),
-    Table("initial", Initial),
+    Table("initial", Initial, alone=True),
     Table("initial_speed", StartSpeed),
     Table("sensor", SensorRequest, kinds=sensor_kinds),
     Table("event", EventRule),

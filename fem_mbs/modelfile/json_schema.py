@@ -73,7 +73,7 @@ def _table(table: Table) -> dict[str, Any]:
     if table.many == "named":
         return {"type": "object", "additionalProperties": entry}
     many = {"type": "array", "items": entry}
-    return {"anyOf": [entry, many]} if table.name in ("initial", "assembly") else many
+    return {"anyOf": [entry, many]} if table.alone else many
 
 
 def _object(declaration: type[Declaration]) -> dict[str, Any]:

@@ -165,7 +165,7 @@ def _named_entries(file: ModelFile, table: Table, value: Any) -> list[Entry]:
 
 
 def _listed_entries(file: ModelFile, table: Table, value: Any) -> list[Entry]:
-    if table.name in ("initial", "assembly") and isinstance(value, dict):
+    if table.alone and isinstance(value, dict):
         value = [value]
     if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
         raise file.error("", f"{table.name} must be a list of tables: write [[{table.name}]]")
@@ -174,7 +174,7 @@ def _listed_entries(file: ModelFile, table: Table, value: Any) -> list[Entry]:
         name = keys.get("name")
         named = isinstance(name, str) and name.strip() and name.isprintable()
         place = table.place(name if named else number)
-        if table.name in ("initial", "assembly") and len(value) == 1:
+        if table.alone and len(value) == 1:
             place = f"[{table.name}]"
         if table.name == "step":
             checked = _checked_step(file, place, table.declaration, keys)

@@ -31,7 +31,8 @@ Keys before the first table belong to the whole model. A table `[material.steel]
 double brackets, `[[joint]]`, can be repeated. An unknown table or key, a value of the wrong type or one that is not
 finite ends in one line that names file, table and key, and exit code 2. Editors complete keys by
 [model.schema.json](model.schema.json), which `fem-mbs schema` prints: begin the file with
-`#:schema PATH/model.schema.json`. Numbers are in one consistent set of units; the units here are SI.
+`#:schema PATH/model.schema.json`. Numbers are in one consistent set of units, by
+default and on this page SI; `[units]` tells another set, and the units in which results are shown.
 
 **Places.** What another table calls a *place* is the name of a `[[body]]` or `[[node]]`, a set of nodes of a mesh
 (`"rod:left"` for the set `left` of `[mesh.rod]`; a line set stands for its nodes), a whole mesh (`"rod"`), or
@@ -153,8 +154,8 @@ def _lines() -> Iterator[str]:
 def _title(table: Table) -> str:
     if table.name == "initial":
         return "`[initial]` or `[[initial]]`"
-    if table.name == "assembly":
-        return "`[assembly]`"
+    if table.name in ("assembly", "units"):
+        return f"`[{table.name}]`"
     return f"`[{table.name}.NAME]`" if table.many == "named" else f"`[[{table.name}]]`"
 
 

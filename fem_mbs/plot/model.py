@@ -13,36 +13,65 @@ from fem_mbs.analysis.steps.complex_modes import ComplexModesReport
 from fem_mbs.analysis.steps.cyclic_modes import CyclicModesReport
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
+from fem_mbs.plot.axes import name_bar
 from fem_mbs.plot.scene import find_quantity, time_label
 from fem_mbs.plot.stage import Stage
 from fem_mbs.plot.style import make_figure, save_figure, style
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.results.shapes import has_shapes
+from fem_mbs.units import Units, split_unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["animate", "draw_deformed", "plot_deformed", "plot_model", "plot_shapes", "rigid_shapes", "shape_title"]
+__all__ = [
+    "animate", "draw_deformed", "plot_deformed", "plot_model", "plot_shapes", "rigid_shapes", "shape_pages",
+    "shape_title",
+]  # fmt: skip
 
+_SHAPES = 6  # on a page
+_MOST_PAGES = 10
 _LATER = "#9cc3e0"  # of a complex shape a quarter of a period later
 
 
-def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) -> Path:
-    """Draw the first shapes of a modal or buckling step beside each other, each over the state that it belongs to.
+def shape_pages(step: Step) -> int:
+    """Return the number of pages that the shapes of a step fill, rigid-body motions left out where there are others."""
+    count = len(step.frame_times)
+    first = rigid_shapes(step)
+    return min(-(-(count - first if count > first else count) // _SHAPES), _MOST_PAGES)
+
+
+def plot_shapes(results: Results, step: int, path: str | Path, most: int | None = None, page: int = 0) -> Path:
+    """Draw shapes of a modal or buckling step beside each other, each over the state that it belongs to.
 
     Solid and plane parts are coloured by the size of the displacement, of which the largest is one in every shape. Of
     complex modes lines are drawn at phase 0 and, lighter, a quarter of a period later, with the orbits of nodes.
+
+    Args:
+        results: of a run.
+        step: number of the step.
+        path: of the file.
+        most: shapes in the figure; None: 6.
+        page: which of the pages with so many shapes, from 0.
     """
     item = results.steps[step]
     count = len(item.frame_times)
-    first = rigid_shapes(item)
-    chosen = list(range(first, min(count, first + most))) or list(range(min(count, most)))
-    columns, rows = min(len(chosen), 2), -(-len(chosen) // 2)
-    with style():
+    most = _SHAPES if most is None else most
+    low = rigid_shapes(item)
+    first = (low if count > low else 0) + page * most
+    chosen = list(range(first, min(count, first + most)))
+    if not chosen:
+        raise ResultsError(f'Figure: step "{item.name}" has no shapes for page {page + 1}')
+    columns = 2 if len(chosen) in (2, 4) else min(len(chosen), 3)
+    rows = -(-len(chosen) // columns)
+    with style(results):
         figure = make_figure(3.6 * columns, 3.3 * rows)
+        left = count - low - _MOST_PAGES * most if page == _MOST_PAGES - 1 else 0
+        if left > 0:
+            figure.supxlabel(f"and {left} more shapes", x=0.98, ha="right", fontsize=8.5)
         stage = Stage(results, item)
         stage.scene.swings = stage.scene.complex
-        if chosen and not stage.scene.flat:  # no empty paper beside long parts
+        if not stage.scene.flat:  # no empty paper beside long parts
             height = float(np.clip(3.4 * stage.aspect(chosen) + 0.7, 1.7, 3.3))
             figure.set_size_inches(3.6 * columns, height * rows)
         quantity = find_quantity(results, item, "displacement") if stage.scene.skin is not None else None
@@ -50,8 +79,8 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
             figure.set_size_inches(3.6 * columns + 0.8, figure.get_figheight())
         for place, frame in enumerate(chosen, 1):
             stage.set_up(
-                figure, [frame], title=shape_title(item, frame), quantity=quantity, times=False, fit=False,
-                place=(rows, columns, place), bar=False,
+                figure, [frame], title=shape_title(item, frame, results.units), quantity=quantity, times=False,
+                fit=False, place=(rows, columns, place), bar=False,
             )  # fmt: skip
             stage.draw_reference()
             if stage.scene.complex and quantity is None:
@@ -63,9 +92,9 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int = 4) ->
             stage.draw_symbols(frame, loads=False)
         if stage.scale is not None:
             bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
-            bar.set_label(quantity.label)
+            name_bar(bar, quantity.label, results.units)
             bar.outline.set_visible(False)
-        elif stage.scene.complex and chosen:
+        elif stage.scene.complex:
             figure.set_figheight(figure.get_figheight() + (0.3 if columns > 1 else 0.65))
             stage.explain_phases(_LATER, 3 if columns > 1 else 1)
         return save_figure(figure, path)
@@ -101,7 +130,7 @@ def plot_deformed(
     plane parts that could not be seen are enlarged by a round number, which the title tells.
     Raises ResultsError if there are no frames or no such quantity.
     """
-    with style():
+    with style(results):
         return save_figure(draw_deformed(results, times, quantity, step, magnify), path)
 
 
@@ -114,7 +143,7 @@ def draw_deformed(
 ) -> Figure:
     """Return the figure that `plot_deformed` writes; arguments and errors as there."""
     item = _step_with_frames(results, step)
-    with style():
+    with style(results):
         stage = Stage(results, item)
         surface = stage.scene.skin is not None
         available = item.frame_times
@@ -145,7 +174,7 @@ def draw_deformed(
 
 def plot_model(results: Results, path: str | Path) -> Path:
     """Draw a model at its start with all of its symbols and their names; arguments and errors as `plot_deformed`."""
-    with style():
+    with style(results):
         stage = Stage(results, _step_with_frames(results, None))
         figure = make_figure(7.4, 5.0)
         stage.set_up(figure, [0], title=results.header["title"], quantity=None, times=False, fit=True)
@@ -163,10 +192,14 @@ def _side_by_side(results: Results, stage: Stage, frames: list[int], quantity: A
     alone = len(frames) == 1
     figure = make_figure(7.4, 5.0) if alone else make_figure(3.6 * columns + 0.8, 3.1 * rows)
     item, scale = stage.scene.step, stage.scene.scale
+    stage.marks_largest = True
     enlarged = f"displacements x {scale:g}" if scale != 1.0 else ""
     title = results.header["title"]
     for place, frame in enumerate(frames, 1):
-        label = f"{time_label(item).partition(' [')[0]} {stage.scene.times[frame]:.5g}"
+        text, unit = split_unit(time_label(item))
+        shown_time = results.units.of(unit)
+        words = (text, f"{shown_time(float(stage.scene.times[frame])):.5g}", shown_time.unit.replace("-", ""))
+        label = " ".join(word for word in words if word)
         named = ", ".join(word for word in (title or item.name, enlarged) if word) if alone else label
         stage.set_up(
             figure, [frame], title=named, quantity=quantity, times=False, fit=alone, place=(rows, columns, place),
@@ -175,10 +208,11 @@ def _side_by_side(results: Results, stage: Stage, frames: list[int], quantity: A
         stage.draw_reference()
         stage.draw_frame(frame)
         stage.draw_symbols(frame)
+        stage.tell_largest(alone)
     if not alone:
         if stage.scale is not None:
             bar = figure.colorbar(stage.scale, ax=figure.axes, shrink=0.6, aspect=30, pad=0.05)
-            bar.set_label(quantity.label)
+            name_bar(bar, quantity.label, results.units)
             bar.outline.set_visible(False)
         words = ", ".join(word for word in (title, enlarged) if word)
         if words:
@@ -216,8 +250,9 @@ def animate(
     target = Path(path)
     item = _step_with_frames(results, step)
     node = results.node(trail) if trail is not None else None
-    with style():
+    with style(results):
         stage = Stage(results, item)
+        stage.fineness = 100.0
         count = stage.scene.frames
         take = np.unique(
             np.linspace(0, count - 1, min(count, max(2, round(fps * seconds)))).round().astype(int)
@@ -230,7 +265,7 @@ def animate(
             length = max(2, round(fps * min(seconds, 2.0)))
             phases = 2.0 * np.pi * np.arange(length) / length
             take, swing = [shape] * length, magnify * (1.0 if stage.scene.complex else np.sin(phases)) + 0.0 * phases
-            title = ", ".join(word for word in (title, shape_title(item, shape)) if word)
+            title = ", ".join(word for word in (title, shape_title(item, shape, results.units)) if word)
         elif mode is not None:
             raise ResultsError(f'Animation of step "{item.name}": it has no modes; leave mode out')
         stage.scene.magnify(magnify)
@@ -275,16 +310,21 @@ def _shape(step: Step, mode: int | None) -> int:
     return mode - 1
 
 
-def shape_title(step: Step, shape: int) -> str:
+def _hertz(units: Units, frequency: float) -> str:
+    shown = units.of("Hz")
+    return f"{shown(float(frequency)):.5g} {shown.unit}"
+
+
+def shape_title(step: Step, shape: int, units: Units) -> str:
     """Return the number of a shape and its frequency, with the damping ratio of complex ones, or its load factor."""
     report = step.report
     if recorded_kind(step.type).shapes == "vibration":
-        return f"{shape + 1}: {step.frame_times[shape]:.5g} Hz"
+        return f"{shape + 1}: {_hertz(units, step.frame_times[shape])}"
     frequencies = getattr(report, "frequencies_hz", None)
     if frequencies is None:
         factors = getattr(report, "load_factors", None)
         return f"{step.name} {shape + 1}" if factors is None else f"{shape + 1}: factor {factors[shape]:.5g}"
-    text = f"{shape + 1}: {frequencies[shape]:.5g} Hz"
+    text = f"{shape + 1}: {_hertz(units, frequencies[shape])}"
     if isinstance(report, CyclicModesReport):
         return f"{text}, nodal diameter {report.nodal_diameters[shape]}"
     if not isinstance(report, ComplexModesReport):

@@ -13,7 +13,7 @@ import numpy as np
 
 from fem_mbs.analysis.header import make_header
 from fem_mbs.analysis.solution import SeriesTable, StepResult
-from fem_mbs.analysis.symbols.symbol import Symbol, symbols_of
+from fem_mbs.analysis.symbols.symbol import Symbol, face_frame, symbols_of
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
 from fem_mbs.model.model import Model
@@ -22,6 +22,7 @@ from fem_mbs.results.fields import field_key, is_continuum, split_key
 from fem_mbs.results.reader import Column, Results, Step
 from fem_mbs.results.shapes import amplitudes, has_shapes, is_complex, state_of_shapes
 from fem_mbs.results.writer import check_header
+from fem_mbs.units import split_unit
 
 __all__ = [
     "NodalQuantity",
@@ -31,7 +32,7 @@ __all__ = [
     "find_quantity",
     "quantity_names",
     "rotation_matrices",
-    "split_unit",
+    "start_of",
     "time_label",
 ]
 
@@ -53,19 +54,11 @@ def rotation_matrices(vectors: np.ndarray) -> np.ndarray:
     return np.eye(3) + a * skew + b * (skew @ skew)
 
 
-def split_unit(name: str) -> tuple[str, str]:
-    """Return ("force", "N") of "force [N]"; the unit is "" where there is none."""
-    if name.endswith("]") and " [" in name:
-        text, unit = name[:-1].rsplit(" [", 1)
-        return text, unit
-    return name, ""
-
-
 def time_label(step: Step) -> str:
     """Return the axis label of the "time" of a step."""
     kind = recorded_kind(step.type)
     if "path length" in step.series:
-        return "Path length"
+        return "Path length [m]"
     if kind.path and np.ptp(step.series.get("time", 0.0)) > 0.0:
         return "Time [s]"  # it passes over the increments
     return kind.axis
@@ -101,7 +94,8 @@ class NodalQuantity:
     def __init__(
         self, results: Results, step: Step, name: str, component: int | None, label: str, relative=False
     ) -> None:
-        self.label, self._step, self._name, self._component, self._relative = label, step, name, component, relative
+        self.label, self._step, self._name, self._component = label, step, name, component
+        self.relative = relative
         self._results, self._frames = results, _Frames(step)
         self.regions = [0]
         if name != "displacement":
@@ -114,7 +108,7 @@ class NodalQuantity:
     def at_nodes(self, frame: int) -> dict[int, np.ndarray]:
         """Return the values (n_nodes,) of each region at a frame."""
         if self._name == "displacement":
-            if self._relative:
+            if self.relative:
                 values = amplitudes(self._results, self._step, frame)
                 return {0: values / (values.max() or 1.0)}
             return {0: np.linalg.norm(self._frames("displacement")[frame], axis=1)}
@@ -124,12 +118,27 @@ class NodalQuantity:
             found[region] = values if self._component is None else values[:, self._component]
         return found
 
-    def on_pieces(self, skin: Skin, frame: int) -> np.ndarray:
-        """Return the values (m,) on the pieces of a surface."""
+    def by_region(self, skin: Skin, frame: int) -> dict[int, np.ndarray]:
+        """Return the values (n_nodes,) for each region of a surface."""
         values = self.at_nodes(frame)
-        if self._name == "displacement":
-            values = dict.fromkeys(range(skin.regions), values[0])
-        return skin.means(values)
+        return dict.fromkeys(range(skin.regions), values[0]) if self._name == "displacement" else values
+
+    def on_pieces(self, skin: Skin, frame: int) -> np.ndarray:
+        """Return the values (m, v) at the corners of the pieces of a surface."""
+        return skin.at_corners(self.by_region(skin, frame))
+
+    def largest(self, skin: Skin, frame: int) -> tuple[int, float] | None:
+        """Return the node of a surface with the value of the largest size, and this value; None where there is none."""
+        best: tuple[int, float] | None = None
+        for region, values in self.by_region(skin, frame).items():
+            nodes = skin.drawn_nodes(region)
+            own = values[nodes]
+            if not np.isfinite(own).any():
+                continue
+            k = int(np.nanargmax(np.abs(own)))
+            if best is None or abs(own[k]) > abs(best[1]):
+                best = int(nodes[k]), float(own[k])
+        return best
 
     def ends(self, block: str, frame: int, cells: int) -> np.ndarray:
         """Return the values at the two ends of each element of a block of lines (n_el, 2)."""
@@ -309,6 +318,11 @@ def at_start(model: Model) -> Results:
         ModelError: the model is not complete.
     """
     return _Start(check_header(make_header(model.compile(stepping=False))))
+
+
+def start_of(results: Results) -> Results:
+    """Return the model of results at its start, to be drawn."""
+    return _Start(results.header)
 
 
 def quantity_names(results: Results, step: Step) -> list[str]:
@@ -518,6 +532,11 @@ class Scene:
     def places(self, symbol: Symbol, frame: int | None) -> tuple[np.ndarray, np.ndarray]:
         """Return where the ends (k, 3) of a symbol are, and the rotation (3, 3) of its first node since the start."""
         position, rotation = self.state(frame)
+        if symbol.face:
+            now, start = position[list(symbol.face)], self.nodes[list(symbol.face)]
+            turn = face_frame(now) @ face_frame(start).T
+            at = self.nodes[symbol.ends[0][0]] + np.asarray(symbol.ends[0][1])
+            return (now.mean(axis=0) + turn @ (at - start.mean(axis=0)))[None], turn
         found, turns = np.empty((len(symbol.ends), 3)), []
         for k, (node, offset) in enumerate(symbol.ends):
             still = node < 0 or rotation is None

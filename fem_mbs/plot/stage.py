@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.declarations.steps import recorded_kind
+from fem_mbs.plot.axes import name_axis, name_bar, pretty
 from fem_mbs.plot.glyphs import COLOURS, lines_of
 from fem_mbs.plot.scene import NodalQuantity, Quantity, Scene, time_label
 from fem_mbs.plot.style import MAP, SIGNED_MAP
 from fem_mbs.plot.surface import normals
 from fem_mbs.results.reader import Results, Step
+from fem_mbs.units import split_unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from fem_mbs.plot.raster import Canvas
 
 __all__ = ["Stage"]
 
@@ -36,10 +39,14 @@ class Stage:
     def __init__(self, results: Results, step: Step) -> None:
         self.scene = Scene(results, step)
         self.header = results.header
+        self._units = results.units
         self._drawn: list[Any] = []
         self._quantity: Quantity | NodalQuantity | None = None
         self._trail: dict[int, np.ndarray] = {}
         self.axes: Any  # plane or spatial
+        self.fineness = 170.0  # pixels per inch of the pictures of surfaces
+        self.marks_largest = False  # whether the largest value on surfaces is marked ...
+        self.largest = ""  # ... and what the mark of the last frame says
 
     def set_up(
         self, figure: Figure, frames: list[int], *, title: str, quantity: Quantity | NodalQuantity | None, times: bool,
@@ -60,6 +67,7 @@ class Stage:
         size = float(np.max(high - low)) or 1.0
         self._size = size
         alone = place == (1, 1, 1)
+        self._panel = figure.get_size_inches() / np.array(place[1::-1])
         middle, half = (low + high) / 2, np.maximum((high - low) / 2, 0.1 * size) + 0.07 * size
         if scene.flat:
             width, height = figure.get_size_inches() / np.array(place[1::-1])
@@ -86,7 +94,7 @@ class Stage:
                 axis.set_pane_color((1, 1, 1, 1))
                 axis._axinfo["grid"].update(color="#e8e8e8", linewidth=0.6)
             if alone:
-                axes.set_zlabel("z [m]")
+                name_axis(axes.zaxis, "z [m]", self._units)
         axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
         axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
         self._ticks(2 * half)
@@ -96,8 +104,8 @@ class Stage:
             if place[2] == 1:
                 self._triad()
         if scene.flat or alone:
-            axes.set_xlabel("x [m]")
-            axes.set_ylabel("y [m]")
+            name_axis(axes.xaxis, "x [m]", self._units)
+            name_axis(axes.yaxis, "y [m]", self._units)
         if scene.flat or not alone:
             axes.set_title(title)
         else:
@@ -118,7 +126,7 @@ class Stage:
                 colours = figure.colorbar(self._scale, cax=axes.inset_axes((1.03, 0.0, 0.025, 1.0)))
             else:
                 colours = figure.colorbar(self._scale, ax=axes, shrink=0.7, aspect=26, pad=0.12)
-            colours.set_label(text)
+            name_bar(colours, text, self._units)
             colours.outline.set_visible(False)
 
     def aspect(self, frames: list[int]) -> float:
@@ -286,7 +294,7 @@ class Stage:
         """Draw the surfaces of bodies, lit from the upper left."""
         from matplotlib.colors import to_rgb
 
-        to_eye, right = (np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])) if self.scene.flat else _eye()
+        to_eye, right = _straight() if self.scene.flat else _eye()
         light = to_eye - 0.5 * right + 0.6 * np.cross(to_eye, right)
         for colour, triangles in self.scene.visuals(frame):
             area = normals(triangles)
@@ -319,62 +327,100 @@ class Stage:
         self._lines(rings[:, [0, 20]], colors=[tint], linewidths=0.7, alpha=0.6, zorder=2.3)
 
     def _surface(self, frame: int, colour: Any) -> None:
-        """Draw the surfaces of solid parts and the areas of plane ones, with their edges."""
-        from matplotlib.colors import to_rgba
+        """Draw the surfaces of solid parts and the areas of plane ones as a picture, with their edges and the nodes
+        that supports hold; mark the largest value where ``marks_largest`` asks for it."""
+        from matplotlib.colors import to_rgb
+        from matplotlib.image import AxesImage
 
-        scene = self.scene
-        skin = scene.skin
+        from fem_mbs.plot.raster import Canvas
+
+        scene, skin = self.scene, self.scene.skin
         assert skin is not None
         position, _ = scene.state(frame)
-        pieces = skin.polygons(position)
-        if isinstance(self._quantity, NodalQuantity) and self._scale is not None:
-            tint = self._scale.to_rgba(self._quantity.on_pieces(skin, frame))
-        else:
-            tint = np.tile(to_rgba(colour if colour is not None else _SURFACE), (len(pieces), 1))
-        sharp = np.repeat(skin.sharp, skin.cuts)
-        lines = _pairs(skin.lines(position))
-        dark = np.where(sharp[:, None], to_rgba("#20242a"), to_rgba("#20242a", 0.35))
-        if scene.flat:
-            from matplotlib.collections import PolyCollection
-
-            face = PolyCollection(pieces[..., :2], facecolors=tint, edgecolors=tint, linewidths=0.3, zorder=2)
-            self._drawn.append(self.axes.add_collection(face, autolim=False))
-            self._lines(lines, colors=dark, linewidths=np.where(sharp, 0.9, 0.35), zorder=2.5)
-            held = position[self._held()]
-            if len(held):
-                self._marks(held, "s", 2.2, color="#20242a", zorder=3)
-            return
-        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-
-        to_eye, right = _eye()
+        pieces, lines = skin.polygons(position), _pairs(skin.lines(position))
+        to_eye, right = _straight() if scene.flat else _eye()
         light = to_eye - 0.5 * right + 0.6 * np.cross(to_eye, right)
         area = normals(pieces)
-        size = np.linalg.norm(area, axis=1)
-        facing = area @ to_eye / np.maximum(size, 1e-300)
-        bright = area @ light / np.maximum(size, 1e-300) / np.linalg.norm(light)
-        if skin.solid:
-            seen = facing > 1e-6
-            pieces, tint, size, bright = pieces[seen], tint[seen], size[seen], bright[seen]
-        tint = tint.copy()
-        tint[:, :3] *= (0.72 + 0.28 * np.clip(np.abs(bright), 0.0, 1.0))[:, None]
-        # edges and marks stand a little nearer to the eye than the pieces beside them, and are sorted with all
-        lift = (0.7 * np.sqrt(np.median(size)) if len(size) else 0.0) * to_eye
-        up, half = np.cross(to_eye, right), 0.004 * self._size
-        marks = position[self._held()][:, None] + half * np.array([-right - up, right - up, right + up, up - right])
-        padded = [pieces] + [
-            np.concatenate((flat, np.repeat(flat[:, -1:], pieces.shape[1] - flat.shape[1], axis=1)), axis=1) + lift
-            for flat in (lines, marks)
-        ]
-        black = np.tile(to_rgba("#20242a"), (len(marks), 1))
-        face = Poly3DCollection(
-            np.concatenate(padded),
-            facecolors=np.concatenate((tint, np.zeros((len(lines), 4)), black)),
-            edgecolors=np.concatenate((tint, dark, black)),
-            linewidths=0.5,  # of all: matplotlib does not sort them with the polygons
-            zorder=2,
+        size = np.maximum(np.linalg.norm(area, axis=1), 1e-300)
+        bright = np.abs(area @ light) / size / np.linalg.norm(light)
+        bright = np.ones(len(pieces)) if scene.flat else 0.72 + 0.28 * np.clip(bright, 0.0, 1.0)
+        keep = area @ to_eye > 1e-6 * size if skin.solid else np.ones(len(pieces), bool)
+        quantity = self._quantity if isinstance(self._quantity, NodalQuantity) and self._scale is not None else None
+        values = np.full(pieces.shape[:2], np.nan) if quantity is None else quantity.on_pieces(skin, frame)
+        low, high = quantity.range if quantity is not None else (0.0, 1.0)
+        plain = to_rgb(colour if quantity is None and colour is not None else _SURFACE)
+        shown = [self._seen_at(points) for points in (pieces[keep], lines)]
+        edge = np.concatenate([points.reshape(-1, 3)[:, :2] for points in shown])
+        margin = 0.01 * np.ptp(edge, axis=0).max()
+        corners = edge.min(axis=0) - margin, edge.max(axis=0) + margin
+        canvas = Canvas(*corners, self._picture_width(corners))
+        canvas.fill(shown[0], values[keep], bright[keep])
+        sharp = np.repeat(skin.sharp, skin.cuts)
+        lift = 0.004 * self._size
+        canvas.stroke(shown[1], np.where(sharp, 0.95, 0.3), np.where(sharp, 1.3, 0.8), lift)
+        table = self._scale.cmap(np.linspace(0.0, 1.0, 512))[:, :3] if quantity is not None else np.ones((2, 3))
+        picture = canvas.image(table, low, high, np.array(plain), np.array(to_rgb("#20242a")))
+        (left, bottom), (end, top) = corners
+        image = AxesImage(
+            self.axes, extent=(left, end, bottom, top), origin="lower", interpolation="bilinear", zorder=2
         )
-        self._loosen(face)
-        self._drawn.append(self.axes.add_collection3d(face, autolim=False))
+        image.set_data(picture)
+        self.axes.add_artist(image)
+        self._loosen(image)
+        self._drawn.append(image)
+        held = position[self._held()]
+        if len(held):
+            held = held[canvas.seen(self._seen_at(held), 2.0 * lift)]
+            self._marks(held, "s", 2.2, color="#20242a", zorder=3)
+        if quantity is not None and self.marks_largest:
+            self._mark_largest(frame, position, canvas, lift)
+
+    def _picture_width(self, corners: tuple[np.ndarray, np.ndarray]) -> int:
+        """Return the pixels across a picture: as many as its panel has at the resolution of files."""
+        span = corners[1] - corners[0]
+        return int(np.clip(self.fineness * self._panel.max() * span[0] / max(span), 40, 4000))
+
+    def _seen_at(self, points: np.ndarray) -> np.ndarray:
+        """Return points (..., 3) as the eye sees them: coordinates in the plane of the axes, and heights towards the
+        eye."""
+        if self.scene.flat:
+            return points
+        from mpl_toolkits.mplot3d.proj3d import proj_transform
+
+        flat = points.reshape(-1, 3)
+        x, y, _ = proj_transform(*flat.T, self.axes.get_proj())
+        return np.column_stack((x, y, flat @ _eye()[0])).reshape(points.shape)
+
+    def _mark_largest(self, frame: int, position: np.ndarray, canvas: Canvas, lift: float) -> None:
+        """Mark the largest value on the surfaces, and tell it with its place at the start."""
+        quantity, skin = self._quantity, self.scene.skin
+        assert isinstance(quantity, NodalQuantity) and skin is not None
+        found = quantity.largest(skin, frame)
+        if found is None or found[1] == 0.0 or quantity.relative:
+            return
+        node, value = found
+        place = position[node][None]
+        hidden = not canvas.seen(self._seen_at(place), 2.0 * lift)[0]
+        fill = "none" if hidden else "white"
+        self._marks(place, "o", 8.0, mfc="none", mec="white", mew=3.0, zorder=8.4)
+        self._marks(place, "o", 8.0, mfc=fill, mec="#C2185B", mew=1.6, zorder=8.5)
+        shown, length = self._units.of(split_unit(quantity.label)[1]), self._units.of("m")
+        where = ", ".join(f"{v:.4g}" for v in length(self.scene.nodes[node])[: 2 if self.scene.flat else 3])
+        self.largest = (
+            f"Largest: {shown(value):.4g} {pretty(shown.unit)} at ({where}) {length.unit}"
+            f"{', on the far side' if hidden else ''}"
+        )
+
+    def tell_largest(self, wide: bool) -> None:
+        """Write the largest value of the last frame and its place below the axes, in two lines of narrow ones."""
+        if not self.largest:
+            return
+        note = self.largest if wide else self.largest.replace(" at (", "\nat (")
+        if self.scene.flat:
+            self.axes.set_xlabel(f"{self.axes.get_xlabel()}\n{note}")
+        else:
+            where = {"transform": self.axes.transAxes, "ha": "center", "va": "top"}
+            self.axes.text2D(0.5, -0.02, note, fontsize=8.0, **where)
 
     def _held(self) -> np.ndarray:
         """Return the nodes of surfaces that supports hold, where these are too many for symbols."""
@@ -471,10 +517,11 @@ class Stage:
 
     def show_time(self, frame: int) -> None:
         """Write the time of a frame into a corner."""
-        time = self.scene.times[frame]
-        span = float(self.scene.times[-1] - self.scene.times[0])
+        name, unit = split_unit(time_label(self.scene.step))
+        shown = self._units.of(unit)
+        time, span = shown(float(self.scene.times[frame])), shown(float(np.ptp(self.scene.times)))
         digits = max(0, 2 - int(np.floor(np.log10(span)))) if span > 0 else 3
-        text = f"t = {time:.{digits}f} s" if recorded_kind(self.scene.step.type).passes_time else f"{time:.{digits}f}"
+        text = f"{'t =' if name == 'Time' else name} {time:.{digits}f} {shown.unit.replace('-', '')}".rstrip()
         if self.scene.flat:
             where = {"x": 0.99, "y": 1.02, "va": "bottom", "transform": self.axes.transAxes}
             self._drawn.append(self.axes.text(s=text, ha="right", family="DejaVu Sans Mono", **where))
@@ -495,6 +542,11 @@ class Stage:
     def frame_artists(self) -> list[Any]:
         """Return the artists drawn since the last `clear`, the lowest first."""
         return sorted(self._drawn, key=lambda artist: artist.get_zorder())
+
+
+def _straight() -> tuple[np.ndarray, np.ndarray]:
+    """Return unit vectors towards the eye over a plane and to its right."""
+    return np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
 
 
 def _eye() -> tuple[np.ndarray, np.ndarray]:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.files import replacing
+from fem_mbs.plot.axes import plain_numbers
+from fem_mbs.plot.marks import current_mark, marked
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from fem_mbs.results.reader import Results
+
 __all__ = ["COLOURS", "MAP", "SIGNED_MAP", "colour_table", "make_figure", "save_figure", "style"]
 
+WARNING = "#B22222"
 MAP = "viridis"
 SIGNED_MAP = "coolwarm"  # grey at zero, so that it shows on white
 
@@ -23,7 +31,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 
 
 @contextmanager
-def style() -> Iterator[None]:
+def style(results: Results | None = None) -> Iterator[None]:
+    """Give figures their looks; those of ``results`` carry the marks of these (`fem_mbs.plot.marks`)."""
     import matplotlib as mpl
     from cycler import cycler
 
@@ -43,7 +52,6 @@ def style() -> Iterator[None]:
         "axes.axisbelow": True,
         "axes.prop_cycle": cycler(color=COLOURS),
         "axes.formatter.limits": (-3, 4),
-        "axes.formatter.use_mathtext": True,
         "grid.color": "#e4e4e4",
         "grid.linewidth": 0.6,
         "xtick.color": "#333333",
@@ -56,7 +64,7 @@ def style() -> Iterator[None]:
         "figure.dpi": 100.0,
         "savefig.dpi": 170.0,
     }
-    with mpl.rc_context(settings):
+    with mpl.rc_context(settings), marked(results):
         yield
 
 
@@ -68,22 +76,54 @@ def colour_table(name: str, n: int = 33) -> list[list[int]]:
 
 
 def make_figure(width: float, height: float) -> Figure:
+    """Return an empty figure [inches]; a mark of its results stands at the lower edge."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height))
+    text = current_mark()
+    low = 0.22 / height if text else 0.0
+    figure.set_layout_engine(ConstrainedLayoutEngine(rect=(0.0, low, 1.0, 1.0 - low)))
+    if text:
+        words = textwrap.shorten(text, max(30, int(17 * width)), placeholder=" ...")
+        figure.text(0.01, 0.05 / height, words, fontsize=7.5, color=WARNING, va="bottom").set_in_layout(False)
     FigureCanvasAgg(figure)
     return figure
 
 
 def save_figure(figure: Figure, path: str | Path) -> Path:
+    """Write a figure; the ending of the path chooses the format.
+
+    Raises:
+        ResultsError: an unknown ending, or a file that cannot be written.
+    """
     target = Path(path)
+    form = target.suffix.removeprefix(".") or "png"
+    for axes in figure.axes:
+        plain_numbers(axes)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with replacing(target, "Figure") as part:
-            figure.savefig(part, format=target.suffix.removeprefix(".") or "png")
+            if form == "png":
+                _write_png(figure, part)
+            else:
+                figure.savefig(part, format=form)
     except (OSError, ValueError) as exc:
         raise ResultsError(
             f'Figure "{target}": cannot be written ({exc}): give another path, such as figure.png'
         ) from exc
     return target
+
+
+def _write_png(figure: Figure, path: Path) -> None:
+    """Draw a figure and write its pixels; ``savefig`` would draw it twice, the first time for the layout alone."""
+    from matplotlib import rcParams
+    from PIL import Image
+
+    dpi = rcParams["savefig.dpi"]
+    figure.set_dpi(float(dpi) if dpi != "figure" else figure.get_dpi())
+    canvas: Any = figure.canvas
+    canvas.draw()
+    picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
+    picture.save(path, format="png", dpi=(figure.dpi, figure.dpi), compress_level=4)

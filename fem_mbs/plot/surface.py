@@ -20,7 +20,7 @@ __all__ = ["Skin", "normals", "outer_facets"]
 
 _POLYGONS = 6000  # pieces that a surface may be cut into for smoothness
 _MOST_CUTS = 10
-_MOST_FACETS = 20_000  # more are thinned out
+_MOST_FACETS = 150_000  # more are thinned out
 _MESH_FACETS = 1500  # up to here the sides of all facets are drawn
 _SHARP = np.cos(np.deg2rad(35.0))  # between normals: from here an edge is drawn
 _CORNERS = {"triangle": 3, "triangle6": 3, "quad": 4, "quad8": 4}
@@ -213,15 +213,21 @@ class Skin:
         parts = [patch.at_corners(values) for patch in self._patches]
         return np.concatenate(parts) if parts else np.empty((0, _ABREAST, 3))
 
-    def means(self, by_region: dict[int, np.ndarray]) -> np.ndarray:
-        """Return the mean (m,) over each piece of values at the nodes (n,), given for each region."""
-        found = np.full(len(self), np.nan)
+    def at_corners(self, by_region: dict[int, np.ndarray]) -> np.ndarray:
+        """Return values (m, v) at the corners of the pieces, given those at the nodes (n,) for each region; NaN where a
+        region has none."""
+        found = np.full((len(self), _ABREAST), np.nan)
         for region, values in by_region.items():
-            own = self._values(np.asarray(values, float))
-            parts = np.concatenate([patch.at_corners(own).mean(axis=1) for patch in self._patches])
             where = self._region == region
-            found[where] = parts[where]
+            if where.any():
+                own = self._values(np.asarray(values, float))
+                found[where] = np.concatenate([patch.at_corners(own) for patch in self._patches])[where]
         return found
+
+    def drawn_nodes(self, region: int) -> np.ndarray:
+        """Return the nodes (k,) of the facets of a region."""
+        nodes = [patch.nodes[patch.region == region].ravel() for patch in self._facets]
+        return np.unique(np.concatenate(nodes)) if nodes else np.empty(0, int)
 
     @property
     def cuts(self) -> int:

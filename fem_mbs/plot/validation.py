@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import ModelError
-from fem_mbs.plot.figures import _thin
+from fem_mbs.plot.series import thin
 from fem_mbs.plot.style import make_figure
 from fem_mbs.plot.style import style as figure_style
 
@@ -64,7 +64,7 @@ def draw_curves(
                 axes.bar(a, b, _room(curves), label=label or None)
                 continue
             if style in ("-", "--", ":") and not equal:
-                a, b = _thin(a, b)
+                a, b = thin(a, b)
             axes.plot(a, b, label=label or None, **_LINES[style])
         if scale != "linear":
             axes.set_yscale("log")

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fem_mbs.declarations.steps import recorded_kind
-from fem_mbs.display import Shown
+from fem_mbs.display import Shown, report_writer
 from fem_mbs.errors import ResultsError
 from fem_mbs.model.sensors.sensor import node_values
 from fem_mbs.results import store
@@ -33,6 +33,7 @@ from fem_mbs.results.report import StepReport, Summary, report_of
 from fem_mbs.results.series import Drives, Series, TupleSeries, sensor_columns, sensor_units
 from fem_mbs.results.writer import ResultsWriter, finish
 from fem_mbs.results.xdmf import write_xdmf
+from fem_mbs.units import Units
 
 __all__ = ["Column", "Columns", "FolderResults", "FolderStep", "Results", "ResultsWriter", "Step", "export"]
 _CSV_ROWS = 20_000  # rows held in memory while a table is written
@@ -142,8 +143,10 @@ class Step:
         ended: whether the run got to its end; `summary` is empty before.
         series: quantities with one row per recorded step, as arrays.
         frames: quantities of the whole model at the times `frame_times`.
+        units: of the model, and those in which results are shown.
     """
 
+    units: Units = Units()
     number: int
     name: str
     type: str
@@ -307,6 +310,11 @@ class Results(Shown):
         """Return the contents of summary.json, typed; None for a run that has not ended."""
         return Summary.from_json(self.summary) if self.summary else None
 
+    @cached_property
+    def units(self) -> Units:
+        """Return the base of the model, in which all results are, and the units in which they are shown."""
+        return Units.of_header(self.header)
+
     @property
     def failures(self) -> list[str]:
         """Return the steps that have not reached their goal, or have invalid results, and why."""
@@ -428,8 +436,20 @@ class Results(Shown):
             parts.append(part)
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
+    def write_report(self, path: str | Path | None = None) -> Path:
+        """Write the report of the run, one HTML file, and return its path; by default report.html in the folder.
+
+        Raises:
+            ResultsError: the file cannot be written, or another file has its name.
+        """
+        target = Path(path) if path is not None else self.folder() / "report.html"
+        self.take(target)
+        return report_writer()(self, target)
+
     def write_sensors_csv(self, directory: str | Path | None = None) -> list[Path]:
         """Write one table per step, sensors-<number>-<step>.csv, with time and all sensors; return their paths.
+
+        Numbers are in the units of display, which the heads of the columns name.
 
         Mid-step quantities are interpolated to the times of the rows (for equal time steps the mean of the two
         neighbours); where there is no neighbour, at the first and the last row, the cell is empty.
@@ -443,7 +463,7 @@ class Results(Shown):
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
             path = target / f"sensors-{step.number + 1}-{label}.csv"
             self.take(path)
-            store.write_atomic(path, _csv_lines(step, sensors))
+            store.write_atomic(path, _csv_lines(step, sensors, self.units))
             paths.append(path)
         return paths
 
@@ -468,13 +488,16 @@ class Results(Shown):
             sensors = [s for s in self.header["sensors"] if f"response/{s['name']}" in step.series]
             if not sensors:
                 continue
-            head, table = ["frequency [Hz]"], [step.series["time"][:, None]]
+            label, factor = self.units.column("frequency [Hz]")
+            head, table = [label], [factor * step.series["time"][:, None]]
             for sensor in sensors:
                 found = self.response(sensor["name"], step.number)
                 for column, name, unit in zip(found.values.T, found.columns, found.units, strict=True):
                     full = name if name.startswith(sensor["name"]) else f"{sensor['name']} {name}"
-                    head += [f"{full} amplitude [{unit}]" if unit else f"{full} amplitude", f"{full} phase [deg]"]
-                    table.append(np.column_stack((np.abs(column), np.rad2deg(np.angle(column)))))
+                    amplitude = f"{full} amplitude"
+                    label, factor = self.units.column(f"{amplitude} [{unit}]") if unit else (amplitude, 1.0)
+                    head += [label, f"{full} phase [deg]"]
+                    table.append(np.column_stack((factor * np.abs(column), np.rad2deg(np.angle(column)))))
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
             path = target / f"response-{step.number + 1}-{label}.csv"
             self.take(path)
@@ -551,6 +574,8 @@ class FolderResults(Results):
         self.restart_points = [(entry.step, entry.time) for entry in index.restarts]
         with store.open_file(index.header_path) as file:
             self.header = store.read_header(file)
+        for step in self.steps:
+            step.units = self.units
 
     def restart(self, number: int = -1) -> dict[str, Any]:
         """Return the state of a restart point, bit for bit as it was appended."""
@@ -593,20 +618,21 @@ def _csv_rows(head: list[str], table: np.ndarray) -> Iterator[str]:
         yield line.text
 
 
-def _csv_lines(step: Step, sensors: list[dict[str, Any]]) -> Iterator[str]:
+def _csv_lines(step: Step, sensors: list[dict[str, Any]], units: Units) -> Iterator[str]:
     line = _Line()
     writer = csv.writer(line, lineterminator="\n")
     columns = [step.column(f"sensor/{sensor['name']}") for sensor in sensors]
-    head = ["time [s]"]
+    along = [name for name in ("load factor", "path length") if name in step.series]  # what rows of a path differ by
+    shown = [units.column("time [s]")]
+    shown += [units.column(f"{name} [{'-' if name == 'load factor' else 'm'}]") for name in along]
     for sensor, column in zip(sensors, columns, strict=True):
         count = int(np.prod(column.shape[1:], dtype=int))
         names = sensor_columns(sensor, count)
         for name, unit in zip(names, sensor_units(sensor, count), strict=True):
             full = sensor["name"] if names == [sensor["name"]] else f"{sensor['name']} {name}"
-            head.append(f"{full} [{unit}]" if unit else full)
-    along = [name for name in ("load factor", "path length") if name in step.series]  # what rows of a path differ by
-    head[1:1] = [f"{name} [{unit}]" for name, unit in (("load factor", "-"), ("path length", "m")) if name in along]
-    writer.writerow(head)
+            shown.append(units.column(f"{full} [{unit}]") if unit else (full, 1.0))
+    factors = np.array([factor for _, factor in shown])
+    writer.writerow([label for label, _ in shown])
     yield line.text
     time = step.series["time"]
     places = [step.series[name] for name in along]
@@ -625,7 +651,7 @@ def _csv_lines(step: Step, sensors: list[dict[str, Any]]) -> Iterator[str]:
             part = column[int(rows[use][0]) : int(rows[use][-1]) + 1] if len(rows[use]) else column[0:0]
             values = part.reshape(len(part), -1)[rows[use] - rows[use][:1]]
             table.append(_interpolate(time[start:stop], mids[use], values))
-        for row in np.hstack(table).tolist():
+        for row in (np.hstack(table) * factors).tolist():
             writer.writerow(["" if value != value else repr(value) for value in row])
             yield line.text
 

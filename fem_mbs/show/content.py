@@ -17,12 +17,14 @@ from fem_mbs.analysis.symbols.symbol import LAYERS
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot.glyphs import COLOURS, GLYPHS
+from fem_mbs.plot.marks import marks_of
 from fem_mbs.plot.model import rigid_shapes, shape_title
 from fem_mbs.plot.scene import NodalQuantity, Scene, find_quantity, quantity_names, time_label
 from fem_mbs.plot.style import MAP, SIGNED_MAP, colour_table
 from fem_mbs.results.fields import is_continuum
 from fem_mbs.results.reader import Results
 from fem_mbs.results.shapes import has_shapes
+from fem_mbs.units import split_unit
 
 __all__ = ["page_content"]
 
@@ -64,12 +66,13 @@ class _Page:
     def __init__(self, results: Results, scenes: list[Scene]) -> None:
         self.results, self.header, self.scenes = results, results.header, scenes
         self.scene = scenes[0]
-        self.notes: list[str] = []
+        self.notes: list[str] = list(marks_of(results))
         skin = self.scene.skin
         self.triangles, self.regions, self.blocks = (
             skin.triangles() if skin is not None else (np.empty((0, 3), int), np.empty(0, int), np.empty(0, int))
         )
         symbols = [node for symbol in self.scene.symbols for node, _ in symbol.ends if node >= 0]
+        symbols += [node for symbol in self.scene.symbols for node in symbol.face]
         bodies = [int(item["node"]) for item in (*self.scene.bodies, *self.scene.discs)]
         sets = [np.asarray(item["nodes"], int) for item in self.header.get("sets", [])]
         lines = [block["connectivity"].ravel() for block in self._line_blocks()]
@@ -95,6 +98,7 @@ class _Page:
         steps = [self._step(item) for item in self.scenes]
         symbols = self._symbols()
         moving = [k for k, item in enumerate(self.scenes) if recorded_kind(item.step.type).passes_time]
+        length = self.results.units.of("m")
         gravity = [float(v) for v in header.get("gravity", (0.0, 0.0, 0.0))]
         return {
             "title": header["title"] or "Model",
@@ -104,6 +108,7 @@ class _Page:
             "middle": ((low + high) / 2.0 - self.origin).tolist(),
             "size": float(np.max(high - low)) or 1.0,
             "gravity": gravity if any(gravity) else None,
+            "length": {"unit": length.unit, "factor": length.factor},
             "nodes": {
                 "x": _packed(header["nodes"][self.nodes] - self.origin, "f4"),
                 "number": _packed(self.nodes, "i4"),
@@ -227,6 +232,7 @@ class _Page:
         for symbol in [*shown, *(symbol for symbol in self.scene.symbols if symbol.layer != "supports")]:
             entry = symbol.to_json()
             entry["ends"] = [[-1 if node < 0 else int(self.place[node]), list(offset)] for node, offset in symbol.ends]
+            entry["face"] = [int(self.place[node]) for node in symbol.face]
             if symbol.layer == "supports" and len(supports) > _MOST_SUPPORTS:
                 entry["glyph"] = "held"
             found.append(entry)
@@ -308,27 +314,29 @@ class _Page:
         if first is None or (isinstance(first, NodalQuantity) and first.label.startswith("Displacement")):
             return found, -2 if scene.skin is not None else -1
         labels = [entry["label"] for entry in found]
-        return found, labels.index(first.label) if first.label in labels else -1
+        label = None if first is None else results.units.label(first.label)
+        return found, labels.index(label) if label in labels else -1
 
     def _field(self, quantity: Any, frames: list[int]) -> dict[str, Any]:
         """Return a field: values at the vertices of the surface, or at both ends of line elements, frame by frame."""
         surface, lines = None, {}
+        label, factor = self.results.units.column(quantity.label)
         if isinstance(quantity, NodalQuantity):
             nodes, regions, _ = self._vertices
             values = np.full((len(frames), len(nodes)), np.nan)
             for k, frame in enumerate(frames):
                 for region, found in quantity.at_nodes(frame).items():
                     values[k, regions == region] = found[nodes[regions == region]]
-            surface = _packed(values, "f4")
+            surface = _packed(factor * values, "f4")
         else:
             for block in self._line_blocks():
                 if block["name"] in quantity.blocks:
                     cells = len(block["connectivity"])
                     ends = [quantity.ends(block["name"], frame, cells) for frame in frames]
-                    lines[block["name"]] = _packed(ends, "f4")
+                    lines[block["name"]] = _packed(factor * np.asarray(ends), "f4")
         low, high = quantity.range
         return {
-            "label": quantity.label, "range": [float(low), float(high)], "signed": bool(quantity.signed),
+            "label": label, "range": [factor * float(low), factor * float(high)], "signed": bool(quantity.signed),
             "surface": surface, "lines": lines,
         }  # fmt: skip
 
@@ -342,6 +350,7 @@ def _title(scene: Scene, frame: int) -> str:
     """Return what is told of a frame: its time or load factor, or the number and frequency of a shape."""
     step = scene.step
     if has_shapes(step) or recorded_kind(step.type).shapes == "vibration":
-        return shape_title(step, frame)
-    text, _, unit = time_label(step).partition(" [")
-    return f"{text} {scene.times[frame]:.5g} {unit.rstrip(']').replace('-', '')}".strip()
+        return shape_title(step, frame, scene.results.units)
+    text, unit = split_unit(time_label(step))
+    shown = scene.results.units.of(unit)
+    return f"{text} {shown(float(scene.times[frame])):.5g} {shown.unit.replace('-', '')}".strip()

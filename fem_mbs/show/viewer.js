@@ -293,6 +293,24 @@
     const e1 = unit(cross(other, e3)), e2 = cross(e3, e1);
     return [e1[0], e2[0], e3[0], e1[1], e2[1], e3[1], e1[2], e2[2], e3[2]];
   }
+  // Axes of a face, or of an edge of the plane, in columns; as face_frame of fem_mbs/analysis/symbols/symbol.py.
+  function faceFrame(places) {
+    const along = add(places[1], places[0], -1), n = places.length > 2 ? cross(along, add(places[2], places[0], -1)) : [0, 0, 1];
+    if (size(along) === 0 || size(n) === 0) return IDENTITY;
+    const e1 = unit(along), e3 = unit(n), e2 = cross(e3, e1);
+    return [e1[0], e2[0], e3[0], e1[1], e2[1], e3[1], e1[2], e2[2], e3[2]];
+  }
+  const flipped = (M) => [M[0], M[3], M[6], M[1], M[4], M[7], M[2], M[5], M[8]];
+  const middleOf = (places) => [0, 1, 2].map((j) => places.reduce((sum, p) => sum + p[j], 0) / places.length);
+  // Return the middle of the mark of a symbol, and its rotation since the start.
+  function held(s) {
+    const [node, offset] = s.ends[0];
+    if (!s.face || !s.face.length) return [place(node, offset), rotation(node)];
+    const now = s.face.map((i) => Array.from(P.subarray(3 * i, 3 * i + 3))), start = s.face.map((i) => Array.from(X.subarray(3 * i, 3 * i + 3)));
+    const M = times3(faceFrame(now), flipped(faceFrame(start)));
+    const from = add(add(Array.from(X.subarray(3 * node, 3 * node + 3)), offset, 1), middleOf(start), -1);
+    return [add(middleOf(now), turned(M, from), 1), M];
+  }
   // Return the polylines of a symbol now; `unitSize` is that of a mark of size one.  As in fem_mbs/plot/glyphs.py.
   function polylines(s, unitSize) {
     const g = D.glyphs[s.glyph], k = g.size * unitSize, at = s.ends.map(([n, o]) => place(n, o));
@@ -305,8 +323,9 @@
       }
     }
     let M = s.axis && size(s.axis) > 0 ? frameOf(s.axis) : IDENTITY;
-    if (s.turns) M = times3(rotation(s.ends[0][0]), M);
-    return g.mark.map((line) => line.map((p) => add(at[0], turned(M, p), k)));
+    const [middle, turn] = held(s);
+    if (s.turns) M = times3(turn, M);
+    return g.mark.map((line) => line.map((p) => add(middle, turned(M, p), k)));
   }
   const DARK = rgba("#20242a"), BODY = rgba("#4a4f57"), PLAIN = rgba("#0072B2"), SURFACE = rgba("#8fb0cf"), NODE = rgba("#20242a", 200);
   const AXES = [rgba("#D55E00"), rgba("#009E73"), rgba("#0072B2")];
@@ -477,9 +496,10 @@
     return Math.hypot(x - a[0] - t * dx, y - a[1] - t * dy);
   }
   function nodeText(i) {
-    const p = [0, 1, 2].map((j) => number(P[3 * i + j] + D.origin[j])), words = NAME_OF.get(i);
-    let text = `node ${NUMBER[i]}${words ? " (" + words + ")" : ""}\nat [${p.join(", ")}] m`;
-    if (steps[state.step].moves) text += `\ndisplacement ${number(amplitude(i))}${steps[state.step].shapes ? "" : " m"}`;
+    const k = D.length.factor, p = [0, 1, 2].map((j) => number(k * (P[3 * i + j] + D.origin[j]))), words = NAME_OF.get(i);
+    let text = `node ${NUMBER[i]}${words ? " (" + words + ")" : ""}\nat [${p.join(", ")}] ${D.length.unit}`;
+    const shapes = steps[state.step].shapes;
+    if (steps[state.step].moves) text += `\ndisplacement ${number((shapes ? 1 : k) * amplitude(i))}${shapes ? "" : " " + D.length.unit}`;
     return text;
   }
   function pick(x, y) {
@@ -554,7 +574,7 @@
     if (state.layers.meshes) for (const m of meshes) search(m.now, m.triangles, () => ({ name: `${m.name}: rigid body`, node: m.node, value: null }));
     return best;
   }
-  const label = () => state.field === DISPLACEMENT ? (steps[state.step].shapes ? "displacement of the shape" : "displacement [m]") : steps[state.step].fields[state.field].label;
+  const label = () => state.field === DISPLACEMENT ? (steps[state.step].shapes ? "displacement of the shape" : `displacement [${D.length.unit}]`) : steps[state.step].fields[state.field].label;
 
   // ------------------------------------------------------------------------------------------------ panel
   const panel = el("panel");
@@ -598,7 +618,8 @@
     el("legend-title").textContent = label();
     const [lo, hi] = range(), numbers = box.querySelector(".numbers"), bar = box.querySelector("canvas"), c = bar.getContext("2d");
     numbers.textContent = "";
-    for (let i = 5; i >= 0; i--) make("span", numbers, number(lo + (hi - lo) * i / 5));
+    const factor = state.field === DISPLACEMENT && !steps[state.step].shapes ? D.length.factor : 1;
+    for (let i = 5; i >= 0; i--) make("span", numbers, number(factor * (lo + (hi - lo) * i / 5)));
     for (let i = 0; i < 256; i++) { const k = colourOf(hi - (hi - lo) * i / 255); c.fillStyle = `rgb(${k.slice(0, 3).map(Math.round)})`; c.fillRect(0, i, 1, 1); }
   }
   function chooseStep(i) {

@@ -12,8 +12,11 @@ import pytest
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot import figures as plot
-from fem_mbs.plot.scene import Scene, find_quantity, rotation_matrices, split_unit
+from fem_mbs.plot import series
+from fem_mbs.plot.scene import Scene, find_quantity, rotation_matrices
+from fem_mbs.plot.style import COLOURS
 from fem_mbs.results.reader import Results, ResultsWriter
+from fem_mbs.units import split_unit
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -147,8 +150,7 @@ def test_plot_all_draws_every_figure(crank, tmp_path):
     assert [path.name for path in paths] == [
         "ledger.png",
         "momenta.png",
-        "sensor-slider.png",
-        "sensor-bearing.png",
+        "sensors.png",
         "deformed.png",
     ]
     for path in paths:
@@ -157,9 +159,9 @@ def test_plot_all_draws_every_figure(crank, tmp_path):
         assert count(picture, "#ffffff") > 0.5 * picture.shape[0] * picture.shape[1], path  # no clutter
         assert picture[0].min() == picture[-1].min() == picture[:, 0].min() == 255, path  # nothing is cut off
     ledger = pixels(paths[0])
-    for colour in plot.COLOURS[:3]:  # kinetic, strain, work; the dissipation is zero and left out
+    for colour in COLOURS[:3]:  # kinetic, strain, work; the dissipation is zero and left out
         assert count(ledger, colour) > 500
-    assert count(ledger, plot.COLOURS[3]) == 0
+    assert count(ledger, COLOURS[3]) == 0
 
 
 def test_plot_all_of_a_run_without_frames(tmp_path):
@@ -200,8 +202,8 @@ def test_long_curves_keep_their_extremes():
     values = np.sin(40 * time)
     values[123_456] = 7.0
     values[1000:2000] = np.nan
-    thin_time, thin_values = plot._thin(time, values)
-    assert len(thin_time) <= plot._MAX_POINTS + 2 and np.nanmax(thin_values) == 7.0
+    thin_time, thin_values = series.thin(time, values)
+    assert len(thin_time) <= series._MAX_POINTS + 2 and np.nanmax(thin_values) == 7.0
     assert (thin_time[0], thin_time[-1]) == (0.0, 1.0) and np.all(np.diff(thin_time) > 0)
     assert np.isnan(thin_values).any()
 
@@ -400,7 +402,7 @@ def rows(directory, step, series, dimension=3, nodes=((0, 0, 0), (1, 0, 0)), fra
 def drawn(monkeypatch):
     """The figures that are saved, to look at."""
     found = []
-    for module in ("figures", "model"):
+    for module in ("series", "model"):
         monkeypatch.setattr(
             f"fem_mbs.plot.{module}.save_figure", lambda figure, path: found.append(figure) or Path(path)
         )

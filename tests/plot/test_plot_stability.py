@@ -15,9 +15,9 @@ from fem_mbs.analysis.steps.unbalance import WhirlAmplitude
 from fem_mbs.cli.report import print_report
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot import figures as plot
-from fem_mbs.plot.campbell import UNSTABLE, _choose, _unwound
+from fem_mbs.plot.frequency.campbell import UNSTABLE, _choose, _unwound
+from fem_mbs.plot.frequency.stability import _through_zero
 from fem_mbs.plot.scene import Scene, rotation_matrices
-from fem_mbs.plot.stability import _through_zero
 from fem_mbs.results.eigenvalues import (
     Branches,
     as_complex,

@@ -9,6 +9,7 @@ from solid_meshes import boundary_faces, grid
 from fem_mbs.elements.solids.shapes import CELLS
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot import figures as plot
+from fem_mbs.plot import surface
 from fem_mbs.plot.scene import find_quantity
 from fem_mbs.plot.stage import Stage
 from fem_mbs.plot.surface import Skin, normals, outer_facets
@@ -113,17 +114,18 @@ def test_values_on_pieces_are_those_of_the_shape_functions(cell):
     position = skin.nodes.copy()
     pieces = skin.polygons(position)
     linear = position @ (1.0, -2.0, 0.5)
-    np.testing.assert_allclose(skin.means({0: linear}), pieces.mean(axis=1) @ (1.0, -2.0, 0.5), atol=1e-12)
-    assert skin.means({0: linear}).shape == (len(skin),) and len(skin) > 4 * skin.count
+    np.testing.assert_allclose(skin.at_corners({0: linear}), pieces @ (1.0, -2.0, 0.5), atol=1e-12)
+    assert skin.at_corners({0: linear}).shape == pieces.shape[:2] and len(skin) > 4 * skin.count
 
 
-def test_many_facets_are_thinned_out():
+def test_many_facets_are_thinned_out(monkeypatch):
+    monkeypatch.setattr(surface, "_MOST_FACETS", 20_000)
     X, cells = grid("hexahedron", (70, 70, 60))
     skin = Skin(header_of(X, [{"cell": "hexahedron", "connectivity": cells}]))
     assert skin.count == 2 * (70 * 70 + 2 * 70 * 60) and 5000 < len(skin) <= 20_000
     area = normals(skin.polygons(X))
     assert np.linalg.norm(area, axis=1).sum() == pytest.approx(6.0, rel=0.1)
-    np.testing.assert_allclose(skin.means({0: np.full(len(X), 2.5)}), 2.5)
+    np.testing.assert_allclose(skin.at_corners({0: np.full(len(X), 2.5)}), 2.5)
 
 
 # ---------------------------------------------------------------------------------------------- pictures

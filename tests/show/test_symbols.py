@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from drawn_models import CASES, frame
 from places import ROOT
+from scipy.spatial.transform import Rotation
 
 from fem_mbs import Model
 from fem_mbs.analysis.header import make_header
 from fem_mbs.analysis.symbols.kinds import DRAWN, JOINT_GLYPHS, Elsewhere, NotDrawn, drawn_as
-from fem_mbs.analysis.symbols.symbol import LAYERS, Symbol, symbols_of
+from fem_mbs.analysis.symbols.symbol import LAYERS, Symbol, face_frame, symbols_of
 from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
 from fem_mbs.model.registry import TABLES
 from fem_mbs.plot.glyphs import COLOURS, GLYPHS, lines_of
-from fem_mbs.plot.scene import at_start
+from fem_mbs.plot.scene import Scene, at_start
 from fem_mbs.results.writer import check_header
 
 SAID = (ROOT / "docs/show.md").read_text(encoding="utf-8")
@@ -120,6 +121,21 @@ def test_pressure_points_into_the_face():
     np.testing.assert_allclose(axis / np.linalg.norm(axis), [-1.0, 0.0, 0.0], atol=1e-12)
 
 
+def test_pressure_turns_with_its_face():
+    make, _, _ = CASES["Pressure"]
+    results = at_start(make())
+    x = results.header["nodes"]
+    turn, shift = Rotation.from_rotvec([0.2, 0.4, -0.9]).as_matrix(), np.array([1.0, 2.0, 3.0])
+    results.steps[0].frames["displacement"] = (x @ turn.T + shift - x)[None]
+    scene = Scene(results, results.steps[0])
+    (symbol,) = [s for s in scene.symbols if s.glyph == "pressure"]
+    start, before = scene.places(symbol, None)
+    place, now = scene.places(symbol, 0)
+    np.testing.assert_allclose(before, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(now, turn, atol=1e-12)
+    np.testing.assert_allclose(place, start @ turn.T + shift, atol=1e-12)
+
+
 def test_driven_angles_are_drawn_too():
     m = Model(2)
     m.body("wheel", (1.0, 0.0), 1.0, 1.0)
@@ -134,3 +150,13 @@ def test_many_loads_do_not_fill_the_header():
     for k in range(1600):
         m.force(f"force {k}", "rod:end", (0.0, 1.0, 0.0))
     assert sum(entry["layer"] == "loads" for entry in header_of(m)["symbols"]) == 1500
+
+
+def test_frames_of_faces_turn_with_them():
+    """Rotated corners give the rotated frame, and places of a symbol on a face follow it."""
+    x = np.array([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.5, 1.0, 0.0]])
+    turn = Rotation.from_rotvec([0.3, -1.1, 0.7]).as_matrix()
+    np.testing.assert_allclose(face_frame(x @ turn.T + 5.0), turn @ face_frame(x), atol=1e-14)
+    edge = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
+    np.testing.assert_allclose(face_frame(edge)[:, 0], [np.sqrt(0.5), np.sqrt(0.5), 0.0], atol=1e-14)
+    assert np.array_equal(face_frame(np.zeros((3, 3))), np.eye(3))

@@ -93,13 +93,15 @@ def pressure(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     for block, rows in drawing.elements(said.name):
         for row in rows:
             nodes = block.nodes[row]
+            line = "line" in block.type.name
             value = float(block.par[row, block.type.column("pressure")])
-            into = -value * _normal(drawing.x[nodes], "line" in block.type.name)
+            into = -value * _normal(drawing.x[nodes], line)
             if np.linalg.norm(into) > 0.0:
                 said_text = f"{value:g} Pa, {text}" if isinstance(said.value, str) else text
                 yield Symbol(
-                    "loads", "pressure", said.name, "pressure", said_text, [_middle(drawing, nodes)], into.tolist()
-                )
+                    "loads", "pressure", said.name, "pressure", said_text, [_middle(drawing, nodes)], into.tolist(),
+                    turns=True, face=nodes[: 2 if line else 3].tolist(),
+                )  # fmt: skip
 
 
 def traction(said: Any, drawing: Drawing) -> Iterator[Symbol]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LAYERS", "End", "Symbol", "symbols_of"]
+__all__ = ["LAYERS", "End", "Symbol", "face_frame", "symbols_of"]
 
 #: Node of an end and offset [m] from it, in global axes of the start; node -1: the ground, the offset is the place.
 End = tuple[int, tuple[float, float, float]]
@@ -42,6 +42,7 @@ class Symbol:
         axis: direction (3,) at the start, of any length; None: it has none.
         turns: whether the axis turns with the node of the first end.
         held: of a support, its components.
+        face: nodes of a face (3 or more) or of an edge of the plane (2) that place and axis go with, as pressure does.
     """
 
     layer: str
@@ -53,6 +54,7 @@ class Symbol:
     axis: Sequence[float] | None = None
     turns: bool = False
     held: Sequence[str] = ()
+    face: Sequence[int] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the symbol as an entry of a results header."""
@@ -63,6 +65,21 @@ class Symbol:
         """Return the symbol of an entry of a results header."""
         ends = [(int(node), tuple(float(v) for v in offset)) for node, offset in entry["ends"]]
         return cls(**{**entry, "ends": ends})
+
+
+def face_frame(x: np.ndarray) -> np.ndarray:
+    """Return axes (3, 3) in columns that turn with a face: its first side, across, and the normal.
+
+    Args:
+        x: (k, 3) the first nodes of a face, or both ends (2, 3) of an edge of the plane.
+    """
+    along = x[1] - x[0]
+    normal = np.cross(along, x[2] - x[0]) if len(x) > 2 else np.array([0.0, 0.0, 1.0])
+    sizes = np.linalg.norm(along), np.linalg.norm(normal)
+    if min(sizes) == 0.0:
+        return np.eye(3)
+    e1, e3 = along / sizes[0], normal / sizes[1]
+    return np.column_stack((e1, np.cross(e3, e1), e3))
 
 
 def symbols_of(header: dict[str, Any]) -> list[Symbol]:

@@ -11,6 +11,7 @@ from fem_mbs.analysis.steps.campbell import CampbellReport, CriticalSpeed
 from fem_mbs.analysis.steps.unbalance import UnbalanceReport, WhirlAmplitude
 from fem_mbs.declarations.steps import StepKind, recorded_kind, step_kinds
 from fem_mbs.errors import ResultsError
+from fem_mbs.plot.axes import name_axis
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
 from fem_mbs.results.eigenvalues import Branches, campbell_branches, damping_ratio, is_damped, unstable
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from fem_mbs.results.reader import Results
+    from fem_mbs.units import Units
 
 __all__ = ["UNSTABLE", "find_step", "outlined", "plot_campbell", "plot_unbalance", "title_of"]
 
@@ -83,7 +85,7 @@ def plot_campbell(results: Results, step: int, path: str | Path) -> Path:
     shown = Branches(branches.parameter, branches.label, branches.values[:, moves])
     whirl = whirl[:, moves]
     damped = is_damped(branches.values)
-    with style():
+    with style(results):
         figure = make_figure(8.2, 6.2 if damped else 4.8)
         if damped:
             axes, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.5, 1.0))
@@ -91,15 +93,18 @@ def plot_campbell(results: Results, step: int, path: str | Path) -> Path:
             axes, lower = figure.subplots(), None
         top = _frequency_panel(axes, shown, whirl, report)
         if lower is not None:
-            _damping_panel(lower, branches, whirl, moves)
-        (axes if lower is None else lower).set_xlabel("Speed [rad/s]")
-        rpm = axes.secondary_xaxis("top", functions=(lambda w: w * 30.0 / np.pi, lambda n: n * np.pi / 30.0))
-        rpm.set_xlabel("Speed [1/min]", labelpad=5.0)
-        rpm.tick_params(colors="#555555")
+            name_axis(lower.yaxis, _damping_panel(lower, branches, whirl, moves), results.units)
+        name_axis((axes if lower is None else lower).xaxis, "Speed [rad/s]", results.units)
+        if results.units.of("rad/s").unit == "rad/s":
+            rpm = axes.secondary_xaxis("top", functions=(lambda w: w * 30.0 / np.pi, lambda n: n * np.pi / 30.0))
+            rpm.set_xlabel("Speed [1/min]", labelpad=5.0)
+            rpm.tick_params(colors="#555555")
         axes.set_ylim(0.0, top)
-        axes.set_ylabel("Frequency [Hz]" + (",\nseen from the rotor" if report.frame == "rotating" else ""))
+        name_axis(axes.yaxis, "Frequency [Hz]", results.units)
+        if report.frame == "rotating":
+            axes.set_ylabel(f"{axes.get_ylabel()},\nseen from the rotor")
         axes.set_title(title_of(results, item), pad=10.0)
-        _campbell_legend(axes, shown, whirl, report)
+        _campbell_legend(axes, shown, whirl, report, results.units)
         figure.align_ylabels()
         return save_figure(figure, path)
 
@@ -192,8 +197,8 @@ def _order_line(axes: Axes, order: float, low: float, high: float, top: float) -
         )  # fmt: skip
 
 
-def _damping_panel(axes: Axes, branches: Branches, whirl: np.ndarray, moves: np.ndarray) -> None:
-    """Draw damping ratios in per cent; below zero the rotor is unstable.
+def _damping_panel(axes: Axes, branches: Branches, whirl: np.ndarray, moves: np.ndarray) -> str:
+    """Draw damping ratios in per cent, below zero the rotor is unstable; return the label of the ordinate.
 
     Draw growth rates where something grows without oscillating, since damping ratios do not show that.
     """
@@ -216,10 +221,10 @@ def _damping_panel(axes: Axes, branches: Branches, whirl: np.ndarray, moves: np.
     axes.axhspan(*((0.0, high) if rates else (low, 0.0)), color=UNSTABLE, alpha=0.07, lw=0.0, zorder=0)
     axes.axhline(0.0, color="#555555", lw=0.8, zorder=1)
     axes.set_ylim(low, high)
-    axes.set_ylabel("Growth rate [1/s]" if rates else "Damping ratio [%]")
+    return "Growth rate [1/s]" if rates else "Damping ratio [%]"
 
 
-def _campbell_legend(axes: Axes, branches: Branches, whirl: np.ndarray, report: CampbellReport) -> None:
+def _campbell_legend(axes: Axes, branches: Branches, whirl: np.ndarray, report: CampbellReport, units: Units) -> None:
     from matplotlib.lines import Line2D
 
     present = [word for word in _WHIRL if (whirl[np.isfinite(branches.values)] == word).any()]
@@ -230,12 +235,12 @@ def _campbell_legend(axes: Axes, branches: Branches, whirl: np.ndarray, report: 
         handles.append(Line2D([], [], color="#555555", lw=0.9, ls=(0, (5, 3)), label="order of excitation"))
     criticals = report.critical_speeds or []
     if criticals:
-        handles += [Line2D([], [], ls="", label=text) for text in ("", "Critical speeds [rad/s]")]
+        handles += [Line2D([], [], ls="", label=text) for text in ("", units.label("Critical speeds [rad/s]"))]
     several = len(_orders(report)) > 1
     for number, critical in enumerate(criticals[:_MOST_LISTED], 1):
         order = f" ({_order_of(critical):g}x)" if several else ""
         colour = _colour(critical.whirl)
-        text = f"{number}: {critical.speed:.5g}{order}"
+        text = f"{number}: {units.of('rad/s')(critical.speed):.5g}{order}"
         handles.append(Line2D([], [], marker="o", ls="", ms=6.0, mfc="white", mec=colour, mew=1.5, label=text))
     if len(criticals) > _MOST_LISTED:
         handles.append(Line2D([], [], ls="", label=f"and {len(criticals) - _MOST_LISTED} more"))
@@ -263,7 +268,7 @@ def plot_unbalance(results: Results, step: int, path: str | Path) -> Path:
     directions = list(dict.fromkeys(entry.direction for entry in chosen))
     units = list(dict.fromkeys(_unit(entry) for entry in chosen))
     angles = any(entry.phase for entry in chosen)
-    with style():
+    with style(results):
         figure = make_figure(8.2, 1.2 + 2.2 * len(units) + (1.8 if angles else 0.0))
         all_axes = np.atleast_1d(
             figure.subplots(len(units) + angles, 1, sharex=True, height_ratios=[1.6] * len(units) + [1.0] * angles)
@@ -283,7 +288,7 @@ def plot_unbalance(results: Results, step: int, path: str | Path) -> Path:
                 phases.plot(*_unwound(speeds, phase), color=colour, ls=ls)
         for unit, axes in zip(units, panels, strict=True):
             _decades(axes, [np.array(e.amplitude, float) for e in chosen if _unit(e) == unit])
-            axes.set_ylabel(f"Amplitude [{unit}]")
+            name_axis(axes.yaxis, f"Amplitude [{unit}]", results.units)
             more = f"and {left_out} smaller ones" if left_out and axes is panels[-1] else None
             axes.legend(
                 loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0.0, handlelength=2.2, title=more,
@@ -292,10 +297,10 @@ def plot_unbalance(results: Results, step: int, path: str | Path) -> Path:
         if phases is not None:
             phases.set_ylim(-190.0, 190.0)
             phases.set_yticks([-180, -90, 0, 90, 180])
-            phases.set_ylabel("Phase [°]")
+            phases.set_ylabel("Phase [deg]")
         _mark_criticals(results, report, list(all_axes))
         panels[0].set_title(title_of(results, item))
-        all_axes[-1].set_xlabel("Speed [rad/s]")
+        name_axis(all_axes[-1].xaxis, "Speed [rad/s]", results.units)
         all_axes[-1].set_xlim(float(speeds.min()), float(speeds.max()) if np.ptp(speeds) else float(speeds.min()) + 1.0)
         figure.align_ylabels()
         return save_figure(figure, path)

@@ -13,7 +13,8 @@ from fem_mbs.analysis.steps.campbell import CampbellReport
 from fem_mbs.analysis.steps.complex_modes import ComplexModesReport
 from fem_mbs.analysis.steps.stability_map import MapParameter, StabilityMapReport
 from fem_mbs.errors import ResultsError
-from fem_mbs.plot.campbell import UNSTABLE, draws, find_step, outlined, title_of
+from fem_mbs.plot.axes import name_axis, name_bar
+from fem_mbs.plot.frequency.campbell import UNSTABLE, draws, find_step, outlined, title_of
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
 from fem_mbs.results.eigenvalues import (
     Branches,
@@ -27,6 +28,7 @@ from fem_mbs.results.eigenvalues import (
     unstable,
     upper_half,
 )
+from fem_mbs.units import Shown, Units, split_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,17 +62,17 @@ def plot_roots(results: Results, step: int, path: str | Path) -> Path:
         values = branches.values if branches is not None else np.empty(0, complex)
     if not np.isfinite(values).any():
         raise ResultsError(f'Figure: step "{item.name}" has no eigenvalues to draw')
-    with style():
+    with style(results):
         figure = make_figure(7.4, 4.6)
         axes = figure.subplots()
         _plane(axes, values[np.isfinite(values)])
         if branches is None:
             _points(axes, values, rigid)
         else:
-            _locus(figure, axes, branches)
+            _locus(figure, axes, branches, results.units)
         axes.set_title(title_of(results, item))
-        axes.set_xlabel("Growth rate Re p [1/s]")
-        axes.set_ylabel("Frequency Im p / 2π [Hz]")
+        name_axis(axes.xaxis, "Growth rate Re p [1/s]", results.units)
+        name_axis(axes.yaxis, "Frequency Im p / 2π [Hz]", results.units)
         return save_figure(figure, path)
 
 
@@ -132,7 +134,7 @@ def _points(axes: Axes, values: np.ndarray, rigid: int) -> None:
         )  # fmt: skip
 
 
-def _locus(figure: Any, axes: Axes, branches: Branches) -> None:
+def _locus(figure: Any, axes: Axes, branches: Branches, units: Units) -> None:
     """Draw curves of eigenvalues coloured by the parameter: a ring where they begin, a dot where they end."""
     import matplotlib as mpl
     from matplotlib.collections import LineCollection
@@ -153,7 +155,7 @@ def _locus(figure: Any, axes: Axes, branches: Branches) -> None:
         for row, fill in ((have[0], "white"), (have[-1], scale.to_rgba(x[have[-1]]))):
             axes.plot(*points[row], "o", ms=4.5, mfc=fill, mec=scale.to_rgba(x[row]), mew=1.3, zorder=4)
     bar = figure.colorbar(scale, cax=axes.inset_axes((1.03, 0.0, 0.025, 1.0)))
-    bar.set_label(branches.label)
+    name_bar(bar, branches.label, units)
     bar.outline.set_visible(False)
 
 
@@ -174,7 +176,7 @@ def plot_eigenvalues(results: Results, step: int, path: str | Path) -> Path:
     found = onsets(branches)
     damped = is_damped(branches.values)
     grows = unstable(branches.values)
-    with style():
+    with style(results):
         figure = make_figure(7.4, 5.8 if damped else 4.2)
         if damped:
             upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.0, 1.0))
@@ -194,21 +196,21 @@ def plot_eigenvalues(results: Results, step: int, path: str | Path) -> Path:
                     lower.plot(x, _without_noise(branches.values[:, k]), ".", ms=4.0, color=colour, zorder=3)
         highest = float(np.nanmax(f, initial=0.0))
         upper.set_ylim(-0.02 * highest if highest else -1.0, 1.08 * highest or 1.0)
-        upper.set_ylabel("Frequency [Hz]")
+        name_axis(upper.yaxis, "Frequency [Hz]", results.units)
         upper.set_title(title_of(results, item))
         if lower is not None:
             lower.axhline(0.0, color="#555555", lw=0.8, zorder=1)
             bottom, top = lower.get_ylim()
             lower.axhspan(0.0, max(top, 0.0) * 2.0 + 1e-300, color=UNSTABLE, alpha=0.07, lw=0.0, zorder=0)
             lower.set_ylim(bottom, max(top, 0.08 * (top - bottom)))
-            lower.set_ylabel("Growth rate [1/s]")
-        (upper if lower is None else lower).set_xlabel(branches.label)
+            name_axis(lower.yaxis, "Growth rate [1/s]", results.units)
+        name_axis((upper if lower is None else lower).xaxis, branches.label, results.units)
         span = float(np.ptp(x)) or 1.0
         upper.set_xlim(float(x.min()) - 0.01 * span, float(x.max()) + 0.01 * span)
         for onset in found:
             marker = "o" if onset.kind == "flutter" else "s"
             upper.plot(onset.at, onset.frequency, marker, ms=6.0, mfc="white", mec="#222222", mew=1.4, zorder=5)
-        _onset_legend(upper, found, bool(grows.any()))
+        _onset_legend(upper, found, bool(grows.any()), results.units.of(split_unit(branches.label)[1]))
         figure.align_ylabels()
         return save_figure(figure, path)
 
@@ -230,13 +232,13 @@ def _with_onsets(branches: Branches, k: int, found: list[Onset]) -> tuple[np.nda
     return x, f, growth, grows
 
 
-def _onset_legend(axes: Axes, found: list[Onset], grows: bool) -> None:
+def _onset_legend(axes: Axes, found: list[Onset], grows: bool, shown: Shown) -> None:
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], color=UNSTABLE, lw=6.5, alpha=0.28, label="unstable")] if grows else []
     for onset in found[:8]:
         marker = "o" if onset.kind == "flutter" else "s"
-        text = f"{onset.kind} {'up to' if onset.ends else 'from'} {onset.at:.4g}"
+        text = f"{onset.kind} {'up to' if onset.ends else 'from'} {shown(onset.at):.4g}"
         handles.append(Line2D([], [], marker=marker, ls="", ms=6.0, mfc="white", mec="#222222", mew=1.4, label=text))
     if handles:
         axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0.0, handlelength=1.6)
@@ -263,14 +265,14 @@ def plot_stability_map(results: Results, step: int, path: str | Path) -> Path:
     size = max(float(np.abs(known).max()), 2.0 * np.pi * float(np.nanmax(np.abs(frequency), initial=0.0)), 1e-300)
     growth = np.where(np.abs(growth) <= 1e-6 * size, 0.0, growth)  # rounding is not growth
     field, bend = _through_zero(growth)
-    with style():
+    with style(results):
         figure = make_figure(7.4, 4.8)
         axes = figure.subplots()
         axes.set_facecolor("#f4f4f4")  # points without a state
         if report is not None and report.what == "frequency" and np.isfinite(frequency).any():
-            _map_frequencies(figure, axes, x, y, frequency)
+            _map_frequencies(figure, axes, x, y, frequency, results.units)
         else:
-            _map_colours(figure, axes, x, y, growth, field, bend)
+            _map_colours(figure, axes, x, y, growth, field, bend, results.units)
         axes.set_xlim(x[0], x[-1])
         axes.set_ylim(y[0], y[-1])
         if np.nanmin(field) < 0.0 < np.nanmax(field):
@@ -279,8 +281,8 @@ def plot_stability_map(results: Results, step: int, path: str | Path) -> Path:
         for place in (report and report.boundary) or []:
             axes.plot(*place, ".", ms=5.0, color="#111111", zorder=5)
         axes.set_title(title_of(results, item))
-        axes.set_xlabel(parameter_label(first))
-        axes.set_ylabel(parameter_label(second))
+        name_axis(axes.xaxis, parameter_label(first), results.units)
+        name_axis(axes.yaxis, parameter_label(second), results.units)
         axes.grid(False)
         return save_figure(figure, path)
 
@@ -346,7 +348,14 @@ def _table(name: str, report: StabilityMapReport | None) -> tuple[list[MapParame
 
 
 def _map_colours(
-    figure: Any, axes: Axes, x: np.ndarray, y: np.ndarray, growth: np.ndarray, field: np.ndarray, bend: Callable
+    figure: Any,
+    axes: Axes,
+    x: np.ndarray,
+    y: np.ndarray,
+    growth: np.ndarray,
+    field: np.ndarray,
+    bend: Callable,
+    units: Units,
 ) -> None:
     """Fill growth in reds and decay in blues on one scale; very small damping in one pale blue."""
     import matplotlib as mpl
@@ -378,11 +387,13 @@ def _map_colours(
     scale = mpl.cm.ScalarMappable(BoundaryNorm(shown, len(colours)), ListedColormap(colours))
     bar = figure.colorbar(scale, ax=axes, aspect=26, pad=0.02, ticks=levels, spacing="proportional")
     bar.minorticks_off()
-    bar.set_label("Largest growth rate [1/s]")
+    name_bar(bar, "Largest growth rate [1/s]", units)
     bar.outline.set_visible(False)
 
 
-def _map_frequencies(figure: Any, axes: Axes, x: np.ndarray, y: np.ndarray, frequency: np.ndarray) -> None:
+def _map_frequencies(
+    figure: Any, axes: Axes, x: np.ndarray, y: np.ndarray, frequency: np.ndarray, units: Units
+) -> None:
     """Fill by the frequency of the mode of largest growth rate."""
     from matplotlib.ticker import MaxNLocator
 
@@ -390,7 +401,7 @@ def _map_frequencies(figure: Any, axes: Axes, x: np.ndarray, y: np.ndarray, freq
     levels = MaxNLocator(12).tick_values(0.0, most)
     filled = axes.contourf(x, y, np.ma.masked_invalid(frequency).T, levels=levels, cmap="viridis", zorder=1, alpha=0.75)
     bar = figure.colorbar(filled, ax=axes, aspect=26, pad=0.02)
-    bar.set_label("Frequency of what grows most or decays least [Hz]")
+    name_bar(bar, "Frequency of what grows most or decays least [Hz]", units)
     bar.outline.set_visible(False)
 
 

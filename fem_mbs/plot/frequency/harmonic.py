@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem_mbs.errors import ResultsError
-from fem_mbs.plot.campbell import title_of
+from fem_mbs.plot.axes import name_axis
+from fem_mbs.plot.frequency.campbell import title_of
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def plot_response(results: Results, sensor: str, step: int, path: str | Path) ->
         raise ResultsError(f'Figure: sensor "{sensor}" does not respond in step "{item.name}"')
     # one panel per unit: columns of a reaction are forces and moments
     panels = list(dict.fromkeys(units))
-    with style():
+    with style(results):
         figure = make_figure(7.8, 2.6 + 2.2 * len(panels))
         axes = figure.subplots(len(panels) + 1, 1, sharex=True, height_ratios=[1.6] * len(panels) + [1.0])
         marker = "o" if len(frequencies) == 1 else ""
@@ -54,16 +55,16 @@ def plot_response(results: Results, sensor: str, step: int, path: str | Path) ->
             x, y = (np.insert(v, jumps, np.nan) for v in (frequencies, phase))
             axes[-1].plot(x, y, color=colour, marker=marker)
         for unit, panel in zip(panels, axes[:-1], strict=True):
-            panel.set_ylabel(f"Amplitude [{unit}]" if unit else "Amplitude")
+            name_axis(panel.yaxis, f"Amplitude [{unit}]" if unit else "Amplitude", results.units)
             if panel.get_lines():
                 panel.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0.0, handlelength=1.6)
         axes[-1].set_ylim(-190.0, 190.0)
         axes[-1].set_yticks([-180, -90, 0, 90, 180])
-        axes[-1].set_ylabel("Phase [°]")
-        axes[-1].set_xlabel("Frequency [Hz]")
+        axes[-1].set_ylabel("Phase [deg]")
         low, high = float(frequencies[0]), float(frequencies[-1])
         if low > 0.0 and high > _LOG * low:
             axes[-1].set_xscale("log")
+        name_axis(axes[-1].xaxis, "Frequency [Hz]", results.units)
         axes[-1].set_xlim(low, high if high > low else low + 1.0)
         axes[0].set_title(f"{title_of(results, item)}, {sensor}")
         figure.align_ylabels()

@@ -1,0 +1,1 @@
+"""Figures of vibrations and stability: Campbell diagrams, roots, responses, modes by nodal diameters."""
