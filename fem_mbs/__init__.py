@@ -14,7 +14,7 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.display import show_by
+from fem_mbs.display import save_by, show_by
 
 if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and editors
     from fem_mbs.analysis.components.modification import Modification
@@ -183,3 +183,13 @@ def _view(shown: Any, step: int | None) -> Any:
 
 
 show_by(_page, _view)
+
+
+def _save(model: Any, path: str | Path) -> None:
+    """Write a model as a model file."""
+    from fem_mbs.modelfile.writer import write_model
+
+    write_model(model, path)
+
+
+save_by(_save)

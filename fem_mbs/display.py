@@ -1,23 +1,36 @@
-"""Show objects in notebooks: a class that derives from `Shown` gets `_repr_html_` and `show`.
+"""Show and save objects by what stands above them: pages in notebooks, views, model files.
 
-What draws the pages stands above all classes that are shown.  The package `fem_mbs` registers it here (`show_by`).
+A class that derives from `Shown` gets `_repr_html_` and `show`.  The package `fem_mbs` registers here what draws
+(`show_by`) and what writes models (`save_by`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Shown", "show_by"]
+__all__ = ["Shown", "save_by", "saved", "show_by"]
 
 _makers: list[Callable[[object], str]] = []
 _viewers: list[Callable[[object, int | None], Any]] = []
+_writers: list[Callable[[Any, str | Path], None]] = []
 
 
 def show_by(maker: Callable[[object], str], viewer: Callable[[object, int | None], Any]) -> None:
     """Let ``maker`` return the HTML of objects, and ``viewer`` their views; they take the place of those before."""
     _makers[:], _viewers[:] = [maker], [viewer]
+
+
+def save_by(writer: Callable[[Any, str | Path], None]) -> None:
+    """Let ``writer`` write models as files; what knows the format stands above the model."""
+    _writers[:] = [writer]
+
+
+def saved(model: Any, path: str | Path) -> None:
+    """Write a model by the writer that `save_by` has named."""
+    _writers[0](model, path)
 
 
 class Shown:

@@ -24,7 +24,7 @@ from fem_mbs.model.initial import Assembly, Initial, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.loads.frames import BaseExcitation, Centrifugal
 from fem_mbs.model.loads.temperature import Temperature
-from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction
+from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction, NamedParameter
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
@@ -81,6 +81,7 @@ class Table:
 
 
 TABLES: Sequence[Table] = (
+    Table("parameters", NamedParameter, "parameter", many="named", single="value"),
     Table("material", LinearMaterial, many="named"),
     Table("section", CrossSection, many="named"),
     Table("function", NamedFunction, many="named", single="spec"),

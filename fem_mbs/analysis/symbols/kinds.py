@@ -28,7 +28,7 @@ from fem_mbs.model.initial import Assembly, Initial, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.loads.frames import BaseExcitation, Centrifugal
 from fem_mbs.model.loads.temperature import Temperature
-from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction
+from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction, NamedParameter
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
@@ -95,6 +95,7 @@ def sensor(said: Any, drawing: Drawing) -> Iterator[Symbol]:
 
 #: Kind of declaration -> what makes its symbols, where else it is drawn, or why not.
 DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
+    NamedParameter: NotDrawn("a parameter has no place"),
     LinearMaterial: NotDrawn("a material has no place"),
     CrossSection: NotDrawn("a section has no place"),
     NamedFunction: NotDrawn("a function has no place"),
