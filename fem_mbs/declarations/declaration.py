@@ -118,20 +118,25 @@ class Declaration:
     """Base of declarations; a subclass is a frozen dataclass of `key` fields.
 
     ``owner`` is the word that messages begin with ("Joint").  ``expressed`` are the values of keys of a model file
-    that had expressions of parameters, as they stood there.
+    that had expressions of parameters, as they stood there.  ``made``: it is a copy that another declaration made.
     """
 
     owner: ClassVar[str]
     expressed: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    made: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Keep copies of arrays and lists, so that what was said does not change with the caller's objects.
 
+        A mapping for a table within the table becomes its declaration.
+
         Raises:
-            ModelError: a text that is none of the choices of its key.
+            ModelError: a text that is none of the choices of its key; wrong keys of a table within the table.
         """
         for name, said in self.keys().items():
             value = getattr(self, name)
+            if isinstance(value, Mapping) and not isinstance(said.kind, Kind):
+                value = said.kind.read(value, self.thing, f"{said.file or name}.")
             if value is not None:
                 _check_choice(said, said.file or name, value, self.thing)
             object.__setattr__(self, name, _kept(value))
@@ -156,6 +161,10 @@ class Declaration:
     def express(self, values: Mapping[str, Any]) -> None:
         """Keep the values of keys that were given as expressions."""
         object.__setattr__(self, "expressed", dict(values))
+
+    def mark_made(self) -> None:
+        """Say that another declaration made this one."""
+        object.__setattr__(self, "made", True)
 
     @property
     def complete(self) -> bool:

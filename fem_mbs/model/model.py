@@ -34,6 +34,8 @@ from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, S
 from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.ties import Tie
+from fem_mbs.model.copies.copying import copies_of
+from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import check_fields
 from fem_mbs.model.geometry import NamedNode, PlacedMesh
 from fem_mbs.model.initial import Assembly, Initial, StartSpeed
@@ -49,6 +51,7 @@ from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.shells import Shell
 from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
 from fem_mbs.model.records import Body, InitialSpeed, InitialVelocity, JointCoordinate, Step
+from fem_mbs.model.registry import TABLES
 from fem_mbs.model.sensors.kinds import sensor_docstring, sensor_kind
 from fem_mbs.model.steps import StepCalls
 from fem_mbs.model.watching import CheckRequest, EventRule
@@ -118,6 +121,11 @@ class Model(StepCalls, Shown):
         Raises:
             ModelError: it does not fit the model.
         """
+        if isinstance(declaration, Copy):
+            tables = {kind: table.name for table in TABLES for kind in table.declarations}
+            known = [(tables.get(type(d), ""), d) for d in self.specifications if not isinstance(d, Copy)]
+            for _, made in copies_of(declaration, known, self.dimension):
+                self.add(made)
         declaration.build(self.building)
         self.specifications.append(declaration if said is None else said)
 
@@ -178,6 +186,7 @@ class Model(StepCalls, Shown):
     departures = Built()
 
     # What can be said of a machine.
+    copy = adds(Copy)
     assembly = adds(Assembly)
     initial = adds(Initial)
     initial_speed = adds(StartSpeed)
@@ -290,7 +299,8 @@ class Model(StepCalls, Shown):
             options: as of `fem_mbs.meshes.grids`.
         """
         source = choose(GRIDS, shape, Owner("Mesh", name))
-        self.add(PlacedMesh(name, **{shape: source.call((), options)}))
+        given: dict[str, Any] = {shape: source.call((), options)}
+        self.add(PlacedMesh(name, **given))
 
     def position(self, node: int) -> np.ndarray:
         """Return the position of a node (dimension,) [m] at the start."""

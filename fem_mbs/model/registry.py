@@ -19,6 +19,7 @@ from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, S
 from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.ties import Tie
+from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.geometry import NamedNode, PlacedMesh
 from fem_mbs.model.initial import Assembly, Initial, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
@@ -128,6 +129,7 @@ TABLES: Sequence[Table] = (
     Table("rotor", RotorAxis),
     Table("initial", Initial),
     Table("initial_speed", StartSpeed),
+    Table("copy", Copy),
     Table("sensor", SensorRequest, kinds=sensor_kinds),
     Table("event", EventRule),
     Table("check", CheckRequest),

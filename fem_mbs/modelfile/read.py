@@ -24,6 +24,8 @@ from fem_mbs.declarations.kinds import FILE, FUNCTION, SHAPES, shown
 from fem_mbs.declarations.steps import step_kind
 from fem_mbs.errors import InputError, MeshError, ModelError, Owner
 from fem_mbs.functions.parameters import Parameters
+from fem_mbs.model.copies.copying import copies_of
+from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.geometry import PlacedMesh
 from fem_mbs.model.materials import NamedParameter
 from fem_mbs.model.model import Model
@@ -125,7 +127,27 @@ def check_model_data(path: Path, data: Mapping[str, Any]) -> ModelFile:
         if table.name in listed:
             check = _named_entries if table.many == "named" else _listed_entries
             file.entries[table.name] = check(file, table, listed[table.name])
+    for entry in file.entries.get("copy", []):
+        _expand(file, entry)
     return file
+
+
+def _expand(file: ModelFile, copy: Entry) -> None:
+    """Add what a copy makes to the tables of a file."""
+    said = [
+        (table.name, entry.keys)
+        for table in TABLES
+        if table.name not in ("step", "copy")
+        for entry in file.entries.get(table.name, [])
+    ]
+    try:
+        made = copies_of(copy.keys, said, file.top.dimension)
+    except ModelError as error:
+        raise error.at(copy.place, str(file.path)) from None
+    for name, declaration in made:
+        entries = file.entries.setdefault(name, [])
+        label = getattr(declaration, "name", None) or f"{name} {len(entries) + 1}"
+        entries.append(Entry(_BY_NAME[name], label, declaration, copy.place))
 
 
 def _parameters(path: Path, data: Mapping[str, Any]) -> Parameters:
@@ -390,8 +412,8 @@ def _in_order(file: ModelFile) -> list[Entry]:
         return found
     order = [file.top.order] if isinstance(file.top.order, str) else file.top.order
     places = {label: i for i, label in enumerate(order)}
-    steps = [e for e in found if e.type.name == "step"]
-    labels = {f"{e.type.name}.{e.name}": e for e in found if e.type.name != "step"}
+    steps = [e for e in found if e.type.name in ("copy", "step")]
+    labels = {f"{e.type.name}.{e.name}": e for e in found if e not in steps}
     missing = [label for label in labels if label not in places]
     unknown = [label for label in order if label not in labels]
     if missing or unknown or len(places) < len(order):
@@ -466,13 +488,17 @@ def _references(spec: Any, depth: int) -> Iterator[str]:
 def _add(model: Model, entry: Entry, solid: set[str]) -> None:
     """Add the declaration; ``solid``: meshes whose plane and solid cells are wanted."""
     said = entry.keys
-    if entry.type.name == "step":
+    if isinstance(said, Copy):
+        model.specifications.append(said)
+    elif entry.type.name == "step":
         kind, title, options, expressed = said
         getattr(model, f"{kind}_step")(name=title, **options)
         model.steps[-1] = replace(model.steps[-1], expressed=expressed)
     elif isinstance(said, PlacedMesh) and said.file is not None and said.cells == "auto":
         placed = replace(said, cells="all" if entry.name in solid else "lines")
         placed.express(said.expressed)
+        if said.made:
+            placed.mark_made()
         model.add(placed)
     elif isinstance(said, MovingPart):
         path = said.file or ""

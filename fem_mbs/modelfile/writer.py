@@ -19,6 +19,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.files import write_atomic
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.building import Building
+from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.geometry import PlacedMesh
 from fem_mbs.model.model import Model
 from fem_mbs.model.parts.grids import inline_of
@@ -70,13 +71,17 @@ def model_data(model: Model) -> dict[str, Any]:
         table = tables.get(type(said))
         if table is None:
             raise ModelError(f"a {type(said).__name__} of Python has no table in a model file", owner=said.owner)
-        entry = _entry(said) | _places(model.building, said)
-        if table.many == "named":
+        entry = {} if said.made else _entry(said) | _places(model.building, said)
+        if said.made:  # by a copy, which is written instead
+            pass
+        elif table.many == "named":
             named = data.setdefault(table.name, {})
             alone = table.single and [*entry] == [table.single]
             named[said.name] = entry[table.single] if alone else entry  # type: ignore[attr-defined]
         else:
             data.setdefault(table.name, []).append(entry)
+        if isinstance(said, Copy):
+            continue
         numbers[table.name] = numbers.get(table.name, 0) + 1
         name = getattr(said, "name", None) or f"{table.name} {numbers[table.name]}"
         labels.append(f"{table.name}.{name}")

@@ -23,6 +23,7 @@ from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, S
 from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.ties import Tie
+from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.geometry import NamedNode, PlacedMesh
 from fem_mbs.model.initial import Assembly, Initial, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
@@ -95,6 +96,7 @@ def sensor(said: Any, drawing: Drawing) -> Iterator[Symbol]:
 
 #: Kind of declaration -> what makes its symbols, where else it is drawn, or why not.
 DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
+    Copy: NotDrawn("what it makes is drawn"),
     NamedParameter: NotDrawn("a parameter has no place"),
     LinearMaterial: NotDrawn("a material has no place"),
     CrossSection: NotDrawn("a section has no place"),
