@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and edito
     from fem_mbs.results.reader import Results
     from fem_mbs.solvers.eigen.complex_modes import complex_modes
     from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
+    from fem_mbs.sweeps.optimise import optimise
     from fem_mbs.sweeps.sweep import sweep
     from fem_mbs.sweeps.table import SweepTable
 
@@ -81,6 +82,7 @@ __all__ = [
     "run",
     "run_tasks",
     "solve",
+    "optimise",
     "sweep",
     "tangent_check",
     "write_part",
@@ -146,6 +148,7 @@ _PUBLIC = {
     "reduce_parts": "fem_mbs.analysis.reduction.parallel",
     "run": "fem_mbs.analysis.run",
     "run_tasks": "fem_mbs.cluster",
+    "optimise": "fem_mbs.sweeps.optimise",
     "solve": "fem_mbs.analysis.run",
     "sweep": "fem_mbs.sweeps.sweep",
     "newton_residuals": "fem_mbs.analysis.transient.tangent",

@@ -247,6 +247,43 @@ def sweep(
         raise typer.Exit(1)
 
 
+@app.command()
+def optimise(
+    model: Annotated[Path, typer.Argument(help="Model file (TOML).", show_default=False)],
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What is varied and its bounds: height=0.02:0.2, or with a start LOW:START:HIGH; any number of times.",
+            metavar="PATH=LOW:HIGH",
+        ),
+    ] = None,
+    minimise: Annotated[
+        str, typer.Option(help="Quantity, or expression of quantities in braces.", metavar="QUANTITY")
+    ] = "",
+    maximise: Annotated[str, typer.Option(help="Likewise.", metavar="QUANTITY")] = "",
+    subject: Annotated[
+        list[str] | None,
+        typer.Option(help='Constraint: "modes.frequency_1 >= 5"; any number of times.', metavar="CONSTRAINT"),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for all trials.", show_default="MODEL-optimum")
+    ] = None,
+    method: Annotated[str, typer.Option(help="cobyqa, nelder-mead or evolution.")] = "cobyqa",
+    trials: Annotated[int, typer.Option(min=2, help="Most trials.")] = 100,
+    tolerance: Annotated[float, typer.Option(help="Of the values, relative to their bounds.")] = 1e-4,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes side by side, of evolution.")] = None,
+    overwrite: Annotated[bool, _OVERWRITE] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+) -> None:
+    """Vary numbers of a model until a quantity of its results is best; a second call goes on."""
+    from fem_mbs.cli.sweep import run_optimisation
+
+    run_optimisation(
+        model, vary or [], _console(), quiet, minimise=minimise, maximise=maximise, subject=subject or [],
+        output=output, method=method, trials=trials, tolerance=tolerance, workers=workers, overwrite=overwrite,
+    )  # fmt: skip
+
+
 @app.command("compare-decks")
 def compare_decks(
     folder: Annotated[Path, typer.Argument(help="Folder with decks and results of their program.", show_default=False)],

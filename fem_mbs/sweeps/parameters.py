@@ -30,6 +30,7 @@ __all__ = [
     "Parameter",
     "Variant",
     "changed",
+    "folder_name",
     "make_parameters",
     "make_variants",
     "values_of",
@@ -205,7 +206,7 @@ def make_variants(parameters: Sequence[Parameter], zipped: bool = False) -> list
     )
     variants, names = [], set()
     for values in combinations:
-        name = _folder(parameters, values)
+        name = folder_name(parameters, values)
         if name.lower() in names:  # of a file system that knows no capitals
             name = f"{name[:80]}~{_short_digest(values)}"
         names.add(name.lower())
@@ -221,7 +222,8 @@ def changed(data: Mapping[str, Any], parameters: Sequence[Parameter], values: Se
     return out
 
 
-def _folder(parameters: Sequence[Parameter], values: Sequence[Any]) -> str:
+def folder_name(parameters: Sequence[Parameter], values: Sequence[Any]) -> str:
+    """Return the name of the folder of a variant."""
     full = ",".join(f"{p.label}={shown(v) if not isinstance(v, str) else v}" for p, v in zip(parameters, values))
     name = re.sub(r"[^A-Za-z0-9_.,=+-]+", "_", full).strip(".")
     return name if name == full and len(name) <= 100 else f"{name[:80]}~{_short_digest(values)}"

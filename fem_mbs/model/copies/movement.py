@@ -85,10 +85,10 @@ class Movement:
         return v
 
     def point(self, value: Any) -> list[float]:
-        return (self.t + self.Q @ self.padded(value))[: len(value)].tolist()  # type: ignore[no-any-return]
+        return (self.t + self.Q @ self.padded(value))[: len(value)].tolist()
 
     def direction(self, value: Any) -> list[float]:
-        return (self.Q @ self.padded(value))[: len(value)].tolist()  # type: ignore[no-any-return]
+        return (self.Q @ self.padded(value))[: len(value)].tolist()
 
     def axial(self, value: Any) -> Any:
         """Return an axial vector; in the plane a number about z."""

@@ -110,14 +110,14 @@ def _plain_value(*names: str) -> Rule:
 def _rotvec(R: np.ndarray) -> np.ndarray:
     from scipy.spatial.transform import Rotation
 
-    return Rotation.from_matrix(R).as_rotvec()  # type: ignore[no-any-return]
+    return Rotation.from_matrix(R).as_rotvec()
 
 
 def matrix_of(rotvec: Any) -> np.ndarray:
     """Return the rotation matrix of axis times angle [rad]."""
     from scipy.spatial.transform import Rotation
 
-    return Rotation.from_rotvec(np.asarray(rotvec, float)).as_matrix()  # type: ignore[no-any-return]
+    return Rotation.from_rotvec(np.asarray(rotvec, float)).as_matrix()
 
 
 def _axes_of(said: Any, c: Copying, angle: Any, rotation: Any) -> tuple[np.ndarray, np.ndarray]:
