@@ -14,7 +14,7 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.display import report_by, show_by
+from fem_mbs.display import report_by, save_by, show_by
 
 if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and editors
     from fem_mbs.analysis.components.modification import Modification
@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and edito
     from fem_mbs.results.reader import Results
     from fem_mbs.solvers.eigen.complex_modes import complex_modes
     from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
+    from fem_mbs.sweeps.optimise import optimise
     from fem_mbs.sweeps.sweep import sweep
     from fem_mbs.sweeps.table import SweepTable
 
@@ -81,6 +82,7 @@ __all__ = [
     "run",
     "run_tasks",
     "solve",
+    "optimise",
     "sweep",
     "tangent_check",
     "write_part",
@@ -146,6 +148,7 @@ _PUBLIC = {
     "reduce_parts": "fem_mbs.analysis.reduction.parallel",
     "run": "fem_mbs.analysis.run",
     "run_tasks": "fem_mbs.cluster",
+    "optimise": "fem_mbs.sweeps.optimise",
     "solve": "fem_mbs.analysis.run",
     "sweep": "fem_mbs.sweeps.sweep",
     "newton_residuals": "fem_mbs.analysis.transient.tangent",
@@ -191,3 +194,13 @@ def _report(results: Any, path: Path) -> Path:
 
 show_by(_page, _view)
 report_by(_report)
+
+
+def _save(model: Any, path: str | Path) -> None:
+    """Write a model as a model file."""
+    from fem_mbs.modelfile.writer import write_model
+
+    write_model(model, path)
+
+
+save_by(_save)

@@ -1,6 +1,7 @@
-"""Show objects in notebooks: a class that derives from `Shown` gets `_repr_html_` and `show`.
+"""Show and save objects by what stands above them: pages in notebooks, views, model files.
 
-What draws the pages stands above all classes that are shown.  The package `fem_mbs` registers it here (`show_by`).
+A class that derives from `Shown` gets `_repr_html_` and `show`.  The package `fem_mbs` registers here what draws
+(`show_by`) and what writes models (`save_by`).
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Shown", "report_by", "report_writer", "show_by"]
+__all__ = ["Shown", "report_by", "report_writer", "save_by", "saved", "show_by"]
 
 _makers: list[Callable[[object], str]] = []
 _viewers: list[Callable[[object, int | None], Any]] = []
 _reporters: list[Callable[[Any, Path], Path]] = []
+_writers: list[Callable[[Any, str | Path], None]] = []
 
 
 def show_by(maker: Callable[[object], str], viewer: Callable[[object, int | None], Any]) -> None:
@@ -30,6 +32,16 @@ def report_by(reporter: Callable[[Any, Path], Path]) -> None:
 def report_writer() -> Callable[[Any, Path], Path]:
     """Return what writes the report of results to a path, and returns this."""
     return _reporters[0]
+
+
+def save_by(writer: Callable[[Any, str | Path], None]) -> None:
+    """Let ``writer`` write models as files; what knows the format stands above the model."""
+    _writers[:] = [writer]
+
+
+def saved(model: Any, path: str | Path) -> None:
+    """Write a model by the writer that `save_by` has named."""
+    _writers[0](model, path)
 
 
 class Shown:

@@ -11,7 +11,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-__all__ = ["CELL_KINDS", "DIMENSION", "FACETS", "LINE_KINDS", "PLANE_KINDS", "SOLID_KINDS", "facets_of", "match_facets"]
+__all__ = [
+    "CELL_KINDS", "DIMENSION", "FACETS", "LINE_KINDS", "MIRRORED", "PLANE_KINDS", "SOLID_KINDS", "facets_of",
+    "match_facets", "mirrored_facets",
+]  # fmt: skip
 
 LINE_KINDS = {"line2": 2, "line3": 3}
 """Kinds of line cells, and their nodes per cell; those of line3 are end, end, middle (Gmsh, VTK)."""
@@ -63,6 +66,38 @@ FACETS: dict[str, tuple[tuple[str, tuple[int, ...]], ...]] = {
     "wedge15": _facets(_WEDGE, 0, _QUADRATIC),
 }
 """kind -> its facets: (kind of the facet, its nodes in the cell)."""
+
+
+def _mirrored(kind: str, corners: list[int]) -> list[int]:
+    """Return an order of all nodes of a cell from one of its corners: middles go with their edges."""
+    ends = {}
+    for _, f in FACETS[kind]:
+        half = len(f) // 2 if DIMENSION[kind] == 3 else 2
+        for i, middle in enumerate(f[half:] if max(f) >= len(corners) else ()):
+            ends[middle] = frozenset((f[i], f[(i + 1) % half]))
+    places = {edge: middle for middle, edge in ends.items()}
+    return corners + [places[frozenset(corners[n] for n in ends[middle])] for middle in sorted(ends)]
+
+
+MIRRORED: dict[str, list[int]] = {
+    kind: _mirrored(kind, corners)
+    for kinds, corners in (
+        (("triangle", "triangle6"), [0, 2, 1]),
+        (("quad", "quad8"), [1, 0, 3, 2]),
+        (("tetra", "tetra10"), [0, 2, 1, 3]),
+        (("hexahedron", "hexahedron20"), [1, 0, 3, 2, 5, 4, 7, 6]),
+        (("wedge", "wedge15"), [0, 2, 1, 3, 5, 4]),
+    )
+    for kind in kinds
+}
+"""kind -> the order of its nodes in which the image of a cell in a mirror has the sense of the cell."""
+
+
+def mirrored_facets(kind: str) -> np.ndarray:
+    """Return, for each facet of a cell, its number in the cell whose nodes are in the order of `MIRRORED`."""
+    place = np.argsort(MIRRORED[kind])  # of each old node
+    sets = [frozenset(nodes) for _, nodes in FACETS[kind]]
+    return np.array([sets.index(frozenset(int(place[n]) for n in nodes)) for _, nodes in FACETS[kind]])
 
 
 def facets_of(kind: str, cells: np.ndarray, numbers: np.ndarray) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:

@@ -6,47 +6,64 @@ are used like those of a file.  Wrong arguments raise MeshError.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.mesh import CellBlock, Mesh
 
-__all__ = ["arc", "grid2d", "line", "polyline", "write_msh"]
+__all__ = ["arc", "circle_axes", "count_of", "grid2d", "line", "point_of", "polyline", "write_msh"]
+
+
+#: Fractions of a way that differ by less are one node.
+_NEAR = 1e-9
 
 
 # ---- generators ------------------------------------------------------------------------------------------------------
 
 
-def line(start: Sequence[float], end: Sequence[float], n: int) -> Mesh:
-    """Return n equal cells from start to end, (2,) or (3,) [m].  Sets: all; points start, end."""
-    a, b = _point("line", "start", start), _point("line", "end", end)
-    n = _count("line", "n", n)
+def line(start: Sequence[float], end: Sequence[float], n: int, named: Mapping[str, float] | None = None) -> Mesh:
+    """Return n equal cells from start to end, (2,) or (3,) [m].  Sets: all; points start, end, and those of ``named``.
+
+    ``named`` are fractions of the way from start to end, 0 to 1, by name.  A fraction between nodes gets a node of its
+    own, which divides the cell.
+    """
+    a, b = point_of("line", "start", start), point_of("line", "end", end)
+    n = count_of("line", "n", n)
     if np.array_equal(a, b):
         raise MeshError(f"line: start and end are both {tuple(a.tolist())}; give two points")
-    return _chain("line", np.linspace(a, b, n + 1), closed=False)
+    s, sets = _with_named("line", np.linspace(0.0, 1.0, n + 1), named, closed=False)
+    path = np.linspace(a, b, n + 1) if len(s) == n + 1 else a + s[:, None] * (b - a)
+    path[-1] = b
+    return _chain("line", path, closed=False, node_sets=sets)
 
 
-def polyline(points: Sequence[Sequence[float]], n_per_segment: int | Sequence[int]) -> Mesh:
+def polyline(
+    points: Sequence[Sequence[float]],
+    n_per_segment: int | Sequence[int],
+    named: Mapping[str, float] | None = None,
+) -> Mesh:
     """Return straight segments through the points (m, 2) or (m, 3) [m], each of n cells (one number, or one per
     segment).
 
     Sets: all, segment_1, ...; points start, end, corners (all the given points), corner_1, ...  If the last point is
-    the first one, the chain is closed and start and end are one node.
+    the first one, the chain is closed and start and end are one node.  ``named``: as of `line`, fractions of the whole
+    length.
     """
     if len(points) < 2:
         raise MeshError(f"polyline: {len(points)} points; give at least 2")
-    corners = [_point("polyline", f"point {i}", x) for i, x in enumerate(points, 1)]
+    corners = [point_of("polyline", f"point {i}", x) for i, x in enumerate(points, 1)]
     m = len(corners) - 1
     given = list(n_per_segment) if isinstance(n_per_segment, Sequence | np.ndarray) else [n_per_segment] * m
     if len(given) != m:
         raise MeshError(
             f"polyline: n_per_segment has {len(given)} entries for {m} segments; give one for each, or one number"
         )
-    counts = [_count("polyline", f"n_per_segment of segment {i}", n) for i, n in enumerate(given, 1)]
+    counts = [count_of("polyline", f"n_per_segment of segment {i}", n) for i, n in enumerate(given, 1)]
     for i, (a, b) in enumerate(pairwise(corners), 1):
         if np.array_equal(a, b):
             raise MeshError(f"polyline: points {i} and {i + 1} are both {tuple(a.tolist())}; remove one")
@@ -54,12 +71,18 @@ def polyline(points: Sequence[Sequence[float]], n_per_segment: int | Sequence[in
     if closed and m < 3:
         raise MeshError("polyline: a closed chain needs 3 segments at least; it would lie on itself")
     pieces = [np.linspace(corners[i], corners[i + 1], counts[i], endpoint=False) for i in range(m)]
+    path = np.concatenate([*pieces, corners[-1:]])
     starts = np.concatenate([[0], np.cumsum(counts)])
+    far = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    far /= far[-1]
+    s, sets = _with_named("polyline", far, named, closed)
+    if len(s) > len(far):
+        path = np.stack([np.interp(s, far, path[:, i]) for i in range(3)], axis=1)
+        starts = np.searchsorted(s, far[starts])
     at = starts % starts[-1] if closed else starts
     node_sets = {"corners": at} | {f"corner_{i}": at[i - 1 : i] for i in range(1, m + (1 if closed else 2))}
     cell_sets = {f"segment_{i + 1}": [(0, np.arange(starts[i], starts[i + 1]))] for i in range(m)}
-    path = np.concatenate([*pieces, corners[-1:]])
-    return _chain("polyline", path, closed, node_sets, cell_sets)
+    return _chain("polyline", path, closed, node_sets | _apart("polyline", sets, node_sets), cell_sets)
 
 
 def arc(
@@ -68,15 +91,16 @@ def arc(
     angles: tuple[float, float],
     n: int,
     normal: Sequence[float] = (0.0, 0.0, 1.0),
+    named: Mapping[str, float] | None = None,
 ) -> Mesh:
-    """Return n equal chords of a circle, with all nodes on it.  Sets: all; points start, end.
+    """Return n equal chords of a circle, with all nodes on it.  Sets: all; points start, end, and those of ``named``.
 
     ``center`` (2,) or (3,) [m], ``radius`` [m]; ``angles`` (first, last) [deg] turn about ``normal`` (3,), counted from
     the projection of the x axis on the circle's plane (of the y axis if the normal is along x).  A difference of 360
-    gives a closed ring, whose start and end are one node.
+    gives a closed ring, whose start and end are one node.  ``named``: as of `line`, fractions of the angle.
     """
-    middle, axis = _point("arc", "center", center), _point("arc", "normal", normal)
-    n = _count("arc", "n", n)
+    middle, (e1, e2, _) = point_of("arc", "center", center), circle_axes("arc", normal)
+    n = count_of("arc", "n", n)
     if not (np.ndim(radius) == 0 and np.isfinite(radius) and radius > 0):
         raise MeshError(f"arc: radius {radius!r} must be a positive number [m]")
     if np.shape(angles) != (2,) or not np.isfinite(angles).all():
@@ -87,17 +111,11 @@ def arc(
     closed = abs(last - first) == 360
     if closed and n < 3:
         raise MeshError(f"arc: a ring of {n} cells lies on itself; give n = 3 or more")
-    length = np.linalg.norm(axis)
-    if length == 0:
-        raise MeshError("arc: normal (0, 0, 0) has no length; give the axis of the circle")
-    axis = axis / length
-    along_x = np.hypot(axis[1], axis[2]) < 1e-8
-    e1 = np.array([0.0, 1.0, 0.0] if along_x else [1.0, 0.0, 0.0])
-    e1 = e1 - (e1 @ axis) * axis
-    e1 /= np.linalg.norm(e1)
-    turn = np.deg2rad(np.linspace(first, last, n + 1))[:, None]
-    path = middle + radius * (np.cos(turn) * e1 + np.sin(turn) * np.cross(axis, e1))
-    return _chain("arc", path, closed)
+    s, sets = _with_named("arc", np.linspace(0.0, 1.0, n + 1), named, closed)
+    degrees = np.linspace(first, last, n + 1) if len(s) == n + 1 else first + s * (last - first)
+    turn = np.deg2rad(degrees)[:, None]
+    path = middle + radius * (np.cos(turn) * e1 + np.sin(turn) * e2)
+    return _chain("arc", path, closed, node_sets=sets)
 
 
 def grid2d(
@@ -112,10 +130,10 @@ def grid2d(
     ``diagonals``: "none", "rising" (lower left to upper right), "falling" or "both" (crossing, not connected).
     Sets: all, horizontal, vertical, diagonal; points left, right, bottom, top, and the corners bottom_left, ...
     """
-    base = _point("grid2d", "origin", origin)
+    base = point_of("grid2d", "origin", origin)
     if np.shape(cells) != (2,):
         raise MeshError(f"grid2d: cells {cells!r} must be two whole numbers: along x, along y")
-    nx, ny = (_count("grid2d", "cells", n) for n in cells)
+    nx, ny = (count_of("grid2d", "cells", n) for n in cells)
     if np.shape(size) != (2,) or not all(np.isfinite(v) and v > 0 for v in size):
         raise MeshError(f"grid2d: size {size!r} must be two positive numbers [m]")
     if diagonals not in ("none", "rising", "falling", "both"):
@@ -153,6 +171,34 @@ def grid2d(
     )
 
 
+def _with_named(
+    source: str, s: np.ndarray, named: Mapping[str, float] | None, closed: bool
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return the fractions of nodes with those of named points among them, and the node sets of these."""
+    given = dict(named or {})
+    for name, at in given.items():
+        if isinstance(at, bool) or not isinstance(at, (int, float, np.number)) or not 0.0 <= at <= 1.0:
+            raise MeshError(f"{source}: point {name} = {at!r} must be a fraction of the way, 0 to 1")
+        if not name.strip() or name in ("all", "start", "end"):
+            raise MeshError(f'{source}: a point cannot be called "{name}"; choose another name')
+    wanted = np.array([float(v) for v in given.values()])
+    near = np.abs(wanted[:, None] - s).min(axis=1, initial=1.0)
+    merged = np.unique(np.concatenate([s, wanted[near > _NEAR]]))
+    apart = np.concatenate([[True], np.diff(merged) > _NEAR])
+    merged = merged[apart] if len(merged) > len(s) else s
+    places = {name: int(np.abs(merged - at).argmin()) for name, at in given.items()}
+    last = len(merged) - 1
+    return merged, {name: np.array([0 if closed and i == last else i]) for name, i in places.items()}
+
+
+def _apart(source: str, sets: dict[str, np.ndarray], others: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return named points, none of which has the name of another set."""
+    for name in sets:
+        if name in others or name.startswith("segment_"):
+            raise MeshError(f'{source}: a point cannot be called "{name}", as a set is; choose another name')
+    return sets
+
+
 def _chain(source: str, path: np.ndarray, closed: bool, node_sets=None, cell_sets=None) -> Mesh:
     """Return cells from each point of the path (n + 1, 3) to the next; of a closed path the last point is the first
     node."""
@@ -170,7 +216,25 @@ def _chain(source: str, path: np.ndarray, closed: bool, node_sets=None, cell_set
     )
 
 
-def _point(what: str, name: str, value) -> np.ndarray:
+def circle_axes(what: str, normal: Sequence[float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return two directions in the plane of a circle, from which and towards which angles count, and its axis, (3,).
+
+    The first is the projection of the x axis on the plane; of the y axis if the normal is along x.
+    """
+    axis = point_of(what, "normal", normal)
+    length = np.linalg.norm(axis)
+    if length == 0:
+        raise MeshError(f"{what}: normal (0, 0, 0) has no length; give the axis of the circle")
+    axis = axis / length
+    along_x = np.hypot(axis[1], axis[2]) < 1e-8
+    e1 = np.array([0.0, 1.0, 0.0] if along_x else [1.0, 0.0, 0.0])
+    e1 = e1 - (e1 @ axis) * axis
+    e1 /= np.linalg.norm(e1)
+    return e1, np.cross(axis, e1), axis
+
+
+def point_of(what: str, name: str, value: Any) -> np.ndarray:
+    """Return a point (3,) of 2 or 3 numbers."""
     try:
         x = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -180,7 +244,8 @@ def _point(what: str, name: str, value) -> np.ndarray:
     return x if len(x) == 3 else np.append(x, 0.0)
 
 
-def _count(what: str, name: str, n) -> int:
+def count_of(what: str, name: str, n: Any) -> int:
+    """Return a number of cells."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise MeshError(f"{what}: {name} is {n!r}; give a whole number of cells, 1 or more")
     return int(n)

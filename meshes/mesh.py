@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, FACETS, LINE_KINDS, facets_of
+from fem_mbs.meshes.cells import CELL_KINDS, DIMENSION, FACETS, LINE_KINDS, MIRRORED, facets_of, mirrored_facets
 
 __all__ = ["CELL_KINDS", "LINE_KINDS", "CellBlock", "Mesh"]
 
@@ -230,6 +230,17 @@ class Mesh:
         known = f"it has {', '.join(self.set_names)}" if self.set_names else "it has no named sets"
         self._fail(f'no set "{name}" in the mesh; {known}' + (f'. Did you mean "{close[0]}"?' if close else ""))
 
+    def _numbered(self, name: str) -> np.ndarray | None:
+        """Return the index (1,) of the point that "#12" names; None: the name is that of a set."""
+        if name in self.node_sets or name in self.cell_sets or name in self.facet_sets:
+            return None
+        if not (name.startswith("#") and name[1:].isascii() and name[1:].isdigit()):
+            return None
+        found = np.flatnonzero(self.point_ids == int(name[1:]))
+        if not found.size:
+            self._fail(f"no point has the number {name[1:]}; give another, or the name of a set")
+        return found
+
     def _everything(self, name: str | None) -> bool:
         named = self.node_sets.keys() | self.cell_sets.keys() | self.facet_sets.keys()
         return name is None or (name == "all" and "all" not in named)
@@ -278,9 +289,11 @@ class Mesh:
 
     def nodes_of(self, name: str) -> np.ndarray:
         """Return point indices (n,) int64, ascending, of a node set, of the cells of a cell set, of the facets of a
-        facet set, or of "all" cells."""
+        facet set, or of "all" cells; "#12" is the point with the number 12."""
         if self._everything(name):
             return np.unique(np.concatenate([np.empty(0, np.int64), *[block.cells.ravel() for block in self.blocks]]))
+        if (numbered := self._numbered(name)) is not None:
+            return numbered
         bare, points, cells = self._resolve(name)
         if points and cells:
             self._fail(f'"{name}" is a set of points and a set of lines; write "{name}@0" or "{name}@1"')
@@ -303,6 +316,8 @@ class Mesh:
 
     def node(self, name: str) -> int:
         """Return the index of the only point of a point set; of a name used twice, the point set is meant."""
+        if (numbered := self._numbered(name)) is not None:
+            return int(numbered[0])
         bare, points, _ = self._resolve(name)
         nodes = self.node_sets[bare] if points else self.nodes_of(name)
         if len(nodes) != 1:
@@ -353,6 +368,24 @@ class Mesh:
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is reported with the node's number
             points = shift + scale * (self.points @ turn.T)
         return replace(self, points=points)
+
+    def mirrored(self, normal: np.ndarray, point: np.ndarray) -> Mesh:
+        """Return the image in a plane, with plane and solid cells of the same sense and facets of the same places.
+
+        Args:
+            normal: unit vector across the plane, (3,).
+            point: of the plane, (3,) [m].
+        """
+        points = self.points - 2.0 * np.outer((self.points - point) @ normal, normal)
+        blocks = [
+            CellBlock(b.kind, b.cells[:, MIRRORED[b.kind]] if b.kind in MIRRORED else b.cells, b.ids)
+            for b in self.blocks
+        ]
+        facets = {
+            name: [(b, cells, mirrored_facets(self.blocks[b].kind)[local]) for b, cells, local in parts]
+            for name, parts in self.facet_sets.items()
+        }
+        return replace(self, points=points, blocks=blocks, facet_sets=facets)
 
 
 def _halves(cells: np.ndarray) -> np.ndarray:

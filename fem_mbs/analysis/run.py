@@ -290,6 +290,7 @@ def _summary(context: RunContext) -> Summary:
     skipped = context.skipped
     return Summary(
         title=context.model.title, version=metadata.version("fem-mbs"), model=count_model(context.compiled),
+        parameters=dict(context.model.parameters) or None,
         assembly=context.now.assembly, steps=list(context.reports), checks=context.outcomes(),
         skipped=skipped() if callable(skipped) else skipped, departures=context.model.departures or None,
         warnings=context.model.warnings or None,

@@ -30,8 +30,8 @@ DESCRIBED = frozenset(
 )
 
 
-def explain(path: str | Path) -> list[str]:
-    """Read a model file, compile it, try its start and describe it.
+def explain(path: str | Path, values: Sequence[str] = ()) -> list[str]:
+    """Read a model file, with other ``values`` ("PATH=VALUE"), compile it, try its start and describe it.
 
     Raises:
         InputError: the first thing that would keep it from running.
@@ -40,7 +40,7 @@ def explain(path: str | Path) -> list[str]:
     from fem_mbs.analysis.start.mobility import mobility
     from fem_mbs.modelfile.read import build_model, locate_error, read_model_file
 
-    file = read_model_file(path)
+    file = read_model_file(path, values)
     model = build_model(file)
     try:
         begun = inspect(model)
@@ -51,6 +51,8 @@ def explain(path: str | Path) -> list[str]:
     out = [f"{path}: {model.title}" if model.title else f"{path}"]
     gravity = ", ".join(f"{g:g}" for g in model.gravity)
     out.append(f"dimension {model.dimension}, gravity ({gravity}) m/s^2")
+    if model.parameters:
+        out.append(f"parameters: {', '.join(f'{name} = {value:g}' for name, value in model.parameters.items())}")
     out += _meshes(model)
     out += _parts(file, model)
     out += _size(compiled)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from fem_mbs.decks.formats import is_deck
-from fem_mbs.errors import AnalysisError, DiskFullError, FemMbsError, InputError
+from fem_mbs.errors import AnalysisError, DiskFullError, FemMbsError, InputError, ModelError
 from fem_mbs.files import no_room
 
 if TYPE_CHECKING:
@@ -36,6 +36,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+_SET = typer.Option(
+    "--set",
+    help="Another value of a parameter, or of any key by its path: a=3, section.rod.diameter=0.01.",
+    metavar="PATH=VALUE",
+)
 _MODEL = typer.Argument(
     help="Model file (TOML), or a deck: Abaqus or CalculiX (.inp), Nastran (.bdf, .nas, .dat).", show_default=False
 )
@@ -97,6 +102,11 @@ def _with_restart_number(arguments: list[str]) -> list[str]:
     return out
 
 
+def _refuse_set(model: Path, settings: list[str] | None) -> None:
+    if settings and is_deck(model):
+        raise ModelError(f"{model}: a deck has no named values to set; write a model file (TOML) of it")
+
+
 def _console() -> Console:
     from rich.console import Console
 
@@ -135,11 +145,13 @@ def run(
         ),
     ] = None,
     overwrite: Annotated[bool, _OVERWRITE] = False,
+    settings: Annotated[list[str] | None, _SET] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
     strict: Annotated[bool, _STRICT] = False,
     allow: Annotated[bool, _ALLOW] = False,
 ) -> None:
     """Simulate a model and write its results."""
+    _refuse_set(model, settings)
     if is_deck(model):
         from fem_mbs.cli.deck import run_file
         from fem_mbs.decks.notes import Accept
@@ -154,7 +166,7 @@ def run(
     from fem_mbs.modelfile.read import load_model, locate_error
 
     folder = output or Path(f"{model.stem}-results")
-    loaded = load_model(model)
+    loaded = load_model(model, settings or [])
     skipped = [f'mesh "{name}": {sentence}' for name, (mesh, _) in loaded.meshes.items() for sentence in mesh.skipped]
     console = _console()
     if not quiet:
@@ -235,6 +247,43 @@ def sweep(
         raise typer.Exit(1)
 
 
+@app.command()
+def optimise(
+    model: Annotated[Path, typer.Argument(help="Model file (TOML).", show_default=False)],
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What is varied and its bounds: height=0.02:0.2, or with a start LOW:START:HIGH; any number of times.",
+            metavar="PATH=LOW:HIGH",
+        ),
+    ] = None,
+    minimise: Annotated[
+        str, typer.Option(help="Quantity, or expression of quantities in braces.", metavar="QUANTITY")
+    ] = "",
+    maximise: Annotated[str, typer.Option(help="Likewise.", metavar="QUANTITY")] = "",
+    subject: Annotated[
+        list[str] | None,
+        typer.Option(help='Constraint: "modes.frequency_1 >= 5"; any number of times.', metavar="CONSTRAINT"),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for all trials.", show_default="MODEL-optimum")
+    ] = None,
+    method: Annotated[str, typer.Option(help="cobyqa, nelder-mead or evolution.")] = "cobyqa",
+    trials: Annotated[int, typer.Option(min=2, help="Most trials.")] = 100,
+    tolerance: Annotated[float, typer.Option(help="Of the values, relative to their bounds.")] = 1e-4,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes side by side, of evolution.")] = None,
+    overwrite: Annotated[bool, _OVERWRITE] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+) -> None:
+    """Vary numbers of a model until a quantity of its results is best; a second call goes on."""
+    from fem_mbs.cli.sweep import run_optimisation
+
+    run_optimisation(
+        model, vary or [], _console(), quiet, minimise=minimise, maximise=maximise, subject=subject or [],
+        output=output, method=method, trials=trials, tolerance=tolerance, workers=workers, overwrite=overwrite,
+    )  # fmt: skip
+
+
 @app.command("compare-decks")
 def compare_decks(
     folder: Annotated[Path, typer.Argument(help="Folder with decks and results of their program.", show_default=False)],
@@ -251,10 +300,12 @@ def compare_decks(
 @app.command()
 def check(
     model: Annotated[Path, _MODEL],
+    settings: Annotated[list[str] | None, _SET] = None,
     strict: Annotated[bool, _STRICT] = False,
     allow: Annotated[bool, _ALLOW] = False,
 ) -> None:
     """Read a model, try its start, and explain what it means."""
+    _refuse_set(model, settings)
     if is_deck(model):
         from fem_mbs.cli.deck import explain_file
         from fem_mbs.decks.notes import Accept
@@ -264,7 +315,7 @@ def check(
         return
     from fem_mbs.cli.check import explain
 
-    for line in explain(model):
+    for line in explain(model, settings or []):
         print(line)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fem_mbs.cli.report_stability import make_table
 from fem_mbs.cluster import TaskFailure, TaskProgress, default_workers
 from fem_mbs.declarations.kinds import shown
-from fem_mbs.errors import DiskFullError, ResultsError
+from fem_mbs.errors import DiskFullError, ModelError, ResultsError
 from fem_mbs.results.folder import take
 from fem_mbs.sweeps.sweep import Plan, plan_sweep, run_plan
 from fem_mbs.sweeps.table import SweepTable
@@ -18,7 +18,7 @@ from fem_mbs.sweeps.table import SweepTable
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["draw", "run_sweep"]
+__all__ = ["draw", "run_optimisation", "run_sweep"]
 
 _MOST_ROWS = 60  # printed; all are in sweep.csv
 _MOST_COLUMNS = 6  # of quantities, unless they are chosen
@@ -76,6 +76,43 @@ def run_sweep(
         text = f"table in {table.directory} (sweep.csv, sweep.json{drawn}); results in {table.directory}/variants"
         console.print(text, markup=False, soft_wrap=True)
     return table
+
+
+def run_optimisation(model: Path, vary: Sequence[str], console: Console, quiet: bool, **options: Any) -> None:
+    """Run an optimisation, print its trials as they end, and the best one.
+
+    Raises:
+        InputError, AnalysisError: as `fem_mbs.sweeps.optimise.optimise`.
+    """
+    from fem_mbs.sweeps.optimise import OPTIMUM, optimise
+
+    def told(number: int, row: Any, objective: float) -> None:
+        values = ", ".join(f"{v:.6g}" for v in row.values)
+        outcome = f"{objective:.6g}" if row.status == "done" else f"{row.status}: {row.reason}"
+        console.print(f"trial {number}: {values}: {outcome}", markup=False, soft_wrap=True)
+
+    found = optimise(model, dict(map(_bounds, vary)), progress=None if quiet else told, **options)
+    if not quiet:
+        values = ", ".join(f"{path} = {v:.8g}" for path, v in found.values.items())
+        word = "best" if found.converged else "best so far, not converged"
+        lines = [
+            f"{word} of {len(found.table.rows)} trials: {values}; objective {found.objective:.8g} ({found.message})"
+        ]
+        lines.append(f"{found.table.directory / OPTIMUM} is the model file; table in sweep.csv, sweep.json beside it")
+        for line in lines:
+            console.print(line, markup=False, soft_wrap=True)
+
+
+def _bounds(text: str) -> tuple[str, list[float]]:
+    """Return path and numbers of PATH=LOW:HIGH or PATH=LOW:START:HIGH."""
+    path, equals, words = text.partition("=")
+    try:
+        numbers = [float(word) for word in words.split(":")]
+    except ValueError:
+        numbers = []
+    if not equals or len(numbers) not in (2, 3):
+        raise ModelError(f'"{text}" does not say what to vary; write PATH=LOW:HIGH or PATH=LOW:START:HIGH')
+    return path.strip(), numbers
 
 
 def draw(table: SweepTable, quantities: Sequence[str], path: Path | None = None) -> Path | None:

@@ -12,12 +12,13 @@ import difflib
 import inspect
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from fem_mbs.declarations.kinds import Kind, shown
+from fem_mbs.declarations.texts import Texts
 from fem_mbs.errors import ModelError, Owner
 
 __all__ = ["Declaration", "Key", "arguments", "choose", "key", "plain"]
@@ -116,19 +117,26 @@ def plain(value: Any) -> Any:
 class Declaration:
     """Base of declarations; a subclass is a frozen dataclass of `key` fields.
 
-    ``owner`` is the word that messages begin with ("Joint").
+    ``owner`` is the word that messages begin with ("Joint").  ``expressed`` are the values of keys of a model file
+    that had expressions of parameters, as they stood there.  ``made``: it is a copy that another declaration made.
     """
 
     owner: ClassVar[str]
+    expressed: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    made: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Keep copies of arrays and lists, so that what was said does not change with the caller's objects.
 
+        A mapping for a table within the table becomes its declaration.
+
         Raises:
-            ModelError: a text that is none of the choices of its key.
+            ModelError: a text that is none of the choices of its key; wrong keys of a table within the table.
         """
         for name, said in self.keys().items():
             value = getattr(self, name)
+            if isinstance(value, Mapping) and not isinstance(said.kind, Kind):
+                value = said.kind.read(value, self.thing, f"{said.file or name}.")
             if value is not None:
                 _check_choice(said, said.file or name, value, self.thing)
             object.__setattr__(self, name, _kept(value))
@@ -149,6 +157,14 @@ class Declaration:
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for other processes, where functions that have no name of their own cannot follow."""
         return {k: Left(v.__qualname__) if _nameless(v) else v for k, v in self.__dict__.items()}
+
+    def express(self, values: Mapping[str, Any]) -> None:
+        """Keep the values of keys that were given as expressions."""
+        object.__setattr__(self, "expressed", dict(values))
+
+    def mark_made(self) -> None:
+        """Say that another declaration made this one."""
+        object.__setattr__(self, "made", True)
 
     @property
     def complete(self) -> bool:
@@ -178,6 +194,35 @@ class Declaration:
             ModelError: an unknown argument, one that is missing or given twice, or one without its keyword.
         """
         return cls(**arguments(inspect.signature(cls), cls.owner, args, options))
+
+    @classmethod
+    def worked(cls, given: Mapping[str, Any], texts: Texts, owner: str, inside: str = "") -> dict[str, Any]:
+        """Return the values of a table of a model file with numbers instead of expressions of parameters.
+
+        Args:
+            given, owner, inside: as of `read`.
+            texts: what works out expressions.
+
+        Raises:
+            ModelError: an expression that cannot be worked out.
+        """
+        known, found = cls.in_file(), dict(given)
+        for name, value in given.items():
+            kind = known[name][1].kind if name in known else None
+            if isinstance(kind, Kind):
+                if kind.texts is None:
+                    continue
+                try:
+                    found[name] = kind.texts(value, texts)
+                except ValueError as error:
+                    text = f"{inside}{name} = {shown(value)} must be a {kind.label}: "
+                    raise ModelError(f"{text}{error}", owner=owner, key=inside + name, value=value) from None
+                except RecursionError:
+                    text = f"{inside}{name} is nested too deeply"
+                    raise ModelError(text, owner=owner, key=inside + name) from None
+            elif kind is not None and isinstance(value, Mapping):
+                found[name] = kind.worked(value, texts, owner, f"{inside}{name}.")
+        return found
 
     @classmethod
     def read(cls, given: Mapping[str, Any], owner: str, inside: str = "", **own: Any) -> Self:

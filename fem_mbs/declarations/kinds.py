@@ -10,8 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from fem_mbs.declarations import texts as of_texts
+from fem_mbs.declarations.texts import Worker
+
 __all__ = [
-    "ANY", "ANY_TEXT", "CELLS", "CELL_COUNT", "COMPONENT", "COMPONENTS", "COUNT_OR_COUNTS", "DIMENSION", "FLAG",
+    "ANY", "ANY_TEXT", "CELLS", "CELL_COUNT", "COMPONENT", "COMPONENTS", "COUNTS",
+    "COUNT_OF_COPIES", "COUNT_OR_COUNTS", "CURVES",
+    "DIMENSION", "FLAG", "FRACTIONS", "GROUPS", "TABLES", "WHOLES",
     "FILE", "FUNCTION", "INERTIA", "Kind", "LAYERS", "MATERIAL_AXES", "MATRIX", "MAX_CELLS", "MAX_NUMBER",
     "NAME", "NUMBER",
     "NUMBERS_NESTED", "NUMBER_OR_EXPRESSION", "NUMBER_OR_INF", "NUMBER_OR_PAIR", "NUMBER_OR_SEVERAL",
@@ -46,10 +51,14 @@ def shown(value: Any, width: int = 60) -> str:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of value: ``label`` for the reference, ``check`` returns the value or raises ValueError ("must be")."""
+    """A kind of value: ``label`` for the reference, ``check`` returns the value or raises ValueError ("must be").
+
+    ``texts`` works out the expressions of parameters in a value of a model file; None: its texts are words.
+    """
 
     label: str
     check: Callable[[Any], Any]
+    texts: Worker | None = None
 
 
 def _number(value: Any, what: str = "a number", infinite: bool = False) -> float | int:
@@ -374,39 +383,53 @@ def _shape(item: Any) -> dict[str, Any]:
     return dict(item)
 
 
+def _shape_texts(value: Any, texts: of_texts.Texts) -> Any:
+    """Return shapes with numbers instead of expressions; a text alone is a file."""
+    if isinstance(value, list):
+        return [_shape_texts(item, texts) for item in value]
+    return _shape_numbers(value, texts) if isinstance(value, dict) else value
+
+
+_shape_numbers = of_texts.tables(names=("file", "shape", "colour"))
+
 ANY = Kind("of Python", lambda v: v)
-NUMBER = Kind("number", _number)
-NUMBER_OR_INF = Kind("number", lambda v: _number(v, infinite=True))
-WHOLE = Kind("whole number", _whole(0, 2**31 - 1))
-CELL_COUNT = Kind("whole number", _whole(1, MAX_CELLS))
+NUMBER = Kind("number", _number, of_texts.numbers)
+NUMBER_OR_INF = Kind("number", lambda v: _number(v, infinite=True), of_texts.numbers)
+WHOLE = Kind("whole number", _whole(0, 2**31 - 1), of_texts.wholes)
+COUNT_OF_COPIES = Kind("whole number", _whole(1, 10_000), of_texts.wholes)
+CELL_COUNT = Kind("whole number", _whole(1, MAX_CELLS), of_texts.wholes)
 DIMENSION = Kind("2 or 3", _whole(2, 3))
 TEXT = Kind("text", _text)
 FILE = Kind("text", _text)
-SHAPES = Kind("file, table or list of tables", shapes_of)
+SHAPES = Kind("file, table or list of tables", shapes_of, _shape_texts)
 ANY_TEXT = Kind("text", _any_text)
 NAME = Kind("name", _name)
 FLAG = Kind("true or false", _flag)
-VECTOR = Kind("list of numbers", _vector)
-NUMBER_OR_VECTOR = Kind("number or list", _number_or_vector)
-POINTS = Kind("list of points", _points)
-RATIOS = Kind("number or list", lambda v: _numbers(v, "a list of numbers") if isinstance(v, list) else _number(v))
-COUNT_OR_COUNTS = Kind("whole number or list", _counts)
-INERTIA = Kind("number or list", _inertia)
-VELOCITY = Kind("list of numbers or expressions", _velocity)
-SPIN = Kind("number, expression or list", _spin)
-FUNCTION = Kind("function", _function)
+VECTOR = Kind("list of numbers", _vector, of_texts.numbers)
+NUMBER_OR_VECTOR = Kind("number or list", _number_or_vector, of_texts.numbers)
+POINTS = Kind("list of points", _points, of_texts.numbers)
+RATIOS = Kind(
+    "number or list",
+    lambda v: _numbers(v, "a list of numbers") if isinstance(v, list) else _number(v),
+    of_texts.numbers,
+)
+COUNT_OR_COUNTS = Kind("whole number or list", _counts, of_texts.wholes)
+INERTIA = Kind("number or list", _inertia, of_texts.numbers)
+VELOCITY = Kind("list of numbers or expressions", _velocity, of_texts.fields)
+SPIN = Kind("number, expression or list", _spin, of_texts.fields)
+FUNCTION = Kind("function", _function, of_texts.function)
 PLACE = Kind("place", _place)
 PLACES = Kind("place or list of places", _places)
 CELLS = Kind("mesh, set, or two nodes", _cells)
 COMPONENTS = Kind("text or list", _components)
-MATRIX = Kind("6x6 list of numbers", _matrix)
+MATRIX = Kind("6x6 list of numbers", _matrix, of_texts.numbers)
 SECTION_NAME = Kind("text or list of two", _section_name)
-ORIENTATION = Kind("list of numbers or expressions", _orientation)
+ORIENTATION = Kind("list of numbers or expressions", _orientation, of_texts.fields)
 WORDS = Kind("text or list", _words)
 RELEASE_WORDS = Kind("table", _releases)
-NUMBER_OR_PAIR = Kind("number or list of two", _number_or_pair)
-TABLE_POINTS = Kind("list of points", _table_points)
-VECTOR_ANY = Kind("list of numbers", lambda v: _numbers(v, "a list of numbers"))
+NUMBER_OR_PAIR = Kind("number or list of two", _number_or_pair, of_texts.numbers)
+TABLE_POINTS = Kind("list of points", _table_points, of_texts.numbers)
+VECTOR_ANY = Kind("list of numbers", lambda v: _numbers(v, "a list of numbers"), of_texts.numbers)
 
 
 def _nested(value: Any) -> Any:
@@ -425,13 +448,69 @@ def _nested(value: Any) -> Any:
     return value
 
 
-NUMBERS_NESTED = Kind("number or lists", _nested)
-SQUARE = Kind("list of numbers or of lists", _square)
-STOPS = Kind("list of two numbers", _stops)
-NUMBER_OR_EXPRESSION = Kind("number or expression", _number_or_expression)
-NUMBER_OR_SEVERAL = Kind("number or list", _number_or_several)
-STIFFNESS = Kind("list of numbers or of lists", _stiffness)
-COMPONENT = Kind("text or direction", lambda v: _vector(v) if isinstance(v, list) else _text(v))
-MATERIAL_AXES = Kind("3x3 list of numbers, or table", _material_axes)
-TERMS = Kind("list of tables", _terms)
-LAYERS = Kind("list of tables", _layers)
+NUMBERS_NESTED = Kind("number or lists", _nested, of_texts.numbers)
+SQUARE = Kind("list of numbers or of lists", _square, of_texts.numbers)
+STOPS = Kind("list of two numbers", _stops, of_texts.numbers)
+NUMBER_OR_EXPRESSION = Kind("number or expression", _number_or_expression, of_texts.fields)
+NUMBER_OR_SEVERAL = Kind("number or list", _number_or_several, of_texts.numbers)
+STIFFNESS = Kind("list of numbers or of lists", _stiffness, of_texts.numbers)
+COMPONENT = Kind("text or direction", lambda v: _vector(v) if isinstance(v, list) else _text(v), of_texts.mixed)
+MATERIAL_AXES = Kind("3x3 list of numbers, or table", _material_axes, of_texts.tables())
+TERMS = Kind("list of tables", _terms, of_texts.tables(names=("on", "component")))
+LAYERS = Kind("list of tables", _layers, of_texts.tables(names=("material",)))
+
+
+def _wholes(value: Any) -> list[int]:
+    count = _whole(0, 2**53)
+    if not isinstance(value, list):
+        raise ValueError("must be a list of whole numbers")
+    return [count(v) for v in value]
+
+
+def _cell_counts(value: Any) -> list[int]:
+    if not isinstance(value, list) or not 2 <= len(value) <= 3:
+        raise ValueError("must be a list of 2 or 3 whole numbers")
+    return [_whole(1, MAX_CELLS)(v) for v in value]
+
+
+def _by_name(what: str, check: Callable[[Any], Any]) -> Callable[[Any], dict[str, Any]]:
+    """Return a check of a table whose values are of one kind."""
+
+    def checked(value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise ValueError(f"must be a table of {what} by name")
+        for name, item in value.items():
+            try:
+                check(item)
+            except ValueError as error:
+                raise ValueError(f"must be a table of {what} by name; {name} = {shown(item)} {error}") from None
+        return value
+
+    return checked
+
+
+def _fraction(value: Any) -> float:
+    if not 0.0 <= _number(value) <= 1.0:
+        raise ValueError("must be a number from 0 to 1")
+    return value
+
+
+def _groups(value: Any) -> list[Any]:
+    """Return whole numbers, or lists of them."""
+    if not isinstance(value, list):
+        raise ValueError("must be a list of whole numbers, or of pairs")
+    return [_wholes(v) if isinstance(v, list) else _whole(0, 2**53)(v) for v in value]
+
+
+def _tables(value: Any) -> list[dict[str, Any]]:
+    if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
+        raise ValueError("must be a list of tables")
+    return value
+
+
+WHOLES = Kind("list of whole numbers", _wholes, of_texts.wholes)
+COUNTS = Kind("list of whole numbers", _cell_counts, of_texts.wholes)
+FRACTIONS = Kind("table of numbers", _by_name("numbers", _fraction), of_texts.tables())
+CURVES = Kind("table of lists of points", _by_name("lists of points", _points), of_texts.tables())
+GROUPS = Kind("table of lists", _by_name("lists of numbers", _groups), of_texts.tables())
+TABLES = Kind("list of tables", _tables, of_texts.tables(names=("kind",)))

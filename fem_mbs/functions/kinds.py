@@ -39,7 +39,7 @@ from fem_mbs.functions.laws import (
     title_of,
 )
 
-__all__ = ["FUNCTION_KINDS", "make_function"]
+__all__ = ["FUNCTION_KINDS", "FUNCTION_WORDS", "make_function"]
 
 
 def make_function(
@@ -473,3 +473,8 @@ _KINDS: dict[str, tuple[Callable[[_Parameters], TimeFunction], tuple[str, ...]]]
 
 # Kind: its keys in a model file.
 FUNCTION_KINDS: dict[str, tuple[str, ...]] = {kind: keys for kind, (_, keys) in _KINDS.items()}
+
+# Keys whose values are words, flags or columns, not numbers.
+FUNCTION_WORDS = frozenset(
+    ("file", "time_column", "value_column", "delimiter", "interpolation", "extrapolate", "ends", "periodic")
+)

@@ -67,6 +67,7 @@ class Building:
 
     def __init__(self, dimension: int):
         self.dimension = dimension
+        self.parameters: dict[str, float | int] = {}
         self.materials: dict[str, Material] = {}
         self.solid_materials: dict[str, SolidMaterial] = {}
         self.solid_groups: dict[str, SolidGroup] = {}

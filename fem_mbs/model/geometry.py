@@ -12,58 +12,50 @@ from numpy.typing import ArrayLike
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import (
     ANY,
-    CELL_COUNT,
-    COUNT_OR_COUNTS,
     FILE,
     NAME,
     NUMBER,
     NUMBER_OR_VECTOR,
-    POINTS,
     TEXT,
     VECTOR,
     shown,
 )  # fmt: skip
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.meshes.formats.reader import MESH_FORMATS, read_mesh
-from fem_mbs.meshes.generate import arc, line, polyline
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.building import Building
+from fem_mbs.model.parts.grids import Arc, Block, Box, Inline, Line, Patch, Polyline, Rectangle, Ring, Source, Tube
 
-__all__ = ["Arc", "Line", "NamedNode", "PlacedMesh", "Polyline"]
-
-
-@dataclass(frozen=True, eq=False)
-class Line(Declaration):
-    """A straight line of equal cells."""
-
-    owner = "Line"
-
-    start: Any = key(VECTOR, "first end", unit="m")
-    end: Any = key(VECTOR, "second end", unit="m")
-    n: Any = key(CELL_COUNT, "number of equal cells")
+__all__ = ["Mirror", "NamedNode", "PlacedMesh"]
 
 
 @dataclass(frozen=True, eq=False)
-class Polyline(Declaration):
-    """Straight segments through points."""
+class Mirror(Declaration):
+    """A plane on which things are reflected; in plane models a line."""
 
-    owner = "Polyline"
+    owner = "Mirror"
 
-    points: Any = key(POINTS, "corners; the last equal to the first: closed", unit="m")
-    n: Any = key(COUNT_OR_COUNTS, "number of cells of each segment")
+    normal: Any = key(VECTOR, "across the plane")
+    point: Any = key(VECTOR, "of the plane", None, shows="the origin", unit="m")
 
+    def plane(self, dimension: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the unit normal (3,) and a point (3,) [m] of the plane.
 
-@dataclass(frozen=True, eq=False)
-class Arc(Declaration):
-    """Chords of an arc or a ring."""
-
-    owner = "Arc"
-
-    center: Any = key(VECTOR, "centre of the circle", unit="m")
-    radius: Any = key(NUMBER, "", unit="m")
-    angles: Any = key(VECTOR, "first and last angle; 360 apart: a ring", unit="deg")
-    n: Any = key(CELL_COUNT, "number of equal chords")
-    normal: Any = key(VECTOR, "axis of the circle", [0.0, 0.0, 1.0])
+        Raises:
+            ModelError: they are not vectors of the model, or the normal has no length.
+        """
+        found = []
+        for name, value in (("normal", self.normal), ("point", self.point)):
+            if value is not None and len(value) != dimension:
+                text = f"{name} = {shown(list(value))} must have {dimension} numbers"
+                raise ModelError(text, owner=self.thing, key=name, value=value)
+            vector = np.zeros(3)
+            vector[:dimension] = 0.0 if value is None else value
+            found.append(vector)
+        length = np.linalg.norm(found[0])
+        if length == 0.0:
+            raise ModelError("normal has no length", owner=self.thing, key="normal", remedy="give a direction")
+        return found[0] / length, found[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +65,8 @@ class PlacedMesh(Declaration):
     They are placed at translate + scale * R x.
 
     Args:
-        mesh: a `Mesh`, or the path of a mesh file; or one of file, line, polyline and arc.
+        mesh: a `Mesh`, or the path of a mesh file; or one of file, line, polyline, arc, rectangle, patch, box, block,
+            ring, tube and inline.
         rotate: angle in the plane [deg], or in space axis times angle, (3,) [deg].
         unused: "error" or "drop": what to do with mesh nodes that no element, body or joint uses.
         cells: of a file: "lines", "all" (plane and solid cells too), or "auto": all, and where no solids, plane
@@ -99,9 +92,30 @@ class PlacedMesh(Declaration):
         kw_only=True,
     )
     arc: Arc | None = key(Arc, "instead of file: an arc or a ring; sets all, start, end", None, kw_only=True)
+    rectangle: Rectangle | None = key(
+        Rectangle, "instead of file: plane cells; sides left, right, bottom, top", None, kw_only=True
+    )
+    patch: Patch | None = key(
+        Patch, "instead of file: plane cells between four edges; sides left, right, bottom, top", None, kw_only=True
+    )
+    box: Box | None = key(
+        Box, "instead of file: solid cells; sides left, right, front, back, bottom, top", None, kw_only=True
+    )
+    block: Block | None = key(Block, "instead of file: solid cells between eight corners", None, kw_only=True)
+    ring: Ring | None = key(
+        Ring,
+        "instead of file: annulus or hollow cylinder; sides inner, outer, start, end, bottom, top",
+        None,
+        kw_only=True,
+    )
+    tube: Tube | None = key(
+        Tube, "instead of file: surface of a cylinder; sides start, end, bottom, top", None, kw_only=True
+    )
+    inline: Inline | None = key(Inline, "instead of file: nodes and cells in the model file", None, kw_only=True)
     scale: float = key(NUMBER, "factor on the coordinates (0.001 for a mesh in mm)", 1.0)
     rotate: Any = key(NUMBER_OR_VECTOR, "angle, in space axis times angle", None, shows="none", unit="deg")
     translate: Any = key(VECTOR, "shift, after scale and rotate", None, shows="none", unit="m")
+    mirror: Mirror | None = key(Mirror, "reflect on a plane, after rotate and translate", None, kw_only=True)
     unused: str = key(TEXT, '"error" or "drop": mesh nodes that nothing uses', "error", choices=("error", "drop"))
     cells: str = key(
         TEXT,
@@ -125,6 +139,8 @@ class PlacedMesh(Declaration):
                 vector = building.vector(self.rotate, owner, "rotate")
             rotation = Rotation.from_rotvec(np.deg2rad(vector)).as_matrix()
         mesh = mesh.transformed(self.scale, rotation, self.translate)
+        if self.mirror is not None:
+            mesh = mesh.mirrored(*self.mirror.plane(building.dimension))
         if building.dimension == 2 and np.abs(mesh.points[:, 2]).max(initial=0.0) > 0.0:
             i = int(np.abs(mesh.points[:, 2]).argmax())
             raise ModelError(
@@ -140,17 +156,17 @@ class PlacedMesh(Declaration):
 
     def _source(self, building: Building, owner: str) -> Mesh:
         """Return the mesh as it is given, read or generated."""
-        sources = [k for k in ("mesh", "file", "line", "polyline", "arc") if getattr(self, k) is not None]
+        shapes = [
+            name for name, said in self.keys().items() if isinstance(said.kind, type) and issubclass(said.kind, Source)
+        ]
+        sources = [k for k in ("mesh", "file", *shapes) if getattr(self, k) is not None]
         if len(sources) != 1:
             both = f"not {' and '.join(sources)}" if sources else "one of them is missing"
-            raise ModelError("give either file, line, polyline or arc", owner=owner, remedy=f"{both}")
-        if self.line is not None:
-            return line(self.line.start, self.line.end, self.line.n)
-        if self.polyline is not None:
-            return polyline(self.polyline.points, self.polyline.n)
-        if self.arc is not None:
-            a = self.arc
-            return arc(a.center, a.radius, a.angles, a.n, a.normal)
+            known = ", ".join(["file", *shapes[:-1]])
+            raise ModelError(f"give either {known} or {shapes[-1]}", owner=owner, remedy=f"{both}")
+        source = getattr(self, sources[0])
+        if isinstance(source, Source):
+            return source.mesh()
         if isinstance(self.mesh, Mesh):
             return self.mesh
         path = self.file if self.mesh is None else self.mesh

@@ -1,4 +1,4 @@
-"""Declarations of materials, cross-sections and functions of time."""
+"""Declarations of parameters, materials, cross-sections and functions of time."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import (
     ANY,
+    ANY_TEXT,
     FLAG,
     FUNCTION,
     MATRIX,
@@ -25,13 +26,39 @@ from fem_mbs.declarations.kinds import (
 )  # fmt: skip
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
+from fem_mbs.functions.parameters import check_parameter_name
 from fem_mbs.model.building import Building
 from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import make_section
 from fem_mbs.properties.shapes import SECTION_SHAPES
 from fem_mbs.properties.solids import make_solid_material
 
-__all__ = ["CrossSection", "LinearMaterial", "NamedFunction"]
+__all__ = ["CrossSection", "LinearMaterial", "NamedFunction", "NamedParameter"]
+
+
+@dataclass(frozen=True, eq=False)
+class NamedParameter(Declaration):
+    """Named numbers that expressions use wherever a number stands.
+
+    The results record their values.
+    """
+
+    owner = "Parameter"
+
+    name: str = key(NAME, "by which expressions call it", file=None)
+    value: Any = key(NUMBER, "a number, or an expression of other parameters")
+    unit: str = key(ANY_TEXT, "for reports", "")
+    text: str = key(ANY_TEXT, "what it is", "")
+
+    def build(self, building: Building) -> None:
+        check_parameter_name(self.name)
+        building.new_name("Parameter", self.name, building.parameters)
+        owner = Owner("Parameter", self.name)
+        value = building.number(self.value, owner, "value")
+        if self.name in building.functions:
+            raise ModelError("the name is that of a function of time", owner=owner, remedy="choose another")
+        # a whole number stays one, as in the file
+        building.parameters[self.name] = self.value if isinstance(self.value, int) else value
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +230,8 @@ class NamedFunction(Declaration):
 
     def build(self, building: Building) -> None:
         building.new_name("Function", self.name, building.functions)
+        if self.name in building.parameters:
+            raise ModelError("a parameter has this name", owner=Owner("Function", self.name), remedy="choose another")
         building.functions[self.name] = make_function(
             self.spec, name=self.name, folder=self.folder, functions=building.functions
         )

@@ -9,16 +9,18 @@ The numbers are in one consistent set of units, by default SI, as which document
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fem_mbs.declarations.declaration import Declaration
-from fem_mbs.display import Shown
+from fem_mbs.declarations.declaration import Declaration, choose
+from fem_mbs.display import Shown, saved
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.functions.parameters import Parameters
 from fem_mbs.model.building import Building
 from fem_mbs.model.calls import Built, adds, named, named_calls
 from fem_mbs.model.compiled import CompiledModel, compile_model
@@ -33,20 +35,24 @@ from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, S
 from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.ties import Tie
+from fem_mbs.model.copies.copying import copies_of
+from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits, check_fields
-from fem_mbs.model.geometry import Arc, Line, NamedNode, PlacedMesh, Polyline
+from fem_mbs.model.geometry import NamedNode, PlacedMesh
 from fem_mbs.model.initial import Assembly, Initial, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.loads.frames import BaseExcitation, Centrifugal
 from fem_mbs.model.loads.temperature import Temperature
-from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction
+from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction, NamedParameter
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
+from fem_mbs.model.parts.grids import GRIDS, Arc, Line, Polyline
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.shells import Shell
 from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
 from fem_mbs.model.records import Body, InitialSpeed, InitialVelocity, JointCoordinate, Step
+from fem_mbs.model.registry import TABLES
 from fem_mbs.model.sensors.kinds import sensor_docstring, sensor_kind
 from fem_mbs.model.steps import StepCalls
 from fem_mbs.model.watching import CheckRequest, EventRule
@@ -90,6 +96,8 @@ class Model(StepCalls, Shown):
             )
         self.building = Building(dimension)
         self.specifications: list[Declaration] = []
+        #: keys at the top of a model file that had expressions of parameters, as they stood there
+        self.expressed: dict[str, Any] = {}
         self.title, self.elimination = title, bool(elimination)
         self.gravity = np.zeros(dimension) if gravity is None else self.building.vector(gravity, "Model", "gravity")
         self.field_names = check_fields(fields)
@@ -114,14 +122,43 @@ class Model(StepCalls, Shown):
         Raises:
             ModelError: it does not fit the model.
         """
+        if isinstance(declaration, Copy):
+            tables = {kind: table.name for table in TABLES for kind in table.declarations}
+            known = [(tables.get(type(d), ""), d) for d in self.specifications if not isinstance(d, Copy)]
+            for _, made in copies_of(declaration, known, self.dimension):
+                self.add(made)
         declaration.build(self.building)
         self.specifications.append(declaration if said is None else said)
+
+    @named("Parameter")
+    def parameter(self, name: str, value: float | int | str, unit: str = "", text: str = "") -> float | int:
+        """Name a number, which the results record, and return it.
+
+        Args:
+            name: by which expressions call it.
+            value: a number, or an expression of parameters that the model has ("2*a + b/2").
+            unit: for reports.
+            text: what it is.
+
+        Raises:
+            ModelError: the name cannot stand in expressions or is taken; an expression without a value.
+        """
+        said = NamedParameter(name, value, unit, text)
+        if isinstance(value, str):
+            known = Parameters(self.building.parameters)
+            said = NamedParameter(
+                name, **NamedParameter.worked({"value": value}, known, said.thing), unit=unit, text=text
+            )
+            said.express({"value": value})
+        self.add(said)
+        return self.building.parameters[name]
 
     # What the building has.
     dimension = Built()
     n_nodes = Built()
     positions = Built()
     single_elements = Built()
+    parameters = Built()
     materials = Built()
     solid_materials = Built()
     solid_groups = Built()
@@ -152,6 +189,7 @@ class Model(StepCalls, Shown):
 
     # What can be said of a machine.
     units = adds(DisplayUnits)
+    copy = adds(Copy)
     assembly = adds(Assembly)
     initial = adds(Initial)
     initial_speed = adds(StartSpeed)
@@ -224,15 +262,21 @@ class Model(StepCalls, Shown):
         self.add(LinearMaterial(name, E, nu, density, G, expansion, stiffness=stiffness, solid=True))
 
     @named("Mesh")
-    def line(self, name: str, start: ArrayLike, end: ArrayLike, n: int) -> None:
-        """Add a straight mesh of n line cells with the sets "all", "start" and "end"."""
-        self.add(PlacedMesh(name, line=Line(start, end, n)))
+    def line(
+        self, name: str, start: ArrayLike, end: ArrayLike, n: int, points: Mapping[str, float] | None = None
+    ) -> None:
+        """Add a straight mesh of n line cells with the sets "all", "start" and "end", and those of ``points``:
+        fractions of the way by name."""
+        self.add(PlacedMesh(name, line=Line(start, end, n, points)))
 
     @named("Mesh")
-    def polyline(self, name: str, points: ArrayLike, n: int | Sequence[int]) -> None:
+    def polyline(
+        self, name: str, points: ArrayLike, n: int | Sequence[int], named: Mapping[str, float] | None = None
+    ) -> None:
         """Add straight segments through points (k, dimension), n line cells each (a number or a list): sets "all",
-        "segment_1" ..., "start", "end", and the points themselves, "corner_1" (the first) ..."""
-        self.add(PlacedMesh(name, polyline=Polyline(points, n)))
+        "segment_1" ..., "start", "end", the points themselves, "corner_1" (the first) ..., and those of ``named``:
+        fractions of the whole length by name."""
+        self.add(PlacedMesh(name, polyline=Polyline(points, n, named)))
 
     @named("Mesh")
     def arc(
@@ -243,9 +287,23 @@ class Model(StepCalls, Shown):
         angles: ArrayLike,
         n: int,
         normal: ArrayLike = (0.0, 0.0, 1.0),
+        points: Mapping[str, float] | None = None,
     ) -> None:
-        """Add n line cells on a circle about ``normal``, between two angles [deg]; sets "all", "start", "end"."""
-        self.add(PlacedMesh(name, arc=Arc(center, radius, angles, n, normal)))
+        """Add n line cells on a circle about ``normal``, between two angles [deg]; sets "all", "start", "end", and
+        those of ``points``: fractions of the angle by name."""
+        self.add(PlacedMesh(name, arc=Arc(center, radius, angles, n, normal, points)))
+
+    def grid(self, name: str, shape: str, **options: Any) -> None:
+        """Add a structured mesh of plane or solid cells.
+
+        Args:
+            name: by which others call it.
+            shape: "rectangle", "patch", "box", "block", "ring" or "tube".
+            options: as of `fem_mbs.meshes.grids`.
+        """
+        source = choose(GRIDS, shape, Owner("Mesh", name))
+        given: dict[str, Any] = {shape: source.call((), options)}
+        self.add(PlacedMesh(name, **given))
 
     def position(self, node: int) -> np.ndarray:
         """Return the position of a node (dimension,) [m] at the start."""
@@ -271,6 +329,16 @@ class Model(StepCalls, Shown):
     def node_displacement(self, a: int, b: int, direction: np.ndarray) -> JointCoordinate:
         """Return the displacement of node b against node a along a direction fixed in space."""
         return node_displacement(self.building, a, b, direction)
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as a model file (TOML) that `fem_mbs.load_model` reads back as the same model.
+
+        Paths of other files are written absolute, meshes of Python with all their nodes and cells.
+
+        Raises:
+            ModelError: what a file cannot hold, such as Python functions, or a mesh of Python that is too large.
+        """
+        saved(self, path)
 
     # --- to arrays -------------------------------------------------------------------------------------------------
     def compile(self, stepping: bool = True) -> CompiledModel:

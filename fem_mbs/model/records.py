@@ -113,8 +113,12 @@ class JointData:
 
 @dataclass(frozen=True)
 class Step:
-    """An analysis step: ``options`` are those that the user has given, of its kind (`fem_mbs.declarations.steps`)."""
+    """An analysis step: ``options`` are those that the user has given, of its kind (`fem_mbs.declarations.steps`).
+
+    ``expressed`` are options of a model file that had expressions of parameters, as they stood there.
+    """
 
     kind: str
     name: str
     options: dict[str, Any]
+    expressed: dict[str, Any] = field(default_factory=dict)

@@ -19,13 +19,14 @@ from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, S
 from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.ties import Tie
+from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits
 from fem_mbs.model.geometry import NamedNode, PlacedMesh
 from fem_mbs.model.initial import Assembly, Initial, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.loads.frames import BaseExcitation, Centrifugal
 from fem_mbs.model.loads.temperature import Temperature
-from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction
+from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction, NamedParameter
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
@@ -85,6 +86,7 @@ class Table:
 
 TABLES: Sequence[Table] = (
     Table("units", DisplayUnits, alone=True),
+    Table("parameters", NamedParameter, "parameter", many="named", single="value"),
     Table("material", LinearMaterial, many="named"),
     Table("section", CrossSection, many="named"),
     Table("function", NamedFunction, many="named", single="spec"),
@@ -131,6 +133,7 @@ TABLES: Sequence[Table] = (
     Table("rotor", RotorAxis),
     Table("initial", Initial, alone=True),
     Table("initial_speed", StartSpeed),
+    Table("copy", Copy),
     Table("sensor", SensorRequest, kinds=sensor_kinds),
     Table("event", EventRule),
     Table("check", CheckRequest),

@@ -16,15 +16,17 @@ from fem_mbs.modelfile.schema import TABLES, Document, Table
 
 __all__ = ["model_schema", "schema_text"]
 
-_NUMBERS = {"type": "array", "items": {"type": "number"}}
+#: A number, or an expression of parameters.
+_NUMBER: dict[str, Any] = {"type": ["number", "string"]}
+_NUMBERS = {"type": "array", "items": _NUMBER}
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 
 #: Kind of value -> what JSON Schema says of it; kinds that are not here may be anything.
 _KINDS: dict[K.Kind, dict[str, Any]] = {
-    K.NUMBER: {"type": "number"},
-    K.NUMBER_OR_INF: {"type": "number"},
-    K.WHOLE: {"type": "integer", "minimum": 0},
-    K.CELL_COUNT: {"type": "integer", "minimum": 1},
+    K.NUMBER: _NUMBER,
+    K.NUMBER_OR_INF: _NUMBER,
+    K.WHOLE: {"type": ["integer", "string"], "minimum": 0},
+    K.CELL_COUNT: {"type": ["integer", "string"], "minimum": 1},
     K.DIMENSION: {"enum": [2, 3]},
     K.TEXT: {"type": "string"},
     K.FILE: {"type": "string"},
@@ -34,9 +36,9 @@ _KINDS: dict[K.Kind, dict[str, Any]] = {
     K.FLAG: {"type": "boolean"},
     K.VECTOR: _NUMBERS,
     K.VECTOR_ANY: _NUMBERS,
-    K.NUMBER_OR_VECTOR: {"anyOf": [{"type": "number"}, _NUMBERS]},
-    K.NUMBER_OR_PAIR: {"anyOf": [{"type": "number"}, _NUMBERS]},
-    K.RATIOS: {"anyOf": [{"type": "number"}, _NUMBERS]},
+    K.NUMBER_OR_VECTOR: {"anyOf": [_NUMBER, _NUMBERS]},
+    K.NUMBER_OR_PAIR: {"anyOf": [_NUMBER, _NUMBERS]},
+    K.RATIOS: {"anyOf": [_NUMBER, _NUMBERS]},
     K.PLACES: {"anyOf": [{"type": "string"}, _TEXTS]},
     K.WORDS: {"anyOf": [{"type": "string"}, _TEXTS]},
     K.FUNCTION: {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "object"}]},
@@ -52,7 +54,11 @@ def model_schema() -> dict[str, Any]:
 
 
 def _table(table: Table) -> dict[str, Any]:
-    entry = _KINDS[K.FUNCTION] if table.single else _object(table.declaration)
+    entry = _object(table.declaration)
+    if table.single:
+        kind = table.declaration.keys()[table.single].kind
+        alone = _KINDS[kind] if isinstance(kind, K.Kind) else _object(kind)
+        entry = alone if "anyOf" in alone else {"anyOf": [alone, entry]}
     if table.name == "step":  # the options depend on the type
         entry["properties"]["type"]["enum"] = list(step_kinds())
         for kind in step_kinds().values():

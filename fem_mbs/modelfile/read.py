@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,13 +23,19 @@ from fem_mbs.declarations.declaration import Declaration, choose
 from fem_mbs.declarations.kinds import FILE, FUNCTION, SHAPES, shown
 from fem_mbs.declarations.steps import step_kind
 from fem_mbs.errors import InputError, MeshError, ModelError, Owner
+from fem_mbs.functions.parameters import Parameters
+from fem_mbs.model.copies.copying import copies_of
+from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.geometry import PlacedMesh
+from fem_mbs.model.materials import NamedParameter
 from fem_mbs.model.model import Model
 from fem_mbs.model.parts.reduced import MovingPart
 from fem_mbs.modelfile.parts import part_of
+from fem_mbs.modelfile.paths import refuse_idle, with_values
 from fem_mbs.modelfile.schema import TABLES, Document, Table
 
 __all__ = [
+    "MAX_BYTES",
     "Entry",
     "ModelFile",
     "build_model",
@@ -62,31 +68,46 @@ class ModelFile:
     path: Path
     top: Document
     entries: dict[str, list[Entry]] = field(default_factory=dict)
+    parameters: Parameters = field(default_factory=Parameters)
 
     def error(self, place: str, text: str) -> ModelError:
         return ModelError(text, place=place, file=str(self.path))
 
 
-def load_model(path: str | Path) -> Model:
+def load_model(path: str | Path, values: Mapping[str, Any] | Sequence[str] = ()) -> Model:
     """Return the model that a file describes.
+
+    Args:
+        path: of the model file.
+        values: other values of parameters by their names, or of any keys by their paths ("section.rod.diameter"); or
+            texts "PATH=VALUE" as on the command line.
 
     Raises:
         ModelError, MeshError: one line that names file, table and key.
     """
-    return build_model(read_model_file(path))
+    return build_model(read_model_file(path, values))
 
 
 # ---- reading --------------------------------------------------------------------------------------------------------
 
 
-def read_model_file(path: str | Path) -> ModelFile:
-    """Read a file and check its tables, keys and types of values.
+def read_model_file(path: str | Path, values: Mapping[str, Any] | Sequence[str] = ()) -> ModelFile:
+    """Read a file and check its tables, keys and types of values; ``values`` as of `load_model`.
 
     Raises:
-        ModelError: the file cannot be read, is not TOML, or does not follow the schema.
+        ModelError: the file cannot be read, is not TOML, or does not follow the schema; a path that leads nowhere, or
+            a parameter that nothing uses.
     """
     path = Path(path)
-    return check_model_data(path, parse_model_file(path))
+    data = parse_model_file(path)
+    if not values:
+        return check_model_data(path, data)
+    check_model_data(path, data)
+    changed, paths = with_values(data, path, values)
+    file = check_model_data(path, changed)
+    for name, keys in paths:
+        refuse_idle(name, keys, file.parameters)
+    return file
 
 
 def check_model_data(path: Path, data: Mapping[str, Any]) -> ModelFile:
@@ -96,12 +117,50 @@ def check_model_data(path: Path, data: Mapping[str, Any]) -> ModelFile:
         ModelError: they do not follow the schema.
     """
     listed = {k: v for k, v in data.items() if k in _BY_NAME}
-    file = ModelFile(path, _checked(path, "", Document, {k: v for k, v in data.items() if k not in _BY_NAME}))
+    parameters = _parameters(path, data)
+    file = ModelFile(path, Document(), parameters=parameters)
+    if "parameters" in listed:  # before what uses them
+        _named_entries(file, _BY_NAME["parameters"], listed["parameters"])
+    top = {k: v for k, v in data.items() if k not in _BY_NAME}
+    file = replace(file, top=_checked(path, "", Document, top, parameters))
     for table in TABLES:
         if table.name in listed:
             check = _named_entries if table.many == "named" else _listed_entries
             file.entries[table.name] = check(file, table, listed[table.name])
+    for entry in file.entries.get("copy", []):
+        _expand(file, entry)
     return file
+
+
+def _expand(file: ModelFile, copy: Entry) -> None:
+    """Add what a copy makes to the tables of a file."""
+    said = [
+        (table.name, entry.keys)
+        for table in TABLES
+        if table.name not in ("step", "copy")
+        for entry in file.entries.get(table.name, [])
+    ]
+    try:
+        made = copies_of(copy.keys, said, file.top.dimension)
+    except ModelError as error:
+        raise error.at(copy.place, str(file.path)) from None
+    for name, declaration in made:
+        entries = file.entries.setdefault(name, [])
+        label = getattr(declaration, "name", None) or f"{name} {len(entries) + 1}"
+        entries.append(Entry(_BY_NAME[name], label, declaration, copy.place))
+
+
+def _parameters(path: Path, data: Mapping[str, Any]) -> Parameters:
+    """Return the parameters of a file, whose names are checked; their own keys and values are when they are read."""
+    given, functions = (data.get(name) for name in ("parameters", "function"))
+    found = given if isinstance(given, dict) else {}
+    try:
+        return Parameters(
+            {k: v.get("value") if isinstance(v, dict) else v for k, v in found.items()},
+            functions if isinstance(functions, dict) else (),
+        )
+    except ModelError as error:
+        raise error.at(_BY_NAME["parameters"].place(error.owner.name), str(path)) from None
 
 
 def parse_model_file(path: Path) -> dict[str, Any]:
@@ -154,13 +213,22 @@ def _named_entries(file: ModelFile, table: Table, value: Any) -> list[Entry]:
         place = table.place(name) if name.isprintable() else f"[{table.name}]"
         if not name.strip() or not name.isprintable():
             raise file.error(place, f"the name {shown(name)} must be a text of one line")
-        if table.single:  # functions may be a number or a text as well
+        if table.single:  # may be a number or a text as well
+            spread = table.declaration.keys()[table.single].kind is not FUNCTION
             if isinstance(keys, (bool, list)) or not isinstance(keys, (int, float, str, dict)):
-                raise file.error(place, f"{shown(keys)} must be a number, an expression of t or a table with its kind")
-            keys = {table.single: keys}
+                what = (
+                    "an expression or a table with its value"
+                    if spread
+                    else "an expression of t or a table with its kind"
+                )
+                raise file.error(place, f"{shown(keys)} must be a number, {what}")
+            if not (spread and isinstance(keys, dict)):
+                keys = {table.single: keys}
         elif not isinstance(keys, dict):
             raise file.error(f"[{table.name}]", f"{name} = {shown(keys)} must be a table: write [{table.name}.NAME]")
-        entries.append(Entry(table, name, _checked(file.path, place, table.declaration, keys, name=name), place))
+        entries.append(
+            Entry(table, name, _checked(file.path, place, table.declaration, keys, file.parameters, name=name), place)
+        )
     return entries
 
 
@@ -181,7 +249,7 @@ def _listed_entries(file: ModelFile, table: Table, value: Any) -> list[Entry]:
         else:
             default = {"name": f"{table.name} {number}"} if _names_itself(table) else {}
             declaration = table.declaration if table.kinds is None else _kind_of(file, place, table, keys)
-            checked = _checked(file.path, place, declaration, {**default, **keys})
+            checked = _checked(file.path, place, declaration, {**default, **keys}, file.parameters)
         if named and name in names:
             raise file.error(place, "the name is already taken; choose another")
         names.add(name)
@@ -193,7 +261,9 @@ def _kind_of(file: ModelFile, place: str, table: Table, given: Mapping[str, Any]
     """Return the declaration that the kind of an entry chooses."""
     assert table.kinds is not None
     own = table.declaration.in_file()
-    head: Any = _checked(file.path, place, table.declaration, {k: v for k, v in given.items() if k in own})
+    head: Any = _checked(
+        file.path, place, table.declaration, {k: v for k, v in given.items() if k in own}, file.parameters
+    )
     try:
         return choose(table.kinds(), head.kind, head.thing)
     except ModelError as error:
@@ -206,17 +276,37 @@ def _names_itself(table: Table) -> bool:
     return said is not None and bool(said.shows)
 
 
-def _checked(path: Path, place: str, declaration: type[Declaration], given: Mapping[str, Any], **own: Any) -> Any:
+def _checked(
+    path: Path,
+    place: str,
+    declaration: type[Declaration],
+    given: Mapping[str, Any],
+    parameters: Parameters,
+    **own: Any,
+) -> Any:
     """Return the declaration of one table; the first thing that is wrong is reported, unknown keys before what is
     missing."""
     try:
-        return _from_folder(declaration.read(given, declaration.owner, **own), path.parent)
+        values = declaration.worked(given, parameters, declaration.owner)
+        found = _from_folder(declaration.read(values, declaration.owner, **own), path.parent)
+        found.express(_expressed(given, values, path.parent))
+        return found
     except ModelError as error:
         if error.key in given and error.key not in declaration.in_file():
             tables = list(_BY_NAME) if declaration is Document else []
             text, remedy = _unknown(error.key, [*declaration.in_file(), *tables])
             error = ModelError(text, owner=error.owner, key=error.key, remedy=remedy)
-        raise error.at(place, str(path)) from None
+        raise error.at(place, str(path), inside=_of_parameter(error, own.get("name"))) from None
+
+
+def _of_parameter(error: InputError, name: Any) -> bool:
+    """Return whether an error is that of a parameter that a table uses, not of the table itself."""
+    return error.owner.word == NamedParameter.owner and error.owner.name not in ("", name)
+
+
+def _expressed(given: Mapping[str, Any], values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the keys whose values had expressions of parameters, with the paths of functions from a folder."""
+    return {k: _function_from(v, folder) for k, v in given.items() if values[k] != v}
 
 
 def _from_folder(declaration: Declaration, folder: Path) -> Declaration:
@@ -259,7 +349,7 @@ def _unknown(name: str, known: list[str]) -> tuple[str, str]:
 
 def _checked_step(file: ModelFile, place: str, keys: type[Declaration], given: Mapping[str, Any]) -> Any:
     """Check a step: its own keys, and the options of the kind that its type names."""
-    checked = _checked(file.path, place, keys, {k: v for k, v in given.items() if k in keys.in_file()})
+    checked = _checked(file.path, place, keys, {k: v for k, v in given.items() if k in keys.in_file()}, file.parameters)
     try:
         kind = step_kind(checked.type)
     except ModelError as error:
@@ -277,11 +367,13 @@ def _checked_step(file: ModelFile, place: str, keys: type[Declaration], given: M
                 file=str(file.path),
                 remedy=remedy,
             )
+    owner = Owner("Step", checked.name or kind.name)
     try:
-        kind.Options.read(options, Owner("Step", checked.name or kind.name))
+        values = kind.Options.worked(options, file.parameters, owner)
+        kind.Options.read(values, owner)
     except ModelError as error:
-        raise error.at(place, str(file.path)) from None
-    return kind.name, checked.name or kind.name, options
+        raise error.at(place, str(file.path), inside=_of_parameter(error, "")) from None
+    return kind.name, checked.name or kind.name, values, {k: v for k, v in options.items() if values[k] != v}
 
 
 # ---- building -------------------------------------------------------------------------------------------------------
@@ -300,9 +392,13 @@ def build_model(file: ModelFile) -> Model:
     with np.errstate(all="ignore"):
         with _located(file, None):
             model = Model(**{"dimension": 3, **file.top.given("order")})
+            model.expressed = dict(file.top.expressed)
         for entry in _in_order(file):
             with _located(file, entry):
                 _add(model, entry, solid)
+    idle = [name for name in file.parameters if name not in file.parameters.used]
+    if idle:
+        model.warnings.append(f"parameters that nothing uses: {', '.join(idle)}")
     return model
 
 
@@ -316,8 +412,8 @@ def _in_order(file: ModelFile) -> list[Entry]:
         return found
     order = [file.top.order] if isinstance(file.top.order, str) else file.top.order
     places = {label: i for i, label in enumerate(order)}
-    steps = [e for e in found if e.type.name == "step"]
-    labels = {f"{e.type.name}.{e.name}": e for e in found if e.type.name != "step"}
+    steps = [e for e in found if e.type.name in ("copy", "step")]
+    labels = {f"{e.type.name}.{e.name}": e for e in found if e not in steps}
     missing = [label for label in labels if label not in places]
     unknown = [label for label in order if label not in labels]
     if missing or unknown or len(places) < len(order):
@@ -392,11 +488,18 @@ def _references(spec: Any, depth: int) -> Iterator[str]:
 def _add(model: Model, entry: Entry, solid: set[str]) -> None:
     """Add the declaration; ``solid``: meshes whose plane and solid cells are wanted."""
     said = entry.keys
-    if entry.type.name == "step":
-        kind, title, options = said
+    if isinstance(said, Copy):
+        model.specifications.append(said)
+    elif entry.type.name == "step":
+        kind, title, options, expressed = said
         getattr(model, f"{kind}_step")(name=title, **options)
+        model.steps[-1] = replace(model.steps[-1], expressed=expressed)
     elif isinstance(said, PlacedMesh) and said.file is not None and said.cells == "auto":
-        model.add(replace(said, cells="all" if entry.name in solid else "lines"))
+        placed = replace(said, cells="all" if entry.name in solid else "lines")
+        placed.express(said.expressed)
+        if said.made:
+            placed.mark_made()
+        model.add(placed)
     elif isinstance(said, MovingPart):
         path = said.file or ""
         if "\0" in path:

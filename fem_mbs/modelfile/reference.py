@@ -39,6 +39,13 @@ default and on this page SI; `[units]` tells another set, and the units in which
 `"ground"`. Where one node is needed, the set must hold one. Points are given in global coordinates of the start and
 travel with their body.
 
+A node of a mesh can also be named by its number, `"rod:#12"`.
+
+**Expressions of parameters** can stand wherever a number stands, as a text: `"2*a + b/2"`, `[0, "-L*sin(phi)"]`. They
+know the names of `[parameters]` and what expressions of functions know (see `[function.NAME]`). In functions of time
+and in expressions of x, y, z, parameters stand beside these variables. Where a key takes words or names, a text is a
+word. A whole number may be a result within round-off of one. See [building models](building-models.md).
+
 **Functions of time** can be given as a number, as the name of a `[function.NAME]`, as an expression of `t`
 (`"0.1*sin(20*t)"`) or as a table with its kind (`{kind = "ramp", duration = 0.1}`), in place or by name.
 """
@@ -152,6 +159,8 @@ def _lines() -> Iterator[str]:
 
 
 def _title(table: Table) -> str:
+    if table.name == "parameters":
+        return "`[parameters]`"
     if table.name == "initial":
         return "`[initial]` or `[[initial]]`"
     if table.name in ("assembly", "units"):

@@ -11,16 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fem_mbs.declarations.declaration import Declaration, plain
-from fem_mbs.declarations.kinds import FILE, FUNCTION, SHAPES, shapes_of
+from fem_mbs.declarations.kinds import FILE, FUNCTION, PLACE, PLACES, SHAPES, shapes_of
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.files import write_atomic
+from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.building import Building
+from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.geometry import PlacedMesh
 from fem_mbs.model.model import Model
+from fem_mbs.model.parts.grids import inline_of
 from fem_mbs.model.parts.reduced import MovingPart
 from fem_mbs.modelfile.parts import part_of
-from fem_mbs.modelfile.read import load_model
+from fem_mbs.modelfile.read import MAX_BYTES, load_model
 from fem_mbs.modelfile.schema import TABLES, Document
 
 __all__ = ["model_data", "model_text", "toml_value", "write_model"]
@@ -32,9 +37,17 @@ def write_model(model: Model, path: str | Path) -> None:
     """Write a model as a model file, with paths of other files absolute.
 
     Raises:
-        ModelError: parts of the model that a file cannot hold, such as Python functions and elements without a table.
+        ModelError: parts of the model that a file cannot hold, such as Python functions and elements without a table,
+            or a mesh of Python that is too large.
     """
-    write_atomic(Path(path), model_text(model_data(model)), "Model file")
+    text = model_text(model_data(model))
+    if len(text.encode()) > MAX_BYTES:
+        raise ModelError(
+            f"its model file would be larger than {MAX_BYTES >> 20} MB, more than is read",
+            owner=Owner("Model"),
+            remedy="give its meshes as files (`model.mesh(name, path)`)",
+        )
+    write_atomic(Path(path), text, "Model file")
 
 
 def model_data(model: Model) -> dict[str, Any]:
@@ -50,6 +63,7 @@ def model_data(model: Model) -> dict[str, Any]:
     data = top.as_table()
     if model.gravity.any():
         data["gravity"] = model.gravity.tolist()
+    data |= model.expressed
     tables = {declaration: table for table in TABLES for declaration in table.declarations}
     numbers: dict[str, int] = {}
     order, labels = [], []
@@ -57,12 +71,17 @@ def model_data(model: Model) -> dict[str, Any]:
         table = tables.get(type(said))
         if table is None:
             raise ModelError(f"a {type(said).__name__} of Python has no table in a model file", owner=said.owner)
-        entry = _entry(said)
-        if table.many == "named":
+        entry = {} if said.made else _entry(said) | _places(model.building, said)
+        if said.made:  # by a copy, which is written instead
+            pass
+        elif table.many == "named":
             named = data.setdefault(table.name, {})
-            named[said.name] = entry[table.single] if table.single else entry  # type: ignore[attr-defined]
+            alone = table.single and [*entry] == [table.single]
+            named[said.name] = entry[table.single] if alone else entry  # type: ignore[attr-defined]
         else:
             data.setdefault(table.name, []).append(entry)
+        if isinstance(said, Copy):
+            continue
         numbers[table.name] = numbers.get(table.name, 0) + 1
         name = getattr(said, "name", None) or f"{table.name} {numbers[table.name]}"
         labels.append(f"{table.name}.{name}")
@@ -79,7 +98,7 @@ def model_data(model: Model) -> dict[str, Any]:
                 owner=Owner("Step", step.name),
                 remedy="give each a name of its own",
             )
-        data.setdefault("step", []).append({"type": step.kind, **name, **options})
+        data.setdefault("step", []).append({"type": step.kind, **name, **options, **step.expressed})
     return data
 
 
@@ -87,6 +106,8 @@ def _entry(said: Declaration) -> dict[str, Any]:
     """Return the keys of one table."""
     if isinstance(said, PlacedMesh) and isinstance(said.mesh, (str, Path)):
         said = replace(said, mesh=None, file=str(said.mesh))
+    if isinstance(said, PlacedMesh) and isinstance(said.mesh, Mesh):
+        said = replace(said, mesh=None, inline=inline_of(said.mesh))
     for name, given in said.keys().items():
         if given.file is None and name != "name":
             value = getattr(said, name)
@@ -98,7 +119,39 @@ def _entry(said: Declaration) -> dict[str, Any]:
         if name in entry and given.kind in (FILE, FUNCTION, SHAPES):
             value = plain(getattr(said, field))
             entry[name] = _absolute(shapes_of(value) if given.kind is SHAPES else value, given.kind is FILE)
+    known = said.in_file()
+    for name, value in said.expressed.items():  # a file stays one of its parameters
+        if name in known and known[name][1].kind is not SHAPES:
+            entry[name] = _absolute(value, False) if known[name][1].kind is FUNCTION else value
     return entry
+
+
+def _places(building: Building, said: Declaration) -> dict[str, Any]:
+    """Return the keys whose places are nodes by their indices, with the names of these nodes."""
+    found = {}
+    for name, (field, given) in said.in_file().items():
+        value = getattr(said, field)
+        many = not isinstance(value, (str, int, np.integer)) and value is not None
+        if given.kind in (PLACE, PLACES) and any(
+            isinstance(v, (int, np.integer)) for v in (value if many else [value])
+        ):
+            names = [
+                _place_of(building, v, said) if not isinstance(v, str) else v for v in (value if many else [value])
+            ]
+            found[name] = names if many else names[0]
+    return found
+
+
+def _place_of(building: Building, node: Any, said: Declaration) -> str:
+    """Return the name of a node: of a body, a single node, or of a mesh by its number there."""
+    for named in (building.named_nodes, {name: body.node for name, body in building.bodies.items()}):
+        for name, index in named.items():
+            if index == node:
+                return name
+    for name, (mesh, first) in building.meshes.items():
+        if first <= node < first + len(mesh.points):
+            return f"{name}:#{mesh.point_ids[int(node) - first]}"
+    raise ModelError(f"node {node} has no name that a model file could use", owner=said.thing, remedy="name a place")
 
 
 def _absolute(value: Any, file: bool) -> Any:
@@ -151,6 +204,10 @@ def model_text(data: Mapping[str, Any]) -> str:
         head = _key(name)
         if isinstance(value, list):
             parts += [f"[[{head}]]\n{_lines(entry)}" for entry in value]
+            continue
+        single = [not isinstance(v, dict) for v in value.values()]
+        if sorted(single, reverse=True) != single:  # tables would come behind them, in another order
+            parts.append(f"[{head}]\n{_lines(value)}")
             continue
         own = {k: v for k, v in value.items() if not isinstance(v, dict)}
         if own or not value:

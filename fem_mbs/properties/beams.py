@@ -549,6 +549,7 @@ def section_triads(
     orientation_q: ArrayLike | None = None,
     owner: str = "Beam",
     curved: bool = False,
+    default: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return axes (ex, ey, ez) in the columns of A_p, A_q (n, 3, 3), in global axes.
 
@@ -560,6 +561,7 @@ def section_triads(
     Args:
         ex_p, ex_q: (n, 3) unit tangents of the ends.
         orientation_p, orientation_q: (n, 3) or None.
+        default: (3, 3) unit vectors in rows that take the place of the global axes.
 
     Raises:
         ModelError: an orientation vector has no length or is parallel to its beam.
@@ -569,7 +571,8 @@ def section_triads(
             _from_vector(ex_p, np.broadcast_to(orientation_p, ex_p.shape), owner),
             _from_vector(ex_q, np.broadcast_to(orientation_q, ex_q.shape), owner),
         )
-    both = np.stack([ex_p, ex_q])
+    frame = np.eye(3) if default is None else default
+    both = np.stack([ex_p, ex_q]) @ frame.T  # in these axes
     across = np.sqrt(np.maximum(1.0 - both**2, 0.0))  # sines of the angles to the global axes
     if curved:
         least = across.reshape(-1, 3).min(axis=0)[[2, 1, 0]]
@@ -578,9 +581,9 @@ def section_triads(
         rule = np.full(both.shape[:2], axis)
     else:
         rule = np.where(np.hypot(both[..., 0], both[..., 1]) > math.radians(0.1), 2, 1)
-    vector = np.eye(3)[rule]
+    vector = frame[rule]
     # rule z: the vector is ez, hence ey = ez x ex; the others: it is ey
-    towards = np.where((rule == 2)[..., None], np.cross(vector, both), vector)
+    towards = np.where((rule == 2)[..., None], np.cross(vector, np.stack([ex_p, ex_q])), vector)
     return _from_vector(ex_p, towards[0], owner), _from_vector(ex_q, towards[1], owner)
 
 

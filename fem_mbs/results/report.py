@@ -209,6 +209,7 @@ class Summary(Record):
     title: str = entry("of the model")
     version: str = entry("of fem-mbs")
     model: ModelCounts = entry()
+    parameters: dict[str, float] | None = entry("of the model, by name", optional=True)
     assembly: ClosingReport | None = entry(optional=True)
     steps: list[StepReport] = entry("in the order of the model")
     checks: list[CheckReport] | None = entry("of runs that have ended", optional=True)

@@ -8,13 +8,11 @@ messages count tables); ``gravity`` alone is a key before the first table.
 from __future__ import annotations
 
 import copy
-import difflib
 import hashlib
 import itertools
 import json
 import math
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -24,14 +22,15 @@ from typing import Any
 from fem_mbs.declarations.declaration import plain
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import InputError, ModelError
+from fem_mbs.modelfile.paths import NUMBER, WHOLE, locate, refuse_idle, set_value, split_path, value_of
 from fem_mbs.modelfile.read import check_model_data
-from fem_mbs.modelfile.schema import TABLES, Document
 
 __all__ = [
     "MAX_VARIANTS",
     "Parameter",
     "Variant",
     "changed",
+    "folder_name",
     "make_parameters",
     "make_variants",
     "values_of",
@@ -39,10 +38,7 @@ __all__ = [
 
 MAX_VARIANTS = 100_000  # of one sweep
 
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_RANGE = re.compile(rf"({_NUMBER}):({_NUMBER}):({_NUMBER})")
-_WHOLE = re.compile(r"[+-]?\d+")
-_BY_NAME = {t.name: t for t in TABLES}
+_RANGE = re.compile(rf"({NUMBER}):({NUMBER}):({NUMBER})")
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ def values_of(text: str, path: str = "values") -> list[Any]:
         ModelError: nothing is listed, or a range has no values.
     """
     values: list[Any] = []
-    for word in _split(text, ","):
+    for word in split_path(text, ","):
         word = word.strip()
         if not word:
             raise ModelError(
@@ -82,30 +78,11 @@ def values_of(text: str, path: str = "values") -> list[Any]:
         found = _RANGE.fullmatch(word)
         if found:
             values += _range(found, f"{path}={text}")
-        elif re.fullmatch(rf"{_NUMBER}:{_NUMBER}", word):
+        elif re.fullmatch(rf"{NUMBER}:{NUMBER}", word):
             raise ModelError(f"{path}={text}: {word} has no step; write START:STOP:STEP")
         else:
-            values.append(_value(word, f"{path}={text}"))
+            values.append(value_of(word, f"{path}={text}"))
     return values
-
-
-def _split(text: str, mark: str) -> list[str]:
-    """Split at ``mark`` outside of quotes and brackets."""
-    parts, depth, quote = [""], 0, ""
-    for character in text:
-        if quote:
-            quote = "" if character == quote else quote
-        elif character in "\"'":
-            quote = character
-        elif character in "[{":
-            depth += 1
-        elif character in "]}":
-            depth -= 1
-        elif character == mark and depth <= 0:
-            parts.append("")
-            continue
-        parts[-1] += character
-    return parts
 
 
 def _range(found: re.Match, where: str) -> list[float | int]:
@@ -124,23 +101,8 @@ def _range(found: re.Match, where: str) -> list[float | int]:
     values = [start + k * step for k in range(int(count) + 1)]
     if abs(values[-1] - stop) <= abs(step) * Decimal("1e-6"):
         values[-1] = stop
-    whole = all(_WHOLE.fullmatch(group) for group in found.groups())
+    whole = all(WHOLE.fullmatch(group) for group in found.groups())
     return [int(v) if whole else float(v) for v in values]
-
-
-def _value(word: str, where: str) -> Any:
-    if _WHOLE.fullmatch(word) and len(word) < 1000:
-        return int(word)
-    if re.fullmatch(_NUMBER, word):
-        return float(word)
-    if word in ("true", "false"):
-        return word == "true"
-    if word[0] in "\"'[{":
-        try:
-            return tomllib.loads(f"value = {word}")["value"]
-        except tomllib.TOMLDecodeError as error:
-            raise ModelError(f"{word} is not a value of TOML ({error})", owner=where) from None
-    return word
 
 
 # --- parameters ------------------------------------------------------------------------------------------------------
@@ -170,9 +132,7 @@ def make_parameters(
         )
     found: list[Parameter] = []
     for path, values in pairs:
-        parts = [part.strip() for part in _split(path, ".")]
-        parts = [part[1:-1] if len(part) > 1 and part[0] == part[-1] and part[0] in "\"'" else part for part in parts]
-        keys = _locate(data, parts, path, file)
+        keys = locate(data, path, file)
         for other in found:
             shared = min(len(keys), len(other.keys))
             if keys[:shared] == other.keys[:shared]:
@@ -193,108 +153,33 @@ def _halves(text: str) -> tuple[str, str]:
     return path.strip(), values
 
 
-def _listing(names: Iterable[Any]) -> str:
-    names = list(names)
-    return ", ".join(map(str, names[:30])) + (f" and {len(names) - 30} more" if len(names) > 30 else "") or "nothing"
-
-
-def _locate(data: Mapping[str, Any], parts: list[str], path: str, file: Path) -> tuple[str | int, ...]:
-    """Return the keys and indices that lead to what a path names; the last key may be one that the file leaves to its
-    default."""
-
-    def missing(what: str, known: Iterable[Any]) -> ModelError:
-        known = [str(name) for name in known]
-        close = difflib.get_close_matches(str(parts[len(keys)]), known, n=1)
-        hint = f'; did you mean "{close[0]}"?' if close else ""
-        return ModelError(f"{path}: {what}{hint} (there are {_listing(known)})")
-
-    keys: list[str | int] = []
-    node: Any = data
-    if not all(parts):
-        raise ModelError(f"{path}: a part of the path is empty; write KIND.NAME.KEY")
-    for number, part in enumerate(parts):
-        last = number == len(parts) - 1
-        where = ".".join(parts[:number])
-        if isinstance(node, dict):
-            if part not in node:
-                # a key that has its default so far; what may stand there is seen when its values are checked
-                table = number == 0 or (parts[0] in _BY_NAME and parts[0] != "function" and number > 1)
-                top = number == 0 and Document.keys().get(part) is None
-                if not last or not table or top:
-                    raise missing(f"{file} has no {part!r}" if not where else f'{where} has no "{part}"', node)
-                return (*keys, part)
-            keys.append(part)
-        elif isinstance(node, list) and node and all(isinstance(entry, dict) for entry in node):
-            chosen = _entries(node, part, where)
-            if not chosen:
-                names = [_name_of(e, k, where) for k, e in enumerate(node)]
-                raise missing(f'there is no {where} "{part}"', names)
-            if len(chosen) > 1:
-                listed = " or ".join(f"{where}.{k + 1}" for k in chosen)
-                raise ModelError(f'{path}: {len(chosen)} tables are called {where} "{part}"; write {listed}')
-            keys.append(chosen[0])
-        elif isinstance(node, list):
-            if not re.fullmatch(r"\d+", part) or not 1 <= int(part) <= len(node):
-                raise missing(f'{where} = {shown(node)} has no "{part}"', range(1, len(node) + 1))
-            keys.append(int(part) - 1)
-        else:
-            raise ModelError(f"{path}: {where} = {shown(node)} is a single value, without parts")
-        node = node[keys[-1]]
-    whole = len(keys) <= 2 and isinstance(node, dict) and parts[0] != "function"
-    if whole or (len(keys) == 1 and parts[0] in _BY_NAME):
-        inside = node if isinstance(node, dict) else [_name_of(e, k, parts[0]) for k, e in enumerate(node)]
-        raise ModelError(f"{path}: this names a whole table; write {path}.KEY with one of {_listing(inside)}")
-    return tuple(keys)
-
-
-def _entries(entries: list[dict[str, Any]], part: str, kind: str) -> list[int]:
-    """Return the tables of a list that a word selects: by name, of steps by type too, or else the number, from 1."""
-    named = [k for k, entry in enumerate(entries) if entry.get("name") == part]
-    if not named and kind == "step":  # steps without a name are called by their type
-        named = [k for k, entry in enumerate(entries) if "name" not in entry and entry.get("type") == part]
-    if not named and re.fullmatch(r"\d+", part) and 1 <= int(part) <= len(entries):
-        named = [int(part) - 1]
-    return named
-
-
-def _name_of(entry: dict[str, Any], index: int, kind: str) -> str:
-    name = entry.get("name", entry.get("type") if kind == "step" else None)
-    return str(index + 1) if name is None else str(name)
-
-
 def _check_values(file: Path, data: Mapping[str, Any], parameters: list[Parameter]) -> None:
     """Check that every value is allowed at its place, the other parameters at their first values."""
     first = copy.deepcopy(dict(data))
     for p in parameters:
-        _set(first, p.keys, p.values[0])
+        set_value(first, p.keys, p.values[0])
     for p in parameters:
         for value in p.values:
             trial = copy.deepcopy(first)
-            _set(trial, p.keys, value)
+            set_value(trial, p.keys, value)
             try:
-                check_model_data(file, trial)
+                read = check_model_data(file, trial)
             except InputError as error:
                 raise type(error)(f"{p.path} = {shown(value)}: {error}") from None
             except (TypeError, ValueError, OverflowError) as error:  # of types that no file can hold
                 raise ModelError(f"{p.path} = {shown(value)}: cannot stand in a model file ({error})") from None
-
-
-def _set(data: dict[str, Any], keys: tuple[str | int, ...], value: Any) -> None:
-    node: Any = data
-    for key in keys[:-1]:
-        node = node[key]
-    node[keys[-1]] = value
+            refuse_idle(p.path, p.keys, read.parameters)
 
 
 def _labelled(parameters: list[Parameter]) -> list[Parameter]:
     """Return short names: the last parts of the paths, as many as tell them apart."""
     out = []
     for p in parameters:
-        parts = _split(p.path, ".")
+        parts = split_path(p.path, ".")
         for count in range(1, len(parts) + 1):
             label = ".".join(parts[-count:]).strip()
             if not label.isdigit() and not re.match(r"\d+(\.|$)", label):
-                others = (_split(o.path, ".")[-count:] for o in parameters if o is not p)
+                others = (split_path(o.path, ".")[-count:] for o in parameters if o is not p)
                 if all(other != parts[-count:] for other in others):
                     break
         out.append(replace(p, label=label))
@@ -321,7 +206,7 @@ def make_variants(parameters: Sequence[Parameter], zipped: bool = False) -> list
     )
     variants, names = [], set()
     for values in combinations:
-        name = _folder(parameters, values)
+        name = folder_name(parameters, values)
         if name.lower() in names:  # of a file system that knows no capitals
             name = f"{name[:80]}~{_short_digest(values)}"
         names.add(name.lower())
@@ -333,11 +218,12 @@ def changed(data: Mapping[str, Any], parameters: Sequence[Parameter], values: Se
     """Return the tables of a file with other values."""
     out = copy.deepcopy(dict(data))
     for p, value in zip(parameters, values):
-        _set(out, p.keys, copy.deepcopy(value))
+        set_value(out, p.keys, copy.deepcopy(value))
     return out
 
 
-def _folder(parameters: Sequence[Parameter], values: Sequence[Any]) -> str:
+def folder_name(parameters: Sequence[Parameter], values: Sequence[Any]) -> str:
+    """Return the name of the folder of a variant."""
     full = ",".join(f"{p.label}={shown(v) if not isinstance(v, str) else v}" for p, v in zip(parameters, values))
     name = re.sub(r"[^A-Za-z0-9_.,=+-]+", "_", full).strip(".")
     return name if name == full and len(name) <= 100 else f"{name[:80]}~{_short_digest(values)}"

@@ -44,6 +44,7 @@ def collect(results: Results) -> list[Quantity]:
         for check in summary.checks or []:
             out.append((f"check.{check.case}", check.measured, ""))
             out.append((f"check.{check.case}.pass", float(check.passed), ""))
+        out += [(f"parameter.{name}", value, "") for name, value in (summary.parameters or {}).items()]
         out.append(("model.unknowns", summary.model.unknowns, ""))
     return [(name, float(value), unit) for name, value, unit in out if _is_number(value) and math.isfinite(value)]
 

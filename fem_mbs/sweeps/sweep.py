@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -33,10 +33,16 @@ from fem_mbs.sweeps.parameters import Parameter, Variant, changed, make_paramete
 from fem_mbs.sweeps.quantities import collect
 from fem_mbs.sweeps.table import CSV, JSON, SweepParameter, SweepRow, SweepTable
 
-__all__ = ["Plan", "SweepTable", "plan_sweep", "run_plan", "run_variant", "sweep"]
+__all__ = [
+    "OWN", "VARIANTS", "Plan", "SweepTable", "arguments_of", "opened", "plan_sweep", "read_record", "record_of",
+    "run_plan", "run_variant", "sweep", "table_of",
+]  # fmt: skip
 
 VARIANTS, RECORD, MODEL, TOKEN = "variants", "variant.json", "variant.toml", ".running"
-_OWN: dict[str, Any] = {"kind": "sweep", "fixed": (JSON, CSV, VARIANTS)}  # what a sweep writes into its folder
+OWN: dict[str, Any] = {
+    "kind": "sweep",
+    "fixed": (JSON, CSV, VARIANTS, "optimum.toml"),
+}  # what a sweep writes into its folder
 _LOOK = 2.0  # seconds between two looks whether the sweep still goes on
 
 
@@ -129,7 +135,7 @@ def plan_sweep(
     if directory.exists() and not directory.is_dir():
         raise ResultsError(f'Sweep "{directory}": this is a file; give a folder')
     if directory.is_dir():
-        examine(directory, file, "", **_OWN, overwrite=overwrite)
+        examine(directory, file, "", **OWN, overwrite=overwrite)
     known: dict[Path, str] = {}
     digests = [digest_of(changed(data, parameters, v.values), file.parent, known) for v in variants]
     title = checked.top.given().get("title") or file.stem
@@ -145,7 +151,7 @@ def _keep_finished(plan: Plan) -> None:
     """Find the variants that an earlier call has finished, and note the remaining ones."""
     failed = different = 0
     for k, (variant, digest) in enumerate(zip(plan.variants, plan.digests)):
-        record = _read_record(plan.directory / VARIANTS / variant.name)
+        record = read_record(plan.directory / VARIANTS / variant.name)
         if record is None:
             continue
         if record["digest"] != digest:
@@ -171,7 +177,7 @@ def _keep_finished(plan: Plan) -> None:
             plan.notes.append(f"{others} variants in the folder have other values and stay out of the table")
 
 
-def _read_record(folder: Path) -> dict[str, Any] | None:
+def read_record(folder: Path) -> dict[str, Any] | None:
     """Return the record of a variant, None if it did not end."""
     try:
         record = store.read_json(folder / RECORD)
@@ -196,10 +202,45 @@ def run_plan(
     Raises:
         InputError, AnalysisError: as `sweep`.
     """
+    with opened(plan) as (token, mark):
+        waiting = plan.waiting
+
+        failed = 0
+
+        def ended(p: TaskProgress) -> None:
+            nonlocal failed
+            if p.index is not None:
+                plan.records[waiting[p.index]] = record_of(plan, waiting[p.index], p.result)
+                if isinstance(p.result, dict) and p.result["status"] == "failed":
+                    failed += 1
+            if progress is not None:
+                # a variant that failed is a result to the cluster, and a failure to the sweep
+                progress(_counted(p, failed))
+
+        run_tasks(
+            run_variant,
+            [arguments_of(plan, k, token, mark) for k in waiting],
+            workers=workers,
+            scheduler=scheduler,
+            attempts=attempts,
+            progress=ended,
+            errors="return",
+        )
+    return table_of(plan)
+
+
+@contextlib.contextmanager
+def opened(plan: Plan) -> Iterator[tuple[Path, str]]:
+    """Take the folder of a plan, and write its table at the end, whatever happens; yields the file by which workers see
+    that it goes on, and its content.
+
+    Raises:
+        ResultsError: the folder cannot be used.
+    """
     root = plan.directory / VARIANTS
     try:
         plan.directory.mkdir(parents=True, exist_ok=True)
-        claim(plan.directory, plan.file, "", **_OWN, overwrite=plan.overwrite)
+        claim(plan.directory, plan.file, "", **OWN, overwrite=plan.overwrite)
         root.mkdir(exist_ok=True)
     except OSError as error:
         raise ResultsError(f'Sweep "{plan.directory}": the folder cannot be made ({error.strerror})') from None
@@ -208,38 +249,14 @@ def run_plan(
     try:
         mark = uuid.uuid4().hex
         token.write_text(mark, encoding="utf-8")
-        waiting = plan.waiting
-
-        failed = 0
-
-        def ended(p: TaskProgress) -> None:
-            nonlocal failed
-            if p.index is not None:
-                plan.records[waiting[p.index]] = _record_of(plan, waiting[p.index], p.result)
-                if isinstance(p.result, dict) and p.result["status"] == "failed":
-                    failed += 1
-            if progress is not None:
-                # a variant that failed is a result to the cluster, and a failure to the sweep
-                progress(_counted(p, failed))
-
         try:
-            run_tasks(
-                run_variant,
-                [_arguments(plan, k, token, mark) for k in waiting],
-                workers=workers,
-                scheduler=scheduler,
-                attempts=attempts,
-                progress=ended,
-                errors="return",
-            )
+            yield token, mark
         finally:
             token.unlink(missing_ok=True)
             _find_others(plan)
-            table = _table(plan)
-            table.write()
+            table_of(plan).write()
     finally:
         store.release_lock(lock)
-    return table
 
 
 def _counted(p: TaskProgress, failed: int) -> TaskProgress:
@@ -248,7 +265,7 @@ def _counted(p: TaskProgress, failed: int) -> TaskProgress:
     )
 
 
-def _arguments(plan: Plan, k: int, token: Path, mark: str) -> tuple:
+def arguments_of(plan: Plan, k: int, token: Path, mark: str) -> tuple:
     """Return the arguments of a worker for a variant; paths are absolute, because it may run elsewhere."""
     variant = plan.variants[k]
     folder = (plan.directory / VARIANTS / variant.name).resolve()
@@ -264,11 +281,11 @@ def _arguments(plan: Plan, k: int, token: Path, mark: str) -> tuple:
     return str(folder), head + model_text(moved(tables, prefix)), record, str(token.resolve()), mark
 
 
-def _record_of(plan: Plan, k: int, result: Any) -> dict[str, Any]:
+def record_of(plan: Plan, k: int, result: Any) -> dict[str, Any]:
     """Return the record of a variant that has ended; that of one whose workers died is written here."""
     if not isinstance(result, TaskFailure):
         return result
-    _, _, start, _, _ = _arguments(plan, k, Path(), "")
+    _, _, start, _, _ = arguments_of(plan, k, Path(), "")
     record = {**start, "status": "failed", "reason": result.reason, "seconds": None, "quantities": []}
     folder = plan.directory / VARIANTS / plan.variants[k].name
     folder.mkdir(exist_ok=True)
@@ -281,12 +298,13 @@ def _record_of(plan: Plan, k: int, result: Any) -> dict[str, Any]:
 def _find_others(plan: Plan) -> None:
     """Find finished variants after an interrupted run, from earlier runs or from detached workers."""
     for k in plan.waiting:
-        record = _read_record(plan.directory / VARIANTS / plan.variants[k].name)
+        record = read_record(plan.directory / VARIANTS / plan.variants[k].name)
         if record is not None and record["digest"] == plan.digests[k]:
             plan.records[k] = record
 
 
-def _table(plan: Plan) -> SweepTable:
+def table_of(plan: Plan) -> SweepTable:
+    """Return the table of the variants of a plan."""
     units: dict[str, str] = {}
     rows = []
     for variant, record in zip(plan.variants, plan.records):

@@ -52,7 +52,7 @@ def test_what_was_said_does_not_change_with_the_arrays_of_the_caller():
     assert model_data(model)["node"] == [{"name": "a", "position": [1.0, 2.0]}]
 
 
-@pytest.mark.parametrize("case", ["function", "block", "mesh"])
+@pytest.mark.parametrize("case", ["function", "block"])
 def test_what_no_file_can_hold_is_refused(case):
     model = Model(2)
     model.body("a", (0.0, 0.0), 1.0, 1.0)
@@ -60,14 +60,9 @@ def test_what_no_file_can_hold_is_refused(case):
     if case == "function":
         model.user_force("f", at="a", function=lambda x, v, t: -x)
         message = "User force: a UserForce of Python has no table"
-    elif case == "block":
+    else:
         model.building.add_block("m", "mass2", [[0]], mass=1.0, inertia=1.0)
         message = "no declaration describes"
-    else:
-        from fem_mbs.meshes.generate import line
-
-        model.mesh("m", line((0.0, 0.0), (1.0, 0.0), 2))
-        message = 'Mesh "m": mesh is a Mesh, which a model file cannot hold'
     with pytest.raises(ModelError, match=message):
         model_data(model)
 

@@ -431,7 +431,7 @@ WRONG = {
     "E missing": (added("[material.x]\ndensity = 1"), r'\[material\.x\]: "E" is missing'),
     "density missing": (added("[material.x]\nE = 1"), r'\[material\.x\]: "density" is missing'),
     "density misspelt": (added("[material.x]\nE = 1\ndensty = 1"), r'unknown key "densty"; did you mean "density"\?'),
-    "E text": (added("[material.x]\nE = '2e11'\ndensity = 1"), r'\[material\.x\]: E = "2e11" must be a number'),
+    "E text": (added("[material.x]\nE = 'stiff'\ndensity = 1"), r'\[material\.x\]: E = "stiff" must be a number'),
     "E flag": (added("[material.x]\nE = true\ndensity = 1"), r"\[material\.x\]: E = true must be a number"),
     "E inf": (added("[material.x]\nE = inf\ndensity = 1"), r"\[material\.x\]: E = inf must be a number, finite"),
     "nu": (added("[material.x]\nE = 1.0\nnu = 0.7\ndensity = 1"), r"\[material\.x\]: nu = 0\.7 must lie between"),
@@ -479,11 +479,11 @@ WRONG = {
     # meshes
     "mesh source": (
         added("[mesh.x]\nscale = 2.0"),
-        r"\[mesh\.x\]: give either file, line, polyline or arc; one of them",
+        r"\[mesh\.x\]: give either file, line, .* or inline; one of them",
     ),
     "mesh sources": (
         changed(("line = {", "file = 'cable.msh'\nline = {")),
-        r"\[mesh\.m\]: give either file, line, polyline or arc; not file and line",
+        r"\[mesh\.m\]: give either file, line, .* or inline; not file and line",
     ),
     "mesh file missing": (
         changed(("line = {start = [0, 0], end = [1, 0], n = 2}", "file = 'no.msh'")),
@@ -635,7 +635,10 @@ WRONG = {
     "step option type": (changed(("h = 0.01", "h = 0.01\nframes = 3.5")), r"frames = 3\.5 must be a whole number"),
     "step choice": (changed(("h = 0.01", "h = 0.01\nrule = 'newmrk'")), r'number 1: rule = "newmrk" must be one of'),
     "step option flag": (changed(("h = 0.01", "h = 0.01\nrtol = true")), r"rtol = true must be a number"),
-    "step h": (changed(("h = 0.01", "h = '0.01'")), r'\[\[step\]\] number 1: h = "0\.01" must be a finite number'),
+    "step h": (
+        changed(("h = 0.01", "h = 'b'")),
+        r'\[\[step\]\] number 1: h = "b" must be a number: is no number, and "b"',
+    ),
     "step h missing": (changed(("h = 0.01", "")), r'\[\[step\]\] number 1: "h" is missing'),
     "step h negative": (
         changed(("h = 0.01", "h = -0.01")),
@@ -789,6 +792,7 @@ def test_defaults_are_those_of_the_builder():
 def test_every_call_of_the_builder_has_a_table():
     calls = {n for n in dir(Model) if not n.startswith("_") and callable(getattr(Model, n))}
     calls -= {"position", "node_name", "nodes_of", "node_of", "drivers", "compile", "show", "line", "polyline", "arc"}
+    calls -= {"grid", "save"}
     calls -= {
         "add",
         "user_force",

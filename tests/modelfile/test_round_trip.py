@@ -22,20 +22,23 @@ RUNS = (
     "newton_residuals",
     "assemble_components",
 )
-#: Models that hold what no file can: meshes and parts made in Python, steps of one name.
+#: Models that hold what no file can: parts made in Python, steps of one name.
 NOT_IN_FILES = {
     "badlani_kleinhenz_1979_slider_crank": "two steps of this name",
-    "hutton_smith_1993_telescope": "mesh is a Mesh",
-    "macneal_harder_1985_shells": "mesh is a Mesh",
     "melzer_1993_reduced_bodies": "part is a ReducedPart",
-    "nafems_1990_le1_le10": "mesh is a Mesh",
-    "nafems_1990_shells": "mesh is a Mesh",
-    "nafems_1995_laminates": "mesh is a Mesh",
-    "simo_tarnow_1994_free_shells": "mesh is a Mesh",
-    "sze_2004_cylinders": "mesh is a Mesh",
-    "sze_2004_shells": "mesh is a Mesh",
-    "timoshenko_1961_plates_and_cylinders": "mesh is a Mesh",
-    "vogel_skinner_1965_annular_plate": "mesh is a Mesh",
+}
+#: Models with meshes of Python, which a file holds node by node: other declarations, the same arrays.
+WITH_MESHES = {
+    "hutton_smith_1993_telescope",
+    "macneal_harder_1985_shells",
+    "nafems_1990_le1_le10",
+    "nafems_1990_shells",
+    "nafems_1995_laminates",
+    "simo_tarnow_1994_free_shells",
+    "sze_2004_cylinders",
+    "sze_2004_shells",
+    "timoshenko_1961_plates_and_cylinders",
+    "vogel_skinner_1965_annular_plate",
 }
 
 
@@ -71,7 +74,7 @@ def test_validation_models(name, monkeypatch, tmp_path):
         return
     write_model(model, path)
     again = load_model(path)
-    assert again.specifications == model.specifications
+    assert name in WITH_MESHES or again.specifications == model.specifications
     assert [(s.kind, s.name, s.options) for s in again.steps] == [(s.kind, s.name, s.options) for s in model.steps]
     assert arrays(again.compile()) == arrays(model.compile())
 

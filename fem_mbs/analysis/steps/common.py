@@ -13,6 +13,7 @@ from fem_mbs.analysis.transient.rules import DEFAULTS
 from fem_mbs.declarations.declaration import Declaration, key, plain
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER, Kind, shown
 from fem_mbs.declarations.steps import PlannedStep, StepOptions, step_kind
+from fem_mbs.declarations.texts import Worker, numbers, tables, wholes
 from fem_mbs.errors import ModelError
 
 if TYPE_CHECKING:
@@ -50,15 +51,16 @@ FRAMES = ("auto", "fixed", "rotating")
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
-def valued(label: str, what: str, good: Callable[[Any], bool]) -> Kind:
-    """Return a kind of values for which ``good`` is true; ``what`` says what they must be."""
+def valued(label: str, what: str, good: Callable[[Any], bool], texts: Worker | None = None) -> Kind:
+    """Return a kind of values for which ``good`` is true; ``what`` says what they must be, ``texts`` works out its
+    expressions of parameters."""
 
     def check(value: Any) -> Any:
         if not good(value):
             raise ValueError(f"must be {what}")
         return value
 
-    return Kind(label, check)
+    return Kind(label, check, texts)
 
 
 def number(value: Any) -> bool:
@@ -69,7 +71,9 @@ def number(value: Any) -> bool:
 def whole(low: int, most: int = 2**31 - 1) -> Kind:
     """Return whole numbers of at least ``low``."""
     what = f"a whole number of at least {low}" if most == 2**31 - 1 else f"a whole number from {low} to {most}"
-    return valued("whole number", what, lambda v: not isinstance(v, bool) and isinstance(v, int) and low <= v <= most)
+    return valued(
+        "whole number", what, lambda v: not isinstance(v, bool) and isinstance(v, int) and low <= v <= most, wholes
+    )
 
 
 def limited(what: str, low: float, high: float = _LARGEST, open_at: str = "") -> Kind:
@@ -79,7 +83,7 @@ def limited(what: str, low: float, high: float = _LARGEST, open_at: str = "") ->
         inside = number(v) and low <= v <= high
         return inside and not (v == low and "low" in open_at) and not (v == high and "high" in open_at)
 
-    return valued("number", what, good)
+    return valued("number", what, good, numbers)
 
 
 def _pair(value: Any) -> bool:
@@ -101,11 +105,13 @@ FREQUENCY = limited("a positive frequency [Hz]", 0.0, open_at="low")
 RATIOS = valued(
     "number or list", "a ratio of at least 0, or a list of them",
     lambda v: v != [] and all(number(r) and r >= 0.0 for r in (v if isinstance(v, list) else [v])),
+    numbers,
 )  # fmt: skip
 #: Rayleigh's damping of modes.
 RAYLEIGH = valued(
     "list of two numbers", "two numbers of at least 0",
     lambda v: isinstance(v, list) and len(v) == 2 and all(number(r) and r >= 0.0 for r in v),
+    numbers,
 )  # fmt: skip
 RAYLEIGH_TEXT = "alpha and beta: damping alpha + beta w^2 of modes with the circular frequencies w, added to `damping`"
 NAMES = valued(
@@ -116,18 +122,18 @@ NAMES = valued(
 
 def _number_or_root(what: str) -> Kind:
     said = f"{what}, or a list of two: real and imaginary part [1/s]"
-    return valued("number or list of two", said, lambda v: number(v) or _pair(v))
+    return valued("number or list of two", said, lambda v: number(v) or _pair(v), numbers)
 
 
 FREQUENCY_OR_ROOT = _number_or_root("a frequency [Hz]")
 NUMBER_OR_ROOT = _number_or_root("a number [1/s]")
 RISING = valued(
     "list of two numbers", "a list of two numbers [low, high] with 0 <= low < high [Hz]",
-    lambda v: _rising(v, 0.0, _LARGEST),
+    lambda v: _rising(v, 0.0, _LARGEST), numbers,
 )  # fmt: skip
 RATE_RANGE = valued(
     "list of two numbers", "a list of two numbers [low, high] with low < high [Hz]",
-    lambda v: _rising(v, -math.inf, math.inf),
+    lambda v: _rising(v, -math.inf, math.inf), numbers,
 )  # fmt: skip
 
 
@@ -156,7 +162,7 @@ class Newton(StepOptions):
     halvings: int = key(
         valued(
             "whole number", f"a whole number from 0 to 20: more would cut a step into {2**20} parts and more",
-            lambda v: not isinstance(v, bool) and isinstance(v, int) and 0 <= v <= 20,
+            lambda v: not isinstance(v, bool) and isinstance(v, int) and 0 <= v <= 20, wholes,
         ),
         "how often a step that does not converge is halved", 10,
     )  # fmt: skip
@@ -561,7 +567,7 @@ class Speeds(StepOptions):
         "name of the rotor that turns",
     )
     speeds: Any = key(
-        valued("list or table", "a list, or a table", lambda v: isinstance(v, (list, dict))),
+        valued("list or table", "a list, or a table", lambda v: isinstance(v, (list, dict)), tables(whole=("n",))),
         "an increasing list, or {start, end, n}, n equal intervals",
         unit="rad/s",
     )

@@ -21,6 +21,7 @@ from fem_mbs.analysis.steps.common import (
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, shown
 from fem_mbs.declarations.steps import PlannedStep, StepKind
+from fem_mbs.declarations.texts import wholes
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import StepReport
@@ -37,6 +38,7 @@ DIAMETERS = valued(
     "list of whole numbers", "a list of different whole numbers of at least 0",
     lambda v: isinstance(v, list) and len(v) > 0 and len(set(map(str, v))) == len(v)
     and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in v),
+    wholes,
 )  # fmt: skip
 
 

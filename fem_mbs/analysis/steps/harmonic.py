@@ -28,6 +28,7 @@ from fem_mbs.analysis.steps.common import (
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
+from fem_mbs.declarations.texts import tables
 from fem_mbs.errors import ModelError
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import StepReport
@@ -43,7 +44,10 @@ METHODS = ("auto", "direct", "modal")
 _SHOWN = 0.1  # [s] between two lines of progress
 _NONLINEAR = ("work", "energy")  # sensors without a meaning in small motions
 
-_LISTED = valued("list or table", "a list, or a table", lambda v: isinstance(v, (list, dict)))
+_LISTED = valued(
+    "list or table", "a list, or a table", lambda v: isinstance(v, (list, dict)),
+    tables(names=("spacing",), whole=("n",)),
+)  # fmt: skip
 _NAMED = valued(
     "name or list of names", '"all", a name or a list of names',
     lambda v: bool(v) and (all(isinstance(n, str) for n in v) if isinstance(v, list) else isinstance(v, str)),
@@ -53,7 +57,7 @@ _NAMED = valued(
 def _table(what: str) -> Any:
     return valued(
         "table", f"a table of {what} by the names of loads",
-        lambda v: isinstance(v, dict) and all(number(n) for n in v.values()),
+        lambda v: isinstance(v, dict) and all(number(n) for n in v.values()), tables(),
     )  # fmt: skip
 
 
@@ -70,6 +74,7 @@ _SPECTRA = valued(
     "table",
     "a table of lists of rows [frequency, amplitude, phase], of rising frequencies, by the names of loads",
     lambda v: isinstance(v, dict) and all(_is_spectrum(rows) for rows in v.values()),
+    tables(),
 )
 
 
@@ -77,6 +82,7 @@ _INTERVALS = valued(
     "table", "a table {n, bias}, n a whole number of at least 2 and bias at least 1",
     lambda v: isinstance(v, dict) and {"n"} <= set(v) <= {"n", "bias"} and type(v["n"]) is int
     and 2 <= v["n"] <= 100_000 and number(v.get("bias", 3.0)) and v.get("bias", 3.0) >= 1.0,
+    tables(whole=("n",)),
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from fem_mbs.analysis.steps.common import Sought, Turning, check_rotor, check_so
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT
 from fem_mbs.declarations.steps import PlannedStep, StepKind
+from fem_mbs.declarations.texts import tables
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import StepReport
@@ -52,6 +53,7 @@ class Options(Turning, Sought):
         valued(
             "list of tables", "one or two tables, each with what it varies and its values",
             lambda v: isinstance(v, dict) or (isinstance(v, list) and 1 <= len(v) <= 2),
+            tables(names=("load", "rotor", "element", "number", "name")),
         ),
         'one or two tables: `values` (rising), and `load` (a name, a list or "all": factors), `rotor` (speeds), '
         "or `element` and `number` (a number of elements as their type calls it: stiffness, damping, mass_damping, "

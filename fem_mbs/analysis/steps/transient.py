@@ -34,6 +34,7 @@ from fem_mbs.analysis.transient.rules import (
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
+from fem_mbs.declarations.texts import numbers
 from fem_mbs.errors import ModelError
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import EigenvaluesAlong, EnergyBalance, EventReport, StartReport, StepReport
@@ -98,7 +99,7 @@ class Options(RuleWeights, Newton, TimeSteps):
     adaptive: float = key(
         valued(
             "number", f"the largest local error of a step, 1e-12 to {COARSEST:g} (0: equal steps)",
-            lambda v: number(v) and (v == 0.0 or 1e-12 <= v <= COARSEST),
+            lambda v: number(v) and (v == 0.0 or 1e-12 <= v <= COARSEST), numbers,
         ),
         "largest local error of a step: displacements over the model's length, rotations in radians; h is then the "
         "first step, and the interval of the results; 0: all steps are h", 0.0,

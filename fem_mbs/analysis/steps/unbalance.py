@@ -12,6 +12,7 @@ from fem_mbs.analysis.steps.common import FRAMES, Speeds, check_turning, counted
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, shown
 from fem_mbs.declarations.steps import PlannedStep, StepKind
+from fem_mbs.declarations.texts import tables
 from fem_mbs.errors import ModelError
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import StepReport
@@ -52,7 +53,12 @@ class Options(Speeds):
     """Options of an unbalance step."""
 
     unbalances: Any = key(
-        valued("list of tables", "a list of tables with at, amount and phase", lambda v: isinstance(v, list)),
+        valued(
+            "list of tables",
+            "a list of tables with at, amount and phase",
+            lambda v: isinstance(v, list),
+            tables(names=("at",)),
+        ),
         "list of {at, amount, phase}: a place, mass times distance from the axis, and angle about the axis, from y for "
         "an axis along x, z for y, x for z; all act together",
         unit="kg m and rad",

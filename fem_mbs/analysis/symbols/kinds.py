@@ -23,13 +23,14 @@ from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, S
 from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.ties import Tie
+from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits
 from fem_mbs.model.geometry import NamedNode, PlacedMesh
 from fem_mbs.model.initial import Assembly, Initial, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.loads.frames import BaseExcitation, Centrifugal
 from fem_mbs.model.loads.temperature import Temperature
-from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction
+from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction, NamedParameter
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
@@ -97,6 +98,8 @@ def sensor(said: Any, drawing: Drawing) -> Iterator[Symbol]:
 #: Kind of declaration -> what makes its symbols, where else it is drawn, or why not.
 DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     DisplayUnits: NotDrawn("units have no place"),
+    Copy: NotDrawn("what it makes is drawn"),
+    NamedParameter: NotDrawn("a parameter has no place"),
     LinearMaterial: NotDrawn("a material has no place"),
     CrossSection: NotDrawn("a section has no place"),
     NamedFunction: NotDrawn("a function has no place"),

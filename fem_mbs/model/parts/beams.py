@@ -17,6 +17,7 @@ from fem_mbs.declarations.kinds import (
     NUMBER,
     NUMBER_OR_PAIR,
     ORIENTATION,
+    POINTS,
     RELEASE_WORDS,
     SECTION_NAME,
     TEXT,
@@ -270,7 +271,7 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: d
     # axes: of the nodes' line for the offsets, then of the line itself
     chord = beam.chord
     towards = _orientation(building, owner, places["orientation"], cells)
-    A = _axes(beam, chord, towards, curved)
+    A = _axes(beam, chord, towards, curved, places["default_axes"])
     zero = np.zeros(3)
     a = [zero, zero] if ends[0] is None else [ends[0], ends[0]]
     if ends[1] is not None or ends[2] is not None:
@@ -334,14 +335,25 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: d
         _space_mass(building, beam, line, M, offsets, triads)
 
 
-def _axes(beam: _Beam, chord: np.ndarray, towards, curved: bool) -> list[np.ndarray]:
+def _default_axes(building: Building, owner: str, value: Any) -> np.ndarray | None:
+    """Return three orthogonal unit vectors in rows."""
+    if value is None:
+        return None
+    axes = np.array([building.vector(v, owner, "default_axes") for v in value])
+    if axes.shape != (3, 3) or not np.allclose(axes @ axes.T, np.eye(3), atol=1e-9):
+        text = f"default_axes = {shown(value)} must be three orthogonal unit vectors"
+        raise ModelError(text, owner=owner, key="default_axes", value=value)
+    return axes
+
+
+def _axes(beam: _Beam, chord: np.ndarray, towards, curved: bool, default: np.ndarray | None = None) -> list[np.ndarray]:
     """Return section's axes (n, 3, 3) at both ends of the elements, before twist."""
     if curved:
         tangents = B.smooth_tangents(beam.cells, chord, beam.owner)
     else:
         direction = chord / np.linalg.norm(chord, axis=1)[:, None]
         tangents = direction, direction
-    return list(B.section_triads(*tangents, *towards, beam.owner, curved))
+    return list(B.section_triads(*tangents, *towards, beam.owner, curved, default))
 
 
 def _vector_or_none(building: Building, value, owner: str, key: str) -> np.ndarray | None:
@@ -507,6 +519,13 @@ class Beam(Declaration):
         None,
         shows="ez near global z; of beams along z: ey is y",
     )
+    default_axes: Any = key(
+        POINTS,
+        "space: three axes that take the place of the global ones where there is no orientation",
+        None,
+        shows="the global ones",
+        kw_only=True,
+    )
     offset: Any = key(
         VECTOR,
         "space: [x, y, z] of the line from the nodes, in the section's axes, rigid",
@@ -559,6 +578,7 @@ class Beam(Declaration):
             "offset_end": self.offset_end,
             "twist": self.twist,
             "curved": self.curved or None,
+            "default_axes": _default_axes(building, owner, self.default_axes),
         }
         for word, value in places.items():
             if building.dimension == 2 and value is not None:

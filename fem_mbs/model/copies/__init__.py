@@ -1,0 +1,1 @@
+"""Copies of declarations: shifted, turned or mirrored, under other names."""

@@ -1,0 +1,397 @@
+"""How the keys of declarations follow a movement.
+
+A copy is a declaration of its own, made from another one by a `Movement` (x -> t + Q x, where Q may be a reflection)
+and new names.  `RULES` says for every kind of thing how its keys follow; what has no rule is refused.
+
+A mirrored thing is the image that one sees: points, directions and forces are those of the image (Q v); axes of
+rotation, moments and angular velocities are axial vectors (det(Q) Q v), so that a driven angle is the image of that of
+the original.  Section axes are (ex, ey) of the image; ez, by the right hand, is opposite to the image of ez, so that
+sections which are not symmetric get mirrored ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.declarations.declaration import Declaration
+from fem_mbs.model.connections.couplings import Coupling
+from fem_mbs.model.connections.forces import Bushing, Motor
+from fem_mbs.model.connections.joints import Joint, JointSpring, Motion, Support
+from fem_mbs.model.connections.ties import Tie
+from fem_mbs.model.copies.movement import Copying, Movement, reflection
+from fem_mbs.model.geometry import Mirror, NamedNode, PlacedMesh
+from fem_mbs.model.loads.forces import Force, LineLoad, Moment
+from fem_mbs.model.parts.beams import Beam
+from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
+from fem_mbs.model.parts.rotors import Disc
+from fem_mbs.model.parts.shells import Shell
+from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
+from fem_mbs.model.sensors.sensor import SensorRequest
+
+__all__ = ["RULES", "matrix_of", "moved"]
+
+Rule = Callable[[Any, Copying], dict[str, Any]]
+
+
+def _scaled(function: Any, sign: float) -> Any:
+    if function is None or sign > 0.0:
+        return function
+    if isinstance(function, (int, float)):
+        return -function
+    return {"kind": "scaled", "factor": -1.0, "function": function}
+
+
+def _reversed_law(said: Any) -> dict[str, Any]:
+    """Return the law of a spring whose coordinate counts in the other direction."""
+    out: dict[str, Any] = {}
+    for name in ("angle", "free", "preload"):
+        value = getattr(said, name, None)
+        if value:
+            out[name] = -value
+    for name in ("table", "damping_table"):
+        rows = getattr(said, name)
+        if rows is not None and np.size(rows):
+            out[name] = (-np.asarray(rows, float))[::-1].tolist()
+    if said.stops is not None:
+        out["stops"] = [-said.stops[1], -said.stops[0]]
+    return out
+
+
+def _points(*names: str) -> Rule:
+    """Return the rule of keys that are points."""
+
+    def rule(said: Any, c: Copying) -> dict[str, Any]:
+        return {n: c.movement.point(getattr(said, n)) for n in names if getattr(said, n) is not None}
+
+    return rule
+
+
+def _vectors(*names: str, axial: bool = False) -> Rule:
+    """Return the rule of keys that are directions."""
+
+    def rule(said: Any, c: Copying) -> dict[str, Any]:
+        out = {}
+        for n in names:
+            value = getattr(said, n)
+            if value is None:
+                continue
+            if any(isinstance(v, str) for v in value) if np.ndim(value) else isinstance(value, str):
+                c.refuse(said, f"{n} has expressions of coordinates", "write the copy by hand, or give numbers")
+            out[n] = c.movement.axial(value) if axial else c.movement.direction(value)
+        return out
+
+    return rule
+
+
+def _all(*rules: Rule) -> Rule:
+    def rule(said: Any, c: Copying) -> dict[str, Any]:
+        return {k: v for each in rules for k, v in each(said, c).items()}
+
+    return rule
+
+
+def _plain_value(*names: str) -> Rule:
+    """Return the rule of keys that do not change, but must not depend on coordinates."""
+
+    def rule(said: Any, c: Copying) -> dict[str, Any]:
+        for n in names:
+            if isinstance(getattr(said, n), str):
+                c.refuse(said, f"{n} is an expression of coordinates", "write the copy by hand, or give a number")
+        return {}
+
+    return rule
+
+
+# ---- parts -----------------------------------------------------------------------------------------------------------
+def _rotvec(R: np.ndarray) -> np.ndarray:
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_matrix(R).as_rotvec()
+
+
+def matrix_of(rotvec: Any) -> np.ndarray:
+    """Return the rotation matrix of axis times angle [rad]."""
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_rotvec(np.asarray(rotvec, float)).as_matrix()
+
+
+def _axes_of(said: Any, c: Copying, angle: Any, rotation: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return axes (3, 3) of the copy, and the reflection S of body axes that makes them right-handed: Q R S."""
+    m = c.movement
+    R = (
+        matrix_of([0.0, 0.0, angle or 0.0])
+        if m.dimension == 2
+        else matrix_of(rotation if rotation is not None else [0, 0, 0])
+    )
+    S = np.eye(3)
+    if m.mirrors:
+        S[1 if m.dimension == 2 else 2, 1 if m.dimension == 2 else 2] = -1.0
+    return m.Q @ R @ S, S
+
+
+def _body(said: RigidBody, c: Copying) -> dict[str, Any]:
+    R, S = _axes_of(said, c, said.angle, said.rotation)
+    out: dict[str, Any] = {"position": c.movement.point(said.position)}
+    turned = c.movement.mirrors or not np.array_equal(c.movement.Q, np.eye(3))
+    if turned and c.movement.dimension == 2:
+        out["angle"] = float(np.arctan2(R[1, 0], R[0, 0]))
+    elif turned:
+        out["rotation"] = _rotvec(R).tolist()
+    if c.movement.mirrors and np.ndim(said.inertia) == 2:
+        out["inertia"] = (S @ np.asarray(said.inertia, float) @ S).tolist()
+    if c.movement.mirrors and said.visual is not None:
+        c.refuse(said, "its visual cannot be mirrored", "give the copy a body of its own, or no visual")
+    return out
+
+
+def _mesh(said: PlacedMesh, c: Copying) -> dict[str, Any]:
+    m = c.movement
+    turn = (
+        np.zeros(3)
+        if said.rotate is None
+        else np.zeros(3) + ([0.0, 0.0, said.rotate] if np.ndim(said.rotate) == 0 else np.asarray(said.rotate, float))
+    )
+    shift = np.zeros(3) if said.translate is None else m.padded(said.translate)
+    placed = Movement(matrix_of(np.deg2rad(turn)), shift, m.dimension)
+    if said.mirror is not None:
+        placed = reflection(said.mirror, m.dimension).after(placed)
+    whole = m.after(placed)
+    out: dict[str, Any] = {"mirror": None}
+    if whole.mirrors:  # a mirror at x = 0 in the mesh's own axes comes last: M whole is a rotation
+        plane = Mirror([1.0, 0.0] if m.dimension == 2 else [1.0, 0.0, 0.0], None)
+        out["mirror"] = plane
+        whole = reflection(plane, m.dimension).after(whole)
+    vector = np.rad2deg(_rotvec(whole.Q))
+    out["rotate"] = float(vector[2]) if m.dimension == 2 else vector.tolist()
+    out["translate"] = whole.t[: m.dimension].tolist()
+    return out
+
+
+def _beam(said: Beam, c: Copying) -> dict[str, Any]:
+    m, out = c.movement, dict[str, Any]()
+    if m.dimension == 2:
+        return out
+    if said.orientation is None:
+        axes = np.eye(3) if said.default_axes is None else np.asarray(said.default_axes, float)
+        # without orientation ey is z x ex, or the y axis: the first is a product of vectors
+        out["default_axes"] = [m.direction(axes[0]), m.direction(axes[1]), m.axial(axes[2])]
+    else:
+        out |= _vectors("orientation")(said, c)
+    if not m.mirrors:
+        return out
+    for n in ("offset", "offset_start", "offset_end"):
+        value = getattr(said, n)
+        if value is not None:
+            out[n] = [value[0], value[1], -value[2]]
+    if said.twist is not None:
+        out["twist"] = (-np.asarray(said.twist, float)).tolist()
+    names = [said.section] if isinstance(said.section, str) else list(said.section)
+    found = [_mirrored_section(name, c) for name in names]
+    out["section"] = found[0] if isinstance(said.section, str) else found
+    return out
+
+
+def _mirrored_section(name: str, c: Copying) -> str:
+    """Return the name of a section with z reversed; the same where that changes nothing."""
+    section = c.sections.get(name)
+    if section is None:
+        return name
+    changes: dict[str, Any] = {}
+    for n in ("centroid", "shear_centre", "mass_centre"):
+        value = getattr(section, n)
+        if value is not None and value[1] != 0.0:
+            changes[n] = [value[0], -value[1]]
+    if section.rotate:
+        changes["rotate"] = -section.rotate
+    D = np.diag([1.0, 1.0, -1.0, -1.0, -1.0, 1.0])
+    for n in ("stiffness", "mass"):
+        value = getattr(section, n)
+        if value is not None and not np.array_equal(D @ np.asarray(value, float) @ D, value):
+            changes[n] = (D @ np.asarray(value, float) @ D).tolist()
+    if not changes:
+        return name
+    other = c.rename(name)
+    c.made[other] = replace(section, name=other, **changes)
+    return other
+
+
+def _mass_axes(said: PointMass, c: Copying) -> dict[str, Any]:
+    out: dict[str, Any] = _vectors("offset")(said, c)
+    if c.movement.dimension == 3 and said.inertia is not None and np.ndim(said.inertia):
+        J = np.asarray(said.inertia, float)
+        Q = c.movement.Q
+        out["inertia"] = (Q @ (np.diag(J) if J.ndim == 1 else J) @ Q.T).tolist()
+    return out
+
+
+def _isotropic(said: Any, c: Copying) -> bool:
+    material = c.materials.get(said.material) if isinstance(said.material, str) else None
+    if material is None:
+        return True
+    return material.stiffness is None and all(
+        np.ndim(v) == 0 for v in (material.E, material.nu, material.G, material.expansion)
+    )
+
+
+def _solid(said: Any, c: Copying) -> dict[str, Any]:
+    if _isotropic(said, c) or np.array_equal(c.movement.Q, np.eye(3)):
+        return {"orientation": said.orientation}
+    material = c.materials[said.material]
+    if c.movement.mirrors and (material.stiffness is not None or np.size(material.expansion) == 6):
+        c.refuse(said, "its anisotropic material cannot be mirrored", "give orthotropic constants, or write it by hand")
+    given = said.orientation
+    if isinstance(given, Mapping):
+        point = given.get("point")
+        return {
+            "orientation": {"axis": c.movement.direction(given["axis"])}
+            | ({"point": c.movement.point(point)} if point is not None else {"point": c.movement.point([0.0] * 3)})
+        }
+    rows = np.eye(3) if given is None else np.asarray(given, float)
+    turned = rows @ c.movement.Q.T
+    turned[2] *= c.movement.sign  # right-handed again; orthotropic materials do not know the difference
+    return {"orientation": turned.tolist()}
+
+
+def _shell(said: Shell, c: Copying) -> dict[str, Any]:
+    out = _plain_value("thickness", "offset")(said, c)
+    same = np.array_equal(c.movement.Q, np.eye(3))
+    if said.orientation is not None:
+        out |= _vectors("orientation")(said, c)
+    elif not same and (said.layers or not _isotropic(said, c)):
+        out["orientation"] = c.movement.direction([1.0, 0.0, 0.0])
+    if c.movement.mirrors and said.layers:
+        out["layers"] = [{**layer, "angle": -layer.get("angle", 0.0)} for layer in said.layers]
+    return out
+
+
+# ---- connections -----------------------------------------------------------------------------------------------------
+#: Joints whose axis is one of rotation; the axes of the others are directions of a displacement.
+_TURNING = ("revolute", "cylindrical", "screw", "universal", "constant_velocity", "planar", "angle")
+
+
+def _joint(said: Joint, c: Copying) -> dict[str, Any]:
+    out = _points("point", "point_b")(said, c)
+    turning = said.kind in _TURNING and c.movement.dimension == 3
+    out |= _vectors("axis", "axis_b", axial=turning)(said, c)
+    if not c.movement.mirrors:
+        return out
+    if said.displacement is not None:
+        out["displacement"] = _scaled(said.displacement, -1.0)  # along the axial axis, against the image
+    if said.lead is not None:
+        out["lead"] = -said.lead  # a right-handed screw is a left-handed one in the mirror
+    if c.movement.dimension == 2 and said.kind in ("revolute", "angle"):
+        out["function"] = _scaled(said.function, -1.0)
+        if said.speed is not None:
+            out["speed"] = -said.speed
+    return out
+
+
+def _on_joint(said: Any, c: Copying, joints: Mapping[str, Joint]) -> float:
+    """Return the sign of the coordinate that something acts on: of the copy, by the image of the original."""
+    if not c.movement.mirrors or said.joint is None:
+        return 1.0
+    joint = joints.get(said.joint)
+    kind = joint.kind if joint is not None else ""
+    if c.movement.dimension == 2:
+        return -1.0 if kind in ("pin", "spherical", "revolute", "weld", "angle") else 1.0
+    if kind in ("cylindrical", "planar", "screw") and said.coordinate not in (None, "", "angle"):
+        return -1.0
+    return 1.0
+
+
+def _bushing(said: Bushing, c: Copying) -> dict[str, Any]:
+    out = _points("point", "point_a", "point_b")(said, c)
+    plane = c.movement.dimension == 2
+    given = said.rotation
+    R, S = _axes_of(said, c, given if plane else 0.0, None if plane else given)
+    out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if plane else _rotvec(R).tolist()
+    if c.movement.mirrors:
+        s = np.diag(S)
+        D = np.diag([s[0], s[1], -1.0]) if plane else np.diag([*s, *(-s)])
+        for n in ("stiffness", "damping"):
+            value = getattr(said, n)
+            if value is not None and np.ndim(value) == 2:
+                out[n] = (D @ np.asarray(value, float) @ D).tolist()
+        if said.preload is not None:
+            out["preload"] = (D @ np.asarray(said.preload, float)).tolist()
+    return out
+
+
+def _torsion(said: TorsionSpring, c: Copying) -> dict[str, Any]:
+    out = _vectors("axis", axial=True)(said, c)
+    return out | (_reversed_law(said) if c.movement.mirrors and c.movement.dimension == 2 else {})
+
+
+def _support(said: Support, c: Copying) -> dict[str, Any]:
+    return {} if said.components is None else {"components": c.components(said, said.components)}
+
+
+def _motion(said: Motion, c: Copying) -> dict[str, Any]:
+    sign = c.component_sign(said.component)
+    return {"component": c.components(said, said.component), "function": _scaled(said.function, sign)}
+
+
+def _coupling(said: Coupling, c: Copying) -> dict[str, Any]:
+    return {} if said.components is None else {"components": c.components(said, said.components)}
+
+
+def _moment(said: Moment, c: Copying) -> dict[str, Any]:
+    return {"value": c.movement.axial(said.value)}
+
+
+def _nothing(said: Any, c: Copying) -> dict[str, Any]:
+    return {}
+
+
+#: Kind of declaration -> how its keys follow a movement; references and names are changed by `copies_of`.
+RULES: dict[type[Declaration], Rule] = {
+    NamedNode: _points("position"),
+    PlacedMesh: _mesh,
+    RigidBody: _body,
+    Beam: _beam,
+    Truss: _nothing,
+    Solid: _solid,
+    Plane: _solid,
+    Shell: _shell,
+    PointMass: _mass_axes,
+    Disc: _vectors("axis", axial=True),
+    Spring: _points("point_a", "point_b"),
+    TorsionSpring: _torsion,
+    Tie: _nothing,
+    Coupling: _coupling,
+    Support: _support,
+    Motion: _motion,
+    Joint: _joint,
+    JointSpring: _nothing,  # see `moved`
+    Motor: _points("point_a", "point_b"),
+    Bushing: _bushing,
+    Force: _all(_vectors("vector"), _points("point")),
+    Moment: _moment,
+    LineLoad: _all(_vectors("vector"), _vectors("moment", axial=True)),
+    Pressure: _plain_value("value"),
+    Traction: _vectors("vector"),
+}
+
+
+def moved(said: Any, c: Copying, joints: Mapping[str, Joint]) -> dict[str, Any]:
+    """Return the keys of a declaration that follow the movement of a copy; ``joints`` are those of the model.
+
+    Raises:
+        ModelError: it cannot be copied so.
+    """
+    if isinstance(said, SensorRequest):
+        return {
+            n: c.movement.point(v) for n in ("point", "point_a", "point_b") if (v := getattr(said, n, None)) is not None
+        }
+    out = RULES[type(said)](said, c)
+    if isinstance(said, (JointSpring, Motor)) and _on_joint(said, c, joints) < 0.0:
+        if isinstance(said, JointSpring):
+            out |= _reversed_law(said)
+        else:
+            out |= {n: _scaled(getattr(said, n), -1.0) for n in ("force", "speed", "position")}
+    return out

@@ -1,0 +1,112 @@
+"""Optimisation over a model file: optima in closed form, the trials that are kept, mistakes."""
+
+import math
+
+import pytest
+
+from fem_mbs import AnalysisError, ModelError, load_model
+from fem_mbs.sweeps.optimise import optimise
+
+#: An oscillator whose mass grows with its stiffness: f^2 (2 pi)^2 = k/(2 + k/10^4).
+MODEL = """
+[parameters]
+k = 1000.0
+mass = "2 + k/1e4"
+[[node]]
+name = "n"
+position = [0, 0, 0]
+[[point_mass]]
+name = "p"
+at = "n"
+mass = "mass"
+[[support]]
+on = "n"
+components = ["y", "z"]
+[[nodal_spring]]
+name = "s"
+on = "n"
+component = "x"
+stiffness = "k"
+[[step]]
+type = "modes"
+count = 1
+"""
+BEST = 2.0 * (6.0 * math.pi) ** 2 / (1.0 - (6.0 * math.pi) ** 2 / 1e4)  # of 3 Hz
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "model.toml"
+    path.write_text(MODEL, encoding="utf-8")
+    return path
+
+
+def test_an_aim_is_met_and_trials_are_kept(file, tmp_path):
+    seen = []
+    found = optimise(
+        file, {"k": (100.0, 2000.0)}, "({modes.frequency_1} - 3)**2", output=tmp_path / "out",
+        progress=lambda number, row, value: seen.append((number, row.values, value)),
+    )  # fmt: skip
+    assert found.converged
+    assert found.values["k"] == pytest.approx(BEST, rel=1e-4)
+    assert found.row.quantities["modes.frequency_1"] == pytest.approx(3.0, rel=1e-4)
+    assert len(seen) == len(found.table.rows) < 40
+    assert min(value for _, _, value in seen) == found.objective
+    best = load_model(tmp_path / "out" / "optimum.toml")
+    assert best.parameters["k"] == found.values["k"]
+    stamps = {p: p.stat().st_mtime_ns for p in (tmp_path / "out" / "variants").rglob("variant.json")}
+    again = optimise(file, {"k": (100.0, 2000.0)}, "({modes.frequency_1} - 3)**2", output=tmp_path / "out")
+    assert again.values == found.values
+    assert stamps == {p: p.stat().st_mtime_ns for p in (tmp_path / "out" / "variants").rglob("variant.json")}
+
+
+def test_a_constraint_is_active_at_the_optimum(file, tmp_path):
+    """The lightest oscillator of at least 3 Hz; the objective is a parameter that depends on the varied one."""
+    found = optimise(
+        file, {"parameters.k": (100.0, 1500.0, 2000.0)}, "parameter.mass", subject=["modes.frequency_1 >= 3"],
+        output=tmp_path / "out",
+    )  # fmt: skip
+    assert found.values["parameters.k"] == pytest.approx(BEST, rel=1e-4)
+    assert found.objective == pytest.approx(2.0 + BEST / 1e4, rel=1e-6)
+    assert found.table.column("modes.frequency_1").size == len(found.table.rows)
+    with pytest.raises(AnalysisError, match=r"none of .* trials fulfils"):
+        optimise(
+            file, {"k": (100.0, 200.0)}, "parameter.mass", subject=["modes.frequency_1 >= 3"],
+            output=tmp_path / "none", trials=4,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("vary", "options", "message"),
+    [
+        ({"k": (1.0, 2.0)}, {}, "either minimise or maximise"),
+        ({"q": (1.0, 2.0)}, {"minimise": "parameter.mass"}, "has no 'q'"),
+        ({"k": (2.0, 1.0)}, {"minimise": "parameter.mass"}, "two rising numbers"),
+        ({"k": (1.0, 2.0)}, {"minimise": "{a} +"}, "invalid syntax"),
+        ({"k": (1.0, 2.0)}, {"minimise": "modes.frequency_9"}, 'no quantity "modes.frequency_9"; there are modes'),
+        ({"k": (1.0, 2.0)}, {"minimise": "a", "subject": ["b = 3"]}, "must be a quantity, <= or >=, and a number"),
+        ({"k": (1.0, 2.0)}, {"minimise": "a", "method": "newton"}, "must be one of cobyqa"),
+        ({"k": (1.0, 2.0)}, {"minimise": "a", "method": "nelder-mead", "subject": ["b <= 1"]}, "no constraints"),
+    ],
+    ids=range(8),
+)
+def test_mistakes(vary, options, message, file, tmp_path):
+    with pytest.raises(ModelError, match=message):
+        optimise(file, vary, output=tmp_path / "out", **options)
+
+
+def test_the_command(file, tmp_path):
+    from typer.testing import CliRunner
+
+    from fem_mbs.cli.main import app
+
+    result = CliRunner().invoke(
+        app, ["optimise", str(file), "--vary", "k=700:750", "--maximise", "modes.frequency_1", "--trials", "8",
+              "-o", str(tmp_path / "out")],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "k = 750" in result.output
+    assert (tmp_path / "out" / "sweep.csv").is_file()
+    run = CliRunner().invoke(app, ["run", str(file), "--set", "k=800", "-q", "-o", str(tmp_path / "results")])
+    assert run.exit_code == 0, run.output
+    assert '"k": 800' in (tmp_path / "results" / "summary.json").read_text(encoding="utf-8")
