@@ -131,6 +131,10 @@ class CrossSection(Declaration):
     I: Any = key(NUMBER_OR_INF, "second moment of area for both axes", None, kw_only=True, unit="m^4")
     Iy: Any = key(NUMBER_OR_INF, "integral of z^2 dA", None, kw_only=True, unit="m^4")
     Iz: Any = key(NUMBER_OR_INF, "integral of y^2 dA, bending in the plane", None, kw_only=True, unit="m^4")
+    Iyz: Any = key(
+        NUMBER, "space: product of inertia, integral of y z dA; beams take the principal axes", None, kw_only=True,
+        unit="m^4",
+    )  # fmt: skip
     J: Any = key(NUMBER_OR_INF, "torsion constant", None, kw_only=True, unit="m^4")
     k: Any = key(NUMBER_OR_INF, "shear coefficient of both directions; inf: no shear deformation", None, kw_only=True)
     ky: Any = key(NUMBER_OR_INF, "shear coefficient along y", None, kw_only=True)

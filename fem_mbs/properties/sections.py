@@ -40,6 +40,7 @@ __all__ = [
     "SectionStiffness",
     "couple",
     "make_section",
+    "to_principal",
 ]
 
 # Fields of SectionStiffness an element needs.
@@ -97,7 +98,7 @@ class SectionProperties:
     euler: np.ndarray
 
 
-def _transformation(centroid: np.ndarray, shear_centre: np.ndarray, angle: np.ndarray) -> np.ndarray:
+def to_principal(centroid: np.ndarray, shear_centre: np.ndarray, angle: np.ndarray) -> np.ndarray:
     """Return T (..., 6, 6): strains at the centroid and shear centre along the principal axes = T times those of the
     line."""
     yc, zc = np.moveaxis(centroid, -1, 0)
@@ -128,7 +129,7 @@ def couple(
         angle: (...) of the principal axes against (ey, ez), about ex [rad].
     """
     diagonal, angle = np.asarray(diagonal, float), np.asarray(angle, float)
-    T = _transformation(np.asarray(centroid, float), np.asarray(shear_centre, float), angle)
+    T = to_principal(np.asarray(centroid, float), np.asarray(shear_centre, float), angle)
     stiff = np.isinf(diagonal)
     C = np.einsum("...k,...ki,...kj->...ij", np.where(stiff, 0.0, diagonal), T, T)
     if stiff.any():
@@ -332,7 +333,8 @@ def make_section(name: str, shape: str, **dimensions: Any) -> Section:
     I          height, width, web_thickness and flange_thickness (or thickness for both), root_radius = 0
     box        height, width, web_thickness and flange_thickness (or thickness for all); outer dimensions
     general    A; Iy, Iz (or I for both), J where an element needs them; shear coefficients ky, kz (or k) = 1: A is
-               then taken as the shear area itself; infinite: no shear deformation
+               then taken as the shear area itself; infinite: no shear deformation. With Iyz = int y z dA the section
+               takes the principal moments and axes
     stiffness  EA, rhoA; EIy, EIz (or EI), GJ where an element needs them; GAy, GAz (or GA), with the shear
                coefficient in them, infinite if not given; rhoIy, rhoIz (or rhoI) = 0, rhoIx = rhoIy + rhoIz. No
                material is used; infinite EA, EI, GJ are for beams in space that hold the strain fixed.
@@ -379,6 +381,7 @@ def make_section(name: str, shape: str, **dimensions: Any) -> Section:
                 value=value,
                 remedy='check them and their units (for walls too thick for these formulas use shape "general").',
             )
+    places["rotate"] += reader.turn
     return Section(name, shape, A, Iy, Iz, J, MappingProxyType(reader.values), half_height, half_width, **places)
 
 

@@ -68,6 +68,7 @@ class LinearSensors:
         self.sensors = compiled.sensors
         self._slopes: list[Any] = []
         self._vectors: list[Any] = []
+        self._totals: dict[int, np.ndarray] = {}
         found, at = [], 0
         for i, sensor in enumerate(self.sensors):
             own, here = record[sensor.first : sensor.last], state[sensor.first : sensor.last]
@@ -75,6 +76,9 @@ class LinearSensors:
             self._slopes.append(None)
             self._vectors.append(False)
             if sensor.kind in ("work", "energy"):
+                found.append(np.zeros(k))
+            elif sensor.nonlinear:  # of the sum of both, not of the change
+                self._totals[i] = np.zeros_like(here) if increments else here
                 found.append(np.zeros(k))
             elif np.isin(own[:, 0], (S.REC_OUT, S.REC_REACTION)).all():  # sums
                 found.append(_evaluated(sensor)(here[None])[0])
@@ -98,6 +102,8 @@ class LinearSensors:
             change = np.zeros_like(change) if rates is None else rates
         if sensor.kind in ("work", "energy"):
             return sensor.evaluate(change, ledger)
+        if i in self._totals:
+            return sensor.evaluate(self._totals[i] + change, ledger)
         values = _evaluated(sensor)(change) if J is None else change @ J.T
         if self._vectors[i]:
             values = np.linalg.norm(values, axis=1)[:, None]

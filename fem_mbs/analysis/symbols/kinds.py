@@ -76,7 +76,7 @@ def sensor(said: Any, drawing: Drawing) -> Iterator[Symbol]:
         return
     if on in building.groups:
         cells = building.groups[on]
-        nodes = cells[min(int(getattr(said, "element", 0)), len(cells) - 1)]
+        nodes = cells[min(int(getattr(said, "element", 0) or 0), len(cells) - 1)]
         middle = drawing.x[nodes].mean(axis=0)[: drawing.dimension]
         yield Symbol("sensors", "sensor", said.name, "sensor", text, [drawing.end(int(nodes[0]), middle)])
         return
