@@ -17,7 +17,7 @@ __all__ = [
     "NUMBERS_NESTED", "NUMBER_OR_EXPRESSION", "NUMBER_OR_INF", "NUMBER_OR_PAIR", "NUMBER_OR_SEVERAL",
     "NUMBER_OR_VECTOR", "ORIENTATION", "PLACE", "PLACES", "POINTS", "RATIOS", "RELEASE_WORDS", "SECTION_NAME", "SHAPES",
     "SPIN", "SQUARE", "STIFFNESS", "STOPS", "TABLE_POINTS", "TERMS", "TEXT", "VECTOR", "VECTOR_ANY", "VELOCITY",
-    "WHOLE", "WORDS", "shapes_of", "shown",
+    "NUMBERS_OR_TEXT", "SECTION_TABLE", "SECTION_TABLES", "WHOLE", "WORDS", "shapes_of", "shown",
 ]  # fmt: skip
 
 MAX_NUMBER = 1e100  # squares of larger numbers overflow
@@ -425,6 +425,19 @@ def _nested(value: Any) -> Any:
     return value
 
 
+def _table(value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise ValueError("must be a table")
+    return value
+
+
+def _list_of_tables(value: Any) -> Any:
+    """Return a list of tables; what they belong to checks their keys."""
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, dict) for item in value):
+        raise ValueError("must be a list of tables")
+    return [dict(item) for item in value]
+
+
 NUMBERS_NESTED = Kind("number or lists", _nested)
 SQUARE = Kind("list of numbers or of lists", _square)
 STOPS = Kind("list of two numbers", _stops)
@@ -434,4 +447,7 @@ STIFFNESS = Kind("list of numbers or of lists", _stiffness)
 COMPONENT = Kind("text or direction", lambda v: _vector(v) if isinstance(v, list) else _text(v))
 MATERIAL_AXES = Kind("3x3 list of numbers, or table", _material_axes)
 TERMS = Kind("list of tables", _terms)
+SECTION_TABLE = Kind("table", _table)
+SECTION_TABLES = Kind("list of tables", _list_of_tables)
+NUMBERS_OR_TEXT = Kind("text or list of numbers", lambda v: _text(v) if isinstance(v, str) else _numbers(v, "a list"))
 LAYERS = Kind("list of tables", _layers)

@@ -80,7 +80,7 @@ class SectionLine:
             return self._unshearable(self.first.properties(self.material))
         s = np.asarray(s, float)
         a, b = self.first, self.last
-        if a.shape == b.shape != "matrix" and a.dimensions.keys() == b.dimensions.keys():
+        if a.computed is None and a.shape == b.shape != "matrix" and a.dimensions.keys() == b.dimensions.keys():
             where = 0.5 * (1.0 - np.cos((np.arange(_NODES) + 0.5) * math.pi / _NODES))
             nodes = [self.between(float(x)).properties(self.material) for x in where]
             parts = [_stack(nodes, name) for name in ("rhoA", "mass_centre", "euler")]

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.kinds import shown
+from fem_mbs.elements.solids.recovery import von_mises
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.properties.beams import SectionLine
+from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import Section, to_principal
 from fem_mbs.properties.shapes import SHAPES
 
@@ -76,7 +78,11 @@ class LineGroup:
         s = float(self.start[element] + at * (self.end[element] - self.start[element]))
         if s in (0.0, 1.0):
             return line.last if s else line.first
-        if line.first.shape != line.last.shape or line.first.dimensions.keys() != line.last.dimensions.keys():
+        if (
+            line.first.computed
+            or line.first.shape != line.last.shape
+            or line.first.dimensions.keys() != line.last.dimensions.keys()
+        ):
             raise ModelError(
                 f'between the shapes "{line.first.shape}" and "{line.last.shape}" no fibres are known',
                 owner=Owner("Section", line.first.name), remedy="give both ends the same shape",
@@ -98,16 +104,21 @@ def _to_shape(section: Section, points: np.ndarray) -> np.ndarray:
     return (points - np.asarray(section.centroid)) @ _turn(section)
 
 
-def find_fibre(section: Section, fibre: Any, owner: Owner, truss: bool = False) -> np.ndarray:
+def find_fibre(
+    section: Section, material: Material | None, fibre: Any, owner: Owner, truss: bool = False
+) -> np.ndarray:
     """Return the fibre (2,) that a name or [y, z] from the line stands for; of a ``truss`` without one the centroid.
 
     Raises:
         ModelError: the shape has no fibre of this name, or no material there.
     """
     if truss and fibre is None:
-        return np.array(section.centroid)
-    shape = SHAPES[section.shape]
-    known = {} if shape.fibres is None else shape.fibres(section.dimensions)
+        return np.array(section.centroid if section.computed is None else section.computed.fibres(material)["top"])
+    shape = SHAPES.get(section.shape)
+    if section.computed is not None:
+        known = section.computed.fibres(material)
+    else:
+        known = {} if shape is None or shape.fibres is None else shape.fibres(section.dimensions)
     names = ", ".join(f'"{name}"' for name in known)
     if isinstance(fibre, str):
         if fibre not in known:
@@ -115,7 +126,8 @@ def find_fibre(section: Section, fibre: Any, owner: Owner, truss: bool = False) 
                 f'fibre = "{fibre}" is none of section "{section.name}" ({section.shape})', owner=owner, key="fibre",
                 value=fibre, remedy=f"name one of {names}, or give [y, z]" if known else "give [y, z]",
             )  # fmt: skip
-        return _to_line(section, np.array(known[fibre]))
+        point = np.array(known[fibre])
+        return point if section.computed is not None else _to_line(section, point)
     if fibre is None:
         raise ModelError(
             'a beam needs "fibre"', owner=owner, key="fibre",
@@ -129,7 +141,7 @@ def find_fibre(section: Section, fibre: Any, owner: Owner, truss: bool = False) 
         raise ModelError(
             f"fibre = {shown(fibre)} must be a name or two numbers, [y, z]", owner=owner, key="fibre", value=fibre
         )
-    if shape.holds is not None and not shape.holds(section.dimensions, _to_shape(section, point)):
+    if shape is not None and shape.holds is not None and not shape.holds(section.dimensions, _to_shape(section, point)):
         raise ModelError(
             f'fibre = {shown(fibre)} lies outside of the material of section "{section.name}" ({section.shape})',
             owner=owner, key="fibre", value=fibre, remedy="give [y, z] from the beam's line, along ey and ez",
@@ -137,12 +149,14 @@ def find_fibre(section: Section, fibre: Any, owner: Owner, truss: bool = False) 
     return point
 
 
-def outline(section: Section, owner: Owner) -> np.ndarray:
+def outline(section: Section, material: Material | None, owner: Owner) -> np.ndarray:
     """Return fibres (k, 2) of a section among which its extremes are: of round ones 72 around it, to 0.1 %.
 
     Raises:
         ModelError: the shape has no named fibres.
     """
+    if section.computed is not None:
+        return section.computed.outline(material)
     shape = SHAPES[section.shape]
     if shape.fibres is None:
         raise ModelError(
@@ -163,16 +177,19 @@ def _line_to_shape(section: Section) -> np.ndarray:
 
 
 def stress_matrix(
-    section: Section, nu: float | None, points: np.ndarray, what: str, owner: Owner, truss: bool = False
+    section: Section, material: Material | None, points: np.ndarray, what: str, owner: Owner, truss: bool = False
 ) -> np.ndarray:
-    """Return W (k, 3, 6): stresses (xx, xy, xz) at fibres (k, 2), per unit of (N, Vy, Vz, T, My, Mz).
+    """Return W (k, 3, 6): stresses (xx, xy, xz) at fibres (k, 2), per unit of (N, Vy, Vz, T, My, Mz); of computed
+    sections (k, 6, 6) with yy, zz and yz behind.
 
-    ``what``, one of `COMPONENTS`, says which of them are needed; the others are zero.  ``nu``: Poisson's ratio, None
-    where there is no material.
+    ``what``, one of `COMPONENTS`, says which of them are needed; the others are zero.
 
     Raises:
         ModelError: the section lacks an area, a second moment of area or shear stresses.
     """
+    if section.computed is not None:
+        return _of_computed(section.computed.stresses(material, points, owner), what)
+    nu = None if material is None else material.nu
     shape = SHAPES[section.shape]
     if math.isnan(section.A):
         raise ModelError(
@@ -206,13 +223,24 @@ def stress_matrix(
     return own @ _line_to_shape(section)
 
 
+def _of_computed(found: np.ndarray, what: str) -> np.ndarray:
+    """Return stresses (k, 6, 6) per unit of the forces that a component is made of."""
+    forces = {"axial": [0], "bending": [4, 5], "torsion": [3], "transverse shear": [1, 2]}.get(what, range(6))
+    out = np.zeros_like(found)
+    out[:, :, list(forces)] = found[:, :, list(forces)]
+    return out
+
+
 def component(stresses: np.ndarray, what: str) -> np.ndarray:
-    """Return a component of stresses (..., 3), xx, xy and xz."""
-    xx, xy, xz = np.moveaxis(stresses, -1, 0)
+    """Return a component of stresses (..., 3), xx, xy and xz, or (..., 6) with yy, zz and yz behind."""
+    xx, xy, xz, *others = np.moveaxis(stresses, -1, 0)
     if what in ("xy", "xz"):
         return xy if what == "xy" else xz
     if what in _NORMAL:
         return xx
+    if what == "von Mises" and others:
+        yy, zz, yz = others
+        return von_mises(np.stack((xx, yy, zz, xy, yz, xz), axis=-1))
     if what == "von Mises":
         return np.sqrt(xx * xx + 3.0 * (xy * xy + xz * xz))
     return np.hypot(xy, xz)

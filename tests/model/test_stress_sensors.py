@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from fem_mbs import Model, ModelError, solve
+from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import make_section
 from fem_mbs.properties.shapes import SHAPES
 from fem_mbs.properties.stresses import end_forces, outline, stress_matrix
 from fem_mbs.results.reader import Results
 
 E, NU, LENGTH = 2e11, 0.3, 2.0
+STEEL = Material("steel", E, NU, density=0.0)
 N, VY, VZ, T = 9000.0, 700.0, -300.0, 90.0
 SECTIONS = {
     "rectangle": {"height": 0.1, "width": 0.05},
@@ -41,7 +43,7 @@ def cantilever(section: dict, n: int = 2, dimension: int = 3, **options) -> Mode
 
 def per_force(shape: str, points, what: str = "von Mises", nu: float = NU, **more) -> np.ndarray:
     section = make_section("s", shape, **SECTIONS[shape], **more)
-    return stress_matrix(section, nu, np.atleast_2d(points), what, "test")
+    return stress_matrix(section, Material("m", E, nu, density=0.0), np.atleast_2d(points), what, "test")
 
 
 @pytest.mark.parametrize("shape", SECTIONS)
@@ -98,17 +100,18 @@ def test_circle_and_rectangle_have_the_stresses_of_timoshenko_and_goodier():
         for height, width in ((ratio, 1.0), (1.0, ratio)):
             s = make_section("s", "rectangle", height=height, width=width)
             point = (0.0, 0.5) if height >= width else (0.5, 0.0)
-            tau = np.abs(stress_matrix(s, NU, np.array([point]), "torsion", "test")[0, :, 3]).max()
+            tau = np.abs(stress_matrix(s, STEEL, np.array([point]), "torsion", "test")[0, :, 3]).max()
             assert tau == pytest.approx(1.0 / (k * ratio), rel=3e-3)
     for ratio, centre, edge in ((2.0, 0.983, 1.033), (1.0, 0.940, 1.126), (0.5, 0.856, 1.396), (0.25, 0.805, 1.988)):
         s = make_section("s", "rectangle", height=ratio, width=1.0)  # the force is along the height
-        tau = stress_matrix(s, 0.25, np.array([[0.0, 0.0], [0.0, 0.5]]), "xy", "test")[:, 1, 1] * ratio / 1.5
+        material, points = Material("m", E, 0.25, density=0.0), np.array([[0.0, 0.0], [0.0, 0.5]])
+        tau = stress_matrix(s, material, points, "xy", "test")[:, 1, 1] * ratio / 1.5
         assert tau == pytest.approx([centre, edge], rel=2e-3)
 
 
 def test_thin_walls_have_the_shear_of_bredt_and_of_open_walls():
     thin = make_section("s", "tube", outer_diameter=0.1, thickness=1e-4)
-    tau = stress_matrix(thin, NU, np.array([[0.0, 0.05]]), "xy", "test")[0, 1]
+    tau = stress_matrix(thin, STEEL, np.array([[0.0, 0.05]]), "xy", "test")[0, 1]
     assert tau[1] == pytest.approx(2.0 / thin.A, rel=2e-3)
     assert tau[3] == pytest.approx(-1.0 / (2.0 * math.pi * 0.05**2 * 1e-4), rel=4e-3)
     tau = per_force("box", [(0.0, 0.05), (0.1, 0.0)])
@@ -153,9 +156,9 @@ def test_offsets_of_centroid_and_shear_centre_and_turned_axes_count():
     own[1:3] = R.T @ forces[1:3]
     own[3] = T - (-0.03 * VZ - 0.005 * VY)
     own[4:] = R.T @ [40.0 - 0.02 * N, -70.0 + 0.01 * N]
-    expected = stress_matrix(plain, NU, (R.T @ (point - [0.01, 0.02]))[None], "von Mises", "test")[0] @ own
+    expected = stress_matrix(plain, STEEL, (R.T @ (point - [0.01, 0.02]))[None], "von Mises", "test")[0] @ own
     expected[1:] = R @ expected[1:]
-    found = stress_matrix(section, NU, point[None], "von Mises", "test")[0] @ forces
+    found = stress_matrix(section, STEEL, point[None], "von Mises", "test")[0] @ forces
     assert found == pytest.approx(expected)
 
 
@@ -268,13 +271,13 @@ def test_wrong_keys_end_in_one_error(options, word):
 
 def test_sections_without_dimensions_say_what_they_lack():
     general = make_section("g", "general", A=1.0, I=1.0, J=1.0)
-    assert stress_matrix(general, NU, np.array([[1.0, 0.0]]), "normal", "test")[0, 0, 5] == -1.0
+    assert stress_matrix(general, STEEL, np.array([[1.0, 0.0]]), "normal", "test")[0, 0, 5] == -1.0
     with pytest.raises(ModelError, match="no shear stresses"):
-        stress_matrix(general, NU, np.array([[1.0, 0.0]]), "von Mises", "test")
+        stress_matrix(general, STEEL, np.array([[1.0, 0.0]]), "von Mises", "test")
     with pytest.raises(ModelError, match="no outline"):
-        outline(general, "test")
+        outline(general, STEEL, "test")
     stiff = make_section("k", "stiffness", EA=1.0, EI=1.0, GJ=1.0, rhoA=0.0)
     with pytest.raises(ModelError, match="has stiffnesses and no area"):
-        stress_matrix(stiff, NU, np.array([[1.0, 0.0]]), "normal", "test")
+        stress_matrix(stiff, STEEL, np.array([[1.0, 0.0]]), "normal", "test")
     with pytest.raises(ModelError, match="belongs to no area"):
         make_section("g", "general", A=1.0, I=1.0, Iyz=1.0)

@@ -196,6 +196,7 @@ class HarmonicResponse(StepKind):
     name = "harmonic"
     Options = Options
     Report = HarmonicReport
+    quantity_names = ("{column}.amplitude_max", "{column}.frequency_of_max")
     positional = ("frequencies", "name")
     text = (
         "Add a harmonic response: steady vibrations Re(u exp(i 2 pi f t)) about the state that the steps before have\n"

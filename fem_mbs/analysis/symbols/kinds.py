@@ -65,6 +65,8 @@ def sensor(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     building = drawing.building
     text = f"{said.kind}{', ' if told(said, 'kind') else ''}{told(said, 'kind')}"
     on = getattr(said, "on", None)
+    if isinstance(on, (list, tuple)):  # several places: at the first
+        on = on[0] if on else None
     if on is None:
         if hasattr(said, "a") and hasattr(said, "b"):
             ends = drawing.join(said.a, said.b, getattr(said, "point_a", None), getattr(said, "point_b", None))

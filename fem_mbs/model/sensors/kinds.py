@@ -21,6 +21,7 @@ from fem_mbs.model.sensors.motion import (
     Rotation,
     Velocity,
 )
+from fem_mbs.model.sensors.parts import LargestDisplacement, LargestStress
 from fem_mbs.model.sensors.reactions import Reaction
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest
 from fem_mbs.model.sensors.stresses import Stress, StressEnvelope
@@ -96,6 +97,8 @@ register_sensor(Element)
 register_sensor(LayerStress)
 register_sensor(Stress)
 register_sensor(StressEnvelope)
+register_sensor(LargestStress)
+register_sensor(LargestDisplacement)
 register_sensor(Strain)
 register_sensor(Force)
 register_sensor(Reaction)

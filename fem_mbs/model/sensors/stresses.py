@@ -34,8 +34,7 @@ class _LineStress(Sensor):
         if on not in groups:
             self.model.find("group of beams or trusses", on, groups, self.owner)
         self.group = groups[on]
-        material = self.group.line.material
-        self.nu = None if material is None else material.nu
+        self.material = self.group.line.material
 
     def bind(self, compiled):
         names = ("N",) if self.group.truss else FORCES[self.model.dimension]
@@ -74,8 +73,8 @@ class _Stress(_LineStress):
         number, place = self._station(element, at, along)
         self.elements, self.at = np.array([number]), np.array([place])
         section = self.group.section(number, place)
-        point = find_fibre(section, fibre, self.owner, self.group.truss)
-        self.rows = stress_matrix(section, self.nu, point[None], component, self.owner, self.group.truss)[0]
+        point = find_fibre(section, self.material, fibre, self.owner, self.group.truss)
+        self.rows = stress_matrix(section, self.material, point[None], component, self.owner, self.group.truss)[0]
 
     def _station(self, element: Any, at: Any, along: Any) -> tuple[int, float]:
         """Return the number of the element and the place in it, 0..1."""
@@ -135,15 +134,15 @@ class _StressEnvelope(_LineStress):
             for place in self.at if many else self.at[:1]:
                 section = group.section(int(element), float(place))
                 if fibres is None and group.truss:
-                    own = np.zeros((1, 2)) + np.asarray(section.centroid)
+                    own = find_fibre(section, self.material, None, self.owner, True)[None]
                 elif fibres is None:
-                    own = outline(section, self.owner)
+                    own = outline(section, self.material, self.owner)
                 else:
-                    own = np.array([find_fibre(section, fibre, self.owner) for fibre in fibres])
+                    own = np.array([find_fibre(section, self.material, fibre, self.owner) for fibre in fibres])
                 points.append(own)
-                rows.append(stress_matrix(section, self.nu, own, self.what, self.owner, group.truss))
+                rows.append(stress_matrix(section, self.material, own, self.what, self.owner, group.truss))
         lead = (len(self.elements), len(self.at)) if many else (1, 1)
-        self.rows = np.array(rows).reshape(*lead, -1, 3, 6)
+        self.rows = np.array(rows).reshape(*lead, -1, rows[0].shape[1], 6)
         self.points = np.array(points).reshape(*lead, -1, 2)
 
     def evaluate(self, values, ledger):
