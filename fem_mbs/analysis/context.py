@@ -19,6 +19,7 @@ from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, StepReport
+from fem_mbs.results.series import StepSensors
 from fem_mbs.solvers.stepping.layout import State
 from fem_mbs.system.compile import with_held
 from fem_mbs.system.compiled import Compiled
@@ -139,7 +140,8 @@ class RunContext:
     stay.
 
     ``recorder`` takes rows; ``progress`` is called with `Progress`; ``events`` of the model, or None; ``outcomes``
-    evaluates its checks; ``skipped`` are sentences on unused content of an input file, or a function that returns them.
+    evaluates its checks, ``sensors`` gives the statistics of its sensors; ``skipped`` are sentences on unused content
+    of an input file, or a function that returns them.
     """
 
     compiled: CompiledModel
@@ -151,6 +153,7 @@ class RunContext:
     recorder: Any
     progress: Callable[[Progress], None] | None = None
     outcomes: Callable[[], list[CheckReport]] = list
+    sensors: Callable[[], list[StepSensors]] = list
     skipped: list[str] | Callable[[], list[str]] = field(default_factory=list)
     now: Now = field(default_factory=Now)
     linear: LinearFindings = field(default_factory=LinearFindings)

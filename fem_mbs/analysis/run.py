@@ -22,6 +22,7 @@ from fem_mbs.analysis.start.initial import check_start
 from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, Owner, ResultsError
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, Summary, report_of
+from fem_mbs.results.series import StepSensors, sensors_of
 from fem_mbs.solvers.stepping import layout as S
 
 if TYPE_CHECKING:
@@ -50,7 +51,11 @@ def solve(
     if watch is not None:
         context = replace(context, recorder=watch(context, solution))
     columns = [check.column(solution.header["sensors"]) for check in model.checks]
-    context = replace(context, outcomes=lambda: _outcomes(model, columns, solution))
+    context = replace(
+        context,
+        outcomes=lambda: _outcomes(model, columns, solution),
+        sensors=lambda: sensors_of(solution) if model.sensors else [],
+    )
     look_ahead(context)
     try:
         run_steps(context)
@@ -150,7 +155,11 @@ def run(
         """Evaluate checks from what is on disk: a continued run has only its later rows in hand."""
         return _outcomes(model, columns, Results.open(directory)) if model.checks else []
 
-    context = replace(context, recorder=recorder, outcomes=outcomes)
+    def sensors() -> list[StepSensors]:
+        """Return the statistics of sensors, likewise."""
+        return sensors_of(Results.open(directory)) if model.sensors else []
+
+    context = replace(context, recorder=recorder, outcomes=outcomes, sensors=sensors)
     if watch is not None:
         context = replace(context, recorder=watch(context, recorder))
     try:
@@ -291,7 +300,8 @@ def _summary(context: RunContext) -> Summary:
     return Summary(
         title=context.model.title, version=metadata.version("fem-mbs"), model=count_model(context.compiled),
         parameters=dict(context.model.parameters) or None,
-        assembly=context.now.assembly, steps=list(context.reports), checks=context.outcomes(),
+        assembly=context.now.assembly, steps=list(context.reports), sensors=context.sensors() or None,
+        checks=context.outcomes(),
         skipped=skipped() if callable(skipped) else skipped, departures=context.model.departures or None,
         warnings=context.model.warnings or None,
     )  # fmt: skip

@@ -414,6 +414,7 @@ def inventory() -> Iterator[str]:
     from fem_mbs.model.fields import FIELDS
     from fem_mbs.model.sensors.kinds import sensor_kinds
     from fem_mbs.parts.formats import PART_FORMATS
+    from fem_mbs.properties.computed_sections import COMPUTED_SHAPES
     from fem_mbs.properties.shapes import SECTION_SHAPES
     from fem_mbs.solvers.linear.libraries import cholmod_status
     from fem_mbs.solvers.linear.solver import solver_names
@@ -430,7 +431,7 @@ def inventory() -> Iterator[str]:
     for name, joint in JOINT_KINDS.items():
         yield f"  {name:20} {joint.text}"
     for title, table in (
-        ("sections and their dimensions", SECTION_SHAPES),
+        ("sections and their dimensions", {**SECTION_SHAPES, **COMPUTED_SHAPES}),
         ("functions of time and their parameters", FUNCTION_KINDS),
         ("sensors and their options", {name: kind.own_keys() for name, kind in sensor_kinds().items()}),
     ):

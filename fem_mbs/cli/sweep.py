@@ -49,7 +49,7 @@ def run_sweep(
         InputError, AnalysisError: as `fem_mbs.sweeps.sweep.sweep`.
         Interrupted: by Ctrl-C.
     """
-    plan = plan_sweep(model, settings, folder, zip=zipped, again=again, overwrite=overwrite)
+    plan = plan_sweep(model, settings, folder, zip=zipped, again=again, overwrite=overwrite, quantities=quantities)
     waiting = len(plan.waiting)
     if not quiet:
         console.print(_opening(plan), markup=False, soft_wrap=True)

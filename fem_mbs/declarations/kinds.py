@@ -22,7 +22,7 @@ __all__ = [
     "NUMBERS_NESTED", "NUMBER_OR_EXPRESSION", "NUMBER_OR_INF", "NUMBER_OR_PAIR", "NUMBER_OR_SEVERAL",
     "NUMBER_OR_VECTOR", "ORIENTATION", "PLACE", "PLACES", "POINTS", "RATIOS", "RELEASE_WORDS", "SECTION_NAME", "SHAPES",
     "SPIN", "SQUARE", "STIFFNESS", "STOPS", "TABLE_POINTS", "TERMS", "TEXT", "VECTOR", "VECTOR_ANY", "VELOCITY",
-    "WHOLE", "WORDS", "shapes_of", "shown",
+    "NUMBERS_OR_TEXT", "SECTION_TABLE", "SECTION_TABLES", "WHOLE", "WORDS", "shapes_of", "shown",
 ]  # fmt: skip
 
 MAX_NUMBER = 1e100  # squares of larger numbers overflow
@@ -448,6 +448,19 @@ def _nested(value: Any) -> Any:
     return value
 
 
+def _table(value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise ValueError("must be a table")
+    return value
+
+
+def _list_of_tables(value: Any) -> Any:
+    """Return a list of tables; what they belong to checks their keys."""
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, dict) for item in value):
+        raise ValueError("must be a list of tables")
+    return [dict(item) for item in value]
+
+
 NUMBERS_NESTED = Kind("number or lists", _nested, of_texts.numbers)
 SQUARE = Kind("list of numbers or of lists", _square, of_texts.numbers)
 STOPS = Kind("list of two numbers", _stops, of_texts.numbers)
@@ -457,6 +470,11 @@ STIFFNESS = Kind("list of numbers or of lists", _stiffness, of_texts.numbers)
 COMPONENT = Kind("text or direction", lambda v: _vector(v) if isinstance(v, list) else _text(v), of_texts.mixed)
 MATERIAL_AXES = Kind("3x3 list of numbers, or table", _material_axes, of_texts.tables())
 TERMS = Kind("list of tables", _terms, of_texts.tables(names=("on", "component")))
+SECTION_TABLE = Kind("table", _table)
+SECTION_TABLES = Kind("list of tables", _list_of_tables, of_texts.tables(names=("material",)))
+NUMBERS_OR_TEXT = Kind(
+    "text or list of numbers", lambda v: _text(v) if isinstance(v, str) else _numbers(v, "a list"), of_texts.mixed
+)
 LAYERS = Kind("list of tables", _layers, of_texts.tables(names=("material",)))
 
 

@@ -106,11 +106,15 @@ class StepKind:
     equilibrium: ClassVar[bool] = False  # it finds one, so that loads or supports must hold the model
     stands: ClassVar[bool] = False  # whether steps behind it are the same without it
     motion: ClassVar[bool] = False  # whether its rows are instants of a motion
+    states: ClassVar[bool] = False  # whether its rows are states of the model, over which sensors have statistics
     takes_events: ClassVar[bool] = False
     recorded: ClassVar[str] = ""  # type in the results, if it is not the name
     path: ClassVar[bool] = False  # rows may be points of a path over a load factor
     shapes: ClassVar[str] = ""  # its frames: "real" or "complex" shapes, or "vibration" of their own size
     axis: ClassVar[str] = "Parameter [-]"  # what its rows and frames go by
+    #: Names that `quantities` may yield: "#" a number from 1, "*" any text, "{column}" a column of a sensor, "{event}"
+    #: an event of the model.
+    quantity_names: ClassVar[tuple[str, ...]] = ()
     joint_forces: ClassVar[bool] = False  # whether files of its driving forces are written
     carries: ClassVar[tuple[str, ...]] = ()  # options of later steps that may name it: "preload", "start", "basis"
     branches: ClassVar[str] = (
@@ -186,7 +190,7 @@ class StepKind:
 
     def quantities(self, report: Any) -> Iterator[tuple[str, Any, str]]:
         """Yield names, values and units of what only this kind has, for the table of a sweep; ``report`` is a
-        ``Report`` of the kind."""
+        ``Report`` of the kind.  `quantity_names` lists the names."""
         yield from ()
 
     def plan(self, number: int, name: str, given: dict[str, Any]) -> PlannedStep:

@@ -31,6 +31,7 @@ from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import Section
 from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.properties.solids import CellGroup, SolidGroup, SolidMaterial
+from fem_mbs.properties.stresses import LineGroup
 from fem_mbs.system.blocks import GROUND, Block, make_block
 from fem_mbs.system.callbacks import Callback
 from fem_mbs.units import Units
@@ -80,6 +81,7 @@ class Building:
         self.named_nodes: dict[str, int] = {}
         self.functions: dict[str, TimeFunction] = {}
         self.groups: dict[str, np.ndarray] = {}
+        self.line_groups: dict[str, LineGroup] = {}  # sections of beams and trusses
         self.sensors: list[Any] = []
         self.checks: list[Check] = []
         self.initial_velocities: list[InitialVelocity] = []
@@ -130,7 +132,7 @@ class Building:
         """
         other = copy(self)
         other.sections = {**self.sections, **sections}
-        other.blocks, other.labels, other.groups = [], set(), {}
+        other.blocks, other.labels, other.groups, other.line_groups = [], set(), {}, {}
         other._x, other._first, other.needs_rotation = list(self._x), list(self._first), list(self.needs_rotation)
         other.names = copy(self.names)
         other.names.parts = list(self.names.parts)

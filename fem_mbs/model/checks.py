@@ -104,10 +104,12 @@ def find_column(name: str, sensors: Sequence[Mapping[str, Any]], owner: Owner) -
         if name == sensor["name"] and len(sensor["columns"]) == 1:
             return sensor["name"], 0
     related = [s["columns"] for s in sensors if name == s["name"] or name.startswith(f"{s['name']}.")]
-    known = ", ".join(c for columns in related for c in columns)
+    every = [c for sensor in sensors for c in sensor["columns"]]
+    known = [c for columns in related for c in columns] or difflib.get_close_matches(name, every, n=5) or every[:20]
     raise ModelError(
-        f'sensor "{name}" is not one column', owner=owner, key="sensor", value=name, remedy=f"name one of {known}"
-    )
+        f'sensor "{name}" is not one column', owner=owner, key="sensor", value=name,
+        remedy=f"name one of {', '.join(known)}" if known else "the model has no sensors",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import (
     ANY,
     ANY_TEXT,
+    FILE,
     FLAG,
     FUNCTION,
     MATRIX,
@@ -20,6 +21,9 @@ from fem_mbs.declarations.kinds import (
     NUMBER,
     NUMBER_OR_INF,
     NUMBER_OR_SEVERAL,
+    NUMBERS_OR_TEXT,
+    SECTION_TABLE,
+    SECTION_TABLES,
     STIFFNESS,
     TEXT,
     VECTOR,
@@ -28,8 +32,9 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.parameters import check_parameter_name
 from fem_mbs.model.building import Building
+from fem_mbs.properties.computed_sections import COMPUTED_SHAPES, read_computed
 from fem_mbs.properties.materials import Material
-from fem_mbs.properties.sections import make_section
+from fem_mbs.properties.sections import computed_section, make_section
 from fem_mbs.properties.shapes import SECTION_SHAPES
 from fem_mbs.properties.solids import make_solid_material
 
@@ -144,7 +149,7 @@ class CrossSection(Declaration):
     owner = "Section"
 
     name: str = key(NAME, "by which beams call it", file=None)
-    shape: str = key(TEXT, "one of the shapes below", choices=SECTION_SHAPES)
+    shape: str = key(TEXT, "one of the shapes below", choices=(*SECTION_SHAPES, *COMPUTED_SHAPES))
     width: Any = key(NUMBER_OR_INF, "along z", None, kw_only=True, unit="m")
     height: Any = key(NUMBER_OR_INF, "along y, the direction of bending in the plane", None, kw_only=True, unit="m")
     diameter: Any = key(NUMBER_OR_INF, "", None, kw_only=True, unit="m")
@@ -158,6 +163,10 @@ class CrossSection(Declaration):
     I: Any = key(NUMBER_OR_INF, "second moment of area for both axes", None, kw_only=True, unit="m^4")
     Iy: Any = key(NUMBER_OR_INF, "integral of z^2 dA", None, kw_only=True, unit="m^4")
     Iz: Any = key(NUMBER_OR_INF, "integral of y^2 dA, bending in the plane", None, kw_only=True, unit="m^4")
+    Iyz: Any = key(
+        NUMBER, "space: product of inertia, integral of y z dA; beams take the principal axes", None, kw_only=True,
+        unit="m^4",
+    )  # fmt: skip
     J: Any = key(NUMBER_OR_INF, "torsion constant", None, kw_only=True, unit="m^4")
     k: Any = key(NUMBER_OR_INF, "shear coefficient of both directions; inf: no shear deformation", None, kw_only=True)
     ky: Any = key(NUMBER_OR_INF, "shear coefficient along y", None, kw_only=True)
@@ -210,8 +219,54 @@ class CrossSection(Declaration):
         NUMBER, "space: angle of the shape's axes about the beam's line", None, shows="0", kw_only=True, unit="deg"
     )
 
+    file: str | None = key(
+        FILE, "mesh of plane cells of a section; its x is z of the section, its y is y", None, kw_only=True
+    )
+    scale: float | None = key(NUMBER, "of a mesh file: factor on the coordinates", None, shows="1", kw_only=True)
+    regions: Any = key(
+        SECTION_TABLE, "of a mesh file: {set of cells = material}; other cells take the beam's material", None,
+        shows="none", kw_only=True,
+    )  # fmt: skip
+    patches: Any = key(
+        SECTION_TABLES,
+        "of a mesh: four-sided parts, each {corners = [[y, z], ... 4 around it], n = [cells along the first and second "
+        "side], material = a name or that of the beam}; sides that touch are divided alike",
+        None,
+        kw_only=True,
+    )
+    walls: Any = key(
+        SECTION_TABLES,
+        "middle lines of thin walls, each {points = [[y, z], ...], thickness, material = a name or that of the beam}; "
+        "they meet where points are equal",
+        None,
+        kw_only=True,
+    )
+    plies: Any = key(
+        SECTION_TABLES,
+        "of a tube, from the inside: each {material, thickness, angle = that of its first axis against the beam, 0}",
+        None,
+        kw_only=True,
+    )
+    origin: Any = key(
+        NUMBERS_OR_TEXT,
+        'point of a mesh or of walls on the beam\'s line: [y, z], "centroid" or "shear_centre"',
+        None,
+        shows="[0, 0]",
+        unit="m",
+        kw_only=True,
+    )
+
     def build(self, building: Building) -> None:
         building.new_name("Section", self.name, building.sections)
+        if self.shape in COMPUTED_SHAPES:
+            known = ChainMap(building.materials, building.solid_materials)
+            owner = Owner("Section", self.name)
+            computed = read_computed(
+                self.name, self.shape, self.given("name", "shape"),
+                lambda name: building.find("material", name, dict(known), owner),
+            )  # fmt: skip
+            building.sections[self.name] = computed_section(self.name, self.shape, computed)
+            return
         building.sections[self.name] = make_section(self.name, self.shape, **self.given("name", "shape"))
 
 

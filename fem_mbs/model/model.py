@@ -171,6 +171,7 @@ class Model(StepCalls, Shown):
     named_nodes = Built()
     functions = Built()
     groups = Built()
+    line_groups = Built()
     sensors = Built()
     checks = Built()
     initial_velocities = Built()

@@ -16,6 +16,7 @@ from fem_mbs.functions.kinds import FUNCTION_KINDS
 from fem_mbs.model.checks import QUANTITIES
 from fem_mbs.model.sensors.kinds import sensor_kinds
 from fem_mbs.modelfile.schema import TABLES, Document, Table
+from fem_mbs.properties.computed_sections import COMPUTED_SHAPES
 from fem_mbs.properties.shapes import SECTION_SHAPES
 
 __all__ = ["reference"]
@@ -206,7 +207,8 @@ def _shapes() -> Iterator[str]:
         "take `centroid`, `shear_centre`, `mass_centre` and `rotate`):\n"
     )
     yield from _rows(
-        ("shape", "keys"), *((f"`{k}`", ", ".join(f"`{p}`" for p in v)) for k, v in SECTION_SHAPES.items())
+        ("shape", "keys"),
+        *((f"`{k}`", ", ".join(f"`{p}`" for p in v)) for k, v in {**SECTION_SHAPES, **COMPUTED_SHAPES}.items()),
     )
 
 

@@ -80,13 +80,13 @@ class SectionLine:
             return self._unshearable(self.first.properties(self.material))
         s = np.asarray(s, float)
         a, b = self.first, self.last
-        if a.shape == b.shape != "matrix" and a.dimensions.keys() == b.dimensions.keys():
+        if a.computed is None and a.shape == b.shape != "matrix" and a.dimensions.keys() == b.dimensions.keys():
             where = 0.5 * (1.0 - np.cos((np.arange(_NODES) + 0.5) * math.pi / _NODES))
-            nodes = [self._between(float(x)).properties(self.material) for x in where]
+            nodes = [self.between(float(x)).properties(self.material) for x in where]
             parts = [_stack(nodes, name) for name in ("rhoA", "mass_centre", "euler")]
             blend = _interpolation(where, s)
             rhoA, centre, euler = (np.tensordot(blend, part, 1) for part in parts)
-            diagonal = _blend(blend, np.array([self._diagonal(self._between(float(x))) for x in where]))
+            diagonal = _blend(blend, np.array([self._diagonal(self.between(float(x))) for x in where]))
             angle = np.radians(a.rotate + (b.rotate - a.rotate) * s)
             C, F = couple(
                 diagonal, _linear(a.centroid, b.centroid, s), _linear(a.shear_centre, b.shear_centre, s), angle
@@ -110,7 +110,7 @@ class SectionLine:
         euler[..., 1:, 1:] -= rhoA[..., None, None] * centre[..., :, None] * centre[..., None, :]
         return self._unshearable(SectionProperties(C, np.linalg.inv(C), rhoA, centre, euler))
 
-    def _between(self, s: float) -> Section:
+    def between(self, s: float) -> Section:
         """Return the section at s in (0, 1) between two of one shape."""
         a, b = self.first, self.last
         dims: dict[str, Any] = {}

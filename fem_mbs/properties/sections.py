@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.properties.computed_sections import COMPUTED_SHAPES, ComputedSection
 from fem_mbs.properties.materials import DEFAULT_NU, Material, finite_number
 from fem_mbs.properties.shapes import SHAPES, Reader, inertia_of_matrix
 
@@ -38,8 +39,10 @@ __all__ = [
     "Section",
     "SectionProperties",
     "SectionStiffness",
+    "computed_section",
     "couple",
     "make_section",
+    "to_principal",
 ]
 
 # Fields of SectionStiffness an element needs.
@@ -97,7 +100,7 @@ class SectionProperties:
     euler: np.ndarray
 
 
-def _transformation(centroid: np.ndarray, shear_centre: np.ndarray, angle: np.ndarray) -> np.ndarray:
+def to_principal(centroid: np.ndarray, shear_centre: np.ndarray, angle: np.ndarray) -> np.ndarray:
     """Return T (..., 6, 6): strains at the centroid and shear centre along the principal axes = T times those of the
     line."""
     yc, zc = np.moveaxis(centroid, -1, 0)
@@ -128,7 +131,7 @@ def couple(
         angle: (...) of the principal axes against (ey, ez), about ex [rad].
     """
     diagonal, angle = np.asarray(diagonal, float), np.asarray(angle, float)
-    T = _transformation(np.asarray(centroid, float), np.asarray(shear_centre, float), angle)
+    T = to_principal(np.asarray(centroid, float), np.asarray(shear_centre, float), angle)
     stiff = np.isinf(diagonal)
     C = np.einsum("...k,...ki,...kj->...ij", np.where(stiff, 0.0, diagonal), T, T)
     if stiff.any():
@@ -153,6 +156,7 @@ class Section:
     half_height, half_width: largest |y| and |z| of the section, for stresses and drawing [m]
     centroid, shear_centre, mass_centre: y and z of these points against the beam's line [m]
     rotate: angle of the principal axes, those of the shape, against (ey, ez) [deg]
+    computed: of shapes whose stiffness is computed, the section with its mesh; the constants are NaN
 
     Constants that a general section leaves open are NaN; :meth:`stiffness` tells when one of them is needed. For shapes
     "stiffness" and "matrix" all of them are NaN.
@@ -171,8 +175,11 @@ class Section:
     shear_centre: tuple[float, float] = (0.0, 0.0)
     mass_centre: tuple[float, float] = (0.0, 0.0)
     rotate: float = 0.0
+    computed: ComputedSection | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:  # a mappingproxy cannot be pickled
+        if self.computed is not None:
+            return (computed_section, (self.name, self.shape, self.computed))
         given = {k: v for k, v in self.dimensions.items() if isinstance(v, tuple) or not math.isnan(v)}
         if self.shape != "matrix":
             given |= {key: getattr(self, key) for key in SECTION_PLACES}
@@ -182,6 +189,8 @@ class Section:
     def eccentric(self) -> bool:
         """Return whether its strains or velocities are coupled, or its axes rotated; only beams in space can have
         this."""
+        if self.computed is not None:
+            return True
         return self.shape == "matrix" or any((*self.centroid, *self.shear_centre, *self.mass_centre, self.rotate))
 
     def shear_coefficient_y(self, nu: float) -> float:
@@ -199,6 +208,8 @@ class Section:
         known. The material may be None for shape "stiffness" only, which does not use it.
         """
         d = self.dimensions
+        if self.computed is not None:
+            return SectionStiffness(**self.computed.diagonal(material, needs or "plane beam"))
         if self.shape == "matrix":
             raise ModelError(
                 'shape "matrix" is for beams in space alone',
@@ -264,11 +275,20 @@ class Section:
 
         Raises ModelError if something is missing, or if the rotary inertias belong to no distribution of mass.
         """
+        if self.computed is not None:
+            s = self.computed.solved(material)
+            E = np.zeros((3, 3))
+            E[1:, 1:] = s.second
+            return SectionProperties(s.stiffness, s.flexibility, np.array(s.mass), np.array(s.mass_centre), E)
         if self.shape == "matrix":
             C, M = (np.array(self.dimensions[key]) for key in ("stiffness", "mass"))
             rhoA, centre, euler = inertia_of_matrix(M, Owner("Section", self.name))
             return SectionProperties(C, np.linalg.inv(C), np.array(rhoA), centre, euler)
-        s = self.stiffness(material, "beam")
+        plain = self.stiffness(material, "beam")
+        return self._placed(plain)
+
+    def _placed(self, s: SectionStiffness) -> SectionProperties:
+        """Return the properties of stiffnesses along the principal axes, at the section's places."""
         own = (
             0.5 * (s.rhoIy + s.rhoIz - s.rhoIx),
             0.5 * (s.rhoIx + s.rhoIz - s.rhoIy),
@@ -289,6 +309,12 @@ class Section:
         axes = np.array([[1.0, 0.0, 0.0], [0.0, c, -n], [0.0, n, c]])
         E = (axes * np.maximum(own, 0.0)) @ axes.T
         return SectionProperties(C, F, np.array(s.rhoA), np.array(self.mass_centre), E)
+
+
+def computed_section(name: str, shape: str, computed: ComputedSection) -> Section:
+    """Return the section of a shape whose stiffness is computed (`fem_mbs.properties.computed_sections`)."""
+    nan = math.nan
+    return Section(name, shape, nan, nan, nan, nan, MappingProxyType({}), nan, nan, computed=computed)
 
 
 def _rebuild(name: str, shape: str, dimensions: dict[str, float]) -> Section:
@@ -332,7 +358,8 @@ def make_section(name: str, shape: str, **dimensions: Any) -> Section:
     I          height, width, web_thickness and flange_thickness (or thickness for both), root_radius = 0
     box        height, width, web_thickness and flange_thickness (or thickness for all); outer dimensions
     general    A; Iy, Iz (or I for both), J where an element needs them; shear coefficients ky, kz (or k) = 1: A is
-               then taken as the shear area itself; infinite: no shear deformation
+               then taken as the shear area itself; infinite: no shear deformation. With Iyz = int y z dA the section
+               takes the principal moments and axes
     stiffness  EA, rhoA; EIy, EIz (or EI), GJ where an element needs them; GAy, GAz (or GA), with the shear
                coefficient in them, infinite if not given; rhoIy, rhoIz (or rhoI) = 0, rhoIx = rhoIy + rhoIz. No
                material is used; infinite EA, EI, GJ are for beams in space that hold the strain fixed.
@@ -348,8 +375,9 @@ def make_section(name: str, shape: str, **dimensions: Any) -> Section:
     """
     thing = Owner("Section", name)
     if not isinstance(shape, str) or shape not in SHAPES:
+        every = (*SHAPES, *COMPUTED_SHAPES)
         raise ModelError(
-            f"unknown shape {shape!r}{_nearest(shape, SHAPES)}", owner=thing, remedy=f"shapes: {', '.join(SHAPES)}."
+            f"unknown shape {shape!r}{_nearest(shape, every)}", owner=thing, remedy=f"shapes: {', '.join(every)}."
         )
     entry = SHAPES[shape]
     places = _read_places(dimensions, thing, shape)
@@ -379,6 +407,7 @@ def make_section(name: str, shape: str, **dimensions: Any) -> Section:
                 value=value,
                 remedy='check them and their units (for walls too thick for these formulas use shape "general").',
             )
+    places["rotate"] += reader.turn
     return Section(name, shape, A, Iy, Iz, J, MappingProxyType(reader.values), half_height, half_width, **places)
 
 

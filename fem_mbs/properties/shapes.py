@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import ModelError
+from fem_mbs.properties import shape_stresses as stresses
 from fem_mbs.properties.materials import check_sign, finite_number
 
 __all__ = ["SECTION_SHAPES", "SHAPES", "Reader", "Shape", "inertia_of_matrix"]
 
 D = Mapping[str, float]
+Fibres = dict[str, tuple[float, float]]
 
 
 class Reader:
@@ -29,6 +31,7 @@ class Reader:
         self.shape = shape
         self.given = given
         self.values: dict[str, float] = {}
+        self.turn = 0.0  # angle of the principal axes against the given ones [deg]
 
     def error(self, what: str) -> ModelError:
         return ModelError(what, owner=self.thing)
@@ -316,6 +319,29 @@ def _read_general(r: Reader) -> None:
     r.pair("I", math.nan)
     r.optional("J", math.nan)
     r.pair("k", 1.0, infinite=True)
+    if r.has("Iyz"):
+        _turn_to_principal_axes(r)
+
+
+def _turn_to_principal_axes(r: Reader) -> None:
+    """Replace Iy, Iz and the product of inertia by the principal moments, and set ``rotate`` to their axes."""
+    product = finite_number(r.given["Iyz"], r.thing, "Iyz")
+    Iy, Iz = r.values["Iy"], r.values["Iz"]
+    if math.isnan(Iy) or math.isnan(Iz):
+        raise r.error('"Iyz" needs Iy and Iz.')
+    if product * product >= Iy * Iz:
+        raise ModelError(
+            f"Iyz = {product:g} belongs to no area: it must be smaller than sqrt(Iy Iz) = {math.sqrt(Iy * Iz):g}.",
+            owner=r.thing, key="Iyz", value=product,
+        )  # fmt: skip
+    if product != 0.0 and r.values["ky"] != r.values["kz"]:
+        raise r.error('a section with "Iyz" has one shear coefficient "k": ky and kz would belong to other axes.')
+    half = 0.5 * math.atan(2.0 * product / (Iz - Iy)) if Iz != Iy else math.copysign(0.25 * math.pi, product)
+    c, s = math.cos(half), math.sin(half)
+    if product != 0.0:
+        r.values["Iz"] = Iz * c * c + Iy * s * s + 2.0 * product * c * s
+        r.values["Iy"] = Iz * s * s + Iy * c * c - 2.0 * product * c * s
+        r.turn = math.degrees(half)
 
 
 def _general_constants(d: D) -> tuple[float, ...]:
@@ -361,22 +387,103 @@ def _no_shear(d: D, nu: float) -> tuple[float, float]:
     return math.nan, math.nan
 
 
+def _rectangle_stress(d: D, nu: float, points: np.ndarray) -> np.ndarray:
+    return stresses.rectangle_shear_stress(d["height"], d["width"], _rectangle_constants(d)[3], nu, points)
+
+
+def _rectangle_fibres(d: D) -> Fibres:
+    return {**stresses.rectangle_fibres(d["height"], d["width"]), "centre": (0.0, 0.0)}
+
+
+def _circle_stress(d: D, nu: float, points: np.ndarray) -> np.ndarray:
+    _, _, I, J, _, _ = _circle_constants(d)
+    return stresses.round_shear_stress(d["diameter"], 0.0, I, J, nu, points)
+
+
+def _tube_stress(d: D, nu: float, points: np.ndarray) -> np.ndarray:
+    _, _, I, J, _, _ = _tube_constants(d)
+    return stresses.round_shear_stress(d["outer_diameter"], _tube_inner(d), I, J, nu, points)
+
+
+def _i_stress(d: D, nu: float, points: np.ndarray) -> np.ndarray:
+    _, Iy, Iz, J, _, _ = _i_constants(d)
+    return stresses.i_shear_stress(d, Iy, Iz, J, points)
+
+
+def _box_stress(d: D, nu: float, points: np.ndarray) -> np.ndarray:
+    _, Iy, Iz, J, _, _ = _box_constants(d)
+    return stresses.box_shear_stress(d, Iy, Iz, J, points)
+
+
+def _holds(inside: Callable[[D, np.ndarray, np.ndarray, float], np.ndarray]) -> Callable[[D, np.ndarray], np.ndarray]:
+    """Return what tells whether points (..., 2) lie in the material, up to round-off of the largest dimension."""
+
+    def holds(d: D, points: np.ndarray) -> np.ndarray:
+        slack = 1e-9 * max(d.values())
+        return inside(d, points[..., 0], points[..., 1], slack)
+
+    return holds
+
+
+def _in_ring(d: D, y: np.ndarray, z: np.ndarray, e: float) -> np.ndarray:
+    outer = d.get("diameter", d.get("outer_diameter", 0.0))
+    inner = 0.0 if "diameter" in d else _tube_inner(d)
+    r = np.hypot(y, z)
+    return (r <= 0.5 * outer + e) & (r >= 0.5 * inner - e)
+
+
+def _in_rectangle(d: D, y: np.ndarray, z: np.ndarray, e: float) -> np.ndarray:
+    return (np.abs(y) <= 0.5 * d["height"] + e) & (np.abs(z) <= 0.5 * d["width"] + e)
+
+
+def _in_i(d: D, y: np.ndarray, z: np.ndarray, e: float) -> np.ndarray:
+    wall = (np.abs(y) >= 0.5 * d["height"] - d["flange_thickness"] - e) | (np.abs(z) <= 0.5 * d["web_thickness"] + e)
+    return _in_rectangle(d, y, z, e) & wall
+
+
+def _in_box(d: D, y: np.ndarray, z: np.ndarray, e: float) -> np.ndarray:
+    flange = np.abs(y) >= 0.5 * d["height"] - d["flange_thickness"] - e
+    return _in_rectangle(d, y, z, e) & (flange | (np.abs(z) >= 0.5 * d["width"] - d["web_thickness"] - e))
+
+
 @dataclass(frozen=True)
 class Shape:
+    """What is known of a shape; ``fibres``, ``shear_stress`` (d, nu, points) and ``holds`` (d, points) are None where
+    stresses are unknown (`fem_mbs.properties.shape_stresses`).  ``round``: every direction of bending has a fibre of
+    its own."""
+
     keys: tuple[str, ...]
     read: Callable[[Reader], Any]
     constants: Callable[[D], tuple[float, ...]]
     shear: Callable[[D, float], tuple[float, float]]
+    fibres: Callable[[D], Fibres] | None = None
+    shear_stress: Callable[[D, float, np.ndarray], np.ndarray] | None = None
+    holds: Callable[[D, np.ndarray], np.ndarray] | None = None
+    round: bool = False
 
 
 _WALLS = ("height", "width", "thickness", "web_thickness", "flange_thickness")
 SHAPES = {
-    "rectangle": Shape(("width", "height"), _read_rectangle, _rectangle_constants, _rectangle_shear),
-    "circle": Shape(("diameter",), _read_circle, _circle_constants, _circle_shear),
-    "tube": Shape(("outer_diameter", "inner_diameter", "thickness"), _read_tube, _tube_constants, _tube_shear),
-    "I": Shape((*_WALLS, "root_radius"), _read_i, _i_constants, _i_shear),
-    "box": Shape(_WALLS, _read_box, _box_constants, _box_shear),
-    "general": Shape(("A", "I", "Iy", "Iz", "J", "k", "ky", "kz"), _read_general, _general_constants, _general_shear),
+    "rectangle": Shape(
+        ("width", "height"), _read_rectangle, _rectangle_constants, _rectangle_shear,
+        _rectangle_fibres, _rectangle_stress, _holds(_in_rectangle),
+    ),
+    "circle": Shape(
+        ("diameter",), _read_circle, _circle_constants, _circle_shear,
+        lambda d: stresses.round_fibres(d["diameter"], 0.0), _circle_stress, _holds(_in_ring), round=True,
+    ),
+    "tube": Shape(
+        ("outer_diameter", "inner_diameter", "thickness"), _read_tube, _tube_constants, _tube_shear,
+        lambda d: stresses.round_fibres(d["outer_diameter"], _tube_inner(d)), _tube_stress, _holds(_in_ring),
+        round=True,
+    ),
+    "I": Shape(
+        (*_WALLS, "root_radius"), _read_i, _i_constants, _i_shear, stresses.i_fibres, _i_stress, _holds(_in_i)
+    ),
+    "box": Shape(_WALLS, _read_box, _box_constants, _box_shear, stresses.box_fibres, _box_stress, _holds(_in_box)),
+    "general": Shape(
+        ("A", "I", "Iy", "Iz", "Iyz", "J", "k", "ky", "kz"), _read_general, _general_constants, _general_shear
+    ),
     "stiffness": Shape(
         ("EA", "EI", "EIy", "EIz", "GA", "GAy", "GAz", "GJ", "rhoA", "rhoI", "rhoIx", "rhoIy", "rhoIz"),
         _read_stiffness,
@@ -384,7 +491,7 @@ SHAPES = {
         _no_shear,
     ),
     "matrix": Shape(("stiffness", "mass"), _read_matrix, _no_constants, _no_shear),
-}
+}  # fmt: skip
 
 # Shape: its dimensions in a model file.
 SECTION_SHAPES: dict[str, tuple[str, ...]] = {shape: s.keys for shape, s in SHAPES.items()}

@@ -392,7 +392,9 @@ class Results(Shown):
                 rows, time = item.mid_times()
                 data = data[rows]
                 if not raw:
+                    places, later = sensor.get("places", []), data[1:]
                     time, data = (time[1:] + time[:-1]) / 2, (data[1:] + data[:-1]) / 2
+                    data[:, places] = later[:, places]
             times.append(time)
             values.append(data)
         return self._series(sensor, np.concatenate(times), np.concatenate(values))
@@ -650,17 +652,25 @@ def _csv_lines(step: Step, sensors: list[dict[str, Any]], units: Units) -> Itera
             use = slice(max(low - 1, 0), min(high + 1, len(rows)))
             part = column[int(rows[use][0]) : int(rows[use][-1]) + 1] if len(rows[use]) else column[0:0]
             values = part.reshape(len(part), -1)[rows[use] - rows[use][:1]]
-            table.append(_interpolate(time[start:stop], mids[use], values))
+            table.append(_interpolate(time[start:stop], mids[use], values, sensor.get("places", [])))
         for row in (np.hstack(table) * factors).tolist():
             writer.writerow(["" if value != value else repr(value) for value in row])
             yield line.text
 
 
-def _interpolate(at: np.ndarray, times: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return `values` (n, k) given at `times` (n,) linearly interpolated to `at` (m,); NaN outside of them."""
+def _interpolate(at: np.ndarray, times: np.ndarray, values: np.ndarray, places: Sequence[int] = ()) -> np.ndarray:
+    """Return `values` (n, k) given at `times` (n,) linearly interpolated to `at` (m,); NaN outside of them.
+
+    Columns ``places`` take the later of two rows.
+    """
     if len(times) == 0:
         return np.full((len(at), values.shape[1]), np.nan)
-    return np.stack([np.interp(at, times, column, np.nan, np.nan) for column in values.T], axis=1)
+    out = np.stack([np.interp(at, times, column, np.nan, np.nan) for column in values.T], axis=1)
+    if len(places):
+        later = np.minimum(np.searchsorted(times, at), len(times) - 1)
+        inside = np.isfinite(out[:, places[0]])[:, None]
+        out[:, places] = np.where(inside, values[later][:, places], np.nan)
+    return out
 
 
 def export(directory: str | Path) -> list[Path]:

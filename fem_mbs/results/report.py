@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self
 from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.model.checks import CheckReport
 from fem_mbs.records import Record, Schema, entry
+from fem_mbs.results.series import StepSensors
 
 __all__ = [
     "CheckReport", "ClosingReport", "CountCheck", "EigenvaluesAlong", "EnergyBalance", "EventReport", "ModelCounts",
@@ -212,6 +213,7 @@ class Summary(Record):
     parameters: dict[str, float] | None = entry("of the model, by name", optional=True)
     assembly: ClosingReport | None = entry(optional=True)
     steps: list[StepReport] = entry("in the order of the model")
+    sensors: list[StepSensors] | None = entry("statistics of the sensors, by steps", optional=True)
     checks: list[CheckReport] | None = entry("of runs that have ended", optional=True)
     skipped: list[str] | None = entry("what input files held and was not used", optional=True)
     departures: list[str] | None = entry(

@@ -4,6 +4,9 @@ series = results.sensor("tip")
 series.t, series.values, series.columns, series.unit      # (n,), (n, k), k names, "m"
 t, values, columns = results.sensor("tip")                # the same
 series.to_pandas()                                        # a table with the time as its index
+
+The summary has statistics of every sensor over a step: extremes with their times and places, mean, root mean square.
+Sweeps have them as quantities; `STATISTICS` is the one list of what there is.
 """
 
 from __future__ import annotations
@@ -19,13 +22,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
+from fem_mbs.records import Record, entry
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-__all__ = ["ArraySeries", "Drives", "Series", "TupleSeries", "sensor_columns", "sensor_units", "tables"]
+    from fem_mbs.results.reader import Results, Step
+
+__all__ = [
+    "ArraySeries", "ColumnStatistics", "Drives", "STATISTICS", "Series", "StepSensors", "TupleSeries", "columns_of",
+    "of_step", "sensor_columns", "sensor_units", "sensors_of", "statistics", "tables",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,3 +307,119 @@ def sensor_units(sensor: dict[str, Any], count: int) -> list[str]:
     """Return the units of the columns of a sensor, "" where there is none."""
     unit = sensor.get("unit") or ""
     return list(unit) if isinstance(unit, (list, tuple)) else [unit] * count
+
+
+# --- statistics ------------------------------------------------------------------------------------------------------
+MOST = 100  # columns of one step in the summary
+
+#: Names of the statistics of a column, and whether they are in the unit of the sensor.
+STATISTICS = {
+    "min": True, "max": True, "absmax": True, "end": True, "mean": True, "rms": True, "peak_to_peak": True,
+    "time_of_min": False, "time_of_max": False,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnStatistics(Record):
+    """Statistics of one column of a sensor over a step, in its unit."""
+
+    unit: str = entry("of the values", optional=True)
+    min: float = entry("smallest value")
+    max: float = entry("largest value")
+    time_of_min: float = entry("of a path the load factor", unit="s")
+    time_of_max: float = entry("of a path the load factor", unit="s")
+    place_of_min: dict[str, float] | None = entry("where the smallest value is, of sensors over a part", optional=True)
+    place_of_max: dict[str, float] | None = entry("where the largest value is, of sensors over a part", optional=True)
+    mean: float | None = entry("over the time, by straight lines between the rows", optional=True)
+    rms: float | None = entry("root mean square over the time, likewise", optional=True)
+    end: float = entry("last value")
+
+    def named(self) -> Iterator[tuple[str, float | None]]:
+        """Yield what `STATISTICS` lists, with its value; None where it has none."""
+        for name in STATISTICS:
+            if name == "absmax":
+                yield name, max(abs(self.min), abs(self.max))
+            elif name == "peak_to_peak":
+                yield name, self.max - self.min
+            else:
+                yield name, getattr(self, name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepSensors(Record):
+    """Statistics of the sensors over one step."""
+
+    step: str = entry("its name")
+    columns: dict[str, ColumnStatistics] = entry("by the names of the columns")
+    left_out: int | None = entry(f"number of columns beyond the first {MOST}", optional=True)
+
+
+def column_name(sensor: str, title: str) -> str:
+    """Return the name of a column with that of its sensor in front."""
+    return title if title == sensor or title.startswith(f"{sensor}.") else f"{sensor}.{title}"
+
+
+def columns_of(header: dict[str, Any], count: int) -> Iterator[tuple[int, str, str]]:
+    """Yield number, name and unit ("" for none) of the columns of a sensor that have statistics, given its header."""
+    places = header.get("places", [])
+    titles, units = sensor_columns(header, count), sensor_units(header, count)
+    for k, (title, unit) in enumerate(zip(titles, units, strict=True)):
+        if k not in places:
+            yield k, column_name(header["name"], title), "" if unit == "-" else unit
+
+
+def statistics(header: dict[str, Any], t: np.ndarray, values: np.ndarray) -> dict[str, ColumnStatistics]:
+    """Return the statistics of a sensor's columns with values (n, k) at t (n,), by their names; of none without values.
+
+    Mean and root mean square are those of straight lines between the rows, and None where ``t`` does not grow.
+    """
+    places = sorted(header.get("places", []))
+    titles = sensor_columns(header, values.shape[1])
+    found = {}
+    for k, name, unit in columns_of(header, values.shape[1]):
+        good = np.isfinite(values[:, k])
+        if not good.any():
+            continue
+        rows, time, own = np.flatnonzero(good), t[good], values[good, k]
+        low, high = int(own.argmin()), int(own.argmax())
+        step = np.diff(time)
+        mean = rms = None
+        if len(time) > 1 and (step >= 0.0).all() and step.any():
+            a, b = own[:-1], own[1:]
+            mean = float(np.sum(step * 0.5 * (a + b)) / step.sum())
+            rms = float(np.sqrt(np.sum(step * (a * a + a * b + b * b)) / (3.0 * step.sum())))
+        where = []
+        for row in (low, high):  # the columns of places behind that of the value tell where it is
+            behind = [j for j in places if j > k and not any(i not in places for i in range(k + 1, j))]
+            mine = values[rows[row], behind]
+            words = [titles[j].rpartition(" ")[2] for j in behind]
+            where.append({w: float(v) for w, v in zip(words, mine, strict=True)} or None)
+        found[name] = ColumnStatistics(
+            unit=unit or None,  # type: ignore[arg-type]
+            min=float(own[low]), max=float(own[high]), time_of_min=float(time[low]), time_of_max=float(time[high]),
+            place_of_min=where[0], place_of_max=where[1], mean=mean, rms=rms, end=float(own[-1]),
+        )  # fmt: skip
+    return found
+
+
+def of_step(results: Results, step: Step) -> Iterator[tuple[str, ColumnStatistics]]:
+    """Yield names and statistics of all columns of the sensors in a step."""
+    for sensor in results.header["sensors"]:
+        key = f"sensor/{sensor['name']}"
+        if key in step.series and len(step.series["time"]):
+            series = results.sensor(sensor["name"], step.number)
+            yield from statistics(sensor, series.t, series.values).items()
+
+
+def sensors_of(results: Results) -> list[StepSensors]:
+    """Return the statistics of the sensors over the steps whose rows are states, in the order of the steps."""
+    found = []
+    for step in results.steps:
+        kind = recorded_kind(step.type)
+        if not kind.states:
+            continue
+        columns = dict(of_step(results, step))
+        if columns:
+            kept = dict(list(columns.items())[:MOST])
+            found.append(StepSensors(step=step.name, columns=kept, left_out=len(columns) - len(kept) or None))
+    return found

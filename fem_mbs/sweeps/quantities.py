@@ -1,21 +1,22 @@
 """Extract single numbers of a run under stable names: the columns of a sweep's table.
 
 A name is STEP.KEY with the key of summary.json (``transient.energy.closing_error_relative``); members of lists are
-counted from 1 (``modes.frequency_3``, ``buckling.load_factor_1``); of sensors there are ``min``, ``max``, ``absmax``
-and ``end`` (``transient.tip.x.absmax``).  docs/sweeps.md lists them.
+counted from 1 (``modes.frequency_3``, ``buckling.load_factor_1``); of sensors there are the statistics of
+`fem_mbs.results.series` (``transient.tip.x.absmax``).  docs/sweeps.md lists them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.records import Record, entries
-from fem_mbs.results.series import sensor_columns, sensor_units
+from fem_mbs.results.series import STATISTICS, of_step
+from fem_mbs.sweeps.names import TABLES, step_names
 
 if TYPE_CHECKING:
     from fem_mbs.results.reader import Results
@@ -28,13 +29,11 @@ Quantity = tuple[str, float, str]
 
 _MOST = 200  # members of one list
 
-_TABLES = ("energy", "adaptive")  # nested tables of single numbers
-
 
 def collect(results: Results) -> list[Quantity]:
     """Return all quantities of a finished run, in the order of its steps."""
     out: list[tuple[str, Any, str]] = []
-    for name, step in zip(_step_names(step.name for step in results.steps), results.steps):
+    for name, step in zip(step_names(step.name for step in results.steps), results.steps):
         report = step.report
         found = [] if report is None else [*_singles(report), *_lists(report), *_own(report)]
         pairs = [*found, *_sensors(results, step)]
@@ -53,21 +52,13 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float, np.number))
 
 
-def _step_names(names: Iterable[str]) -> Iterator[str]:
-    """Return distinct names of steps: "transient", "transient 2"."""
-    seen: dict[str, int] = {}
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        yield name if seen[name] == 1 else f"{name} {seen[name]}"
-
-
 def _singles(report: StepReport) -> Iterator[Quantity]:
     """Yield the single numbers of a report, but for those that it was given."""
     for item in entries(type(report)):
         value = getattr(report, item.name)
         if _is_number(value) and not item.given:
             yield item.key, value, item.unit
-        elif item.key in _TABLES and isinstance(value, Record):
+        elif item.key in TABLES and isinstance(value, Record):
             for inner in entries(type(value)):
                 if _is_number(getattr(value, inner.name)):
                     yield f"{item.key}.{inner.key}", getattr(value, inner.name), inner.unit
@@ -92,19 +83,8 @@ def _own(report: StepReport) -> Iterator[Quantity]:
 
 
 def _sensors(results: Results, step: Any) -> Iterator[Quantity]:
-    """Yield extremes and last values of sensors."""
-    for sensor in results.header["sensors"]:
-        key = f"sensor/{sensor['name']}"
-        if key not in step.series or not len(step.series["time"]):
-            continue
-        _, values, _ = results.sensor(sensor["name"], step.number)
-        count = values.shape[1]
-        for column, title, unit in zip(values.T, sensor_columns(sensor, count), sensor_units(sensor, count)):
-            own = title == sensor["name"] or title.startswith(f"{sensor['name']}.")
-            name, unit = title if own else f"{sensor['name']}.{title}", "" if unit == "-" else unit
-            valid = column[np.isfinite(column)]
-            if len(valid):
-                yield f"{name}.min", valid.min(), unit
-                yield f"{name}.max", valid.max(), unit
-                yield f"{name}.absmax", np.abs(valid).max(), unit
-                yield f"{name}.end", valid[-1], unit
+    """Yield the statistics of sensors."""
+    for name, found in of_step(results, step):
+        for word, value in found.named():
+            if value is not None:
+                yield f"{name}.{word}", value, (found.unit or "") if STATISTICS[word] else "s"

@@ -22,13 +22,14 @@ from typing import Any
 
 from fem_mbs.cluster import TaskFailure, TaskProgress, refuse_in_workers, run_tasks
 from fem_mbs.decks.formats import is_deck
-from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, ResultsError
+from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, Owner, ResultsError
 from fem_mbs.input_files import digest_of, moved
-from fem_mbs.modelfile.read import check_model_data, load_model, locate_error, parse_model_file
+from fem_mbs.modelfile.read import build_model, check_model_data, load_model, locate_error, parse_model_file
 from fem_mbs.modelfile.writer import model_text
 from fem_mbs.results import store
 from fem_mbs.results.folder import claim, examine
 from fem_mbs.results.writer import clear
+from fem_mbs.sweeps.names import check_names, declared_names, fits
 from fem_mbs.sweeps.parameters import Parameter, Variant, changed, make_parameters, make_variants
 from fem_mbs.sweeps.quantities import collect
 from fem_mbs.sweeps.table import CSV, JSON, SweepParameter, SweepRow, SweepTable
@@ -75,12 +76,12 @@ def sweep(
         quantities: which quantities sweep.csv gets (names or patterns), by default all.
 
     Raises:
-        ModelError: of the file, the paths or the values.
+        ModelError: of the file, the paths or the values, or no variant can have one of ``quantities``; nothing has run.
         ResultsError: the folder cannot be used, or a pattern of ``quantities`` fits nothing (the results are there).
         AnalysisError: workers do not start, or have all gone.  Variants that fail are rows of the table instead.
     """
     refuse_in_workers()
-    plan = plan_sweep(model, values, output, zip=zip, again=again, overwrite=overwrite)
+    plan = plan_sweep(model, values, output, zip=zip, again=again, overwrite=overwrite, quantities=quantities)
     table = run_plan(plan, workers=workers, scheduler=scheduler, attempts=attempts, progress=progress)
     table.write(quantities)
     return table
@@ -117,8 +118,12 @@ def plan_sweep(
     zip: bool = False,
     again: bool = False,
     overwrite: bool = False,
+    quantities: Sequence[str] | None = None,
 ) -> Plan:
     """Read the model file, create the variants, and find those that the folder holds already; write nothing.
+
+    Args:
+        quantities: names or patterns that some variant must be able to have.
 
     Raises:
         ModelError, ResultsError: as `sweep`.
@@ -131,6 +136,8 @@ def plan_sweep(
     settings = [values] if isinstance(values, str) else values
     parameters = make_parameters(file, data, settings)
     variants = make_variants(parameters, zip)
+    if quantities:
+        _check_quantities(file, data, parameters, variants, quantities)
     directory = Path(output) if output is not None else Path(f"{file.stem}-sweep")
     if directory.exists() and not directory.is_dir():
         raise ResultsError(f'Sweep "{directory}": this is a file; give a folder')
@@ -145,6 +152,32 @@ def plan_sweep(
     else:
         _keep_finished(plan)
     return plan
+
+
+def _check_quantities(
+    file: Path, data: dict[str, Any], parameters: list[Parameter], variants: list[Variant], asked: Sequence[str]
+) -> None:
+    """Refuse names that no variant can have; variants that differ by numbers alone have the same names.
+
+    Raises:
+        ModelError: naming those that are near.
+    """
+    declared: dict[str, None] = {}
+    seen = set()
+    for variant in variants:
+        words = tuple(repr(v) for v in variant.values if isinstance(v, bool) or not isinstance(v, (int, float)))
+        if words in seen:
+            continue
+        seen.add(words)
+        try:
+            model = build_model(check_model_data(file, changed(data, parameters, variant.values)))
+            found = declared_names(model.compile(stepping=False))
+        except InputError:
+            return  # the run of the variant tells what is wrong; others may have the name
+        declared |= dict.fromkeys(found)
+        if all(any(fits(name, known) for known in declared) for name in asked):
+            return
+    check_names(asked, list(declared), Owner("Sweep", file.name))
 
 
 def _keep_finished(plan: Plan) -> None:

@@ -464,3 +464,18 @@ def test_interrupted(model, tmp_path):
     assert status.count("missing") == 51 - status.count("done")
     plan = plan_sweep(model, ["section.rod.diameter=0.01:0.06:0.001"], out)
     assert len(plan.waiting) == status.count("missing")
+
+
+def test_a_wrong_quantity_ends_before_the_first_run(model, tmp_path):
+    """Names are declared by steps and sensors; a near one is named, and nothing is written."""
+    settings = ["section.rod.diameter=0.01,0.02"]
+    for asked, near in (
+        ("linear_static.tip.y.absmx", "linear_static.tip.y.absmax"), ("modes.frequencie_2", "modes.frequency_1"),
+        ("*.tip.w.max", "linear_static.tip.y.max"),
+    ):  # fmt: skip
+        with pytest.raises(ModelError, match="no quantity fits") as error:
+            plan_sweep(model, settings, tmp_path / "out", quantities=["modes.*", asked])
+        assert near in str(error.value)
+    good = ["modes.frequency_17", "*.tip.y.rms", "linear_static.reaction_force.x", "linear_static.*", "model.unknowns"]
+    plan_sweep(model, settings, tmp_path / "out", quantities=good)
+    assert not (tmp_path / "out").exists()

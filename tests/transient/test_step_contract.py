@@ -24,6 +24,7 @@ from fem_mbs.cli.report import print_report
 from fem_mbs.declarations.steps import function_of, recorded_kind, step_kind, step_kinds
 from fem_mbs.plot.figures import plot_all
 from fem_mbs.results.reader import Results
+from fem_mbs.sweeps.names import declared_names, fits
 from fem_mbs.sweeps.quantities import collect
 
 KINDS = list(step_kinds())
@@ -145,6 +146,8 @@ def test_words_tables_quantities_figures(kind, made):
         assert own
     names = [name for name, _, _ in collect(results)]
     assert any(name.startswith("last.") for name in names) or kind == "linearise"  # which writes matrices alone
+    declared = declared_names(load_model(file).compile(stepping=False))
+    assert not [name for name in names if not any(fits(name, known) for known in declared)]
     for name, _value, _unit in found.quantities(step.report):
         assert f"last.{name}" in names
     wanted = [name for entry in recorded_kind(step.type).figures for _, name in function_of(entry)(step)]

@@ -37,6 +37,7 @@ class Weigh(StepKind):
     name = "weigh"
     Options = Options
     Report = WeighReport
+    quantity_names = ("weight",)
     positional = ("along", "name")
     text = "Add a weighing: the mass that a translation of the whole model accelerates."
     linear = stands = True

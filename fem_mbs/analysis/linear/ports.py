@@ -220,7 +220,7 @@ def check_outputs(compiled: CompiledModel, names: str | Sequence[str], owner: st
         if sensor is None:
             there = f"there are {', '.join(sensors)}" if sensors else "there are none"
             raise ModelError(f'sensors: there is no sensor "{name}"', owner=owner, remedy=f"{there}")
-        if sensor.kind in ("work", "energy"):
+        if sensor.nonlinear:
             raise ModelError(
                 f'sensors: "{plain}": {sensor.kind} is not linear in small motions', owner=owner, remedy="remove it"
             )

@@ -60,7 +60,12 @@ class LinearRows:
         if linear.preload is not None:  # derivatives are those at the place, readings there are linear ones
             here = {**here, "Q": linear.state.Q[0], "D": linear.state.D[0]}
         base = None if linear.preload is None else linear.preload.totals["readings"]
-        return LinearSensors(self.context.compiled, self.record(here)[0], base, increments)
+        origin = None
+        if increments:  # nonlinear sensors see the change from a model at rest in its first place
+            start = self.context.system.initial_state()
+            nothing = {key: np.zeros_like(here[key]) for key in ("V", "out", "reaction") if key in here}
+            origin = self.record({**here, **nothing, "Q": start.Q[0], "D": start.D[0]})[0]
+        return LinearSensors(self.context.compiled, self.record(here)[0], base, increments, origin)
 
     def frames(
         self, change: dict[str, np.ndarray], u: np.ndarray, time: np.ndarray, increments: bool,

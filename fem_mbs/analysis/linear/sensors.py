@@ -61,13 +61,18 @@ class LinearSensors:
         state: values (r,) of the records there.
         base: readings (k,) of all sensors to which changes are added; None: those at the state.
         increments: readings are the changes alone.
+        origin: values (r,) of the records to which nonlinear sensors add changes; None: those at the state.
     """
 
-    def __init__(self, compiled, state: np.ndarray, base: np.ndarray | None = None, increments: bool = False):
+    def __init__(
+        self, compiled, state: np.ndarray, base: np.ndarray | None = None, increments: bool = False,
+        origin: np.ndarray | None = None,
+    ):  # fmt: skip
         record, length = compiled.system.system.record, compiled.system.length
-        self.sensors = compiled.sensors
+        self.sensors, self._record = compiled.sensors, record
         self._slopes: list[Any] = []
         self._vectors: list[Any] = []
+        self._totals: dict[int, np.ndarray] = {}
         found, at = [], 0
         for i, sensor in enumerate(self.sensors):
             own, here = record[sensor.first : sensor.last], state[sensor.first : sensor.last]
@@ -75,6 +80,9 @@ class LinearSensors:
             self._slopes.append(None)
             self._vectors.append(False)
             if sensor.kind in ("work", "energy"):
+                found.append(np.zeros(k))
+            elif sensor.nonlinear:  # of the sum of both, not of the change
+                self._totals[i] = here if origin is None else origin[sensor.first : sensor.last]
                 found.append(np.zeros(k))
             elif np.isin(own[:, 0], (S.REC_OUT, S.REC_REACTION)).all():  # sums
                 found.append(_evaluated(sensor)(here[None])[0])
@@ -98,6 +106,10 @@ class LinearSensors:
             change = np.zeros_like(change) if rates is None else rates
         if sensor.kind in ("work", "energy"):
             return sensor.evaluate(change, ledger)
+        if i in self._totals:
+            if sensor.at_state:
+                change = np.where(self._record[sensor.first : sensor.last, 0] == S.REC_OUT, change, 0.0)
+            return sensor.evaluate(self._totals[i] + change, ledger)
         values = _evaluated(sensor)(change) if J is None else change @ J.T
         if self._vectors[i]:
             values = np.linalg.norm(values, axis=1)[:, None]

@@ -302,7 +302,8 @@ def choose_frame(lin: Linearisation, frame: str = "auto") -> Linearisation:
         f"(the coefficients change by {found['fixed']:.1e} in the fixed frame, {found['rotating']:.1e} in "
         "the rotating one), so that they are periodic in every frame and there are no modes",
         owner=rotation.owner,
-        remedy="make the rotor axisymmetric, or its supports isotropic, or compute a transient",
+        remedy="make the rotor axisymmetric, or its supports isotropic, or take a step of complex modes with "
+        'frame = "periodic"',
     )
 
 

@@ -93,6 +93,7 @@ class Campbell(StepKind):
     name = "campbell"
     Options = Options
     Report = CampbellReport
+    quantity_names = ("critical_speed_#", "stable")
     positional = ("rotor", "speeds", "count", "name")
     text = (
         "Add a Campbell diagram: eigenvalues of a rotor over its speed, about the steady rotation next to the state\n"

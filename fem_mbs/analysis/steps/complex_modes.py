@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.analysis.steps.common import (
+    COUNT,
+    FRAMES,
     About,
     Sought,
     Turning,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["ComplexModesReport", "ComplexModesStep", "EigenvalueEffort", "KIND", "Options"]
 
 _DOUBTFUL = 1e-3  # residual of a mode with which it has few digits
+PERIODIC = "periodic"
 _MOST = 200  # eigenvalues in the table of a sweep
 
 
@@ -64,7 +67,7 @@ class ComplexModesReport(StepReport, type="complex_modes"):
     biorthogonality: float = entry("largest product of left and right vectors of two modes", given=True)
     rigid_body_modes: int = entry(minimum=0)
     zeros: int = entry("eigenvalues 0 that these stand for", given=True, minimum=0)
-    frame: str = entry(enum=["fixed", "rotating"])
+    frame: str = entry(enum=["fixed", "rotating", "periodic"])
     rotor: str = entry("that turns steadily, empty: none")
     speed: float | None = entry("of the rotor, or of the frame", unit="rad/s", given=True)
     basis: str | None = entry("modal step whose shapes span the motions, empty: none", optional=True)
@@ -83,6 +86,17 @@ class ComplexModesReport(StepReport, type="complex_modes"):
 class Options(About, Turning, Sought):
     """Options of a step of complex modes."""
 
+    frame: str = key(
+        ANY_TEXT,
+        'in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there; "auto" '
+        'takes the first for which they are; "periodic": by harmonics of the turn of the rotor, where no frame makes '
+        "them constant",
+        "auto",
+        choices=(*FRAMES, PERIODIC),
+    )
+    harmonics: int | None = key(
+        COUNT, 'of the turn of the rotor in the motions, of frame = "periodic"', None, shows="as many as needed"
+    )
     coriolis: bool = key(FLAG, "at rest in the frame of a centrifugal load: with its Coriolis forces", False)
     basis: str = key(
         ANY_TEXT,
@@ -97,6 +111,7 @@ class ComplexModesStep(StepKind):
     name = "complex_modes"
     Options = Options
     Report = ComplexModesReport
+    quantity_names = ("growth_rate_#",)
     positional = ("count", "name")
     text = (
         "Add damped, gyroscopic and unstable modes exp(p t), p = real + i imaginary [1/s], about the state that the\n"
@@ -130,6 +145,13 @@ has brought in do not act."""
                 owner=owner,
                 remedy="remove coriolis and basis, or the rotor",
             )
+        if options.frame == PERIODIC and not options.rotor:
+            raise ModelError('frame = "periodic" needs a rotor', owner=owner, remedy="name it in rotor")
+        if options.harmonics is not None and options.frame != PERIODIC:
+            raise ModelError(
+                f"harmonics = {options.harmonics} belongs to frame = \"periodic\"", owner=owner, key="harmonics",
+                remedy="remove it, or take that frame",
+            )  # fmt: skip
         if options.basis:
             check_named(step, context.model, "basis")
 
@@ -158,11 +180,18 @@ def _moving(step: PlannedStep, context: RunContext) -> ComplexModesReport:
     options = step.options
     rotor = context.model.rotors[options.rotor] if options.rotor else None
     lin, warnings = linearised(context.end, rotor, options.speed, options.frame)
-    modes, rows, X = find_modes(lin, options, step.owner)
+    if options.frame == PERIODIC:
+        from fem_mbs.analysis.rotors.periodic import periodic_modes
+        from fem_mbs.analysis.small_motions import selection
+
+        modes, rows, X, more = periodic_modes(lin, options.count, options.harmonics, step.owner, **selection(options))
+        warnings += more
+    else:
+        modes, rows, X = find_modes(lin, options, step.owner)
     context.linear.linearisation, context.linear.complex_modes = lin, modes
     p = modes.values[rows]
     about = {
-        "frame": lin.frame, "rotor": options.rotor,
+        "frame": PERIODIC if options.frame == PERIODIC else lin.frame, "rotor": options.rotor,
         "speed": lin.rotation.speed if lin.rotation is not None else None,
         "stable": bool((growth_rates(p) <= NEUTRAL * np.abs(p)).all()), "time": float(context.time),
         **({"covered": list(modes.covered)} if modes.covered is not None else {}),

@@ -90,6 +90,7 @@ class CyclicModesStep(StepKind):
     name = "cyclic_modes"
     Options = Options
     Report = CyclicModesReport
+    quantity_names = ("nodal_diameter_*_frequency_#",)
     positional = ("count", "name")
     text = (
         "Add undamped modes of a wheel by nodal diameters, from one sector with a `cyclic_symmetry`, about the state\n"

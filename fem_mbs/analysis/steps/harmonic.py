@@ -42,7 +42,6 @@ __all__ = ["HarmonicLoad", "HarmonicReport", "HarmonicResponse", "KIND", "Option
 
 METHODS = ("auto", "direct", "modal")
 _SHOWN = 0.1  # [s] between two lines of progress
-_NONLINEAR = ("work", "energy")  # sensors without a meaning in small motions
 
 _LISTED = valued(
     "list or table", "a list, or a table", lambda v: isinstance(v, (list, dict)),
@@ -203,6 +202,7 @@ class HarmonicResponse(StepKind):
     name = "harmonic"
     Options = Options
     Report = HarmonicReport
+    quantity_names = ("{column}.amplitude_max", "{column}.frequency_of_max")
     positional = ("frequencies", "name")
     text = (
         "Add a harmonic response: steady vibrations Re(u exp(i 2 pi f t)) about the state that the steps before have\n"
@@ -274,8 +274,8 @@ and phases [degrees] of all sensors but works and energies; `peaks` of the summa
         if np.any(context.state.V[0]):
             warnings.append("the state moves: small vibrations are about its place at rest")
         shaking, silent = shakers(linear.compiled, linear.values, linear.t, options, owner)
-        sensors = [s for s in context.compiled.sensors if s.kind not in _NONLINEAR]
-        left_out = [f'"{s.name}"' for s in context.compiled.sensors if s.kind in _NONLINEAR]
+        sensors = [s for s in context.compiled.sensors if not s.nonlinear]
+        left_out = [f'"{s.name}"' for s in context.compiled.sensors if s.nonlinear]
         if left_out:
             warnings.append(f"not linear in small motions, and left out: {', '.join(left_out)}")
         coriolis = frame_coriolis(linear, owner) if options.coriolis else None

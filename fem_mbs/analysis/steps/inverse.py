@@ -76,6 +76,7 @@ class Inverse(StepKind):
     name = "inverse"
     Options = Options
     Report = InverseReport
+    quantity_names = ("stable", "unstable_from.load_factor", "unstable_from.time")
     positional = ("duration", "h", "name")
     text = (
         "Add inverse dynamics: the forces of motions and driven joints that produce their prescribed motion, over\n"
@@ -86,7 +87,7 @@ class Inverse(StepKind):
 Motions and driven joints must leave nothing free but what deforms. Every driver gets a sensor "drive NAME"; the run
 also writes `drives-<number>-<step>.csv`, time and forces at the ends of time steps, which functions of the kind `csv`
 read (`interpolation = "spline"`), so that forces and moments of another model follow them."""
-    passes_time = motion = joint_forces = True
+    passes_time = motion = joint_forces = states = True
     axis = "Time [s]"
     branches = "along"
     tables = ("fem_mbs.cli.report_stability:path_tables",)

@@ -81,12 +81,13 @@ class LinearStatic(StepKind):
     name = "linear_static"
     Options = Options
     Report = LinearStaticReport
+    quantity_names = ("reaction_force.*", "reaction_moment.*")
     text = (
         "Add linear statics: small displacements about the state that the steps before have left (at first: the\n"
         "start), which stays as it is; with a ``duration`` [s] time goes on."
     )
     noun = "linear statics"
-    linear = stands = equilibrium = True
+    linear = stands = states = equilibrium = True
     axis = "Time [s]"
     carries = ("preload", "start")
     tables = ("fem_mbs.cli.report:linear_static_tables",)

@@ -111,7 +111,7 @@ class LinearTransient(StepKind):
     )
     notes = rule_notes(_RULES)
     noun = "linear transient"
-    linear = motion = True
+    linear = motion = states = True
     recorded = "transient"
     axis = "Time [s]"
     carries = ("start",)

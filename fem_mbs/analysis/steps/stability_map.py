@@ -75,6 +75,7 @@ class StabilityMap(StepKind):
     name = "stability_map"
     Options = Options
     Report = StabilityMapReport
+    quantity_names = ("growth_rate_max", "stable_share")
     positional = ("parameters", "count", "name")
     text = (
         "Add a stability map: largest growth rate and its frequency over one or two parameters; the steps before are\n"

@@ -134,7 +134,9 @@ class Static(StepKind):
     name = "static"
     Options = Options
     Report = StaticReport
+    quantity_names = ("critical_load_#", "stable", "unstable_from.load_factor", "unstable_from.time")
     positional = ("increments", "name")
+    states = True
     text = (
         "Add a static equilibrium at the present time, reached in load increments; with ``duration`` [s], at times\n"
         "that pass over them, all loads, motions and equations following their functions."

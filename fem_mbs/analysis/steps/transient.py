@@ -117,6 +117,7 @@ class Transient(StepKind):
     name = "transient"
     Options = Options
     Report = TransientReport
+    quantity_names = ("stable", "unstable_from.load_factor", "unstable_from.time", "event.{event}.time")
     positional = ("duration", "h", "name")
     text = "Add a transient of ``duration`` [s] in steps of h."
     notes = f"""\
@@ -137,7 +138,7 @@ and "newmark" with `gamma` above 1/2 lose, which is what they are for. The resul
 table marks it, `failures` of the summary says why, and the exit code is 1. A run that gains energy without bound, or
 whose energies are not finite, stops with an error."""
     noun = "transient"
-    passes_time = motion = takes_events = True
+    passes_time = motion = takes_events = states = True
     axis = "Time [s]"
     branches = "along"
     tables = ("fem_mbs.cli.report_stability:path_tables",)

@@ -83,6 +83,7 @@ class UnbalanceResponse(StepKind):
     name = "unbalance"
     Options = Options
     Report = UnbalanceReport
+    quantity_names = ("*.amplitude_max", "*.speed_of_max")
     positional = ("rotor", "speeds", "unbalances", "name")
     text = (
         "Add a steady response to unbalances over the speed, about the steady rotation next to the state that the\n"

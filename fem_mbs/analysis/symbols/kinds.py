@@ -67,6 +67,8 @@ def sensor(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     building = drawing.building
     text = f"{said.kind}{', ' if told(said, 'kind') else ''}{told(said, 'kind')}"
     on = getattr(said, "on", None)
+    if isinstance(on, (list, tuple)):  # several places: at the first
+        on = on[0] if on else None
     if on is None:
         if hasattr(said, "a") and hasattr(said, "b"):
             ends = drawing.join(said.a, said.b, getattr(said, "point_a", None), getattr(said, "point_b", None))
@@ -78,7 +80,7 @@ def sensor(said: Any, drawing: Drawing) -> Iterator[Symbol]:
         return
     if on in building.groups:
         cells = building.groups[on]
-        nodes = cells[min(int(getattr(said, "element", 0)), len(cells) - 1)]
+        nodes = cells[min(int(getattr(said, "element", 0) or 0), len(cells) - 1)]
         middle = drawing.x[nodes].mean(axis=0)[: drawing.dimension]
         yield Symbol("sensors", "sensor", said.name, "sensor", text, [drawing.end(int(nodes[0]), middle)])
         return

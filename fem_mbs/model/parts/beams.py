@@ -31,6 +31,7 @@ from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joints import Joint
 from fem_mbs.model.geometry import NamedNode
 from fem_mbs.properties import beams as B
+from fem_mbs.properties.stresses import LineGroup
 
 __all__ = ["Beam", "line_mass", "line_stiffness", "director_columns"]
 
@@ -207,6 +208,9 @@ def _plane_beams(building: Building, beam: _Beam, section, material: str | None,
         damping=beam.damping,
         **({"rule": float(BEAM_RULES[beam.rule])} if natural else {}),
     )
+    zero = np.zeros(len(cells))
+    whole = _section_line(building, owner, section, material, shear)
+    building.line_groups[name] = LineGroup(name, whole, zero, zero + 1.0, length)
     if s.rhoA > 0.0 or s.rhoIz > 0.0:
         if beam.mass == "hermite":
             columns = {"mass": s.rhoA * length, "length": length, "rotary inertia": s.rhoIz * length}
@@ -331,6 +335,7 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: d
         damping=beam.damping,
         **columns,
     )
+    building.line_groups[beam.name] = LineGroup(beam.name, line, start, end, length)
     if M.any():
         _space_mass(building, beam, line, M, offsets, triads)
 

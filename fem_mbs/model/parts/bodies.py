@@ -30,6 +30,8 @@ from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, spring_law
 from fem_mbs.model.parts.beams import director_columns, line_mass, line_stiffness
 from fem_mbs.model.parts.visuals import visuals_of
 from fem_mbs.model.records import Body
+from fem_mbs.properties.beams import SectionLine
+from fem_mbs.properties.stresses import LineGroup
 from fem_mbs.system.blocks import GROUND
 
 __all__ = ["PointMass", "RigidBody", "Spring", "TorsionSpring", "Truss", "add_eccentric"]
@@ -127,6 +129,12 @@ class Truss(Declaration):
             damping=building.number(self.damping, owner, "damping", 0.0),
         )
         building.groups[self.name] = cells
+        cross = building.sections[self.section]
+        material = None if self.material is None else building.plain_material(owner, self.material)
+        zero = np.zeros(len(cells))
+        building.line_groups[self.name] = LineGroup(
+            self.name, SectionLine(cross, cross, material), zero, zero + 1.0, length, truss=True
+        )
         if s.rhoA > 0.0:
             alpha = building.number(self.mass_damping, owner, "mass_damping", 0.0)
             line_mass(building, self.name, cells, s.rhoA * length, np.zeros_like(length), self.mass, alpha)

@@ -122,7 +122,7 @@ class _LayerStress(Sensor):
 
 
 class _Work(Sensor):
-    unit = "J"
+    unit, nonlinear = "J", True
 
     def prepare(self, on):
         self.on = on

@@ -21,8 +21,10 @@ from fem_mbs.model.sensors.motion import (
     Rotation,
     Velocity,
 )
+from fem_mbs.model.sensors.parts import LargestDisplacement, LargestStress
 from fem_mbs.model.sensors.reactions import Reaction
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest
+from fem_mbs.model.sensors.stresses import Stress, StressEnvelope
 from fem_mbs.model.sensors.system import Energy, Modal
 
 __all__ = ["make_sensor", "register_sensor", "registry", "sensor_docstring", "sensor_kind", "sensor_kinds"]
@@ -93,6 +95,10 @@ register_sensor(Deflection)
 register_sensor(Angle)
 register_sensor(Element)
 register_sensor(LayerStress)
+register_sensor(Stress)
+register_sensor(StressEnvelope)
+register_sensor(LargestStress)
+register_sensor(LargestDisplacement)
 register_sensor(Strain)
 register_sensor(Force)
 register_sensor(Reaction)

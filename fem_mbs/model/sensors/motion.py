@@ -24,13 +24,14 @@ __all__ = [
     "Deflection",
     "Displacement",
     "Distance",
+    "ObservedPoint",
     "Position",
     "Rotation",
     "Velocity",
 ]
 
 
-class _Point:
+class ObservedPoint:
     """A point of a node or body: its records, and position, directions and velocities from them.
 
     Args:
@@ -124,16 +125,16 @@ class _Seen(Sensor):
     def place(self, on: Any, point: Any, axes: Any, relative_to: Any, turns: bool = False) -> None:
         """Find the place, the observer and the axes; ``turns``: the place itself must turn."""
         model, owner = self.model, self.owner
-        self.points = {"on": _Point(model, on, point, owner, turns, self.moves)}
+        self.points = {"on": ObservedPoint(model, on, point, owner, turns, self.moves)}
         if relative_to not in (None, "ground"):
-            self.points["observer"] = _Point(model, relative_to, None, owner, True, self.moves)
+            self.points["observer"] = ObservedPoint(model, relative_to, None, owner, True, self.moves)
             if self.points["observer"].node == self.points["on"].node:
                 raise ModelError(
                     f'"{on}" is looked at relative to itself', owner=owner, key="relative_to", value=relative_to,
                     remedy="name another node or body, or remove it",
                 )  # fmt: skip
         if axes not in (None, "ground"):
-            self.points["axes"] = _Point(model, axes, None, owner, True)
+            self.points["axes"] = ObservedPoint(model, axes, None, owner, True)
 
     def bind(self, compiled):
         return [r for p in self.points.values() for r in p.bind(compiled.system)]
@@ -279,12 +280,15 @@ def direction_records(system: Any, node: int) -> list[tuple[int, int]]:
 
 class _Distance(Sensor):
     def prepare(self, a, b, point_a, point_b):
-        self.points = [_Point(self.model, a, point_a, self.owner), _Point(self.model, b, point_b, self.owner)]
+        self.points = [
+            ObservedPoint(self.model, a, point_a, self.owner),
+            ObservedPoint(self.model, b, point_b, self.owner),
+        ]
 
     def bind(self, compiled):
         return [r for p in self.points for r in p.bind(compiled.system)]
 
-    def split(self, values):
+    def split(self, values: np.ndarray) -> list[np.ndarray]:
         at, out = 0, []
         for p in self.points:
             out.append(p.position(values[:, at : at + p.size]))
@@ -300,28 +304,50 @@ class _Distance(Sensor):
 
 
 class _Deflection(_Distance):
-    def prepare(self, on, a, b, relative):
-        self.points = [_Point(self.model, place, None, self.owner) for place in (on, a, b)]
+    def prepare(self, on, a, b, relative, axes):
+        self.points = [ObservedPoint(self.model, place, None, self.owner) for place in (on, a, b)]
         chord = float(np.linalg.norm(self.points[2].start - self.points[1].start))
         if chord == 0.0:
             raise ModelError(f'"{a}" and "{b}" are at the same place, there is no chord between them', owner=self.owner)
         self.factor = 1.0 / chord if relative else 1.0
         self.unit = "-" if relative else "m"
+        self.axes: ObservedPoint | None = None
+        self.seen = axes is not None  # components instead of a size
+        if axes not in (None, "ground"):
+            self.axes = ObservedPoint(self.model, axes, None, self.owner, True)
+        if self.seen:
+            self.columns = [f"{self.name}.{c}" for c in "xyz"[: self.model.dimension]]
+
+    def bind(self, compiled):
+        own = super().bind(compiled)
+        return own if self.axes is None else own + self.axes.bind(compiled.system)
 
     def vector(self, values):
-        if self.model.dimension == 2:
+        if self.model.dimension == 2 or self.seen:
             return None
         p, a, b = self.split(values)
         chord = b - a
         return self.factor * np.cross(chord, p - a) / np.linalg.norm(chord, axis=1)[:, None]
 
     def evaluate(self, values, ledger):
+        if self.seen:
+            return self._components(values)
         if self.model.dimension == 3:
             return np.linalg.norm(self.vector(values), axis=1)[:, None]
         p, a, b = self.split(values)
         chord = b - a
         w = (chord[:, 0] * (p - a)[:, 1] - chord[:, 1] * (p - a)[:, 0]) / np.linalg.norm(chord, axis=1)
         return (self.factor * w)[:, None]
+
+    def _components(self, values: np.ndarray) -> np.ndarray:
+        """Return the components (n, dim) of the way from the chord to the point, across the chord."""
+        p, a, b = self.split(values)
+        chord = b - a
+        share = np.einsum("ni,ni->n", p - a, chord) / np.einsum("ni,ni->n", chord, chord)
+        across = self.factor * (p - a - share[:, None] * chord)
+        if self.axes is None:
+            return across
+        return _turned(_orthonormal(self.axes.directions(values[:, -self.axes.size :])), across, back=True)
 
 
 class _Angle(Sensor):
@@ -452,8 +478,9 @@ class Distance(SensorRequest):
 
 @dataclass(frozen=True, eq=False)
 class Deflection(SensorRequest):
-    """Distance of a point from the chord between a and b, in the plane positive to its left [m]; relative = true: over
-    the length of the chord at the start."""
+    """Distance of a point from the chord between a and b, in the plane positive to its left [m]; with axes the
+    components of the way across the chord, with their signs; relative = true: over the length of the chord at the
+    start."""
 
     sensor = _Deflection
 
@@ -462,6 +489,13 @@ class Deflection(SensorRequest):
     a: Any = key(PLACE, "first place", kw_only=True)
     b: Any = key(PLACE, "second place", kw_only=True)
     relative: bool = key(FLAG, "divided by the distance of a and b at the start", False, kw_only=True)
+    axes: Any = key(
+        PLACE,
+        'node or body in whose axes, which turn with it, the components x, y, z are given, "ground": global ones; '
+        "else the distance alone",
+        None,
+        kw_only=True,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,6 +51,9 @@ class Sensor:
     Attributes:
         given: what its declaration says beside its name.
         rate: the sensor measures a rate: `evaluate` gives what is derived by time, `turned` the columns.
+        nonlinear: its values are no linear function of small changes of its records; it is left out of responses.
+        at_state: of a nonlinear one, small changes of places have no part in it.
+        places: numbers of the columns that tell where something is; no mean of two rows has a meaning.
         first, last: of a bound sensor, the range of its values in a row of the record.
     """
 
@@ -58,6 +61,9 @@ class Sensor:
     unit: str | list[str] = "m"  # a list: one for each column
     mid_step = False
     rate = False
+    nonlinear = False
+    at_state = False
+    places: tuple[int, ...] = ()
 
     def __init__(self, building: Any, said: SensorRequest):
         self.model, self.name, self.kind = building, said.name, said.kind
@@ -117,6 +123,7 @@ class Sensor:
             "columns": self.columns,
             "mid_step": self.mid_step,
             **({"rate": True} if self.rate else {}),
+            **({"places": list(self.places)} if self.places else {}),
         }
 
 

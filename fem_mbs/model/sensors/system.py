@@ -39,7 +39,7 @@ class _Modal(Sensor):
 
 
 class _Energy(Sensor):
-    unit = "J"
+    unit, nonlinear = "J", True
 
     def prepare(self, quantity):
         self.quantity = quantity
