@@ -198,7 +198,7 @@ class Shell(Declaration):
                     powers=mean_powers(X, h),
                     offset=offset[where],
                     axes=frames(X, axis[where]),
-                    heat=np.zeros((len(where), 2)),
+                    heat=np.zeros((*table.shape, 2)),
                 )
             )
         if family == "shell":
