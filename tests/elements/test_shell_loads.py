@@ -164,7 +164,7 @@ def test_free_expansion_has_no_stress(cell):
 
 @pytest.mark.parametrize("cell", QUADRATIC)
 def test_a_temperature_linear_over_a_quadratic_plate_makes_no_stress(cell):
-    """Parallelograms: T = t x moves by alpha t (x^2 - y^2)/2 and alpha t x y, T = t y by the same, x and y exchanged."""
+    """Parallelograms: T = t x moves by alpha t (x^2 - y^2)/2 and alpha t x y, T = t y likewise, x and y exchanged."""
     t, model = 100.0, steel(grid(lambda u, v: (u + 0.1 * v, 0.5 * v, 0 * u), 2, 2, cell))
     model.temperature("T", on="shell", value=f"{t}*x + {t}*y")
     model.fix("s:a")
