@@ -23,7 +23,7 @@ def grid(place, nx, ny, cell="quad", flip=False):
     """A mesh of nx x ny cells (or twice as many triangles) on the unit square mapped by ``place(u, v)``.
 
     Its sets are the edges, the corners a to d, the "middle" of the right edge (with an even ny), and all "edges";
-    "body" are its cells, "right edge" the facets there; ``flip`` turns the normals.
+    "body" are its cells, "right edge" and "left edge" the facets there; ``flip`` turns the normals.
     """
     k = 1 + (cell in QUADRATIC)
     u, v = np.meshgrid(np.linspace(0, 1, k * nx + 1), np.linspace(0, 1, k * ny + 1))
@@ -54,7 +54,13 @@ def grid(place, nx, ny, cell="quad", flip=False):
     sets |= {"a": n[0, :1], "b": n[0, -1:], "c": n[-1, -1:], "d": n[-1, :1]}
     sets["edges"] = np.unique(np.concatenate([sets[name] for name in ("left", "right", "bottom", "top")]))
     sets = {name: np.searchsorted(used, nodes) for name, nodes in sets.items() if np.isin(nodes, used).all()}
-    facets = {} if flip else {"right edge": [(0, np.arange(ny) * nx + nx - 1, np.full(ny, right))]}
+    first = np.arange(ny) * nx  # of each row; the left edge is that of the second half of a cell
+    facets = {
+        "right edge": [(0, first + nx - 1, np.full(ny, right))],
+        "left edge": [(0, first + (0 if cell in ("quad", "quad8") else nx * ny), np.full(ny, {1: 3, 2: 0}[right]))],
+    }
+    if cell not in ("quad", "quad8"):
+        facets["left edge"][0][2][:] = 2
     everything = {"body": [(0, np.arange(len(cells)))]}
     return Mesh(points[used], [(cell, cells)], node_sets=sets, cell_sets=everything, facet_sets=facets)
 
