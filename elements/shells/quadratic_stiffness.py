@@ -8,7 +8,7 @@ The strains of a layer at the height z are those of its own metric: with the cur
 component j of the derivative of the normal by the axis i) and k' = k - b e - e b they are, to the first order in z/R,
 e + z k' - z^2 (b k' + k' b)/2, and its volume is 1 + z (b_11 + b_22) times that at z = 0.  The stiffness counts both: a
 pressed tube has the strain w/(R + z), and the neutral line of a curved beam in bending lies h^2/(12 R) inside
-(Winkler).  Forces, moments and stresses follow from e + z k'.
+(Winkler).  Forces and moments follow from e + z k', stresses from e + z k'/(1 + z b) (`bent_strains`).
 
 Drilling: 2 G h/2 integral a^2 with the rotation a of the surface about the normal less that of the nodes, interpolated
 between the nodes, and the shear modulus G (Hughes & Brezzi 1989, doi:10.1016/0045-7825(89)90124-2).
@@ -43,9 +43,11 @@ from fem_mbs.elements.solids.shapes import gradients, local_nodes, rule, shape_f
 __all__ = [
     "QuadraticColumns",
     "axes_at_nodes",
+    "bent_strains",
     "forces_at_middle",
     "forces_at_nodes",
     "middle_of_nodes",
+    "node_curvatures",
     "quadratic_rows",
     "quadratic_stiffness",
 ]
@@ -172,6 +174,36 @@ def _strains(cell: str, tying: Tying, J: np.ndarray, at) -> np.ndarray:
     B[:, :3, :a] = B[:, 3:6, a : a + b] = T @ plane
     B[:, 6:, a + b : a + b + c] = j @ shear
     return B
+
+
+def node_curvatures(X: np.ndarray, axes: np.ndarray, section: np.ndarray) -> np.ndarray:
+    """Return the curvature (e, n, 2, 2) [1/m] of the surface at the nodes, in the axes of `axes_at_nodes`; limited to
+    one over the thickness.  Arguments as in `quadratic_stiffness`."""
+    cell = cell_of(X)
+    places = local_nodes(cell)
+    found = np.empty((*X.shape[:2], 2, 2))
+    for a, (at, t) in enumerate(zip(places, np.moveaxis(tangents(cell, X, places), 1, 0), strict=True)):
+        local, J, _ = local_axes(t, axes[:, 0])
+        found[:, a] = _curvature(X, cell, at, local, J, section)
+    return found
+
+
+def bent_strains(strain: np.ndarray, curvature: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Return strains 11, 22, 12 (..., 3) at heights z (...) [m] of a curved shell, the symmetric part of
+    e + z (1 + z b)^-1 k'.
+
+    To the second order in z it is e + z k' - z^2 (b k' + k' b)/2; of a curved beam it is exact.
+
+    Args:
+        strain: (..., 6) membrane strains e and curvatures k' [1/m].
+        curvature: (..., 2, 2) [1/m] b of the surface.
+    """
+    metric = np.linalg.inv(np.eye(2) + z[..., None, None] * curvature)
+    kappa = np.empty((*strain.shape[:-1], 2, 2))
+    kappa[..., 0, 0], kappa[..., 1, 1] = strain[..., 3], strain[..., 4]
+    kappa[..., 0, 1] = kappa[..., 1, 0] = 0.5 * strain[..., 5]
+    k = metric @ kappa
+    return strain[..., :3] + z[..., None] * np.stack((k[..., 0, 0], k[..., 1, 1], k[..., 0, 1] + k[..., 1, 0]), axis=-1)
 
 
 def axes_at_nodes(X: np.ndarray, axes: np.ndarray) -> np.ndarray:

@@ -10,14 +10,15 @@ from fem_mbs.elements.shells.quadratic_stiffness import (
     forces_at_middle,
     forces_at_nodes,
     middle_of_nodes,
+    node_curvatures,
     quadratic_rows,
     quadratic_stiffness,
 )
 from fem_mbs.elements.solids.shapes import local_nodes
 
 __all__ = [
-    "CELLS", "CORNERS", "area_vectors", "frames", "free_strains", "in_element", "middle_shares", "node_axes",
-    "node_forces", "normals", "rows_of", "triads",
+    "CELLS", "CORNERS", "area_vectors", "curvatures", "frames", "free_strains", "in_element", "middle_shares",
+    "node_axes", "node_forces", "normals", "rows_of", "triads",
 ]  # fmt: skip
 
 #: cell -> number of nodes
@@ -104,6 +105,14 @@ def node_forces(X, offset, axes, section, shear, drilling=1.0) -> np.ndarray:
     if _quadratic(X):
         return forces_at_nodes(middle, axes, section, shear)[:, :, :6]
     return stiffness.shell_stiffness(middle, axes, section, shear, drilling).resultants[:, 1:, :6]
+
+
+def curvatures(X, offset, axes, section) -> np.ndarray:
+    """Return the curvature (e, n, 2, 2) [1/m] of the middle surface at the nodes in `node_axes` that stresses count;
+    linear elements have none.  Arguments as in `rows_of`."""
+    if _quadratic(X):
+        return node_curvatures(X + offset[:, None, None] * normals(X), axes, section)
+    return np.zeros((*X.shape[:2], 2, 2))
 
 
 def in_element(values: np.ndarray) -> np.ndarray:

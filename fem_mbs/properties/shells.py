@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from fem_mbs.elements.shells.quadratic_stiffness import bent_strains
 from fem_mbs.elements.shells.surface import middle_shares
 from fem_mbs.properties.solids import CellGroup, SolidMaterial
 
@@ -98,7 +99,8 @@ class ShellGroup(CellGroup):
     the strains of triangles (`fem_mbs.elements.shells.stiffness`); ``area`` (n,) [m^2], ``mass`` (n,) [kg]; ``heat``
     (n, k, 2) changes of temperature at the nodes, where the function of these is 1: in the middle [K] and along the
     normal [K/m], in linear elements the same at all;
-    ``residual`` (n, 2, 2) [m/N] what `residual_flexibility` adds to that of transverse shear, or (0, 2, 2).
+    ``residual`` (n, 2, 2) [m/N] what `residual_flexibility` adds to that of transverse shear, or (0, 2, 2);
+    ``curvature`` (n, k, 2, 2) [1/m] of the surface at the nodes, by which layers are longer than the middle.
     """
 
     section: ShellSection
@@ -111,15 +113,17 @@ class ShellGroup(CellGroup):
     mass: np.ndarray = field(default_factory=lambda: np.zeros(0))
     heat: np.ndarray
     residual: np.ndarray = field(default_factory=lambda: np.zeros((0, 2, 2)))
+    curvature: np.ndarray
     state: str = "shell"
 
     def element(self, i: int) -> ShellGroup:
         """Return the group of the middle of element i alone, with its mean thickness."""
-        k = slice(i, i + 1)
+        k, shares = slice(i, i + 1), middle_shares(self.nodes.shape[1])
         return replace(
             self, nodes=self.nodes[k], ids=self.ids[k], places=[], corners=self.powers[k, :1], powers=self.powers[k],
             offset=self.offset[k], axes=self.axes[k], drilling=np.ones(1), area=self.area[k], mass=self.mass[k],
-            heat=(middle_shares(self.nodes.shape[1]) @ self.heat[i])[None, None], residual=self.residual[k],
+            heat=(shares @ self.heat[i])[None, None], residual=self.residual[k],
+            curvature=np.einsum("k,kij->ij", shares, self.curvature[i])[None, None],
         )  # fmt: skip
 
     @property
@@ -165,7 +169,7 @@ class ShellGroup(CellGroup):
         """
         if strain.shape[2] == 3:
             return strain
-        return strain[..., :3] + height * self.corners[..., None] * strain[..., 3:]
+        return bent_strains(strain, self.curvature, height * self.corners)
 
     def stresses_at(self, strain: np.ndarray, level: np.ndarray, height: float, layer: int) -> np.ndarray:
         """Return stresses 11, 22, 12 (n, m, 3) [Pa] of a layer (from 0) at a height, in the axes of the elements.
