@@ -32,8 +32,7 @@ CASES = {
 }
 
 #: which half cylinders and roofs are computed, and to which share of its load the pinched cylinder; `--long` goes to
-#: the full load, by steps of the displacement under the force: at .13 to .18 of the load the dent grows by 25 almost by
-#: itself, and from .8 on the load falls in between
+#: the full load, by steps of the displacement under the force, as the dent grows almost by itself at .13 to .18 of it
 KINDS = ("isotropic", "0/90/0", "90/0/90")
 THICKNESSES = (12.7, 6.35)
 PINCHED_TO = 0.1

@@ -54,6 +54,7 @@ SHORTER = {
         "DURATION": 1.5,
         "RUNS": (("quad", "homogeneous", 0.05), ("triangle", "layers beside the nodes", 0.05)),
     },
+    "sze_2004_shells": {"CELLS": ("quad", "quad8")},
     "sze_2004_cylinders": {"KINDS": ("isotropic",), "THICKNESSES": (12.7,), "PINCHED_TO": 0.05},
 }
 
