@@ -365,6 +365,7 @@ def _quadratic_shell(cell, damping=0.0):
         offset = 0.1 * rng.normal(size=(1, len(X)))
         row = quadratic_shell.quadratic_rows(X[None], offset, S[None], R[None], damping, turned[None])[0]
         row[c.stress : c.stress + c.strains] = rng.normal(size=c.strains)
+        row[c.function], row[c.thermal :] = 0.0, 0.1 * rng.normal(size=c.strains)
         return row
 
     return Case(par, reference=_QUADRATIC_SHELLS[cell])

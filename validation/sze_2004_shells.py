@@ -14,12 +14,12 @@ Elements in Analysis and Design 40 (2004), 1551-1569, doi:10.1016/j.finel.2003.1
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from fem_mbs import Mesh, Model, solve
+from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.shell_grids import CELLS, on_edge, shell, square
 
 CASES = {
     "S-SHEAR": "a strip under shear at its end",
@@ -33,29 +33,9 @@ def build(
     place: Callable, nx: int, ny: int, E: float, nu: float, thickness: float, increments: int, cell: str = "quad"
 ) -> Model:
     """Return a shell on the unit square that ``place(u, v)`` maps, clamped nowhere, with its edges as sets."""
-    u, v = np.meshgrid(np.linspace(0.0, 1.0, nx + 1), np.linspace(0.0, 1.0, ny + 1))
-    points = np.column_stack([np.broadcast_to(c, u.shape).ravel() for c in place(u, v)])
-    n = np.arange(len(points)).reshape(ny + 1, nx + 1)
-    cells = np.stack((n[:-1, :-1], n[:-1, 1:], n[1:, 1:], n[1:, :-1]), axis=-1).reshape(-1, 4)
-    if cell == "triangle":
-        cells = np.concatenate((cells[:, [0, 1, 2]], cells[:, [0, 2, 3]]))
-    sets = {"left": n[:, 0], "right": n[:, -1], "a": n[0, :1], "b": n[0, -1:], "c": n[-1, -1:], "d": n[-1, :1]}
-    blocks: Any = [(cell, cells)]
-    model = Model(3, "shell")
-    model.material("material", E=E, nu=nu, density=0.0)
-    model.mesh("s", Mesh(points, blocks, node_sets=sets))
-    model.shells("shell", on="s", material="material", thickness=thickness)
+    model = shell(square(place, nx, ny, cell), E, nu, thickness)
     model.static_step(increments=increments)
     return model
-
-
-def on_edge(model: Model, edge: str, force: float) -> None:
-    """Spread a force along z evenly over an edge of equal elements."""
-    nodes = model.meshes["s"][0].node_sets[edge]
-    share = np.full(len(nodes), 1.0 / (len(nodes) - 1))
-    share[[0, -1]] /= 2.0
-    for i, (node, part) in enumerate(zip(nodes, share, strict=True)):
-        model.force(f"F{i}", int(node), (0.0, 0.0, force * part))
 
 
 def strip(length: float, n: int, cell: str) -> Model:
@@ -78,13 +58,14 @@ def reference() -> dict:
 def check(f: Findings) -> None:
     known = reference()
     curves = []
-    for cell in ("quad", "triangle"):
-        model = strip(10.0, 16, cell)
-        on_edge(model, "right", 4.0)
+    for cell in CELLS:
+        n = 8 if cell in ("quad8", "triangle6") else 16
+        model = strip(10.0, n, cell)
+        on_edge(model, "right", (0.0, 0.0, 4.0))
         u = solve(model).sensor("u").values
         for k, (back, up) in known["shear"].items():
             for word, value, exact in (("back", -u[k, 0], back), ("up", u[k, 2], up)):
-                f.row("S-SHEAR", f"tip {word} at {k}/20 of the load, 16 {cell}", value, exact, "1 %", relative=0.01)
+                f.row("S-SHEAR", f"tip {word} at {k}/20 of the load, {n} {cell}", value, exact, "1 %", relative=0.01)
         load = np.linspace(0.0, 4.0, len(u))
         curves += [Curve(load, -u[:, 0], f"back, {cell}"), Curve(load, u[:, 2], f"up, {cell}")]
     at = 0.2 * np.array(list(known["shear"]))
@@ -94,8 +75,7 @@ def check(f: Findings) -> None:
 
     for n in (8, 16):
         model = strip(12.0, n, "quad")
-        for corner in "bc":
-            model.moment(corner, f"s:{corner}", (0.0, -25.0 * np.pi / 3.0, 0.0))
+        on_edge(model, "right", (0.0, -50.0 * np.pi / 3.0, 0.0), "moment")
         u = solve(model).sensor("u").values[1:]
         phi = np.linspace(0.0, 2.0 * np.pi, 21)[1:]
         exact = np.column_stack((12.0 / phi * np.sin(phi) - 12.0, 0.0 * phi, 12.0 / phi * (1.0 - np.cos(phi))))
@@ -107,7 +87,7 @@ def check(f: Findings) -> None:
 
     model = build(slit, 80, 10, 21e6, 0.0, 0.03, 20)
     model.fix("s:right")
-    on_edge(model, "left", 3.2)
+    on_edge(model, "left", (0.0, 0.0, 3.2))
     model.sensor("inner", "displacement", on="s:a")
     model.sensor("outer", "displacement", on="s:d")
     found = solve(model)

@@ -13,7 +13,7 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 
 from fem_mbs.elements.shells.natural import LINES, lines_of
-from fem_mbs.elements.shells.tying import CELLS
+from fem_mbs.elements.shells.tying import cell_of
 from fem_mbs.elements.solids.shapes import exact_rule, gradients, shape_functions
 
 __all__ = ["mean_powers", "pairs_of", "shell_masses", "surface_shares"]
@@ -67,7 +67,7 @@ def _points(X: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 def _quadratic_points(X: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield shape functions (n,) and areas (e,) [m^2] of the integration points of cells with nodes on their sides."""
-    cell = next(name for name, n in CELLS.items() if n == X.shape[1])
+    cell = cell_of(X)
     points, weights = exact_rule(cell)
     t = np.einsum("qka,eac->kqec", gradients(cell, points), X)
     area = weights[:, None] * np.linalg.norm(np.cross(t[0], t[1]), axis=2)

@@ -18,26 +18,21 @@ import numpy as np
 
 from fem_mbs.contract import (
     DECAY,
-    DISSIPATED,
     LEDGER,
-    LOAD_WORK,
     ONE_STATE,
     OUTPUT,
     RULE,
     SF,
     SK,
-    STRAIN,
     STRESSES,
-    T0,
-    T1,
     TANGENT,
     WV,
     H,
     inner,
     kernel,
 )
-from fem_mbs.elements.common import time_value
 from fem_mbs.elements.registry import ElementType
+from fem_mbs.elements.shells.common import prestress_of, stresses, write_forces, write_ledger
 from fem_mbs.elements.shells.natural import CELLS, LINES
 from fem_mbs.elements.solids.strains import heat
 
@@ -194,27 +189,6 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                             K[b + i, c + q] -= g
 
 
-@inner
-def _ledger(par, e, stress, thermal, S, p0, p1, end, change, beta, h, f):
-    """Write the strain energy at the end, the work of heating and the loss over the step to the ledger f."""
-    energy = loss = work = 0.0
-    for i in range(p1.shape[0]):
-        elastic = rate = mean = 0.0
-        for j in range(p1.shape[0]):
-            T = par[e, thermal + j]
-            elastic += S[i, j] * (p1[j] - end * T)
-            rate += S[i, j] * (p1[j] - p0[j])
-            mean += S[i, j] * (0.5 * (p0[j] + p1[j]) - (end - 0.5 * change) * T)
-        T = par[e, thermal + i]
-        energy += par[e, stress + i] * p1[i] + 0.5 * (p1[i] - end * T) * elastic
-        loss += (p1[i] - p0[i]) * rate
-        work -= mean * change * T
-    f[STRAIN] = energy
-    f[LOAD_WORK] = work
-    if beta != 0.0 and h > 0.0:
-        f[DISSIPATED] = beta / h * loss
-
-
 @kernel
 def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job != LEDGER and job != OUTPUT and job != STRESSES:
@@ -234,9 +208,7 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         _strain(par, e, L, p1)
         beta = par[e, _DAMPING] + ctl[DECAY]
         if job == LEDGER:
-            end = time_value(fun, par[e, function], T1, 1.0)
-            change = end - time_value(fun, par[e, function], T0, 1.0)
-            _ledger(par, e, stress, thermal, S, p0, p1, end, change, beta, ctl[H], f)
+            write_ledger(par, e, stress, function, thermal, fun, S, p0, p1, beta, ctl[H], f)
             continue
         level = heat(ctl, fun, par[e, function])
         for k in range(m):
@@ -248,10 +220,7 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         for k in range(m):
             p[k] -= level * par[e, thermal + k]
         if job == STRESSES:
-            for i in range(m):
-                f[i] = par[e, stress + i]
-                for j in range(m):
-                    f[i] += S[i, j] * p[j]
+            stresses(par, e, stress, S, p, f)
             continue
         if beta != 0.0 and one_state:
             _chords(V, 1, dof, e, n, Lv)
@@ -261,17 +230,10 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         elif beta != 0.0 and ctl[H] > 0.0:
             for k in range(m):
                 p[k] += beta / ctl[H] * (p1[k] - p0[k])
-        for i in range(3):
-            for k in range(m):
-                f[i] += par[e, resultants + m * i + k] * p[k]
+        write_forces(par, e, resultants, 3, p, f)
 
 
-def _prestress(par, stresses, factor):
-    """Parameters with ``factor`` times the natural stresses (e, m) of the job STRESSES added to the initial ones."""
-    c = MembraneColumns(4 if par.shape[1] == MembraneColumns(4).count else 3)
-    par = par.copy()
-    par[:, c.stress : c.stress + c.strains] += factor * stresses
-    return par
+_PRESTRESS = prestress_of([MembraneColumns(n) for n in CELLS.values()])
 
 
 def _type(cell):
@@ -279,7 +241,7 @@ def _type(cell):
     outputs = (*FORCES, "level [-]", *(f"p{i} [m^2]" for i in range(1, c.strains + 1)))
     return ElementType(
         f"membrane_{cell}", 3, CELLS[cell], False, c.names(), force, report, outputs=outputs, stresses=c.strains,
-        prestress=_prestress,
+        prestress=_PRESTRESS,
     )  # fmt: skip
 
 

@@ -186,7 +186,8 @@ def uniform_strains(X, offset, axes, strain) -> np.ndarray:
     c = Columns(n)
     k, lines = c.lines, lines_of(n)
     _, D, chord, drill = _vectors(X, offset)
-    change = _stretched(chord, axes, strain[:, :3])
+    # of the nodes: the offset counts as if it stretched too, so that bodies that expand evenly stay similar
+    change = _stretched(X[:, lines[:, 1]] - X[:, lines[:, 0]], axes, strain[:, :3])
     found = np.zeros((e, c.strains))
     found[:, :k] = (chord * change).sum(axis=2)
     behind = change[:, (np.arange(n) - 1) % n]

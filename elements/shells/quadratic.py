@@ -1,17 +1,17 @@
 """Shell elements `shell_triangle6` and `shell_quad8`: curved, 6 dofs per node, linear in their tied strains.
 
-    V = (p - p0).S (p - p0)/2 + s0.(p - p0)
+    V = (p - p0 - f pT).S (p - p0 - f pT)/2 + s0.(p - p0)
 
 with the tied strains p of `fem_mbs.elements.shells.tying` and a constant matrix S (`quadratic_stiffness` beside it),
 which holds material, layers, thickness and geometry.  Strains are sampled as (p_0 + p_1)/2, vectors at their means: p
 is quadratic in positions and directors, so that energy and both momenta are kept at every step size (docs/theory.md,
-section 1).  Damping adds beta S dp/dt.
+section 1).  Temperatures f pT and damping beta S dp/dt as in `shell` beside it.
 
 With the vectors w_i of the nodes (places and directions) sum sigma_k p_k is a form sum H_ij w_i.w_j/2, which gives
 forces H_ij w_j on the vectors and the geometric stiffness.
 
 Dofs: (x, theta) of every node.  Outputs: membrane forces N [N/m], moments M [N] and shear forces Q [N/m] at the middle
-in the axes of the element (means over the step), then the tied strains p - p0.
+in the axes of the element (means over the step), the factor f of the temperatures, then the tied strains p - p0.
 """
 
 from __future__ import annotations
@@ -22,14 +22,12 @@ import numpy as np
 
 from fem_mbs.contract import (
     DECAY,
-    DISSIPATED,
     LEDGER,
     ONE_STATE,
     OUTPUT,
     RULE,
     SF,
     SK,
-    STRAIN,
     STRESSES,
     TANGENT,
     WV,
@@ -38,11 +36,13 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.beams.beam3d_common import add_cross, add_skew, add_turned
-from fem_mbs.elements.kinematics import cayley_tangent, cross, rotate, spin
+from fem_mbs.elements.kinematics import cross, rotate, spin
 from fem_mbs.elements.registry import ElementType, Watch
+from fem_mbs.elements.shells.common import prestress_of, stresses, turn_columns, write_forces, write_ledger
 from fem_mbs.elements.shells.quadratic_stiffness import QuadraticColumns
 from fem_mbs.elements.shells.shell import RESULTANTS, TURN_LIMIT, TURN_WARN
 from fem_mbs.elements.shells.tying import CELLS, tying_of
+from fem_mbs.elements.solids.strains import heat
 
 __all__ = ["TYPES"]
 
@@ -57,7 +57,7 @@ def _tables():
     for i, t in enumerate(ties):
         base[i, : len(t.base)], rows[i, : len(t.base), : t.nodes] = t.base, t.rows
     numbers = [
-        (len(t.base), c.strains, c.reference, c.stress, c.stiffness, c.resultants)
+        (len(t.base), c.strains, c.reference, c.stress, c.stiffness, c.resultants, c.function, c.thermal)
         for t, c in zip(ties, columns, strict=True)
     ]
     blocks = np.cumsum([(0, *c.blocks) for c in columns], axis=1)
@@ -69,7 +69,7 @@ def _tables():
 
 
 _NUMBERS, _BLOCKS, _BASE, _ROWS, _PRODUCTS, _FACTORS, _ENDS = _tables()
-_FIELDS, _STRAINS, _REFERENCE, _STRESS, _STIFFNESS, _RESULTANTS = range(6)
+_FIELDS, _STRAINS, _REFERENCE, _STRESS, _STIFFNESS, _RESULTANTS, _FUNCTION, _THERMAL = range(8)
 _DAMPING, _FIRST_VECTOR = 0, 1
 
 
@@ -240,10 +240,11 @@ def _rate_place(V, D, dof, rot, e, n, W, w, Wd, Zd):
 
 
 @inner
-def _force(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke):
+def _force(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, U, fe, ke):
     n = dof.shape[1] // 6
     cell, nl, r = 0 if n == 6 else 1, 6 * n, 4 * n
     m, nf, initial = _NUMBERS[cell, _STRAINS], _NUMBERS[cell, _FIELDS], _NUMBERS[cell, _STRESS]
+    function, thermal = _NUMBERS[cell, _FUNCTION], _NUMBERS[cell, _THERMAL]
     sf, sk = ctl[SF], ctl[SK]
     one_state = ctl[RULE] == ONE_STATE
     W, Z, F = np.empty((2, r, 3)), np.empty((2, r, 3)), np.empty((2, nf, 3))
@@ -275,10 +276,10 @@ def _force(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke):
             for k in range(m):
                 v[k] += beta * p0[k]
             f1 += 0.5 * beta * ctl[WV]
-        for i in range(m):
-            sigma[i] = par[e, initial + i]
-            for j in range(m):
-                sigma[i] += S[i, j] * v[j]
+        level = heat(ctl, fun, par[e, function])
+        for k in range(m):
+            v[k] -= level * par[e, thermal + k]
+        stresses(par, e, initial, S, v, sigma)
         _form(cell, n, sigma, form)
         _forces(n, form, Zm, T)
         for i in range(nl):
@@ -307,25 +308,17 @@ def _force(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke):
                     G1[k, i] += 0.5 * beta / f1 * Gd[k, i]
         _material(cell, S, f1, Gm, G1, SG, K)
         _geometric(n, form, T, Wm, W[1], s, K)
-        for a in range(n):
-            o = 6 * a + 3
-            cayley_tangent(U[dof[e, o]], U[dof[e, o + 1]], U[dof[e, o + 2]], C)
-            for i in range(nl):
-                x, y, z = K[i, o], K[i, o + 1], K[i, o + 2]
-                for j in range(3):
-                    K[i, o + j] = x * C[0, j] + y * C[1, j] + z * C[2, j]
-        for i in range(nl):
-            for j in range(nl):
-                K[i, j] *= sk
+        turn_columns(U, dof, e, n, sk, C, K)
 
 
 @inner
-def _report(job, e0, e1, ctl, par, dof, rot, Q, D, V, fe):
+def _report(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, fe):
     if job != LEDGER and job != OUTPUT and job != STRESSES:
         return
     n = dof.shape[1] // 6
     cell, r = 0 if n == 6 else 1, 4 * n
     m, nf, initial = _NUMBERS[cell, _STRAINS], _NUMBERS[cell, _FIELDS], _NUMBERS[cell, _STRESS]
+    function, thermal = _NUMBERS[cell, _FUNCTION], _NUMBERS[cell, _THERMAL]
     one_state = ctl[RULE] == ONE_STATE
     W, Z, F, s = np.empty((r, 3)), np.empty((r, 3)), np.empty((nf, 3)), np.empty(3)
     Wd, Zd, Fd = np.empty((r, 3)), np.empty((r, 3)), np.empty((nf, 3))
@@ -341,26 +334,20 @@ def _report(job, e0, e1, ctl, par, dof, rot, Q, D, V, fe):
         _strains(par, e, cell, F, p1)
         beta = par[e, _DAMPING] + ctl[DECAY]
         if job == LEDGER:
-            energy = loss = 0.0
-            for i in range(m):
-                energy += par[e, initial + i] * p1[i]
-                for j in range(m):
-                    energy += 0.5 * p1[i] * S[i, j] * p1[j]
-                    loss += (p1[i] - p0[i]) * S[i, j] * (p1[j] - p0[j])
-            f[STRAIN] = energy
-            if beta != 0.0 and ctl[H] > 0.0:
-                f[DISSIPATED] = beta / ctl[H] * loss
+            write_ledger(par, e, initial, function, thermal, fun, S, p0, p1, beta, ctl[H], f)
             continue
+        level = heat(ctl, fun, par[e, function])
         for k in range(m):
             p[k] = p1[k] if one_state else 0.5 * (p0[k] + p1[k])
-        if job == STRESSES:
-            for i in range(m):
-                f[i] = par[e, initial + i]
-                for j in range(m):
-                    f[i] += S[i, j] * p[j]
-            continue
+        if job == OUTPUT:
+            f[8] = level
+            for k in range(m):
+                f[9 + k] = p[k]
         for k in range(m):
-            f[8 + k] = p[k]
+            p[k] -= level * par[e, thermal + k]
+        if job == STRESSES:
+            stresses(par, e, initial, S, p, f)
+            continue
         if beta != 0.0 and one_state:
             _rate_place(V, D, dof, rot, e, n, W, s, Wd, Zd)
             _fields(cell, n, Zd, Fd)
@@ -370,28 +357,17 @@ def _report(job, e0, e1, ctl, par, dof, rot, Q, D, V, fe):
         elif beta != 0.0 and ctl[H] > 0.0:
             for k in range(m):
                 p[k] += beta / ctl[H] * (p1[k] - p0[k])
-        at = _NUMBERS[cell, _RESULTANTS]
-        for i in range(8):
-            for k in range(m):
-                f[i] += par[e, at + m * i + k] * p[k]
+        write_forces(par, e, _NUMBERS[cell, _RESULTANTS], 8, p, f)
 
 
 @kernel
 def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    _force(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke)
+    _force(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, U, fe, ke)
 
 
 @kernel
 def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    _report(job, e0, e1, ctl, par, dof, rot, Q, D, V, fe)
-
-
-def _prestress(par, stresses, factor):
-    """Parameters with ``factor`` times the tied stresses (e, m) of the job STRESSES added to the initial ones."""
-    c = next(c for c in map(QuadraticColumns, _CELLS) if c.count == par.shape[1])
-    par = par.copy()
-    par[:, c.stress : c.stress + c.strains] += factor * stresses
-    return par
+    _report(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, fe)
 
 
 def _turn(par, dof, rot, Q, D):
@@ -411,12 +387,15 @@ _WATCH = Watch(
 )  # fmt: skip
 
 
+_PRESTRESS = prestress_of([QuadraticColumns(cell) for cell in _CELLS])
+
+
 def _type(cell):
     c = QuadraticColumns(cell)
-    outputs = (*RESULTANTS, *(f"p{i}" for i in range(1, c.strains + 1)))
+    outputs = (*RESULTANTS, "level [-]", *(f"p{i}" for i in range(1, c.strains + 1)))
     return ElementType(
         f"shell_{cell}", 3, c.nodes, True, c.names(), force, report, outputs=outputs, stresses=c.strains,
-        prestress=_prestress, watches=(_WATCH,),
+        prestress=_PRESTRESS, watches=(_WATCH,),
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ The strains of a layer at the height z are those of its own metric: with the cur
 component j of the derivative of the normal by the axis i) and k' = k - b e - e b they are, to the first order in z/R,
 e + z k' - z^2 (b k' + k' b)/2, and its volume is 1 + z (b_11 + b_22) times that at z = 0.  The stiffness counts both: a
 pressed tube has the strain w/(R + z), and the neutral line of a curved beam in bending lies h^2/(12 R) inside
-(Winkler).  Forces, moments and stresses follow from e + z k'.
+(Winkler).  Forces and moments follow from e + z k', stresses from e + z k'/(1 + z b) (`bent_strains`).
 
 Drilling: 2 G h/2 integral a^2 with the rotation a of the surface about the normal less that of the nodes, interpolated
 between the nodes, and the shear modulus G (Hughes & Brezzi 1989, doi:10.1016/0045-7825(89)90124-2).
@@ -26,17 +26,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.elements.shells.tying import CELLS, Tying, interpolation, surface_normals, tying_of
+from fem_mbs.elements.shells.tying import (
+    CELLS,
+    Tying,
+    cell_of,
+    interpolation,
+    local_axes,
+    node_vectors,
+    reference_strains,
+    surface_normals,
+    tangents,
+    tying_of,
+)  # fmt: skip
 from fem_mbs.elements.solids.shapes import gradients, local_nodes, rule, shape_functions
 
 __all__ = [
     "QuadraticColumns",
     "axes_at_nodes",
+    "bent_strains",
     "forces_at_middle",
     "forces_at_nodes",
+    "middle_of_nodes",
+    "node_curvatures",
     "quadratic_rows",
     "quadratic_stiffness",
-    "reference_strains",
 ]
 
 _CHUNK = 512  # elements at a time, of about 100 kB each
@@ -58,7 +71,8 @@ _PARTS = np.array(((0.5 * (1.0 - _G), 0.5 * (1.0 - _G), _G), (-0.5, 0.5, 0.0), (
 
 
 class QuadraticColumns:
-    """Columns of the parameter table of a cell: of vectors, reference strains, initial stresses, stiffness, forces.
+    """Columns of the parameter table of a cell: of vectors, reference strains, initial stresses, stiffness, forces, and
+    the function and the strains of temperatures.
 
     Vectors of the nodes in body axes: offsets o of all nodes, normals D, drilling vectors v_1 and v_2.  The stiffness
     is the upper triangles of its blocks (membrane and bending, shear, drilling), row by row.
@@ -76,7 +90,9 @@ class QuadraticColumns:
         self.stress = self.reference + m
         self.stiffness = self.stress + m
         self.resultants = self.stiffness + sum(k * (k + 1) // 2 for k in self.blocks)
-        self.count = self.resultants + 8 * m
+        self.function = self.resultants + 8 * m
+        self.thermal = self.function + 1
+        self.count = self.thermal + m
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the columns, units in square brackets."""
@@ -94,24 +110,9 @@ class QuadraticColumns:
                 for j in range(i, high)
             ),
             *(f"R{i}_{j}" for i in range(1, 9) for j in s),
+            "function",
+            *(f"T{i}" for i in s),
         )
-
-
-def _tangents(cell: str, X: np.ndarray, points) -> np.ndarray:
-    """Return derivatives (e, q, 2, 3) of the position by the natural coordinates."""
-    return np.einsum("qka,eac->eqkc", gradients(cell, points), X)
-
-
-def _local(t: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return axes (e, 3, 3) in rows at points with the tangents t (e, 2, 3), the first along the projection of ``axis``
-    (e, 3), components (e, 2, 2) of both tangents in the first two, and the area (e,) per natural area."""
-    N = np.cross(t[:, 0], t[:, 1])
-    area = np.linalg.norm(N, axis=1)
-    N = N / area[:, None]
-    first = axis - (axis * N).sum(axis=1)[:, None] * N
-    first /= np.linalg.norm(first, axis=1)[:, None]
-    axes = np.stack((first, np.cross(N, first), N), axis=1)
-    return axes, np.einsum("ekc,eic->eki", t, axes[:, :2]), area
 
 
 def _to_axes(J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -175,11 +176,41 @@ def _strains(cell: str, tying: Tying, J: np.ndarray, at) -> np.ndarray:
     return B
 
 
+def node_curvatures(X: np.ndarray, axes: np.ndarray, section: np.ndarray) -> np.ndarray:
+    """Return the curvature (e, n, 2, 2) [1/m] of the surface at the nodes, in the axes of `axes_at_nodes`; limited to
+    one over the thickness.  Arguments as in `quadratic_stiffness`."""
+    cell = cell_of(X)
+    places = local_nodes(cell)
+    found = np.empty((*X.shape[:2], 2, 2))
+    for a, (at, t) in enumerate(zip(places, np.moveaxis(tangents(cell, X, places), 1, 0), strict=True)):
+        local, J, _ = local_axes(t, axes[:, 0])
+        found[:, a] = _curvature(X, cell, at, local, J, section)
+    return found
+
+
+def bent_strains(strain: np.ndarray, curvature: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Return strains 11, 22, 12 (..., 3) at heights z (...) [m] of a curved shell, the symmetric part of
+    e + z (1 + z b)^-1 k'.
+
+    To the second order in z it is e + z k' - z^2 (b k' + k' b)/2; of a curved beam it is exact.
+
+    Args:
+        strain: (..., 6) membrane strains e and curvatures k' [1/m].
+        curvature: (..., 2, 2) [1/m] b of the surface.
+    """
+    metric = np.linalg.inv(np.eye(2) + z[..., None, None] * curvature)
+    kappa = np.empty((*strain.shape[:-1], 2, 2))
+    kappa[..., 0, 0], kappa[..., 1, 1] = strain[..., 3], strain[..., 4]
+    kappa[..., 0, 1] = kappa[..., 1, 0] = 0.5 * strain[..., 5]
+    k = metric @ kappa
+    return strain[..., :3] + z[..., None] * np.stack((k[..., 0, 0], k[..., 1, 1], k[..., 0, 1] + k[..., 1, 0]), axis=-1)
+
+
 def axes_at_nodes(X: np.ndarray, axes: np.ndarray) -> np.ndarray:
     """Return axes (e, n, 3, 3) at the nodes of elements with nodes at X (e, n, 3) and axes (e, 3, 3)."""
-    cell = next(name for name, n in CELLS.items() if n == X.shape[1])
-    t = _tangents(cell, X, local_nodes(cell))
-    return np.stack([_local(t[:, a], axes[:, 0])[0] for a in range(X.shape[1])], axis=1)
+    cell = cell_of(X)
+    t = tangents(cell, X, local_nodes(cell))
+    return np.stack([local_axes(t[:, a], axes[:, 0])[0] for a in range(X.shape[1])], axis=1)
 
 
 def quadratic_stiffness(X: np.ndarray, axes: np.ndarray, section: np.ndarray, shear: np.ndarray) -> np.ndarray:
@@ -240,8 +271,8 @@ def _integrals(X, axes, section, shear) -> tuple[np.ndarray, np.ndarray]:
     about = np.zeros((e, n, n))
     points, weights = _TRIANGLE if cell == "triangle6" else rule("quad8")
     mean, parts = _constant_parts(cell, tying, X, axes)
-    for at, weight, t in zip(points, weights, np.moveaxis(_tangents(cell, X, points), 1, 0), strict=True):
-        local, J, area = _local(t, axes[:, 0])
+    for at, weight, t in zip(points, weights, np.moveaxis(tangents(cell, X, points), 1, 0), strict=True):
+        local, J, area = local_axes(t, axes[:, 0])
         curvature = _curvature(X, cell, at, local, J, section)
         B = _strains(cell, tying, J, at)
         if cell == "quad8":
@@ -258,8 +289,8 @@ def _integrals(X, axes, section, shear) -> tuple[np.ndarray, np.ndarray]:
         about += (weight * area)[:, None, None] * np.outer(N, N)
     if cell == "quad8":
         points, weights = rule("quad8", "reduced")
-        for at, weight, t in zip(points, weights, np.moveaxis(_tangents(cell, X, points), 1, 0), strict=True):
-            local, J, area = _local(t, axes[:, 0])
+        for at, weight, t in zip(points, weights, np.moveaxis(tangents(cell, X, points), 1, 0), strict=True):
+            local, J, area = local_axes(t, axes[:, 0])
             curvature = _curvature(X, cell, at, local, J, section)
             B = _strains(cell, tying, J, at)[:, :6, :plane]
             B[:, 3:6] -= _products(curvature) @ B[:, :3]
@@ -275,11 +306,11 @@ def _constant_parts(cell: str, tying: Tying, X: np.ndarray, axes: np.ndarray) ->
     if cell != "quad8":
         return np.zeros((e, 3, a)), np.zeros((e, 2, 3))
     points, _ = rule("quad8", "reduced")
-    tangents = np.moveaxis(_tangents(cell, X, points), 1, 0)
+    at_points = np.moveaxis(tangents(cell, X, points), 1, 0)
     mean = np.mean(
         [
-            _strains(cell, tying, _local(t, axes[:, 0])[1], at)[:, :3, :a]
-            for at, t in zip(points, tangents, strict=True)
+            _strains(cell, tying, local_axes(t, axes[:, 0])[1], at)[:, :3, :a]
+            for at, t in zip(points, at_points, strict=True)
         ],
         axis=0,
     )
@@ -290,14 +321,14 @@ def _constant_parts(cell: str, tying: Tying, X: np.ndarray, axes: np.ndarray) ->
             *(((p, q), 0.25) for p in (-_G, _G) for q in (-1.0, 1.0)),
             *(((p, 0.0), -0.5) for p in (-_G, _G)),
         ):
-            t = _tangents(cell, X, [(r, s)[::swap]])[:, 0]
-            x, y = np.moveaxis(_local(t, axes[:, 0])[1][:, axis], 1, 0)
+            t = tangents(cell, X, [(r, s)[::swap]])[:, 0]
+            x, y = np.moveaxis(local_axes(t, axes[:, 0])[1][:, axis], 1, 0)
             parts[:, axis] += weight * np.stack((x * x, y * y, x * y), axis=1)
     return mean, parts
 
 
 def _tying(X: np.ndarray) -> tuple[str, Tying]:
-    cell = next(name for name, count in CELLS.items() if count == X.shape[1])
+    cell = cell_of(X)
     return cell, tying_of(cell)
 
 
@@ -314,10 +345,10 @@ def _forces(X, axes, section, shear, to_points: np.ndarray) -> np.ndarray:
     found = np.empty((len(X), len(to_points), 8, tying.strains))
     for k in _chunks(len(X)):
         C = _sections(section[k], shear[k])
-        tangents = np.moveaxis(_tangents(cell, X[k], points), 1, 0)
+        at_points = np.moveaxis(tangents(cell, X[k], points), 1, 0)
         by_strains = np.empty((len(points), len(C), 8, tying.strains))
-        for i, (at, t) in enumerate(zip(points, tangents, strict=True)):
-            local, J, _ = _local(t, axes[k, 0])
+        for i, (at, t) in enumerate(zip(points, at_points, strict=True)):
+            local, J, _ = local_axes(t, axes[k, 0])
             B = _strains(cell, tying, J, at)
             B[:, 3:6] -= _products(_curvature(X[k], cell, at, local, J, section[k])) @ B[:, :3]
             by_strains[i] = C @ B
@@ -339,6 +370,12 @@ def forces_at_middle(X, axes, section, shear) -> np.ndarray:
     cell, _ = _tying(X)
     middle = local_nodes(_LINEAR[cell]).mean(axis=0)[None]
     return _forces(X, axes, section, shear, _extrapolated(cell, middle))[:, 0]
+
+
+def middle_of_nodes(n: int) -> np.ndarray:
+    """Return the shares (n,) of the values of n nodes in the mean over the points whose mean `forces_at_middle` is."""
+    cell = next(name for name, count in CELLS.items() if count == n)
+    return shape_functions(cell, _FORCES[cell][0]).mean(axis=0)
 
 
 def forces_at_nodes(X, axes, section, shear) -> np.ndarray:
@@ -368,18 +405,11 @@ def quadratic_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None)
         rotation: (e, n, 3, 3) rotation matrices of the nodes at the reference; None: identities.
     """
     e, n, _ = X.shape
-    cell = next(name for name, count in CELLS.items() if count == n)
+    cell = cell_of(X)
     c = QuadraticColumns(cell)
-    D = surface_normals(X)
-    offset = np.broadcast_to(np.asarray(offset, float).reshape(np.shape(offset) + (1,) * (2 - np.ndim(offset))), (e, n))
-    arms = offset[..., None] * D
-    P = X + arms
-    t = _tangents(cell, P, local_nodes(cell))
-    N = surface_normals(P)
-    # contravariant vectors; half the curl of a field with the derivatives x,r and x,s is (g^r x x,r + g^s x x,s).N/2
-    size = np.einsum("eac,eac->ea", np.cross(t[:, :, 0], t[:, :, 1]), N)[..., None]
-    first, second = np.cross(t[:, :, 1], N) / size, np.cross(N, t[:, :, 0]) / size
-    vectors = np.concatenate((arms, D, 0.5 * np.cross(N, first), 0.5 * np.cross(N, second)), axis=1)
+    spatial = node_vectors(X, offset)
+    vectors = spatial.copy()
+    vectors[:, :n] -= X
     if rotation is not None:
         turned = np.einsum("eaji,eaj->eai", rotation[:, np.tile(np.arange(n), 4)], vectors)
     else:
@@ -387,24 +417,13 @@ def quadratic_rows(X, offset, stiffness, resultants, damping=0.0, rotation=None)
     par = np.zeros((e, c.count))
     par[:, c.damping] = damping
     par[:, c.vector : c.reference] = turned.reshape(e, -1)
-    vectors[:, :n] = P
-    par[:, c.reference : c.stress] = reference_strains(tying_of(cell), vectors)
+    par[:, c.reference : c.stress] = reference_strains(tying_of(cell), spatial)
     at = c.stiffness
     low = 0
     for size_ in c.blocks:
         rows, columns = np.triu_indices(size_)
         par[:, at : at + len(rows)] = stiffness[:, low + rows, low + columns]
         at, low = at + len(rows), low + size_
-    par[:, c.resultants :] = resultants.reshape(e, -1)
+    par[:, c.resultants : c.function] = resultants.reshape(e, -1)
+    par[:, c.function] = -1.0
     return par
-
-
-def reference_strains(tying: Tying, vectors: np.ndarray) -> np.ndarray:
-    """Return the sums of products (e, m) of nodes with vectors P, d, v_1 and v_2 (e, 4 n, 3) in spatial axes."""
-    n = tying.nodes
-    nodes = tying.base[:, None] + np.arange(n)
-    fields = np.einsum("fa,efac->efc", tying.rows, vectors[:, nodes])
-    found = np.zeros((len(vectors), tying.strains))
-    values = tying.factors * (fields[:, tying.products[:, 1]] * fields[:, tying.products[:, 2]]).sum(axis=2)
-    np.add.at(found.T, tying.products[:, 0], values.T)
-    return found

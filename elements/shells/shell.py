@@ -22,18 +22,13 @@ import numpy as np
 
 from fem_mbs.contract import (
     DECAY,
-    DISSIPATED,
     LEDGER,
-    LOAD_WORK,
     ONE_STATE,
     OUTPUT,
     RULE,
     SF,
     SK,
-    STRAIN,
     STRESSES,
-    T0,
-    T1,
     TANGENT,
     WV,
     H,
@@ -41,9 +36,9 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.beams.beam3d_common import add_cross, add_skew, add_turned
-from fem_mbs.elements.common import time_value
-from fem_mbs.elements.kinematics import cayley_tangent, cross, rotate, spin
+from fem_mbs.elements.kinematics import cross, rotate, spin
 from fem_mbs.elements.registry import ElementType, Watch
+from fem_mbs.elements.shells.common import prestress_of, stresses, turn_columns, write_forces, write_ledger
 from fem_mbs.elements.shells.natural import CELLS, Columns, Terms, lines_of
 from fem_mbs.elements.solids.strains import heat
 
@@ -280,10 +275,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, U, fe, ke):
         level = heat(ctl, fun, par[e, first[_FUNCTION]])
         for k in range(m):
             v[k] -= level * par[e, first[_THERMAL] + k]
-        for i in range(m):
-            sigma[i] = par[e, first[_STRESS] + i]
-            for j in range(m):
-                sigma[i] += S[i, j] * v[j]
+        stresses(par, e, first[_STRESS], S, v, sigma)
         for i in range(nl):
             f[i] = 0.0
         for k in range(m):
@@ -313,44 +305,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, U, fe, ke):
                     for j in range(nl):
                         K[i, j] += g * SG[j]
         _geometric(par, e, n, sigma, Wm, xm, W[1], A, B, K)
-        for a in range(n):
-            o = 6 * a + 3
-            cayley_tangent(U[dof[e, o]], U[dof[e, o + 1]], U[dof[e, o + 2]], T)
-            for i in range(nl):
-                q, r, s = K[i, o], K[i, o + 1], K[i, o + 2]
-                for j in range(3):
-                    K[i, o + j] = q * T[0, j] + r * T[1, j] + s * T[2, j]
-        for i in range(nl):
-            for j in range(nl):
-                K[i, j] *= sk
-
-
-@inner
-def _energy(par, e, first, S, p0, p1, end, change, beta, h, f):
-    """Write the strain energy at the end, the work of heating and the loss over the step to the ledger f.
-
-    p0, p1 (m,) are the strains at both states, ``end`` the factor of the thermal strains at the end, ``change`` what it
-    has grown by.
-    """
-    m, at = p1.shape[0], first[_THERMAL]
-    energy = loss = work = 0.0
-    for i in range(m):
-        stress = par[e, first[_STRESS] + i]
-        energy += stress * p1[i]
-        elastic = rate = mean = 0.0
-        for j in range(m):
-            T = par[e, at + j]
-            elastic += S[i, j] * (p1[j] - end * T)
-            rate += S[i, j] * (p1[j] - p0[j])
-            mean += S[i, j] * (0.5 * (p0[j] + p1[j]) - (end - 0.5 * change) * T)
-        T = par[e, at + i]
-        energy += 0.5 * (p1[i] - end * T) * elastic
-        loss += (p1[i] - p0[i]) * rate
-        work -= mean * change * T
-    f[STRAIN] = energy
-    f[LOAD_WORK] = work
-    if beta != 0.0 and h > 0.0:
-        f[DISSIPATED] = beta / h * loss
+        turn_columns(U, dof, e, n, sk, T, K)
 
 
 @inner
@@ -373,23 +328,20 @@ def _report(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, fe):
         _strains(par, e, n, W, x, A, B, p1)
         beta = par[e, _DAMPING] + ctl[DECAY]
         if job == LEDGER:
-            end = time_value(fun, par[e, first[_FUNCTION]], T1, 1.0)
-            change = end - time_value(fun, par[e, first[_FUNCTION]], T0, 1.0)
-            _energy(par, e, first, S, p0, p1, end, change, beta, ctl[H], f)
+            write_ledger(par, e, first[_STRESS], first[_FUNCTION], first[_THERMAL], fun, S, p0, p1, beta, ctl[H], f)
             continue
         level = heat(ctl, fun, par[e, first[_FUNCTION]])
         for k in range(m):
             p[k] = p1[k] if one_state else 0.5 * (p0[k] + p1[k])
-        if job == STRESSES:
-            for i in range(m):
-                f[i] = par[e, first[_STRESS] + i]
-                for j in range(m):
-                    f[i] += S[i, j] * (p[j] - level * par[e, first[_THERMAL] + j])
-            continue
-        f[8] = level
+        if job == OUTPUT:
+            f[8] = level
+            for k in range(m):
+                f[9 + k] = p[k]
         for k in range(m):
-            f[9 + k] = p[k]
             p[k] -= level * par[e, first[_THERMAL] + k]
+        if job == STRESSES:
+            stresses(par, e, first[_STRESS], S, p, f)
+            continue
         if beta != 0.0 and one_state:
             _rate_place(V, D, dof, rot, e, n, W, A, Wd, xd)
             _rates(par, e, n, W, x, Wd, xd, work, p0)
@@ -398,9 +350,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, fe):
         elif beta != 0.0 and ctl[H] > 0.0:
             for k in range(m):
                 p[k] += beta / ctl[H] * (p1[k] - p0[k])
-        for i in range(8):
-            for k in range(m):
-                f[i] += par[e, at + m * i + k] * p[k]
+        write_forces(par, e, at, 8, p, f)
 
 
 @kernel
@@ -411,14 +361,6 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 @kernel
 def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     _report(job, e0, e1, ctl, par, dof, rot, fun, Q, D, V, fe)
-
-
-def _prestress(par, stresses, factor):
-    """Parameters with ``factor`` times the natural stresses (e, m) of the job STRESSES added to the initial ones."""
-    c = Columns(4 if par.shape[1] == Columns(4).count else 3)
-    par = par.copy()
-    par[:, c.stress : c.stress + c.strains] += factor * stresses
-    return par
 
 
 def _turn(par, dof, rot, Q, D):
@@ -435,12 +377,15 @@ _WATCH = Watch(
 )  # fmt: skip
 
 
+_PRESTRESS = prestress_of([Columns(n) for n in CELLS.values()])
+
+
 def _type(cell):
     c = Columns(CELLS[cell])
     outputs = (*RESULTANTS, "level [-]", *(f"p{i}" for i in range(1, c.strains + 1)))
     return ElementType(
         f"shell_{cell}", 3, c.nodes, True, c.names(), force, report, outputs=outputs, stresses=c.strains,
-        prestress=_prestress, watches=(_WATCH,),
+        prestress=_PRESTRESS, watches=(_WATCH,),
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ import numpy as np
 
 from fem_mbs.elements.shells.natural import lines_of
 
-__all__ = ["Stiffness", "frames", "membrane_stiffness", "shell_stiffness"]
+__all__ = ["Stiffness", "frames", "membrane_stiffness", "shell_stiffness", "side_bulge"]
 
 _CHUNK = 4096  # elements at a time, of about 10 kB each
 _X, _Y = np.array((-1.0, 1.0, 1.0, -1.0)), np.array((-1.0, -1.0, 1.0, 1.0))
@@ -394,6 +394,19 @@ def _triangle(xy, section, shear, drilling):
         resultants[:, r, :6] = section @ E
         resultants[:, r, 6:, 6:] = shear @ gamma
     return S, resultants
+
+
+def side_bulge(cell: str, drilling: np.ndarray) -> np.ndarray:
+    """Return the factor (e,) of the bulge of a side by the difference of the rotations of its ends about the normal:
+    times the length of the side its height in the middle; of forces on an edge these do work.
+
+    That of quadrilaterals has no mean strain: a constant stress does no work on it, so that forces on edges are those
+    of straight sides.
+
+    Args:
+        drilling: (e,) share of the rotations about the normal.
+    """
+    return _ALPHA / 8.0 * drilling if cell == "triangle" else np.zeros(len(drilling))
 
 
 # --- membranes -------------------------------------------------------------------------------------------------------

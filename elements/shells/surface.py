@@ -9,12 +9,17 @@ from fem_mbs.elements.shells.quadratic_stiffness import (
     axes_at_nodes,
     forces_at_middle,
     forces_at_nodes,
+    middle_of_nodes,
+    node_curvatures,
     quadratic_rows,
     quadratic_stiffness,
 )
-from fem_mbs.elements.solids.shapes import gradients, local_nodes
+from fem_mbs.elements.solids.shapes import local_nodes
 
-__all__ = ["CELLS", "CORNERS", "area_vectors", "frames", "node_axes", "node_forces", "normals", "rows_of", "triads"]
+__all__ = [
+    "CELLS", "CORNERS", "area_vectors", "curvatures", "frames", "free_strains", "in_element", "middle_shares",
+    "node_axes", "node_forces", "normals", "rows_of", "triads",
+]  # fmt: skip
 
 #: cell -> number of nodes
 CELLS = {**natural.CELLS, **tying.CELLS}
@@ -34,10 +39,10 @@ def normals(X: np.ndarray) -> np.ndarray:
 def area_vectors(X: np.ndarray) -> np.ndarray:
     """Return vectors (e, n + 1, 3) normal to quadratic elements with nodes at X (e, n, 3), at the nodes and the middle,
     as long as the area per area in natural coordinates."""
-    cell = next(name for name, n in tying.CELLS.items() if n == X.shape[1])
+    cell = tying.cell_of(X)
     at = local_nodes(cell)
-    t = np.einsum("akb,ebc->ekac", gradients(cell, np.vstack((at, at.mean(axis=0)))), X)
-    return np.cross(t[:, 0], t[:, 1])
+    t = tying.tangents(cell, X, np.vstack((at, at.mean(axis=0))))
+    return np.cross(t[:, :, 0], t[:, :, 1])
 
 
 def frames(X: np.ndarray, axis: np.ndarray) -> np.ndarray:
@@ -58,9 +63,9 @@ def triads(x: np.ndarray) -> np.ndarray:
     """Return right-angled triads (e, n, 3, 3) in rows that turn with the surface at the nodes of elements with nodes at
     x (e, n, 3); of linear ones with the element, (e, 1, 3, 3)."""
     if _quadratic(x):
-        cell = next(name for name, n in tying.CELLS.items() if n == x.shape[1])
+        cell = tying.cell_of(x)
         N = normals(x)
-        first = np.einsum("ab,ebc->eac", gradients(cell, local_nodes(cell))[:, 0], x)
+        first = tying.tangents(cell, x, local_nodes(cell))[:, :, 0]
     else:
         N = normals(x).sum(axis=1, keepdims=True)
         N /= np.linalg.norm(N, axis=2)[..., None]
@@ -100,3 +105,41 @@ def node_forces(X, offset, axes, section, shear, drilling=1.0) -> np.ndarray:
     if _quadratic(X):
         return forces_at_nodes(middle, axes, section, shear)[:, :, :6]
     return stiffness.shell_stiffness(middle, axes, section, shear, drilling).resultants[:, 1:, :6]
+
+
+def curvatures(X, offset, axes, section) -> np.ndarray:
+    """Return the curvature (e, n, 2, 2) [1/m] of the middle surface at the nodes in `node_axes` that stresses count;
+    linear elements have none.  Arguments as in `rows_of`."""
+    if _quadratic(X):
+        return node_curvatures(X + offset[:, None, None] * normals(X), axes, section)
+    return np.zeros((*X.shape[:2], 2, 2))
+
+
+def in_element(values: np.ndarray) -> np.ndarray:
+    """Return what elements take of values (e, n, ...) at their nodes: linear ones the mean of all."""
+    if values.shape[1] > 4:
+        return values
+    return np.broadcast_to(values.mean(axis=1, keepdims=True), values.shape)
+
+
+def middle_shares(n: int) -> np.ndarray:
+    """Return the shares (n,) of the values of nodes in that which the forces and moments at the middle belong to."""
+    if n <= 4:
+        return np.full(n, 1.0 / n)
+    return middle_of_nodes(n)
+
+
+def free_strains(X, offset, axes, strain) -> np.ndarray:
+    """Return the strains (e, m) of the kernels of elements that strain and bend freely, as by temperatures.
+
+    Args:
+        X, offset, axes: as in `rows_of`.
+        strain: (e, n, 6) membrane strains 11, 22, 12 (gamma) and curvatures [1/m] at the nodes, in `node_axes`; of
+            membranes (e, n, 3) strains.  Linear elements take the mean.
+    """
+    if _quadratic(X):
+        return tying.free_strains(X, offset, axes, strain)
+    mean = strain.mean(axis=1)
+    if strain.shape[2] == 3:
+        return natural.membrane_strains(X, axes, mean)
+    return natural.uniform_strains(X, offset, axes, mean)

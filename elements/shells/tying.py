@@ -32,7 +32,10 @@ import numpy as np
 
 from fem_mbs.elements.solids.shapes import gradients, local_nodes, shape_functions
 
-__all__ = ["CELLS", "Tying", "surface_normals", "tying_of"]
+__all__ = [
+    "CELLS", "Tying", "cell_of", "free_strains", "interpolation", "local_axes", "node_vectors", "reference_strains",
+    "surface_normals", "tangents", "tying_of",
+]  # fmt: skip
 
 #: cell -> number of nodes
 CELLS = {"triangle6": 6, "quad8": 8}
@@ -46,7 +49,8 @@ class Tying:
     """The tied strains of a cell of n nodes: membrane ones, bending ones, shear ones, drilling ones.
 
     ``counts`` (4,) numbers of them.  ``base`` (f,) first vector of a field among those of the nodes (P of all, d of
-    all, v_1 of all, v_2 of all), ``rows`` (f, n) its coefficients.  ``products`` (k, 3): strain, left and right field;
+    all, v_1 of all, v_2 of all), ``rows`` (f, n) its coefficients; ``points`` (f, 2) where it is taken, ``along`` (f,
+    2) the direction of its derivative, 0 of the vector itself.  ``products`` (k, 3): strain, left and right field;
     ``factors`` (k,).
     """
 
@@ -54,6 +58,8 @@ class Tying:
     counts: tuple[int, int, int, int]
     base: np.ndarray
     rows: np.ndarray
+    points: np.ndarray
+    along: np.ndarray
     products: np.ndarray
     factors: np.ndarray
 
@@ -74,6 +80,8 @@ class _Products:
         self.fields: dict[tuple, int] = {}
         self.base: list[int] = []
         self.rows: list[np.ndarray] = []
+        self.points: list[tuple[float, float]] = []
+        self.along: list[tuple[float, float]] = []
         self.products: list[tuple[int, int, int]] = []
         self.factors: list[float] = []
 
@@ -83,6 +91,8 @@ class _Products:
         if name not in self.fields:
             self.fields[name] = len(self.base)
             self.base.append(vector * CELLS[self.cell])
+            self.points.append(tuple(at))
+            self.along.append(tuple(along) if along is not None else (0.0, 0.0))
             if along is None:
                 self.rows.append(shape_functions(self.cell, [at])[0])
             else:
@@ -183,8 +193,9 @@ def tying_of(cell: str) -> Tying:
     made = _Products(cell)
     counts = (_triangle if cell == "triangle6" else _quad)(made)
     return Tying(
-        cell, counts, np.array(made.base), np.array(made.rows), np.array(made.products), np.array(made.factors)
-    )
+        cell, counts, np.array(made.base), np.array(made.rows), np.array(made.points), np.array(made.along),
+        np.array(made.products), np.array(made.factors),
+    )  # fmt: skip
 
 
 # --- strains between the tying points --------------------------------------------------------------------------------
@@ -245,9 +256,100 @@ def interpolation(cell: str, at) -> tuple[np.ndarray, np.ndarray]:
 
 
 # --- geometry --------------------------------------------------------------------------------------------------------
+def cell_of(X: np.ndarray) -> str:
+    """Return the cell of elements with nodes at X (e, n, 3)."""
+    return next(name for name, n in CELLS.items() if n == X.shape[1])
+
+
+def tangents(cell: str, X: np.ndarray, points) -> np.ndarray:
+    """Return derivatives (e, q, 2, 3) of the position by the natural coordinates."""
+    return np.einsum("qka,eac->eqkc", gradients(cell, points), X)
+
+
+def local_axes(t: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return axes (e, 3, 3) in rows at points with the tangents t (e, 2, 3), the first along the projection of ``axis``
+    (e, 3), components (e, 2, 2) of both tangents in the first two, and the area (e,) per natural area."""
+    N = np.cross(t[:, 0], t[:, 1])
+    area = np.linalg.norm(N, axis=1)
+    N = N / area[:, None]
+    first = axis - (axis * N).sum(axis=1)[:, None] * N
+    first /= np.linalg.norm(first, axis=1)[:, None]
+    axes = np.stack((first, np.cross(N, first), N), axis=1)
+    return axes, np.einsum("ekc,eic->eki", t, axes[:, :2]), area
+
+
 def surface_normals(X: np.ndarray) -> np.ndarray:
     """Return unit normals (e, n, 3) at the nodes of the surfaces through nodes at X (e, n, 3) [m]."""
-    cell = next(name for name, n in CELLS.items() if n == X.shape[1])
-    t = np.einsum("akb,ebc->ekac", gradients(cell, local_nodes(cell)), X)
-    N = np.cross(t[:, 0], t[:, 1])
+    cell = cell_of(X)
+    t = tangents(cell, X, local_nodes(cell))
+    N = np.cross(t[:, :, 0], t[:, :, 1])
     return N / np.linalg.norm(N, axis=2)[..., None]
+
+
+def node_vectors(X: np.ndarray, offset) -> np.ndarray:
+    """Return the vectors P, D, v_1, v_2 of the nodes (e, 4 n, 3) in spatial axes at the reference.
+
+    Args:
+        X: positions (e, n, 3) [m] of the nodes.
+        offset: distance [m] of the reference surface from the nodes along the normals, a number, (e,) or (e, n).
+    """
+    e, n, _ = X.shape
+    D, cell = surface_normals(X), cell_of(X)
+    offset = np.broadcast_to(np.asarray(offset, float).reshape(np.shape(offset) + (1,) * (2 - np.ndim(offset))), (e, n))
+    P = X + offset[..., None] * D
+    t = tangents(cell, P, local_nodes(cell))
+    N = surface_normals(P)
+    # contravariant vectors; half the curl of a field with the derivatives x,r and x,s is (g^r x x,r + g^s x x,s).N/2
+    size = np.einsum("eac,eac->ea", np.cross(t[:, :, 0], t[:, :, 1]), N)[..., None]
+    first, second = np.cross(t[:, :, 1], N) / size, np.cross(N, t[:, :, 0]) / size
+    return np.concatenate((P, D, 0.5 * np.cross(N, first), 0.5 * np.cross(N, second)), axis=1)
+
+
+def fields_of(tying: Tying, vectors: np.ndarray) -> np.ndarray:
+    """Return the fields (e, f, 3) of nodes with the vectors (e, 4 n, 3) of `node_vectors`."""
+    return np.einsum("fa,efac->efc", tying.rows, vectors[:, tying.base[:, None] + np.arange(tying.nodes)])
+
+
+def reference_strains(tying: Tying, vectors: np.ndarray) -> np.ndarray:
+    """Return the sums of products (e, m) of nodes with vectors P, d, v_1 and v_2 (e, 4 n, 3) in spatial axes."""
+    fields = fields_of(tying, vectors)
+    found = np.zeros((len(vectors), tying.strains))
+    values = tying.factors * (fields[:, tying.products[:, 1]] * fields[:, tying.products[:, 2]]).sum(axis=2)
+    np.add.at(found.T, tying.products[:, 0], values.T)
+    return found
+
+
+def free_strains(X: np.ndarray, offset, axes: np.ndarray, strain: np.ndarray) -> np.ndarray:
+    """Return tied strains (e, m) of elements that strain and bend freely.
+
+    Derivatives x,r stretch by the strains, along the normal by the mean of both, and d,r grow by the curvatures times
+    x,r.  The offset counts as if it stretched too: bodies that expand evenly stay similar.
+
+    Args:
+        X, offset: as in `node_vectors`.
+        axes: (e, 3, 3) axes of the elements in rows.
+        strain: (e, n, 6) membrane strains 11, 22, 12 (gamma) and curvatures [1/m] at the nodes, in the projected axes.
+    """
+    cell = cell_of(X)
+    tying = tying_of(cell)
+    vectors = node_vectors(X, offset)
+    P, fields = vectors[:, : tying.nodes], fields_of(tying, vectors)
+    change = np.zeros_like(fields)
+    for f, (base, at, along) in enumerate(zip(tying.base, tying.points, tying.along, strict=True)):
+        if not np.any(along):
+            continue
+        t = tangents(cell, P, [at])[:, 0]
+        local, _, _ = local_axes(t, axes[:, 0])
+        here = np.einsum("a,eai->ei", shape_functions(cell, [at])[0], strain)
+        tensor = np.zeros((len(X), 3, 3))
+        xx, yy, xy = here[:, :3].T if base == 0 else here[:, 3:].T
+        tensor[:, 0, 0], tensor[:, 1, 1], tensor[:, 0, 1], tensor[:, 1, 0] = xx, yy, 0.5 * xy, 0.5 * xy
+        if base == 0:
+            tensor[:, 2, 2] = 0.5 * (xx + yy)
+        slope = np.einsum("k,ekc->ec", along, tangents(cell, X, [at])[:, 0] if base == 0 else t)
+        change[:, f] = np.einsum("eic,eij,ejd,ed->ec", local, tensor, local, slope, optimize=True)
+    first, second = tying.products[:, 1], tying.products[:, 2]
+    rates = (change[:, first] * fields[:, second] + fields[:, first] * change[:, second]).sum(axis=2)
+    found = np.zeros((len(X), tying.strains))
+    np.add.at(found.T, tying.products[:, 0], (tying.factors * rates).T)
+    return found

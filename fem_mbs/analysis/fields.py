@@ -25,10 +25,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from fem_mbs.elements.shells.natural import membrane_strains, uniform_strains
 from fem_mbs.elements.shells.stiffness import membrane_stiffness
 from fem_mbs.elements.shells.surface import CELLS as SHELL_CELLS
-from fem_mbs.elements.shells.surface import node_axes, node_forces, triads
+from fem_mbs.elements.shells.surface import free_strains, node_axes, node_forces, triads
 from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.recovery import cauchy_stresses, extrapolation, outputs, von_mises
@@ -138,13 +137,11 @@ class ShellPart(SolidPart):
 
     @cached_property
     def _free(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return strains (e, 6), of membranes (e, 3), and natural strains (e, m) of the free elements by their
-        temperatures."""
+        """Return strains (e, n, 6) at the nodes, of membranes (e, n, 3), and strains (e, m) of the kernels of the free
+        elements by their temperatures."""
         group = self._group
         strains = group.thermal_strains
-        if group.bends:
-            return strains, uniform_strains(self.X, group.offset, group.axes, strains)
-        return strains, membrane_strains(self.X, group.axes, strains)
+        return strains, free_strains(self.X, group.offset, group.axes, strains)
 
     @property
     def _group(self) -> ShellGroup:
@@ -156,12 +153,10 @@ class ShellPart(SolidPart):
         the factors (e,) on the temperatures."""
         own = out[self.first_output : self.first_output + len(self.nodes) * self.width].reshape(-1, self.width)
         m = self._by_natural.shape[3]
-        if not self._group.heated:
-            return np.einsum("enim,em->eni", self._by_natural, own[:, -m:]), np.zeros(len(own))
         heat = own[:, -m - 1]
         strains, free = self._free
         found = np.einsum("enim,em->eni", self._by_natural, own[:, -m:] - heat[:, None] * free)
-        return found + (heat[:, None] * strains)[:, None], heat
+        return found + heat[:, None, None] * strains, heat
 
     def table(self, out: np.ndarray, face: str = "top") -> tuple[np.ndarray, np.ndarray]:
         """Return stresses and strains (e, n, 6) on a face at the nodes, turned back to the reference; shear as

@@ -18,6 +18,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from fem_mbs.elements.shells.quadratic_stiffness import bent_strains
+from fem_mbs.elements.shells.surface import middle_shares
 from fem_mbs.properties.solids import CellGroup, SolidMaterial
 
 __all__ = ["Layer", "ShellGroup", "ShellSection", "make_shell_section", "residual_flexibility"]
@@ -64,19 +66,19 @@ class ShellSection:
         return min(int(np.searchsorted(self.bounds[1:], height, side="right")), self.layers - 1)
 
     def thermal_forces(self, change: np.ndarray, gradient: np.ndarray, powers: np.ndarray) -> np.ndarray:
-        """Return forces [N/m] and moments [N] (n, 6) that clamped sections need against changes of temperature.
+        """Return forces [N/m] and moments [N] (..., 6) that clamped sections need against changes of temperature.
 
         Args:
-            change: (n,) [K] in the middle of the thickness.
-            gradient: (n,) [K/m] along the normal.
-            powers: (n, 3) thickness [m], its square and its cube, or the means of these.
+            change: (...) [K] in the middle of the thickness.
+            gradient: (...) [K/m] along the normal.
+            powers: (..., 3) thickness [m], its square and its cube, or the means of these.
         """
         low, high = self.bounds[:-1], self.bounds[1:]
         flow = np.einsum("kij,kj->ki", self.plane, self.expansion)
         first, second, third = (((high**p - low**p) / p) @ flow for p in (1, 2, 3))
-        h, h2, h3 = (power[:, None] for power in powers.T)
-        t, g = change[:, None], gradient[:, None]
-        return np.hstack((t * h * first + g * h2 * second, t * h2 * second + g * h3 * third))
+        h, h2, h3 = (powers[..., i, None] for i in range(3))
+        t, g = change[..., None], gradient[..., None]
+        return np.concatenate((t * h * first + g * h2 * second, t * h2 * second + g * h3 * third), axis=-1)
 
     def stiffness(self, powers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the matrices (..., 6, 6) and (..., 2, 2) of thicknesses, their squares and cubes (..., 3), or of the
@@ -95,8 +97,10 @@ class ShellGroup(CellGroup):
     of itself, its square and its cube over an element; ``offset`` (n,) [m] of the middle surface from the nodes along
     the normal; ``axes`` (n, 3, 3) of the elements in rows; ``drilling`` (n,) share of the rotations about the normal in
     the strains of triangles (`fem_mbs.elements.shells.stiffness`); ``area`` (n,) [m^2], ``mass`` (n,) [kg]; ``heat``
-    (n, 2) changes of temperature, where the function of these is 1: in the middle [K] and along the normal [K/m];
-    ``residual`` (n, 2, 2) [m/N] what `residual_flexibility` adds to that of transverse shear, or (0, 2, 2).
+    (n, k, 2) changes of temperature at the nodes, where the function of these is 1: in the middle [K] and along the
+    normal [K/m], in linear elements the same at all;
+    ``residual`` (n, 2, 2) [m/N] what `residual_flexibility` adds to that of transverse shear, or (0, 2, 2);
+    ``curvature`` (n, k, 2, 2) [1/m] of the surface at the nodes, by which layers are longer than the middle.
     """
 
     section: ShellSection
@@ -109,15 +113,17 @@ class ShellGroup(CellGroup):
     mass: np.ndarray = field(default_factory=lambda: np.zeros(0))
     heat: np.ndarray
     residual: np.ndarray = field(default_factory=lambda: np.zeros((0, 2, 2)))
+    curvature: np.ndarray
     state: str = "shell"
 
     def element(self, i: int) -> ShellGroup:
-        """Return the group of element i alone, with its mean thickness."""
-        k = slice(i, i + 1)
+        """Return the group of the middle of element i alone, with its mean thickness."""
+        k, shares = slice(i, i + 1), middle_shares(self.nodes.shape[1])
         return replace(
             self, nodes=self.nodes[k], ids=self.ids[k], places=[], corners=self.powers[k, :1], powers=self.powers[k],
             offset=self.offset[k], axes=self.axes[k], drilling=np.ones(1), area=self.area[k], mass=self.mass[k],
-            heat=self.heat[k], residual=self.residual[k],
+            heat=(shares @ self.heat[i])[None, None], residual=self.residual[k],
+            curvature=np.einsum("k,kij->ij", shares, self.curvature[i])[None, None],
         )  # fmt: skip
 
     @property
@@ -129,11 +135,6 @@ class ShellGroup(CellGroup):
     def bends(self) -> bool:
         """Return whether the elements bend; membranes do not."""
         return self.type.startswith("shell_")
-
-    @property
-    def heated(self) -> bool:
-        """Return whether the elements know temperatures; those with nodes on their sides do not."""
-        return self.nodes.shape[1] <= 4
 
     @property
     def stiffness(self) -> tuple[np.ndarray, np.ndarray]:
@@ -152,12 +153,12 @@ class ShellGroup(CellGroup):
 
     @property
     def thermal_strains(self) -> np.ndarray:
-        """Return strains and curvatures (n, 6) of the free elements by their temperatures, of membranes strains (n,
-        3)."""
+        """Return strains and curvatures (n, k, 6) at the nodes of the free elements by their temperatures, of membranes
+        strains (n, k, 3)."""
         matrix, _ = self.stiffness
-        value, gradient = self.heat.T
-        forces = self.section.thermal_forces(value, gradient, self.powers)[:, : matrix.shape[1], None]
-        return np.linalg.solve(matrix, forces)[..., 0]
+        value, gradient = np.moveaxis(self.heat, 2, 0)
+        forces = self.section.thermal_forces(value, gradient, self.powers[:, None])[..., : matrix.shape[1]]
+        return np.swapaxes(np.linalg.solve(matrix, np.swapaxes(forces, 1, 2)), 1, 2)
 
     def strains_at(self, strain: np.ndarray, height: float) -> np.ndarray:
         """Return strains 11, 22, 12 (n, m, 3) at a height -1/2 to 1/2 of the thickness, in the axes of the elements.
@@ -168,7 +169,7 @@ class ShellGroup(CellGroup):
         """
         if strain.shape[2] == 3:
             return strain
-        return strain[..., :3] + height * self.corners[..., None] * strain[..., 3:]
+        return bent_strains(strain, self.curvature, height * self.corners)
 
     def stresses_at(self, strain: np.ndarray, level: np.ndarray, height: float, layer: int) -> np.ndarray:
         """Return stresses 11, 22, 12 (n, m, 3) [Pa] of a layer (from 0) at a height, in the axes of the elements.
@@ -177,7 +178,7 @@ class ShellGroup(CellGroup):
             strain: as for `strains_at`.
             level: (n,) factor on the temperatures.
         """
-        change = level[:, None] * (self.heat[:, :1] + height * self.corners * self.heat[:, 1:])
+        change = level[:, None] * (self.heat[..., 0] + height * self.corners * self.heat[..., 1])
         free = change[..., None] * self.section.expansion[layer]
         return (self.strains_at(strain, height) - free) @ self.section.plane[layer]
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_shell_loads import CELLS, ELEMENTS, RHO, E, flat, grid, model_of, with_edges
+from shell_meshes import flat, grid
+from test_shell_loads import CELLS, ELEMENTS, RHO, E, steel
 
 from fem_mbs import Model, reduce_part, solve
 from fem_mbs.analysis.rotors.rotating import rotation_of, steady_rotation
@@ -21,7 +22,7 @@ def test_weight(cell, element):
     """Reactions are rho h A g, and with an offset the moment of its arm."""
     h, g = 0.02, (3.0, 0.0, -9.81)
     options = {"offset": 0.3} if element == "standard" else {}
-    model = model_of(grid(flat(1.2, 0.7), 3, 2, cell), h, element=element, **options)
+    model = steel(grid(flat(1.2, 0.7), 3, 2, cell), h, element=element, **options)
     model.gravity = g
     model.fix("s:left")
     if element == "membrane":
@@ -37,7 +38,7 @@ def test_a_turning_blade_flaps_by_wright():
     """First flapping frequency of a strip that turns about its root, 5.5850 sqrt(EI/m L^4) at 4 sqrt(EI/m L^4)."""
     L, b, h = 1.0, 0.05, 0.004
     unit = np.sqrt(E * h**2 / 12 / RHO) / L**2
-    model = model_of(grid(flat(L, b), 24, 1), h, nu=0.0)
+    model = steel(grid(flat(L, b), 24, 1), h, nu=0.0)
     model.fix("s:left")
     model.centrifugal("spin", speed=4 * unit, axis=(0.0, 0.0, 1.0), point=(0.0, b / 2, 0.0))
     model.static_step(increments=2)
@@ -51,7 +52,7 @@ def test_a_reduced_plate_moves_as_the_whole_one(cell):
     """Statics under pressure, loads of an edge and temperatures, with all modes that the part has."""
 
     def plate():
-        model = model_of(with_edges(grid(flat(1.0, 0.4), 3, 2, cell), 3, 2), 0.01, offset=0.004)
+        model = steel(grid(flat(1.0, 0.4), 3, 2, cell), 0.01, offset=0.004)
         model.pressure("p", "s:body", 200.0)
         model.line_load("q", "s:right edge", (1e3, 0.0, "50*y"), moment=(0.0, 20.0, 0.0))
         model.temperature("sun", "shell", "30*x", gradient=300.0)
@@ -80,7 +81,7 @@ def test_a_reduced_plate_moves_as_the_whole_one(cell):
 def test_a_spinning_plate_nutates(cell):
     """A free square plate seen from the frame that turns with it: Euler's frequency (Ip - I) Omega/I."""
     a, h, speed = 0.4, 0.02, 100.0
-    model = model_of(grid(lambda u, v: (a * (u - 0.5), a * (v - 0.5), 0 * u), 4, 4, cell), h)
+    model = steel(grid(lambda u, v: (a * (u - 0.5), a * (v - 0.5), 0 * u), 4, 4, cell), h)
     model.rotor("rotor", axis=(0.0, 0.0, 1.0))
     compiled = model.compile()
     rotation = rotation_of(compiled, model.rotors["rotor"], speed)

@@ -128,11 +128,11 @@ def test_membranes_and_temperatures(folder):
     (folder / "model.toml").write_text(MEMBRANE)
     model = load_model(folder / "model.toml")
     group = model.shell_groups["skin"]
-    np.testing.assert_allclose(group.heat, [(-12.5, 0.0), (-17.5, 0.0)] * 2)
+    np.testing.assert_allclose(group.heat, np.repeat([[(-12.5, 0.0)], [(-17.5, 0.0)]] * 2, 4, axis=1))
     block = next(b for b in model.building.blocks if b.type.name == "membrane_quad")
     first = block.type.column("T1")
     chord = np.array((0.5, 0.5, 0.5, 0.5, 0.5**0.5, 0.5**0.5)) ** 2
-    np.testing.assert_allclose(block.par[:, first:], 1.2e-5 * np.outer(group.heat[:, 0], chord))
+    np.testing.assert_allclose(block.par[:, first:], 1.2e-5 * np.outer(group.heat[:, 0, 0], chord))
     result = CliRunner().invoke(app, ["check", str(folder / "model.toml")])
     assert 'membrane "skin": 4 quads, 1 layer' in " ".join(result.output.split())
 

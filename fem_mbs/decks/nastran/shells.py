@@ -106,9 +106,6 @@ def make_shells(conv: Conversion) -> None:
 
 def takes_temperatures(conv: Conversion, group: Group) -> bool:
     """Return whether temperatures strain the shells of a part."""
-    if group.nodes.shape[1] > 4:
-        conv.note(f"temperatures of {group.type} are not used", where=group.section.where)
-        return False
     made = next(g for g in conv.model.building.shell_groups.values() if g.name == group.name)
     return bool(made.section.expansion.any())
 

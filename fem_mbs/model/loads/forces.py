@@ -197,8 +197,13 @@ class LineLoad(Declaration):
         on: name of the group, as given to `beams` or `trusses`; or "mesh:set", a set of edges of shells.
         vector: (dimension,) numbers or expressions of x, y, z; between the nodes of an element it varies linearly.
         axes: "global": fixed in direction, work-equivalent to the elastic line of the beams; "local": in the
-            section's axes of beams (the plane: along and across), with which it turns; lumped to the ends.
-        moment: on edges of shells, moment per length [N m/m], 3 numbers or expressions, fixed in direction.
+            section's axes of beams (the plane: along and across), with which it turns; lumped to the ends.  On edges
+            of shells "local" is along the edge (counter-clockwise about the normal), outwards across it, and along the
+            normal, and turns with the nodes.
+        moment: on edges of shells, moment per length [N m/m], 3 numbers or expressions, in the same axes.
+
+    Sides of triangles of three nodes bulge with the rotations about the normal; forces on edges have moments about it,
+    which cancel but at the ends.
     """
 
     owner = "Line load"
@@ -209,13 +214,14 @@ class LineLoad(Declaration):
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
     axes: str = key(
         TEXT,
-        '"global" (fixed in direction) or "local" (turns with the sections of beams)',
+        '"global" (fixed in direction) or "local" (turns with sections of beams, with nodes on edges of shells: along '
+        "the edge, counter-clockwise about the normal, outwards across it, along the normal)",
         "global",
         choices=("global", "local"),
     )
     moment: Any = key(
         VELOCITY,
-        "on edges of shells: moment per length, fixed in direction; expressions of x, y, z of the nodes",
+        "on edges of shells: moment per length, in these axes; expressions of x, y, z of the nodes",
         None,
         kw_only=True,
         unit="N m/m",
@@ -223,18 +229,23 @@ class LineLoad(Declaration):
 
     def _on_edges(self, building: Building, owner: Owner) -> None:
         """Apply the load on edges of shells."""
-        if self.axes == "local":
-            raise ModelError("edges of shells have no section axes", owner=owner, remedy='use axes = "global"')
         index = float(building.function_index(self.function, owner, load=True))
+        local = self.axes == "local"
         edges = edges_of(building, owner, self.on)
-        nodes, forces = edge_resultants(building, owner, edges, "vector", self.vector)
+        nodes, forces, about = edge_resultants(building, owner, edges, "vector", self.vector, local)
+        if local and forces.any():
+            building.needs_rotation += [(owner, int(n)) for n in nodes]
+            forces = _turned_back(building, nodes, forces)
         columns = {f"F{c}": v for c, v in zip("xyz", forces.T, strict=True)}
-        building.add_block(self.name, "force3", nodes, function=index, **columns)
+        building.add_block(self.name, "follower3" if local else "force3", nodes, function=index, **columns)
+        # those of forces that keep their direction: half each, which leaves the load stiffness symmetric
+        fixed, turning = MOMENT_KINDS["follower" if local else "semitangential"]
+        _put_moments(building, self.name, nodes, about, fixed, turning, index)
         if self.moment is not None:
             building.needs_rotation += [(owner, int(n)) for n in nodes]
-            _, moments = edge_resultants(building, owner, edges, "moment", self.moment)
-            columns = {f"M{c}": v for c, v in zip("xyz", moments.T, strict=True)}
-            building.add_block(self.name, "moment3", nodes, function=index, **columns)
+            _, moments, _ = edge_resultants(building, owner, edges, "moment", self.moment, local)
+            fixed, turning = MOMENT_KINDS["follower" if local else "axial"]
+            _put_moments(building, self.name, nodes, moments, fixed, turning, index)
 
     def build(self, building: Building) -> None:
         owner = building.label("Line load", self.name)
@@ -294,6 +305,19 @@ class LineLoad(Declaration):
                     for k in range(3):
                         columns[f"F{k + 1}{c}_{letter}"] = on_axes[:, k, i]
             building.add_block(self.name, "line_load3", cells, function=index, **columns).lies_along(self.on)
+
+
+def _put_moments(
+    building: Building, name: str, nodes: np.ndarray, moments: np.ndarray, fixed: float, turning: float, index: float
+) -> None:
+    """Add moments (n, 3) of the start on nodes (n,), of which a share turns with these."""
+    mine = moments.any(axis=1)
+    if not mine.any():
+        return
+    nodes, moments = nodes[mine], moments[mine]
+    columns = {f"M{c}": fixed * v for c, v in zip("xyz", moments.T, strict=True)}
+    columns |= {f"B{c}": turning * v for c, v in zip("xyz", _turned_back(building, nodes, moments).T, strict=True)}
+    building.add_block(name, "moment3", nodes, function=index, **columns)
 
 
 def _column(block: Block, name: str) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Temperatures of solid and plane parts and of shells.
 
-Solid and plane parts have thermal strains at the integration points, shells those of the natural strains that the free
+Solid and plane parts have thermal strains at the integration points, shells the natural or tied strains that the free
 element takes.
 """
 
@@ -13,8 +13,7 @@ import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FUNCTION, NAME, NUMBER, NUMBER_OR_EXPRESSION, PLACE
-from fem_mbs.elements.shells.membrane import MembraneColumns
-from fem_mbs.elements.shells.natural import Columns, membrane_strains, uniform_strains
+from fem_mbs.elements.shells.surface import free_strains, in_element
 from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import shapes
 from fem_mbs.elements.solids import space as solid
@@ -125,29 +124,20 @@ def _heat(
 def _heat_shells(
     building: Building, owner: str, group: ShellGroup, elements: np.ndarray, change: np.ndarray, index: int
 ) -> None:
-    """Add changes (m, 2), in the middle [K] and along the normal [K/m], to the temperatures of shells."""
+    """Add changes (m, k, 2) at the nodes, in the middle [K] and along the normal [K/m], to temperatures of shells."""
     if not group.section.expansion.any():
         raise ModelError(f'the materials of "{group.part}" have no expansion', owner=owner, remedy="give them one")
-    if not group.heated:
-        raise ModelError(
-            f'"{group.part}" has {group.kind} cells, whose shells know no temperatures', owner=owner,
-            remedy="mesh with triangles and quadrilaterals of first order",
-        )  # fmt: skip
-    if not group.bends and change[:, 1].any():
+    if not group.bends and change[..., 1].any():
         raise ModelError(
             f'membranes like "{group.part}" do not bend by a gradient of temperature', owner=owner, key="gradient",
             remedy="remove gradient",
         )  # fmt: skip
     block = _block_of(building, owner, group, elements, index)
-    group.heat[elements] += change
+    group.heat[elements] += in_element(change)
     X, axes, strains = building.positions[group.nodes[elements]], group.axes[elements], group.thermal_strains[elements]
-    columns: Columns | MembraneColumns
-    if group.bends:
-        columns, found = Columns(X.shape[1]), uniform_strains(X, group.offset[elements], axes, strains)
-    else:
-        columns, found = MembraneColumns(X.shape[1]), membrane_strains(X, axes, strains)
-    block.par[elements, columns.function] = index
-    block.par[elements, columns.thermal :] = found
+    function = block.type.column("function")
+    block.par[elements, function] = index
+    block.par[elements, function + 1 :] = free_strains(X, group.offset[elements], axes, strains)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +156,8 @@ class Temperature(Declaration):
 
     Within an element the change is interpolated from the nodes: by the shape functions; constant in a hexahedron of
     full integration and linear in a hexahedron20 of full integration, where their strains could not follow more
-    (so does CalculiX); constant in the surface of shells.  Several temperatures of one element add up, and share one
-    function.
+    (so does CalculiX); constant in the surface of shells of 3 and 4 nodes.  Several temperatures of one element add
+    up, and share one function.
 
     Raises:
         ModelError: no such part, a material without expansion, values that are not finite, a second function, a
@@ -219,8 +209,8 @@ class Temperature(Declaration):
             some = ~np.isnan(theta).all(axis=1)
             elements, theta = elements[some], np.nan_to_num(theta[some])
             if isinstance(group, ShellGroup):
-                mean = np.column_stack((theta.mean(axis=1), gradient[group.nodes[elements]].mean(axis=1)))
-                _heat_shells(building, owner, group, elements, mean, index)
+                both = np.stack((theta, gradient[group.nodes[elements]]), axis=2)
+                _heat_shells(building, owner, group, elements, both, index)
             else:
                 assert isinstance(group, SolidGroup)
                 _heat(building, owner, group, elements, theta, index)

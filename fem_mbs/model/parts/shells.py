@@ -24,7 +24,7 @@ from fem_mbs.elements.shells.mass import mean_powers, pairs_of, shell_masses, su
 from fem_mbs.elements.shells.membrane import membrane_rows
 from fem_mbs.elements.shells.natural import CELLS as FLAT
 from fem_mbs.elements.shells.stiffness import membrane_stiffness
-from fem_mbs.elements.shells.surface import CELLS, CORNERS, area_vectors, frames, normals, rows_of
+from fem_mbs.elements.shells.surface import CELLS, CORNERS, area_vectors, curvatures, frames, normals, rows_of
 from fem_mbs.elements.solids.mass import mass_rows
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
@@ -198,7 +198,8 @@ class Shell(Declaration):
                     powers=mean_powers(X, h),
                     offset=offset[where],
                     axes=frames(X, axis[where]),
-                    heat=np.zeros((len(where), 2)),
+                    heat=np.zeros((*table.shape, 2)),
+                    curvature=np.zeros((*table.shape, 2, 2)),
                 )
             )
         if family == "shell":
@@ -209,6 +210,9 @@ class Shell(Declaration):
                     bending = group.stiffness[0][:, 3:, 3:]
                     group.residual = residual_flexibility(building.positions[group.nodes], group.axes, bending)
         for group in groups:
+            if group.bends:
+                matrix, _ = group.stiffness
+                group.curvature = curvatures(building.positions[group.nodes], group.offset, group.axes, matrix)
             _add(building, group, beta, alpha, self.mass == "lumped")
 
 

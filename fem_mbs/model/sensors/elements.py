@@ -112,9 +112,9 @@ class _LayerStress(Sensor):
         """Find the stresses per unit of every membrane force and moment, and of the factor on the temperatures."""
         one = self.group.element(self.element)
         matrix, _ = one.stiffness
-        ways = [one.layer_stresses(np.linalg.inv(matrix), np.zeros(1))]
-        if one.heated:
-            ways.append(one.layer_stresses(one.thermal_strains[:, None], np.ones(1)))
+        ways = [
+            one.layer_stresses(np.linalg.inv(matrix), np.zeros(1)), one.layer_stresses(one.thermal_strains, np.ones(1)),
+        ]  # fmt: skip
         self.ways = np.concatenate(ways, axis=1)[0, :, self.layer, self.share]
 
     def evaluate(self, values, ledger):

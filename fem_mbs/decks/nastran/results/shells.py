@@ -134,8 +134,7 @@ def shell_forces(state: ElementState, corners: bool = False) -> Iterator[Element
     for shells in _shells(state, corners):
         matrix = shells.section.nodal_stiffness[shells.rows]
         own = shells.own[..., : matrix.shape[2]]
-        if shells.section.heated:
-            own = own - (shells.heat[:, None] * shells.section.thermal_strains[shells.rows])[:, None]
+        own = own - shells.heat[:, None, None] * shells.section.thermal_strains[shells.rows]
         forces = np.einsum("nkij,nkj->nki", matrix, own)
         out = np.zeros((*shells.cosine.shape, 8))
         out[..., _MEMBRANE] = shells.turned(forces[..., _MEMBRANE])
