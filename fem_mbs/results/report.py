@@ -35,7 +35,8 @@ class PrintTable(Record):
     """A table that a deck asked to be printed (docs/decks.md)."""
 
     quantity: str = entry(
-        "as the deck names it: U, V, RF, S, E, ENER, ELSE, EVOL, EMAS; EMASI, COG, EMASIC with the sums of EMAS"
+        "as the deck names it: U, V, RF, S, E, ENER, ELSE, EVOL, EMAS; EMASI, COG, EMASIC with the sums of EMAS; "
+        "SOF, SOM, SOCG, SOMCG, SOAREA of surfaces"
     )
     set: str | None = entry("null: the whole model")
     time: float = entry("total time; of steady vibrations the frequency [Hz]", unit="s")

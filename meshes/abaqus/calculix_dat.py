@@ -127,6 +127,14 @@ _QUANTITIES = {
     "section forces": "SF",
 }
 _HEADING = re.compile(r"^\s*([A-Za-z][^(]*?)\s*(?:\(([^)]*)\)\s*)?for set (.*?)\s+and time\s+(\S+)\s*$")
+# what stresses carry through a surface: sub-headings without their parentheses -> quantities with their columns
+_STATISTICS = re.compile(r"^\s*statistics for surface set (.*?)\s+and time\s+(\S+)\s*$")
+_SURFACE_TABLES = {
+    "total surface force": (("SOF", 3), ("SOM", 3)),
+    "center of gravity and mean normal": (("SOCG", 6),),
+    "moment about the center of gravity": (("SOMCG", 3),),
+    "area, normal force": (("SOAREA", 5),),
+}
 _STEP = re.compile(r"^\s*S T E P\s+(\d+)")
 # titles of columns, and the sums below the effective masses
 _TITLES = re.compile(r"^\s*(TOTAL\b|MODE\b|X-COMP|FACTOR|REAL|\(RAD|\(CYCLES)")
@@ -229,6 +237,8 @@ def read_dat(path: str | Path) -> DatFile:
             mode = int(match[1])
         elif squeezed.startswith("PARTICIPATIONFACTORSFORFREQUENCY"):
             vibrating, vibration = True, set()
+        elif match := _STATISTICS.match(text):
+            prints += _statistics(lines, match, (step, increment, mode), here)
         elif match := _HEADING.match(text):
             found = _print(lines, match, (step, increment, mode), here)
             key = (found.quantity, found.set_name, found.time)
@@ -286,6 +296,38 @@ def _print(lines: _Lines, match: re.Match, state: tuple[int, int, int], here: in
         values[:, lead:],
         here,
     )
+
+
+def _statistics(lines: _Lines, match: re.Match, state: tuple[int, int, int], here: int) -> list[Print]:
+    """Return the tables of a surface, up to the next heading of another kind."""
+    set_name, time = match.groups()
+    try:
+        t = _value(time)
+    except ValueError:
+        lines.at = here - 1
+        lines.fail(f"the time {short(time)} is not a number")
+    found: list[Print] = []
+    empty = np.empty(0, np.int64)
+    while lines.at < len(lines.text):
+        text = lines.text[lines.at].strip()
+        tables = next((t for title, t in _SURFACE_TABLES.items() if text.startswith(title)), None)
+        if text and tables is None:
+            break
+        lines.at += 1
+        if tables is None:
+            continue
+        rows, _ = lines.table(0)
+        width = sum(n for _, n in tables)
+        if len(rows) != 1 or len(rows[0]) != width:
+            lines.fail(f"the table of {text.split('(')[0].strip()} needs one row of {width} numbers")
+        values, at = np.array(rows), 0
+        for quantity, n in tables:
+            part = values[:, at : at + n]
+            found.append(Print(quantity, text, set_name.strip(), t, *state, (), empty, empty, part, here))
+            at += n
+    if len({p.quantity for p in found}) < sum(map(len, _SURFACE_TABLES.values())):
+        lines.fail(f"tables of the surface {set_name.strip()} are missing; the file may have been cut off")
+    return found
 
 
 def _skip_titles(lines: _Lines) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.decks.abaqus.beams import beam_section, torsion_excess
+from fem_mbs.decks.abaqus.section_forces import SECTION_COLUMNS
 from fem_mbs.decks.abaqus.shells import shell_thickness
 from fem_mbs.decks.abaqus.vibrations import VIBRATION
 from fem_mbs.decks.comparison import SAME, Row
@@ -289,6 +290,8 @@ def _shaken(step: DeckStep) -> bool:
 
 
 # --- prints ----------------------------------------------------------------------------------------------------------
+#: Quantities that are sums by themselves.
+_SUMS = {"COG", *SECTION_COLUMNS}
 _NAMES = {"EMASI": "moments of inertia", "COG": "centre of gravity", "EMASIC": "inertia about the centre"}
 
 
@@ -304,7 +307,7 @@ def _prints(name: str, dat: DatFile, steps: list[StepReport], margins: _Margins)
         mine = [
             t for s in steps if p.step in (0, s.deck_step) for t in s.prints or ()
             if t.quantity == quantity and (t.set or "").upper() == p.set_name.upper()
-            and bool(t.total) == (total or quantity == "COG") and (t.mode or 0) == p.mode
+            and bool(t.total) == (total or quantity in _SUMS) and (t.mode or 0) == p.mode
         ]  # fmt: skip
         step = margins.step(p.step)
         vibrates = step is not None and step.procedure == VIBRATION
@@ -341,8 +344,28 @@ def _prints(name: str, dat: DatFile, steps: list[StepReport], margins: _Margins)
                 q.values for q in dat.prints if (q.set_name, q.step, q.quantity) == (p.set_name, p.step, quantity)
             ]
         least = max((float(np.linalg.norm(v, axis=1).max()) for v in parts if v.size), default=0.0)
+        if quantity in SECTION_COLUMNS:
+            found.append(_section(name, p, mine[0], dat, margins))
+            continue
         found.append(_compare_table(name, p, mine[0], label, margins, least))
     return [_worst_row(found) for found in rows.values() if found]
+
+
+def _section(name: str, p: Print, t: PrintTable, dat: DatFile, margins: _Margins) -> Row:
+    """Compare a row of a surface: forces, moments and lengths are measured by the largest ones, since a surface may
+    carry a moment without any force."""
+    of = {q.quantity: q.values[0] for q in dat.prints if (q.set_name, q.step, q.time) == (p.set_name, p.step, p.time)}
+    length = float(np.sqrt(of["SOAREA"][0]))
+    force = max(float(np.linalg.norm(of["SOF"])), float(np.linalg.norm(of["SOMCG"])) / length, 1e-30)
+    place = length + float(np.linalg.norm(of["SOCG"][:3]))
+    sizes = {
+        "SOF": [force] * 3, "SOM": [force * place] * 3, "SOMCG": [force * length] * 3,
+        "SOCG": [place] * 3 + [1.0] * 3, "SOAREA": [length**2, force, force, force * length, force * length],
+    }[p.quantity]  # fmt: skip
+    theirs, values = p.values[0], np.array(t.values, float)[0]
+    off = np.abs(values - theirs) / np.array(sizes)
+    k = int(off.argmax())
+    return _row(name, p.step, p.quantity, values[k], theirs[k], off[k], *margins.of(p.quantity, p.step))
 
 
 _RANK = ("not compared", "ok", "outside", "missing")

@@ -35,6 +35,8 @@ from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["StepPlan", "make_steps"]
 
+#: Kinds of requests of prints, of which each holds until the next of its kind.
+_PRINTS = ("node print", "el print", "section print")
 #: Time steps of a DYNAMIC step without DIRECT: at least so many, if its first increment is longer.
 _LEAST = 10
 #: Time steps beyond which automatic increments become adaptive ones, and their tolerance over the model's length.
@@ -74,7 +76,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
     some = bool(plan.own) and any(plan.own.values())
     model.reserved_loads = [name for own in plan.own.values() for name in own]
     for i, step in enumerate(deck.steps):
-        for kind in ("node print", "el print"):
+        for kind in _PRINTS:
             mine = tuple(o for o in step.outputs if o.kind == kind)
             if mine:
                 prints[kind] = mine
@@ -85,7 +87,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             continue
         _masses(conv, step)
         _of_vibrations(conv, step)
-        wanted = prints.get("node print", ()) + prints.get("el print", ())
+        wanted = tuple(o for kind in _PRINTS for o in prints.get(kind, ()))
         t = timeline.time_of(i)
         start = t - (step.duration if i in timeline.steps else 0.0)
         own = conv.step_supports.get(i, [])
@@ -149,7 +151,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             preload, last = "", name if linear else ""
             moved = moved or not linear
         made.append(StepPlan(i, name, step_kind(model.steps[-1].kind), t, wanted, start))
-    points = {v for m in made for o in m.prints if o.frequency for v in o.variables} & {"S", "E", "ENER"}
+    points = {v for m in made for o in m.prints if o.frequency for v in o.variables} & {"S", "E", "ENER", "SOF", "SOM"}
     if points and any(g.kind == "solid" for g in conv.groups):
         model.field_names = tuple(dict.fromkeys((*model.field_names, "points")))
     if not made:
@@ -232,7 +234,7 @@ def _motions(conv: Conversion) -> list[str]:
 def _files(conv: Conversion, step: DeckStep) -> None:
     """Note requests other than prints: the results folder holds all fields anyway."""
     for request in step.outputs:
-        if request.kind not in ("node print", "el print", "node file", "el file", "node output", "element output"):
+        if request.kind not in (*_PRINTS, "node file", "el file", "node output", "element output"):
             conv.note(f"{request.where}: *{request.kind.upper()} is not used", Effect.NONE)
 
 
