@@ -113,7 +113,8 @@ class Material(_Frozen):
 class Orientation(_Frozen):
     """Local axes of materials.  system "rectangular": a on the local x axis, b in the local xy plane, seen from the
     origin c; "cylindrical": a and b on the axis of the cylinder.  All (3,).  Then a turn of ``angle`` degrees about the
-    local ``axis`` 1, 2 or 3 (0: none)."""
+    local ``axis`` 1, 2 or 3 (0: none).  ``others``: elements (m,) that have points a, b and c of their own; the last
+    one counts."""
 
     name: str
     system: str
@@ -123,6 +124,7 @@ class Orientation(_Frozen):
     axis: int
     angle: float
     where: str
+    others: tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
