@@ -200,7 +200,7 @@ def test_offset_of_plane_elements_has_no_meaning(tmp_path):
     text = (
         "*NODE, NSET=NALL\n1, 0., 0.\n2, 1., 0.\n3, 1., 1.\n4, 0., 1.\n*ELEMENT, TYPE=CPE4, ELSET=EALL\n1, 1, 2, 3, 4\n"
     )
-    text += steel().replace("MATERIAL=M", "MATERIAL=M, OFFSET=.5") + "*BOUNDARY\n1, 1, 2\n4, 1, 1\n2, 2, 2\n"
+    text += steel().replace("*SOLID SECTION,", "*SOLID SECTION, OFFSET=.5,") + "*BOUNDARY\n1, 1, 2\n4, 1, 1\n2, 2, 2\n"
     path = tmp_path / "d.inp"
     path.write_text(text + step("*STATIC\n*CLOAD\n2, 1, 1.\n"))
     assert {n.effect for n in convert(read_deck(path)).notes if "OFFSET" in n.text} == {Effect.NONE}
