@@ -563,6 +563,8 @@ class DeckStep(_Frozen):
     ``between`` (number, bias) the ends of a range in which so many lie between neighbouring natural ones; scaled:
     whether their scale is given; modal_damping: first, last mode (0: the highest) and ratio; rayleigh: first, last
     mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose entries of earlier steps end.
+    retained: nodes (m,), directions 1 to 6 and line of what a SUBSTRUCTURE GENERATE step retains; retained_mass:
+    whether its masses are asked for.
     """
 
     number: int
@@ -601,6 +603,8 @@ class DeckStep(_Frozen):
     scaled: bool
     new: frozenset[str]
     where: str
+    retained: tuple[tuple[np.ndarray, tuple[int, ...], str], ...] = ()
+    retained_mass: bool = False
 
 
 @dataclass(frozen=True)

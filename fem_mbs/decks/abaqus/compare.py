@@ -321,6 +321,9 @@ def _prints(name: str, dat: DatFile, steps: list[StepReport], margins: _Margins)
         if not mine:
             found.append(_without(name, p.step, label, "not printed", "missing"))
             continue
+        if quantity == "K":
+            found.append(_matrix(name, p, mine[0], margins))
+            continue
         if not p.mode:  # both programs choose increments of their own, and find natural frequencies of their own
             near = (1e-5 if vibrates else 1e-6) * max(abs(p.time), 1e-300)
             mine = sorted((t for t in mine if abs(t.time - p.time) <= near), key=lambda t: abs(t.time - p.time))
@@ -366,6 +369,18 @@ def _section(name: str, p: Print, t: PrintTable, dat: DatFile, margins: _Margins
     off = np.abs(values - theirs) / np.array(sizes)
     k = int(off.argmax())
     return _row(name, p.step, p.quantity, values[k], theirs[k], off[k], *margins.of(p.quantity, p.step))
+
+
+def _matrix(name: str, p: Print, t: PrintTable, margins: _Margins) -> Row:
+    """Compare the stiffness of retained displacements, over its largest entry."""
+    ours = {pair: i for i, pair in enumerate(zip(t.ids, t.points or (), strict=True))}
+    order = [ours.get(pair, -1) for pair in zip(p.ids.tolist(), p.points.tolist(), strict=True)]
+    if min(order) < 0 or len(order) != len(ours):
+        return _without(name, p.step, "K", "other displacements are retained", "missing")
+    values, theirs = np.array(t.values, float)[np.ix_(order, order)], p.values
+    off = np.abs(values - theirs)
+    at = np.unravel_index(int(off.argmax()), off.shape)
+    return _row(name, p.step, "K", values[at], theirs[at], off[at] / np.abs(theirs).max(), *margins.of("K", p.step))
 
 
 _RANK = ("not compared", "ok", "outside", "missing")

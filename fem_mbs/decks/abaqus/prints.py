@@ -35,8 +35,9 @@ from fem_mbs.decks.abaqus.section_forces import SECTION_COLUMNS, surface_tables
 from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_thickness
 from fem_mbs.decks.abaqus.solids import kinetic_energies, volumes
 from fem_mbs.decks.abaqus.steps import StepPlan
+from fem_mbs.decks.abaqus.substructures import SUBSTRUCTURE, retained_matrices
 from fem_mbs.elements.solids import shapes
-from fem_mbs.meshes.abaqus.deck import OutputRequest
+from fem_mbs.meshes.abaqus.deck import DeckStep, OutputRequest
 from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.results.recorder import Recorder, Relay
 from fem_mbs.results.report import PrintTable, StepReport
@@ -91,9 +92,11 @@ class Printer(Relay):
             self.last()
         step = self.plan[self.number]
         self._tell_beyond(step)
+        deck_step = self.conv.deck.steps[step.index]
+        if deck_step.procedure == SUBSTRUCTURE:
+            self._retained(step, deck_step)
         if report is not None:
-            number = self.conv.deck.steps[step.index].number
-            report = replace(report, deck_step=number, prints=self.tables or None)
+            report = replace(report, deck_step=deck_step.number, prints=self.tables or None)
         return super().end_step(report)
 
     @property
@@ -237,6 +240,18 @@ class Printer(Relay):
             return
         for name, values in found.items():
             self._add(request, name, time, [], values[None], total=True, columns=list(SECTION_COLUMNS[name]))
+
+    def _retained(self, step: StepPlan, deck_step: DeckStep) -> None:
+        """Print the matrices of the displacements that a substructure retains; ``points`` are their directions."""
+        linear = self.job.linear.linearisation
+        assert linear is not None
+        nodes, dofs, matrices = retained_matrices(self.conv, deck_step, linear)
+        deck = self.conv.deck
+        labels = [deck.node_name(int(i)) for i in nodes] if deck.assembled else None
+        for name, A in matrices.items():
+            table = PrintTable(quantity=name, set=None, time=step.time, ids=nodes.tolist(), labels=labels,
+                               points=dofs.tolist(), values=A.tolist())  # fmt: skip
+            self.tables.append(table)
 
     def _moves(self, step: StepPlan) -> bool:
         """Return whether displacements of a step change the geometry."""

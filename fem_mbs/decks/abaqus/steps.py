@@ -26,6 +26,7 @@ import numpy as np
 from fem_mbs.decks.abaqus.constraints.cyclic import make_cyclic_modes
 from fem_mbs.decks.abaqus.loads import Plan
 from fem_mbs.decks.abaqus.model import Conversion
+from fem_mbs.decks.abaqus.substructures import SUBSTRUCTURE, check_substructure
 from fem_mbs.decks.abaqus.time import Timeline, is_general
 from fem_mbs.decks.abaqus.vibrations import VIBRATION, make_vibrations
 from fem_mbs.declarations.steps import StepKind, step_kind
@@ -131,6 +132,12 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         elif step.procedure == "MODAL DYNAMIC":
             _modal_dynamic(conv, step, name, wanted, made)
             preload, last = "", name
+        elif step.procedure == SUBSTRUCTURE:
+            if last or moved:
+                raise UnsupportedError(f"{SUBSTRUCTURE} after other general steps is not supported", place=step.where,
+                                       remedy="give it a deck of its own")  # fmt: skip
+            check_substructure(conv, step)
+            model.linearise_step(name)
         elif step.procedure == "BUCKLE":
             loads = plan.own[i]
             if not loads:
