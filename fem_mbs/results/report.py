@@ -45,7 +45,8 @@ class PrintTable(Record):
     ids: list[int] = entry("nodes or elements, in the order of the set")
     labels: list[str] | None = entry("INSTANCE.NUMBER of the ids, in a deck of parts and instances", optional=True)
     points: list[int] | None = entry(
-        "integration points, beside the ids; of K and M directions 1 to 6; of Nastran corners (0: the middle), ends of beams, or plies",
+        "integration points, beside the ids; of K and M directions 1 to 6; of Nastran corners (0: the middle), ends of "
+        "beams, or plies",
         optional=True,
     )
     columns: list[str] | None = entry("names of the columns, with what they are in brackets", optional=True)
