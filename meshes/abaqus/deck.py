@@ -319,12 +319,14 @@ class Normal(_Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Equation(_Frozen):
-    """sum of coefficients (m,) times the displacements of nodes (m,) in dofs (m,) is zero; the first is dependent."""
+    """sum of coefficients (m,) times the displacements of nodes (m,) in dofs (m,) is zero; the first is dependent.
+    ``until``: number of the step that removes it, 0: none."""
 
     nodes: np.ndarray
     dofs: np.ndarray
     coefficients: np.ndarray
     where: str
+    until: int = 0
 
 
 @dataclass(frozen=True, eq=False)

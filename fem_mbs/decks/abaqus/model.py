@@ -143,6 +143,8 @@ class Conversion:
     notes: list[Note] = field(default_factory=list)
     #: node whose displacements are rotations -> node that turns (of rigid bodies)
     turning: dict[int, int] = field(default_factory=dict)
+    #: equations of the model that a step removes -> its number
+    removed: dict[str, int] = field(default_factory=dict)
     #: dofs (node, component) that equations make dependent on others -> where
     dependent: dict[tuple[int, int], str] = field(default_factory=dict)
     #: nodes that supports hold by equations

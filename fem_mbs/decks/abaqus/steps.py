@@ -92,6 +92,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         t = timeline.time_of(i)
         start = t - (step.duration if i in timeline.steps else 0.0)
         own = conv.step_supports.get(i, [])
+        gone = _removed(conv, step)
         swung = bool(last) and not preload  # a linear transient, which leaves the state of the model where it was
         if swung and (step.perturbation or step.procedure in ("FREQUENCY", "BUCKLE")):
             conv.note(
@@ -101,15 +102,16 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         if step.procedure == "STATIC" and step.perturbation:
             _own_loads(step, plan.own[i])
             model.linear_static_step(
-                name, loads=plan.own[i], preload=preload, duration=step.duration, report="increment", supports=own
-            )
+                name, loads=plan.own[i], preload=preload, duration=step.duration, report="increment", supports=own,
+                without=gone,
+            )  # fmt: skip
             _ended(conv, step, i)
         elif step.procedure == "STATIC" and not conv.is_nonlinear(step) and not _before_motion(conv, i):
             _linear_after(conv, step, moved)
             if step.increment < step.duration * (1.0 - 1e-9):
                 conv.note(f"{step.where}: only the end of the linear step is computed and printed", Effect.NONE)
             acting = "all" if not some else [*plan.general, *_motions(conv)]
-            model.linear_static_step(name, loads=acting, duration=step.duration, supports=own)
+            model.linear_static_step(name, loads=acting, duration=step.duration, supports=own, without=gone)
             preload, last = name, name
         elif step.procedure == "STATIC":
             if not conv.is_nonlinear(step):
@@ -124,7 +126,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             model.static_step(increments, name, duration=step.duration, supports=own)
             preload, last, moved = "", "", True
         elif step.procedure == "FREQUENCY":
-            _modes(conv, step, name, preload, moved, own)
+            _modes(conv, step, name, preload, moved, own, gone)
         elif step.procedure == "COMPLEX FREQUENCY":
             _complex_modes(conv, step, name, preload, made)
         elif step.procedure == "STEADY STATE DYNAMICS":
@@ -257,7 +259,25 @@ def _linear_after(conv: Conversion, step: DeckStep, moved: bool) -> None:
         )
 
 
-def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: bool, supports: list[str]) -> None:
+def _removed(conv: Conversion, step: DeckStep) -> list[str]:
+    """Return the equations that steps have removed up to this one.
+
+    Raises:
+        UnsupportedError: the step is none of those that may lack equations.
+    """
+    gone = [name for name, number in conv.removed.items() if number <= step.number]
+    linear = step.procedure in ("STATIC", "DYNAMIC") and not conv.is_nonlinear(step)
+    if gone and not linear and not (step.procedure == "FREQUENCY" and step.nodal_diameters is None):
+        raise UnsupportedError(
+            "*EQUATION, REMOVE within steps is supported in linear STATIC, DYNAMIC and FREQUENCY steps only",
+            place=step.where, remedy="give the step a deck of its own without the equations",
+        )  # fmt: skip
+    return gone
+
+
+def _modes(
+    conv: Conversion, step: DeckStep, name: str, preload: str, moved: bool, supports: list[str], gone: list[str]
+) -> None:  # fmt: skip
     about = preload if step.perturbation else ""
     if moved and not step.perturbation:
         conv.note(
@@ -274,10 +294,10 @@ def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: boo
                 "FREQUENCY with a lower bound needs an upper one, or the number of modes", place=step.where
             )
         band = (max(step.lower, 0.0) if np.isfinite(step.lower) else 0.0, step.upper)
-        conv.model.modes_step(10, name, band=band, preload=about, supports=supports)
+        conv.model.modes_step(10, name, band=band, preload=about, supports=supports, without=gone)
         return
     within = (float(step.lower), float(step.upper)) if bounded else None  # of the lowest, as in CalculiX
-    conv.model.modes_step(step.n_modes, name, within=within, preload=about, supports=supports)
+    conv.model.modes_step(step.n_modes, name, within=within, preload=about, supports=supports, without=gone)
 
 
 def _complex_modes(conv: Conversion, step: DeckStep, name: str, preload: str, made: list[StepPlan]) -> None:
@@ -444,7 +464,9 @@ def _dynamic(
         else:
             conv.model.transient_step(step.duration, step.duration / n, name, **options)
         return
-    conv.model.linear_transient_step(step.duration, step.duration / n, name=name, start=last, **options)
+    conv.model.linear_transient_step(
+        step.duration, step.duration / n, name=name, start=last, without=_removed(conv, step), **options
+    )
 
 
 def _every(prints: tuple[OutputRequest, ...], n: int) -> int:
