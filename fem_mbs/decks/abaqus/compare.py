@@ -46,7 +46,8 @@ _SECOND_ORDER = 1e-5
 _ROUND_OFF = 1e-10
 #: Frequencies below this part of the largest one are free motions, whose squares are round-off in both programs.
 _FREE = 1e-5
-#: The same of waves, in which the reference moves the faces of a sector by steps of the printed coordinates.
+#: The same of waves, in which the reference moves the faces of a sector by steps of the printed coordinates, and of
+#: complex modes.
 _FREE_WAVES = 1e-4
 #: Faces of sectors whose nodes are apart by more than this part of the model's size do not match: free motions of the
 #: wheel are then vibrations below the next part of the largest frequency.
@@ -502,7 +503,7 @@ def _modes(name: str, modes: Modes, steps: list[StepReport], before: int, margin
     if modes.kind == "buckling":
         return [_worst(name, modes.step, what, ours, modes.factor, margins)]
     if modes.kind == "complex":
-        return [_worst(name, modes.step, "complex frequencies", ours, modes.frequency, margins)]
+        return [_complex(name, modes, ours, margins)]
     theirs = np.sign(modes.eigenvalue) * np.sqrt(np.abs(modes.eigenvalue)) / (2.0 * np.pi)
     if len(modes.diameter):
         return _waves(name, modes, step, theirs, margins)
@@ -534,6 +535,18 @@ def _waves(name: str, modes: Modes, step: StepReport, theirs: np.ndarray, margin
         reference, mine = reference[np.abs(reference) > least], mine[np.abs(mine) > least]
         rows.append(_worst(name, modes.step, f"frequencies of nodal diameter {n}", mine, reference, margins))
     return rows
+
+
+def _complex(name: str, modes: Modes, ours: np.ndarray, margins: _Margins) -> Row:
+    """Compare complex frequencies; free motions, which one program lists as two zeros and the other as a mode with
+    round-off, are left out."""
+    theirs = modes.frequency
+    least = _FREE_WAVES * np.abs(theirs).max(initial=0.0)
+    free = int((np.abs(ours) <= least).sum())
+    if free:
+        ours, theirs = ours[np.abs(ours) > least], theirs[np.abs(theirs) > least]
+        theirs = theirs[: max(len(ours), len(theirs) - free)]
+    return _worst(name, modes.step, "complex frequencies", ours, theirs, margins)
 
 
 def _worst(name: str, step: int, what: str, mine: np.ndarray, theirs: np.ndarray, margins: _Margins) -> Row:
