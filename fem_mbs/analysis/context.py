@@ -99,7 +99,7 @@ class LinearFindings:
 
     def at(
         self, context: RunContext, preload: str = "", time: float | None = None, passes: float = 0.0,
-        supports: Sequence[str] = (),
+        supports: Sequence[str] = (), without: Sequence[str] = (),
     ) -> Linearised:  # fmt: skip
         """Return the matrices at the state after the steps before; they serve all steps until it changes.
 
@@ -107,14 +107,18 @@ class LinearFindings:
             preload: the linear static step at whose displaced place and stresses they are.
             time: at which functions are taken [s]; None: the present one, ``passes`` [s] later.
             supports: groups of supports that hold besides those of all steps.
+            without: names of equations that do not act.
         """
         t = context.time + passes if time is None else float(time)
         loading, state = context.loading, context.state
-        key = (t, preload, loading.factors.tobytes(), loading.weight, state.Q[0].tobytes(), tuple(supports))
+        key = (
+            t, preload, loading.factors.tobytes(), loading.weight, state.Q[0].tobytes(), tuple(supports),
+            tuple(without),
+        )  # fmt: skip
         if self.linear is None or self._key != key:
             self.linear = None  # two would take much memory
             response = self.responses[preload] if preload else None
-            self.linear = Linearised(context.compiled, state, t, loading, response, supports)
+            self.linear = Linearised(context.compiled, state, t, loading, response, supports, without)
             self._key, self._matrices = key, self.linear.matrices
         return self.linear
 

@@ -36,7 +36,8 @@ class PrintTable(Record):
     """A table that a deck asked to be printed (docs/decks.md)."""
 
     quantity: str = entry(
-        "as the deck names it: U, V, RF, S, E, ENER, ELSE, EVOL, EMAS; EMASI, COG, EMASIC with the sums of EMAS"
+        "as the deck names it: U, V, RF, S, E, ENER, ELSE, EVOL, EMAS; EMASI, COG, EMASIC with the sums of EMAS; "
+        "SOF, SOM, SOCG, SOMCG, SOAREA of surfaces; K, M of substructures"
     )
     set: str | None = entry("null: the whole model")
     time: float = entry("total time; of steady vibrations the frequency [Hz]", unit="s")
@@ -45,7 +46,9 @@ class PrintTable(Record):
     ids: list[int] = entry("nodes or elements, in the order of the set")
     labels: list[str] | None = entry("INSTANCE.NUMBER of the ids, in a deck of parts and instances", optional=True)
     points: list[int] | None = entry(
-        "integration points, beside the ids; of Nastran corners (0: the middle), ends of beams, or plies", optional=True
+        "integration points, beside the ids; of K and M directions 1 to 6; of Nastran corners (0: the middle), ends of "
+        "beams, or plies",
+        optional=True,
     )
     columns: list[str] | None = entry("names of the columns, with what they are in brackets", optional=True)
     values: list[list[float | None]] = entry("one row per id or point")

@@ -127,6 +127,15 @@ _QUANTITIES = {
     "section forces": "SF",
 }
 _HEADING = re.compile(r"^\s*([A-Za-z][^(]*?)\s*(?:\(([^)]*)\)\s*)?for set (.*?)\s+and time\s+(\S+)\s*$")
+# what stresses carry through a surface: sub-headings without their parentheses -> quantities with their columns
+_STATISTICS = re.compile(r"^\s*statistics for surface set (.*?)\s+and time\s+(\S+)\s*$")
+_SURFACE_TABLES = {
+    "total surface force": (("SOF", 3), ("SOM", 3)),
+    "center of gravity and mean normal": (("SOCG", 6),),
+    "moment about the center of gravity": (("SOMCG", 3),),
+    "area, normal force": (("SOAREA", 5),),
+}
+_USER_ELEMENT = re.compile(r"^\s*\*USER ELEMENT[ ,]*NODES=\s*(\d+)[ ,]*LINEAR")
 _STEP = re.compile(r"^\s*S T E P\s+(\d+)")
 # titles of columns, and the sums below the effective masses
 _TITLES = re.compile(r"^\s*(TOTAL\b|MODE\b|X-COMP|FACTOR|REAL|\(RAD|\(CYCLES)")
@@ -208,10 +217,13 @@ def read_dat(path: str | Path) -> DatFile:
     if b"\0" in data:
         raise MeshError(f"{path.name}: byte 0x00 is not text; give a .dat file of CalculiX")
     lines = _Lines(path.name, data.decode("utf-8", errors="replace").splitlines())
-    prints: list[Print] = []
     modes: list[dict] = []
     skipped: list[str] = []
     step = increment = mode = 0
+    alone = _assembled_matrix(lines)
+    if alone is not None:
+        return DatFile(str(path), (alone,))
+    prints: list[Print] = []
     vibrating = False
     vibration: set[tuple[str, str, float]] = set()  # tables of a frequency: the second of equal ones is imaginary
     while lines.at < len(lines.text):
@@ -229,6 +241,10 @@ def read_dat(path: str | Path) -> DatFile:
             mode = int(match[1])
         elif squeezed.startswith("PARTICIPATIONFACTORSFORFREQUENCY"):
             vibrating, vibration = True, set()
+        elif match := _USER_ELEMENT.match(text):
+            prints.append(_user_element(lines, int(match[1]), here))
+        elif match := _STATISTICS.match(text):
+            prints += _statistics(lines, match, (step, increment, mode), here)
         elif match := _HEADING.match(text):
             found = _print(lines, match, (step, increment, mode), here)
             key = (found.quantity, found.set_name, found.time)
@@ -286,6 +302,73 @@ def _print(lines: _Lines, match: re.Match, state: tuple[int, int, int], here: in
         values[:, lead:],
         here,
     )
+
+
+def _statistics(lines: _Lines, match: re.Match, state: tuple[int, int, int], here: int) -> list[Print]:
+    """Return the tables of a surface, up to the next heading of another kind."""
+    set_name, time = match.groups()
+    try:
+        t = _value(time)
+    except ValueError:
+        lines.at = here - 1
+        lines.fail(f"the time {short(time)} is not a number")
+    found: list[Print] = []
+    empty = np.empty(0, np.int64)
+    while lines.at < len(lines.text):
+        text = lines.text[lines.at].strip()
+        tables = next((t for title, t in _SURFACE_TABLES.items() if text.startswith(title)), None)
+        if text and tables is None:
+            break
+        lines.at += 1
+        if tables is None:
+            continue
+        rows, _ = lines.table(0)
+        width = sum(n for _, n in tables)
+        if len(rows) != 1 or len(rows[0]) != width:
+            lines.fail(f"the table of {text.split('(')[0].strip()} needs one row of {width} numbers")
+        values, at = np.array(rows), 0
+        for quantity, n in tables:
+            part = values[:, at : at + n]
+            found.append(Print(quantity, text, set_name.strip(), t, *state, (), empty, empty, part, here))
+            at += n
+    if len({p.quantity for p in found}) < sum(map(len, _SURFACE_TABLES.values())):
+        lines.fail(f"tables of the surface {set_name.strip()} are missing; the file may have been cut off")
+    return found
+
+
+def _user_element(lines: _Lines, n: int, here: int) -> Print:
+    """Return the stiffness (n, n) of *USER ELEMENT, as *SUBSTRUCTURE GENERATE writes it: nodes in a comment, lines of a
+    number and a direction, and the lower triangle by rows."""
+    text = "\n".join(lines.text[lines.at :])
+    matrix = re.search(r"^\s*\*MATRIX[ ,]*TYPE=STIFFNESS\s*$", text, re.MULTILINE)
+    head, tail = (text[: matrix.start()], text[matrix.end() :]) if matrix else (text, "")
+    numbers = [w for line in head.splitlines() if line.startswith("**") for w in re.findall(r"\d+", line)]
+    dofs = [int(line.split()[-1]) for line in head.splitlines() if re.fullmatch(r"[\s\d]*\d\s*", line)]
+    values = [_value(w) for w in re.findall(r"[+-]?\d\.\d+E[+-]\d+", tail)]
+    if len(numbers) != n or len(dofs) != n or len(values) != n * (n + 1) // 2:
+        lines.fail(f"the substructure needs {n} nodes, directions and rows; the file may have been cut off")
+    lines.at = len(lines.text)
+    A = np.zeros((n, n))
+    A[np.tril_indices(n)] = values
+    A += np.tril(A, -1).T
+    return Print("K", "*USER ELEMENT", "", 1.0, 1, 0, 0, (), np.array(numbers, int), np.array(dofs), A, here)
+
+
+def _assembled_matrix(lines: _Lines) -> Print | None:
+    """Return the matrix of a file that holds nothing else: lines of node, direction, node, direction and value of the
+    lower triangle; None for other files."""
+    rows = [line.replace(",", " ").split() for line in lines.text if line.strip()]
+    if not rows or not all(len(row) == 5 and all(w.isdigit() for w in row[:4]) for row in rows):
+        return None
+    pairs = [((int(a), int(b)), (int(c), int(d))) for a, b, c, d, _ in rows]
+    order = {pair: i for i, pair in enumerate(dict.fromkeys(p for p, _ in pairs))}
+    A = np.zeros((len(order), len(order)))
+    for (p, q), row in zip(pairs, rows, strict=True):
+        if q not in order:
+            lines.fail(f"the row of node {q[0]}, direction {q[1]} is missing")
+        A[order[p], order[q]] = A[order[q], order[p]] = _value(row[4])
+    ids, dofs = np.array(list(order), int).T
+    return Print("K", "matrix", "", 1.0, 1, 0, 0, (), ids, dofs, A, 1)
 
 
 def _skip_titles(lines: _Lines) -> None:

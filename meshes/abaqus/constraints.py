@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,10 +36,15 @@ _PAIRS = ("BEAM", "PIN", "TIE", "LINK", "ELBOW", "REVOLUTE", "UNIVERSAL")
 
 
 def equation(deck: Reading, card: Card) -> None:
-    """Read linear equations between directions of nodes; REMOVE is refused.
+    """Read linear equations between directions of nodes; REMOVE takes away some, in linear steps too.
 
     The number of terms stands on a line, then node, dof and coefficient of each, four to a line; sets term by term.
     """
+    if "REMOVEALL" in card.params and card.flag("REMOVE ALL"):
+        if any(any(fields) for _, fields in card.rows()):
+            card.fail("REMOVE ALL has no data lines; give REMOVE to take away some equations")
+        _take_away(deck, list(deck.equations))
+        return
     if card.flag("REMOVE"):
         _remove(deck, card)
         return
@@ -81,19 +87,27 @@ def _remove(deck: Reading, card: Card) -> None:
     """Take equations away that stand before, by their dependent dofs.
 
     Raises:
-        MeshError: within a step, or no such equation.
+        MeshError: no such equation.
     """
-    if deck.step is not None:
-        card.fail("REMOVE within a step is not read: equations are the same in all steps; give them decks of their own")
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
         first = dof_of(row, fields, 1)
         last = row.whole(fields, 2, "last direction", first) or first
         deck.surplus(row, fields, 3)
-        gone = [e for e in deck.equations if e.nodes[0] in nodes and first <= e.dofs[0] <= last]
+        gone = [e for e in deck.equations if not e.until and e.nodes[0] in nodes and first <= e.dofs[0] <= last]
         if not gone:
             row.fail(f"no equation before it has a dependent direction {first} to {last} of {fields[0]}")
-        deck.equations = [e for e in deck.equations if all(e is not g for g in gone)]
+        _take_away(deck, gone)
+
+
+def _take_away(deck: Reading, gone: list[Equation]) -> None:
+    """Take equations away: outside of steps wholly, else from the present step on."""
+    taken = {id(e) for e in gone}
+    if deck.step is None:
+        deck.equations = [e for e in deck.equations if id(e) not in taken]
+        return
+    number = deck.step.number
+    deck.equations = [replace(e, until=number) if id(e) in taken and not e.until else e for e in deck.equations]
 
 
 def dof_of(row: Row, fields: list[str], i: int) -> int:

@@ -113,7 +113,8 @@ class Material(_Frozen):
 class Orientation(_Frozen):
     """Local axes of materials.  system "rectangular": a on the local x axis, b in the local xy plane, seen from the
     origin c; "cylindrical": a and b on the axis of the cylinder.  All (3,).  Then a turn of ``angle`` degrees about the
-    local ``axis`` 1, 2 or 3 (0: none)."""
+    local ``axis`` 1, 2 or 3 (0: none).  ``others``: elements (m,) that have points a, b and c of their own; the last
+    one counts."""
 
     name: str
     system: str
@@ -123,6 +124,7 @@ class Orientation(_Frozen):
     axis: int
     angle: float
     where: str
+    others: tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,12 +319,14 @@ class Normal(_Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Equation(_Frozen):
-    """sum of coefficients (m,) times the displacements of nodes (m,) in dofs (m,) is zero; the first is dependent."""
+    """sum of coefficients (m,) times the displacements of nodes (m,) in dofs (m,) is zero; the first is dependent.
+    ``until``: number of the step that removes it, 0: none."""
 
     nodes: np.ndarray
     dofs: np.ndarray
     coefficients: np.ndarray
     where: str
+    until: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -561,6 +565,8 @@ class DeckStep(_Frozen):
     ``between`` (number, bias) the ends of a range in which so many lie between neighbouring natural ones; scaled:
     whether their scale is given; modal_damping: first, last mode (0: the highest) and ratio; rayleigh: first, last
     mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose entries of earlier steps end.
+    retained: nodes (m,), directions 1 to 6 and line of what a SUBSTRUCTURE GENERATE step retains; retained_mass:
+    whether its masses are asked for.
     """
 
     number: int
@@ -599,6 +605,8 @@ class DeckStep(_Frozen):
     scaled: bool
     new: frozenset[str]
     where: str
+    retained: tuple[tuple[np.ndarray, tuple[int, ...], str], ...] = ()
+    retained_mass: bool = False
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ MAX_LINE = 10_000  # characters; CalculiX reads 1320, Abaqus 256
 MAX_DEPTH = 9  # of includes, as in CalculiX
 MAX_FILES = 10_000  # so that a few files that include each other many times do not fill the memory
 
-_COMMENT = re.compile(rb"(?m)^[ \t]*\*\*[^\n]*")
+# (comments that a mail or a comparison of files has marked begin with ">")
+_COMMENT = re.compile(rb"(?m)^[ \t>]*\*\*[^\n]*")
 _KEYWORD = re.compile(rb"(?m)^[ \t]*\*(?!\*)[^\n]*")
 _ODD = re.compile(rb"[\x00-\x08\x0b\x0e-\x19\x1b-\x1f\x7f]")
 

@@ -186,11 +186,11 @@ def orientation(deck: Reading, card: Card) -> None:
     if not rows:
         card.fail("no data; give the points a and b")
     row, fields = rows[0]
+    others = []
     if len(fields) == 1 and fields[0] and not _is_number(fields[0]):
-        row.fail(f"the axes come from the *DISTRIBUTION {fields[0]}, which is not read; give the points a and b")
-    v = np.array(row.numbers(fields, "an orientation (points a and b)", 6, 9) + [0.0] * 9)[:9]
-    a, b, c = place(card, v[:3]), place(card, v[3:6]), place(card, v[6:])
-    check_axes(row, system, a - c if system == "rectangular" else a, b - c if system == "rectangular" else b)
+        (a, b, c), others = _distributed(deck, row, fields[0], system)
+    else:
+        a, b, c = _points(row, fields, system)
     axis, angle = 0, 0.0
     if len(rows) > 1:
         row, fields = rows[1]
@@ -200,7 +200,39 @@ def orientation(deck: Reading, card: Card) -> None:
             row.fail(f"the axis is {axis}; give 1, 2 or 3")
     for row, _ in rows[2:]:
         row.fail("an orientation has one or two lines")
-    deck.orientations[name] = Orientation(name, system, a, b, c, axis, angle, where(card))
+    deck.orientations[name] = Orientation(name, system, a, b, c, axis, angle, where(card), tuple(others))
+
+
+def distribution(deck: Reading, card: Card) -> None:
+    """Read axes of an *ORIENTATION by elements; other tables act where something refers to them."""
+    for name in ("NAME", "LOCATION", "TABLE"):
+        card.get(name)
+
+
+def _points(row: Row, fields: list[str], system: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the points a, b and c (3,) of a line."""
+    v = np.array(row.numbers(fields, "an orientation (points a and b)", 6, 9) + [0.0] * 9)[:9]
+    a, b, c = place(row, v[:3]), place(row, v[3:6]), place(row, v[6:])
+    check_axes(row, system, a - c if system == "rectangular" else a, b - c if system == "rectangular" else b)
+    return a, b, c
+
+
+def _distributed(deck: Reading, row: Row, name: str, system: str) -> tuple[tuple, list[tuple]]:
+    """Return the points of a *DISTRIBUTION for all elements, and those of elements of their own."""
+    name = label(name)
+    card = deck.distributions.get(deck.mesh.name_of(row, name))
+    if card is None:
+        there = ", ".join(deck.distributions) or "none"
+        row.fail(f"the *DISTRIBUTION {name} is not defined; there are {there}")
+    default, others = None, []
+    for line, fields in card.rows():
+        if not fields[0]:
+            default = _points(line, fields[1:], system)
+        else:
+            others.append((deck.mesh.elements(line, fields[0]), *_points(line, fields[1:], system)))
+    if default is None:
+        card.fail("the line of all other elements is missing; begin it with a comma")
+    return default, others
 
 
 def check_axes(row: Row, system: str, a: np.ndarray, b: np.ndarray) -> None:
@@ -250,6 +282,10 @@ def solid_section(deck: Reading, card: Card) -> None:
     """Give solids, plane elements and trusses their material."""
     name, ids = _members(deck, card, _SOLIDS)
     card.get("CONTROLS")  # of *SECTION CONTROLS, which speaks for itself
+    flat = [np.isin(ids, b.ids).any() for b in deck.mesh.blocks if b.family in ("plane stress", "plane strain")]
+    if any(flat) and card.has("OFFSET"):
+        card.get("OFFSET")
+        deck.log.add("parameter", "SOLID SECTION, OFFSET", card, Effect.NONE, "a plane model has no place across")
     value = None
     if any(any(fields) for _, fields in card.rows()):
         row, fields = deck.only_line(card, "the area or thickness")
@@ -651,6 +687,7 @@ MATERIAL_KEYWORDS = {
 PROPERTY_KEYWORDS = {
     "MATERIAL": material,
     "ORIENTATION": orientation,
+    "DISTRIBUTION": distribution,
     "SOLID SECTION": solid_section,
     "SECTION CONTROLS": section_controls,
     "BEAM SECTION": beam_section,

@@ -70,7 +70,7 @@ _HARMLESS = (
 # between masses.  What asks for them is not used either, and says so.
 _DEFINITIONS = (
     "SURFACE INTERACTION", "SURFACE BEHAVIOR", "SURFACE SMOOTHING", "FRICTION", "CONTACT DAMPING", "GAP CONDUCTANCE",
-    "GAP HEAT GENERATION", "PHYSICAL CONSTANTS", "DISTRIBUTION", "DISTRIBUTION TABLE",
+    "GAP HEAT GENERATION", "PHYSICAL CONSTANTS", "DISTRIBUTION TABLE",
 )  # fmt: skip
 # Not used, and the answer differs: why.
 _NOT_USED = {
@@ -180,6 +180,10 @@ class Reading:
         self.mesh = DeckMesh(cards, self.log, instances)
         self.materials: list[MaterialDraft] = []
         self.orientations: dict = {}
+        #: tables of values by elements, as they stand, for what refers to them
+        self.distributions = {
+            self.mesh.name_of(card, card.need("NAME")): card for card in cards if card.keyword == "DISTRIBUTION"
+        }
         self.amplitudes: dict = {}
         self.delays: dict[str, tuple[str, float, Card]] = {}  # amplitudes that others are, later
         self.sections: list = []

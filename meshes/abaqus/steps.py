@@ -37,7 +37,7 @@ class StepDraft:
             "max_increment": np.inf, "alpha": -0.05, "n_modes": 0, "lower": -np.inf, "upper": np.inf, "tolerance": 0.01,
             "options": {}, "data": np.empty(0), "supported": False, "coriolis": False,
             "nodal_diameters": None,
-            "modal_damping": (), "rayleigh": (1, 0, 0.0, 0.0), "between": None, "scaled": False,
+            "retained_mass": False, "modal_damping": (), "rayleigh": (1, 0, 0.0, 0.0), "between": None, "scaled": False,
         }  # fmt: skip
         self.lists: dict[str, list[Any]] = {k: [] for k in _LISTS}
         self.of_modes: list[Boundary] = []  # supports of buckling modes, LOAD CASE=2
@@ -63,7 +63,7 @@ class StepDraft:
         )
 
 
-_LISTS = ("boundaries", "cloads", "dloads", "dsloads", "temperatures", "outputs", "base_motions")
+_LISTS = ("retained", "boundaries", "cloads", "dloads", "dsloads", "temperatures", "outputs", "base_motions")
 
 
 def step(deck: Reading, card: Card) -> None:
@@ -281,15 +281,55 @@ def _steady(card: Card, row: Row, fields: list[str], values: dict) -> None:
         values["data"] = lower * (upper / lower) ** share if scale == "log" else lower + share * (upper - lower)
 
 
+def _substructure(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    """Read that the matrices of retained displacements are sought."""
+    if fields and any(fields):
+        row.fail("the procedure has no data line")
+    card.get("TYPE")
+    card.flag("OVERWRITE")
+    values["retained_mass"] = card.flag("MASS MATRIX")
+
+
+def retained_nodal_dofs(deck: Reading, card: Card) -> None:
+    """Read the displacements that a substructure retains; the others follow them as in statics."""
+    draft = _inside(deck, card)
+    if draft.procedure is None or draft.procedure.keyword != "SUBSTRUCTURE GENERATE":
+        card.fail("it belongs to a step *SUBSTRUCTURE GENERATE")
+    ordered = card.flag("SORTED") or not card.has("SORTED")
+    for row, fields in card.rows():
+        if not 1 <= len(fields) <= 3:
+            row.fail(f"{len(fields)} entries; give node or set, first and last direction")
+        nodes = deck.mesh.nodes(row, fields[0])
+        if len(fields) > 1 and fields[1]:
+            first = dof_of(row, fields, 1)
+            last = dof_of(row, fields, 2) if len(fields) > 2 and fields[2] else first
+        else:
+            row.fail("the directions are missing; give the first and the last one")
+        if last < first:
+            row.fail(f"the directions are {first} to {last}; give numbers from 1 that rise")
+        nodes = np.unique(nodes) if ordered else nodes
+        draft.lists["retained"].append((nodes, tuple(range(first, last + 1)), where(row)))
+
+
+def substructure_matrix_output(deck: Reading, card: Card) -> None:
+    """Read which matrices of a substructure are asked for: STIFFNESS, MASS; files have the names of our own."""
+    draft = _inside(deck, card)
+    card.flag("STIFFNESS")
+    draft.defaults["retained_mass"] |= card.flag("MASS")
+    for name in ("OUTPUT FILE", "FILE NAME"):
+        card.get(name)
+
+
 #: Procedures that the model computes -> what reads their line.
 COMPUTED = {
     "STATIC": _static, "DYNAMIC": _dynamic, "FREQUENCY": _frequency, "BUCKLE": _buckle, "COMPLEX FREQUENCY": _complex,
     "STEADY STATE DYNAMICS": _steady, "MODAL DYNAMIC": _modal_dynamic,
+    "SUBSTRUCTURE GENERATE": _substructure,
 }  # fmt: skip
 PROCEDURES = (
     *COMPUTED, "HEAT TRANSFER", "VISCO", "SENSITIVITY",
     "COUPLED TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT", "ELECTROMAGNETICS", "CFD", "GREEN",
-    "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION", "RANDOM RESPONSE",
+    "CRACK PROPAGATION", "FEASIBLE DIRECTION", "RANDOM RESPONSE",
     "RESPONSE SPECTRUM", "MODAL DYNAMICS", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
     "MATRIX GENERATE",
 )  # fmt: skip
@@ -592,6 +632,8 @@ STEP_KEYWORDS = {
     "STEP": step,
     "END STEP": end_step,
     **dict.fromkeys(PROCEDURES, procedure),
+    "RETAINED NODAL DOFS": retained_nodal_dofs,
+    "SUBSTRUCTURE MATRIX OUTPUT": substructure_matrix_output,
     "SELECT CYCLIC SYMMETRY MODES": select_cyclic_symmetry_modes,
     "MODAL DAMPING": modal_damping,
     "BASE MOTION": base_motion,

@@ -38,6 +38,8 @@ __all__ = [
 
 #: Residual, over the absolute values that it cancels from, that cannot be had smaller.
 BACKWARD = 1e-12
+#: The same over the norms of the matrices.
+_ROUNDED = 1e-16
 #: Relative distance of equal eigenvalues.
 SAME = 1e-7
 _CLUSTER = 1e-9  # relative distance within which left vectors are made bi-orthogonal to all right ones of a cluster
@@ -294,6 +296,12 @@ def assemble(
     copies = 1 + ((pairs.p.imag > 0.0) & pencil.real)
     residuals, backward = both_residuals(pencil, pairs)
     bad = (residuals > tolerance) & (backward > BACKWARD)
+    if bad.any():  # eigenvalues next to zero: exact ones of matrices that differ by less than rounding
+        sizes = [float(abs(A).sum(axis=1).max()) for A in (pencil.K, pencil.C, pencil.M)]
+        p = np.abs(pairs.p)
+        terms = sum(np.linalg.norm(f, axis=0) for f in pencil.forces(pairs.p, pairs.x, False))
+        whole = (sizes[0] + p * sizes[1] + p**2 * sizes[2]) * np.linalg.norm(pairs.x, axis=0)
+        bad &= residuals * terms > _ROUNDED * whole
     if bad.any():
         raise AnalysisError(
             f"Complex modes: {int(bad.sum())} of {bad.size} pairs have residuals above {tolerance:.0e}, the largest "

@@ -115,8 +115,12 @@ BAD = {
     ),
     "a pressure without value": (block(steps=step("*STATIC\n*DLOAD\nEALL, P1\n")), "EALL, P1", "value of the load is"),
     "axes from a table": (
-        block("*DISTRIBUTION, NAME=DI\n, 1., 0., 0., 0., 1., 0.\n*ORIENTATION, NAME=O\nDI\n"), "DI\n*STEP",
-        "the axes come from the *DISTRIBUTION DI, which is not read",
+        block("*DISTRIBUTION, NAME=DI\n, 1., 0., 0., 0., 1., 0.\n*ORIENTATION, NAME=O\nDJ\n"), "DJ\n*STEP",
+        "the *DISTRIBUTION DJ is not defined; there are DI",
+    ),
+    "axes of some elements": (
+        block("*DISTRIBUTION, NAME=DI\n1, 1., 0., 0., 0., 1., 0.\n*ORIENTATION, NAME=O\nDI\n"), "*DISTRIBUTION",
+        "the line of all other elements is missing; begin it with a comma",
     ),
     "a spring without direction": (
         block("*ELEMENT, TYPE=SPRING1, ELSET=SP\n9, 1\n*SPRING, ELSET=SP\n\n1.\n"), "\n1.\n",

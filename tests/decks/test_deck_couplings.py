@@ -123,13 +123,39 @@ def test_directions_that_are_not_coupled_are_no_unknowns(tmp_path):
     assert u[ids == 100][0] == pytest.approx([4.0 * 2.0 / 2.1e11, 0.0, 0.0], rel=1e-9)
 
 
-def test_axes_that_differ_from_node_to_node_are_refused(tmp_path):
-    """Cylindrical axes are those of the globe at the reference, and others at the nodes."""
-    text = held_block(", ORIENTATION=R\n*KINEMATIC\n2\n").replace(
-        TURNED, "*ORIENTATION, NAME=R, SYSTEM=CYLINDRICAL\n0., .5, .5, 0., .5, 1.\n"
-    )
-    with pytest.raises(ModelError, match="some directions in the axes of an orientation"):
-        run(tmp_path / "d.inp", text, step("*STATIC\n*CLOAD\n100, 1, 4.\n"))
+def around(kinematic: str) -> str:
+    """Springs of 1 at all nodes of a block without stiffness, whose end follows a node along cylindrical axes about
+    x."""
+    nodes, elements = brick((1, 2, 2), (1.0, 2.0, 2.0))
+    text = mesh_text(nodes, elements) + "*NODE, NSET=REF\n100, 1., 1., 1.\n" + SOFT
+    for d in (1, 2, 3):
+        rows = "".join(f"{1000 * d + k}, {node}\n" for k, node in enumerate(nodes))
+        text += f"*ELEMENT, TYPE=SPRING1, ELSET=S{d}\n{rows}*SPRING, ELSET=S{d}\n{d}\n1.\n"
+    text += "*ORIENTATION, NAME=R, SYSTEM=CYLINDRICAL\n0., 1., 1., 1., 1., 1.\n"
+    faces = "".join(f"{k}, S4\n" for k in elements)
+    return text + f"*SURFACE, NAME=S\n{faces}*COUPLING, CONSTRAINT NAME=C, REF NODE=100, SURFACE=S, {kinematic}\n"
+
+
+def test_directions_in_cylindrical_axes(tmp_path):
+    """A turned reference moves the nodes along their circles alone."""
+    text = around("ORIENTATION=R\n*KINEMATIC\n2").replace("*SURFACE, NAME=S\n", "*SURFACE, NAME=ALL\n")
+    nodes, _ = brick((1, 2, 2), (1.0, 2.0, 2.0))
+    ring = [n for n in at(nodes, 0, 1.0) if not np.allclose(nodes[n][1:], 1.0)]
+    text = text.replace("*COUPLING", "*SURFACE, NAME=S, TYPE=NODE\n" + "\n".join(map(str, ring)) + "\n*COUPLING")
+    load = "*STATIC\n*BOUNDARY\n100, 4, 4, .01\n*CLOAD\n100, 2, 4.\n*NODE PRINT, NSET=NALL\nU\n"
+    _, (done,) = run(tmp_path / "d.inp", text, step(load))
+    u = dict(zip(*prints(done, "U"), strict=True))
+    arm = np.array([nodes[n] for n in ring]) - [0.0, 1.0, 1.0]
+    arm[:, 0] = 0.0
+    tangent = np.cross([1.0, 0.0, 0.0], arm) / np.linalg.norm(arm, axis=1)[:, None]
+    # each node gives a spring of 1 along its circle: the force on the reference is borne by their parts along y
+    stiffness = tangent.T @ tangent
+    v = np.linalg.solve(stiffness[1:, 1:], np.array([4.0, 0.0]) - 0.01 * (tangent.T @ np.linalg.norm(arm, axis=1))[1:])
+    along = tangent[:, 1:] @ v + 0.01 * np.linalg.norm(arm, axis=1)
+    for node, t, size in zip(ring, tangent, along, strict=True):
+        assert u[node] == pytest.approx(size * t, abs=1e-5)
+    with pytest.raises(ModelError, match="small rotations only"):
+        run(tmp_path / "d.inp", text, step(load).replace("*STEP", "*STEP, NLGEOM", 1))
 
 
 FREEDOMS = {

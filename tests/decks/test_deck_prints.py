@@ -8,6 +8,7 @@ from deck_text import at, block, brick, mesh_text, nset, prints, run, steel, ste
 
 from fem_mbs.decks.abaqus.compare import compare_deck
 from fem_mbs.decks.abaqus.run import solve_deck
+from fem_mbs.decks.abaqus.section_forces import section_tables
 from fem_mbs.decks.comparison import Row, count_decks
 from fem_mbs.meshes.vocabulary import Effect
 
@@ -32,6 +33,45 @@ BEAM = (
     "*MATERIAL, NAME=M\n*ELASTIC\n2.1e11, .3\n*BEAM SECTION, ELSET=EALL, MATERIAL=M, SECTION=RECT\n{1}\n0., 1., 0.\n"
     "*BOUNDARY\n1, 1, 6\n"
 )
+
+
+def test_forces_through_a_surface(tmp_path):
+    """A strained cube has the same stress everywhere: its face bears stress times area, and the moment of that."""
+    E, nu = 2.1e11, 0.3
+    nodes, elements = brick((1, 2, 2), (1.0, 2.0, 3.0))
+    strain = 1e-5 * np.array([[1.0, 0.4, -0.2], [0.4, 0.5, 0.3], [-0.2, 0.3, -0.7]])
+    stress = E / (1.0 + nu) * (strain + nu / (1.0 - 2.0 * nu) * np.trace(strain) * np.eye(3))
+    held = "".join(f"{n}, {k + 1}, {k + 1}, {(strain @ x)[k]}\n" for n, x in nodes.items() for k in range(3))
+    faces = "".join(f"{k}, S4\n" for k in elements)  # those at x = 1
+    text = mesh_text(nodes, elements) + steel(E=E, nu=nu) + f"*SURFACE, NAME=S\n{faces}"
+    load = f"*STATIC\n*BOUNDARY\n{held}*SECTION PRINT, NAME=P, SURFACE=S\nSOF, SOM, SOAREA\n"
+    converted, (done,) = run(tmp_path / "d.inp", text, step(load))
+    found = {t["quantity"]: t["values"][0] for t in done["prints"]}
+    force = stress[:, 0] * 6.0
+    centre, normal = np.array([1.0, 1.0, 1.5]), np.array([1.0, 0.0, 0.0])
+    assert found["SOF"] == pytest.approx(force, rel=1e-9)
+    assert found["SOM"] == pytest.approx(np.cross(centre, force), rel=1e-9)
+    assert found["SOCG"] == pytest.approx([*centre, *normal], abs=1e-12)
+    assert found["SOMCG"] == pytest.approx(np.zeros(3), abs=1e-6 * np.abs(force).max())
+    assert found["SOAREA"][:3] == pytest.approx([6.0, force[0], np.hypot(*force[1:])], rel=1e-9)
+    assert any("SOAREA of a surface" in n.text for n in converted.notes)
+
+
+def test_moments_through_a_face():
+    """Stresses that grow with the height bend, those along circles twist: second moments of the area."""
+    x = np.array([[0.0, y, z] for y, z in ((0, 0), (2, 0), (2, 3), (0, 3), (1, 0), (2, 1.5), (1, 3), (0, 1.5))])
+    x = np.vstack((x, x + [-1.0, 0.0, 0.0]))[[0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15] + [0] * 4]
+    y, z = x[:, 1] - 1.0, x[:, 2] - 1.5
+    stress = np.zeros((len(x), 3, 3))
+    stress[:, 0, 0], stress[:, 1, 0], stress[:, 2, 0] = 5.0 * z + 7.0, -2.0 * z, 2.0 * y
+    face = [("hexahedron20", "full", np.arange(20)[None], np.array([0]))]
+    found = section_tables(face, x, stress)
+    side = found["SOCG"][3]  # the face looks along x or against it
+    assert abs(side) == pytest.approx(1.0)
+    Iy, Iz = 2.0 * 3.0**3 / 12.0, 3.0 * 2.0**3 / 12.0
+    assert side * found["SOF"] == pytest.approx([42.0, 0.0, 0.0], abs=1e-12)
+    assert side * found["SOMCG"] == pytest.approx([2.0 * (Iy + Iz), 5.0 * Iy, 0.0], abs=1e-12)
+    assert found["SOAREA"] == pytest.approx([6.0, 42.0, 0.0, 2.0 * (Iy + Iz), 5.0 * Iy], abs=1e-12)
 
 
 def test_shear_of_torsion(tmp_path):

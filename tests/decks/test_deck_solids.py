@@ -181,3 +181,26 @@ VARIED = {
 def test_materials_at_several_temperatures(tmp_path, case):
     with pytest.raises(InputError, match="depends on temperature, which varies in the deck"):
         run(tmp_path / "d.inp", warm_bar(*VARIED[case]))
+
+
+def test_axes_by_elements(tmp_path):
+    """Of two cubes in a row the first is stiff along the bar, the second, an element with axes of its own, across it;
+    a marked comment before the first keyword is one."""
+    nodes, elements = brick((2, 1, 1), (2.0, 1.0, 1.0))
+    text = ">** a comment\n" + mesh_text(nodes, elements) + nset("FIX", at(nodes, 0, 0.0))
+    text += "*MATERIAL, NAME=M\n*ELASTIC, TYPE=ENGINEERING CONSTANTS\n5.E9, 1.E9, 1.E9, 0., 0., 0., 1.E9, 1.E9\n1.E9\n"
+    text += "*SOLID SECTION, ELSET=EALL, MATERIAL=M, ORIENTATION=O\n*ORIENTATION, NAME=O\nDI\n1, 0.\n"
+    text += "*DISTRIBUTION, NAME=DI, LOCATION=ELEMENT, TABLE=T\n, 1., 0., 0., 0., 1., 0.\n2, 0., 1., 0., 1., 0., 0.\n"
+    text += "*BOUNDARY\nFIX, 1\nNALL, 2, 3\n" + nset("END", at(nodes, 0, 2.0))
+    _, (done,) = run(tmp_path / "d.inp", text, step("*STATIC\n*CLOAD\nEND, 1, 2.5E5\n*NODE PRINT, NSET=END\nU\n"))
+    assert prints(done, "U")[1][:, 0] == pytest.approx(np.full(4, 1e6 / 5e9 + 1e6 / 1e9), rel=1e-9)
+
+
+def test_offset_of_plane_elements_has_no_meaning(tmp_path):
+    text = (
+        "*NODE, NSET=NALL\n1, 0., 0.\n2, 1., 0.\n3, 1., 1.\n4, 0., 1.\n*ELEMENT, TYPE=CPE4, ELSET=EALL\n1, 1, 2, 3, 4\n"
+    )
+    text += steel().replace("*SOLID SECTION,", "*SOLID SECTION, OFFSET=.5,") + "*BOUNDARY\n1, 1, 2\n4, 1, 1\n2, 2, 2\n"
+    path = tmp_path / "d.inp"
+    path.write_text(text + step("*STATIC\n*CLOAD\n2, 1, 1.\n"))
+    assert {n.effect for n in convert(read_deck(path)).notes if "OFFSET" in n.text} == {Effect.NONE}

@@ -84,6 +84,24 @@ def test_dynamic_after_static(tmp_path, case):
     assert not converted.notes
 
 
+def test_equations_that_a_step_removes(tmp_path):
+    """Let go in the second step, the loaded cube swings as under a load that jumps."""
+    held = CUBE + "*EQUATION\n1\nTOP, 3, 1.\n"
+    gone = step(DYNAMIC + "*EQUATION, REMOVE\nTOP, 3\n")
+    _, done = run(tmp_path / "d.inp", held, step(STATIC + PUSH.format("") + PRINT), gone)
+    expected = np.array(TWO["a load doubles at once"][3]) - 4.0
+    assert series(done)[1] == pytest.approx(1e-5 * expected, rel=1e-4, abs=5e-10)
+    for later in ("*STATIC\n", "*FREQUENCY\n1\n"):
+        free, mine = (
+            run(tmp_path / "d.inp", text, step(STATIC + PUSH.format("") + PRINT), step(later + removed))[1][1]
+            for text, removed in ((CUBE, ""), (held, "*EQUATION, REMOVE ALL\n"))
+        )
+        key = "strain_energy" if "strain_energy" in free else "frequencies_hz"
+        assert mine[key] == pytest.approx(free[key], rel=1e-9)
+    with pytest.raises(ModelError, match=r"d\.inp, line \d+: \*EQUATION, REMOVE within steps is supported in linear"):
+        run(tmp_path / "d.inp", held, step(STATIC), gone.replace("*STEP", "*STEP, NLGEOM"))
+
+
 def test_nonlinear_steps_give_the_same(tmp_path):
     """With NLGEOM everywhere, of small displacements; a load that jumps at the start of a step acts at once."""
     for second, expected in (("*CLOAD\nTOP, 3, .02\n", TWO["a load doubles at once"][3]), ("", [4.0] * 4)):

@@ -691,3 +691,26 @@ def test_supports_of_single_steps():
         assert np.abs(np.array(free[key]) / np.array(held[key]) - 1.0).max() > 0.1
     with pytest.raises(ModelError, match=r'no support has the group "h" \(there are "g"\)'):
         solved("g", supports=["g", "h"])
+
+
+def test_equations_of_single_steps():
+    """Without an equation a step is that of a model that has none; a transient goes on from where it was."""
+
+    def solved(tied, **options):
+        m = model()
+        if tied:
+            m.equation("level", [("bar:TIP", "z", 1.0)])
+        m.linear_static_step("bend", loads=["across"], **options)
+        m.modes_step(3, "modes", **options)
+        m.linear_transient_step(1e-3, 1e-4, name="swing", loads=["across"], start="bend", frames=1, **options)
+        return solve(m)
+
+    with_it, lacking, without = solved(True), solved(False), solved(True, without="level")
+    for key, i in (("strain_energy", 0), ("frequencies_hz", 1)):
+        tied, free, mine = (np.array(s.summary["steps"][i][key]) for s in (with_it, lacking, without))
+        assert mine == pytest.approx(free, rel=1e-9)
+        assert np.abs(tied / free - 1.0).max() > 0.1
+    ends = [s.steps[2].frames["displacement"][-1] for s in (lacking, without)]
+    assert ends[1] == pytest.approx(ends[0], abs=1e-9 * np.abs(ends[0]).max())
+    with pytest.raises(ModelError, match=r'no equation or tie is called "flat" \(there are "level"\)'):
+        solved(True, without=["level", "flat"])

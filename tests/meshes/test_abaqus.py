@@ -605,5 +605,10 @@ def test_equations_are_removed(tmp_path):
     assert [(e.nodes[0], e.dofs[0]) for e in deck.equations] == [(1, 1), (3, 1)]
     with pytest.raises(MeshError, match="no equation before it has a dependent direction 2 to 3 of 3"):
         read_deck(write(tmp_path, text.replace("REMOVE\n1, 2", "REMOVE\n3, 2")))
-    with pytest.raises(MeshError, match="REMOVE within a step"):
-        read_deck(write(tmp_path, TRUSS.replace("*STATIC", "*EQUATION, REMOVE\n1, 1, 1\n*STATIC")))
+    within = TRUSS.replace("*BOUNDARY", equations + "*BOUNDARY", 1)
+    some = read_deck(write(tmp_path, within.replace("*STATIC", "*EQUATION, REMOVE\n1, 1, 2\n*STATIC", 1)))
+    assert [e.until for e in some.equations] == [1, 1, 0]
+    every = read_deck(write(tmp_path, within.replace("*STATIC", "*EQUATION, REMOVE ALL\n*STATIC", 1)))
+    assert [e.until for e in every.equations] == [1, 1, 1]
+    with pytest.raises(MeshError, match="REMOVE ALL has no data lines"):
+        read_deck(write(tmp_path, within.replace("*STATIC", "*EQUATION, REMOVE ALL\n1, 1\n*STATIC", 1)))

@@ -265,3 +265,48 @@ def test_a_mutated_file_is_read_or_refused(tmp_path, data):
         assert re.match(r"deck\.dat, line \d+: [^\n]+$", str(error))
     else:
         assert all(p.values.ndim == 2 for p in dat.prints)
+
+
+SURFACE = """
+                        S T E P       2
+                                INCREMENT     1
+
+ statistics for surface set S1 and time  0.1000000E+01
+
+   total surface force (fx,fy,fz) and moment about the origin(mx,my,mz)
+
+    1.000000E+00  2.000000E+00  3.000000E+00  4.000000E+00-5.000000E+00  6.000000E+00
+
+   center of gravity and mean normal
+
+    5.000000E-01  5.000000E-01  6.000000E+00  0.000000E+00  0.000000E+00  1.000000E+00
+
+   moment about the center of gravity(mx,my,mz)
+
+   -1.000000E+01  0.000000E+00  2.000000E+00
+
+   area, normal force (+ = tension), shear force (size), torque and bending moment (size)
+
+    7.000000E-01  3.000000E+00  2.236068E+00  2.000000E+00  1.000000E+01
+
+ displacements (vx,vy,vz) for set N1 and time  0.1000000E+01
+
+       100  3.000000E+00  2.000000E+00  1.000000E+00
+"""
+
+
+def test_forces_of_a_surface(tmp_path):
+    (tmp_path / "a.dat").write_text(SURFACE)
+    found = {p.quantity: p for p in read_dat(tmp_path / "a.dat").prints}
+    assert list(found) == ["SOF", "SOM", "SOCG", "SOMCG", "SOAREA", "U"]
+    assert found["SOM"].values.tolist() == [[4.0, -5.0, 6.0]]
+    assert (found["SOM"].set_name, found["SOM"].step, found["SOM"].time) == ("S1", 2, 1.0)
+    assert found["SOAREA"].values[0, 0] == 0.7 and not len(found["SOAREA"].ids)
+    for old, new in (
+        ("  3.000000E+00  4.00", "  4.00"),
+        ("area, normal", "a, normal"),
+        ("0.1000000E+01\n\n   tot", "x\n\n   tot"),
+    ):
+        (tmp_path / "a.dat").write_text(SURFACE.replace(old, new, 1))
+        with pytest.raises(MeshError, match=r"a\.dat, line \d+: "):
+            read_dat(tmp_path / "a.dat")

@@ -28,6 +28,7 @@ from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
 from fem_mbs.errors import AnalysisError, LooseError, ModelError, Owner
 from fem_mbs.model.connections.cyclic import rows_of_faces
+from fem_mbs.model.connections.terms import rows_of_names
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.eigen.modal_quantities import rigid_body_motions
 from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, Elimination, eliminate
@@ -106,12 +107,13 @@ class Linearised:
     from the state.  Everything is then linear about the place displaced by it, with the stresses that the linear
     solution has there (without the strains of second order of large displacements), its loads and multipliers.
     Elements with linear kinematics have no displaced place: they get the stresses only.
-    ``supports``: groups of supports that hold besides those of all steps.
+    ``supports``: groups of supports that hold besides those of all steps; ``without``: names of equations that do not
+    act.
     """
 
     def __init__(
         self, compiled: CompiledModel, state: S.State, t: float, loading: Loading, preload: Response | None = None,
-        supports: Sequence[str] = (),
+        supports: Sequence[str] = (), without: Sequence[str] = (),
     ):  # fmt: skip
         system = compiled.system
         self.compiled, self.system, self.loading, self.t = compiled, system, loading, t
@@ -132,6 +134,11 @@ class Linearised:
         #: The matrices over all dofs, under the loads of the state.
         self.here = Tangent(self.system, self.state, self.level(), self.matrices)
         self.constraints = self.here.G[:, :first]
+        self.silent = np.zeros(self.constraints.shape[0], bool)  # constraints that do not act
+        if without:
+            self.silent[rows_of_names(system, without)] = True
+            self.constraints = csr_matrix(diags(np.where(self.silent, 0.0, 1.0)) @ self.constraints)
+            self.constraints.eliminate_zeros()
         self.residual, self._skewed = self.here.residual, self.here.skewed
         explicit = rows_of_faces(compiled).size  # a node follows one or a few others
         self.eliminated = not keeps_constraints(self.constraints.shape[0] - explicit, self.owned.size)
@@ -260,6 +267,8 @@ class Linearised:
         held = np.setdiff1d(np.arange(self.first), self.owned)
         size = np.ones(self.first)
         size[self.system.system.kind[: self.first] == S.POSITION] = self.system.length
+        if right is not None:
+            right = np.where(self.silent, 0.0, right)
         try:
             return eliminate(
                 self.constraints, right, self.preferred(), held, None if moved is None else moved[held],
@@ -272,6 +281,7 @@ class Linearised:
         """Return the dof (m,) of each constraint that an elimination is to make dependent, -1 for any."""
         preferred = np.full(self.constraints.shape[0], -1)
         preferred[: self.multipliers.size] = self.system.preferred_dofs()
+        preferred[self.silent] = -1
         return preferred
 
     def _conflict(self, conflict: ConstraintConflict) -> str:

@@ -40,6 +40,7 @@ _STRETCH = 3.0  # times the reach of the tangents, beyond which equilibria do no
 _TINY = 1e-9  # displacements over the model's size, and rotations, that are no jump
 _FALL = 0.2  # the same, beyond which a step to an unstable equilibrium is taken again
 _MANY = 50  # increments, within which eigenvalues are counted where this is quick, and at the end
+_ROUND_OFF = 1e-8  # residual over the largest forces of elements, below which iterations that go no further have met it
 _OUT_OF_BALANCE = 1e-6  # displacement over the model's size, or rotation, by which a start is beside its equilibrium
 
 
@@ -142,6 +143,7 @@ class _Static:
         self.snaps: list[tuple[float, float]] = []  # places between which an equilibrium does not join the last one
         self.unstable: list[tuple[float, float | None]] = []  # first and last places of unstable equilibria
         wanted = step.options.eigenvalues
+        self.rough: tuple[float, float] | None = None  # level from which on residuals end at round-off
         self.undecided = False  # whether the last count is none, but 1 where the determinant is negative
         self.loads_without_potential = False
         self.eigenvalues = EigenvaluePath(context, step.owner, wanted) if wanted is not None else None
@@ -269,7 +271,7 @@ class _Static:
             funs = self.functions()
             funs[:, :, C.T0] = before  # works go from the last equilibrium to this one
             try:
-                stepping.single(chunks.append, funs)
+                self.newton(chunks.append, funs, level)
             except AnalysisError:
                 if cut > (_SNAP if self.fell else _HARD):
                     raise
@@ -306,6 +308,32 @@ class _Static:
         if trouble and cut > _SNAP:
             raise ConvergenceError(trouble)
         return problem.chunk, after, trouble
+
+    def newton(self, take: Callable[[Chunk], None], funs: np.ndarray, level: tuple[float, float]) -> None:
+        """Find the equilibrium at a level by Newton-Raphson.
+
+        Where elements are soft in some motion, as bricks with reduced integration can be, the round-off of their forces
+        moves the model along it, and iterations come no further. They then end at that round-off, with a warning.
+
+        Raises:
+            AnalysisError: none was found.
+        """
+        stepping, token = self.stepping, self.token()
+        try:
+            stepping.single(take, funs)
+        except ConvergenceError:
+            rest = float(stepping.real[S.WORST_VALUE] * stepping.real[S.RTOL])
+            if not rest <= 10.0 * _ROUND_OFF or stepping.real[S.RTOL] >= _ROUND_OFF:
+                raise
+            self.back(token)
+            self.go(level)
+            before, stepping.real[S.RTOL] = stepping.real[S.RTOL], _ROUND_OFF
+            try:
+                stepping.single(take, funs)
+            except AnalysisError:
+                stepping.real[S.RTOL] = before
+                raise
+            self.rough = level
 
     def judged(self, here, level, reach: float, moved: float, count: int | None) -> tuple[int | None, str]:
         """Return the negative eigenvalues at a new equilibrium, and a sentence if it is not connected to the last one.
@@ -390,6 +418,12 @@ class _Static:
             + ("" if self.options.duration else '; control = "arc" follows the path')
             for a, b in self.snaps
         ]
+        if self.rough is not None:
+            found.append(
+                f"from {what} {self.place(self.rough):.6g}{unit} on residuals end at {_ROUND_OFF:g} of the forces of "
+                "elements: round-off moves the model along a motion that is nearly free; hold it better, or take full "
+                "integration, if displacements look odd"
+            )
         if self.loads_without_potential:
             found.append(
                 "loads have no potential (the stiffness is unsymmetric): unless said here, a static step does not tell "

@@ -28,10 +28,10 @@ __all__ = [
     "NAMES", "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "RATIOS", "RAYLEIGH", "RAYLEIGH_TEXT", "REPORTS",
     "REPORT_TEXT", "RESTARTS_TEXT", "RISING",
     "RuleWeights", "SUPPORTS_TEXT", "Sought", "Supported",
-    "Speeds", "TIME_TEXT", "TOTAL", "TimeSteps", "Turning", "UNASKED_RESTARTS",
+    "Speeds", "TIME_TEXT", "TOTAL", "TimeSteps", "Turning", "UNASKED_RESTARTS", "WITHOUT_TEXT",
     "along_quantities", "check_friction", "check_named",
     "check_preload", "check_rotor", "check_sought", "check_spin", "check_stiffening", "check_supports", "check_turning",
-    "check_weight",
+    "check_weight", "check_without",
     "count_steps", "counted", "limited", "listed", "named", "number", "outside_tables", "rising", "rotor_of",
     "sought", "spread", "steps_in_words", "valued", "whole",
 ]  # fmt: skip
@@ -46,6 +46,7 @@ _LARGEST = 1e300  # numbers above overflow
 SUPPORTS_TEXT = (
     "groups of `[[support]]` that hold in this step besides those without a group, and `[[pretension]]` that it locks"
 )
+WITHOUT_TEXT = "names of `[[equation]]` and `[[tie]]` that do not act in this step"
 #: Frames in which small motions are seen.
 FRAMES = ("auto", "fixed", "rotating")
 
@@ -419,6 +420,24 @@ def check_supports(step: PlannedStep, model: Model) -> None:
             raise ModelError(
                 f'no support has the group "{name}" (there are {known})', owner=step.owner, key="supports", value=name
             )
+
+
+def check_without(step: PlannedStep, context: RunContext) -> None:
+    """Refuse names of equations that the model does not have.
+
+    Raises:
+        ModelError: naming the step, the equation and those that there are.
+    """
+    from fem_mbs.model.connections.terms import names_of_equations
+
+    there = names_of_equations(context.system)
+    for name in named(step.options.without):
+        if name not in there:
+            known = ", ".join(f'"{k}"' for k in there) or "none"
+            raise ModelError(
+                f'no equation or tie is called "{name}" (there are {known})', owner=step.owner, key="without",
+                value=name, remedy="correct the name",
+            )  # fmt: skip
 
 
 def named(value: str | Sequence[str]) -> tuple[str, ...]:

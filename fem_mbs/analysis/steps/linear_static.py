@@ -17,11 +17,13 @@ from fem_mbs.analysis.steps.common import (
     REPORTS,
     TIME_TEXT,
     TOTAL,
+    WITHOUT_TEXT,
     Supported,
     check_friction,
     check_preload,
     check_supports,
     check_weight,
+    check_without,
     limited,
     named,
 )
@@ -66,6 +68,7 @@ class Options(Supported):
 
     loads: Any = key(NAMES, LOADS_TEXT, "all")
     time: float | None = key(NUMBER, TIME_TEXT, None, unit="s")
+    without: Any = key(NAMES, WITHOUT_TEXT, "", shows="none")
     duration: float = key(
         limited("a number of at least 0 [s]", 0.0),
         "that passes: functions are taken at its end, where the next step begins; 0: none",
@@ -94,6 +97,7 @@ class LinearStatic(StepKind):
 
     def check(self, step: PlannedStep, context: RunContext) -> None:
         check_preload(step, context.model)
+        check_without(step, context)
         check_supports(step, context.model)
         check_friction(step.owner, context.system)
         if step.options.duration and step.options.time is not None:
@@ -109,7 +113,9 @@ class LinearStatic(StepKind):
         from fem_mbs.analysis.linear.rows import LinearRows
 
         options = step.options
-        linear = context.linear.at(context, options.preload, options.time, options.duration, named(options.supports))
+        linear = context.linear.at(
+            context, options.preload, options.time, options.duration, named(options.supports), named(options.without)
+        )
         context.now.time += options.duration
         rows, increments = LinearRows(context, linear), options.report == INCREMENT
         response = _respond(linear, options, step.owner, _kept(context, options))

@@ -19,13 +19,16 @@ from fem_mbs.analysis.steps.common import (
     REPORT_TEXT,
     REPORTS,
     TOTAL,
+    WITHOUT_TEXT,
     About,
     RuleWeights,
     TimeSteps,
     check_friction,
     check_named,
     check_preload,
+    check_without,
     count_steps,
+    named,
     whole,
 )
 from fem_mbs.analysis.transient.rules import DEFAULTS, LINEAR_DEFAULTS, RULE_TEXT, check_rule, rule_notes, weights
@@ -79,6 +82,7 @@ class Options(RuleWeights, About, TimeSteps):
         "",
     )
     report: str = key(ANY_TEXT, REPORT_TEXT, TOTAL, choices=REPORTS)
+    without: Any = key(NAMES, WITHOUT_TEXT, "", shows="none")
     modes: int | None = key(
         COUNT,
         "by so many of the lowest modes alone, each integrated exactly under loads linear over the time steps; `rule` "
@@ -129,6 +133,7 @@ class LinearTransient(StepKind):
                 value=options.rule, remedy="remove rule or modes",
             )  # fmt: skip
         check_preload(step, context.model)
+        check_without(step, context)
         if options.start:
             about = check_named(step, context.model, "start")
             if about != options.preload:
@@ -157,7 +162,7 @@ class LinearTransient(StepKind):
         from fem_mbs.analysis.start.initial import consistent_velocities, given_velocities
 
         options = step.options
-        linear = context.linear.at(context, options.preload, options.time)
+        linear = context.linear.at(context, options.preload, options.time, without=named(options.without))
         rows = LinearRows(context, linear)
         n_steps = count_steps(step.owner, options)
         h = options.duration / n_steps

@@ -10,12 +10,15 @@ import numpy as np
 from fem_mbs.analysis.steps.common import (
     COUNT,
     FREQUENCY,
+    NAMES,
     RATE_RANGE,
     RISING,
+    WITHOUT_TEXT,
     Supported,
     check_friction,
     check_preload,
     check_supports,
+    check_without,
     counted,
     limited,
     named,
@@ -113,6 +116,7 @@ class Options(Supported):
     """Options of a modal step."""
 
     count: int = key(COUNT, "of modes", 10)
+    without: Any = key(NAMES, WITHOUT_TEXT, "", shows="none")
     near: float | None = key(
         limited("a frequency of at least 0 [Hz]", 0.0),
         "frequency that the modes are to be nearest to, else the lowest",
@@ -175,6 +179,7 @@ class Modes(StepKind):
     def check(self, step: PlannedStep, context: RunContext) -> None:
         owner, options = step.owner, step.options
         check_preload(step, context.model)
+        check_without(step, context)
         check_supports(step, context.model)
         check_friction(owner, context.system)
         for a, b in (("within", "band"), ("near", "band")):
@@ -184,7 +189,7 @@ class Modes(StepKind):
             raise ModelError("held_modes needs masters", owner=owner, remedy="name masters, or remove held_modes")
         if options.component_cutoff is None:
             return
-        for name in ("near", "band", "preload", "supports", "masters"):
+        for name in ("near", "band", "preload", "supports", "without", "masters"):
             if getattr(options, name) not in (None, ""):
                 raise ModelError(f"component_cutoff and {name} exclude each other", owner=owner, remedy="remove one")
         if not context.model.components:
@@ -195,7 +200,9 @@ class Modes(StepKind):
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> ModesReport:
         from fem_mbs.analysis.linear.rows import record_shapes
 
-        linear = context.linear.at(context, step.options.preload, supports=named(step.options.supports))
+        linear = context.linear.at(
+            context, step.options.preload, supports=named(step.options.supports), without=named(step.options.without)
+        )
         report, series, vectors = _found(linear, step, context)
         context.linear.below = 0 if report.left_out is None else report.left_out.below
         context.linear.shapes_of[step.name] = vectors

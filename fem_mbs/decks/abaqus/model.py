@@ -143,6 +143,8 @@ class Conversion:
     notes: list[Note] = field(default_factory=list)
     #: node whose displacements are rotations -> node that turns (of rigid bodies)
     turning: dict[int, int] = field(default_factory=dict)
+    #: equations of the model that a step removes -> its number
+    removed: dict[str, int] = field(default_factory=dict)
     #: dofs (node, component) that equations make dependent on others -> where
     dependent: dict[tuple[int, int], str] = field(default_factory=dict)
     #: nodes that supports hold by equations
@@ -340,14 +342,22 @@ def _axes(system: str, a, b, c, x: np.ndarray, where: str) -> np.ndarray:
     return np.broadcast_to(np.array([e1, np.cross(e3, e1), e3]), (len(x), 3, 3)).copy()
 
 
-def axes_at(orientation: Orientation, x: np.ndarray) -> np.ndarray:
-    """Return material axes (n, 3, 3), in rows, of an orientation at points x (n, 3).
+def axes_at(orientation: Orientation, x: np.ndarray, elements: np.ndarray | None = None) -> np.ndarray:
+    """Return material axes (n, 3, 3), in rows, of an orientation at points x (n, 3) of elements (n,).
 
     Raises:
-        ModelError: its points define no axes.
+        ModelError: its points define no axes; UnsupportedError: they are those of elements, and there are none.
     """
     o = orientation
     axes = _axes(o.system, o.a, o.b, o.c, np.asarray(x, float), o.where)
+    if o.others and elements is None:
+        raise UnsupportedError(
+            f"the orientation {o.name} by a *DISTRIBUTION is supported for solids and shells only", place=o.where,
+            remedy="give the points a and b",
+        )  # fmt: skip
+    for ids, a, b, c in o.others:
+        mine = np.isin(elements, ids)
+        axes[mine] = _axes(o.system, a, b, c, np.asarray(x, float)[mine], o.where)
     if o.axis and o.angle:
         c, s = np.cos(np.deg2rad(o.angle)), np.sin(np.deg2rad(o.angle))
         j, k = o.axis % 3, (o.axis + 1) % 3
@@ -487,7 +497,7 @@ def find_groups(conv: Conversion) -> None:
             group.state = STATES.get(block.family, "")
             group.flat = block.shape in _FLAT
             if section.orientation is not None and kind[0] == "solid":
-                group.axes = axes_at(deck.orientations[section.orientation], deck.x[nodes].mean(axis=1))
+                group.axes = axes_at(deck.orientations[section.orientation], deck.x[nodes].mean(axis=1), group.ids)
             conv.groups.append(group)
             conv.places[name] = conv.places[f"section of {name}"] = section.where
             _check_nodes(conv, group)

@@ -12,6 +12,7 @@ over the set "total": true and no ids.
     CENT        square of the speed of the turning frame (as CENTRIF)
     EVOL EMAS   volumes and masses of elements at the start; with sums of EMAS also the second moments of the mass about
                 the axes of coordinates, the centre of gravity, and the second moments about that
+    SOF SOM     forces and moments through surfaces (`fem_mbs.decks.abaqus.section_forces`)
 
 Trusses print one point, in their middle; beams the eight points (B31, B32R), or 27 (B32), of the solid elements that
 CalculiX makes of them, if their section is RECT.
@@ -30,11 +31,13 @@ from fem_mbs.analysis.fields import STRAIN, STRESS
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.decks.abaqus.beams import Beyond, beam_section, beyond, directions
 from fem_mbs.decks.abaqus.model import Conversion, Group, density_of, material_of, stiffness_matrix
+from fem_mbs.decks.abaqus.section_forces import SECTION_COLUMNS, surface_tables
 from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_thickness
 from fem_mbs.decks.abaqus.solids import kinetic_energies, volumes
 from fem_mbs.decks.abaqus.steps import StepPlan
+from fem_mbs.decks.abaqus.substructures import SUBSTRUCTURE, retained_matrices
 from fem_mbs.elements.solids import shapes
-from fem_mbs.meshes.abaqus.deck import OutputRequest
+from fem_mbs.meshes.abaqus.deck import DeckStep, OutputRequest
 from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.results.recorder import Recorder, Relay
 from fem_mbs.results.report import PrintTable, StepReport
@@ -91,9 +94,11 @@ class Printer(Relay):
             self.last()
         step = self.plan[self.number]
         self._tell_beyond(step)
+        deck_step = self.conv.deck.steps[step.index]
+        if deck_step.procedure == SUBSTRUCTURE:
+            self._retained(step, deck_step)
         if report is not None:
-            number = self.conv.deck.steps[step.index].number
-            report = replace(report, deck_step=number, prints=self.tables or None)
+            report = replace(report, deck_step=deck_step.number, prints=self.tables or None)
         return super().end_step(report)
 
     @property
@@ -173,7 +178,7 @@ class Printer(Relay):
             )
 
     # --- tables ----------------------------------------------------------------------------------------------------
-    def _add(self, request, quantity, time, ids, values, points=None, mode=0, total=False) -> None:
+    def _add(self, request, quantity, time, ids, values, points=None, mode=0, total=False, columns=None) -> None:
         deck = self.conv.deck
         name = deck.node_name if request.kind == "node print" else deck.element_name
         labels = [name(int(i)) for i in ids] if deck.assembled and len(ids) else None
@@ -181,11 +186,14 @@ class Printer(Relay):
             quantity=quantity, set=request.set_name, time=time, mode=mode or None, total=total or None,
             ids=np.asarray(ids).tolist(), labels=labels,
             points=None if points is None else np.asarray(points).tolist(),
-            values=np.asarray(values, float).tolist(),
+            columns=columns, values=np.asarray(values, float).tolist(),
         )  # fmt: skip
         self.tables.append(table)
 
     def _print(self, step: StepPlan, request: OutputRequest, frame, time: float) -> None:
+        if request.kind == "section print":
+            self._section(step, request, frame, time)
+            return
         for name in request.variables:
             if request.kind == "node print":
                 if name == "U":
@@ -220,6 +228,36 @@ class Printer(Relay):
             self._add(request, name, time, request.ids, picked, mode=mode)
         if request.totals != "no" and name == "RF":
             self._add(request, name, time, [], picked.sum(axis=0)[None], total=True, mode=mode)
+
+    def _section(self, step: StepPlan, request: OutputRequest, frame, time: float) -> None:
+        """Print what stresses carry through a surface, if forces or moments are asked for."""
+        for name in request.variables:
+            if name not in ("SOF", "SOM"):
+                self._unknown(request, name, "of a surface")
+        if {"SOF", "SOM"}.isdisjoint(request.variables):
+            return
+        found = surface_tables(self.conv, request, frame, self._moves(step))
+        if found is None:
+            self._unknown(request, "SOF", "of surfaces in models that are not of solids alone")
+            return
+        for name, values in found.items():
+            self._add(request, name, time, [], values[None], total=True, columns=list(SECTION_COLUMNS[name]))
+
+    def _retained(self, step: StepPlan, deck_step: DeckStep) -> None:
+        """Print the matrices of the displacements that a substructure retains; ``points`` are their directions."""
+        linear = self.job.linear.linearisation
+        assert linear is not None
+        nodes, dofs, matrices = retained_matrices(self.conv, deck_step, linear)
+        deck = self.conv.deck
+        labels = [deck.node_name(int(i)) for i in nodes] if deck.assembled else None
+        for name, A in matrices.items():
+            table = PrintTable(quantity=name, set=None, time=step.time, ids=nodes.tolist(), labels=labels,
+                               points=dofs.tolist(), values=A.tolist())  # fmt: skip
+            self.tables.append(table)
+
+    def _moves(self, step: StepPlan) -> bool:
+        """Return whether displacements of a step change the geometry."""
+        return self.conv.is_nonlinear(self.conv.deck.steps[step.index]) and not step.kind.linear
 
     # --- large strains ----------------------------------------------------------------------------------------------
     def _beyond(self, frames) -> None:
@@ -341,7 +379,7 @@ class Printer(Relay):
 
     # --- elements --------------------------------------------------------------------------------------------------
     def _element_tables(self, step: StepPlan, request, name, frame, time) -> None:
-        nonlinear = self.conv.is_nonlinear(self.conv.deck.steps[step.index]) and not step.kind.linear
+        nonlinear = self._moves(step)
         if name in ("S", "E", "ENER"):
             make: Callable = self._points
         elif name in ("ELSE", "ELKE", "EVOL", "EMAS"):

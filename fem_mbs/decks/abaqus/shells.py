@@ -152,7 +152,7 @@ def _first_axes(conv: Conversion, group: Group) -> np.ndarray:
             f"the orientation {name} of a shell does not say which of its axes is the normal", place=given.where,
             remedy="add a second line with axis and angle, for example 3, 0.",
         )  # fmt: skip
-    axes = axes_at(replace(given, angle=0.0), middle)
+    axes = axes_at(replace(given, angle=0.0), middle, group.ids)
     first = axes[:, given.axis % 3]
     first = first - np.einsum("ei,ei->e", first, normal)[:, None] * normal
     size = np.linalg.norm(first, axis=1)

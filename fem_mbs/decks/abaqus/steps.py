@@ -26,6 +26,7 @@ import numpy as np
 from fem_mbs.decks.abaqus.constraints.cyclic import make_cyclic_modes
 from fem_mbs.decks.abaqus.loads import Plan
 from fem_mbs.decks.abaqus.model import Conversion
+from fem_mbs.decks.abaqus.substructures import SUBSTRUCTURE, check_substructure
 from fem_mbs.decks.abaqus.time import Timeline, is_general
 from fem_mbs.decks.abaqus.vibrations import VIBRATION, make_vibrations
 from fem_mbs.declarations.steps import StepKind, step_kind
@@ -35,6 +36,8 @@ from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["StepPlan", "make_steps"]
 
+#: Kinds of requests of prints, of which each holds until the next of its kind.
+_PRINTS = ("node print", "el print", "section print")
 #: Time steps of a DYNAMIC step without DIRECT: at least so many, if its first increment is longer.
 _LEAST = 10
 #: Time steps beyond which automatic increments become adaptive ones, and their tolerance over the model's length.
@@ -74,7 +77,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
     some = bool(plan.own) and any(plan.own.values())
     model.reserved_loads = [name for own in plan.own.values() for name in own]
     for i, step in enumerate(deck.steps):
-        for kind in ("node print", "el print"):
+        for kind in _PRINTS:
             mine = tuple(o for o in step.outputs if o.kind == kind)
             if mine:
                 prints[kind] = mine
@@ -85,10 +88,11 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             continue
         _masses(conv, step)
         _of_vibrations(conv, step)
-        wanted = prints.get("node print", ()) + prints.get("el print", ())
+        wanted = tuple(o for kind in _PRINTS for o in prints.get(kind, ()))
         t = timeline.time_of(i)
         start = t - (step.duration if i in timeline.steps else 0.0)
         own = conv.step_supports.get(i, [])
+        gone = _removed(conv, step)
         swung = bool(last) and not preload  # a linear transient, which leaves the state of the model where it was
         if swung and (step.perturbation or step.procedure in ("FREQUENCY", "BUCKLE")):
             conv.note(
@@ -98,15 +102,16 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         if step.procedure == "STATIC" and step.perturbation:
             _own_loads(step, plan.own[i])
             model.linear_static_step(
-                name, loads=plan.own[i], preload=preload, duration=step.duration, report="increment", supports=own
-            )
+                name, loads=plan.own[i], preload=preload, duration=step.duration, report="increment", supports=own,
+                without=gone,
+            )  # fmt: skip
             _ended(conv, step, i)
         elif step.procedure == "STATIC" and not conv.is_nonlinear(step) and not _before_motion(conv, i):
             _linear_after(conv, step, moved)
             if step.increment < step.duration * (1.0 - 1e-9):
                 conv.note(f"{step.where}: only the end of the linear step is computed and printed", Effect.NONE)
             acting = "all" if not some else [*plan.general, *_motions(conv)]
-            model.linear_static_step(name, loads=acting, duration=step.duration, supports=own)
+            model.linear_static_step(name, loads=acting, duration=step.duration, supports=own, without=gone)
             preload, last = name, name
         elif step.procedure == "STATIC":
             if not conv.is_nonlinear(step):
@@ -121,7 +126,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             model.static_step(increments, name, duration=step.duration, supports=own)
             preload, last, moved = "", "", True
         elif step.procedure == "FREQUENCY":
-            _modes(conv, step, name, preload, moved, own)
+            _modes(conv, step, name, preload, moved, own, gone)
         elif step.procedure == "COMPLEX FREQUENCY":
             _complex_modes(conv, step, name, preload, made)
         elif step.procedure == "STEADY STATE DYNAMICS":
@@ -129,6 +134,12 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
         elif step.procedure == "MODAL DYNAMIC":
             _modal_dynamic(conv, step, name, wanted, made)
             preload, last = "", name
+        elif step.procedure == SUBSTRUCTURE:
+            if last or moved:
+                raise UnsupportedError(f"{SUBSTRUCTURE} after other general steps is not supported", place=step.where,
+                                       remedy="give it a deck of its own")  # fmt: skip
+            check_substructure(conv, step)
+            model.linearise_step(name)
         elif step.procedure == "BUCKLE":
             loads = plan.own[i]
             if not loads:
@@ -149,7 +160,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             preload, last = "", name if linear else ""
             moved = moved or not linear
         made.append(StepPlan(i, name, step_kind(model.steps[-1].kind), t, wanted, start))
-    points = {v for m in made for o in m.prints if o.frequency for v in o.variables} & {"S", "E", "ENER"}
+    points = {v for m in made for o in m.prints if o.frequency for v in o.variables} & {"S", "E", "ENER", "SOF", "SOM"}
     if points and any(g.kind == "solid" for g in conv.groups):
         model.field_names = tuple(dict.fromkeys((*model.field_names, "points")))
     if not made:
@@ -232,7 +243,7 @@ def _motions(conv: Conversion) -> list[str]:
 def _files(conv: Conversion, step: DeckStep) -> None:
     """Note requests other than prints: the results folder holds all fields anyway."""
     for request in step.outputs:
-        if request.kind not in ("node print", "el print", "node file", "el file", "node output", "element output"):
+        if request.kind not in (*_PRINTS, "node file", "el file", "node output", "element output"):
             conv.note(f"{request.where}: *{request.kind.upper()} is not used", Effect.NONE)
 
 
@@ -248,7 +259,25 @@ def _linear_after(conv: Conversion, step: DeckStep, moved: bool) -> None:
         )
 
 
-def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: bool, supports: list[str]) -> None:
+def _removed(conv: Conversion, step: DeckStep) -> list[str]:
+    """Return the equations that steps have removed up to this one.
+
+    Raises:
+        UnsupportedError: the step is none of those that may lack equations.
+    """
+    gone = [name for name, number in conv.removed.items() if number <= step.number]
+    linear = step.procedure in ("STATIC", "DYNAMIC") and not conv.is_nonlinear(step)
+    if gone and not linear and not (step.procedure == "FREQUENCY" and step.nodal_diameters is None):
+        raise UnsupportedError(
+            "*EQUATION, REMOVE within steps is supported in linear STATIC, DYNAMIC and FREQUENCY steps only",
+            place=step.where, remedy="give the step a deck of its own without the equations",
+        )  # fmt: skip
+    return gone
+
+
+def _modes(
+    conv: Conversion, step: DeckStep, name: str, preload: str, moved: bool, supports: list[str], gone: list[str]
+) -> None:  # fmt: skip
     about = preload if step.perturbation else ""
     if moved and not step.perturbation:
         conv.note(
@@ -265,10 +294,10 @@ def _modes(conv: Conversion, step: DeckStep, name: str, preload: str, moved: boo
                 "FREQUENCY with a lower bound needs an upper one, or the number of modes", place=step.where
             )
         band = (max(step.lower, 0.0) if np.isfinite(step.lower) else 0.0, step.upper)
-        conv.model.modes_step(10, name, band=band, preload=about, supports=supports)
+        conv.model.modes_step(10, name, band=band, preload=about, supports=supports, without=gone)
         return
     within = (float(step.lower), float(step.upper)) if bounded else None  # of the lowest, as in CalculiX
-    conv.model.modes_step(step.n_modes, name, within=within, preload=about, supports=supports)
+    conv.model.modes_step(step.n_modes, name, within=within, preload=about, supports=supports, without=gone)
 
 
 def _complex_modes(conv: Conversion, step: DeckStep, name: str, preload: str, made: list[StepPlan]) -> None:
@@ -435,7 +464,9 @@ def _dynamic(
         else:
             conv.model.transient_step(step.duration, step.duration / n, name, **options)
         return
-    conv.model.linear_transient_step(step.duration, step.duration / n, name=name, start=last, **options)
+    conv.model.linear_transient_step(
+        step.duration, step.duration / n, name=name, start=last, without=_removed(conv, step), **options
+    )
 
 
 def _every(prints: tuple[OutputRequest, ...], n: int) -> int:

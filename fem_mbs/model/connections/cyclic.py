@@ -13,7 +13,7 @@ from fem_mbs.declarations.kinds import NAME, NUMBER, PLACES, VECTOR, WHOLE
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.meshes.cells import DIMENSION, FACETS, facets_of
 from fem_mbs.model.building import Building
-from fem_mbs.model.connections.terms import add_rows, nodes_at
+from fem_mbs.model.connections.terms import add_rows, nodes_at, rows_of_names
 from fem_mbs.system.surfaces import closest_points
 
 __all__ = ["CyclicFaces", "CyclicSymmetry", "rows_of_faces"]
@@ -296,13 +296,4 @@ def _add_equations(building: Building, owner: Owner, faces: CyclicFaces) -> None
 
 def rows_of_faces(compiled: Any) -> np.ndarray:
     """Return the constraints of a compiled model that faces of sectors have made, by their numbers among all."""
-    names = {faces.name for faces in compiled.model.cyclic}
-    system = compiled.system
-    found = [
-        block.dof[first:last, block.type.node_dofs :].ravel() - system.first_multiplier
-        for block in system.blocks
-        if block.type.multipliers
-        for label, first, last in block.groups
-        if label in names
-    ]
-    return np.unique(np.concatenate([np.empty(0, np.int64), *found]))
+    return rows_of_names(compiled.system, {faces.name for faces in compiled.model.cyclic})

@@ -5,7 +5,7 @@ Numbers are checked here, and turned into elements `equation2` and `equation3`, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,10 @@ from fem_mbs.model.building import Building
 from fem_mbs.parts.part import COMPONENTS
 from fem_mbs.system.blocks import Block, make_block
 
-__all__ = ["add_rows", "component_numbers", "floats", "node_dofs", "nodes_at", "term_block"]
+__all__ = [
+    "add_rows", "component_numbers", "floats", "names_of_equations", "node_dofs", "nodes_at", "rows_of_names",
+    "term_block",
+]  # fmt: skip
 
 
 def add_rows(
@@ -190,3 +193,21 @@ def floats(owner: str, key: str, values: ArrayLike, shape: tuple[int, ...] | Non
         wanted = "finite numbers, one per term" if shape is None else f"finite, of shape {shape}"
         raise ModelError(f"{key} must be {wanted}", owner=owner)
     return a
+
+
+def rows_of_names(system: Any, names: Collection[str]) -> np.ndarray:
+    """Return the constraints of a compiled system that have these names, by their numbers among all."""
+    found = [
+        block.dof[first:last, block.type.node_dofs :].ravel() - system.first_multiplier
+        for block in system.blocks
+        if block.type.multipliers
+        for label, first, last in block.groups
+        if label in names
+    ]
+    return np.unique(np.concatenate([np.empty(0, np.int64), *found]))
+
+
+def names_of_equations(system: Any) -> list[str]:
+    """Return the names of all equations, ties and means of a compiled system."""
+    blocks = (block for block in system.blocks if block.type.name in ("equation2", "equation3"))
+    return list(dict.fromkeys(label for block in blocks for label, _, _ in block.groups))

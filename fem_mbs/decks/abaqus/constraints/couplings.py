@@ -25,12 +25,9 @@ def make_coupling(conv: Conversion, table: EquationTable, coupling: Coupling, nu
     name = f"coupling {number}" + (f" {coupling.name}" if coupling.name else "")
     conv.places[name] = coupling.where
     dofs = sorted(set(coupling.dofs))
-    if coupling.orientation is not None and (set(dofs) & {1, 2, 3}) not in ({1, 2, 3}, set()):
-        axes = axes_at(conv.deck.orientations[coupling.orientation], conv.deck.x[[ref, *nodes]])
-        if coupling.kind == "kinematic" and not np.allclose(axes, np.eye(3), atol=1e-12):
-            raise UnsupportedError(
-                "a coupling of some directions in the axes of an orientation is not supported", place=coupling.where
-            )
+    if _is_inclined(conv, coupling):
+        _along_axes(conv, table, coupling, ref, nodes[nodes != ref])
+        return
     if coupling.kind == "distributing" and is_mean(conv, coupling):
         # CalculiX: the displacement of the node is the weighted mean, it has no rotation
         w = np.asarray(coupling.weights, float) / np.sum(coupling.weights)
@@ -63,6 +60,54 @@ def make_coupling(conv: Conversion, table: EquationTable, coupling: Coupling, nu
                 table.depend(node, d - 1, coupling.where)
     components = None if set(dofs) >= {1, 2, 3, 4, 5, 6} else [COMPONENTS[3][d - 1] for d in dofs]
     conv.model.coupling(name, ref, keep, kind="rigid", components=components)
+
+
+def _is_inclined(conv: Conversion, coupling: Coupling) -> bool:
+    """Return whether a kinematic coupling is one of some translations, along other axes than the global ones."""
+    if coupling.kind != "kinematic" or coupling.orientation is None:
+        return False
+    if set(coupling.dofs) & {1, 2, 3} in ({1, 2, 3}, set()):
+        return False
+    places = conv.deck.x[conv.nodes(np.r_[coupling.ref_node, coupling.nodes])]
+    return not np.allclose(axes_at(conv.deck.orientations[coupling.orientation], places), np.eye(3), atol=1e-12)
+
+
+def _along_axes(conv: Conversion, table: EquationTable, coupling: Coupling, ref: int, nodes: np.ndarray) -> None:
+    """Couple directions of nodes (n,) in the axes that an orientation has at each: a . (u - v - w x r) = 0 with the
+    displacement v and the rotation w of the reference, and r from there to the node.
+
+    Raises:
+        UnsupportedError: large rotations, or rotations of nodes.
+    """
+    where, x = coupling.where, conv.deck.x
+    if conv.nlgeom:
+        raise UnsupportedError(
+            "a coupling of some directions in the axes of an orientation is supported for small rotations only",
+            place=where, remedy="remove NLGEOM, or couple all three translations",
+        )  # fmt: skip
+    if max(coupling.dofs) > 3 and conv.rotational[nodes].any():
+        raise UnsupportedError(
+            "a coupling of rotations in the axes of an orientation is not supported", place=where,
+            remedy="couple translations only",
+        )  # fmt: skip
+    axes = axes_at(conv.deck.orientations[coupling.orientation or ""], x[nodes])
+    conv.model.building.rotational.add(ref)
+    for node, mine in zip(nodes.tolist(), axes, strict=True):
+        free = [k for k in range(3) if (node, k) not in table.dependent]
+        for d in sorted(d for d in set(coupling.dofs) if d <= 3):
+            a = mine[d - 1]
+            first = max(free, key=lambda k: abs(a[k]), default=0)
+            if not free or abs(a[first]) < _ON:
+                raise UnsupportedError(
+                    f"direction {d} of the coupling at node {conv.name_of(node)} depends on other constraints",
+                    place=where, remedy="leave the node out of one of them",
+                )  # fmt: skip
+            free.remove(first)
+            c = np.concatenate((a, -a, -np.cross(x[node] - x[ref], a)))
+            c[np.abs(c) <= 1e-12 * max(1.0, np.abs(c).max())] = 0.0
+            n, k = np.repeat([node, ref, ref], 3), np.tile(np.arange(3), 3) + np.repeat([0, 0, 3], 3)
+            order = [first, *(i for i in np.flatnonzero(c).tolist() if i != first)]
+            table.add(n[order], k[order], c[order], where)
 
 
 def _of_line(conv: Conversion, coupling: Coupling, ref: int, nodes: np.ndarray) -> list[str] | None:
@@ -159,7 +204,12 @@ def partial_couplings(conv: Conversion) -> dict[int, list[int]]:
     for coupling in deck.couplings:
         ref, directions = conv.node(coupling.ref_node), {d - 1 for d in coupling.dofs}
         own = ref not in conv.nodes(coupling.nodes)
-        if coupling.kind != "kinematic" or coupling.orientation is not None or used[ref] > 1 or not own:
+        if coupling.kind != "kinematic" or used[ref] > 1 or not own:
+            continue
+        if _is_inclined(conv, coupling):  # its equations name what it has to do with
+            found[ref] = []
+            continue
+        if coupling.orientation is not None:
             continue
         turning = {3 + k for k in range(3) if directions & ({0, 1, 2} - {k})}
         if len(directions | turning) < 6:

@@ -173,7 +173,7 @@ def _equation(conv: Conversion, table: EquationTable, equation) -> None:
     table.depend(*first, equation.where)
     if not len(n):
         return
-    table.add(n, k, c, equation.where, preferred=False)
+    table.add(n, k, c, equation.where, preferred=False, until=equation.until)
 
 
 def _expand(conv: Conversion, nodes, dofs, coefficients, where: str):

@@ -22,6 +22,7 @@ class EquationTable:
         self.terms: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
         self.rows = 0
         self.preferred: list[bool] = []
+        self.until: list[int] = []
         self.dependent = conv.dependent
 
     def depend(self, node: int, component: int, where: str) -> None:
@@ -41,18 +42,33 @@ class EquationTable:
         self.dependent[key] = where
 
     def add(
-        self, nodes: ArrayLike, components: ArrayLike, coefficients: ArrayLike, where: str, preferred: bool = True
-    ) -> None:
-        """Add one equation: terms (k,) of nodes of the model, components 0..5 and coefficients."""
+        self, nodes: ArrayLike, components: ArrayLike, coefficients: ArrayLike, where: str, preferred: bool = True,
+        until: int = 0,
+    ) -> None:  # fmt: skip
+        """Add one equation: terms (k,) of nodes of the model, components 0..5 and coefficients; ``until``: number of
+        the step of the deck that removes it, 0: none."""
         n, k, c = np.asarray(nodes), np.asarray(components), np.asarray(coefficients, float)
         if preferred:
             self.depend(int(n[0]), int(k[0]), where)
         self.terms.append((np.full(len(n), self.rows), n, k, c))
         self.rows += 1
         self.preferred.append(preferred)
+        self.until.append(until)
 
     def finish(self, name: str) -> None:
-        if self.terms:
-            rows, nodes, components, coefficients = (np.concatenate(part) for part in zip(*self.terms, strict=True))
-            self.conv.equated.append((nodes, components))
-            self.conv.model.equations(name, rows, nodes, components, coefficients, preferred=self.preferred)
+        """Make equations of the model; those that a step removes have a name of their own."""
+        if not self.terms:
+            return
+        rows, nodes, components, coefficients = (np.concatenate(part) for part in zip(*self.terms, strict=True))
+        self.conv.equated.append((nodes, components))
+        until, preferred = np.array(self.until), np.array(self.preferred)
+        for step in np.unique(until).tolist():
+            mine = until == step
+            of = mine[rows]
+            number = np.cumsum(mine) - 1
+            own = f"{name} until step {step}" if step else name
+            if step:
+                self.conv.removed[own] = step
+            self.conv.model.equations(
+                own, number[rows[of]], nodes[of], components[of], coefficients[of], preferred=preferred[mine].tolist()
+            )
