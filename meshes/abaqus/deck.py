@@ -366,7 +366,8 @@ class Coupling(_Frozen):
 
 @dataclass(frozen=True)
 class Tie:
-    """The surface ``slave`` is glued to ``master``; tolerance None: the program's own; adjust: move slaves first."""
+    """The surface ``slave`` is glued to ``master``; tolerance None: the program's own; adjust: move slaves first;
+    free_rotation: rotations are not tied."""
 
     name: str
     slave: str
@@ -374,6 +375,7 @@ class Tie:
     tolerance: float | None
     adjust: bool
     where: str
+    free_rotation: bool = False
 
 
 @dataclass(frozen=True)

@@ -298,9 +298,10 @@ def beam_section(deck: Reading, card: Card) -> None:
     density_ = card.number("DENSITY", np.nan) if general else np.nan
     if density_ < 0.0:
         card.fail(f"DENSITY={density_:g}; give 0 or more")
-    if general:
-        if card.number("POISSON", 0.0):
-            deck.log.add("parameter", f"{card.keyword}, POISSON", card, reason="the section keeps its size")
+    _keeps_size(deck, card)
+    if card.has("LUMPED"):
+        card.get("LUMPED")
+        deck.log.add("parameter", f"{card.keyword}, LUMPED", card, Effect.DIFFERS, "masses of beams are consistent")
     rows = list(card.rows(blank=True))
     while rows and not any(rows[-1][1]):
         rows.pop()
@@ -357,9 +358,25 @@ def beam_section(deck: Reading, card: Card) -> None:
     )
 
 
+def _keeps_size(deck: Reading, card: Card) -> None:
+    """Note POISSON of a section, by which its size changes with its strain in steps with NLGEOM."""
+    if card.number("POISSON", 0.0):
+        deck.log.add(
+            "parameter", f"{card.keyword}, POISSON", card, Effect.DIFFERS,
+            "the section keeps its size in steps with NLGEOM",
+        )  # fmt: skip
+
+
+#: Parameters of shells that change no result, or concern elements of other families.
+_OF_SHELLS = ("CONTROLS", "LAYUP", "SECTION INTEGRATION", "STACK DIRECTION", "TEMPERATURE", "THICKNESS MODULUS")
+
+
 def shell_section(deck: Reading, card: Card) -> None:
-    """Read thickness or layers of shells."""
+    """Read thickness or layers of shells; SYMMETRIC layers are followed by their mirror image."""
     name, ids = _members(deck, card, ("shell", "continuum shell", "plane stress", *_LEAVES))
+    for passed in _OF_SHELLS:
+        card.get(passed)
+    _keeps_size(deck, card)
     offset = card.get("OFFSET", "0")
     sides = {"SPOS": 0.5, "SNEG": -0.5}
     shift = sides[offset] if offset in sides else card.number("OFFSET", 0.0)
@@ -383,6 +400,8 @@ def shell_section(deck: Reading, card: Card) -> None:
                 deck.log.add("entry", f"{card.keyword}, integration points", row, Effect.NONE)
             deck.surplus(row, fields, 4, Effect.NONE)
             layers.append(Layer(t, deck.refer(row, "material", label(fields[2])), local, angle))
+        if card.flag("SYMMETRIC"):
+            layers += layers[::-1]
         material_name, t = None, sum(layer.thickness for layer in layers)
     else:
         material_name, t = _material_of(deck, card), _thickness(*rows[0])
@@ -421,6 +440,8 @@ def membrane_section(deck: Reading, card: Card) -> None:
     """Read the thickness of membranes."""
     if card.number("OFFSET", 0.0):
         card.fail("OFFSET of membranes is not read; move their nodes")
+    _keeps_size(deck, card)
+    card.get("CONTROLS")
     name, ids = _members(deck, card, ("membrane", "shell"))
     row, fields = deck.only_line(card, "the thickness")
     deck.surplus(row, fields, 1)

@@ -65,6 +65,7 @@ _HARMLESS = (
     "FILE OUTPUT", "ENERGY PRINT", "ENERGY FILE", "ENERGY OUTPUT", "INTEGRATED OUTPUT", "MONITOR", "PRINT",
     "MODAL PRINT", "MODAL FILE", "MODAL OUTPUT", "SECTION FILE", "EL FILE FORMAT", "WAVEFRONT MINIMIZATION",
     "VALUES AT INFINITY", "CONTROLS", "DIAGNOSTICS", "INCREMENTATION OUTPUT", "NODE RESPONSE", "SECTION POINTS",
+    "BULK VISCOSITY",
 )  # fmt: skip
 # Not used, without effect on the answer by themselves: properties of contact, constants of radiation and of gravity
 # between masses.  What asks for them is not used either, and says so.
@@ -130,7 +131,7 @@ _NOT_USED = {
     "INITIAL STRAIN INCREASE": "initial strains are not computed",
     **dict.fromkeys(("PARTICIPATION", "FREQUENCY RANGE"), "the keyword is not read"),
 }  # fmt: skip
-_HARMLESS_PARAMETERS = ("NAME", "UNSYMM", "CONVERTSDI", "EXTRAPOLATION", "SOLVER", "INTERNAL", "HEADING")
+_HARMLESS_PARAMETERS = ("NAME", "UNSYMM", "DSA", "CONVERTSDI", "EXTRAPOLATION", "SOLVER", "INTERNAL", "HEADING")
 # Without these the deck is not whole: it must be written in another way.
 _REFUSED = {
     "NMAP": "mapped coordinates are not read; write the nodes out as *NODE",
@@ -142,6 +143,7 @@ _HANDLERS = {**PROPERTY_KEYWORDS, **MATERIAL_KEYWORDS, **CONSTRAINT_KEYWORDS, **
 _ALL = (*_HANDLERS, *_OF_MESH, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_REFUSED)
 _KNOWN = {name.replace(" ", ""): name for name in _ALL}
 _KNOWN |= {"PRE-TENSIONSECTION": "PRE-TENSION SECTION", "ELPRINT": "EL PRINT", "ELEMENTPRINT": "EL PRINT"}
+_KNOWN |= {"MODALDYNAMICS": "MODAL DYNAMIC"}  # CalculiX reads so many letters of it
 _KNOWN |= {"ELEMENTFILE": "EL FILE", "ELFILE": "EL FILE", "ELOUTPUT": "ELEMENT OUTPUT", "RIGIDBODY": "RIGID BODY"}
 
 

@@ -50,6 +50,7 @@ class StepDraft:
             self.card.fail("the step has no procedure; add *STATIC, *FREQUENCY, *BUCKLE, *DYNAMIC ...")
         if not self.values["amplitude"]:
             at_once = self.procedure.keyword in ("DYNAMIC", "MODAL DYNAMIC", "STEADY STATE DYNAMICS")
+            at_once &= self.procedure.get("APPLICATION", "") != "QUASI-STATIC"
             self.values["amplitude"] = "STEP" if at_once else "RAMP"
         lists: dict[str, Any] = {k: tuple(v) for k, v in self.lists.items()}
         return DeckStep(
@@ -101,6 +102,8 @@ def _inside(deck: Reading, card: Card) -> StepDraft:
 # Parameters of procedures that concern the conduct of the other program, or fields that are not there.
 _HARMLESS = (
     "SOLVER", "STORAGE", "EIGENSOLVER", "NORMALIZATION", "HAFTOL", "NOHAF", "GLOBAL", "ACOUSTICCOUPLING", "SIM",
+    "DIRECTUSERCONTROL", "ELEMENTBYELEMENT", "FIXEDTIMEINCREMENTATION", "IMPROVEDDTMETHOD", "SCALEFACTOR", "INITIAL",
+    "PROPERTYEVALUATION", "UNSYMM", "FULLYPLASTIC",
 )  # fmt: skip
 
 
@@ -131,6 +134,11 @@ def procedure(deck: Reading, card: Card) -> None:
         for extra, _ in rows[1:]:
             extra.fail("the procedure has one data line")
         COMPUTED[card.keyword](card, row, fields, values)
+        if card.keyword == "DYNAMIC" and values["alpha"] < -0.3 and card.has("APPLICATION"):
+            deck.log.add(
+                "parameter", f"DYNAMIC, APPLICATION={card.get('APPLICATION')}", card, Effect.DIFFERS,
+                "the rule is that of HHT with most damping, alpha = -1/3",
+            )  # fmt: skip
         deck.surplus(row, fields, *_surplus(card, row, fields))
     values["options"] = {k: v or "" for k, v in card.params.items() if k not in card.taken}
     for name in values["options"]:
@@ -183,6 +191,10 @@ def _static(card: Card, row: Row, fields: list[str], values: dict) -> None:
     _times(card, row, fields, values)
 
 
+#: Values of APPLICATION of motions in time: all but the first damp, the last one most.
+_APPLICATIONS = ("TRANSIENTFIDELITY", "MODERATEDISSIPATION", "QUASI-STATIC")
+
+
 def _dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
     """Read increments and ALPHA of motions in time."""
     _times(card, row, fields, values)
@@ -192,11 +204,12 @@ def _dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
     if not -1 / 3 - 1e-9 <= alpha <= 0:
         card.fail(f"ALPHA={alpha:g}; give -1/3 to 0")
     values["alpha"] = alpha
+    card.get("INITIAL")  # whether accelerations are computed at the beginning
     application = card.get("APPLICATION", "TRANSIENT FIDELITY").replace(" ", "")
+    if application not in _APPLICATIONS:
+        card.fail(f"APPLICATION={application} is not known; known are {', '.join(_APPLICATIONS)}")
     if application != "TRANSIENTFIDELITY":
-        card.fail(f"APPLICATION={application} is not read; give TRANSIENT FIDELITY, or ALPHA")
-    if label(card.params.get("INITIAL") or "") == "YES":
-        card.taken.add("INITIAL")
+        values["alpha"] = -1.0 / 3.0
 
 
 def _modal_dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
@@ -290,7 +303,7 @@ PROCEDURES = (
     *COMPUTED, "HEAT TRANSFER", "VISCO", "SENSITIVITY",
     "COUPLED TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT", "ELECTROMAGNETICS", "CFD", "GREEN",
     "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION", "RANDOM RESPONSE",
-    "RESPONSE SPECTRUM", "MODAL DYNAMICS", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
+    "RESPONSE SPECTRUM", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
     "MATRIX GENERATE",
 )  # fmt: skip
 
@@ -364,7 +377,9 @@ def base_motion(deck: Reading, card: Card) -> None:
     dof = card.count("DOF", 0)
     if not 1 <= dof <= 3:
         card.fail(f"DOF={dof}; give a direction from 1 to 3")
-    kind = card.choice("TYPE", {"DISPLACEMENT": "DISPLACEMENT", "ACCELERATION": "ACCELERATION"}, "ACCELERATION")
+    kind = card.choice(
+        "TYPE", {"DISPLACEMENT": "DISPLACEMENT", "VELOCITY": "VELOCITY", "ACCELERATION": "ACCELERATION"}, "ACCELERATION"
+    )
     name = deck.refer(card, "amplitude", card.need("AMPLITUDE"))
     draft.lists["base_motions"].append(BaseMotion(dof, name, kind, where(card)))
 

@@ -24,7 +24,7 @@ from fem_mbs.meshes.abaqus.deck import Material, ShellSection
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = [
-    "edge_lengths", "make_shells", "shell_areas", "shell_mass_per_area", "shell_middle", "shell_normals",
+    "edge_lengths", "edge_number", "make_shells", "shell_areas", "shell_mass_per_area", "shell_middle", "shell_normals",
     "shell_thickness",
 ]  # fmt: skip
 
@@ -177,6 +177,11 @@ def shell_normals(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return mean unit normals (m, 3) of shells ``rows`` (m,), of all nodes at x (nodes, 3)."""
     normal = normals(x[group.nodes[rows]]).mean(axis=1)
     return normal / np.linalg.norm(normal, axis=1)[:, None]
+
+
+def edge_number(side: str) -> int:
+    """Return the number (from 0) of an edge of shells, which CalculiX calls S3, S4 and so on."""
+    return int(side[1:]) - (1 if side.startswith("E") else 3)
 
 
 def edge_lengths(group: Group, rows: np.ndarray, edge: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ import numpy as np
 from fem_mbs.decks.abaqus.constraints.table import DIRECTIONS, EquationTable
 from fem_mbs.decks.abaqus.loads import surface_facets
 from fem_mbs.decks.abaqus.model import Conversion, axes_at
-from fem_mbs.decks.abaqus.shells import edge_lengths, shell_areas
+from fem_mbs.decks.abaqus.shells import edge_lengths, edge_number, shell_areas
 from fem_mbs.decks.abaqus.solids import nodal_areas
 from fem_mbs.errors import UnsupportedError
 from fem_mbs.meshes.abaqus.deck import Coupling, Equation, Mpc, RigidBody
@@ -112,7 +112,7 @@ def _areas(conv: Conversion, coupling: Coupling, nodes: np.ndarray) -> np.ndarra
         if side in ("SPOS", "SNEG"):
             np.add.at(total, group.nodes[rows].ravel(), shell_areas(group, rows, conv.deck.x).ravel())
         else:
-            ends, shares = edge_lengths(group, rows, _edge(str(side)), conv.deck.x)
+            ends, shares = edge_lengths(group, rows, edge_number(str(side)), conv.deck.x)
             np.add.at(total, ends.ravel(), shares.ravel())
     if len({side in ("SPOS", "SNEG") for side, _, _ in of_shells}) > 1 or 0 < sum(
         len(rows) for _, _, rows in of_shells
@@ -125,11 +125,6 @@ def _areas(conv: Conversion, coupling: Coupling, nodes: np.ndarray) -> np.ndarra
         total += nodal_areas(group, rows, faces, conv.deck.x)
     total[np.abs(total) < 1e-12 * np.abs(total).max()] = 0.0  # corners of triangles with six nodes
     return total[nodes]
-
-
-def _edge(side: str) -> int:
-    """Return the number (from 0) of an edge of shells, which CalculiX calls S3, S4 and so on."""
-    return int(side[1:]) - (1 if side.startswith("E") else 3)
 
 
 def is_mean(conv: Conversion, coupling: Coupling) -> bool:

@@ -7,6 +7,7 @@ fewer than three directions become equations of the model.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,6 +26,8 @@ __all__ = ["make_supports"]
 
 #: Directions (from 0) in which lines of the x-y plane do not move.
 _ACROSS = (2, 3, 4)
+#: TYPE of *BOUNDARY -> order of the derivative that is given.
+_ORDERS = {"DISPLACEMENT": 0, "VELOCITY": 1, "ACCELERATION": 2}
 
 
 def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]:
@@ -61,19 +64,16 @@ def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]
 def _entries(conv: Conversion, boundaries: Sequence[Boundary], zero: bool = False) -> list[Given]:
     out = []
     for b in boundaries:
-        if b.kind != "DISPLACEMENT" and b.value:
-            raise UnsupportedError(
-                f"supports of TYPE={b.kind} are not supported", place=b.where, remedy="give displacements"
-            )
         keys = _held(conv, b)
         if len(keys):
-            value = 0.0 if zero else b.value
-            out.append(Given(keys, np.full(len(keys), value), b.amplitude if value else None, b.where))
+            value = 0.0 if zero or b.fixed else b.value
+            order = 0 if zero or b.fixed else _ORDERS[b.kind]
+            out.append(Given(keys, np.full(len(keys), value), b.amplitude if value else None, b.where, order))
     return out
 
 
 def _move_bases(conv: Conversion, before: list[Given], per_step: list[list[Given]]) -> None:
-    """Add the displacements that base motions of MODAL DYNAMIC steps give to all supports of their direction."""
+    """Add the motions that base motions of MODAL DYNAMIC steps give to all supports of their direction."""
     for i, step in enumerate(conv.deck.steps):
         for base in step.base_motions if step.procedure == "MODAL DYNAMIC" else ():
             keys = np.unique(np.concatenate([g.keys for entries in (before, *per_step) for g in entries]))
@@ -83,7 +83,8 @@ def _move_bases(conv: Conversion, before: list[Given], per_step: list[list[Given
                 what = "in the axes of a *TRANSFORM" if len(keys) else "nowhere"
                 raise UnsupportedError(f"the base motion moves direction {base.dof}, which is held {what}",
                                        place=base.where, remedy="give the motion by *BOUNDARY")  # fmt: skip
-            per_step[i].append(Given(keys, np.ones(len(keys)), base.amplitude, base.where))
+            order = _ORDERS[base.kind]
+            per_step[i].append(Given(keys, np.ones(len(keys)), base.amplitude, base.where, order))
 
 
 def _held(conv: Conversion, boundary: Boundary) -> np.ndarray:
@@ -95,7 +96,7 @@ def _held(conv: Conversion, boundary: Boundary) -> np.ndarray:
 def make_supports(conv: Conversion, table: EquationTable, timeline: Timeline) -> None:
     deck = conv.deck
     before = _entries(conv, deck.boundaries)
-    valued = [[b for b in step.boundaries if not b.fixed] for step in deck.steps]
+    valued = [[b for b in step.boundaries if not (b.fixed and i)] for i, step in enumerate(deck.steps)]
     per_step = [_entries(conv, own, zero=not is_general(step)) for own, step in zip(valued, deck.steps, strict=True)]
     _keep_fixed(conv, table, before, per_step)
     _move_bases(conv, before, per_step)
@@ -148,18 +149,13 @@ def make_supports(conv: Conversion, table: EquationTable, timeline: Timeline) ->
 def _keep_fixed(conv: Conversion, table: EquationTable, before: list[Given], per_step: list[list[Given]]) -> None:
     """Let FIXED supports hold the directions where the step before has left them, from their step on.
 
-    A direction that had a value keeps it; others become groups of supports of their steps.
+    A direction that had a value keeps it; others become groups of supports of their steps. In the first step, before
+    which nothing has moved, they are supports like others.
 
     Raises:
-        ModelError: a step before which nothing has moved, one that cannot have such supports, directions that depend
-            on others or move again.
+        ModelError: a step that cannot have such supports, directions that depend on others or move again.
     """
     deck = conv.deck
-    early = next((b for b in (*deck.boundaries, *(deck.steps[0].boundaries if deck.steps else ())) if b.fixed), None)
-    if early is not None:
-        raise ModelError(
-            "FIXED holds what the step before has reached, and there is none", place=early.where, remedy="give values"
-        )
     given: dict[int, Given] = {k: g for g in before for k in g.keys.tolist()}
     held: dict[int, str] = {}
     groups: dict[frozenset[int], str] = {}
@@ -170,13 +166,14 @@ def _keep_fixed(conv: Conversion, table: EquationTable, before: list[Given], per
         if again is not None:
             raise UnsupportedError("a direction that was FIXED gets a value", place=again.where,
                                    remedy="give it the value in a deck of its own")  # fmt: skip
-        for b in (b for b in step.boundaries if b.fixed):
+        for b in (b for b in step.boundaries if b.fixed and i):
             for k in _held(conv, b).tolist():
                 if k in given:
                     value = given[k].values[given[k].keys == k]
-                    if given[k].amplitude is not None:
+                    if given[k].amplitude is not None or given[k].order:
                         raise UnsupportedError(
-                            "FIXED after a value with an AMPLITUDE is not supported", place=b.where,
+                            "FIXED after a value with an AMPLITUDE, a velocity or an acceleration is not supported",
+                            place=b.where,
                             remedy="let the amplitude stay constant, without FIXED",
                         )  # fmt: skip
                     per_step[i].append(Given(np.array([k]), value, None, b.where))
@@ -211,7 +208,7 @@ def _keep_fixed(conv: Conversion, table: EquationTable, before: list[Given], per
 def _without(entries: list[Given], keys: np.ndarray) -> list[Given]:
     """Return the values of entries without those of ``keys``."""
     rest = ((g, ~np.isin(g.keys, keys)) for g in entries)
-    return [Given(g.keys[k], g.values[k], g.amplitude, g.where) for g, k in rest if k.any()]
+    return [replace(g, keys=g.keys[k], values=g.values[k]) for g, k in rest if k.any()]
 
 
 def _of_single_steps(
