@@ -125,12 +125,18 @@ _NOT_USED = {
     **dict.fromkeys(("EMBEDDED ELEMENT", "REBAR", "REBAR LAYER"), "embedded elements are not computed"),
     "SHELL TO SOLID COUPLING": "edges of shells are not coupled to faces of solids",
     **dict.fromkeys(
-        ("MATRIX ASSEMBLE", "MATRIX INPUT", "MATRIX OUTPUT", "ELEMENT MATRIX OUTPUT"), "matrices are not exchanged"
+        ("MATRIX ASSEMBLE", "MATRIX INPUT"), "matrices are not exchanged"
     ),
     **dict.fromkeys(("ADAPTIVE MESH", "REFINE MESH", "USE REFINED MESH"), "the mesh stays as it is"),
     "INITIAL STRAIN INCREASE": "initial strains are not computed",
     **dict.fromkeys(("PARTICIPATION", "FREQUENCY RANGE"), "the keyword is not read"),
 }  # fmt: skip
+# Requests of files that are not written, which changes no other result: why.
+_NOT_WRITTEN = {
+    "ELEMENT MATRIX OUTPUT": "matrices of elements are not written",
+    "MATRIX OUTPUT": "matrices have files of the form of this program",
+    "DESIGN PARAMETER": "sensitivities are not computed",
+}
 _HARMLESS_PARAMETERS = ("NAME", "UNSYMM", "DSA", "CONVERTSDI", "EXTRAPOLATION", "SOLVER", "INTERNAL", "HEADING")
 # Without these the deck is not whole: it must be written in another way.
 _REFUSED = {
@@ -140,7 +146,7 @@ _REFUSED = {
 
 _OF_MESH = (*_MESH_KEYWORDS, *GENERATION_KEYWORDS, *ASSEMBLY_KEYWORDS)
 _HANDLERS = {**PROPERTY_KEYWORDS, **MATERIAL_KEYWORDS, **CONSTRAINT_KEYWORDS, **STEP_KEYWORDS}
-_ALL = (*_HANDLERS, *_OF_MESH, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_REFUSED)
+_ALL = (*_HANDLERS, *_OF_MESH, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_NOT_WRITTEN, *_REFUSED)
 _KNOWN = {name.replace(" ", ""): name for name in _ALL}
 _KNOWN |= {"PRE-TENSIONSECTION": "PRE-TENSION SECTION", "ELPRINT": "EL PRINT", "ELEMENTPRINT": "EL PRINT"}
 _KNOWN |= {"MODALDYNAMICS": "MODAL DYNAMIC"}  # CalculiX reads so many letters of it
@@ -168,6 +174,7 @@ def keywords() -> list[Word]:
     found += [_word(name, handler) for name, handler in _HANDLERS.items()]
     found += [Word(name, Use.PASSED, "output, and the conduct of the other program") for name in _HARMLESS]
     found += [Word(name, Use.PASSED, "definitions that nothing uses without contact or heat") for name in _DEFINITIONS]
+    found += [Word(name, Use.PASSED, f"a warning: {text}") for name, text in _NOT_WRITTEN.items()]
     found += [Word(name, Use.REFUSED, text) for name, text in _NOT_USED.items()]
     return found + [Word(name, Use.STOPPED, text) for name, text in _REFUSED.items()]
 
@@ -381,8 +388,10 @@ def read_deck(path: str | Path) -> Deck:
             reading.section_cards += [card] * (len(reading.sections) - before)
         elif card.keyword not in _MESH_KEYWORDS:
             passed = card.keyword in (*_HARMLESS, *_DEFINITIONS)
-            reason = "" if passed else _NOT_USED.get(card.keyword, "the keyword is not known")
+            reason = "" if passed else {**_NOT_USED, **_NOT_WRITTEN}.get(card.keyword, "the keyword is not known")
             effect = Effect.NONE if passed else Effect.DROPPED
+            if card.keyword in _NOT_WRITTEN or (card.keyword == "DESIGN RESPONSE" and reading.step is not None):
+                effect, reason = Effect.DIFFERS, _NOT_WRITTEN.get(card.keyword, "sensitivities are not computed")
             reading.log.add("keyword", card.keyword, card, effect, reason)
             continue
         for name in card.params:

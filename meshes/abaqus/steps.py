@@ -294,17 +294,22 @@ def _steady(card: Card, row: Row, fields: list[str], values: dict) -> None:
         values["data"] = lower * (upper / lower) ** share if scale == "log" else lower + share * (upper - lower)
 
 
+def _matrices(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    """Write the matrices of mass, damping and stiffness of the model to a file of its own form."""
+    for name in ("STIFFNESS", "MASS", "VISCOUS DAMPING", "STRUCTURAL DAMPING", "LOAD", "ELEMENT BY ELEMENT"):
+        card.flag(name)
+
+
 #: Procedures that the model computes -> what reads their line.
 COMPUTED = {
     "STATIC": _static, "DYNAMIC": _dynamic, "FREQUENCY": _frequency, "BUCKLE": _buckle, "COMPLEX FREQUENCY": _complex,
-    "STEADY STATE DYNAMICS": _steady, "MODAL DYNAMIC": _modal_dynamic,
+    "STEADY STATE DYNAMICS": _steady, "MODAL DYNAMIC": _modal_dynamic, "MATRIX GENERATE": _matrices,
 }  # fmt: skip
 PROCEDURES = (
     *COMPUTED, "HEAT TRANSFER", "VISCO", "SENSITIVITY",
-    "COUPLED TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT", "ELECTROMAGNETICS", "CFD", "GREEN",
-    "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION", "RANDOM RESPONSE",
-    "RESPONSE SPECTRUM", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
-    "MATRIX GENERATE",
+    "COUPLED TEMPERATURE-DISPLACEMENT", "DYNAMIC TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT",
+    "ELECTROMAGNETICS", "CFD", "GREEN", "SUBSTRUCTURE GENERATE", "CRACK PROPAGATION", "FEASIBLE DIRECTION",
+    "RANDOM RESPONSE", "RESPONSE SPECTRUM", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
 )  # fmt: skip
 
 

@@ -160,6 +160,10 @@ class Conversion:
     turned: list[tuple[str, int, int]] = field(default_factory=list)
     #: step of the deck (its index) -> groups of supports that it has besides those of all steps
     step_supports: dict[int, list[str]] = field(default_factory=dict)
+    #: step of the deck (its index) -> keys (m,), six per node, of the dofs that supports hold in it
+    held: dict[int, np.ndarray] = field(default_factory=dict)
+    #: groups of supports that hold free motions of rigid bodies -> keys (m,) of their dofs, six per node
+    free: dict[str, np.ndarray] = field(default_factory=dict)
     #: step of the deck (its index) -> names of motions of supports that shake in it -> how
     shaken: dict[int, dict[str, Any]] = field(default_factory=dict)
     #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)

@@ -6,6 +6,7 @@
     BUCKLE                         buckling_step of the loads of the step; with PERTURBATION about the preloaded state
     COMPLEX FREQUENCY, CORIOLIS    complex_modes_step in the span of the modes of the last FREQUENCY step
     STEADY STATE DYNAMICS          harmonic_step, direct or by the modes of the last FREQUENCY step
+    MATRIX GENERATE                linearise_step
     MODAL DYNAMIC                  linear_transient_step by the modes of the last FREQUENCY step
     DYNAMIC                        linear_transient_step, with NLGEOM transient_step, by HHT's rule
 
@@ -129,6 +130,12 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             _complex_modes(conv, step, name, preload, made)
         elif step.procedure == "STEADY STATE DYNAMICS":
             _harmonic(conv, i, name, preload, plan, made)
+        elif step.procedure == "MATRIX GENERATE":
+            conv.note(
+                f"{step.where}: mass, damping, stiffness and constraints of the free directions are in "
+                f"matrices_{name.replace(' ', '_')}.npz; loads and single elements have no matrices", Effect.DIFFERS,
+            )  # fmt: skip
+            model.linearise_step(name)
         elif step.procedure == "MODAL DYNAMIC":
             _modal_dynamic(conv, step, name, wanted, made)
             preload, last = "", name

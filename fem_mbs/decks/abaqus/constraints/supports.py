@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fem_mbs.decks.abaqus.constraints.free import hold_free_motions
 from fem_mbs.decks.abaqus.constraints.table import DIRECTIONS, EquationTable
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.decks.abaqus.time import Given, Timeline, courses, is_general
@@ -26,6 +27,8 @@ __all__ = ["make_supports"]
 
 #: Directions (from 0) in which lines of the x-y plane do not move.
 _ACROSS = (2, 3, 4)
+#: The procedure that writes matrices, in which its own supports have no meaning.
+MATRICES = "MATRIX GENERATE"
 #: TYPE of *BOUNDARY -> order of the derivative that is given.
 _ORDERS = {"DISPLACEMENT": 0, "VELOCITY": 1, "ACCELERATION": 2}
 
@@ -96,7 +99,8 @@ def _held(conv: Conversion, boundary: Boundary) -> np.ndarray:
 def make_supports(conv: Conversion, table: EquationTable, timeline: Timeline) -> None:
     deck = conv.deck
     before = _entries(conv, deck.boundaries)
-    valued = [[b for b in step.boundaries if not (b.fixed and i)] for i, step in enumerate(deck.steps)]
+    valued = [[b for b in step.boundaries if not (b.fixed and i) and step.procedure != MATRICES]
+              for i, step in enumerate(deck.steps)]  # fmt: skip
     per_step = [_entries(conv, own, zero=not is_general(step)) for own, step in zip(valued, deck.steps, strict=True)]
     _keep_fixed(conv, table, before, per_step)
     _move_bases(conv, before, per_step)
@@ -139,6 +143,7 @@ def make_supports(conv: Conversion, table: EquationTable, timeline: Timeline) ->
         if turned.any():
             _turned(conv, local, course, node[turned], dof[turned], course.factors[turned], axes_all, moves, number)
     local.finish("supports in local axes")
+    hold_free_motions(conv, conv.held)
     if conv.flat:
         conv.model.fix(np.flatnonzero(conv.used), ["z"])
         turning = np.flatnonzero(conv.rotational)
@@ -224,7 +229,7 @@ def _of_single_steps(
     held: dict[int, Given] = {k: g for g in before for k in g.keys.tolist()}
     sets: dict[int, dict[int, Given]] = {}
     for i, (step, entries) in enumerate(zip(deck.steps, per_step, strict=True)):
-        if not step.supported:
+        if not step.supported or step.procedure == MATRICES:
             continue
         if "BOUNDARY" in step.new:
             held = {}
@@ -232,6 +237,7 @@ def _of_single_steps(
         sets[i] = held
     if not sets:
         return np.empty(0, int)
+    conv.held = {i: np.array(sorted(own), int) for i, own in sets.items()}
     common = set.intersection(*map(set, sets.values()))
     of_all = {k: g for own in sets.values() for k, g in own.items()}
     ended = [k for g in before for k in g.keys.tolist() if k not in of_all]  # by OP=NEW in the first step

@@ -26,7 +26,7 @@ from fem_mbs.meshes.abaqus.deck import Tie
 from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.system.surfaces import Foot, closest_points
 
-__all__ = ["make_ties", "plan_ties"]
+__all__ = ["make_ties", "plan_ties", "tied_nodes"]
 
 #: Distance up to which nodes are tied, over the size of the facets, if none is given.
 _NEAR = 0.05
@@ -60,6 +60,11 @@ def make_ties(conv: Conversion, table: EquationTable) -> None:
             conv.model.tie(f"tie {tie.name}", nodes, master, tie.tolerance, False)
         else:
             _glue(conv, table, tie, nodes)
+
+
+def tied_nodes(conv: Conversion, tie: Tie) -> tuple[np.ndarray, np.ndarray]:
+    """Return all nodes (m,) of the slave and (k,) of the master of a tie."""
+    return _nodes(conv, tie.slave), _nodes(conv, tie.master)
 
 
 def _nodes(conv: Conversion, name: str) -> np.ndarray:
