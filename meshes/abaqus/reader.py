@@ -174,7 +174,7 @@ def keywords() -> list[Word]:
     found += [_word(name, handler) for name, handler in _HANDLERS.items()]
     found += [Word(name, Use.PASSED, "output, and the conduct of the other program") for name in _HARMLESS]
     found += [Word(name, Use.PASSED, "definitions that nothing uses without contact or heat") for name in _DEFINITIONS]
-    found += [Word(name, Use.PASSED, f"a warning: {text}") for name, text in _NOT_WRITTEN.items()]
+    found += [Word(name, Use.PASSED, text) for name, text in _NOT_WRITTEN.items()]
     found += [Word(name, Use.REFUSED, text) for name, text in _NOT_USED.items()]
     return found + [Word(name, Use.STOPPED, text) for name, text in _REFUSED.items()]
 
@@ -391,7 +391,7 @@ def read_deck(path: str | Path) -> Deck:
             reason = "" if passed else {**_NOT_USED, **_NOT_WRITTEN}.get(card.keyword, "the keyword is not known")
             effect = Effect.NONE if passed else Effect.DROPPED
             if card.keyword in _NOT_WRITTEN or (card.keyword == "DESIGN RESPONSE" and reading.step is not None):
-                effect, reason = Effect.DIFFERS, _NOT_WRITTEN.get(card.keyword, "sensitivities are not computed")
+                effect, reason = Effect.NONE, _NOT_WRITTEN.get(card.keyword, "sensitivities are not computed")
             reading.log.add("keyword", card.keyword, card, effect, reason)
             continue
         for name in card.params:
