@@ -186,7 +186,9 @@ class Layer:
 class ShellSection(_Frozen):
     """thickness with offset (of the reference surface in parts of the thickness towards the normal: 0.5 is the positive
     face); layers of a composite, then material is None and thickness their sum; nodal:
-    `Deck.nodal_thickness` counts where it is given."""
+    `Deck.nodal_thickness` counts where it is given; stiffness (6, 6) of forces and moments 11, 22, 12 against strains
+    and curvatures, which stands for a material, with density per area; shear: stiffness (11, 22) across, None where not
+    given."""
 
     elset: str
     elements: np.ndarray
@@ -197,6 +199,9 @@ class ShellSection(_Frozen):
     layers: tuple[Layer, ...]
     nodal: bool
     where: str
+    stiffness: np.ndarray | None = None
+    density: float = 0.0
+    shear: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)

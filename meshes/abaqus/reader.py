@@ -109,7 +109,7 @@ _NOT_USED = {
     "IMPERFECTION": "nodes stay where *NODE gives them",
     "HOURGLASS STIFFNESS": "elements have no control of hourglass modes",
     **dict.fromkeys(
-        ("TRANSVERSE SHEAR STIFFNESS", "BEAM SECTION OFFSET", "STIFFNESS", "NONSTRUCTURAL MASS"),
+        ("BEAM SECTION OFFSET", "STIFFNESS", "NONSTRUCTURAL MASS"),
         "sections have what their own keyword gives",
     ),
     **dict.fromkeys(

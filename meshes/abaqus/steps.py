@@ -522,7 +522,7 @@ def _direction(row: Row, v: np.ndarray, start: int) -> np.ndarray:
 
 
 def dsload(deck: Reading, card: Card) -> None:
-    """Read P, TRVEC and TRSHR on surfaces; other labels are refused."""
+    """Read P, TRVEC and TRSHR on surfaces, EDNOR and EDLD on edges of shells; other labels are refused."""
     draft = _inside(deck, card)
     _new(deck, card, "DSLOAD")
     amplitude, follows, imaginary = _amplitude(deck, card), _follows(card), _imaginary(card)
@@ -532,14 +532,14 @@ def dsload(deck: Reading, card: Card) -> None:
         surface = deck.mesh.surface(row, label(fields[0]))
         name = label(fields[1])
         if not _OTHER_LOADS.fullmatch(name):
-            row.fail(f"the load {short(name)} is not known; known are P, TRVEC and TRSHR")
+            row.fail(f"the load {short(name)} is not known; known are P, TRVEC, TRSHR, EDNOR and EDLD")
         direction = np.zeros(3)
         value = row.number(fields, 2, "value", 0.0 if name.endswith("NU") else None)
-        if name == "P":
+        if name in ("P", "EDNOR"):
             deck.surplus(row, fields, 3)
-        if name in ("TRVEC", "TRSHR"):
+        if name in ("TRVEC", "TRSHR", "EDLD"):
             direction = _direction(row, np.array(row.numbers(fields[2:], "a load")), 1)
-        elif name != "P":
+        elif name not in ("P", "EDNOR"):
             deck.log.add("entry", f"DSLOAD {name}", row)
         load = Dsload(surface, name, value, direction, amplitude, where(row), follows, imaginary)
         draft.lists["dsloads"].append(load)
