@@ -310,8 +310,8 @@ def test_stiffness_of_a_section_and_loads_on_edges(tmp_path, across):
     K = K if across else (A[0] + A[1]) / 6.0 + A[2] / 3.0
     deck = (
         "*NODE\n1, 0., 0., 0.\n11, 1., 0., 0.\n21, 0., .2, 0.\n31, 1., .2, 0.\n*NGEN, NSET=LOW\n1, 11\n"
-        "*NGEN, NSET=HIGH\n21, 31\n*ELEMENT, TYPE=S4R\n1, 1, 2, 22, 21\n*ELGEN, ELSET=E\n1, 10\n*SURFACE, NAME=END\n10, E2\n"
-        f"*SHELL GENERAL SECTION, ELSET=E\n{A[0]}, 0., {A[1]}, 0., 0., {A[2]}, 0., 0.\n"
+        "*NGEN, NSET=HIGH\n21, 31\n*ELEMENT, TYPE=S4R\n1, 1, 2, 22, 21\n*ELGEN, ELSET=E\n1, 10\n"
+        f"*SURFACE, NAME=END\n10, E2\n*SHELL GENERAL SECTION, ELSET=E\n{A[0]}, 0., {A[1]}, 0., 0., {A[2]}, 0., 0.\n"
         f"0., {D[0]}, 0., 0., 0., 0., {D[1]}, 0.\n0., 0., 0., 0., {D[2]}\n{given}*BOUNDARY\n1, 1, 6\n21, 1, 6\n"
         "*STEP\n*STATIC\n*DSLOAD\nEND, EDNOR, 800.\nEND, EDLD, 5., 0., 0., 2.\n*NODE PRINT, NSET=LOW\nU\n*END STEP\n"
     )

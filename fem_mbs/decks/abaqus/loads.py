@@ -129,7 +129,7 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
             nodes, dof = np.where(mine, ref, nodes), np.where(mine, dof + 3, dof)
         exists = conv.used[nodes] & ((dof < 3) | conv.rotational[nodes])
         if conv.plane:
-            exists &= dof < 2
+            exists &= (dof < 2) | (dof == 5)
         if conv.flat:
             exists &= ~np.isin(dof, (2, 3, 4))
         if not exists.all():
@@ -166,6 +166,12 @@ def _forces(conv: Conversion, plan: Plan, names: list[str], name: str, course: C
 def _act(conv, plan, names, label, nodes, vectors, function, moment=False) -> None:
     """Apply a load of vectors (n, 3) to nodes (n,)."""
     make = conv.model.moment if moment else conv.model.force
+    if moment and conv.plane:  # a number there
+        for k, value in enumerate(np.unique(vectors[:, 2]).tolist(), 1):
+            one, on = f"{label} {k}", nodes[vectors[:, 2] == value]
+            names.append(one)
+            plan.make.append(lambda n=one, at=on, v=value: make(n, at, v, function=_scaled(function, 1.0)))
+        return
     # every load has a function of its own, by which steps choose it
     own = _scaled(function, 1.0)
     names.append(label)

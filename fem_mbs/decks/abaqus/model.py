@@ -507,9 +507,17 @@ def find_groups(conv: Conversion) -> None:
             f"plane elements ({plane[0].type}) together with others ({other.type}) are not supported",
             place=element_place(deck.source, int(plane[0].ids[0])),
         )
-    if plane and (deck.rigid_bodies or deck.couplings or deck.mpcs):
-        places = [c.where for c in deck.rigid_bodies] + [c.where for c in deck.couplings] + [c.where for c in deck.mpcs]
-        raise UnsupportedError("rigid bodies, couplings and MPCs of plane models are not supported", place=places[0])
+    other = next((m for m in deck.mpcs if m.kind not in ("PIN", "TIE")), None)
+    if plane and other is not None:
+        raise UnsupportedError(f"the MPC {other.kind} of plane models is not supported", place=other.where,
+                               remedy="use *COUPLING")  # fmt: skip
+    if any(g.state == "axisymmetric" for g in conv.groups) and (deck.rigid_bodies or deck.couplings):
+        raise UnsupportedError("rigid bodies and couplings of axisymmetric models are not supported",
+                               place=[*deck.rigid_bodies, *deck.couplings][0].where)  # fmt: skip
+    turned = next((b for b in deck.rigid_bodies if b.rotation_node), None)
+    if plane and turned is not None:
+        raise UnsupportedError("ROT NODE of plane models is not supported", place=turned.where,
+                               remedy="give rotations to the REF NODE")  # fmt: skip
     _check_flat(conv)
     if not conv.groups and not deck.sections:
         raise ModelError(

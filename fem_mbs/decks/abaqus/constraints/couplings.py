@@ -25,6 +25,7 @@ def make_coupling(conv: Conversion, table: EquationTable, coupling: Coupling, nu
     name = f"coupling {number}" + (f" {coupling.name}" if coupling.name else "")
     conv.places[name] = coupling.where
     dofs = sorted(set(coupling.dofs))
+    every = {1, 2, 6} if conv.plane else {1, 2, 3, 4, 5, 6}
     if coupling.orientation is not None and (set(dofs) & {1, 2, 3}) not in ({1, 2, 3}, set()):
         axes = axes_at(conv.deck.orientations[coupling.orientation], conv.deck.x[[ref, *nodes]])
         if coupling.kind == "kinematic" and not np.allclose(axes, np.eye(3), atol=1e-12):
@@ -41,7 +42,7 @@ def make_coupling(conv: Conversion, table: EquationTable, coupling: Coupling, nu
             table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where, preferred=free)
         return
     if coupling.kind == "distributing":
-        if conv.deck.of_abaqus and set(dofs) < {1, 2, 3, 4, 5, 6}:
+        if conv.deck.of_abaqus and not set(dofs) >= every:
             raise UnsupportedError(
                 f"a distributing coupling of the directions {', '.join(map(str, dofs))} alone is not supported",
                 place=coupling.where, remedy="couple all six",
@@ -53,7 +54,7 @@ def make_coupling(conv: Conversion, table: EquationTable, coupling: Coupling, nu
                 Effect.DIFFERS,
             )
         weights = _areas(conv, coupling, nodes)
-        components = _of_line(conv, coupling, ref, nodes[weights != 0.0])
+        components = None if conv.plane else _of_line(conv, coupling, ref, nodes[weights != 0.0])
         conv.model.coupling(name, ref, nodes, kind="distributing", weights=weights, components=components)
         return
     keep = nodes[nodes != ref]
@@ -61,8 +62,15 @@ def make_coupling(conv: Conversion, table: EquationTable, coupling: Coupling, nu
         for d in dofs:
             if d <= 3 or conv.rotational[node]:
                 table.depend(node, d - 1, coupling.where)
-    components = None if set(dofs) >= {1, 2, 3, 4, 5, 6} else [COMPONENTS[3][d - 1] for d in dofs]
+    components = None if set(dofs) >= every else [_component(conv, d) for d in dofs if d in every]
+    if components == []:
+        return
     conv.model.coupling(name, ref, keep, kind="rigid", components=components)
+
+
+def _component(conv: Conversion, direction: int) -> str:
+    """Return the name of a direction from 1 in couplings of the model."""
+    return COMPONENTS[2][min(direction, 3) - 1] if conv.plane else COMPONENTS[3][direction - 1]
 
 
 def _of_line(conv: Conversion, coupling: Coupling, ref: int, nodes: np.ndarray) -> list[str] | None:
@@ -157,6 +165,8 @@ def partial_couplings(conv: Conversion) -> dict[int, list[int]]:
         if coupling.kind != "kinematic" or coupling.orientation is not None or used[ref] > 1 or not own:
             continue
         turning = {3 + k for k in range(3) if directions & ({0, 1, 2} - {k})}
-        if len(directions | turning) < 6:
+        if conv.plane:
+            directions, turning = directions & {0, 1, 5}, turning & {5}
+        if len(directions | turning) < (3 if conv.plane else 6):
             found[ref] = sorted(directions | turning)
     return found

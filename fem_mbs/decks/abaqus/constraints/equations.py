@@ -16,7 +16,7 @@ from fem_mbs.decks.abaqus.constraints.couplings import is_mean, make_coupling, p
 from fem_mbs.decks.abaqus.constraints.cyclic import make_sectors
 from fem_mbs.decks.abaqus.constraints.pretension import section_equations
 from fem_mbs.decks.abaqus.constraints.supports import make_supports
-from fem_mbs.decks.abaqus.constraints.table import DIRECTIONS, EquationTable
+from fem_mbs.decks.abaqus.constraints.table import EquationTable, direction_name
 from fem_mbs.decks.abaqus.constraints.ties import make_ties
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.decks.abaqus.time import Timeline
@@ -137,10 +137,11 @@ def _hold_unused(conv: Conversion, table: EquationTable) -> None:
             named[conv.nodes(b.nodes), dof - 1] = True
     for load in (load for step in deck.steps for load in step.cloads):
         named[conv.nodes(load.nodes), load.dof - 1] = True
-    for k in (*range(dim), *(range(3, 6) if partial else ())):
+    turning = (range(5, 6) if conv.plane else range(3, 6)) if partial else ()
+    for k in (*range(dim), *turning):
         idle = np.flatnonzero(alone & ~named[:, k] & ((k < 3) | conv.rotational))
         if idle.size:
-            conv.model.fix(idle, [DIRECTIONS[k]])
+            conv.model.fix(idle, [direction_name(conv, k)])
 
 
 # --- equations and MPCs ----------------------------------------------------------------------------------------------
@@ -202,8 +203,10 @@ def _mpc(conv: Conversion, table: EquationTable, mpc: Mpc) -> None:
     elif kind in ("PIN", "TIE"):
         a, b = nodes[:2]
         turning = kind == "TIE" and conv.rotational[a] and conv.rotational[b]
-        for k in range(6 if turning else 3):
-            table.add([a, b], [k, k], [1.0, -1.0], where)
+        for k in range(
+            6 if turning else 2 if conv.plane else 3
+        ):  # in decks of Abaqus both may be held, or follow others
+            table.add([a, b], [k, k], [1.0, -1.0], where, preferred=not conv.deck.of_abaqus)
     elif kind in ("STRAIGHT", "PLANE"):
         _flat(conv, table, mpc, nodes)
     elif kind == "MEANROT":

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from fem_mbs.decks.abaqus.constraints.free import hold_free_motions
-from fem_mbs.decks.abaqus.constraints.table import DIRECTIONS, EquationTable
+from fem_mbs.decks.abaqus.constraints.table import DIRECTIONS, EquationTable, direction_name
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.decks.abaqus.time import Given, Timeline, courses, is_general
 from fem_mbs.decks.abaqus.vibrations import VIBRATION, shaken_supports
@@ -44,7 +44,7 @@ def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]
             node, dof = np.where(mine, ref, node), np.where(mine, dof + 3, dof)
     exists = conv.used[node] & ((dof < 3) | conv.rotational[node])
     if conv.plane:  # nothing moves across the plane
-        exists &= dof < 2
+        exists &= (dof < 2) | (dof == 5)
     if conv.flat:  # held there as a whole
         exists &= ~np.isin(dof, _ACROSS)
     loose = np.unique(node[~conv.used[node]])
@@ -137,7 +137,7 @@ def make_supports(conv: Conversion, table: EquationTable, timeline: Timeline) ->
             if not mine.any():
                 continue
             if not moves:
-                conv.model.fix(node[mine], [DIRECTIONS[d]])
+                conv.model.fix(node[mine], [direction_name(conv, d)])
             else:
                 _moved(conv, course, node[mine], d, course.factors[mine], number)
         if turned.any():
@@ -276,7 +276,7 @@ def _of_single_steps(
             groups[keys] = group = f"step {deck.steps[i].number}"
             held_nodes, directions = np.divmod(np.array(sorted(keys)), 6)
             for d in np.unique(directions).tolist():
-                conv.model.fix(held_nodes[directions == d], [DIRECTIONS[d]], group=group)
+                conv.model.fix(held_nodes[directions == d], [direction_name(conv, d)], group=group)
         conv.step_supports.setdefault(i, []).append(groups[keys])
     return np.array(alone + ended)
 
@@ -299,6 +299,9 @@ def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> N
             conv.drivers.append(name)
             conv.model.motion(name, mine, DIRECTIONS[dof], function)
             continue
+        if conv.plane:
+            raise UnsupportedError("rotations that are given in plane models are not supported", place=course.where,
+                                   remedy="give displacements, or a moment")  # fmt: skip
         for node in mine.tolist():
             label = f"{name} of node {conv.name_of(node)}"
             owner = conv.model.building.label("Motion", label)
@@ -314,6 +317,11 @@ def _turned(
     for part in (0, 3):
         of = (dofs // 3) * 3 == part
         if not of.any():
+            continue
+        if part and conv.plane:
+            if moves:
+                raise UnsupportedError("rotations that are given in plane models are not supported", place=course.where)
+            conv.model.fix(np.unique(nodes[of]), [direction_name(conv, 5)])
             continue
         if not moves:
             values, counts = np.unique(nodes[of], return_counts=True)
