@@ -465,8 +465,8 @@ def cload(deck: Reading, card: Card) -> None:
         draft.lists["cloads"].append(Cload(nodes, dof, value, amplitude, follower, where(row), imaginary))
 
 
-_BODY = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
-_READ_LOADS = ("GRAV", "CENTRIF", "BX", "BY", "BZ", "PX", "PY", "PZ")
+_BODY = {"R": (1.0, 0.0, 0.0), "X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+_READ_LOADS = ("GRAV", "CENTRIF", "BR", "BX", "BY", "BZ", "PX", "PY", "PZ")
 _OTHER_LOADS = re.compile(
     r"(P|F|R|S|H|HP|FP|RP|BF|ED|PENU|P\d)\d*(NU|FC|CR|CRNU|CRNUM)?|B[XYZ]NU|P[XYZ]NU|EDNOR\d?(NU)?|EDLD|EDSHR|EDTRA|TRSHR|"
     r"TRVEC|TRVECNU|NEWTON|CENT|CORIO|ROTA|ROTDYNF|LOADNU|SBF|BFNU|FDD|WDD|PE|PI|PINU|HPE|HPI|HP[I]?|VP"
@@ -474,7 +474,7 @@ _OTHER_LOADS = re.compile(
 
 
 def dload(deck: Reading, card: Card) -> None:
-    """Read P, P1 to P6, GRAV, CENTRIF, BX, BY, BZ, PX, PY, PZ on elements; other labels are refused."""
+    """Read P, P1 to P6, GRAV, CENTRIF, BX, BY, BZ, BR, PX, PY, PZ on elements; other labels are refused."""
     draft = _inside(deck, card)
     _new(deck, card, "DLOAD")
     amplitude, imaginary = _amplitude(deck, card), _imaginary(card)
@@ -505,7 +505,7 @@ def dload(deck: Reading, card: Card) -> None:
             deck.log.add("entry", f"DLOAD {name}", row)
         else:
             row.fail(
-                f"the load {short(name)} is not known; known are P, P1 to P6, BX, BY, BZ, PX, PY, PZ, GRAV and CENTRIF"
+                f"the load {short(name)} is not known; known are P, P1 to P6, BX, BY, BZ, BR, PX, PY, PZ, GRAV, CENTRIF"
             )
         value = float(v[0]) if len(v) else 0.0
         draft.lists["dloads"].append(

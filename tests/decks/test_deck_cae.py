@@ -327,3 +327,15 @@ def test_matrices(tmp_path):
         K, M = K.toarray(), M.toarray()
     assert M.sum() == pytest.approx(7850.0 * 2e-4)
     assert np.allclose(K, 1e7 * np.array([[1.0, -1.0], [-1.0, 1.0]]), rtol=1e-12)
+
+
+def test_forces_per_volume_of_rings(tmp_path):
+    """BZ along the axis, over the volume of the whole ring; BR is the radial BX."""
+    found = {}
+    for label in ("BR", "BX", "BZ"):
+        deck = square("CAX4", f"*DLOAD\nALL, {label}, 5.\n*NODE PRINT, NSET=ALL\nU\n")
+        deck = deck.replace("*BOUNDARY\n1, 1, 2\n3, 2\n", "*NSET, NSET=ALL\nLOW, HIGH, 4, 5, 6\n*BOUNDARY\nLOW, 1, 2\n")
+        _, (done,) = run(tmp_path / "ring.inp", deck)
+        found[label] = done["reactions"]["force"], prints(done, "U")[1]
+    assert found["BZ"][0][1] == pytest.approx(-5.0 * np.pi, rel=1e-9)  # a cylinder of radius and height 1
+    assert np.array_equal(found["BR"][1], found["BX"][1]) and found["BR"][1].any()

@@ -498,6 +498,11 @@ def _body(conv, plan, names, label, load: Dload, elements, vectors, function) ->
     for group, rows in conv.element_groups(elements):
         section = group.section
         v = of(group.ids[rows])
+        if load.label == "BR" and group.state != "axisymmetric":
+            raise UnsupportedError(f"the load BR acts on axisymmetric elements, not on {group.type}", place=load.where,
+                                   remedy="give BX, BY, BZ")  # fmt: skip
+        if load.label == "BZ" and group.state == "axisymmetric":
+            v = v[:, [0, 2, 1]]  # along their axis, which is y
         if group.kind == "solid":
             scale = density_of(conv, material_of(conv, section.material, section.where)) if gravity else 1.0
             shares = scale * nodal_volumes(group, rows, deck.x)

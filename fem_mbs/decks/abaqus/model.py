@@ -69,6 +69,12 @@ _ONE_POINT_PLANE = (
     "taken with full integration; where few elements bend across a section, this is too stiff: with n square ones in "
     "plane stress by the part .35/n^2, with hourglass control less"
 )
+#: Of elements of first order with all their points, in decks of Abaqus.
+_AT_POINTS = (
+    "every point has its own change of volume; Abaqus takes the mean of the element, which is softer where Poisson's "
+    "ratio is near .5, and a little where few elements bend"
+)
+_VOLUME = ("C3D8", "CPE4", "CAX4")
 #: Of thin shells, which take no shear across.
 _THIN = "taken as a shell with transverse shear; thick shells are softer so"
 _BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
@@ -452,6 +458,8 @@ def find_groups(conv: Conversion) -> None:
             conv.note(f"{block.type}: {_ONE_POINT}", Effect.DIFFERS)
         if kind[0] == "solid" and block.shape[-1] == "4" and block.family in STATES and "R" in block.type:
             conv.note(f"{block.type}: {_ONE_POINT_PLANE}", Effect.DIFFERS)
+        if deck.of_abaqus and block.type in _VOLUME:
+            conv.note(f"{block.type}: {_AT_POINTS}", Effect.DIFFERS)
         if block.type in ("STRI3", "STRI65") or block.type.endswith("R5"):
             conv.note(f"{block.type}: {_THIN}", Effect.DIFFERS)
         for letter, what in _VARIANTS.items() if kind[0] == "solid" else ():
