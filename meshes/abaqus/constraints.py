@@ -281,7 +281,8 @@ def tie(deck: Reading, card: Card) -> None:
         return
     card.choice("TYPE", {"SURFACE": None, "NODE": None}, None)  # nodes follow faces in both, and need not match them
     tolerance = card.number("POSITION TOLERANCE", np.nan)
-    adjust = card.get("ADJUST", "YES") != "NO"
+    adjust, free = card.get("ADJUST", "YES") != "NO", card.flag("NO ROTATION")
+    card.flag("NO THICKNESS")
     name = card.get("NAME", "")
     for row, fields in card.rows():
         if len(fields) < 2:
@@ -292,7 +293,7 @@ def tie(deck: Reading, card: Card) -> None:
         if cyclic:
             deck.cyclic_ties.append(CyclicTie(name, slave, master, near, where(card)))
         else:
-            deck.ties.append(Tie(name, slave, master, near, adjust, where(card)))
+            deck.ties.append(Tie(name, slave, master, near, adjust, where(card), free))
 
 
 def cyclic_symmetry_model(deck: Reading, card: Card) -> None:

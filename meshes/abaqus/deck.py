@@ -188,7 +188,9 @@ class Layer:
 class ShellSection(_Frozen):
     """thickness with offset (of the reference surface in parts of the thickness towards the normal: 0.5 is the positive
     face); layers of a composite, then material is None and thickness their sum; nodal:
-    `Deck.nodal_thickness` counts where it is given."""
+    `Deck.nodal_thickness` counts where it is given; stiffness (6, 6) of forces and moments 11, 22, 12 against strains
+    and curvatures, which stands for a material, with density per area; shear: stiffness (11, 22) across, None where not
+    given."""
 
     elset: str
     elements: np.ndarray
@@ -199,6 +201,9 @@ class ShellSection(_Frozen):
     layers: tuple[Layer, ...]
     nodal: bool
     where: str
+    stiffness: np.ndarray | None = None
+    density: float = 0.0
+    shear: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,7 +375,8 @@ class Coupling(_Frozen):
 
 @dataclass(frozen=True)
 class Tie:
-    """The surface ``slave`` is glued to ``master``; tolerance None: the program's own; adjust: move slaves first."""
+    """The surface ``slave`` is glued to ``master``; tolerance None: the program's own; adjust: move slaves first;
+    free_rotation: rotations are not tied."""
 
     name: str
     slave: str
@@ -378,6 +384,7 @@ class Tie:
     tolerance: float | None
     adjust: bool
     where: str
+    free_rotation: bool = False
 
 
 @dataclass(frozen=True)

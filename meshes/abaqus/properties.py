@@ -5,7 +5,7 @@ Data lines after the Abaqus Keywords Guide and the CalculiX 2.21 manual, chapter
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -334,9 +334,10 @@ def beam_section(deck: Reading, card: Card) -> None:
     density_ = card.number("DENSITY", np.nan) if general else np.nan
     if density_ < 0.0:
         card.fail(f"DENSITY={density_:g}; give 0 or more")
-    if general:
-        if card.number("POISSON", 0.0):
-            deck.log.add("parameter", f"{card.keyword}, POISSON", card, reason="the section keeps its size")
+    _keeps_size(deck, card)
+    if card.has("LUMPED"):
+        card.get("LUMPED")
+        deck.log.add("parameter", f"{card.keyword}, LUMPED", card, Effect.DIFFERS, "masses of beams are consistent")
     rows = list(card.rows(blank=True))
     while rows and not any(rows[-1][1]):
         rows.pop()
@@ -393,9 +394,25 @@ def beam_section(deck: Reading, card: Card) -> None:
     )
 
 
+def _keeps_size(deck: Reading, card: Card) -> None:
+    """Note POISSON of a section, by which its size changes with its strain in steps with NLGEOM."""
+    if card.number("POISSON", 0.0):
+        deck.log.add(
+            "parameter", f"{card.keyword}, POISSON", card, Effect.DIFFERS,
+            "the section keeps its size in steps with NLGEOM",
+        )  # fmt: skip
+
+
+#: Parameters of shells that change no result, or concern elements of other families.
+_OF_SHELLS = ("CONTROLS", "LAYUP", "SECTION INTEGRATION", "STACK DIRECTION", "TEMPERATURE", "THICKNESS MODULUS")
+
+
 def shell_section(deck: Reading, card: Card) -> None:
-    """Read thickness or layers of shells."""
+    """Read thickness or layers of shells; SYMMETRIC layers are followed by their mirror image."""
     name, ids = _members(deck, card, ("shell", "continuum shell", "plane stress", *_LEAVES))
+    for passed in _OF_SHELLS:
+        card.get(passed)
+    _keeps_size(deck, card)
     offset = card.get("OFFSET", "0")
     sides = {"SPOS": 0.5, "SNEG": -0.5}
     shift = sides[offset] if offset in sides else card.number("OFFSET", 0.0)
@@ -419,6 +436,8 @@ def shell_section(deck: Reading, card: Card) -> None:
                 deck.log.add("entry", f"{card.keyword}, integration points", row, Effect.NONE)
             deck.surplus(row, fields, 4, Effect.NONE)
             layers.append(Layer(t, deck.refer(row, "material", label(fields[2])), local, angle))
+        if card.flag("SYMMETRIC"):
+            layers += layers[::-1]
         material_name, t = None, sum(layer.thickness for layer in layers)
     else:
         material_name, t = _material_of(deck, card), _thickness(*rows[0])
@@ -429,13 +448,54 @@ def shell_section(deck: Reading, card: Card) -> None:
 
 
 def shell_general_section(deck: Reading, card: Card) -> None:
-    """Read shells with a MATERIAL or COMPOSITE; a stiffness of its own is refused."""
+    """Read shells with a MATERIAL, COMPOSITE, or a stiffness of their own; USER is refused."""
     if card.has("MATERIAL") or card.has("COMPOSITE"):
         shell_section(deck, card)
         return
-    deck.cover(card.keyword, deck.mesh.elset(card, card.need("ELSET")))
-    card.taken.update(card.params)
-    deck.log.add("keyword", card.keyword, card, reason="the stiffness of the section is not read; give MATERIAL")
+    if card.flag("USER"):
+        deck.cover(card.keyword, deck.mesh.elset(card, card.need("ELSET")))
+        card.taken.update(card.params)
+        deck.log.add("keyword", card.keyword, card, reason="a subroutine gives the stiffness of the section")
+        return
+    name, ids = _members(deck, card, ("shell", "continuum shell", *_LEAVES))
+    orient, density_ = _orientation_of(deck, card), card.number("DENSITY", 0.0)
+    if density_ < 0.0:
+        card.fail(f"DENSITY={density_:g}; give 0 or more")
+    _keeps_size(deck, card)
+    flat: list[float] = []
+    last: Card | Row = card
+    for row, fields in card.rows(blank=True):
+        if len(flat) < 21:
+            flat += row.numbers([f or "0" for f in fields], "a stiffness", 1, 8)
+            last = row
+        elif any(fields):
+            deck.log.add("entry", f"{card.keyword}, lines after the stiffness", row)
+    if len(flat) != 21:
+        last.fail(f"{len(flat)} numbers; give the 21 of the upper triangle of the stiffness, column by column")
+    stiffness = np.zeros((6, 6))
+    columns, rows = np.tril_indices(6)
+    stiffness[rows, columns] = stiffness[columns, rows] = flat
+    size = np.sqrt(np.abs(np.diag(stiffness)))
+    if not (np.diag(stiffness) > 0.0).all() or not np.linalg.eigvalsh(stiffness / np.outer(size, size))[0] > 0.0:
+        last.fail("the stiffness of the section is not positive definite")
+    thickness = float(np.sqrt(12.0 * stiffness[3, 3] / stiffness[0, 0]))
+    deck.sections.append(
+        ShellSection(name, ids, None, thickness, 0.0, orient, (), False, where(card), stiffness, density_)
+    )
+
+
+def transverse_shear(deck: Reading, card: Card) -> None:
+    """Read the stiffness across of the shells whose section stands before; beams and layers are refused."""
+    section = deck.sections[-1] if deck.sections else None
+    row, fields = deck.only_line(card, "K11, K22 (and K12)")
+    values = row.numbers(fields, "a stiffness", 1, 3)
+    if not isinstance(section, ShellSection) or section.layers:
+        deck.log.add("keyword", card.keyword, card, reason="it is read after shells of one material or stiffness")
+        return
+    k11, k22, k12 = [*values, *[values[0], 0.0][len(values) - 1 :]]
+    if min(k11, k22) <= 0.0 or k12:
+        row.fail("give a positive K11 and K22, and no K12")
+    deck.sections[-1] = replace(section, shear=(k11, k22))
 
 
 def _is_number(text: str) -> bool:
@@ -457,6 +517,8 @@ def membrane_section(deck: Reading, card: Card) -> None:
     """Read the thickness of membranes."""
     if card.number("OFFSET", 0.0):
         card.fail("OFFSET of membranes is not read; move their nodes")
+    _keeps_size(deck, card)
+    card.get("CONTROLS")
     name, ids = _members(deck, card, ("membrane", "shell"))
     row, fields = deck.only_line(card, "the thickness")
     deck.surplus(row, fields, 1)
@@ -703,6 +765,7 @@ PROPERTY_KEYWORDS = {
     "CONNECTOR ELASTICITY": connector_elasticity,
     "CONNECTOR DAMPING": connector_damping,
     "SHELL GENERAL SECTION": shell_general_section,
+    "TRANSVERSE SHEAR STIFFNESS": transverse_shear,
     "GAP": section_not_used,
     "MASS": mass,
     "ROTARY INERTIA": rotary_inertia,

@@ -65,6 +65,7 @@ _HARMLESS = (
     "FILE OUTPUT", "ENERGY PRINT", "ENERGY FILE", "ENERGY OUTPUT", "INTEGRATED OUTPUT", "MONITOR", "PRINT",
     "MODAL PRINT", "MODAL FILE", "MODAL OUTPUT", "SECTION FILE", "EL FILE FORMAT", "WAVEFRONT MINIMIZATION",
     "VALUES AT INFINITY", "CONTROLS", "DIAGNOSTICS", "INCREMENTATION OUTPUT", "NODE RESPONSE", "SECTION POINTS",
+    "BULK VISCOSITY",
 )  # fmt: skip
 # Not used, without effect on the answer by themselves: properties of contact, constants of radiation and of gravity
 # between masses.  What asks for them is not used either, and says so.
@@ -108,7 +109,7 @@ _NOT_USED = {
     "IMPERFECTION": "nodes stay where *NODE gives them",
     "HOURGLASS STIFFNESS": "elements have no control of hourglass modes",
     **dict.fromkeys(
-        ("TRANSVERSE SHEAR STIFFNESS", "BEAM SECTION OFFSET", "STIFFNESS", "NONSTRUCTURAL MASS"),
+        ("BEAM SECTION OFFSET", "STIFFNESS", "NONSTRUCTURAL MASS"),
         "sections have what their own keyword gives",
     ),
     **dict.fromkeys(
@@ -124,13 +125,19 @@ _NOT_USED = {
     **dict.fromkeys(("EMBEDDED ELEMENT", "REBAR", "REBAR LAYER"), "embedded elements are not computed"),
     "SHELL TO SOLID COUPLING": "edges of shells are not coupled to faces of solids",
     **dict.fromkeys(
-        ("MATRIX ASSEMBLE", "MATRIX INPUT", "MATRIX OUTPUT", "ELEMENT MATRIX OUTPUT"), "matrices are not exchanged"
+        ("MATRIX ASSEMBLE", "MATRIX INPUT"), "matrices are not exchanged"
     ),
     **dict.fromkeys(("ADAPTIVE MESH", "REFINE MESH", "USE REFINED MESH"), "the mesh stays as it is"),
     "INITIAL STRAIN INCREASE": "initial strains are not computed",
     **dict.fromkeys(("PARTICIPATION", "FREQUENCY RANGE"), "the keyword is not read"),
 }  # fmt: skip
-_HARMLESS_PARAMETERS = ("NAME", "UNSYMM", "CONVERTSDI", "EXTRAPOLATION", "SOLVER", "INTERNAL", "HEADING")
+# Requests of files that are not written, which changes no other result: why.
+_NOT_WRITTEN = {
+    "ELEMENT MATRIX OUTPUT": "matrices of elements are not written",
+    "MATRIX OUTPUT": "matrices have files of the form of this program",
+    "DESIGN PARAMETER": "sensitivities are not computed",
+}
+_HARMLESS_PARAMETERS = ("NAME", "UNSYMM", "DSA", "CONVERTSDI", "EXTRAPOLATION", "SOLVER", "INTERNAL", "HEADING")
 # Without these the deck is not whole: it must be written in another way.
 _REFUSED = {
     "NMAP": "mapped coordinates are not read; write the nodes out as *NODE",
@@ -139,9 +146,10 @@ _REFUSED = {
 
 _OF_MESH = (*_MESH_KEYWORDS, *GENERATION_KEYWORDS, *ASSEMBLY_KEYWORDS)
 _HANDLERS = {**PROPERTY_KEYWORDS, **MATERIAL_KEYWORDS, **CONSTRAINT_KEYWORDS, **STEP_KEYWORDS}
-_ALL = (*_HANDLERS, *_OF_MESH, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_REFUSED)
+_ALL = (*_HANDLERS, *_OF_MESH, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_NOT_WRITTEN, *_REFUSED)
 _KNOWN = {name.replace(" ", ""): name for name in _ALL}
 _KNOWN |= {"PRE-TENSIONSECTION": "PRE-TENSION SECTION", "ELPRINT": "EL PRINT", "ELEMENTPRINT": "EL PRINT"}
+_KNOWN |= {"MODALDYNAMICS": "MODAL DYNAMIC"}  # CalculiX reads so many letters of it
 _KNOWN |= {"ELEMENTFILE": "EL FILE", "ELFILE": "EL FILE", "ELOUTPUT": "ELEMENT OUTPUT", "RIGIDBODY": "RIGID BODY"}
 
 
@@ -166,6 +174,7 @@ def keywords() -> list[Word]:
     found += [_word(name, handler) for name, handler in _HANDLERS.items()]
     found += [Word(name, Use.PASSED, "output, and the conduct of the other program") for name in _HARMLESS]
     found += [Word(name, Use.PASSED, "definitions that nothing uses without contact or heat") for name in _DEFINITIONS]
+    found += [Word(name, Use.PASSED, text) for name, text in _NOT_WRITTEN.items()]
     found += [Word(name, Use.REFUSED, text) for name, text in _NOT_USED.items()]
     return found + [Word(name, Use.STOPPED, text) for name, text in _REFUSED.items()]
 
@@ -383,8 +392,10 @@ def read_deck(path: str | Path) -> Deck:
             reading.section_cards += [card] * (len(reading.sections) - before)
         elif card.keyword not in _MESH_KEYWORDS:
             passed = card.keyword in (*_HARMLESS, *_DEFINITIONS)
-            reason = "" if passed else _NOT_USED.get(card.keyword, "the keyword is not known")
+            reason = "" if passed else {**_NOT_USED, **_NOT_WRITTEN}.get(card.keyword, "the keyword is not known")
             effect = Effect.NONE if passed else Effect.DROPPED
+            if card.keyword in _NOT_WRITTEN or (card.keyword == "DESIGN RESPONSE" and reading.step is not None):
+                effect, reason = Effect.NONE, _NOT_WRITTEN.get(card.keyword, "sensitivities are not computed")
             reading.log.add("keyword", card.keyword, card, effect, reason)
             continue
         for name in card.params:

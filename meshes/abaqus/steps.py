@@ -50,6 +50,7 @@ class StepDraft:
             self.card.fail("the step has no procedure; add *STATIC, *FREQUENCY, *BUCKLE, *DYNAMIC ...")
         if not self.values["amplitude"]:
             at_once = self.procedure.keyword in ("DYNAMIC", "MODAL DYNAMIC", "STEADY STATE DYNAMICS")
+            at_once &= self.procedure.get("APPLICATION", "") != "QUASI-STATIC"
             self.values["amplitude"] = "STEP" if at_once else "RAMP"
         lists: dict[str, Any] = {k: tuple(v) for k, v in self.lists.items()}
         return DeckStep(
@@ -101,6 +102,8 @@ def _inside(deck: Reading, card: Card) -> StepDraft:
 # Parameters of procedures that concern the conduct of the other program, or fields that are not there.
 _HARMLESS = (
     "SOLVER", "STORAGE", "EIGENSOLVER", "NORMALIZATION", "HAFTOL", "NOHAF", "GLOBAL", "ACOUSTICCOUPLING", "SIM",
+    "DIRECTUSERCONTROL", "ELEMENTBYELEMENT", "FIXEDTIMEINCREMENTATION", "IMPROVEDDTMETHOD", "SCALEFACTOR", "INITIAL",
+    "PROPERTYEVALUATION", "UNSYMM", "FULLYPLASTIC",
 )  # fmt: skip
 
 
@@ -131,6 +134,11 @@ def procedure(deck: Reading, card: Card) -> None:
         for extra, _ in rows[1:]:
             extra.fail("the procedure has one data line")
         COMPUTED[card.keyword](card, row, fields, values)
+        if card.keyword == "DYNAMIC" and values["alpha"] < -0.3 and card.has("APPLICATION"):
+            deck.log.add(
+                "parameter", f"DYNAMIC, APPLICATION={card.get('APPLICATION')}", card, Effect.DIFFERS,
+                "the rule is that of HHT with most damping, alpha = -1/3",
+            )  # fmt: skip
         deck.surplus(row, fields, *_surplus(card, row, fields))
     values["options"] = {k: v or "" for k, v in card.params.items() if k not in card.taken}
     for name in values["options"]:
@@ -183,6 +191,10 @@ def _static(card: Card, row: Row, fields: list[str], values: dict) -> None:
     _times(card, row, fields, values)
 
 
+#: Values of APPLICATION of motions in time: all but the first damp, the last one most.
+_APPLICATIONS = ("TRANSIENTFIDELITY", "MODERATEDISSIPATION", "QUASI-STATIC")
+
+
 def _dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
     """Read increments and ALPHA of motions in time."""
     _times(card, row, fields, values)
@@ -192,11 +204,12 @@ def _dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
     if not -1 / 3 - 1e-9 <= alpha <= 0:
         card.fail(f"ALPHA={alpha:g}; give -1/3 to 0")
     values["alpha"] = alpha
+    card.get("INITIAL")  # whether accelerations are computed at the beginning
     application = card.get("APPLICATION", "TRANSIENT FIDELITY").replace(" ", "")
+    if application not in _APPLICATIONS:
+        card.fail(f"APPLICATION={application} is not known; known are {', '.join(_APPLICATIONS)}")
     if application != "TRANSIENTFIDELITY":
-        card.fail(f"APPLICATION={application} is not read; give TRANSIENT FIDELITY, or ALPHA")
-    if label(card.params.get("INITIAL") or "") == "YES":
-        card.taken.add("INITIAL")
+        values["alpha"] = -1.0 / 3.0
 
 
 def _modal_dynamic(card: Card, row: Row, fields: list[str], values: dict) -> None:
@@ -320,18 +333,23 @@ def substructure_matrix_output(deck: Reading, card: Card) -> None:
         card.get(name)
 
 
+def _matrices(card: Card, row: Row, fields: list[str], values: dict) -> None:
+    """Write the matrices of mass, damping and stiffness of the model to a file of its own form."""
+    for name in ("STIFFNESS", "MASS", "VISCOUS DAMPING", "STRUCTURAL DAMPING", "LOAD", "ELEMENT BY ELEMENT"):
+        card.flag(name)
+
+
 #: Procedures that the model computes -> what reads their line.
 COMPUTED = {
     "STATIC": _static, "DYNAMIC": _dynamic, "FREQUENCY": _frequency, "BUCKLE": _buckle, "COMPLEX FREQUENCY": _complex,
-    "STEADY STATE DYNAMICS": _steady, "MODAL DYNAMIC": _modal_dynamic,
+    "STEADY STATE DYNAMICS": _steady, "MODAL DYNAMIC": _modal_dynamic, "MATRIX GENERATE": _matrices,
     "SUBSTRUCTURE GENERATE": _substructure,
 }  # fmt: skip
 PROCEDURES = (
     *COMPUTED, "HEAT TRANSFER", "VISCO", "SENSITIVITY",
-    "COUPLED TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT", "ELECTROMAGNETICS", "CFD", "GREEN",
-    "CRACK PROPAGATION", "FEASIBLE DIRECTION", "RANDOM RESPONSE",
-    "RESPONSE SPECTRUM", "MODAL DYNAMICS", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
-    "MATRIX GENERATE",
+    "COUPLED TEMPERATURE-DISPLACEMENT", "DYNAMIC TEMPERATURE-DISPLACEMENT", "UNCOUPLED TEMPERATURE-DISPLACEMENT",
+    "ELECTROMAGNETICS", "CFD", "GREEN", "CRACK PROPAGATION", "FEASIBLE DIRECTION",
+    "RANDOM RESPONSE", "RESPONSE SPECTRUM", "ROBUST DESIGN", "STEADY STATE TRANSPORT", "NO ANALYSIS",
 )  # fmt: skip
 
 
@@ -404,7 +422,9 @@ def base_motion(deck: Reading, card: Card) -> None:
     dof = card.count("DOF", 0)
     if not 1 <= dof <= 3:
         card.fail(f"DOF={dof}; give a direction from 1 to 3")
-    kind = card.choice("TYPE", {"DISPLACEMENT": "DISPLACEMENT", "ACCELERATION": "ACCELERATION"}, "ACCELERATION")
+    kind = card.choice(
+        "TYPE", {"DISPLACEMENT": "DISPLACEMENT", "VELOCITY": "VELOCITY", "ACCELERATION": "ACCELERATION"}, "ACCELERATION"
+    )
     name = deck.refer(card, "amplitude", card.need("AMPLITUDE"))
     draft.lists["base_motions"].append(BaseMotion(dof, name, kind, where(card)))
 
@@ -485,8 +505,8 @@ def cload(deck: Reading, card: Card) -> None:
         draft.lists["cloads"].append(Cload(nodes, dof, value, amplitude, follower, where(row), imaginary))
 
 
-_BODY = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
-_READ_LOADS = ("GRAV", "CENTRIF", "BX", "BY", "BZ", "PX", "PY", "PZ")
+_BODY = {"R": (1.0, 0.0, 0.0), "X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+_READ_LOADS = ("GRAV", "CENTRIF", "BR", "BX", "BY", "BZ", "PX", "PY", "PZ")
 _OTHER_LOADS = re.compile(
     r"(P|F|R|S|H|HP|FP|RP|BF|ED|PENU|P\d)\d*(NU|FC|CR|CRNU|CRNUM)?|B[XYZ]NU|P[XYZ]NU|EDNOR\d?(NU)?|EDLD|EDSHR|EDTRA|TRSHR|"
     r"TRVEC|TRVECNU|NEWTON|CENT|CORIO|ROTA|ROTDYNF|LOADNU|SBF|BFNU|FDD|WDD|PE|PI|PINU|HPE|HPI|HP[I]?|VP"
@@ -494,7 +514,7 @@ _OTHER_LOADS = re.compile(
 
 
 def dload(deck: Reading, card: Card) -> None:
-    """Read P, P1 to P6, GRAV, CENTRIF, BX, BY, BZ, PX, PY, PZ on elements; other labels are refused."""
+    """Read P, P1 to P6, GRAV, CENTRIF, BX, BY, BZ, BR, PX, PY, PZ on elements; other labels are refused."""
     draft = _inside(deck, card)
     _new(deck, card, "DLOAD")
     amplitude, imaginary = _amplitude(deck, card), _imaginary(card)
@@ -525,7 +545,7 @@ def dload(deck: Reading, card: Card) -> None:
             deck.log.add("entry", f"DLOAD {name}", row)
         else:
             row.fail(
-                f"the load {short(name)} is not known; known are P, P1 to P6, BX, BY, BZ, PX, PY, PZ, GRAV and CENTRIF"
+                f"the load {short(name)} is not known; known are P, P1 to P6, BX, BY, BZ, BR, PX, PY, PZ, GRAV, CENTRIF"
             )
         value = float(v[0]) if len(v) else 0.0
         draft.lists["dloads"].append(
@@ -542,7 +562,7 @@ def _direction(row: Row, v: np.ndarray, start: int) -> np.ndarray:
 
 
 def dsload(deck: Reading, card: Card) -> None:
-    """Read P, TRVEC and TRSHR on surfaces; other labels are refused."""
+    """Read P, TRVEC and TRSHR on surfaces, EDNOR and EDLD on edges of shells; other labels are refused."""
     draft = _inside(deck, card)
     _new(deck, card, "DSLOAD")
     amplitude, follows, imaginary = _amplitude(deck, card), _follows(card), _imaginary(card)
@@ -552,14 +572,14 @@ def dsload(deck: Reading, card: Card) -> None:
         surface = deck.mesh.surface(row, label(fields[0]))
         name = label(fields[1])
         if not _OTHER_LOADS.fullmatch(name):
-            row.fail(f"the load {short(name)} is not known; known are P, TRVEC and TRSHR")
+            row.fail(f"the load {short(name)} is not known; known are P, TRVEC, TRSHR, EDNOR and EDLD")
         direction = np.zeros(3)
         value = row.number(fields, 2, "value", 0.0 if name.endswith("NU") else None)
-        if name == "P":
+        if name in ("P", "EDNOR"):
             deck.surplus(row, fields, 3)
-        if name in ("TRVEC", "TRSHR"):
+        if name in ("TRVEC", "TRSHR", "EDLD"):
             direction = _direction(row, np.array(row.numbers(fields[2:], "a load")), 1)
-        elif name != "P":
+        elif name not in ("P", "EDNOR"):
             deck.log.add("entry", f"DSLOAD {name}", row)
         load = Dsload(surface, name, value, direction, amplitude, where(row), follows, imaginary)
         draft.lists["dsloads"].append(load)

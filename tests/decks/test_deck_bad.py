@@ -103,9 +103,6 @@ BAD = {
     "crooked plane": (
         block("*MPC\nPLANE, 1, 2, 4, 7\n"), "PLANE, 1", "does not lie on the plane of the first 3 nodes",
     ),
-    "velocity": (
-        block(steps=step("*STATIC\n*BOUNDARY, TYPE=VELOCITY\nTIP, 1, 1, 2.\n")), "TIP, 1, 1, 2.", "TYPE=VELOCITY",
-    ),
     "a node twice in a truss": (TRUSS.replace("1, 1, 2", "1, 1, 1"), "1, 1, 1\n", "element 1 has node 1 twice"),
     "beside the plane": (
         PLANE.replace("3, 1., 1.", "3, 1., 1., .5"), "1, 1, 2, 3, 4", "node 3 of plane element 1 has z = 0.5",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from deck_text import prints, run
+from scipy.sparse import csr_matrix
 
-from fem_mbs.decks.abaqus.run import convert
+from fem_mbs.decks.abaqus.run import convert, run_deck
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.reader import read_deck
 from fem_mbs.meshes.vocabulary import Effect
@@ -285,3 +286,56 @@ def test_connectors_that_are_refused_by_name(tmp_path, case):
     (tmp_path / "c.inp").write_text(connected(types, laws, PULL, x2="0., 0., 0."))
     with pytest.raises((UnsupportedError, ModelError), match=told):
         convert(read_deck(tmp_path / "c.inp"))
+
+
+def pulled(loads, steps=""):
+    """A square of plane elements with loads and without supports; ``steps`` after the first."""
+    text = square("CPS4", loads).replace("*BOUNDARY\n1, 1, 2\n3, 2\n", "")
+    return text.replace("*SURFACE, NAME=BOTTOM", "*DENSITY\n7850.\n*SURFACE, NAME=BOTTOM", 1) + steps
+
+
+def test_free_motions_without_load_are_held(tmp_path):
+    """A square that edges pull has its strains, as Abaqus computes beside a warning; its modes stay free."""
+    loads = "*DSLOAD\nRIGHT, P, -2e8\nLEFT, P, -2e8\n*NODE PRINT, NSET=HIGH\nU\n"
+    modes = "*STEP, PERTURBATION\n*FREQUENCY\n4\n*END STEP\n"
+    converted, (done, free) = run(tmp_path / "free.inp", pulled(loads, modes))
+    _, u = prints(done, "U")
+    assert u[2, 0] - u[0, 0] == pytest.approx(1e-3, rel=1e-9) and np.allclose(u[:, 1] - u[0, 1], 0.0, atol=1e-12)
+    told = [n for n in converted.notes if "against 3 motions of rigid bodies" in n.text]
+    assert told and told[0].effect is Effect.DIFFERS
+    frequencies = np.array(free["frequencies_hz"])
+    assert (np.abs(frequencies[:3]) < 1e-3 * frequencies[3]).all()
+
+
+def test_free_motions_with_a_load_are_refused(tmp_path):
+    (tmp_path / "pushed.inp").write_text(pulled("*DSLOAD\nRIGHT, P, -2e8\n"))
+    with pytest.raises(ModelError, match="its loads push it where nothing holds it"):
+        run_deck(tmp_path / "pushed.inp", tmp_path / "out")
+
+
+def test_matrices(tmp_path):
+    """*MATRIX GENERATE: the stiffness of a bar between its free ends, and its mass."""
+    deck = (
+        "*NODE\n1, 0., 0., 0.\n2, 2., 0., 0.\n*ELEMENT, TYPE=T3D2, ELSET=T\n1, 1, 2\n*SOLID SECTION, ELSET=T, "
+        "MATERIAL=M\n1e-4\n*MATERIAL, NAME=M\n*ELASTIC\n2e11, .3\n*DENSITY\n7850.\n*BOUNDARY\n1, 2, 3\n2, 2, 3\n"
+        "*STEP\n*MATRIX GENERATE, STIFFNESS, MASS\n*MATRIX OUTPUT, STIFFNESS, MASS\n*BOUNDARY\n1, 1\n*END STEP\n"
+    )
+    (tmp_path / "bar.inp").write_text(deck)
+    run_deck(tmp_path / "bar.inp", tmp_path / "out")
+    with np.load(tmp_path / "out" / "matrices_step_1.npz") as found:
+        K, M = (csr_matrix(tuple(found[f"{k}_{part}"] for part in ("data", "indices", "indptr"))) for k in "KM")
+        K, M = K.toarray(), M.toarray()
+    assert M.sum() == pytest.approx(7850.0 * 2e-4)
+    assert np.allclose(K, 1e7 * np.array([[1.0, -1.0], [-1.0, 1.0]]), rtol=1e-12)
+
+
+def test_forces_per_volume_of_rings(tmp_path):
+    """BZ along the axis, over the volume of the whole ring; BR is the radial BX."""
+    found = {}
+    for label in ("BR", "BX", "BZ"):
+        deck = square("CAX4", f"*DLOAD\nALL, {label}, 5.\n*NODE PRINT, NSET=ALL\nU\n")
+        deck = deck.replace("*BOUNDARY\n1, 1, 2\n3, 2\n", "*NSET, NSET=ALL\nLOW, HIGH, 4, 5, 6\n*BOUNDARY\nLOW, 1, 2\n")
+        _, (done,) = run(tmp_path / "ring.inp", deck)
+        found[label] = done["reactions"]["force"], prints(done, "U")[1]
+    assert found["BZ"][0][1] == pytest.approx(-5.0 * np.pi, rel=1e-9)  # a cylinder of radius and height 1
+    assert np.array_equal(found["BR"][1], found["BX"][1]) and found["BR"][1].any()

@@ -267,3 +267,26 @@ def test_a_mean_that_is_held(tmp_path):
     text += "*ELEMENT, TYPE=DCOUP3D, ELSET=D\n101, 101\n*DISTRIBUTING COUPLING, ELSET=D\nTOP, 1.\n"
     _, (done,) = run(tmp_path / "d.inp", text, step("*STATIC\n*BOUNDARY\n101, 1, 2\n101, 3, 3, .02\n" + WATCHED))
     assert prints(done, "RF")[1][0] == pytest.approx([0.0, 0.0, 1000.0 / 2.0 * 0.02], abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["*KINEMATIC\n1, 2\n6, 6\n", "*DISTRIBUTING\n"])
+def test_couplings_of_the_plane(tmp_path, kind):
+    """A slender strip in plane stress bends under a moment and a force at the node to which its end is coupled."""
+    n, height, length = 20, 0.1, 2.0
+    nodes = [f"{1 + 3 * i + j}, {length * i / n}, {height * (0.5 * j - 0.5)}" for i in range(n + 1) for j in range(3)]
+    mids = [f"{201 + 2 * i + j}, {length * (i + 0.5) / n}, {height * (j - 0.5)}" for i in range(n) for j in range(2)]
+    cells = [f"{i + 1}, {3 * i + 1}, {3 * i + 4}, {3 * i + 6}, {3 * i + 3}, {201 + 2 * i}, {3 * i + 5}, {202 + 2 * i}, "
+             f"{3 * i + 2}" for i in range(n)]  # fmt: skip
+    deck = (
+        "*NODE\n" + "\n".join((*nodes, *mids, "999, 2.5, 0.")) + "\n*ELEMENT, TYPE=CPS8R, ELSET=E\n" + "\n".join(cells)
+        + "\n*SOLID SECTION, ELSET=E, MATERIAL=M\n.01\n*MATERIAL, NAME=M\n*ELASTIC\n2e11, 0.\n"
+        f"*SURFACE, NAME=END\n{n}, S2\n*COUPLING, CONSTRAINT NAME=C, REF NODE=999, SURFACE=END\n{kind}"
+        "*BOUNDARY\n1, 1, 2\n2, 1, 2\n3, 1, 2\n*STEP\n*STATIC\n*CLOAD\n999, 2, 10.\n999, 6, 7.\n"
+        "*NSET, NSET=REF\n999\n*NODE PRINT, NSET=REF\nU\n*END STEP\n"
+    )  # fmt: skip
+    _, (done,) = run(tmp_path / "plane.inp", deck)
+    EI = 2e11 * 0.01 * height**3 / 12.0
+    moment = 7.0 + 10.0 * 0.5  # at the end of the strip
+    turn = moment * length / EI + 10.0 * length**2 / (2.0 * EI)
+    tip = moment * length**2 / (2.0 * EI) + 10.0 * length**3 / (3.0 * EI)
+    assert prints(done, "U")[1][0, 1] == pytest.approx(tip + 0.5 * turn, rel=2e-3)

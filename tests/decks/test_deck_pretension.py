@@ -115,7 +115,6 @@ BAD = {
         cubes("*PRE-TENSION SECTION, NODE=99\n", step(TENSION)), "give either SURFACE=... or ELEMENT=...",
     ),
     "no normal": (cubes(SECTION + "0., 0., 0.\n", step(TENSION)), "the normal has no length"),
-    "FIXED at first": (cubes(SECTION, step(ALONG), faces=face_of(False)), "what the step before has reached"),
     "FIXED in DYNAMIC": (
         cubes(SECTION, step(TENSION) + step("*DYNAMIC\n.1, 1.\n*BOUNDARY, FIXED\n99, 1\n"), faces=face_of(False)),
         "FIXED supports in DYNAMIC are not supported",

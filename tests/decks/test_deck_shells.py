@@ -9,6 +9,7 @@ from scipy.integrate import solve_bvp
 
 from fem_mbs.decks.abaqus.compare import compare_deck
 from fem_mbs.decks.abaqus.run import convert
+from fem_mbs.decks.abaqus.shells import equivalent_layers
 from fem_mbs.errors import InputError
 from fem_mbs.meshes.abaqus.reader import read_deck
 
@@ -283,3 +284,38 @@ def test_shells_that_lock_are_not_compared(tmp_path, kind, status):
     path.with_suffix(".dat").write_text(head)
     (row,) = (r for r in compare_deck(path) if r.quantity == "U")
     assert row.status == status and row.difference > 0.5
+
+
+def test_layers_that_have_a_stiffness():
+    """Integrals over three layers of equal and unequal stiffness above and below are the forces and moments."""
+    A = np.array([[8.0, 2.0, 0.5], [2.0, 9.0, 0.2], [0.5, 0.2, 3.0]])
+    D = np.array([[5.0, 1.0, 0.1], [1.0, 2.0, 0.3], [0.1, 0.3, 0.9]])
+    for B in (np.zeros((3, 3)), 0.2 * np.diag((1.0, -1.0, 0.5))):
+        core, whole, (low, middle, high) = equivalent_layers(np.block([[A, B], [B, D]]))
+        levels = np.array((-whole, -core, core, whole)) / 2.0
+        parts = [(levels[1:] ** n - levels[:-1] ** n) / n for n in (1, 2, 3)]
+        for n, wanted in zip(parts, (A, B, D), strict=True):
+            assert np.allclose(n[0] * low + n[1] * middle + n[2] * high, wanted, atol=1e-12)
+        assert min(np.linalg.eigvalsh(layer)[0] for layer in (low, middle, high)) > 0.0
+    with pytest.raises(ValueError, match="coupling"):
+        equivalent_layers(np.block([[A, 5.0 * np.eye(3)], [5.0 * np.eye(3), D]]))
+
+
+@pytest.mark.parametrize("across", [True, False])
+def test_stiffness_of_a_section_and_loads_on_edges(tmp_path, across):
+    """A strip bends and shears by its own stiffness, and is pressed by EDNOR; without a shear stiffness that of
+    Abaqus's estimate acts, (D11 + D22)/6 + D33/3."""
+    A, D, K = (8e6, 6e6, 3e6), (700.0, 500.0, 250.0), 4e3
+    given = "*TRANSVERSE SHEAR\n" + f"{K}, {K}, 0.\n" if across else ""
+    K = K if across else (A[0] + A[1]) / 6.0 + A[2] / 3.0
+    deck = (
+        "*NODE\n1, 0., 0., 0.\n11, 1., 0., 0.\n21, 0., .2, 0.\n31, 1., .2, 0.\n*NGEN, NSET=LOW\n1, 11\n"
+        "*NGEN, NSET=HIGH\n21, 31\n*ELEMENT, TYPE=S4R\n1, 1, 2, 22, 21\n*ELGEN, ELSET=E\n1, 10\n"
+        f"*SURFACE, NAME=END\n10, E2\n*SHELL GENERAL SECTION, ELSET=E\n{A[0]}, 0., {A[1]}, 0., 0., {A[2]}, 0., 0.\n"
+        f"0., {D[0]}, 0., 0., 0., 0., {D[1]}, 0.\n0., 0., 0., 0., {D[2]}\n{given}*BOUNDARY\n1, 1, 6\n21, 1, 6\n"
+        "*STEP\n*STATIC\n*DSLOAD\nEND, EDNOR, 800.\nEND, EDLD, 5., 0., 0., 2.\n*NODE PRINT, NSET=LOW\nU\n*END STEP\n"
+    )
+    _, (done,) = run(tmp_path / "strip.inp", deck)
+    u = prints(done, "U")[1][-1]
+    assert u[0] == pytest.approx(-800.0 / A[0], rel=1e-9)
+    assert u[2] == pytest.approx(5.0 / (3.0 * D[0]) + 5.0 / K, rel=3e-3)

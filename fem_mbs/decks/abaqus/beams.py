@@ -74,7 +74,7 @@ def beam_section(section: BeamSection) -> tuple[str, dict, np.ndarray]:
     d = np.asarray(section.dimensions, float)
     where, shape = section.where, section.shape
     if section.general is not None:
-        E, G, _ = section.general
+        E, G = section.general[:2]
         A, I11, I12, I22, J = d[:5]
         if I12:
             raise UnsupportedError(
@@ -169,6 +169,8 @@ def _beams(conv: Conversion, group: Group, on: str) -> None:
             "(Abaqus gives its radius)",
             Effect.DIFFERS,
         )
+    if section.general is not None and group.type[-1] != "3":  # the shear factor of these sections is 1
+        values["GA"] = section.general[1] * float(section.dimensions[0])
     name = f"section of {group.name}"
     conv.model.section(name, shape, **values)
     material = None

@@ -18,7 +18,14 @@ import numpy as np
 
 from fem_mbs.decks.abaqus.beams import beam_section
 from fem_mbs.decks.abaqus.model import Conversion, Group, density_of, expansion_of, material_of
-from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_middle, shell_normals
+from fem_mbs.decks.abaqus.shells import (
+    edge_lengths,
+    edge_number,
+    shell_areas,
+    shell_mass_per_area,
+    shell_middle,
+    shell_normals,
+)
 from fem_mbs.decks.abaqus.solids import nodal_arms, nodal_volumes
 from fem_mbs.decks.abaqus.time import Course, Given, Root, Timeline, courses, is_general
 from fem_mbs.decks.abaqus.vibrations import VIBRATION, Shake, load_parts
@@ -32,6 +39,8 @@ __all__ = ["Plan", "make_loads", "plan_loads", "surface_facets"]
 
 #: Thermal strains below this are added to those of Green as they are.
 _SMALL_STRETCH = 1e-3
+#: Labels of *DSLOAD on edges of shells.
+_OF_EDGES = ("EDNOR", "EDLD")
 
 
 @dataclass
@@ -120,7 +129,7 @@ def _cloads(conv: Conversion, entries: Iterable[Cload]) -> list[Given]:
             nodes, dof = np.where(mine, ref, nodes), np.where(mine, dof + 3, dof)
         exists = conv.used[nodes] & ((dof < 3) | conv.rotational[nodes])
         if conv.plane:
-            exists &= dof < 2
+            exists &= (dof < 2) | (dof == 5)
         if conv.flat:
             exists &= ~np.isin(dof, (2, 3, 4))
         if not exists.all():
@@ -157,6 +166,12 @@ def _forces(conv: Conversion, plan: Plan, names: list[str], name: str, course: C
 def _act(conv, plan, names, label, nodes, vectors, function, moment=False) -> None:
     """Apply a load of vectors (n, 3) to nodes (n,)."""
     make = conv.model.moment if moment else conv.model.force
+    if moment and conv.plane:  # a number there
+        for k, value in enumerate(np.unique(vectors[:, 2]).tolist(), 1):
+            one, on = f"{label} {k}", nodes[vectors[:, 2] == value]
+            names.append(one)
+            plan.make.append(lambda n=one, at=on, v=value: make(n, at, v, function=_scaled(function, 1.0)))
+        return
     # every load has a function of its own, by which steps choose it
     own = _scaled(function, 1.0)
     names.append(label)
@@ -229,7 +244,7 @@ class _Labels:
     def dsloads(self, entries: Iterable[Dsload]) -> list[Given]:
         out = []
         for d in entries:
-            if d.label in ("P", "TRVEC", "TRSHR"):
+            if d.label in ("P", "TRVEC", "TRSHR", *_OF_EDGES):
                 if d.label != "P" and d.follows and self.conv.nlgeom:
                     self.conv.note(
                         f"{d.where}: {d.label} keeps its direction; with NLGEOM Abaqus turns it with the surface "
@@ -314,6 +329,9 @@ def _surfaces(conv: Conversion, plan: Plan, names: list[str], name: str, course:
             raise ModelError(
                 f"{load.surface} is a surface of nodes", place=load.where, remedy="loads need one of element faces"
             )
+        if load.label in _OF_EDGES:
+            _on_edges(conv, plan, names, label, load, factor, function)
+            continue
         if _on_shell_surface(conv, plan, names, label, load, factor, function):
             continue
         facets = surface_facets(conv, load.surface, load.where)
@@ -379,6 +397,31 @@ def _pull(conv, plan, names, label: str, direction, factor: float, function) -> 
     own = _scaled(function, 1.0)
     names.append(label)
     plan.make.append(lambda: conv.model.traction(label, f"deck:{label}", vector, function=own))
+
+
+def _on_edges(conv, plan, names, label, load: Dsload, factor: float, function) -> None:
+    """Apply a force per length to edges of shells: EDNOR in their surface, into the element, EDLD along a direction.
+
+    Raises:
+        UnsupportedError: the surface has other faces than edges of shells.
+    """
+    surface, x = conv.deck.surfaces[load.surface], conv.deck.x
+    elements, sides = np.asarray(surface.elements), np.asarray(surface.faces)
+    total = np.zeros((len(conv.deck.node_ids), 3))
+    for side in np.unique(sides).tolist():
+        for group, rows in conv.element_groups(elements[sides == side]):
+            if group.kind != "shell" or side in ("SPOS", "SNEG"):
+                raise UnsupportedError(f"{load.label} acts on edges of shells, not on face {side} of {group.type}",
+                                       place=load.where, remedy="give a surface of edges E1 to E4")  # fmt: skip
+            nodes, shares = edge_lengths(group, rows, edge_number(str(side)), x)
+            if load.label == "EDLD":
+                direction = np.asarray(load.direction) / np.linalg.norm(load.direction) * np.ones((len(rows), 1))
+            else:
+                direction = np.cross(shell_normals(group, rows, x), x[nodes[:, 1]] - x[nodes[:, 0]])
+                direction /= np.linalg.norm(direction, axis=1)[:, None]
+            np.add.at(total, nodes.ravel(), (shares[:, :, None] * direction[:, None]).reshape(-1, 3))
+    loaded = np.flatnonzero(np.abs(total).max(axis=1) > 0.0)
+    _act(conv, plan, names, label, loaded, factor * total[loaded], function)
 
 
 def _on_shell_surface(conv, plan, names, label, load: Dsload, factor: float, function) -> bool:
@@ -455,6 +498,11 @@ def _body(conv, plan, names, label, load: Dload, elements, vectors, function) ->
     for group, rows in conv.element_groups(elements):
         section = group.section
         v = of(group.ids[rows])
+        if load.label == "BR" and group.state != "axisymmetric":
+            raise UnsupportedError(f"the load BR acts on axisymmetric elements, not on {group.type}", place=load.where,
+                                   remedy="give BX, BY, BZ")  # fmt: skip
+        if load.label == "BZ" and group.state == "axisymmetric":
+            v = v[:, [0, 2, 1]]  # along their axis, which is y
         if group.kind == "solid":
             scale = density_of(conv, material_of(conv, section.material, section.where)) if gravity else 1.0
             shares = scale * nodal_volumes(group, rows, deck.x)

@@ -69,6 +69,12 @@ _ONE_POINT_PLANE = (
     "taken with full integration; where few elements bend across a section, this is too stiff: with n square ones in "
     "plane stress by the part .35/n^2, with hourglass control less"
 )
+#: Of elements of first order with all their points, in decks of Abaqus.
+_AT_POINTS = (
+    "every point has its own change of volume; Abaqus takes the mean of the element, which is softer where Poisson's "
+    "ratio is near .5, and a little where few elements bend"
+)
+_VOLUME = ("C3D8", "CPE4", "CAX4")
 #: Of thin shells, which take no shear across.
 _THIN = "taken as a shell with transverse shear; thick shells are softer so"
 _BEAMS = {"B31": 2, "B32": 3, "B33": 2, "PIPE31": 2, "PIPE32": 3}
@@ -162,6 +168,10 @@ class Conversion:
     turned: list[tuple[str, int, int]] = field(default_factory=list)
     #: step of the deck (its index) -> groups of supports that it has besides those of all steps
     step_supports: dict[int, list[str]] = field(default_factory=dict)
+    #: step of the deck (its index) -> keys (m,), six per node, of the dofs that supports hold in it
+    held: dict[int, np.ndarray] = field(default_factory=dict)
+    #: groups of supports that hold free motions of rigid bodies -> keys (m,) of their dofs, six per node
+    free: dict[str, np.ndarray] = field(default_factory=dict)
     #: step of the deck (its index) -> names of motions of supports that shake in it -> how
     shaken: dict[int, dict[str, Any]] = field(default_factory=dict)
     #: names of facet sets -> their faces: (group, rows of its elements, local faces from 0)
@@ -458,6 +468,8 @@ def find_groups(conv: Conversion) -> None:
             conv.note(f"{block.type}: {_ONE_POINT}", Effect.DIFFERS)
         if kind[0] == "solid" and block.shape[-1] == "4" and block.family in STATES and "R" in block.type:
             conv.note(f"{block.type}: {_ONE_POINT_PLANE}", Effect.DIFFERS)
+        if deck.of_abaqus and block.type in _VOLUME:
+            conv.note(f"{block.type}: {_AT_POINTS}", Effect.DIFFERS)
         if block.type in ("STRI3", "STRI65") or block.type.endswith("R5"):
             conv.note(f"{block.type}: {_THIN}", Effect.DIFFERS)
         for letter, what in _VARIANTS.items() if kind[0] == "solid" else ():
@@ -513,9 +525,17 @@ def find_groups(conv: Conversion) -> None:
             f"plane elements ({plane[0].type}) together with others ({other.type}) are not supported",
             place=element_place(deck.source, int(plane[0].ids[0])),
         )
-    if plane and (deck.rigid_bodies or deck.couplings or deck.mpcs):
-        places = [c.where for c in deck.rigid_bodies] + [c.where for c in deck.couplings] + [c.where for c in deck.mpcs]
-        raise UnsupportedError("rigid bodies, couplings and MPCs of plane models are not supported", place=places[0])
+    other = next((m for m in deck.mpcs if m.kind not in ("PIN", "TIE")), None)
+    if plane and other is not None:
+        raise UnsupportedError(f"the MPC {other.kind} of plane models is not supported", place=other.where,
+                               remedy="use *COUPLING")  # fmt: skip
+    if any(g.state == "axisymmetric" for g in conv.groups) and (deck.rigid_bodies or deck.couplings):
+        raise UnsupportedError("rigid bodies and couplings of axisymmetric models are not supported",
+                               place=[*deck.rigid_bodies, *deck.couplings][0].where)  # fmt: skip
+    turned = next((b for b in deck.rigid_bodies if b.rotation_node), None)
+    if plane and turned is not None:
+        raise UnsupportedError("ROT NODE of plane models is not supported", place=turned.where,
+                               remedy="give rotations to the REF NODE")  # fmt: skip
     _check_flat(conv)
     if not conv.groups and not deck.sections:
         raise ModelError(

@@ -116,7 +116,7 @@ def _springs(conv: Conversion, section: Spring | Dashpot, type_: str, ids: np.nd
         direction = axes[(dof - 1) % 3]
         a, b = (GROUND, ends[0]) if len(ends) == 1 else (ends[1], ends[0])
         owner = model.building.label("Spring", name)
-        found = spring_law(model.building, owner, **{"damping": 0.0, **law})
+        found = spring_law(model.building, owner, **{"stiffness": None, "damping": 0.0, **law})
         if dof > 3:
             loose = [e for e in ends if not conv.rotational[e]]
             if loose:
@@ -234,7 +234,7 @@ def _free_connector(
     if not turning and not conv.rotational[a]:
         owner = model.building.label("Spring", name)
         for k, law in laws.items():
-            found = spring_law(model.building, owner, **{"damping": 0.0, **law})
+            found = spring_law(model.building, owner, **{"stiffness": None, "damping": 0.0, **law})
             spring_on(model.building, f"{name} {k}", model.node_displacement(a, b, axes[k - 1]), found, 0.0)
         return
     bare = [node for node in (a, b) if not conv.rotational[node]]

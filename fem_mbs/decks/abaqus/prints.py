@@ -30,6 +30,7 @@ import numpy as np
 from fem_mbs.analysis.fields import STRAIN, STRESS
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.decks.abaqus.beams import Beyond, beam_section, beyond, directions
+from fem_mbs.decks.abaqus.constraints.free import check_balance
 from fem_mbs.decks.abaqus.model import Conversion, Group, density_of, material_of, stiffness_matrix
 from fem_mbs.decks.abaqus.section_forces import SECTION_COLUMNS, surface_tables
 from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_thickness
@@ -97,6 +98,11 @@ class Printer(Relay):
         deck_step = self.conv.deck.steps[step.index]
         if deck_step.procedure == SUBSTRUCTURE:
             self._retained(step, deck_step)
+        if any(name in self.conv.free for name in self.conv.step_supports.get(step.index, [])):
+            response, system = self.job.linear.responses[step.name], self.job.system
+            moved = float(np.abs(system.nodal(response.u)[:, :3]).max())
+            energy = float(response.totals["energy"].sum())
+            check_balance(self.conv, step.index, system.nodal(response.forces), moved, energy)
         if report is not None:
             report = replace(report, deck_step=deck_step.number, prints=self.tables or None)
         return super().end_step(report)

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem_mbs.decks.abaqus.beams import make_lines
-from fem_mbs.decks.abaqus.constraints.equations import make_constraints, nodes_of_constraints, tie_facets
+from fem_mbs.decks.abaqus.constraints.equations import make_constraints, nodes_of_constraints
 from fem_mbs.decks.abaqus.constraints.pretension import cut_sections, remove_beams
+from fem_mbs.decks.abaqus.constraints.ties import plan_ties
 from fem_mbs.decks.abaqus.loads import make_loads, plan_loads
 from fem_mbs.decks.abaqus.model import Conversion, find_groups, make_mesh
 from fem_mbs.decks.abaqus.points import make_points
@@ -116,9 +117,9 @@ def _convert(conv: Conversion, part: bool) -> Converted:
     cut_sections(conv)
     conv.model = model = Model(2 if conv.plane else 3, title=title)
     nodes_of_constraints(conv)
+    plan_ties(conv)  # moves nodes, before loads look at their places
     timeline = Timeline.of(deck)
     plan = plan_loads(conv, timeline)
-    tie_facets(conv)
     make_mesh(conv)
     make_solids(conv)
     make_lines(conv)

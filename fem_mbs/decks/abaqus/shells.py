@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.linalg import eigh
 
 from fem_mbs.decks.abaqus.model import (
     Conversion,
@@ -24,7 +25,7 @@ from fem_mbs.meshes.abaqus.deck import Material, ShellSection
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = [
-    "edge_lengths", "make_shells", "shell_areas", "shell_mass_per_area", "shell_middle", "shell_normals",
+    "edge_lengths", "edge_number", "make_shells", "shell_areas", "shell_mass_per_area", "shell_middle", "shell_normals",
     "shell_thickness",
 ]  # fmt: skip
 
@@ -48,6 +49,9 @@ def _shell(conv: Conversion, group: Group, on: str) -> None:
     if any(np.isin(n.elements, group.ids).any() for n in conv.deck.normals):
         where = next(n.where for n in conv.deck.normals if np.isin(n.elements, group.ids).any())
         conv.note(f"{where}: *NORMAL is not used for shells; their normals follow from the nodes")
+    if section.stiffness is not None:
+        _of_stiffness(conv, group, on)
+        return
     materials = [material_of(conv, name, section.where) for name in _materials(section)]
     names = [_material(conv, material, section.where) for material in materials]
     thickness = shell_thickness(conv, group)
@@ -69,7 +73,71 @@ def _shell(conv: Conversion, group: Group, on: str) -> None:
         group.name, on, **content, offset=-section.offset * thickness.mean(axis=1),
         orientation=_first_axes(conv, group), damping=beta, mass_damping=alpha,
         element="membrane" if group.element == "membrane" else "standard",
+        shear_correction=_correction(conv, section, materials),
     )  # fmt: skip
+
+
+def _correction(conv: Conversion, section: ShellSection, materials: list[Material]) -> list[float] | None:
+    """Return shear correction factors by which shells of one material have their *TRANSVERSE SHEAR STIFFNESS."""
+    if section.shear is None:
+        return None
+    made = conv.model.solid_materials[_material(conv, materials[0], section.where)]
+    moduli = np.linalg.inv(np.linalg.inv(made.stiffness)[4:, 4:])[[1, 0], [1, 0]]  # yz, zx
+    return [k / (G * section.thickness) for k, G in zip(section.shear, moduli.tolist(), strict=True)]
+
+
+def equivalent_layers(stiffness: np.ndarray) -> tuple[float, float, list[np.ndarray]]:
+    """Return thickness of the core and of the whole, and plane stiffness (3, 3) of three layers from the bottom, which
+    have a stiffness (6, 6) of forces and moments against strains and curvatures.
+
+    Layers of thickness (h - c)/2, c, (h - c)/2 with stiffness P - Q, C, P + Q have
+
+        A = (h - c) P + c C      B = (h^2 - c^2)/4 Q      D = (h^3 - c^3)/12 P + c^3/12 C
+
+    P is positive with c^2 below 12 times the least eigenvalue of D against A, C with h (h + c) + c^2 above 12 times the
+    largest one.
+
+    Raises:
+        ValueError: coupling B so large that a layer would have no positive stiffness.
+    """
+    A, B, D = stiffness[:3, :3], stiffness[:3, 3:], stiffness[3:, 3:]
+    square = eigh(D, A, eigvals_only=True)
+    c = float(np.sqrt(6.0 * square[0]))
+    h = float(0.5 * (np.sqrt(c * c + 4.0 * 18.0 * square[-1]) - c))
+    P = 12.0 * (D - c * c / 12.0 * A) / (h * (h * h - c * c))
+    core, Q = (A - (h - c) * P) / c, 4.0 * B / (h * h - c * c)
+    layers = [P - Q, core, P + Q]
+    if min(np.linalg.eigvalsh(0.5 * (layer + layer.T))[0] for layer in layers) <= 0.0:
+        raise ValueError("the coupling of strains and curvatures is too large")
+    return c, h, [0.5 * (layer + layer.T) for layer in layers]
+
+
+def _of_stiffness(conv: Conversion, group: Group, on: str) -> None:
+    """Create shells whose section gives their stiffness, as layers that have it."""
+    section: ShellSection = group.section
+    assert section.stiffness is not None
+    try:
+        core, whole, planes = equivalent_layers(section.stiffness)
+    except ValueError as error:
+        raise UnsupportedError(f"shells with this stiffness are not supported: {error}", place=section.where,
+                               remedy="give them COMPOSITE with layers") from None  # fmt: skip
+    A = section.stiffness
+    # without *TRANSVERSE SHEAR STIFFNESS as Abaqus estimates it
+    shear = section.shear or (((A[0, 0] + A[1, 1]) / 6.0 + A[2, 2] / 3.0),) * 2
+    layers = []
+    for k, (plane, t) in enumerate(zip(planes, (0.5 * (whole - core), core, 0.5 * (whole - core)), strict=True), 1):
+        C = np.zeros((6, 6))
+        C[np.ix_((0, 1, 3), (0, 1, 3))] = plane
+        C[2, 2] = plane[0, 0]
+        C[4, 4], C[5, 5] = shear[1] / whole, shear[0] / whole  # yz, zx
+        name = f"{group.name} layer {k}"
+        conv.model.solid_material(name, stiffness=C, density=section.density / whole)
+        layers.append({"material": name, "thickness": t, "angle": 0.0})
+    conv.note(
+        f"{section.where}: stresses of these shells, whose section has no material, are those of three layers with its "
+        "stiffness", Effect.NONE,
+    )  # fmt: skip
+    conv.model.shells(group.name, on, layers=layers, orientation=_first_axes(conv, group), shear_correction=1.0)
 
 
 def shell_thickness(conv: Conversion, group: Group) -> np.ndarray:
@@ -179,6 +247,11 @@ def shell_normals(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
     return normal / np.linalg.norm(normal, axis=1)[:, None]
 
 
+def edge_number(side: str) -> int:
+    """Return the number (from 0) of an edge of shells, which CalculiX calls S3, S4 and so on."""
+    return int(side[1:]) - (1 if side.startswith("E") else 3)
+
+
 def edge_lengths(group: Group, rows: np.ndarray, edge: int, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes (m, k) of an edge (from 0) of shells ``rows`` (m,), and their shares (m, k) in its length: the
     integrals of the shape functions, of all nodes at x (nodes, 3)."""
@@ -208,6 +281,8 @@ def shell_middle(group: Group, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
 def shell_mass_per_area(conv: Conversion, group: Group) -> float:
     """Return mass per area of a section."""
     section: ShellSection = group.section
+    if section.stiffness is not None:
+        return section.density
     parts = [layer.thickness for layer in section.layers] or [section.thickness]
     names = _materials(section)
     return sum(t * density_of(conv, material_of(conv, n, section.where)) for t, n in zip(parts, names, strict=True))

@@ -136,14 +136,18 @@ def nodal_arms(group: Group, rows: np.ndarray, x: np.ndarray, point: np.ndarray,
 
 def nodal_areas(group: Group, rows: np.ndarray, faces: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return shares (nodes,) of all nodes, at x (nodes, 3), in the area of faces: local ``faces`` (m,), from 0, of the
-    solids ``rows`` (m,).  The integrals of the shape functions, none of which is more than round-off at corners of flat
-    triangles with six nodes, and negative at those of quadrilaterals with eight."""
+    solids ``rows`` (m,), in the length of edges of plane elements.
+
+    They are the integrals of the shape functions, none of which is more than round-off at corners of flat triangles
+    with six nodes, and negative at those of quadrilaterals with eight.
+    """
     total = np.zeros(len(x))
     for face in np.unique(faces):
         kind, local = shapes.FACES[group.cell][face]
         nodes = group.nodes[rows[faces == face]][:, list(local)]
         points, weights = shapes.exact_rule(kind)
         J = shapes.jacobians(kind, x[nodes], points)
-        area = np.linalg.norm(np.cross(J[..., 0], J[..., 1]), axis=-1) * weights
+        size = J[..., 0] if group.state else np.cross(J[..., 0], J[..., 1])
+        area = np.linalg.norm(size, axis=-1) * weights
         np.add.at(total, nodes.ravel(), (area @ shapes.shape_functions(kind, points)).ravel())
     return total

@@ -6,6 +6,7 @@
     BUCKLE                         buckling_step of the loads of the step; with PERTURBATION about the preloaded state
     COMPLEX FREQUENCY, CORIOLIS    complex_modes_step in the span of the modes of the last FREQUENCY step
     STEADY STATE DYNAMICS          harmonic_step, direct or by the modes of the last FREQUENCY step
+    MATRIX GENERATE                linearise_step
     MODAL DYNAMIC                  linear_transient_step by the modes of the last FREQUENCY step
     DYNAMIC                        linear_transient_step, with NLGEOM transient_step, by HHT's rule
 
@@ -25,7 +26,7 @@ import numpy as np
 
 from fem_mbs.decks.abaqus.constraints.cyclic import make_cyclic_modes
 from fem_mbs.decks.abaqus.loads import Plan
-from fem_mbs.decks.abaqus.model import Conversion
+from fem_mbs.decks.abaqus.model import Conversion, density_of
 from fem_mbs.decks.abaqus.substructures import SUBSTRUCTURE, check_substructure
 from fem_mbs.decks.abaqus.time import Timeline, is_general
 from fem_mbs.decks.abaqus.vibrations import VIBRATION, make_vibrations
@@ -42,6 +43,9 @@ _PRINTS = ("node print", "el print", "section print")
 _LEAST = 10
 #: Time steps beyond which automatic increments become adaptive ones, and their tolerance over the model's length.
 _MANY, _TOLERANCE = 20000, 1e-3
+#: Time steps of an EXPLICIT step, whose own increments are as long as a wave needs across the smallest element: each
+#: stands for so many of these, but there are so many at least and at most.
+_WAVES, _FEWEST, _MOST = 5, 200, 5000
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,12 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             _complex_modes(conv, step, name, preload, made)
         elif step.procedure == "STEADY STATE DYNAMICS":
             _harmonic(conv, i, name, preload, plan, made)
+        elif step.procedure == "MATRIX GENERATE":
+            conv.note(
+                f"{step.where}: mass, damping, stiffness and constraints of the free directions are in "
+                f"matrices_{name.replace(' ', '_')}.npz; loads and single elements have no matrices", Effect.DIFFERS,
+            )  # fmt: skip
+            model.linearise_step(name)
         elif step.procedure == "MODAL DYNAMIC":
             _modal_dynamic(conv, step, name, wanted, made)
             preload, last = "", name
@@ -179,7 +189,7 @@ def _of_vibrations(conv: Conversion, step: DeckStep) -> None:
     """Note what only steady vibrations know: imaginary parts, loss factors; refuse base motions of other steps.
 
     Raises:
-        UnsupportedError: a base motion in another step than MODAL DYNAMIC, where it is a displacement.
+        UnsupportedError: a base motion in another step than MODAL DYNAMIC.
     """
     if step.procedure == VIBRATION:
         return
@@ -190,7 +200,7 @@ def _of_vibrations(conv: Conversion, step: DeckStep) -> None:
         if entry.imaginary:
             conv.note(f"{entry.where}: IMAGINARY or LOAD CASE=2 has no meaning in a step {step.procedure}")
     for base in step.base_motions:
-        if step.procedure != "MODAL DYNAMIC" or base.kind != "DISPLACEMENT":
+        if step.procedure != "MODAL DYNAMIC":
             raise UnsupportedError(f"*BASE MOTION, TYPE={base.kind} in a step {step.procedure} is not supported",
                                    place=base.where, remedy="give the motion by *BOUNDARY")  # fmt: skip
     lossy = next((m for m in conv.deck.materials.values() if m.structural), None)
@@ -437,12 +447,17 @@ def _dynamic(
     conv: Conversion, step: DeckStep, name: str, prints: tuple[OutputRequest, ...], last: str, swung: bool
 ) -> None:  # fmt: skip
     """Add a transient, linear or not."""
+    h = step.increment
+    # explicit increments that the program chooses, or too many of them
+    free = step.explicit and not step.duration / _MANY <= h < step.duration
     if step.explicit:
-        conv.note(f"{step.where}: EXPLICIT is not used; the step is implicit", Effect.NONE)
+        if not free:
+            conv.note(f"{step.where}: EXPLICIT is not used; the step is implicit", Effect.NONE)
         if step.min_increment > 0.0:
             conv.note(f"{step.where}: masses are not scaled for the least explicit increment {step.min_increment:g}")
-    h = step.increment
-    if not step.direct:
+    if free:
+        h = step.duration / _explicit_steps(conv, step)
+    elif not step.direct:
         h = min(h, step.duration / _LEAST)
     n = max(1, round(step.duration / h))
     frames = _every(prints, n) if step.direct else 100
@@ -454,19 +469,41 @@ def _dynamic(
                 place=step.where,
                 remedy="give NLGEOM to the DYNAMIC steps before it, too",
             )
-        if not step.direct and n > _MANY:
+        if free or (not step.direct and n > _MANY):
+            how = "EXPLICIT is not used: the" if free else "the"
             conv.note(
-                f"{step.where}: the increments of DYNAMIC are adaptive, with a local error of {_TOLERANCE:g}",
-                Effect.NONE,
+                f"{step.where}: {how} increments of DYNAMIC are adaptive, with a local error of {_TOLERANCE:g}",
+                Effect.DIFFERS if free else Effect.NONE,
             )
             h = step.duration / 1000
             conv.model.transient_step(step.duration, h, name, rule="midpoint", adaptive=_TOLERANCE)
         else:
             conv.model.transient_step(step.duration, step.duration / n, name, **options)
         return
+    if free:
+        conv.note(
+            f"{step.where}: EXPLICIT is not used: the step has {n} implicit time steps of {step.duration / n:.3g}, "
+            "which damp vibrations of less than some ten of them", Effect.DIFFERS,
+        )  # fmt: skip
     conv.model.linear_transient_step(
         step.duration, step.duration / n, name=name, start=last, without=_removed(conv, step), **options
     )
+
+
+def _explicit_steps(conv: Conversion, step: DeckStep) -> int:
+    """Return the number of time steps that stand for the increments of an explicit one, of which each is as long as a
+    wave needs across the smallest element."""
+    shortest = step.duration / _FEWEST
+    for group in conv.groups:
+        name = getattr(group.section, "material", None)
+        material = conv.deck.materials.get(name or "")
+        if material is None or material.elastic is None or material.density is None:
+            continue
+        x = conv.deck.x[group.nodes]
+        sides = np.linalg.norm(x - np.roll(x, 1, axis=1), axis=2)
+        speed = np.sqrt(float(material.elastic.constants[0, 0]) / density_of(conv, material))
+        shortest = min(shortest, _WAVES * float(sides[sides > 0.0].min()) / speed)
+    return int(np.clip(step.duration / shortest, _FEWEST, _MOST))
 
 
 def _every(prints: tuple[OutputRequest, ...], n: int) -> int:

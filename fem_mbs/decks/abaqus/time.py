@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import factorial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.functions.waves import WAVES, Overlaid, Wave
 from fem_mbs.meshes.abaqus.deck import Amplitude, Deck, DeckStep
 
-__all__ = ["Course", "Given", "Line", "Root", "Timeline", "courses"]
+__all__ = ["Course", "Given", "Line", "Reached", "Root", "Timeline", "courses"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,48 @@ class Root(TimeFunction):
         return 0.5 * first / root, 0.5 * second / root - 0.25 * first**2 / root**3
 
 
+@dataclass(frozen=True, eq=False)
+class Reached(TimeFunction):
+    """Where velocities (order 1) or accelerations (order 2) lead that are linear between points t (n,), from the place
+    ``place`` and the velocity ``speed`` at the first point on; before it the place, after the last point the last value
+    stays the velocity or acceleration."""
+
+    t: np.ndarray
+    value: np.ndarray
+    order: int
+    place: float
+    speed: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kinks", np.unique(self.t))
+
+    def _pieces(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the place and its two derivatives at times (n,)."""
+        h = np.diff(self.t)
+        slope = np.append(np.diff(self.value) / h, 0.0)
+        sums = [self.value]
+        for power in range(1, self.order + 1):  # values at the points: integrals over the pieces, one after the other
+            first = (self.place, self.speed)[self.order - power]
+            terms = [part[:-1] * h**k / factorial(k) for k, part in enumerate(reversed(sums), 1)]
+            terms.append(slope[:-1] * h ** (power + 1) / factorial(power + 1))
+            sums.append(np.concatenate(([first], first + np.cumsum(sum(terms)))))
+        at = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 1)
+        d = np.maximum(t - self.t[at], 0.0)
+        found = []
+        for top in range(self.order, self.order - 3, -1):
+            parts = [sums[k][at] * d ** (top - k) / factorial(top - k) for k in range(top + 1)]
+            power = top + 1
+            last = slope[at] * d**power / factorial(power) if power >= 0 else np.zeros_like(d)
+            found.append(sum(parts, last))
+        return found[0], found[1], found[2]
+
+    def _value(self, t: np.ndarray) -> Any:
+        return self._pieces(t)[0]
+
+    def _slopes(self, t: np.ndarray) -> tuple[Any, Any]:
+        return self._pieces(t)[1:]
+
+
 @dataclass(frozen=True)
 class Timeline:
     """The general steps of a deck: indices into `Deck.steps`, beginnings and ends in total time; ``times``: total time
@@ -121,12 +164,13 @@ def is_general(step: DeckStep) -> bool:
 @dataclass(frozen=True)
 class Given:
     """Values of one entry of a step: values (m,) of quantities ``keys`` (m,), unique whole numbers, and their
-    amplitude; ``ends`` says that they are not held any longer."""
+    amplitude; order: 0 of displacements and loads, 1 of velocities, 2 of accelerations."""
 
     keys: np.ndarray
     values: np.ndarray
     amplitude: str | None
     where: str
+    order: int = 0
 
 
 @dataclass(frozen=True)
@@ -175,12 +219,14 @@ def courses(
     n = len(timeline.steps)
     value, law = np.full((n + 1, len(keys)), np.nan), np.zeros((n + 1, len(keys)), int)
     entry, twice = np.full((n + 1, len(keys)), -1), []
+    orders = np.zeros((n + 1, len(keys)), int)
     k = 0
     for s in range(-1, n):
         row = s + 1
         if row:
             if not ended[s]:
                 value[row], law[row], entry[row] = value[row - 1], law[row - 1], entry[row - 1]
+                orders[row] = orders[row - 1]
         new = np.zeros(len(keys), bool)
         while k < len(rows) and rows[k][0] == s:
             g = rows[k][1]
@@ -193,7 +239,7 @@ def courses(
                 )  # fmt: skip
             if not sums and (again & ((value[row, at] != g.values) | other)).any():
                 twice.append(g.where)
-            new[at] = True
+            new[at], orders[row, at] = True, g.order
             added = np.where(again, value[row, at], 0.0) if sums else 0.0
             value[row, at], law[row, at], entry[row, at] = g.values + added, names.index(g.amplitude), k
             k += 1
@@ -206,7 +252,7 @@ def courses(
     ratio = np.round(filled / factor, 12) + 0.0
     began = np.array([s for s, _ in rows])[entry]  # -1 stands for the last row: such entries are not held
     fresh = (began == np.arange(-1, n)[:, None]) | (began < 0)
-    signature = np.vstack((ratio, np.where(held, law, -1), np.where(law > 0, fresh, False)))
+    signature = np.vstack((ratio, np.where(held, law, -1), np.where(law > 0, fresh, False), np.where(held, orders, 0)))
     patterns, which = np.unique(signature, axis=1, return_inverse=True)
     which = which.ravel()
     found = []
@@ -214,7 +260,8 @@ def courses(
         mine = np.flatnonzero(which == p)
         column = mine[0]
         where = rows[int(entry[entry[:, column] >= 0, column][0])][1].where
-        function = _function(deck, timeline, ratio[:, column], law[:, column], held[:, column], fresh[:, column])
+        of_one = (v[:, column] for v in (ratio, law, held, fresh, orders))
+        function = _function(deck, timeline, *of_one)
         found.append(Course(keys[mine], factor[mine] * 1.0, function, held[1:, column].copy(), where))
     begun = np.where(entry >= 0, entry, len(rows)).min(axis=0)
     order = np.argsort([int(begun[which == p].min()) for p in range(len(found))], kind="stable")
@@ -222,12 +269,15 @@ def courses(
 
 
 def _function(
-    deck: Deck, timeline: Timeline, ratio: np.ndarray, law: np.ndarray, held: np.ndarray, fresh: np.ndarray
-) -> TimeFunction:
+    deck: Deck, timeline: Timeline, ratio: np.ndarray, law: np.ndarray, held: np.ndarray, fresh: np.ndarray,
+    orders: np.ndarray,
+) -> TimeFunction:  # fmt: skip
     """Return the course of values ``ratio`` (steps + 1,) by the amplitudes ``law`` (0: the rule of the step); an
-    amplitude of the time of a step ends with the step that was given it (``fresh``), the value stays."""
+    amplitude of the time of a step ends with the step that was given it (``fresh``), the value stays. Velocities and
+    accelerations (``orders``) lead on from the place, and the velocity, at the beginning of the step."""
     names = list(deck.amplitudes)
-    t, v = [0.0], [float(ratio[0]) if held[0] else 0.0]
+    t, v = [0.0], [float(ratio[0]) if held[0] and not orders[0] else 0.0]
+    last: Reached | None = None
     spans: list[tuple[float, float, TimeFunction]] = []
     for s, (start, end) in enumerate(zip(timeline.start, timeline.end, strict=True)):
         step = deck.steps[timeline.steps[s]]
@@ -236,6 +286,14 @@ def _function(
             v.append(v[-1])
         target = float(ratio[s + 1]) if held[s + 1] else 0.0
         amplitude = deck.amplitudes[names[law[s + 1] - 1]] if held[s + 1] and law[s + 1] else None
+        if held[s + 1] and orders[s + 1]:
+            speed = float(last.jet(np.array([start]))[1][0]) if last is not None and last.order == 2 else 0.0
+            last = _reached(amplitude, target, start, end, int(orders[s + 1]), v[-1], speed, bool(fresh[s + 1]))
+            spans.append((start, end if s + 1 < len(timeline.end) else np.inf, last))
+            t += [start, end]
+            v += [v[-1], float(last(np.array([end]))[0])]
+            continue
+        last = None
         if amplitude is not None and not (fresh[s + 1] or amplitude.total_time):
             points, values = np.array([start, end]), np.array([v[-1], v[-1]])
         elif amplitude is not None:
@@ -257,6 +315,29 @@ def _function(
     inner[1:-1] = ~((line[1:-1] == line[:-2]) & (line[1:-1] == line[2:]))
     found = Line(times[inner], line[inner])
     return Overlaid(found, tuple(spans)) if spans else found
+
+
+def _reached(
+    amplitude: Amplitude | None, target: float, start: float, end: float, order: int, place: float, speed: float,
+    fresh: bool,
+) -> Reached:  # fmt: skip
+    """Return where a velocity or an acceleration leads in a step; without an amplitude it acts in full from the start
+    on, one of an earlier step stays what it was at its end.
+
+    Raises:
+        UnsupportedError: an amplitude that is no table.
+    """
+    points, values = np.array([start, end]), np.ones(2)
+    if amplitude is not None and amplitude.definition != "TABULAR":
+        raise UnsupportedError(
+            f"velocities and accelerations of supports with an amplitude DEFINITION={amplitude.definition} are not "
+            "supported", place=amplitude.where, remedy="give the amplitude as a table",
+        )  # fmt: skip
+    if amplitude is not None and (fresh or amplitude.total_time):
+        points, values = amplitude_points(amplitude, start, end)
+    elif amplitude is not None:
+        values = np.full(2, amplitude.value[-1])
+    return Reached(points, target * values, order, place, speed)
 
 
 def _wave(amplitude: Amplitude, factor: float, start: float) -> Wave:

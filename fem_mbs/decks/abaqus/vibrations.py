@@ -15,7 +15,7 @@ import numpy as np
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.decks.abaqus.time import Given
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import Boundary, Cload, DeckStep, Dload, Dsload
+from fem_mbs.meshes.abaqus.deck import BaseMotion, Boundary, Cload, DeckStep, Dload, Dsload
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["VIBRATION", "Shake", "load_parts", "make_vibrations", "shaken_supports"]
@@ -104,9 +104,11 @@ def shaken_supports(
         if step.procedure != VIBRATION or not step.supported:
             continue
         for boundary, keys in of_step[i]:
-            shake = Shake(boundary.value, boundary.amplitude, boundary.imaginary)
+            _no_velocity(boundary)
+            shake = Shake(boundary.value, boundary.amplitude, boundary.imaginary, boundary.kind == "ACCELERATION")
             _enter(shakes, where, i, keys, shake, boundary.where)
         for base in step.base_motions:
+            _no_velocity(base)
             keys = (
                 np.unique(np.concatenate([g.keys for g in held[0]] + [np.empty(0, int)])) if held else np.empty(0, int)
             )
@@ -127,6 +129,15 @@ def shaken_supports(
         for i, found in courses:
             conv.shaken.setdefault(i, {})[name] = found
     return keys
+
+
+def _no_velocity(motion: Boundary | BaseMotion) -> None:
+    """Refuse velocities of what shakes."""
+    if motion.kind == "VELOCITY":
+        raise UnsupportedError(
+            f"motions of TYPE=VELOCITY in {VIBRATION} are not supported", place=motion.where,
+            remedy="give the displacement or the acceleration",
+        )  # fmt: skip
 
 
 def _enter(shakes: dict, where: dict[int, str], i: int, keys: np.ndarray, shake: Shake, place: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from fem_mbs.decks.abaqus.constraints.table import DIRECTIONS, EquationTable
 from fem_mbs.decks.abaqus.loads import surface_facets
 from fem_mbs.decks.abaqus.model import Conversion, axes_at
-from fem_mbs.decks.abaqus.shells import edge_lengths, shell_areas
+from fem_mbs.decks.abaqus.shells import edge_lengths, edge_number, shell_areas
 from fem_mbs.decks.abaqus.solids import nodal_areas
 from fem_mbs.errors import UnsupportedError
 from fem_mbs.meshes.abaqus.deck import Coupling, Equation, Mpc, RigidBody
@@ -25,6 +25,7 @@ def make_coupling(conv: Conversion, table: EquationTable, coupling: Coupling, nu
     name = f"coupling {number}" + (f" {coupling.name}" if coupling.name else "")
     conv.places[name] = coupling.where
     dofs = sorted(set(coupling.dofs))
+    every = {1, 2, 6} if conv.plane else {1, 2, 3, 4, 5, 6}
     if _is_inclined(conv, coupling):
         _along_axes(conv, table, coupling, ref, nodes[nodes != ref])
         return
@@ -38,7 +39,7 @@ def make_coupling(conv: Conversion, table: EquationTable, coupling: Coupling, nu
             table.add([ref, *nodes], [k] * (1 + len(nodes)), [1.0, *-w], coupling.where, preferred=free)
         return
     if coupling.kind == "distributing":
-        if conv.deck.of_abaqus and set(dofs) < {1, 2, 3, 4, 5, 6}:
+        if conv.deck.of_abaqus and not set(dofs) >= every:
             raise UnsupportedError(
                 f"a distributing coupling of the directions {', '.join(map(str, dofs))} alone is not supported",
                 place=coupling.where, remedy="couple all six",
@@ -50,7 +51,7 @@ def make_coupling(conv: Conversion, table: EquationTable, coupling: Coupling, nu
                 Effect.DIFFERS,
             )
         weights = _areas(conv, coupling, nodes)
-        components = _of_line(conv, coupling, ref, nodes[weights != 0.0])
+        components = None if conv.plane else _of_line(conv, coupling, ref, nodes[weights != 0.0])
         conv.model.coupling(name, ref, nodes, kind="distributing", weights=weights, components=components)
         return
     keep = nodes[nodes != ref]
@@ -58,7 +59,9 @@ def make_coupling(conv: Conversion, table: EquationTable, coupling: Coupling, nu
         for d in dofs:
             if d <= 3 or conv.rotational[node]:
                 table.depend(node, d - 1, coupling.where)
-    components = None if set(dofs) >= {1, 2, 3, 4, 5, 6} else [COMPONENTS[3][d - 1] for d in dofs]
+    components = None if set(dofs) >= every else [_component(conv, d) for d in dofs if d in every]
+    if components == []:
+        return
     conv.model.coupling(name, ref, keep, kind="rigid", components=components)
 
 
@@ -110,6 +113,11 @@ def _along_axes(conv: Conversion, table: EquationTable, coupling: Coupling, ref:
             table.add(n[order], k[order], c[order], where)
 
 
+def _component(conv: Conversion, direction: int) -> str:
+    """Return the name of a direction from 1 in couplings of the model."""
+    return COMPONENTS[2][min(direction, 3) - 1] if conv.plane else COMPONENTS[3][direction - 1]
+
+
 def _of_line(conv: Conversion, coupling: Coupling, ref: int, nodes: np.ndarray) -> list[str] | None:
     """Return the components of a distributing coupling of nodes on one line, whose mean has no rotation about it: this
     one is held if nothing else uses the node.  None: all.
@@ -157,7 +165,7 @@ def _areas(conv: Conversion, coupling: Coupling, nodes: np.ndarray) -> np.ndarra
         if side in ("SPOS", "SNEG"):
             np.add.at(total, group.nodes[rows].ravel(), shell_areas(group, rows, conv.deck.x).ravel())
         else:
-            ends, shares = edge_lengths(group, rows, _edge(str(side)), conv.deck.x)
+            ends, shares = edge_lengths(group, rows, edge_number(str(side)), conv.deck.x)
             np.add.at(total, ends.ravel(), shares.ravel())
     if len({side in ("SPOS", "SNEG") for side, _, _ in of_shells}) > 1 or 0 < sum(
         len(rows) for _, _, rows in of_shells
@@ -170,11 +178,6 @@ def _areas(conv: Conversion, coupling: Coupling, nodes: np.ndarray) -> np.ndarra
         total += nodal_areas(group, rows, faces, conv.deck.x)
     total[np.abs(total) < 1e-12 * np.abs(total).max()] = 0.0  # corners of triangles with six nodes
     return total[nodes]
-
-
-def _edge(side: str) -> int:
-    """Return the number (from 0) of an edge of shells, which CalculiX calls S3, S4 and so on."""
-    return int(side[1:]) - (1 if side.startswith("E") else 3)
 
 
 def is_mean(conv: Conversion, coupling: Coupling) -> bool:
@@ -212,6 +215,8 @@ def partial_couplings(conv: Conversion) -> dict[int, list[int]]:
         if coupling.orientation is not None:
             continue
         turning = {3 + k for k in range(3) if directions & ({0, 1, 2} - {k})}
-        if len(directions | turning) < 6:
+        if conv.plane:
+            directions, turning = directions & {0, 1, 5}, turning & {5}
+        if len(directions | turning) < (3 if conv.plane else 6):
             found[ref] = sorted(directions | turning)
     return found

@@ -1,4 +1,4 @@
-"""All constraints of a deck; its equations, MPCs, rigid bodies and ties.
+"""All constraints of a deck; its equations, MPCs and rigid bodies.
 
 Equations and MPCs become equations of the model, rigid bodies its couplings, exact at any rotation.  The first dof of
 an equation depends on the others: no two equations may have the same one, and no support may hold it.
@@ -16,15 +16,15 @@ from fem_mbs.decks.abaqus.constraints.couplings import is_mean, make_coupling, p
 from fem_mbs.decks.abaqus.constraints.cyclic import make_sectors
 from fem_mbs.decks.abaqus.constraints.pretension import section_equations
 from fem_mbs.decks.abaqus.constraints.supports import make_supports
-from fem_mbs.decks.abaqus.constraints.table import DIRECTIONS, EquationTable
-from fem_mbs.decks.abaqus.loads import surface_facets
+from fem_mbs.decks.abaqus.constraints.table import EquationTable, direction_name
+from fem_mbs.decks.abaqus.constraints.ties import make_ties
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.decks.abaqus.time import Timeline
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import Boundary, Mpc, RigidBody
 from fem_mbs.meshes.vocabulary import Effect
 
-__all__ = ["make_constraints", "nodes_of_constraints", "tie_facets"]
+__all__ = ["make_constraints", "nodes_of_constraints"]
 
 #: Of the length between nodes: beside the line or plane of an MPC by less, a node lies on it.
 _ON = 1e-6
@@ -84,16 +84,6 @@ def _turn_masters(conv: Conversion) -> None:
             )
 
 
-def tie_facets(conv: Conversion) -> None:
-    """Create facet sets of the surfaces that ties join."""
-    for tie in conv.deck.ties:
-        for name in (tie.slave, tie.master):
-            if conv.deck.surfaces[name].kind == "element":
-                conv.facets[f"{name} (tie)"] = surface_facets(conv, name, tie.where)
-            elif name == tie.master:
-                raise ModelError(f"the master surface {name} of a tie must be one of element faces", place=tie.where)
-
-
 def make_constraints(conv: Conversion, timeline: Timeline) -> None:
     """Create all constraints of the model.
 
@@ -110,10 +100,7 @@ def make_constraints(conv: Conversion, timeline: Timeline) -> None:
         _rigid_body(conv, table, body, i + 1)
     for i, coupling in enumerate(conv.deck.couplings):
         make_coupling(conv, table, coupling, i + 1)
-    for tie in conv.deck.ties:
-        conv.places[f"tie {tie.name}"] = tie.where
-        slave = f"deck:{tie.slave} (tie)" if f"{tie.slave} (tie)" in conv.facets else _surface_nodes(conv, tie.slave)
-        conv.model.tie(f"tie {tie.name}", slave, f"deck:{tie.master} (tie)", tie.tolerance, tie.adjust)
+    make_ties(conv, table)
     make_sectors(conv)
     table.finish("equations")
     _hold_unused(conv, table)
@@ -150,14 +137,11 @@ def _hold_unused(conv: Conversion, table: EquationTable) -> None:
             named[conv.nodes(b.nodes), dof - 1] = True
     for load in (load for step in deck.steps for load in step.cloads):
         named[conv.nodes(load.nodes), load.dof - 1] = True
-    for k in (*range(dim), *(range(3, 6) if partial else ())):
+    turning = (range(5, 6) if conv.plane else range(3, 6)) if partial else ()
+    for k in (*range(dim), *turning):
         idle = np.flatnonzero(alone & ~named[:, k] & ((k < 3) | conv.rotational))
         if idle.size:
-            conv.model.fix(idle, [DIRECTIONS[k]])
-
-
-def _surface_nodes(conv: Conversion, name: str) -> np.ndarray:
-    return conv.nodes(conv.deck.surfaces[name].nodes)
+            conv.model.fix(idle, [direction_name(conv, k)])
 
 
 # --- equations and MPCs ----------------------------------------------------------------------------------------------
@@ -219,8 +203,10 @@ def _mpc(conv: Conversion, table: EquationTable, mpc: Mpc) -> None:
     elif kind in ("PIN", "TIE"):
         a, b = nodes[:2]
         turning = kind == "TIE" and conv.rotational[a] and conv.rotational[b]
-        for k in range(6 if turning else 3):
-            table.add([a, b], [k, k], [1.0, -1.0], where)
+        for k in range(
+            6 if turning else 2 if conv.plane else 3
+        ):  # in decks of Abaqus both may be held, or follow others
+            table.add([a, b], [k, k], [1.0, -1.0], where, preferred=not conv.deck.of_abaqus)
     elif kind in ("STRAIGHT", "PLANE"):
         _flat(conv, table, mpc, nodes)
     elif kind == "MEANROT":

@@ -7,10 +7,12 @@ fewer than three directions become equations of the model.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from fem_mbs.decks.abaqus.constraints.table import DIRECTIONS, EquationTable
+from fem_mbs.decks.abaqus.constraints.free import hold_free_motions
+from fem_mbs.decks.abaqus.constraints.table import DIRECTIONS, EquationTable, direction_name
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.decks.abaqus.time import Given, Timeline, courses, is_general
 from fem_mbs.decks.abaqus.vibrations import VIBRATION, shaken_supports
@@ -25,6 +27,10 @@ __all__ = ["make_supports"]
 
 #: Directions (from 0) in which lines of the x-y plane do not move.
 _ACROSS = (2, 3, 4)
+#: The procedure that writes matrices, in which its own supports have no meaning.
+MATRICES = "MATRIX GENERATE"
+#: TYPE of *BOUNDARY -> order of the derivative that is given.
+_ORDERS = {"DISPLACEMENT": 0, "VELOCITY": 1, "ACCELERATION": 2}
 
 
 def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]:
@@ -38,7 +44,7 @@ def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]
             node, dof = np.where(mine, ref, node), np.where(mine, dof + 3, dof)
     exists = conv.used[node] & ((dof < 3) | conv.rotational[node])
     if conv.plane:  # nothing moves across the plane
-        exists &= dof < 2
+        exists &= (dof < 2) | (dof == 5)
     if conv.flat:  # held there as a whole
         exists &= ~np.isin(dof, _ACROSS)
     loose = np.unique(node[~conv.used[node]])
@@ -61,19 +67,16 @@ def _keys(conv: Conversion, boundary: Boundary) -> tuple[np.ndarray, np.ndarray]
 def _entries(conv: Conversion, boundaries: Sequence[Boundary], zero: bool = False) -> list[Given]:
     out = []
     for b in boundaries:
-        if b.kind != "DISPLACEMENT" and b.value:
-            raise UnsupportedError(
-                f"supports of TYPE={b.kind} are not supported", place=b.where, remedy="give displacements"
-            )
         keys = _held(conv, b)
         if len(keys):
-            value = 0.0 if zero else b.value
-            out.append(Given(keys, np.full(len(keys), value), b.amplitude if value else None, b.where))
+            value = 0.0 if zero or b.fixed else b.value
+            order = 0 if zero or b.fixed else _ORDERS[b.kind]
+            out.append(Given(keys, np.full(len(keys), value), b.amplitude if value else None, b.where, order))
     return out
 
 
 def _move_bases(conv: Conversion, before: list[Given], per_step: list[list[Given]]) -> None:
-    """Add the displacements that base motions of MODAL DYNAMIC steps give to all supports of their direction."""
+    """Add the motions that base motions of MODAL DYNAMIC steps give to all supports of their direction."""
     for i, step in enumerate(conv.deck.steps):
         for base in step.base_motions if step.procedure == "MODAL DYNAMIC" else ():
             keys = np.unique(np.concatenate([g.keys for entries in (before, *per_step) for g in entries]))
@@ -83,7 +86,8 @@ def _move_bases(conv: Conversion, before: list[Given], per_step: list[list[Given
                 what = "in the axes of a *TRANSFORM" if len(keys) else "nowhere"
                 raise UnsupportedError(f"the base motion moves direction {base.dof}, which is held {what}",
                                        place=base.where, remedy="give the motion by *BOUNDARY")  # fmt: skip
-            per_step[i].append(Given(keys, np.ones(len(keys)), base.amplitude, base.where))
+            order = _ORDERS[base.kind]
+            per_step[i].append(Given(keys, np.ones(len(keys)), base.amplitude, base.where, order))
 
 
 def _held(conv: Conversion, boundary: Boundary) -> np.ndarray:
@@ -95,7 +99,8 @@ def _held(conv: Conversion, boundary: Boundary) -> np.ndarray:
 def make_supports(conv: Conversion, table: EquationTable, timeline: Timeline) -> None:
     deck = conv.deck
     before = _entries(conv, deck.boundaries)
-    valued = [[b for b in step.boundaries if not b.fixed] for step in deck.steps]
+    valued = [[b for b in step.boundaries if not (b.fixed and i) and step.procedure != MATRICES]
+              for i, step in enumerate(deck.steps)]  # fmt: skip
     per_step = [_entries(conv, own, zero=not is_general(step)) for own, step in zip(valued, deck.steps, strict=True)]
     _keep_fixed(conv, table, before, per_step)
     _move_bases(conv, before, per_step)
@@ -132,12 +137,13 @@ def make_supports(conv: Conversion, table: EquationTable, timeline: Timeline) ->
             if not mine.any():
                 continue
             if not moves:
-                conv.model.fix(node[mine], [DIRECTIONS[d]])
+                conv.model.fix(node[mine], [direction_name(conv, d)])
             else:
                 _moved(conv, course, node[mine], d, course.factors[mine], number)
         if turned.any():
             _turned(conv, local, course, node[turned], dof[turned], course.factors[turned], axes_all, moves, number)
     local.finish("supports in local axes")
+    hold_free_motions(conv, conv.held)
     if conv.flat:
         conv.model.fix(np.flatnonzero(conv.used), ["z"])
         turning = np.flatnonzero(conv.rotational)
@@ -148,18 +154,13 @@ def make_supports(conv: Conversion, table: EquationTable, timeline: Timeline) ->
 def _keep_fixed(conv: Conversion, table: EquationTable, before: list[Given], per_step: list[list[Given]]) -> None:
     """Let FIXED supports hold the directions where the step before has left them, from their step on.
 
-    A direction that had a value keeps it; others become groups of supports of their steps.
+    A direction that had a value keeps it; others become groups of supports of their steps. In the first step, before
+    which nothing has moved, they are supports like others.
 
     Raises:
-        ModelError: a step before which nothing has moved, one that cannot have such supports, directions that depend
-            on others or move again.
+        ModelError: a step that cannot have such supports, directions that depend on others or move again.
     """
     deck = conv.deck
-    early = next((b for b in (*deck.boundaries, *(deck.steps[0].boundaries if deck.steps else ())) if b.fixed), None)
-    if early is not None:
-        raise ModelError(
-            "FIXED holds what the step before has reached, and there is none", place=early.where, remedy="give values"
-        )
     given: dict[int, Given] = {k: g for g in before for k in g.keys.tolist()}
     held: dict[int, str] = {}
     groups: dict[frozenset[int], str] = {}
@@ -170,13 +171,14 @@ def _keep_fixed(conv: Conversion, table: EquationTable, before: list[Given], per
         if again is not None:
             raise UnsupportedError("a direction that was FIXED gets a value", place=again.where,
                                    remedy="give it the value in a deck of its own")  # fmt: skip
-        for b in (b for b in step.boundaries if b.fixed):
+        for b in (b for b in step.boundaries if b.fixed and i):
             for k in _held(conv, b).tolist():
                 if k in given:
                     value = given[k].values[given[k].keys == k]
-                    if given[k].amplitude is not None:
+                    if given[k].amplitude is not None or given[k].order:
                         raise UnsupportedError(
-                            "FIXED after a value with an AMPLITUDE is not supported", place=b.where,
+                            "FIXED after a value with an AMPLITUDE, a velocity or an acceleration is not supported",
+                            place=b.where,
                             remedy="let the amplitude stay constant, without FIXED",
                         )  # fmt: skip
                     per_step[i].append(Given(np.array([k]), value, None, b.where))
@@ -211,7 +213,7 @@ def _keep_fixed(conv: Conversion, table: EquationTable, before: list[Given], per
 def _without(entries: list[Given], keys: np.ndarray) -> list[Given]:
     """Return the values of entries without those of ``keys``."""
     rest = ((g, ~np.isin(g.keys, keys)) for g in entries)
-    return [Given(g.keys[k], g.values[k], g.amplitude, g.where) for g, k in rest if k.any()]
+    return [replace(g, keys=g.keys[k], values=g.values[k]) for g, k in rest if k.any()]
 
 
 def _of_single_steps(
@@ -227,7 +229,7 @@ def _of_single_steps(
     held: dict[int, Given] = {k: g for g in before for k in g.keys.tolist()}
     sets: dict[int, dict[int, Given]] = {}
     for i, (step, entries) in enumerate(zip(deck.steps, per_step, strict=True)):
-        if not step.supported:
+        if not step.supported or step.procedure == MATRICES:
             continue
         if "BOUNDARY" in step.new:
             held = {}
@@ -235,6 +237,7 @@ def _of_single_steps(
         sets[i] = held
     if not sets:
         return np.empty(0, int)
+    conv.held = {i: np.array(sorted(own), int) for i, own in sets.items()}
     common = set.intersection(*map(set, sets.values()))
     of_all = {k: g for own in sets.values() for k, g in own.items()}
     ended = [k for g in before for k in g.keys.tolist() if k not in of_all]  # by OP=NEW in the first step
@@ -273,7 +276,7 @@ def _of_single_steps(
             groups[keys] = group = f"step {deck.steps[i].number}"
             held_nodes, directions = np.divmod(np.array(sorted(keys)), 6)
             for d in np.unique(directions).tolist():
-                conv.model.fix(held_nodes[directions == d], [DIRECTIONS[d]], group=group)
+                conv.model.fix(held_nodes[directions == d], [direction_name(conv, d)], group=group)
         conv.step_supports.setdefault(i, []).append(groups[keys])
     return np.array(alone + ended)
 
@@ -296,6 +299,9 @@ def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> N
             conv.drivers.append(name)
             conv.model.motion(name, mine, DIRECTIONS[dof], function)
             continue
+        if conv.plane:
+            raise UnsupportedError("rotations that are given in plane models are not supported", place=course.where,
+                                   remedy="give displacements, or a moment")  # fmt: skip
         for node in mine.tolist():
             label = f"{name} of node {conv.name_of(node)}"
             owner = conv.model.building.label("Motion", label)
@@ -311,6 +317,11 @@ def _turned(
     for part in (0, 3):
         of = (dofs // 3) * 3 == part
         if not of.any():
+            continue
+        if part and conv.plane:
+            if moves:
+                raise UnsupportedError("rotations that are given in plane models are not supported", place=course.where)
+            conv.model.fix(np.unique(nodes[of]), [direction_name(conv, 5)])
             continue
         if not moves:
             values, counts = np.unique(nodes[of], return_counts=True)

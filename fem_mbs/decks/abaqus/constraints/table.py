@@ -8,10 +8,17 @@ from numpy.typing import ArrayLike
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.errors import ModelError
 
-__all__ = ["DIRECTIONS", "EquationTable"]
+__all__ = ["DIRECTIONS", "EquationTable", "direction_name"]
 
+#: The rotation of nodes of the plane.
+_TURN = "rotation"
 #: Directions 1 to 6 of a node, as supports of the model name them.
 DIRECTIONS = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
+
+
+def direction_name(conv: Conversion, k: int) -> str:
+    """Return the name of direction k (from 0) in supports of the model; the plane has one rotation."""
+    return _TURN if conv.plane and k == 5 else DIRECTIONS[k]
 
 
 class EquationTable:
