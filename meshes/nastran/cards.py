@@ -326,7 +326,7 @@ DPHASE  sid:I p1:I c1:I=0 t1:R=0 p2:I= c2:I=0 t2:R=0                      | phas
 LSEQ    sid:I darea:I lid:I= tid:I=                                      | load sets as loads over frequency or time
 EIGC    sid:I method:S= norm:S= g:I= c:C= e:R= nd0:I= - rows:A+            | complex modes
 FREQ    sid:I f:R*                                                       | frequencies
-FREQ1   sid:I f1:R df:R ndf:I=1                                          | equally spaced frequencies
+FREQ1   sid:I f1:R=0 df:R ndf:I=1                                         | equally spaced frequencies
 FREQ2   sid:I f1:R f2:R nf:I=1                                           | frequencies of equal ratio
 TSTEP   sid:I terms:X+                                                   | time steps
 TABLED1 tid:I xaxis:S=LINEAR yaxis:S=LINEAR extrap:I=0 - - - - rows:A+    | table of a function
