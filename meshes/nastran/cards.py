@@ -264,6 +264,8 @@ PBEAML  pid:I mid:I group:S= type:S - - - - dims:A+                       | sect
 BEAMOR  - pid:I= - - x1:X= x2:R= x3:R= offt:S=                           | defaults of beams
 CROD    eid:I pid:I=eid g1:I g2:I                                        | rod
 PROD    pid:I mid:I a:R=0 j:R=0 c:R=0 nsm:R=0                            | section of rods
+CTUBE   eid:I pid:I=eid g1:I g2:I                                        | rod with a tube as its section
+PTUBE   pid:I mid:I od:R t:R= nsm:R=0 od2:R=                              | section of tubes
 CONROD  eid:I g1:I g2:I mid:I a:R=0 j:R=0 c:R=0 nsm:R=0                  | rod with its section
 CQUAD4  eid:I pid:I=eid g1:I g2:I g3:I g4:I theta:X=0 zoffs:R=0 - tflag:I=0 t1:R= t2:R= t3:R= t4:R= | shell
 CQUADR  eid:I pid:I=eid g1:I g2:I g3:I g4:I theta:X=0 zoffs:R=0 - tflag:I=0 t1:R= t2:R= t3:R= t4:R= | shell
@@ -328,6 +330,9 @@ EIGC    sid:I method:S= norm:S= g:I= c:C= e:R= nd0:I= - rows:A+            | com
 FREQ    sid:I f:R*                                                       | frequencies
 FREQ1   sid:I f1:R=0 df:R ndf:I=1                                         | equally spaced frequencies
 FREQ2   sid:I f1:R f2:R nf:I=1                                           | frequencies of equal ratio
+FREQ3   sid:I f1:R f2:R=f1 type:S=LINEAR nef:I=10 cluster:R=1             | frequencies between those of modes
+FREQ4   sid:I f1:R=0 f2:R=1e20 fspd:R=0.1 nfm:I=3                         | frequencies about those of modes
+FREQ5   sid:I f1:R=0 f2:R=1e20 fr:R*                                      | fractions of the frequencies of modes
 TSTEP   sid:I terms:X+                                                   | time steps
 TABLED1 tid:I xaxis:S=LINEAR yaxis:S=LINEAR extrap:I=0 - - - - rows:A+    | table of a function
 TABLED2 tid:I x1:R=0 extrap:I=0 - - - - - rows:A+                         | table of a function, shifted

@@ -6,8 +6,8 @@
 - small fields have 8 columns, large ones (``*`` after the name) 16; a comma makes a line one of free fields
 - an entry goes on in lines that begin with a blank, ``+`` or ``*``; a mark in the tenth field names the line that
   follows, which may then stand elsewhere
-- ``=`` repeats the field of the entry before, ``*(n)`` or ``*n`` adds n to it, ``==`` repeats all that follow; ``=n`` alone
-  repeats the increments of the line before n times
+- ``=`` repeats the field of the entry before, ``*(n)`` or ``*n`` adds n to it, ``==`` repeats all that follow; ``=n``
+  alone repeats the increments of the line before n times
 
 All errors are MeshErrors that begin with file and line.
 """

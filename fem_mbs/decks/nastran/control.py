@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fem_mbs.decks.nastran.dynamics import PARAMETERS as RESPONSE_PARAMETERS
 from fem_mbs.decks.nastran.model import Conversion
+from fem_mbs.decks.nastran.responses.steps import PARAMETERS as RESPONSE_PARAMETERS
 from fem_mbs.meshes.nastran.cards import CARDS
 from fem_mbs.meshes.vocabulary import Effect, Use, Word
 
@@ -31,6 +31,9 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
     _words(
         "SET1 SET3 PLOTEL PLOTEL3 PLOTEL4 PLOTEL6 PLOTEL8 ECHOON ECHOOFF GRDPNT PSET PVAL CBARAO YPARAM EPOINT SEQGP"
     ): "they concern output",
+    _words(
+        "RANDPS RANDT1 TABRND1 TABRNDG"
+    ): "they belong to random responses, of which the frequency response is computed",
     _words("USET USET1"): "they name sets that nothing else refers to",
     _words("MDLPRM DEBUG"): "they concern the conduct of the other program",
     _words("EIGP NLPARM TSTEPNL TICF NLSTEP NLCNTL"): "they belong to solutions that are refused",
@@ -39,12 +42,11 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
         "AERO AEROS CAERO1 CAERO2 PAERO1 PAERO2 SPLINE1 SPLINE2 SPLINE4 SPLINE5 MKAERO1 MKAERO2 FLUTTER FLFACT AELIST "
         "AEFACT AESURF AESTAT AELINK AECOMP AECOMPL TRIM MONPNT1 GUST"
     ): "they belong to aeroelasticity",
-    _words("FREQ3 FREQ4 FREQ5"): "they are noted where something selects them",
     _words("DESVAR DRESP1 DRESP2 DVPREL1 DVPREL2 DCONSTR DCONADD DOPTPRM DLINK"): "they belong to optimisation",
 }
 #: Parameters that are used, or change no result of the solutions that are computed.
 PARAMETERS: dict[tuple[str, ...], str] = {
-    _words("WTMASS COUPMASS AUTOSPC G W3 ART_MASS OMID"): "used",
+    _words("WTMASS COUPMASS AUTOSPC DFREQ G W3 ART_MASS OMID"): "used",
     tuple(RESPONSE_PARAMETERS): "they are noted in responses",
     _words(
         "POST GRDPNT PRGPST PRTMAXIM NOCOMPS PATVER OGEOM OUGCORD USETPRT USETSEL DBALL TINY SPCGEN NEWSEQ DBDICT "
@@ -82,7 +84,7 @@ COMMANDS: dict[tuple[str, ...], str] = {
         "FLUX ENTHALPY XYPLOT XYPRINT PLOTID MCFRACTION PLOT LINES GPSTRAIN GPSDCON ELSDCON ELDATA MEFM "
         "MPFACTOR "
         "XYPUNCH XYPEAK MODALSE MODALKE GPRSORT SORT1 SORT2 NOUTPUT OSTNINI AUXTAB INTENSITY PRESSURE SHELLTHK "
-        "PLSTRN THSTRN OTEMP"
+        "PLSTRN THSTRN OTEMP RANDOM"
     ): "they concern output",
     _words("ANALYSIS SEALL SUPER SEFINAL RESVEC RESVINER PARAM SOL APP TIME DIAG ID CEND BEGIN"): "they select nothing",
     _words("IC NLPARM"): "they belong to solutions that are refused",

@@ -17,9 +17,9 @@ import numpy as np
 
 from fem_mbs.decks.nastran.components.sets import modal_coordinates
 from fem_mbs.decks.nastran.constraints import Supports
-from fem_mbs.decks.nastran.dynamics import RESPONSES, add_response, loss_factor, note_parameters
 from fem_mbs.decks.nastran.loads import LoadCase, thermal_reference
-from fem_mbs.decks.nastran.model import Conversion, Group, one_of
+from fem_mbs.decks.nastran.model import RESPONSES, Conversion, Group, one_of
+from fem_mbs.decks.nastran.responses.steps import add_response, loss_factor, note_parameters
 from fem_mbs.decks.nastran.shells import takes_temperatures
 from fem_mbs.declarations.steps import StepKind, step_kind
 from fem_mbs.errors import ModelError, UnsupportedError
