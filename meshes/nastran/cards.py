@@ -327,6 +327,8 @@ DELAY   sid:I p1:I c1:I=0 t1:R=0 p2:I= c2:I=0 t2:R=0                      | dela
 DPHASE  sid:I p1:I c1:I=0 t1:R=0 p2:I= c2:I=0 t2:R=0                      | phases of loads by grid points
 LSEQ    sid:I darea:I lid:I= tid:I=                                      | load sets as loads over frequency or time
 EIGC    sid:I method:S= norm:S= g:I= c:C= e:R= nd0:I= - rows:A+            | complex modes
+NLPARM  id:I ninc:I=10 dt:R= kmethod:S= kstep:I= maxiter:I= conv:S= intout:S= options:A* \
+                                                                         | increments of nonlinear statics
 FREQ    sid:I f:R*                                                       | frequencies
 FREQ1   sid:I f1:R=0 df:R ndf:I=1                                         | equally spaced frequencies
 FREQ2   sid:I f1:R f2:R nf:I=1                                           | frequencies of equal ratio

@@ -811,6 +811,29 @@ def test_modes_about_a_tension(tables):
     close([row[0] for row in found.values()], [(2 * 4 + 1e-4) / 0.7] * 2)
 
 
+def test_buckling_of_rods_in_several_subcases(tables):
+    """Each subcase of buckling has the loads that STATSUB names; the stress of a rod acts across it alone."""
+    places = {1: (0.0, 0.0), 2: (2.0, 1.0), 3: (4.0, 0.0)}
+    text = STEEL + "PROD,1,1,.5\nCROD,1,1,1,2\nCROD,2,1,2,3\nSPC1,1,123456,1,3\nSPC1,1,3,2\nEIGRL,4,,,2\n"
+    text += "".join(f"GRID,{k},,{x},{y},0.\n" for k, (x, y) in places.items())
+    text += "FORCE,2,2,,1.,0.,-1.,0.\nFORCE,3,2,,1.,3.,-1.,0.\n"
+    case = (
+        "SPC = 1\nMETHOD = 4\nSUBCASE 1\n LOAD = 2\nSUBCASE 2\n LOAD = 3\nSUBCASE 3\n ANALYSIS = BUCK\n STATSUB = 1\n"
+    )
+    found = tables(text, case + "SUBCASE 4\n ANALYSIS = BUCK\n STATSUB = 2\n", 105)
+    assert len(found) == 4
+    feet = [np.array(places[2]) - places[k] for k in (1, 3)]
+    length = np.hypot(2.0, 1.0)
+    K = sum(E * 0.5 / length**3 * np.outer(d, d) for d in feet)
+    for load, step in (((0.0, -1.0), found[1]), ((3.0, -1.0), found[3])):
+        u = np.linalg.solve(K, load)
+        across = [np.eye(2) - np.outer(d, d) / length**2 for d in feet]
+        stress = sum(E * 0.5 / length**3 * (d @ u) * P for d, P in zip(feet, across, strict=True))
+        factors = -1.0 / np.linalg.eigvals(np.linalg.solve(K, stress)).real
+        factors = factors[np.argsort(np.abs(factors))]
+        close([row[0] for row in step["EIGENVALUES"].values()], factors, rtol=1e-7)
+
+
 # --- what is refused -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("bulk", "message"),

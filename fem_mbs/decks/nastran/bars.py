@@ -369,7 +369,7 @@ def _make_rods(conv: Conversion, group: Group, on: str) -> None:
                 "across (COUPMASS), so that frequencies of coarse trusses differ by up to 10 %",
                 Effect.DIFFERS, group.section.where,
             )  # fmt: skip
-        conv.model.trusses(group.name, on, name, mass=mass, strain="green")
+        conv.model.trusses(group.name, on, name, mass=mass, strain="corotational")
     if not (data.J and m.G):
         return
     from scipy.spatial.transform import Rotation

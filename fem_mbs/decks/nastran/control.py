@@ -36,7 +36,7 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
     ): "they belong to random responses, of which the frequency response is computed",
     _words("USET USET1"): "they name sets that nothing else refers to",
     _words("MDLPRM DEBUG"): "they concern the conduct of the other program",
-    _words("EIGP NLPARM TSTEPNL TICF NLSTEP NLCNTL"): "they belong to solutions that are refused",
+    _words("EIGP TSTEPNL TICF NLSTEP NLCNTL"): "they belong to solutions that are refused",
     _words("MAT4 MAT5 TABLEM1 TABLEM2 TABLEM3 TABLEM4"): "they belong to heat, or to entries that are refused",
     _words(
         "AERO AEROS CAERO1 CAERO2 PAERO1 PAERO2 SPLINE1 SPLINE2 SPLINE4 SPLINE5 MKAERO1 MKAERO2 FLUTTER FLFACT AELIST "
@@ -46,7 +46,7 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
 }
 #: Parameters that are used, or change no result of the solutions that are computed.
 PARAMETERS: dict[tuple[str, ...], str] = {
-    _words("WTMASS COUPMASS AUTOSPC DFREQ G W3 ART_MASS OMID"): "used",
+    _words("WTMASS COUPMASS AUTOSPC DFREQ G LGDISP W3 ART_MASS OMID"): "used",
     tuple(RESPONSE_PARAMETERS): "they are noted in responses",
     _words(
         "POST GRDPNT PRGPST PRTMAXIM NOCOMPS PATVER OGEOM OUGCORD USETPRT USETSEL DBALL TINY SPCGEN NEWSEQ DBDICT "
@@ -68,14 +68,14 @@ PARAMETERS: dict[tuple[str, ...], str] = {
         "DDRMM RESVEC RESVINER MODACC SDRPOPT ENFMOTN DYNSPCF PRPHIVZ"
     ): "they concern how responses are computed by modes",
     _words("K6ROT"): "it concerns shells",
-    _words("LGDISP NMLOOP"): "they concern nonlinear solutions",
+    _words("NMLOOP NLTOL"): "they concern nonlinear solutions",
     _words("RSOPT RSCON"): "they concern connectors of shells and solids (RSSCON), which are refused",
 }
 #: Commands that are used, and those that concern output.
 COMMANDS: dict[tuple[str, ...], str] = {
     _words(
         "TITLE SPC MPC LOAD METHOD STATSUB AUTOSPC TEMPERATURE DISPLACEMENT VELOCITY ACCELERATION SPCFORCES FORCE "
-        "STRESS STRAIN SET SUBCASE DLOAD FREQUENCY TSTEP SDAMPING LOADSET CMETHOD"
+        "STRESS STRAIN SET SUBCASE DLOAD FREQUENCY TSTEP SDAMPING LOADSET CMETHOD NLPARM"
     ): "used",
     _words(
         "SUBTITLE LABEL ECHO MAXLINES LINE OUTPUT MPCFORCES OLOAD GPFORCE GPSTRESS "
@@ -87,7 +87,7 @@ COMMANDS: dict[tuple[str, ...], str] = {
         "PLSTRN THSTRN OTEMP RANDOM"
     ): "they concern output",
     _words("ANALYSIS SEALL SUPER SEFINAL RESVEC RESVINER PARAM SOL APP TIME DIAG ID CEND BEGIN"): "they select nothing",
-    _words("IC NLPARM"): "they belong to solutions that are refused",
+    _words("IC"): "they belong to solutions that are refused",
 }
 #: Commands that change results and are not supported.
 DROPPED_COMMANDS: dict[str, str] = {
@@ -134,6 +134,10 @@ UNUSED_FIELDS: dict[str, tuple[tuple[str, Effect, str], ...]] = {
     "EIGC": (
         ("method e", Effect.NONE, "the conduct of the other program"),
         ("norm g c", Effect.NONE, "the size of the shapes"),
+    ),
+    "NLPARM": (
+        ("dt kmethod kstep maxiter conv options", Effect.NONE, "the conduct of the other program"),
+        ("intout", Effect.NONE, "results of the increments are missing but for the last"),
     ),
     "EIGB": (
         ("nep", Effect.NONE, "an estimate of the number of roots"),
