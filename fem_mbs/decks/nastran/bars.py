@@ -369,8 +369,8 @@ def _make_rods(conv: Conversion, group: Group, on: str) -> None:
                 "across (COUPMASS), so that frequencies of coarse trusses differ by up to 10 %",
                 Effect.DIFFERS, group.section.where,
             )  # fmt: skip
-        # MSC Nastran takes the stiffness N/L of stresses across rods at their first length: Green's strain has it about a
-        # preload, which the model has moved to; from the start the co-rotational one, which has no other terms
+        # MSC Nastran takes the stiffness N/L of stresses across rods at their first length: Green's strain has it about
+        # a preload, which the model has moved to; from the start the co-rotational one, which has no other terms
         strain = "green" if conv.deck.sol == 103 else "corotational"
         conv.model.trusses(group.name, on, name, mass=mass, strain=strain)
     if not (data.J and m.G):
