@@ -274,7 +274,7 @@ def _nodal_row(table: ListingTable, words: list[str], element: int) -> int:
 
 def _root_row(table: ListingTable, words: list[str], element: int) -> int:
     values = _numbers(words)
-    if len(words) == 7 and values is not None:
+    if len(words) == 7 and values is not None and "." in words[2]:  # not a trailer of a data block
         table.add(int(values[0]), values[2:5])
     return element
 

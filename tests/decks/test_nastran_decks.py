@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from places import SHARED_DECKS
+from scipy.linalg import eigh
 
 from fem_mbs.decks.formats import DECK_FORMATS
 from fem_mbs.decks.nastran import control
@@ -710,6 +711,22 @@ def test_blank_points_of_shells(tables):
     whole = tables(text + "GRID,13,,1.05,.5,0.\n" + load + cells.format(13) + equations, CASE + "MPC = 3\n")[0]
     for k, row in blank["DISPLACEMENT"].items():
         close(row, whole["DISPLACEMENT"][k], rtol=1e-8, atol=1e-10)
+
+
+def test_coupled_masses_of_rods(tables):
+    """5/12 and 1/12 of the mass along a rod, half of it at each end across: two rods in a line, with springs across."""
+    m = 0.3 * 0.5 * 2.0
+    text = f"MAT1,1,{E},{G},{NU},.3\nGRID,1,,0.,0.,0.\nGRID,2,,2.,0.,0.\nGRID,3,,4.,0.,0.\n"
+    text += "CROD,1,1,1,2\nCONROD,2,2,3,1,.4,,,.03\n"
+    text += "PROD,1,1,.5\nSPC1,1,123456,1\nSPC1,1,3,2,3\nCELAS2,5,7.,2,2\nCELAS2,6,9.,3,2\nEIGRL,4,,,4\n"
+    found = tables(text + "PARAM,COUPMASS,1\n", "SPC = 1\nMETHOD = 4\n", 103)[0]["EIGENVALUES"]
+    k, j = E * 0.5 / 2.0, E * 0.4 / 2.0
+    along = [[5 * (m + m), m], [m, 5 * m]]
+    axial = eigh([[k + j, -j], [-j, j]], np.array(along) / 12.0, eigvals_only=True)
+    close([row[0] for row in found.values()], sorted([7 / m, 9 / (m / 2), *axial]), rtol=1e-9)
+    load = "GRAV,2,,9.,1.,0.,0.\n"
+    weight = tables(text + load + "PARAM,COUPMASS,1\n")[0]["SPCFORCES"]
+    close(weight[1][0], -2 * m * 9)
 
 
 def test_without_autospc_masses_move_freely_in_dynamics(tables):

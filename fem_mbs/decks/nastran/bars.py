@@ -361,18 +361,13 @@ def _make_rods(conv: Conversion, group: Group, on: str) -> None:
     m, nsm = data.material, group.section["nsm"] * conv.wtmass
     name = f"section of {group.name}"
     if data.A and m.E:
-        conv.model.section(name, "stiffness", EA=m.E * data.A, rhoA=m.rho * data.A + nsm)
-        mass = "consistent" if conv.coupled else "lumped"
-        if conv.coupled and (m.rho or nsm):
-            conv.note(
-                f"{group.type} have consistent masses; those of MSC Nastran are 5/12 and 1/12 along them and lumped "
-                "across (COUPMASS), so that frequencies of coarse trusses differ by up to 10 %",
-                Effect.DIFFERS, group.section.where,
-            )  # fmt: skip
+        # coupled masses are those of components (`fem_mbs.decks.nastran.components.masses`)
+        mass = 0.0 if conv.coupled else m.rho * data.A + nsm
+        conv.model.section(name, "stiffness", EA=m.E * data.A, rhoA=mass)
         # MSC Nastran takes the stiffness N/L of stresses across rods at their first length: Green's strain has it about
         # a preload, which the model has moved to; from the start the co-rotational one, which has no other terms
         strain = "green" if conv.deck.sol == 103 else "corotational"
-        conv.model.trusses(group.name, on, name, mass=mass, strain=strain)
+        conv.model.trusses(group.name, on, name, mass="lumped", strain=strain)
     if not (data.J and m.G):
         return
     from scipy.spatial.transform import Rotation
