@@ -304,6 +304,9 @@ CDAMP4  eid:I b:R=0 g1:I= g2:I=                                          | dampe
 PDAMP   pid1:I b1:R=0 pid2:I= b2:R=0 pid3:I= b3:R=0 pid4:I= b4:R=0        | coefficients of dampers
 CVISC   eid:I pid:I=eid g1:I g2:I                                        | damper along a line
 PVISC   pid1:I ce1:R=0 cr1:R=0 - pid2:I= ce2:R=0 cr2:R=0                  | coefficients of dampers along lines
+DMIG    name:S words:A+                                                  | matrix on components
+CSHEAR  eid:I pid:I=eid g1:I g2:I g3:I g4:I                              | shear panel
+PSHEAR  pid:I mid:I t:R nsm:R=0 f1:R=0 f2:R=0                            | section of shear panels
 RBE2    eid:I gn:I cm:C nodes:X+                                         | rigid element
 RBE3    eid:I - refgrid:I refc:C terms:A+                                | weighted mean
 RBAR    eid:I ga:I gb:I cna:C= cnb:C= cma:C= cmb:C= alpha:R=              | rigid bar

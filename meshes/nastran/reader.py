@@ -89,6 +89,8 @@ _UNIQUE = (
     (("PROD",), "the property of rods"),
     (("PTUBE",), "the property of tubes"),
     (("PSHELL", "PCOMP", "PCOMPG"), "the property of shells"),
+    (("PSHEAR",), "the property of panels"),
+    (("CSHEAR",), "the panel"),
     (("PSOLID",), "the property of solids"),
     (("PBUSH",), "the property of bushes"),
     (("CBAR", "CBEAM"), "the bar"),

@@ -890,7 +890,7 @@ def test_errors_name_file_and_line(deck, bulk, message):
         ("MPC = 9\n", 101, "there is no set 9 of MPC"),
         ("METHOD = 9\n", 103, "there is no method 9"),
         ("SPC = 1\n", 103, "no subcase has a METHOD"),
-        ("SPC = 1\nK2GG = STIFF\n", 101, "K2GG .direct input of stiffness. is not supported"),
+        ("SPC = 1\nK2GG = STIFF\n", 101, "there is no DMIG STIFF"),
         ("SPC = 1\nTEMP(MATE) = 5\n", 101, "MATERIAL. .temperatures at which materials are taken. is not"),
         ("SPC = 1\nFOO = 1\n", 101, "the command FOO is not known"),
         ("SPC = 1\n", 200, "SOL 200 is not supported"),

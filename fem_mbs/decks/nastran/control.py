@@ -75,7 +75,8 @@ PARAMETERS: dict[tuple[str, ...], str] = {
 COMMANDS: dict[tuple[str, ...], str] = {
     _words(
         "TITLE SPC MPC LOAD METHOD STATSUB AUTOSPC TEMPERATURE DISPLACEMENT VELOCITY ACCELERATION SPCFORCES FORCE "
-        "STRESS STRAIN SET SUBCASE DLOAD FREQUENCY TSTEP SDAMPING LOADSET CMETHOD NLPARM"
+        "STRESS STRAIN SET SUBCASE DLOAD FREQUENCY TSTEP SDAMPING LOADSET CMETHOD NLPARM "
+        "K2GG M2GG B2GG K2PP M2PP B2PP P2G"
     ): "used",
     _words(
         "SUBTITLE LABEL ECHO MAXLINES LINE OUTPUT MPCFORCES OLOAD GPFORCE GPSTRESS "
@@ -91,9 +92,7 @@ COMMANDS: dict[tuple[str, ...], str] = {
 }
 #: Commands that change results and are not supported.
 DROPPED_COMMANDS: dict[str, str] = {
-    "K2GG": "direct input of stiffness", "M2GG": "direct input of mass", "B2GG": "direct input of damping",
-    "K2PP": "direct input of stiffness", "M2PP": "direct input of mass", "B2PP": "direct input of damping",
-    "P2G": "direct input of loads", "SUPORT1": "free bodies held by their inertia", "BCONTACT": "contact",
+    "SUPORT1": "free bodies held by their inertia", "BCONTACT": "contact",
     "SUBCOM": "combinations of subcases", "SUBSEQ": "combinations of subcases", "SYM": "symmetry subcases",
     "SYMCOM": "combinations of symmetry subcases", "SYMSEQ": "combinations of symmetry subcases",
     "REPCASE": "repeated subcases", "NSM": "non-structural mass by sets", "DEFORM": "enforced strains",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.decks.nastran.bars import Bars, Rods, bar_axes
+from fem_mbs.decks.nastran.components.matrices import load_of_matrix
 from fem_mbs.decks.nastran.model import Conversion, Group, isotropic
 from fem_mbs.decks.nastran.shells import TYPES as SHELLS
 from fem_mbs.decks.nastran.shells import reference_temperature, shell_nodes
@@ -97,6 +98,8 @@ def find_loads(conv: Conversion, subcase: Subcase, mass: csr_matrix | None) -> L
     number = conv.select(subcase, "LOAD")
     sets = _sets(conv, number, subcase.commands["LOAD"].where) if number else {}
     case = _loads_of_sets(conv, sets, mass)
+    if "P2G" in subcase.commands:
+        case.forces += load_of_matrix(conv, subcase.commands["P2G"])
     _temperatures(conv, subcase, case)
     _no_rotation(conv, case)
     return case

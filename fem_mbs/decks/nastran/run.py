@@ -19,6 +19,7 @@ from fem_mbs.decks.nastran.components.masses import (
     make_artificial_mass,
     make_component_masses,
 )
+from fem_mbs.decks.nastran.components.matrices import find_matrices, make_matrices
 from fem_mbs.decks.nastran.components.sets import check_reduction, find_masters
 from fem_mbs.decks.nastran.constraints import (
     Rows,
@@ -114,6 +115,7 @@ def _convert(deck: BulkDeck, part: bool) -> Converted:
     make_lines(conv)
     turn_points(conv)
     masses = find_component_masses(conv)
+    matrices = find_matrices(conv)
     make_points(conv)
     if not conv.used.any():
         raise ModelError("the deck has no elements", place=deck.end, remedy="the file may have been cut off")
@@ -125,12 +127,16 @@ def _convert(deck: BulkDeck, part: bool) -> Converted:
     # without AUTOSPC what has a mass and no stiffness moves in dynamics
     inertial = not automatic_supports(conv) and solution not in (0, 101, 105)
     K, M = _matrices(conv, needs_mass(conv) or inertial, masses)
+    K = K + matrices.K
+    if M is not None:
+        M = M + matrices.M
     loads = [find_loads(conv, subcase, M) for subcase in subcases]
     if inertial and M is not None and M.nnz:
         K = K + M * (abs(K.diagonal()).max() / abs(M.diagonal()).max())
     hold_singular(conv, rows, supports, _along_axes(conv, K))
     make_rows(conv, rows)
     make_component_masses(conv, masses)
+    make_matrices(conv, matrices)
     motions = make_supports(conv, supports, len(subcases), rows)
     make_motions(conv)
     check_reduction(conv, solution)
@@ -150,8 +156,10 @@ def _matrices(
 
     from fem_mbs.system.tangent import Level, Tangent
 
-    system = conv.model.compile(stepping=False).system
     n = 6 * len(conv.grids.ids)
+    if not conv.model.building.blocks:  # matrices alone
+        return csr_matrix((n, n)), csr_matrix(C.T @ C) if massive else None
+    system = conv.model.compile(stepping=False).system
     number = system.nodal(np.arange(1.0, system.n_dof + 1.0))[: n // 6].ravel().astype(int)
     there = np.flatnonzero(number)
     pick = csr_matrix((np.ones(len(there)), (number[there] - 1, there)), shape=(system.n_dof, n))
