@@ -264,6 +264,8 @@ PBEAML  pid:I mid:I group:S= type:S - - - - dims:A+                       | sect
 BEAMOR  - pid:I= - - x1:X= x2:R= x3:R= offt:S=                           | defaults of beams
 CROD    eid:I pid:I=eid g1:I g2:I                                        | rod
 PROD    pid:I mid:I a:R=0 j:R=0 c:R=0 nsm:R=0                            | section of rods
+CTUBE   eid:I pid:I=eid g1:I g2:I                                        | rod with a tube as its section
+PTUBE   pid:I mid:I od:R t:R= nsm:R=0 od2:R=                              | section of tubes
 CONROD  eid:I g1:I g2:I mid:I a:R=0 j:R=0 c:R=0 nsm:R=0                  | rod with its section
 CQUAD4  eid:I pid:I=eid g1:I g2:I g3:I g4:I theta:X=0 zoffs:R=0 - tflag:I=0 t1:R= t2:R= t3:R= t4:R= | shell
 CQUADR  eid:I pid:I=eid g1:I g2:I g3:I g4:I theta:X=0 zoffs:R=0 - tflag:I=0 t1:R= t2:R= t3:R= t4:R= | shell
@@ -302,6 +304,9 @@ CDAMP4  eid:I b:R=0 g1:I= g2:I=                                          | dampe
 PDAMP   pid1:I b1:R=0 pid2:I= b2:R=0 pid3:I= b3:R=0 pid4:I= b4:R=0        | coefficients of dampers
 CVISC   eid:I pid:I=eid g1:I g2:I                                        | damper along a line
 PVISC   pid1:I ce1:R=0 cr1:R=0 - pid2:I= ce2:R=0 cr2:R=0                  | coefficients of dampers along lines
+DMIG    name:S words:A+                                                  | matrix on components
+CSHEAR  eid:I pid:I=eid g1:I g2:I g3:I g4:I                              | shear panel
+PSHEAR  pid:I mid:I t:R nsm:R=0 f1:R=0 f2:R=0                            | section of shear panels
 RBE2    eid:I gn:I cm:C nodes:X+                                         | rigid element
 RBE3    eid:I - refgrid:I refc:C terms:A+                                | weighted mean
 RBAR    eid:I ga:I gb:I cna:C= cnb:C= cma:C= cmb:C= alpha:R=              | rigid bar
@@ -325,9 +330,14 @@ DELAY   sid:I p1:I c1:I=0 t1:R=0 p2:I= c2:I=0 t2:R=0                      | dela
 DPHASE  sid:I p1:I c1:I=0 t1:R=0 p2:I= c2:I=0 t2:R=0                      | phases of loads by grid points
 LSEQ    sid:I darea:I lid:I= tid:I=                                      | load sets as loads over frequency or time
 EIGC    sid:I method:S= norm:S= g:I= c:C= e:R= nd0:I= - rows:A+            | complex modes
+NLPARM  id:I ninc:I=10 dt:R= kmethod:S= kstep:I= maxiter:I= conv:S= intout:S= options:A* \
+                                                                         | increments of nonlinear statics
 FREQ    sid:I f:R*                                                       | frequencies
-FREQ1   sid:I f1:R df:R ndf:I=1                                          | equally spaced frequencies
+FREQ1   sid:I f1:R=0 df:R ndf:I=1                                         | equally spaced frequencies
 FREQ2   sid:I f1:R f2:R nf:I=1                                           | frequencies of equal ratio
+FREQ3   sid:I f1:R f2:R=f1 type:S=LINEAR nef:I=10 cluster:R=1             | frequencies between those of modes
+FREQ4   sid:I f1:R=0 f2:R=1e20 fspd:R=0.1 nfm:I=3                         | frequencies about those of modes
+FREQ5   sid:I f1:R=0 f2:R=1e20 fr:R*                                      | fractions of the frequencies of modes
 TSTEP   sid:I terms:X+                                                   | time steps
 TABLED1 tid:I xaxis:S=LINEAR yaxis:S=LINEAR extrap:I=0 - - - - rows:A+    | table of a function
 TABLED2 tid:I x1:R=0 extrap:I=0 - - - - - rows:A+                         | table of a function, shifted

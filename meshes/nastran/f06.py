@@ -274,7 +274,7 @@ def _nodal_row(table: ListingTable, words: list[str], element: int) -> int:
 
 def _root_row(table: ListingTable, words: list[str], element: int) -> int:
     values = _numbers(words)
-    if len(words) == 7 and values is not None:
+    if len(words) == 7 and values is not None and "." in words[2]:  # not a trailer of a data block
         table.add(int(values[0]), values[2:5])
     return element
 
@@ -314,13 +314,16 @@ def _rod_stress_row(table: ListingTable, words: list[str], element: int) -> int:
 
 def _bar_stress_row(table: ListingTable, words: list[str], element: int) -> int:
     """Read the two lines of a bar: bending at end A, axial, extremes at A; bending and extremes at end B."""
+    mystran = "MYSTRAN" in table.named
+    if mystran:
+        words = [word for word in words if not _MARGIN.match(word)]
     values = _numbers(words)
     if values is None:
         return element
     if words[0].isdigit() and len(words) in (8, 9):
         table.add(int(words[0]), values[1:8])
         return int(words[0])
-    axial = 1 if "MYSTRAN" in table.named else 0  # stands on both lines there
+    axial = 1 if mystran and len(words) == 7 else 0  # some versions print it on both lines
     if table.ids and table.ids[-1] == element and len(table.rows[-1]) == 7 and len(words) - axial in (6, 7):
         table.rows[-1] += [*values[:4], *values[4 + axial : 6 + axial]]
     return element
@@ -390,6 +393,8 @@ def _ply_row(table: ListingTable, words: list[str], element: int) -> int:
     return element
 
 
+#: Margins of safety of MYSTRAN, in three digits.
+_MARGIN = re.compile(r"-?\d\.\d\dE[+-]\d\d\*?$")
 _SOLID = re.compile(
     r"^.{16,26}?(CENTER|\d+)?\s+([XYZ])\s+(\S+)\s+(XY|YZ|ZX)\s+(\S+)\s+[ABC]\s+(\S+)\s+L[XYZ][\s\d.\-]{15}(.*)$"
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,10 @@ from fem_mbs.errors import ModelError
 from fem_mbs.meshes.nastran.cards import Card
 from fem_mbs.meshes.nastran.deck import BulkDeck
 
-__all__ = ["Grids", "System", "find_grids"]
+__all__ = ["ADDED", "Grids", "System", "find_grids"]
+
+#: Numbers of points that a deck does not have begin here, above all that its fields can hold.
+ADDED = 10**12
 
 _KINDS = {"R": "rectangular", "C": "cylindrical", "S": "spherical"}
 #: Of the distance from the origin: points nearer to the axis than this have the axes of the angle zero.
@@ -81,6 +84,27 @@ class Grids:
     cards: list[Card]
     systems: Mapping[int, System]
     scalar: np.ndarray
+
+    @property
+    def own_ids(self) -> np.ndarray:
+        """The numbers of the points that the deck itself has."""
+        return self.ids[self.ids < ADDED]
+
+    def label(self, node: int) -> str:
+        """Return the number of a point for messages."""
+        number = int(self.ids[node])
+        return str(number) if number < ADDED else "end of a bar or middle of an edge"
+
+    def extended(self, x: np.ndarray, axes: np.ndarray) -> Grids:
+        """Return these grid points with more behind them, at places x (n, 3) with axes (n, 3, 3)."""
+        count = len(x)
+        first = max(ADDED, int(self.ids[-1]) + 1)
+        turned = np.abs(axes - np.eye(3)).max(axis=(1, 2), initial=0.0) > 1e-14
+        return replace(
+            self, ids=np.append(self.ids, first + np.arange(count)), x=np.concatenate((self.x, x)),
+            axes=np.concatenate((self.axes, axes)), turned=np.append(self.turned, turned),
+            cards=[*self.cards, *self.cards[:1] * count], scalar=np.append(self.scalar, np.zeros(count, bool)),
+        )  # fmt: skip
 
     def index(self, id_: int, where: str, scalar: bool = False) -> int:
         """Return the index of a grid point, with ``scalar`` also of a scalar point.

@@ -6,8 +6,8 @@
 - small fields have 8 columns, large ones (``*`` after the name) 16; a comma makes a line one of free fields
 - an entry goes on in lines that begin with a blank, ``+`` or ``*``; a mark in the tenth field names the line that
   follows, which may then stand elsewhere
-- ``=`` repeats the field of the entry before, ``*(n)`` adds n to it, ``==`` repeats all that follow; ``=n`` alone
-  repeats the increments of the line before n times
+- ``=`` repeats the field of the entry before, ``*(n)`` or ``*n`` adds n to it, ``==`` repeats all that follow; ``=n``
+  alone repeats the increments of the line before n times
 
 All errors are MeshErrors that begin with file and line.
 """
@@ -274,12 +274,18 @@ def _increased(line: Line, old: str, by: str) -> str:
     line.fail(f"the increment {short(by)} of {short(old)} is no number")
 
 
+def _increment(text: str) -> bool:
+    """Return whether a field is an increment, ``*(n)``, ``*n`` or ``=(n)``."""
+    return text.startswith(("*(", "=(")) or re.fullmatch(r"\*[+-]?[.\d][^*]*", text) is not None
+
+
 def _repeated(line: Line, head: str, data: list[str], before: Entry | None) -> tuple[str, list[str]]:
-    """Resolve ``=`` (the field of the entry before), ``*(n)`` (that plus n) and ``==`` (all that follow)."""
+    """Resolve ``=`` (the field of the entry before), ``*(n)`` or ``*n`` (that plus n) and ``==`` (all that follow)."""
     if head.startswith("=") and head not in ("=", "=="):
         line.fail(f"the repetition {short(head)} repeats no entry with increments; write the entries out")
+    repeats = head.startswith("=")
     marks = any(text in ("=", "==") or text.startswith(("*(", "=(")) for text in data)
-    if not (head.startswith("=") or marks):
+    if not (repeats or marks):
         return head, data
     if before is None:
         line.fail("= repeats an entry, but none stands before it")
@@ -294,7 +300,7 @@ def _repeated(line: Line, head: str, data: list[str], before: Entry | None) -> t
             break
         if text == "=":
             out[i] = old[i]
-        elif text.startswith(("*(", "=(")):
+        elif _increment(text):
             out[i] = _increased(line, old[i], text)
     return name, out
 
@@ -356,7 +362,7 @@ def read_entries(lines: list[Line]) -> list[Entry]:
             if not _NAME.fullmatch(name):
                 line.fail(f"{short(name)} is no name of a bulk data entry")
             entry = Entry(name, data, line, [line.line])
-            entry.increments = {i: text for i, text in enumerate(given) if text.startswith(("*(", "=("))}
+            entry.increments = {i: text for i, text in enumerate(given) if _increment(text)}
             entries.append(entry)
             if _mark(tail):
                 open_marks[_mark(tail)] = entry

@@ -219,3 +219,105 @@ def test_a_reduction_in_a_response_is_refused(deck):
     bulk = CANTILEVER + "ASET1,26,11\nRLOAD2,5,6,,,1.\nDAREA,6,11,2,1.\nFREQ,7,10.\n"
     with pytest.raises(UnsupportedError, match="ASET1: this solution is computed without reduction"):
         convert(deck(bulk, 108, "SPC = 1\nDLOAD = 5\nFREQUENCY = 7\n"))
+
+
+# --- matrices --------------------------------------------------------------------------------------------------------
+def dmig(name: str, points: list[tuple[int, int]], A: np.ndarray, form: int = 6) -> str:
+    """Return entries of a matrix over grid points and components: the lower triangle, or all of it."""
+    text = f"DMIG,{name},0,{form},1,0\n"
+    for j, (g, c) in enumerate(points):
+        rows = [(i, *points[i]) for i in range(j if form == 6 else 0, len(points)) if A[i, j]]
+        if rows:
+            text += f"DMIG*,{name},{g},{c},,*A\n".replace(",*A", "")
+            text += "".join(f"*,{a},{b},{A[i, j]!r}\n".replace("np.float64(", "").replace(")", "") for i, a, b in rows)
+    return text
+
+
+TWO_POINTS = "GRID,1,,0.,0.,0.\nGRID,2,,2.,1.,0.,7\nCORD2R,7,,0.,0.,0.,1.,1.,3.,+\n+,1.,0.,-1.\n"
+SIX = [(2, c) for c in range(1, 7)]
+
+
+def _positive(seed: int) -> np.ndarray:
+    A = np.random.default_rng(seed).normal(size=(6, 6))
+    return A @ A.T + 0.1 * np.eye(6)
+
+
+@pytest.mark.parametrize("form", [6, 1])
+def test_stiffness_and_loads_of_matrices(deck, form):
+    """Along turned axes, a sum of two matrices, and loads by a matrix."""
+    A, B = _positive(1), _positive(2)
+    bulk = TWO_POINTS + dmig("KA", SIX, A, form) + dmig("KB", SIX, B, form)
+    bulk += "DMIG,P,0,9,1,0,,,1\nDMIG*,P,1,0\n*,2,1,3.\n*,2,5,-2.\n"
+    _, solution = solve_deck(deck(bulk, 101, "K2GG = 2.0*KA, KB\nP2G = P\nDISPLACEMENT = ALL\n"))
+    table = solution.report.steps[0].prints[0]
+    expected = np.linalg.solve(2.0 * A + B, [3.0, 0.0, 0.0, 0.0, -2.0, 0.0])
+    np.testing.assert_allclose(table.values[table.ids.index(2)], expected, rtol=1e-7, atol=1e-9)
+
+
+def test_mass_of_matrices(deck):
+    K, M = _positive(3), _positive(4)
+    bulk = TWO_POINTS + dmig("KA", SIX, K) + dmig("MA", SIX, M) + "EIGRL,1,,,6\n"
+    case = "K2GG = KA\nM2GG = MA\nMETHOD = 1\n"
+    _, solution = solve_deck(deck(bulk, 103, case))
+    table = next(t for t in solution.report.steps[0].prints if t.quantity == "EIGENVALUES")
+    close(np.array(table.values)[:, 0], scipy.linalg.eigh(K, M, eigvals_only=True), rtol=1e-7)
+    negative = bulk.replace(dmig("MA", SIX, M), dmig("MA", SIX, M - 5.0 * np.eye(6)))
+    with pytest.raises(UnsupportedError, match="have negative eigenvalues"):
+        convert(deck(negative, 103, case))
+
+
+def test_matrices_of_dynamics(deck):
+    """K2PP, M2PP and B2PP count in responses, and not in statics."""
+    bulk = "SPOINT,1,2\nCELAS4,1,10.,1,0\nCELAS4,2,20.,2,0\nCMASS4,3,.1,1\nCMASS4,4,.2,2\n"
+    points = [(1, 0), (2, 0)]
+    K, B, M = np.array([[3.0, -1.0], [-1.0, 2.0]]), np.array([[0.3, 0.1], [0.1, 0.2]]), np.diag([0.05, 0.0])
+    bulk += dmig("KA", points, K) + dmig("BA", points, B) + dmig("MA", points, M)
+    case = "K2PP = KA\nB2PP = BA\nM2PP = MA\nDISPLACEMENT = ALL\n"
+    load = "RLOAD2,5,6,,,1.\nDAREA,6,1,,4.\nFREQ,7,.5,2.\n"
+    _, solution = solve_deck(deck(bulk + load, 108, case + "DLOAD = 5\nFREQUENCY = 7\n"))
+    for table, f in zip(solution.report.steps[0].prints, (0.5, 2.0), strict=True):
+        w = 2.0 * np.pi * f
+        Z = np.diag([10.0, 20.0]) + K + 1j * w * B - w * w * (np.diag([0.1, 0.2]) + M)
+        found = [complex(row[0], row[6]) for row in table.values]
+        np.testing.assert_allclose(found, np.linalg.solve(Z, [4.0, 0.0]), rtol=1e-8)
+    _, solution = solve_deck(deck(bulk + "SLOAD,2,1,4.,2,5.\n", 101, case + "LOAD = 2\n"))
+    close(np.array(solution.report.steps[0].prints[0].values)[:, 0], [0.4, 0.25])
+
+
+@pytest.mark.parametrize(
+    ("bulk", "case", "message"),
+    [
+        ("", "K2GG = KX\n", "there is no DMIG KX"),
+        ("DMIG,KA,0,1,1,0\nDMIG*,KA,2,1\n*,2,2,3.\n", "K2GG = KA\n", "DMIG KA is not symmetric"),
+        ("DMIG,KA,0,6,3,0\nDMIG*,KA,2,1\n*,2,2,3.,1.\n", "K2GG = KA\n", "DMIG KA is complex"),
+        ("DMIG,KA,0,2,1,0\nDMIG*,KA,2,1\n*,2,2,3.\n", "K2GG = KA\n", "of the form 2 is not supported"),
+        ("DMIG,KA,0,6,1,0\nDMIG*,KA,2,9\n*,2,2,3.\n", "K2GG = KA\n", "component 9"),
+        ("DMIG,KA,0,6,1,0\nDMIG*,KA,2,1\n*,2,2,3.\n*,2,2,4.\n", "K2GG = KA\n", "given twice"),
+    ],
+)
+def test_matrices_that_are_refused(deck, bulk, case, message):
+    with pytest.raises(ModelError, match=message) as caught:
+        convert(deck(TWO_POINTS + "CELAS2,9,1.,2,1\n" + bulk, 101, case + "LOAD = 2\n"))
+    assert "deck.bdf, line" in str(caught.value)
+
+
+# --- shear panels ----------------------------------------------------------------------------------------------------
+def test_shear_panel(deck):
+    """A panel 2 x 1 between rods under the force P at its free edge: the shear flow is P over its depth."""
+    bulk = "MAT1,1,1000.,400.,,.3\nPSHEAR,1,1,.05,.1\nCSHEAR,1,1,1,2,3,4\nCORD2R,7,,0.,0.,0.,0.,1.,0.,+\n+,0.,0.,1.\n"
+    places = {1: "0.,0.,0.", 2: "2.,0.,0.", 3: "2.,1.,0.", 4: "0.,1.,0."}
+    bulk += "".join(f"GRID,{k},,{x},{7 if k == 3 else ''}\n" for k, x in places.items())
+    bulk += "SPC1,1,123456,1,4\nCONROD,11,1,2,1,.2\nCONROD,12,4,3,1,.2\nCONROD,13,2,3,1,.2\nFORCE,2,2,,3.,0.,1.,0.\n"
+    bulk += "FORCE,2,3,,3.,0.,1.,0.\nGRAV,3,,9.,0.,1.,0.\n"
+    _, solution = solve_deck(deck(bulk, 101, "SPC = 1\nDISPLACEMENT = ALL\nLOAD = 2\n"))
+    table = solution.report.steps[0].prints[0]
+    flow, EA = 6.0 / 1.0, 1000.0 * 0.2
+    # the flow stretches the rods by linear forces, whose ends are free: flow a/2 each at both ends
+    axial = flow * 2.0 / 2.0 * 2.0 / EA
+    deep = flow / (400.0 * 0.05) * 2.0 + 2.0 * axial / 1.0  # shear, and the turn of the free edge
+    u = np.array([table.values[table.ids.index(k)][:3] for k in (2, 3)])
+    np.testing.assert_allclose(u[0, :2], [axial, deep], rtol=1e-6)
+    np.testing.assert_allclose(u[1, [1, 2]], [-axial, deep], rtol=1e-6)
+    weight = solve_deck(deck(bulk, 101, "SPC = 1\nSPCFORCES = ALL\nLOAD = 3\n"))[1].report.steps[0].prints[0]
+    total = 9.0 * (2.0 * (0.3 * 0.05 + 0.1) + 0.3 * 0.2 * 5.0)
+    np.testing.assert_allclose(np.array(weight.values)[:, 1].sum(), -total, rtol=1e-9)

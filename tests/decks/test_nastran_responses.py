@@ -269,11 +269,11 @@ def test_loads_over_time(response, bulk, load, sol):
         (FREQ + "RLOAD2,7,9,,,55\n", 108, "", "there is no table 55"),
         (FREQ + "RLOAD2,7,9\n", 108, "", "RLOAD2 has no TB"),
         (FREQ + "RLOAD1,7,9\n", 108, "", "neither TC nor TD"),
-        (FREQ + "RLOAD2,7,9,,,1.,,ACCE\n", 108, "", "TYPE = ACCE .supports that move. is not supported"),
+        (FREQ + "RLOAD2,7,9,,,1.,,ACCE\n", 108, "", "there is no SPCD 9"),
         (FREQ + "RLOAD2,7,9,5,,1.\n", 108, "", "there is no DELAY 5"),
         (FREQ + "RLOAD2,7,9,,6,1.\n", 108, "", "there is no DPHASE 6"),
         (FREQ + R2.replace("9", "8") + "LSEQ,3,8,44\n", 108, "LOADSET = 3\n", "there is no load set 44"),
-        (FREQ + "FREQ4,8,0.,3.\n" + R2, 108, "", "FREQ4 spreads frequencies about modes"),
+        ("FREQ4,8,0.,3.\n" + R2, 108, "", "there are no frequencies 8"),
         (FREQ + R2 + "PARAM,ALPHA1,3.\n", 108, "", "PARAM,ALPHA1 = 3.0 is not used in responses"),
         (FREQ + R2 + "CELAS2,4,1.,2,2,,,.1\n", 108, "", "damping .GE. that differs between elements"),
         (FREQ + R2 + "CBUSH,7,7,1,2,,,,0\nPBUSH,7,K,3.\n,,GE,.1\n", 108, "", "PBUSH: the structural damping GE is not"),
@@ -300,3 +300,79 @@ def test_refused(deck, bulk, sol, more, message):
     with pytest.raises((ModelError, UnsupportedError), match=message) as caught:
         convert(deck(bulk, sol, CASE[sol] + more))
     assert "deck.bdf, line" in str(caught.value)
+
+
+# --- supports that move ----------------------------------------------------------------------------------------------
+#: The support of the oscillator moves by twice the load.
+MOVED = "SPCD,9,1,1,2.\n"
+ONE_MODE = "EIGRL,6,,,1\n"
+
+
+@pytest.mark.parametrize(("word", "order"), [("DISP", 0), ("1", 0), ("VELO", 1), ("ACC", 2)])
+@pytest.mark.parametrize("sol", [108, 111])
+def test_a_support_moves_over_the_frequency(response, sol, word, order):
+    """K + i w C times the displacement of the support is the force on the mass."""
+    f, u = response(TABLES + FREQ + ONE_MODE + MOVED + f"RLOAD1,7,9,.01,30.,11,12,{word}\n", sol)
+    iw = 2j * np.pi * f
+    moved = 2.0 * (1.0 + 0.2 * f + 0.1j * f) * np.exp(1j * np.deg2rad(30.0) - 0.01 * iw) / iw**order
+    np.testing.assert_allclose(u, transfer(f) * (K + iw * C) * moved, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("word", "order"), [("DISP", 0), ("V", 1), ("ACCE", 2)])
+def test_a_support_moves_over_time(response, word, order):
+    """Against scipy; the support's displacement d follows from 2 t^2 exp(-t) by integrals from zero."""
+    t, u = response(MOVED + f"TLOAD2,7,9,,{word},0.,9.,0.,0.,-1.,2.\nTSTEP,8,400,.005,20\n", 109)
+    polynomials = [  # of d, and of its derivative: constant + exp(-t) (coefficients of t)
+        ((0.0, (0, 0, 2)), (0.0, (0, 4, -2))),
+        ((4.0, (-4, -4, -2)), (0.0, (0, 0, 2))),
+        (None, (4.0, (-4, -4, -2))),
+    ]
+
+    def of(one, s):
+        return one[0] + np.exp(-s) * np.polynomial.polynomial.polyval(s, one[1])
+
+    def d(s):
+        if order == 2:  # the integral of 4 - (4 + 4 s + 2 s^2) exp(-s)
+            return 4.0 * s + np.exp(-s) * (2.0 * s * s + 8.0 * s + 12.0) - 12.0
+        return of(polynomials[order][0], s)
+
+    def rates(s, y):
+        return [y[1], (K * (d(s) - y[0]) + C * (of(polynomials[order][1], s) - y[1])) / M]
+
+    exact = solve_ivp(rates, (0.0, 2.0), [0.0, 0.0], t_eval=t, rtol=1e-10, atol=1e-12).y[0]
+    np.testing.assert_allclose(u, exact, atol=2e-4 * np.abs(exact).max())
+
+
+def test_supports_that_move_are_held(deck):
+    bulk = FREQ + "RLOAD1,7,9,,,1.,,DISP\nSPCD,9,2,1,2.\n"
+    with pytest.raises(ModelError, match="SPCD moves component 1 of grid point 2, which no SPC"):
+        convert(deck(bulk, 108))
+    with pytest.raises(ModelError, match="there is no SPCD 9"):
+        convert(deck(FREQ + "RLOAD1,7,9,,,1.,,DISP\n", 108))
+    with pytest.raises(ModelError, match="TYPE = SPEED is none of"):
+        convert(deck(FREQ + MOVED + "RLOAD1,7,9,,,1.,,SPEED\n", 108))
+
+
+# --- frequencies about those of modes --------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("entry", "shares"),
+    [
+        ("FREQ4,8,.1,9.,.2,5\n", [0.8, 0.9, 1.0, 1.1, 1.2]),
+        ("FREQ5,8,.1,9.,.5,1.,2.5\n", [0.5, 1.0, 2.5]),
+        ("FREQ5,8,.1,.2,.5\nFREQ5,8,,,.5\n", [0.5]),
+    ],
+)
+def test_frequencies_by_those_of_modes(response, entry, shares):
+    f, _ = response(R2 + ONE_MODE + entry, 111)
+    np.testing.assert_allclose(f, np.array(shares) * np.sqrt(K / M) / (2.0 * np.pi), rtol=1e-9)
+
+
+def test_frequencies_between_those_of_modes(response):
+    """Three in each interval; a cluster of 2 draws five of them to the ends by square roots."""
+    n = np.sqrt(K / M) / (2.0 * np.pi)
+    f, _ = response(R2 + ONE_MODE + "FREQ3,8,.5,3.,,3\n", 111)
+    np.testing.assert_allclose(f, [0.5, (0.5 + n) / 2, n, (n + 3.0) / 2, 3.0], rtol=1e-9)
+    f, _ = response(R2 + ONE_MODE + "FREQ3,8,.5,3.,LOG,3\n", 111)
+    np.testing.assert_allclose(f, [0.5, np.sqrt(0.5 * n), n, np.sqrt(3.0 * n), 3.0], rtol=1e-9)
+    f, _ = response(R2 + ONE_MODE + "FREQ3,8,2.,3.,,5,2.\n", 111)
+    np.testing.assert_allclose(f, 2.5 + 0.5 * np.array([-1.0, -np.sqrt(0.5), 0.0, np.sqrt(0.5), 1.0]), rtol=1e-9)

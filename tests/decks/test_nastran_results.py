@@ -10,7 +10,6 @@ from fem_mbs.decks.nastran.results.compare import compare_deck
 from fem_mbs.decks.nastran.run import convert, solve_deck
 from fem_mbs.meshes.nastran.f06 import read_f06
 from fem_mbs.meshes.nastran.reader import read_bulk
-from fem_mbs.meshes.vocabulary import Effect
 
 ASK = "SPC = 1\nLOAD = 2\nDISPLACEMENT = ALL\nFORCE(CORNER) = ALL\nSTRESS(CORNER) = ALL\nSTRAIN(FIBER,CORNER) = ALL\n"
 E, G, NU, L = 1000.0, 400.0, 0.25, 2.0
@@ -350,14 +349,6 @@ def test_output_without_brackets_ends_no_case_control(tables):
     bulk = LINE + "CROD,1,1,1,2\nPROD,1,1,.5\nSPC1,1,23456,2\n" + PULL
     found = tables(bulk, "OUTPUT\nSTRESS = ALL\nSUBCASE 1\nSPC = 1\nLOAD = 2\n")[0]
     close(found["STRESS CROD"][1, 0][0], 10.0)
-
-
-def test_coupled_masses_of_rods_are_said_to_differ(deck):
-    bulk = LINE + "CROD,1,1,1,2\nPROD,1,1,.5\nSPC1,1,23456,2\nEIGRL,3,,,1\n"
-    case = "SPC = 1\nMETHOD = 3\n"
-    for more, count in (("", 0), ("PARAM,COUPMASS,1\n", 1)):
-        notes = convert(deck(bulk + more, case, 103)).notes
-        assert len([n for n in notes if "lumped across (COUPMASS)" in n.text and n.effect is Effect.DIFFERS]) == count
 
 
 def test_results_that_are_missing_are_named(deck):

@@ -70,6 +70,13 @@ def test_continuations(bulk, text):
     assert (card["sid"], card["c"]) == (1, "123")
 
 
+def test_increments_without_brackets(bulk):
+    entries = bulk("GRID,1,,0.,0.,5.\n=,*11,,*.5,==\n=2\n")
+    assert [(c["id"], c["x"], c["y"], c["z"]) for c in entries.of("GRID")] == [
+        (1, 0.0, 0.0, 5.0), (12, 0.5, 0.0, 5.0), (23, 1.0, 0.0, 5.0), (34, 1.5, 0.0, 5.0),
+    ]  # fmt: skip
+
+
 def test_repeated_fields(bulk):
     deck = bulk("GRID,11,,0.,1.,2.,,345\n=,12,=,3.,==")
     assert _grid(deck, 1) == (12, None, 3.0, 1.0, 2.0, None, "345")

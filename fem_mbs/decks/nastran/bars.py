@@ -1,4 +1,4 @@
-"""Bars, beams and rods of a Nastran deck: CBAR, CBEAM, CROD, CONROD.
+"""Bars, beams and rods of a Nastran deck: CBAR, CBEAM, CROD, CONROD, CTUBE.
 
 Bars of one property with the same offsets and pins are one part of the model; their orientation is a vector per bar.
 Offsets and pins that differ make parts of their own.
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.decks.nastran.made import add_pins
 from fem_mbs.decks.nastran.model import Conversion, Group, Isotropic, isotropic
 from fem_mbs.decks.nastran.sections import BarSection, bar_section
 from fem_mbs.errors import ModelError, UnsupportedError
@@ -35,6 +36,21 @@ class Bars:
     pins: tuple[str, str]
     material: Isotropic
     section: BarSection
+    #: grid points (n, 2) and offsets (n, 2, 3) that carry lumped masses, where the ends are points of their own
+    carriers: tuple[np.ndarray, np.ndarray] | None = None
+
+
+@dataclass(frozen=True)
+class _Bar:
+    """A bar: entry, nodes, orientation vector (3,), offsets (2, 3) in the basic system, pin flags, and whether its ends
+    are points of their own."""
+
+    card: Card
+    nodes: list[int]
+    v: np.ndarray
+    offsets: np.ndarray
+    pins: tuple[str, str]
+    apart: bool
 
 
 @dataclass
@@ -81,7 +97,8 @@ def _bars(conv: Conversion, type_: str, properties: tuple[str, str], defaults: s
     default = _default(conv, defaults)
     known = {card.id: card for card in conv.deck.of(*properties)}
     sections: dict[int, tuple[BarSection, Isotropic]] = {}
-    parts: dict[tuple[Any, ...], list[tuple[Card, list[int], np.ndarray, np.ndarray]]] = {}
+    parts: dict[tuple[Any, ...], list[_Bar]] = {}
+    loaded = bool(conv.deck.of("PLOAD1", "TEMP", "TEMPD", "TEMPRB"))
     for card in conv.deck.of(type_):
         pid = card["pid"]
         if pid == card["eid"] and default is not None and default["pid"] is not None and pid not in known:
@@ -94,33 +111,62 @@ def _bars(conv: Conversion, type_: str, properties: tuple[str, str], defaults: s
             conv.note("CBEAM: warping by scalar points SA, SB is not supported", where=card.where)
         nodes = conv.grids.indices([card["ga"], card["gb"]], card.where).tolist()
         v, offsets = _directions(conv, card, default, nodes)
+        flags = (card["pa"] or "", card["pb"] or "")
+        apart = any(flags) and (loaded or bool(set("".join(flags)) & set("123")))
         key: tuple[Any, ...] = (
-            pid,
-            tuple(np.round(_section_offsets(conv, nodes, v, offsets), 12).ravel()),
-            card["pa"],
-            card["pb"],
-        )
+            pid, tuple(np.round(_section_offsets(conv, nodes, v, offsets), 12).ravel()), *flags, apart,
+        )  # fmt: skip
         if pid not in sections:
             section = bar_section(conv, known[pid])
             sections[pid] = section, isotropic(conv, section.mid, section.where, solid=False)
-        single = bool(card["pa"] or card["pb"]) or sections[pid][0].end is not None
+        single = any(flags) or sections[pid][0].end is not None
         if single or np.abs(offsets[0] - offsets[1]).max() > 0.0:  # what speaks of an end makes a part of its own
             key = (*key, card.id)
-        parts.setdefault(key, []).append((card, nodes, v, offsets))
+        parts.setdefault(key, []).append(_Bar(card, nodes, v, offsets, flags, apart))
+    pinned = _pin(conv, [bar for members in parts.values() for bar in members if bar.apart])
     for number, ((pid, *_), members) in enumerate(parts.items(), 1):
         section, material = sections[pid]
-        first = members[0][0]
-        ids = np.array([card.id for card, *_ in members])
-        nodes = np.array([n for _, n, _, _ in members])
-        data = Bars(
-            np.array([v for _, _, v, _ in members]), np.array([o for *_, o in members]),
-            (first["pa"] or "", first["pb"] or ""), material, section,
-        )  # fmt: skip
+        first = members[0]
+        ids = np.array([bar.card.id for bar in members])
+        nodes = np.array([bar.nodes for bar in members])
+        offsets = np.array([bar.offsets for bar in members])
+        data = Bars(np.array([bar.v for bar in members]), offsets, first.pins, material, section)
+        if first.apart:
+            data.carriers = nodes, offsets
+            data.offsets, data.pins = np.zeros_like(offsets), ("", "")
+            nodes = np.array([pinned[bar.card.id] for bar in members])
         group = Group(
             f"{known[pid].name} {pid} part {number}", "bar", type_, "line2", "beam", ids, nodes, known[pid], data
         )
         conv.groups.append(group)
         conv.turn(nodes.ravel())
+
+
+def _pin(conv: Conversion, bars: list[_Bar]) -> dict[int, np.ndarray]:
+    """Return, by the numbers of bars with pin flags, the points (2,) of their own at their ends: grid points where an
+    end has neither pins nor an offset."""
+    out, ends = {}, []
+    for bar in bars:
+        out[bar.card.id] = np.array(bar.nodes)
+        ends += [(bar, k) for k in (0, 1) if bar.pins[k] or bar.offsets.any()]
+    if not ends:
+        return out
+    grids = conv.grids
+    x = np.array([grids.x[bar.nodes[k]] + bar.offsets[k] for bar, k in ends])
+    axes = []
+    for bar, _ in ends:
+        ex = grids.x[bar.nodes[1]] + bar.offsets[1] - grids.x[bar.nodes[0]] - bar.offsets[0]
+        ex = ex / np.linalg.norm(ex)
+        ez = np.cross(ex, bar.v)
+        ez = ez / np.linalg.norm(ez)
+        axes.append([ex, np.cross(ez, ex), ez])
+    held = np.array([bar.nodes[k] for bar, k in ends])
+    conv.turn(held)
+    digits, where = [bar.pins[k] for bar, k in ends], [bar.card.where for bar, _ in ends]
+    nodes = add_pins(conv, held, x, np.array(axes), digits, where)
+    for (bar, k), node in zip(ends, nodes.tolist(), strict=True):
+        out[bar.card.id][k] = node
+    return out
 
 
 def _directions(conv: Conversion, card: Card, default: Card | None, nodes: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -187,16 +233,17 @@ def _section_offsets(conv: Conversion, nodes: list[int], v: np.ndarray, offsets:
 
 
 def _rods(conv: Conversion) -> None:
-    known = {card.id: card for card in conv.deck.of("PROD")}
+    known = {name: {card.id: card for card in conv.deck.of(name)} for name in ("PROD", "PTUBE")}
     parts: dict[tuple[str, Any], list[Card]] = {}
-    for card in conv.deck.of("CROD"):
-        if card["pid"] not in known:
-            raise ModelError(f"there is no property of rods {card['pid']}", place=card.where, remedy="add PROD")
-        parts.setdefault(("PROD", card["pid"]), []).append(card)
+    for type_, kind in (("CROD", "PROD"), ("CTUBE", "PTUBE")):
+        for card in conv.deck.of(type_):
+            if card["pid"] not in known[kind]:
+                raise ModelError(f"there is no property of rods {card['pid']}", place=card.where, remedy=f"add {kind}")
+            parts.setdefault((kind, card["pid"]), []).append(card)
     for card in conv.deck.of("CONROD"):
         parts.setdefault(("CONROD", (card["mid"], card["a"], card["j"], card["c"], card["nsm"])), []).append(card)
     for number, ((kind, pid), members) in enumerate(parts.items(), 1):
-        section = known[pid] if kind == "PROD" else members[0]
+        section = members[0] if kind == "CONROD" else known[kind][pid]
         material = isotropic(conv, section["mid"], section.where, solid=False)
         nodes = np.array([conv.grids.indices([c["g1"], c["g2"]], c.where) for c in members])
         length = np.linalg.norm(np.diff(conv.grids.x[nodes], axis=1)[:, 0], axis=1)
@@ -204,14 +251,30 @@ def _rods(conv: Conversion) -> None:
             card = members[int(np.argmin(length))]
             raise ModelError(f"{card.name} {card.id} has no length", place=card.where, remedy="move one of its ends")
         ids = np.array([card.id for card in members])
-        name = f"PROD {pid}" if kind == "PROD" else f"CONROD part {number}"
-        data = Rods(material, section["a"], section["j"], section["c"])
-        if section["a"] < 0.0 or section["j"] < 0.0 or not (section["a"] or section["j"]):
-            raise ModelError(f"A = {section['a']:g}, J = {section['j']:g} is no rod", place=section.where)
+        name = f"{kind} part {number}" if kind == "CONROD" else f"{kind} {pid}"
+        data = Rods(material, *(_tube(section) if kind == "PTUBE" else (section["a"], section["j"], section["c"])))
+        if data.A < 0.0 or data.J < 0.0 or not (data.A or data.J):
+            raise ModelError(f"A = {data.A:g}, J = {data.J:g} is no rod", place=section.where)
         conv.groups.append(Group(name, "rod", members[0].name, "line2", "truss", ids, nodes, section, data))
         conv.used[nodes.ravel()] = True
-        if section["j"] and material.G:
+        if data.J and material.G:
             conv.turn(nodes.ravel())
+
+
+def _tube(card: Card) -> tuple[float, float, float]:
+    """Return area, torsion constant and outer radius of a PTUBE.
+
+    Raises:
+        ModelError: diameters and thickness that are no tube.
+        UnsupportedError: another diameter at the end B.
+    """
+    outer, wall = card["od"], card["t"] or 0.5 * card["od"]
+    if not outer > 0.0 or not 0.0 < wall <= 0.5 * outer:
+        raise ModelError(f"OD = {outer:g}, T = {wall:g} is no tube", place=card.where, remedy="give 0 < T <= OD/2")
+    if card["od2"] not in (None, 0.0, outer):
+        raise UnsupportedError("another diameter OD2 at the end B is not supported", place=card.where)
+    inner = outer - 2.0 * wall
+    return np.pi / 4.0 * (outer**2 - inner**2), np.pi / 32.0 * (outer**4 - inner**4), 0.5 * outer
 
 
 def make_lines(conv: Conversion) -> None:
@@ -255,11 +318,15 @@ def _stiffness(conv: Conversion, group: Group, s: BarSection) -> dict[str, Any]:
 def _make_bars(conv: Conversion, group: Group, on: str) -> None:
     data: Bars = group.data
     name = f"section of {group.name}"
-    conv.model.section(name, "stiffness", **_stiffness(conv, group, data.section))
+    values = [_stiffness(conv, group, s) for s in (data.section, data.section.end) if s is not None]
+    if data.carriers is not None and not conv.coupled:
+        _carry(conv, group, [v["rhoA"] for v in values])
+        values = [{**v, "rhoA": 0.0} for v in values]
     names: str | list[str] = name
-    if data.section.end is not None:
+    conv.model.section(name, "stiffness", **values[0])
+    if len(values) > 1:
         names = [name, f"{name}, end B"]
-        conv.model.section(names[1], "stiffness", **_stiffness(conv, group, data.section.end))
+        conv.model.section(names[1], "stiffness", **values[1])
     options: dict[str, Any] = {"orientation": data.v, "mass": "hermite" if conv.coupled else "lumped"}
     local = _section_offsets(conv, group.nodes[0].tolist(), data.v[0], data.offsets[0])
     if np.abs(local[0] - local[1]).max() > 0.0:
@@ -268,16 +335,25 @@ def _make_bars(conv: Conversion, group: Group, on: str) -> None:
         options["offset"] = local[0].tolist()
     releases = {}
     for end, digits in zip(("start", "end"), data.pins, strict=True):
-        words = [f"rotation {'xyz'[int(d) - 4]}" for d in digits if d in "456"]
-        if set(digits) & set("123"):
-            conv.note(
-                f"{group.type}: pin flags {digits} release forces, which is not supported", where=group.section.where
-            )
-        if words:
-            releases[end] = words
+        if digits:
+            releases[end] = [f"rotation {'xyz'[int(d) - 4]}" for d in digits]
     if releases:
         options["releases"] = releases
     conv.model.beams(group.name, on, names, **options)
+
+
+def _carry(conv: Conversion, group: Group, densities: list[float]) -> None:
+    """Put half of the lumped mass of each bar with pin flags, by masses per length at its ends, on its grid points."""
+    data: Bars = group.data
+    assert data.carriers is not None
+    _, _, length = bar_axes(conv, group)
+    a, b = densities[0], densities[-1]
+    for row, (nodes, offsets) in enumerate(zip(*data.carriers, strict=True)):
+        for end, share in enumerate((3.0 * a + b, a + 3.0 * b)):
+            mass = share * length[row] / 8.0
+            if mass:
+                arm = {"offset": offsets[end].tolist()} if offsets[end].any() else {}
+                conv.model.point_mass(f"{group.type} {group.ids[row]} end {end + 1}", nodes[end : end + 1], mass, **arm)
 
 
 def _make_rods(conv: Conversion, group: Group, on: str) -> None:
@@ -285,15 +361,13 @@ def _make_rods(conv: Conversion, group: Group, on: str) -> None:
     m, nsm = data.material, group.section["nsm"] * conv.wtmass
     name = f"section of {group.name}"
     if data.A and m.E:
-        conv.model.section(name, "stiffness", EA=m.E * data.A, rhoA=m.rho * data.A + nsm)
-        mass = "consistent" if conv.coupled else "lumped"
-        if conv.coupled and (m.rho or nsm):
-            conv.note(
-                f"{group.type} have consistent masses; those of MSC Nastran are 5/12 and 1/12 along them and lumped "
-                "across (COUPMASS), so that frequencies of coarse trusses differ by up to 10 %",
-                Effect.DIFFERS, group.section.where,
-            )  # fmt: skip
-        conv.model.trusses(group.name, on, name, mass=mass, strain="green")
+        # coupled masses are those of components (`fem_mbs.decks.nastran.components.masses`)
+        mass = 0.0 if conv.coupled else m.rho * data.A + nsm
+        conv.model.section(name, "stiffness", EA=m.E * data.A, rhoA=mass)
+        # MSC Nastran takes the stiffness N/L of stresses across rods at their first length: Green's strain has it about
+        # a preload, which the model has moved to; from the start the co-rotational one, which has no other terms
+        strain = "green" if conv.deck.sol == 103 else "corotational"
+        conv.model.trusses(group.name, on, name, mass="lumped", strain=strain)
     if not (data.J and m.G):
         return
     from scipy.spatial.transform import Rotation

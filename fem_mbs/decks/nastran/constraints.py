@@ -7,6 +7,7 @@ holds it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 __all__ = [
-    "Rows", "Supports", "find_rows", "find_supports", "hold_singular", "known_nodes", "make_rows", "make_supports",
-    "sets_of",
+    "Rows", "Supports", "automatic_supports", "axis_terms", "find_rows", "find_supports", "hold_singular",
+    "known_nodes", "make_rows", "make_supports", "sets_of", "support_values",
 ]  # fmt: skip
 
 _NAMES = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
@@ -113,16 +114,6 @@ class Rows:
 
 
 # --- rigid elements and equations ------------------------------------------------------------------------------------
-def _rigid(conv: Conversion, node: int, point: np.ndarray) -> np.ndarray:
-    """Return (6, 6): components of a node along its axes for motions (displacement, rotation) of a body at a point."""
-    r = conv.grids.x[node] - point
-    A = conv.grids.axes[node]
-    skew = np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
-    out = np.zeros((6, 6))
-    out[:3, :3], out[:3, 3:], out[3:, 3:] = A, -A @ skew, A
-    return out
-
-
 def _digits(text: str) -> list[int]:
     return [int(c) - 1 for c in text]
 
@@ -134,6 +125,9 @@ def find_rows(conv: Conversion, subcase: Subcase) -> Rows:
         ModelError: entries that contradict each other or name what is not there, with file and line.
     """
     rows = Rows(conv)
+    for tie in conv.ties:
+        if tie.dependent % 6 < 3 or conv.rotational[tie.dependent // 6]:
+            rows.add(tie.dependent, tie.dofs, tie.coefficients, tie.where)
     for card in conv.deck.of("RBE2"):
         _rbe2(conv, rows, card)
     for card in conv.deck.of("RBAR"):
@@ -181,7 +175,7 @@ def _rbe2(conv: Conversion, rows: Rows, card: Card) -> None:
     for b in members.tolist():
         if a == b:
             raise ModelError(f"RBE2 {card.id}: its independent grid point depends on itself", place=card.where)
-        T = _rigid(conv, b, conv.grids.x[a])
+        T = conv.rigid_motion(b, conv.grids.x[a])
         T = T @ np.kron(np.eye(2), conv.grids.axes[a].T)
         for k in _digits(card["cm"]):
             rows.add(6 * b + k, 6 * a + np.arange(6), T[k], card.where)
@@ -198,7 +192,7 @@ def _rbar(conv: Conversion, rows: Rows, card: Card) -> None:
     bound = [6 * e + k for e, key in enumerate(("cma", "cmb")) for k in _digits(card[key] or "")]
     if not bound:
         bound = [k for k in range(12) if k not in free]
-    T = np.concatenate([_rigid(conv, int(n), conv.grids.x[ends[0]]) for n in ends])
+    T = np.concatenate([conv.rigid_motion(int(n), conv.grids.x[ends[0]]) for n in ends])
     size = float(np.linalg.norm(np.diff(conv.grids.x[ends], axis=0))) or 1.0
     scale = np.diag([1.0] * 3 + [1.0 / size] * 3)
     B = T @ scale
@@ -268,7 +262,7 @@ def _rbe3(conv: Conversion, rows: Rows, card: Card) -> None:
     dofs, S, W = [], [], []
     for weight, components, members in terms:
         for n in members:
-            T = _rigid(conv, n, x)
+            T = conv.rigid_motion(n, x)
             for k in components:
                 dofs.append(6 * n + k)
                 S.append(T[k])
@@ -369,14 +363,18 @@ class Supports:
     held: dict[int, str] = field(default_factory=dict)
     extra: dict[int, dict[int, str]] = field(default_factory=dict)
     moved: dict[int, dict[int, float]] = field(default_factory=dict)
+    #: components that responses move, which have equations of their own
+    driven: set[int] = field(default_factory=set)
 
     def group(self, number: int) -> list[str]:
         """Return the groups of the model's supports that belong to an SPC set: one, or none."""
         return [f"SPC {number}"] if self.extra.get(number) else []
 
 
-def find_supports(conv: Conversion, subcases: list[Subcase], rows: Rows) -> Supports:
-    """Return the supports of the subcases.
+def find_supports(
+    conv: Conversion, subcases: list[Subcase], rows: Rows, driven: Mapping[int, str]
+) -> Supports:  # fmt: skip
+    """Return the supports of the subcases; ``driven``: components that responses move -> where.
 
     Raises:
         ModelError: subcases with different MPC sets, supports of dependent components, with file and line.
@@ -409,7 +407,7 @@ def find_supports(conv: Conversion, subcases: list[Subcase], rows: Rows) -> Supp
         for card in conv.deck.of("SPCD"):
             if card["sid"] != conv.select(subcase, "LOAD") or not card["sid"]:
                 continue
-            for dof, value in _entries(conv, card):
+            for dof, value in support_values(conv, card):
                 if dof not in out.held:
                     raise ModelError(
                         f"SPCD moves component {dof % 6 + 1} of grid point {conv.grids.ids[dof // 6]}, which no SPC of "
@@ -417,6 +415,15 @@ def find_supports(conv: Conversion, subcases: list[Subcase], rows: Rows) -> Supp
                         place=card.where, remedy="add an SPC1",
                     )  # fmt: skip
                 out.moved.setdefault(dof, {})[i] = value
+    for dof, where in driven.items():
+        if dof not in out.held:
+            raise ModelError(
+                f"SPCD moves component {dof % 6 + 1} of grid point {conv.grids.ids[dof // 6]}, which no SPC of all "
+                "subcases holds",
+                place=where, remedy="add an SPC1",
+            )  # fmt: skip
+        out.moved.pop(dof, None)
+    out.driven = set(driven)
     for dof, where in [*out.held.items(), *(item for extra in out.extra.values() for item in extra.items())]:
         if dof in rows.dependent:
             raise ModelError(
@@ -435,7 +442,7 @@ def _set_supports(conv: Conversion, number: int, subcase: Subcase) -> tuple[dict
     chosen = sets_of(conv, number, "SPCADD", ("SPC", "SPC1"), subcase) if number else set()
     for card in conv.deck.of("SPC1"):
         if card["sid"] in chosen:
-            ids = conv.grids.ids.tolist() if card["ids"] == "ALL" else card["ids"]
+            ids = conv.grids.own_ids.tolist() if card["ids"] == "ALL" else card["ids"]
             for node in known_nodes(conv, card, ids):
                 if card["ids"] == "ALL" and conv.grids.scalar[node]:
                     continue
@@ -443,7 +450,7 @@ def _set_supports(conv: Conversion, number: int, subcase: Subcase) -> tuple[dict
                     held[6 * node + k] = card.where
     for card in conv.deck.of("SPC"):
         if card["sid"] in chosen:
-            for dof, value in _entries(conv, card):
+            for dof, value in support_values(conv, card):
                 held[dof] = card.where
                 if value:
                     values[dof] = value
@@ -463,7 +470,8 @@ def known_nodes(conv: Conversion, card: Card, ids: list[int]) -> list[int]:
     return at[exists].tolist()
 
 
-def _entries(conv: Conversion, card: Card) -> list[tuple[int, float]]:
+def support_values(conv: Conversion, card: Card) -> list[tuple[int, float]]:
+    """Return the components of the deck that an SPC or SPCD names, with their displacements."""
     out = []
     for g, c, d in ((card["g1"], card["c1"], card["d1"]), (card["g2"], card["c2"], card["d2"])):
         if g is None:
@@ -473,9 +481,20 @@ def _entries(conv: Conversion, card: Card) -> list[tuple[int, float]]:
     return out
 
 
+def automatic_supports(conv: Conversion) -> bool:
+    """Return whether AUTOSPC is on: by case control, by the parameter, by default."""
+    command = conv.deck.subcases[0].commands.get("AUTOSPC")
+    value = str(conv.deck.param("AUTOSPC", "YES"))
+    if command is not None:
+        value = "NO" if command.value.startswith("NO") else "YES"
+    return value != "NO"
+
+
 def hold_singular(conv: Conversion, rows: Rows, supports: Supports, stiffness: csr_matrix) -> None:
     """Hold what has no stiffness: directions of grid points whose block of the stiffness (components of the deck,
     dependent ones eliminated) is singular, as AUTOSPC does.
+
+    ``stiffness``: where AUTOSPC is off and masses hold directions, too, the sum of both.
 
     Raises:
         ModelError: AUTOSPC is off, and a grid point is singular.
@@ -509,13 +528,17 @@ def hold_singular(conv: Conversion, rows: Rows, supports: Supports, stiffness: c
         supports.extra[n] |= {dof: "AUTOSPC" for dof in dofs if dof not in common}
     if not every:
         return
-    if not _automatic(conv):
-        n, c = divmod(every[0], 6)
+    # rotations that nothing at all acts on: holding them changes no result
+    null = np.ones(rows.size, bool)
+    null[K.indices[np.abs(K.data) > _NOTHING * np.abs(K.data).max(initial=0.0)]] = False
+    left = [dof for dof in every if dof % 6 < 3 or not null[dof]]
+    if left and not automatic_supports(conv):
+        n, c = divmod(left[0], 6)
         raise ModelError(
-            f"component {c + 1} of grid point {conv.grids.ids[n]} has no stiffness, and AUTOSPC is off",
+            f"component {c + 1} of grid point {conv.grids.label(n)} has no stiffness, and AUTOSPC is off",
             place=conv.grids.cards[n].where, remedy="hold it, or let AUTOSPC do so",
         )  # fmt: skip
-    shown = ", ".join(f"{conv.grids.ids[d // 6]}-{d % 6 + 1}" for d in every[:8])
+    shown = ", ".join(f"{conv.grids.label(d // 6)}-{d % 6 + 1}" for d in every[:8])
     more = f" and {len(every) - 8} more" if len(every) > 8 else ""
     conv.note(f"AUTOSPC holds components without stiffness: {shown}{more}", Effect.NONE)
 
@@ -559,15 +582,6 @@ def _singular(B: np.ndarray, largest: float) -> list[int]:
     return lost
 
 
-def _automatic(conv: Conversion) -> bool:
-    """Return whether AUTOSPC is on: by case control, by the parameter, by default."""
-    command = conv.deck.subcases[0].commands.get("AUTOSPC")
-    value = str(conv.deck.param("AUTOSPC", "YES"))
-    if command is not None:
-        value = "NO" if command.value.startswith("NO") else "YES"
-    return value != "NO"
-
-
 def _diagonal_blocks(K: Any) -> np.ndarray:
     """Return blocks (n, 2, 3, 3) of displacements and rotations of each grid point."""
     K = K.tocoo()
@@ -608,7 +622,12 @@ def make_supports(conv: Conversion, supports: Supports, count: int, rows: Rows) 
         by_part: dict[tuple[int, int], list[int]] = {}
         for dof in held:
             node, k = divmod(dof, 6)
-            if dof in supports.moved or not conv.used[node] or (k > 2 and not conv.rotational[node]):
+            if (
+                dof in supports.moved
+                or dof in supports.driven
+                or not conv.used[node]
+                or (k > 2 and not conv.rotational[node])
+            ):
                 continue
             if grids.turned[node]:
                 by_part.setdefault((node, k // 3), []).append(k % 3)
@@ -626,7 +645,7 @@ def make_supports(conv: Conversion, supports: Supports, count: int, rows: Rows) 
                     place=where,
                     remedy="give the subcases decks of their own",
                 )  # fmt: skip
-            equations += [_terms(node, part, grids.axes[node, k]) for k in sorted(set(ks))]
+            equations += [axis_terms(node, part, grids.axes[node, k]) for k in sorted(set(ks))]
         if idle >= 0 and not group:
             fixed[idle % 6] = [node for node in fixed[idle % 6] if node != idle // 6]
             conv.model.motion("support that does not move", idle // 6, _NAMES[idle % 6], 0.0)
@@ -640,7 +659,8 @@ def make_supports(conv: Conversion, supports: Supports, count: int, rows: Rows) 
     return _motions(conv, supports, count)
 
 
-def _terms(node: int, part: int, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def axis_terms(node: int, part: int, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return nodes, components and coefficients of a displacement (part 0) or rotation (1) along a direction (3,)."""
     order = [i for i in np.argsort(-np.abs(direction), kind="stable").tolist() if abs(direction[i]) > 1e-14]
     return np.full(len(order), node), np.array(order) + 3 * part, direction[order]
 
@@ -667,7 +687,7 @@ def _motions(conv: Conversion, supports: Supports, count: int) -> list[str]:
             "kind": "table", "times": [float(i) for i in range(count + 1)],
             "values": [0.0, *(v / size for v in course)], "extrapolate": "hold",
         }  # fmt: skip
-        terms = [_terms(d // 6, d % 6 // 3, conv.grids.axes[d // 6, d % 3]) for d in dofs]
+        terms = [axis_terms(d // 6, d % 6 // 3, conv.grids.axes[d // 6, d % 3]) for d in dofs]
         row = np.repeat(np.arange(len(terms)), [len(t[0]) for t in terms])
         at, components, factors = (np.concatenate(p) for p in zip(*terms, strict=True))
         name = f"enforced displacements {number}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fem_mbs.decks.nastran.dynamics import PARAMETERS as RESPONSE_PARAMETERS
 from fem_mbs.decks.nastran.model import Conversion
+from fem_mbs.decks.nastran.responses.steps import PARAMETERS as RESPONSE_PARAMETERS
 from fem_mbs.meshes.nastran.cards import CARDS
 from fem_mbs.meshes.vocabulary import Effect, Use, Word
 
@@ -31,20 +31,22 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
     _words(
         "SET1 SET3 PLOTEL PLOTEL3 PLOTEL4 PLOTEL6 PLOTEL8 ECHOON ECHOOFF GRDPNT PSET PVAL CBARAO YPARAM EPOINT SEQGP"
     ): "they concern output",
+    _words(
+        "RANDPS RANDT1 TABRND1 TABRNDG"
+    ): "they belong to random responses, of which the frequency response is computed",
     _words("USET USET1"): "they name sets that nothing else refers to",
     _words("MDLPRM DEBUG"): "they concern the conduct of the other program",
-    _words("EIGP NLPARM TSTEPNL TICF NLSTEP NLCNTL"): "they belong to solutions that are refused",
+    _words("EIGP TSTEPNL TICF NLSTEP NLCNTL"): "they belong to solutions that are refused",
     _words("MAT4 MAT5 TABLEM1 TABLEM2 TABLEM3 TABLEM4"): "they belong to heat, or to entries that are refused",
     _words(
         "AERO AEROS CAERO1 CAERO2 PAERO1 PAERO2 SPLINE1 SPLINE2 SPLINE4 SPLINE5 MKAERO1 MKAERO2 FLUTTER FLFACT AELIST "
         "AEFACT AESURF AESTAT AELINK AECOMP AECOMPL TRIM MONPNT1 GUST"
     ): "they belong to aeroelasticity",
-    _words("FREQ3 FREQ4 FREQ5"): "they are noted where something selects them",
     _words("DESVAR DRESP1 DRESP2 DVPREL1 DVPREL2 DCONSTR DCONADD DOPTPRM DLINK"): "they belong to optimisation",
 }
 #: Parameters that are used, or change no result of the solutions that are computed.
 PARAMETERS: dict[tuple[str, ...], str] = {
-    _words("WTMASS COUPMASS AUTOSPC G W3 ART_MASS OMID"): "used",
+    _words("WTMASS COUPMASS AUTOSPC DFREQ G LGDISP W3 ART_MASS OMID"): "used",
     tuple(RESPONSE_PARAMETERS): "they are noted in responses",
     _words(
         "POST GRDPNT PRGPST PRTMAXIM NOCOMPS PATVER OGEOM OUGCORD USETPRT USETSEL DBALL TINY SPCGEN NEWSEQ DBDICT "
@@ -53,25 +55,28 @@ PARAMETERS: dict[tuple[str, ...], str] = {
         "SIGMA ERROR POSTEXT OUNIT1K PRTPG PRTMGG PRTGPDT PRTDOF PRTSTIFD PRTSTIFF PRTYS PRTUO0 PRTTSET PRTSCP PRTRMG "
         "PRTQSYS PRTPHIZL PRTPHIXA PRTMXX PRTMASS PRTKXX PRTIFLTM PRTHMN PRTGOA PRTGMN PRTFOR PRTDLR PRTCORD PRTCGLTM "
         "PRTBASIC PRTCONN PRTOU4 PRTPSET PRTANS PRTMAT EQCHECK OIBULK OMACHPR GPWG LAMA XFLAG PLTMSG "
-        "OELMSET OGRDSET GEOMU PRTEQIN GPECT CUSROUT ELEMOUT MAXLINES OUTOPT OUNIT2K OMODES NOFISR"
+        "OELMSET OGRDSET GEOMU PRTEQIN GPECT CUSROUT ELEMOUT MAXLINES OUTOPT OUNIT2K OMODES NOFISR OGPS "
+        "RPOSTS1 EIGNORM2"
     ): "they concern output",
     _words(
         "AUTOSPCR BAILOUT MAXRATIO EPZERO ALTRED ASING MPCX SNORM FIXEDB DISPTYP SOLLIB SPARSTOR RCONDK LANCMETH "
         "EIGESTL SORT_MAX MEMAFAC ARP_TOL CRS_CCS RELINK3 SETLEV SUPINFO SUPWARN TSTM_DEF ITMAX MXITERI MXITERL "
         "MIN4TRED HEXAXIS IORQ1M IORQ1S IORQ1B IORQ2B IORQ2T Q4SURFIT QUADAXIS STR_CID MATSPARS EMP0_PAUSE WINAMEM "
-        "PCHSPC1 NOCOUNTS USR_JCT GRIDSEQ AUTOMSET"
+        "PCHSPC1 NOCOUNTS USR_JCT GRIDSEQ AUTOMSET MYQUAD MYQDRIL"
     ): "they concern the other program",
     _words(
         "DDRMM RESVEC RESVINER MODACC SDRPOPT ENFMOTN DYNSPCF PRPHIVZ"
     ): "they concern how responses are computed by modes",
     _words("K6ROT"): "it concerns shells",
-    _words("LGDISP NMLOOP"): "they concern nonlinear solutions",
+    _words("NMLOOP NLTOL"): "they concern nonlinear solutions",
+    _words("RSOPT RSCON"): "they concern connectors of shells and solids (RSSCON), which are refused",
 }
 #: Commands that are used, and those that concern output.
 COMMANDS: dict[tuple[str, ...], str] = {
     _words(
         "TITLE SPC MPC LOAD METHOD STATSUB AUTOSPC TEMPERATURE DISPLACEMENT VELOCITY ACCELERATION SPCFORCES FORCE "
-        "STRESS STRAIN SET SUBCASE DLOAD FREQUENCY TSTEP SDAMPING LOADSET CMETHOD"
+        "STRESS STRAIN SET SUBCASE DLOAD FREQUENCY TSTEP SDAMPING LOADSET CMETHOD NLPARM "
+        "K2GG M2GG B2GG K2PP M2PP B2PP P2G"
     ): "used",
     _words(
         "SUBTITLE LABEL ECHO MAXLINES LINE OUTPUT MPCFORCES OLOAD GPFORCE GPSTRESS "
@@ -80,16 +85,14 @@ COMMANDS: dict[tuple[str, ...], str] = {
         "FLUX ENTHALPY XYPLOT XYPRINT PLOTID MCFRACTION PLOT LINES GPSTRAIN GPSDCON ELSDCON ELDATA MEFM "
         "MPFACTOR "
         "XYPUNCH XYPEAK MODALSE MODALKE GPRSORT SORT1 SORT2 NOUTPUT OSTNINI AUXTAB INTENSITY PRESSURE SHELLTHK "
-        "PLSTRN THSTRN OTEMP"
+        "PLSTRN THSTRN OTEMP RANDOM"
     ): "they concern output",
     _words("ANALYSIS SEALL SUPER SEFINAL RESVEC RESVINER PARAM SOL APP TIME DIAG ID CEND BEGIN"): "they select nothing",
-    _words("IC NLPARM"): "they belong to solutions that are refused",
+    _words("IC"): "they belong to solutions that are refused",
 }
 #: Commands that change results and are not supported.
 DROPPED_COMMANDS: dict[str, str] = {
-    "K2GG": "direct input of stiffness", "M2GG": "direct input of mass", "B2GG": "direct input of damping",
-    "K2PP": "direct input of stiffness", "M2PP": "direct input of mass", "B2PP": "direct input of damping",
-    "P2G": "direct input of loads", "SUPORT1": "free bodies held by their inertia", "BCONTACT": "contact",
+    "SUPORT1": "free bodies held by their inertia", "BCONTACT": "contact",
     "SUBCOM": "combinations of subcases", "SUBSEQ": "combinations of subcases", "SYM": "symmetry subcases",
     "SYMCOM": "combinations of symmetry subcases", "SYMSEQ": "combinations of symmetry subcases",
     "REPCASE": "repeated subcases", "NSM": "non-structural mass by sets", "DEFORM": "enforced strains",
@@ -130,6 +133,10 @@ UNUSED_FIELDS: dict[str, tuple[tuple[str, Effect, str], ...]] = {
     "EIGC": (
         ("method e", Effect.NONE, "the conduct of the other program"),
         ("norm g c", Effect.NONE, "the size of the shapes"),
+    ),
+    "NLPARM": (
+        ("dt kmethod kstep maxiter conv options", Effect.NONE, "the conduct of the other program"),
+        ("intout", Effect.NONE, "results of the increments are missing but for the last"),
     ),
     "EIGB": (
         ("nep", Effect.NONE, "an estimate of the number of roots"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.decks.nastran.bars import Bars, Rods, bar_axes
+from fem_mbs.decks.nastran.components.matrices import load_of_matrix
 from fem_mbs.decks.nastran.model import Conversion, Group, isotropic
 from fem_mbs.decks.nastran.shells import TYPES as SHELLS
 from fem_mbs.decks.nastran.shells import reference_temperature, shell_nodes
@@ -97,6 +98,8 @@ def find_loads(conv: Conversion, subcase: Subcase, mass: csr_matrix | None) -> L
     number = conv.select(subcase, "LOAD")
     sets = _sets(conv, number, subcase.commands["LOAD"].where) if number else {}
     case = _loads_of_sets(conv, sets, mass)
+    if "P2G" in subcase.commands:
+        case.forces += load_of_matrix(conv, subcase.commands["P2G"])
     _temperatures(conv, subcase, case)
     _no_rotation(conv, case)
     return case
@@ -178,11 +181,7 @@ def _scalar(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: A
         if card[f"g{k}"] is None:
             continue
         at = conv.grids.index(card[f"g{k}"], card.where, scalar=True)
-        if not conv.grids.scalar[at]:
-            raise ModelError(
-                f"{card[f'g{k}']} of SLOAD is no scalar point", place=card.where, remedy="use FORCE or MOMENT"
-            )
-        case.forces[at, 0] += factor * card[f"f{k}"]
+        case.forces[at, :3] += factor * card[f"f{k}"] * conv.grids.axes[at, 0]
 
 
 # --- inertia ---------------------------------------------------------------------------------------------------------
@@ -348,9 +347,6 @@ def _pload1(conv: Conversion, case: LoadCase, card: Card, factor: float, mass: A
         row = np.flatnonzero(group.ids == card["eid"]) if group.kind == "bar" else np.empty(0, int)
         if not row.size:
             continue
-        if kind.startswith("M") or any(group.data.pins):
-            conv.note("PLOAD1 with moments along a bar, or on bars with pin flags, is not supported", where=card.where)
-            return
         _line_load(conv, case, card, factor, number, int(row[0]))
         return
     raise ModelError(f"there is no bar {card['eid']}", place=card.where, remedy="mend the number")
@@ -373,7 +369,7 @@ def _line_load(conv: Conversion, case: LoadCase, card: Card, factor: float, numb
     if not card["type"].endswith("E"):
         direction = A @ direction
     if card["scale"].endswith("PR") and not card["type"].endswith("E"):
-        p1, across = p1, float(np.sqrt(max(0.0, 1.0 - direction[0] ** 2)))
+        across = float(np.sqrt(max(0.0, 1.0 - direction[0] ** 2)))
     else:
         across = 1.0
     if x2 is None or x2 == x1:
@@ -386,7 +382,8 @@ def _line_load(conv: Conversion, case: LoadCase, card: Card, factor: float, numb
         values = (p1 + (p2 - p1) * s) * 0.5 * w * (x2 - x1) * L * across
     f = np.zeros(12)
     for x, p in zip(points, values, strict=True):
-        f += factor * p * _consistent(group.data, L, float(x), direction)
+        work = _consistent_moment if card["type"].startswith("M") else _consistent
+        f += factor * p * work(group.data, L, float(x), direction)
     case.fixed.setdefault(number, np.zeros((len(group.ids), 12)))[row] += f
     _put(conv, case, group, row, A, f)
 
@@ -417,6 +414,23 @@ def _consistent(data: Bars, L: float, x: float, d: np.ndarray) -> np.ndarray:
     return f
 
 
+def _consistent_moment(data: Bars, L: float, x: float, d: np.ndarray) -> np.ndarray:
+    """Return forces (12,) at the ends that do the work of a unit moment about d (3,) at x (0 to 1): by the rotations of
+    the cross-sections in the exact shapes of a bar with shear deformation."""
+    f = np.zeros(12)
+    f[3], f[9] = d[0] * (1.0 - x), d[0] * x
+    s, m = data.section, data.material
+    for axis, turn, sign, inertia, k in ((1, 5, 1.0, s.I1, s.k1), (2, 4, -1.0, s.I2, s.k2)):
+        area = 0.0 if k is None else k * m.G * s.A
+        phi = 12.0 * m.E * inertia / (area * L * L) if area else 0.0
+        c = d[turn - 3] / (1.0 + phi)
+        f[axis] += sign * c * 6.0 * (x * x - x) / L
+        f[6 + axis] -= sign * c * 6.0 * (x * x - x) / L
+        f[turn] += c * (1.0 - 4.0 * x + 3.0 * x * x + phi * (1.0 - x))
+        f[6 + turn] += c * (3.0 * x * x - 2.0 * x + phi * x)
+    return f
+
+
 # --- temperatures ----------------------------------------------------------------------------------------------------
 def _nodal(conv: Conversion, number: int, where: str) -> np.ndarray:
     """Return temperatures (n,) of a set, NaN where none is given.
@@ -441,6 +455,8 @@ def _nodal(conv: Conversion, number: int, where: str) -> np.ndarray:
     found |= any(card["sid"] == number for card in conv.deck.of("TEMPRB"))
     if not found:
         raise ModelError(f"there is no temperature set {number}", place=where, remedy="add TEMP or TEMPD")
+    for node, parents in conv.parents.items():
+        out[node] = out[parents].mean()
     return out
 
 
@@ -503,9 +519,6 @@ def _heat_line(conv: Conversion, case: LoadCase, number: int, stress: np.ndarray
         np.add.at(case.forces, group.nodes[:, 1], np.pad(force[:, None] * d, ((0, 0), (0, 3))))
         fixed[:, 0] -= force
         fixed[:, 6] += force
-        return
-    if any(group.data.pins):
-        conv.note("temperatures of bars with pin flags are not used", where=group.section.where)
         return
     force = stress * group.data.section.A
     s, m = group.data.section, group.data.material

@@ -7,7 +7,7 @@ of the deck, along the axes of the grid points (6 k + component), and those of t
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,16 @@ from fem_mbs.meshes.nastran.systems import Grids
 from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.model.model import Model
 
-__all__ = ["Conversion", "Group", "Isotropic", "isotropic", "make_mesh", "one_of"]
+if TYPE_CHECKING:
+    from fem_mbs.decks.nastran.made import Tie
+
+__all__ = ["RESPONSES", "Conversion", "Group", "Isotropic", "isotropic", "make_mesh", "one_of"]
+
+
+#: Solutions that are responses.
+RESPONSES = {
+    108: "direct frequency response", 109: "direct transient", 111: "modal frequency response", 112: "modal transient",
+}  # fmt: skip
 
 
 @dataclass
@@ -55,10 +64,36 @@ class Conversion:
     #: nodes that elements, masses, springs or constraints use, and those that turn
     used: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
     rotational: np.ndarray = field(default_factory=lambda: np.empty(0, bool))
+    #: edges, by the numbers of their corners -> numbers of the points in their middle; and what ties added points
+    middles: dict[tuple[int, int], int] = field(default_factory=dict)
+    ties: list[Tie] = field(default_factory=list)
+    #: added points -> the nodes whose mean they follow
+    parents: dict[int, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         n = len(self.grids.ids)
         self.used, self.rotational = np.zeros(n, bool), np.zeros(n, bool)
+
+    def add_points(self, x: np.ndarray, axes: np.ndarray) -> np.ndarray:
+        """Add points at places x (n, 3) with axes (n, 3, 3), in rows, to the grid points; return their nodes (n,).
+
+        Before any array over the nodes is made: while elements are sorted into parts.
+        """
+        nodes = len(self.grids.ids) + np.arange(len(x))
+        self.grids = self.grids.extended(x, axes)
+        more = np.zeros(len(x), bool)
+        self.used, self.rotational = np.append(self.used, more), np.append(self.rotational, more)
+        return nodes
+
+    def rigid_motion(self, node: int, point: np.ndarray) -> np.ndarray:
+        """Return (6, 6): components of a node along its axes for motions (displacement, rotation) of a body at a
+        point."""
+        r = self.grids.x[node] - point
+        A = self.grids.axes[node]
+        skew = np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
+        out = np.zeros((6, 6))
+        out[:3, :3], out[:3, 3:], out[3:, 3:] = A, -A @ skew, A
+        return out
 
     @property
     def wtmass(self) -> float:

@@ -315,6 +315,7 @@ def bush_of(conv: Conversion, card: Card) -> Bush:
     chord = np.zeros(3) if b is None else grids.x[b] - grids.x[a]
     long = float(np.linalg.norm(chord)) > 1e-12 * max(1.0, float(np.abs(grids.x[a]).max()))
     if card["cid"] is not None:
+        card.seen.update(("x1", "x2", "x3"))  # CID overrides them
         axes = grids.system(card["cid"], card.where).axes_at(grids.x[a])[0]
     elif not long:
         raise ModelError(f"CBUSH {card.id} has no length, so its axes are unknown", place=card.where, remedy="give CID")

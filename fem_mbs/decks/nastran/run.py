@@ -19,9 +19,11 @@ from fem_mbs.decks.nastran.components.masses import (
     make_artificial_mass,
     make_component_masses,
 )
+from fem_mbs.decks.nastran.components.matrices import find_matrices, make_matrices
 from fem_mbs.decks.nastran.components.sets import check_reduction, find_masters
 from fem_mbs.decks.nastran.constraints import (
     Rows,
+    automatic_supports,
     find_rows,
     find_supports,
     hold_singular,
@@ -32,6 +34,7 @@ from fem_mbs.decks.nastran.control import check_content, check_fields
 from fem_mbs.decks.nastran.loads import find_loads, needs_mass, turn_loaded
 from fem_mbs.decks.nastran.model import Conversion, make_mesh
 from fem_mbs.decks.nastran.points import make_points, turn_points
+from fem_mbs.decks.nastran.responses.motions import find_driven, make_motions
 from fem_mbs.decks.nastran.results.prints import Printer
 from fem_mbs.decks.nastran.results.requests import note_results
 from fem_mbs.decks.nastran.shells import find_shells, make_shells
@@ -112,6 +115,7 @@ def _convert(deck: BulkDeck, part: bool) -> Converted:
     make_lines(conv)
     turn_points(conv)
     masses = find_component_masses(conv)
+    matrices = find_matrices(conv)
     make_points(conv)
     if not conv.used.any():
         raise ModelError("the deck has no elements", place=deck.end, remedy="the file may have been cut off")
@@ -119,13 +123,22 @@ def _convert(deck: BulkDeck, part: bool) -> Converted:
     rows = find_rows(conv, subcases[0])
     turn_loaded(conv, set(rows.dependent))
     make_artificial_mass(conv)
-    supports = find_supports(conv, subcases, rows)
-    K, M = _matrices(conv, needs_mass(conv), masses)
+    supports = find_supports(conv, subcases, rows, find_driven(conv))
+    # without AUTOSPC what has a mass and no stiffness moves in dynamics
+    inertial = not automatic_supports(conv) and solution not in (0, 101, 105)
+    K, M = _matrices(conv, needs_mass(conv) or inertial, masses)
+    K = K + matrices.K
+    if M is not None:
+        M = M + matrices.M
     loads = [find_loads(conv, subcase, M) for subcase in subcases]
+    if inertial and M is not None and M.nnz:
+        K = K + M * (abs(K.diagonal()).max() / abs(M.diagonal()).max())
     hold_singular(conv, rows, supports, _along_axes(conv, K))
     make_rows(conv, rows)
     make_component_masses(conv, masses)
+    make_matrices(conv, matrices)
     motions = make_supports(conv, supports, len(subcases), rows)
+    make_motions(conv)
     check_reduction(conv, solution)
     masters = [find_masters(conv, subcase, rows, supports) if solution == 103 else None for subcase in subcases]
     steps = [] if part else make_steps(conv, solution, loads, motions, supports, M, masters)
@@ -143,8 +156,10 @@ def _matrices(
 
     from fem_mbs.system.tangent import Level, Tangent
 
-    system = conv.model.compile(stepping=False).system
     n = 6 * len(conv.grids.ids)
+    if not conv.model.building.blocks:  # matrices alone
+        return csr_matrix((n, n)), csr_matrix(C.T @ C) if massive else None
+    system = conv.model.compile(stepping=False).system
     number = system.nodal(np.arange(1.0, system.n_dof + 1.0))[: n // 6].ravel().astype(int)
     there = np.flatnonzero(number)
     pick = csr_matrix((np.ones(len(there)), (number[there] - 1, there)), shape=(system.n_dof, n))
@@ -241,7 +256,7 @@ def solve_deck(
 def describe(converted: Converted) -> list[str]:
     """Return the content of a deck and its model, line by line."""
     deck, conv = converted.deck, converted.conversion
-    lines = [f"{converted.model.title}: {len(conv.grids.ids)} grid points, SOL {deck.sol}"]
+    lines = [f"{converted.model.title}: {len(conv.grids.own_ids)} grid points, SOL {deck.sol}"]
     for group in conv.groups:
         how = f"{group.cell}, {group.element}" if group.kind == "solid" else group.kind
         n = len(group.ids)
@@ -257,4 +272,4 @@ def describe(converted: Converted) -> list[str]:
 
 def named_nodes(converted: Converted) -> dict[str, np.ndarray]:
     """Return the nodes of the model by the numbers of the grid points."""
-    return {str(id_): np.array([k]) for k, id_ in enumerate(converted.conversion.grids.ids.tolist())}
+    return {str(id_): np.array([k]) for k, id_ in enumerate(converted.conversion.grids.own_ids.tolist())}

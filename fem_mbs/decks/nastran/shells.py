@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.decks.nastran.made import add_middles, blanks_filled
 from fem_mbs.decks.nastran.model import Conversion, Group, isotropic, one_of
 from fem_mbs.elements.shells.surface import CELLS
 from fem_mbs.errors import ModelError, UnsupportedError
@@ -37,6 +38,7 @@ def find_shells(conv: Conversion) -> None:
     """
     known = {card.id: card for card in conv.deck.of(*PROPERTIES)}
     parts: dict[tuple[str, int], list[Card]] = {}
+    add_middles(conv, ((card, _points(card), _edges(card)) for card in conv.deck.of("CQUAD8", "CTRIA6")))
     for card in conv.deck.of(*TYPES):
         if card["pid"] not in known:
             raise ModelError(
@@ -59,20 +61,26 @@ def find_shells(conv: Conversion) -> None:
             conv.turn(nodes.ravel())
 
 
+def _points(card: Card) -> list[int | None]:
+    """Return the grid points of a shell, corners first, None where a mid-side one is blank."""
+    return [card[f"g{k + 1}"] or None for k in range(CELLS[TYPES[card.name][1]])]
+
+
+def _edges(card: Card) -> list[tuple[int, int]]:
+    """Return the corners at the ends of the edges of a shell with mid-side grid points."""
+    corners, _ = TYPES[card.name]
+    return [(k, (k + 1) % corners) for k in range(corners)]
+
+
 def shell_nodes(conv: Conversion, card: Card) -> np.ndarray:
     """Return the nodes of a shell, corners first.
 
     Raises:
-        UnsupportedError: some of the mid-side grid points are blank.
         ModelError: grid points that are not there.
     """
-    corners, cell = TYPES[card.name]
-    points = [card[f"g{k + 1}"] for k in range(CELLS[cell])]
-    if None in points[corners:]:
-        raise UnsupportedError(
-            f"{card.name} {card.id} has blank mid-side grid points", place=card.where,
-            remedy=f"give all of them, or C{'QUAD4' if corners == 4 else 'TRIA3'}",
-        )  # fmt: skip
+    points = _points(card)
+    if None in points:
+        points = [*blanks_filled(conv, card, points, _edges(card))]
     return conv.grids.indices(points, card.where)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.decks.nastran.made import add_middles, blanks_filled
 from fem_mbs.decks.nastran.model import Conversion, Group, isotropic, one_of
 from fem_mbs.elements.solids import shapes
 from fem_mbs.errors import ModelError, UnsupportedError
@@ -19,6 +20,13 @@ _CELLS = {
     "CTETRA": (4, "tetra", "tetra10", list(range(10))),
     "CPENTA": (6, "wedge", "wedge15", [*range(9), 12, 13, 14, 9, 10, 11]),
     "CHEXA": (8, "hexahedron", "hexahedron20", [*range(12), 16, 17, 18, 19, 12, 13, 14, 15]),
+}
+_CORNERS4 = [(0, 1), (1, 2), (2, 3), (3, 0)]
+#: Type -> corners at the ends of the edges, in the order of the mid-side points of the entry.
+_EDGES = {
+    "CTETRA": [(0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3)],
+    "CPENTA": [(0, 1), (1, 2), (2, 0), (0, 3), (1, 4), (2, 5), (3, 4), (4, 5), (5, 3)],
+    "CHEXA": [*_CORNERS4, (0, 4), (1, 5), (2, 6), (3, 7), *((a + 4, b + 4) for a, b in _CORNERS4)],
 }
 FACES = shapes.FACES
 #: Cell -> order of its nodes that gives a mirrored cell its volume back: bottom and top, or two corners, exchanged.
@@ -66,7 +74,7 @@ def _formulation(conv: Conversion, type_: str, cell: str, card: Card) -> str:
 
 
 def _points(card: Card) -> list[int]:
-    """Return the grid points of a solid, corners or all."""
+    """Return the grid points of a solid in the order of its entry, corners or all, 0 where a mid-side one is blank."""
     corners, _, _, order = _CELLS[card.name]
     nodes = list(card["nodes"])
     while len(nodes) > corners and not nodes[-1]:
@@ -77,12 +85,7 @@ def _points(card: Card) -> list[int]:
         return nodes
     if len(nodes) > len(order):
         raise ModelError(f"{card.name} {card.id} has {len(nodes)} grid points, at most {len(order)}", place=card.where)
-    if len(nodes) < len(order) or any(not n for n in nodes):
-        raise UnsupportedError(
-            f"{card.name} {card.id} has some of its mid-side grid points only, which is not supported",
-            place=card.where, remedy="give all or none",
-        )  # fmt: skip
-    return [nodes[k] for k in order]
+    return [int(n or 0) for n in nodes] + [0] * (len(order) - len(nodes))
 
 
 def find_solids(conv: Conversion) -> None:
@@ -92,8 +95,12 @@ def find_solids(conv: Conversion) -> None:
         ModelError: grid points, properties or shapes that are not there, with file and line.
     """
     parts: dict[tuple[str, int, int], list[tuple[Card, list[int]]]] = {}
-    for card in conv.deck.of("CHEXA", "CPENTA", "CTETRA"):
-        nodes = _points(card)
+    cards = [(card, _points(card)) for card in conv.deck.of("CHEXA", "CPENTA", "CTETRA")]
+    add_middles(conv, ((card, nodes, _EDGES[card.name]) for card, nodes in cards if 0 in nodes))
+    for card, given in cards:
+        _, _, _, order = _CELLS[card.name]
+        nodes = blanks_filled(conv, card, given, _EDGES[card.name]) if 0 in given else given
+        nodes = [nodes[k] for k in order] if len(nodes) == len(order) else nodes
         parts.setdefault((card.name, card["pid"], len(nodes)), []).append((card, nodes))
     properties = {card.id: card for card in conv.deck.of("PSOLID")}
     for (type_, pid, count), members in parts.items():

@@ -5,6 +5,7 @@ SOL 103      modes_step per subcase; with STATSUB about the stresses of that sta
 SOL 108, 111 harmonic_step per subcase with a DLOAD, direct or by modes
 SOL 107, 110 complex_modes_step per subcase, of 110 in the span of the shapes of a modes_step
 SOL 109, 112 linear_transient_step per subcase with a DLOAD
+SOL 106      static_step per subcase, one after the other, with large displacements; else as SOL 101
 SOL 105      linear_static_step of the static subcases, buckling_step of the loads of the one that STATSUB names
 """
 
@@ -17,9 +18,10 @@ import numpy as np
 
 from fem_mbs.decks.nastran.components.sets import modal_coordinates
 from fem_mbs.decks.nastran.constraints import Supports
-from fem_mbs.decks.nastran.dynamics import RESPONSES, add_response, loss_factor, note_parameters
 from fem_mbs.decks.nastran.loads import LoadCase, thermal_reference
-from fem_mbs.decks.nastran.model import Conversion, Group, one_of
+from fem_mbs.decks.nastran.model import RESPONSES, Conversion, Group, one_of
+from fem_mbs.decks.nastran.nonlinear import check_nonlinear, increments_of, is_large
+from fem_mbs.decks.nastran.responses.steps import add_response, loss_factor, note_parameters
 from fem_mbs.decks.nastran.shells import takes_temperatures
 from fem_mbs.declarations.steps import StepKind, step_kind
 from fem_mbs.errors import ModelError, UnsupportedError
@@ -35,7 +37,7 @@ __all__ = ["StepPlan", "make_steps", "solution_of"]
 
 #: Solutions of complex modes: direct ones, and those in the span of real modes.
 _COMPLEX = {107: "direct complex modes", 110: "modal complex modes"}
-_SOLUTIONS = {101: "statics", 103: "modes", 105: "buckling", **_COMPLEX, **RESPONSES}
+_SOLUTIONS = {101: "statics", 103: "modes", 105: "buckling", 106: "nonlinear statics", **_COMPLEX, **RESPONSES}
 #: Modes that a method without a number asks for, and load factors that are looked for in a range without one.
 _ONE, _RANGE = 1, 40
 
@@ -94,12 +96,22 @@ class _Steps:
             nodes = np.flatnonzero(np.abs(values).max(axis=1) > 0.0)
             if len(nodes):
                 name = f"{what} of subcase {subcase.number}"
-                make(name, nodes, values[nodes], function=make_function({"kind": "constant", "value": 1.0}))
+                make(name, nodes, values[nodes], function=make_function(self.course(i)))
                 names.append(name)
         names += self._heat(case, subcase)
-        conv.model.reserved_loads = [*conv.model.reserved_loads, *names]
+        if not is_large(conv):
+            conv.model.reserved_loads = [*conv.model.reserved_loads, *names]
         self.names[i] = names
         return names
+
+    def course(self, i: int) -> dict[str, Any]:
+        """Return the function of the loads of subcase i.
+
+        In nonlinear statics they rise to the end of their subcase, which is the time i + 1, and fall in the next one.
+        """
+        if not is_large(self.conv):
+            return {"kind": "constant", "value": 1.0}
+        return {"kind": "table", "times": [i, i + 1.0, i + 2.0], "values": [0.0, 1.0, 0.0], "extrapolate": "hold"}
 
     def _heat(self, case: LoadCase, subcase: Subcase) -> list[str]:
         names: list[str] = []
@@ -134,6 +146,14 @@ class _Steps:
         self.plan(i, name)
         return name
 
+    def nonlinear(self, i: int) -> None:
+        """Add the nonlinear statics of subcase i."""
+        subcase = self.conv.deck.subcases[i]
+        self.act(i)
+        name = f"subcase {subcase.number}"
+        self.conv.model.static_step(increments_of(self.conv, subcase), name, duration=1.0)
+        self.plan(i, name)
+
     def plan(self, i: int, name: str, most: int = 0, **roots: tuple[float, float]) -> None:
         """Keep what the last step of the model stands for."""
         kind = step_kind(self.conv.model.steps[-1].kind)
@@ -157,9 +177,11 @@ def make_steps(
     """
     steps = _Steps(conv, loads, motions, supports)
     subcases = conv.deck.subcases
-    if solution == 101:
+    check_nonlinear(conv)
+    if solution in (101, 106):
+        add = steps.nonlinear if is_large(conv) else steps.static
         for i in range(len(subcases)):
-            steps.static(i)
+            add(i)
         return steps.made
     if solution in _COMPLEX:
         for i in range(len(subcases)):
@@ -176,10 +198,18 @@ def make_steps(
         for i in methods:
             _modes(conv, steps, i, masters[i])
         return steps.made
-    own = [i for i in methods if "METHOD" in subcases[i].own] or methods[-1:]
+    own = [i for i in methods if _is_buckling(subcases[i])] or methods[-1:]
     for i in own:
         _buckling(conv, steps, i, [k for k in range(len(subcases)) if k not in own])
     return steps.made
+
+
+def _is_buckling(subcase: Subcase) -> bool:
+    """Return whether a subcase itself says that it is one of buckling."""
+    analysis = subcase.commands.get("ANALYSIS")
+    if analysis is not None:
+        return analysis.value.startswith("BUCK")
+    return "METHOD" in subcase.own or "STATSUB" in subcase.own
 
 
 def _response(conv: Conversion, steps: _Steps, i: int, mass: csr_matrix | None) -> None:

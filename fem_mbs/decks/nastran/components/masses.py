@@ -1,5 +1,5 @@
-"""Masses on single components of a Nastran deck: CMASS1 to CMASS4, torsional inertia of CBEAM, and PARAM,ART_MASS of
-MYSTRAN.
+"""Masses on single components of a Nastran deck: CMASS1 to CMASS4, torsional inertia of CBEAM, coupled masses of rods,
+and PARAM,ART_MASS of MYSTRAN.
 
 Their mass matrix is C^T C with a row of C for each: sqrt(m) times the coefficients of what moves.  In the model each
 row is a scalar s = C u of its own with a unit mass, tied to the components by an equation.  Equal masses on the three
@@ -13,7 +13,7 @@ from itertools import count
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
-from fem_mbs.decks.nastran.bars import Bars, bar_axes
+from fem_mbs.decks.nastran.bars import Bars, Rods, bar_axes
 from fem_mbs.decks.nastran.model import Conversion, one_of
 from fem_mbs.decks.nastran.points import numbered, scalar_ends
 from fem_mbs.errors import ModelError, UnsupportedError
@@ -69,7 +69,7 @@ def find_component_masses(conv: Conversion) -> csr_matrix:
             dofs += [6 * node + j for j in range(3)]
             values += (np.sqrt(along[k]) * conv.grids.axes[node, k]).tolist()
     C = csr_matrix((values, (rows, dofs)), shape=(next(number), size))
-    return csr_matrix(vstack((C, _torsion(conv))))
+    return csr_matrix(vstack((C, _torsion(conv), _coupled_rods(conv))))
 
 
 def _value(conv: Conversion, card: Card, known: dict[int, tuple[float, ...]]) -> float:
@@ -97,14 +97,51 @@ def _torsion(conv: Conversion) -> csr_matrix:
         for end, section in enumerate(ends):
             inertia = data.material.rho * (section.I1 + section.I2) + section.nsi * conv.wtmass
             np.add.at(J, group.nodes[:, end], (0.5 * inertia * length)[:, None, None] * ex[:, :, None] * ex[:, None, :])
-    nodes = np.flatnonzero(np.einsum("nii->n", J) > 0.0)
-    if not len(nodes):
+    return _nodal_rows(J, 3)
+
+
+def _coupled_rods(conv: Conversion) -> csr_matrix:
+    """Return C (rows, 6 n) of the coupled masses of rods: across them half of the mass m at each end, along them
+    m/12 (5, 1; 1, 5), the mean of lumped and consistent ones, as MSC Nastran has them (linear static analysis user's
+    guide, coupled mass)."""
+    n = len(conv.grids.ids)
+    across = np.zeros((n, 3, 3))
+    rows, dofs, values, count_ = [], [], [], 0
+    for group in conv.groups if conv.coupled else ():
+        if not isinstance(group.data, Rods):
+            continue
+        d = np.diff(conv.grids.x[group.nodes], axis=1)[:, 0]
+        length = np.linalg.norm(d, axis=1)
+        d = d / length[:, None]
+        m = (group.data.material.rho * group.data.A + group.section["nsm"] * conv.wtmass) * length
+        if not m.any():
+            continue
+        part = 0.5 * m[:, None, None] * (np.eye(3) - d[:, :, None] * d[:, None, :])
+        for end in (0, 1):
+            np.add.at(across, group.nodes[:, end], part)
+        at = 6 * group.nodes[:, :, None] + np.arange(3)
+        for sign, share in ((1.0, 0.25), (-1.0, 1.0 / 6.0)):  # m/2 and m/3 of both ends together and against each other
+            own = np.sqrt(share * m)[:, None] * d
+            rows.append(np.repeat(count_ + np.arange(len(m)), 6))
+            dofs.append(at.reshape(len(m), 6).ravel())
+            values.append(np.hstack((own, sign * own)).ravel())
+            count_ += len(m)
+    if not rows:
         return csr_matrix((0, 6 * n))
-    m, directions = np.linalg.eigh(J[nodes])
+    along = csr_matrix((np.concatenate(values), (np.concatenate(rows), np.concatenate(dofs))), shape=(count_, 6 * n))
+    return csr_matrix(vstack((along, _nodal_rows(across, 0))))
+
+
+def _nodal_rows(M: np.ndarray, part: int) -> csr_matrix:
+    """Return C (rows, 6 n) of masses M (n, 3, 3) on the displacements (part 0) or rotations (3) of nodes."""
+    nodes = np.flatnonzero(np.einsum("nii->n", M) > 0.0)
+    if not len(nodes):
+        return csr_matrix((0, 6 * len(M)))
+    m, directions = np.linalg.eigh(M[nodes])
     which, k = np.nonzero(m > _NOTHING * m[:, -1:])
     C = np.sqrt(m[which, k])[:, None] * directions[which, :, k]
-    at = 6 * nodes[which][:, None] + 3 + np.arange(3)
-    return csr_matrix((C.ravel(), (np.repeat(np.arange(len(C)), 3), at.ravel())), shape=(len(C), 6 * n))
+    at = 6 * nodes[which][:, None] + part + np.arange(3)
+    return csr_matrix((C.ravel(), (np.repeat(np.arange(len(C)), 3), at.ravel())), shape=(len(C), 6 * len(M)))
 
 
 def make_component_masses(conv: Conversion, C: csr_matrix) -> None:

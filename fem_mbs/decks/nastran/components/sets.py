@@ -56,7 +56,7 @@ def _components(conv: Conversion, names: tuple[str, ...]) -> dict[int, str]:
 
 def _members(conv: Conversion, card: Card) -> list[tuple[int, str | None]]:
     if card.name.endswith("1"):
-        ids = conv.grids.ids.tolist() if card["ids"] == "ALL" else card["ids"]
+        ids = conv.grids.own_ids.tolist() if card["ids"] == "ALL" else card["ids"]
         return [(node, card["c"]) for node in known_nodes(conv, card, ids)]
     points = [(card[f"g{k}"], card[f"c{k}"]) for k in "1234"]
     return [(conv.grids.index(g, card.where, scalar=True), c) for g, c in points if g is not None]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem_mbs.decks.comparison import Row
+from fem_mbs.decks.nastran.bars import Bars, bar_axes
 from fem_mbs.decks.nastran.shells import TYPES
 from fem_mbs.elements.shells.surface import CORNERS
 from fem_mbs.errors import FemMbsError, InputError
@@ -38,8 +39,6 @@ _DIFFERENT = {
 }
 #: Eigenvalues of shells with coupled masses: those of MSC Nastran lie between lumped and consistent ones.
 _COUPLED = (0.1, "consistent masses; coupled ones of shells in MSC Nastran lie between these and lumped ones")
-#: Eigenvalues of rods with coupled masses.
-_RODS = (0.25, "consistent masses of rods; coupled ones of MSC Nastran are lumped across them")
 #: Eigenvalues of solids with mid-side grid points and lumped masses, and these cells.
 _LUMPED = (0.01, "lumped masses of solids with mid-side grid points are shared out otherwise")
 _QUADRATIC = ("tetra10", "wedge15", "hexahedron20")
@@ -52,16 +51,29 @@ _OTHER_CORNERS = "corners of these shells are extrapolated otherwise in MSC Nast
 _OPEN = "edges of shells with mid-side grid points open up beside those of others, in each program in its own way"
 #: Stresses and strains of single solids among a few shells: the margin, and why.
 _AMONG = (0.45, "solids among a few shells take up what these let pass: stresses at corners of single elements")
+#: Of the stress that the largest displacement would make in the shortest bar: round-off.
+_NOISE = 1e-7
+#: Bars along a few shells, which take up membrane forces with them.
+_SHARED = (0.7, "bars along a few shells share membrane forces with them, which finer meshes move by a half")
+#: Results and eigenvalues of shells of MYSTRAN (MIN3, MIN4).
+_LOADED = (0.25, "pressure on the shells of MYSTRAN has moments at grid points, too, which count on coarse meshes")
+_MIN4 = (0.35, "coarse waves of MYSTRAN's shells, whose masses lie between lumped and consistent ones")
+_ROTATED = "MYSTRAN takes the speed of RFORCE in radians, MSC Nastran in revolutions"
+_TWISTED = "a bar without torsional stiffness turns about its axis by any angle"
+_BUCKLED = "elements in shapes of buckling, which have no size, are not printed"
 #: Why elements in shapes of such models are not compared.
 _SHAPES = "a few shells: their shapes differ as their eigenvalues do"
 #: Why rotations and moments of such models are not compared.
 _NORMALS = "a few shells: moments hang on rotations about their normals, whose stiffness is one of the formulation"
 #: Modes whose eigenvalues differ by less, relatively, have no shapes of their own.
 _CLUSTER = 1e-3
+#: Eigenvalues over the largest one, or over one, below which they are those of rigid bodies.
+_STILL = 1e-6
 #: One less the length of the mean of unit normals that lie in one direction.
 _FLAT = 1e-3
 #: Of the largest displacement over the size of the model: rotations and forces below are round-off.
 _ROUND = 1e-6
+_MOVED = "DISPLACEMENT"
 _Part = tuple[str, list[int], list[int]]
 _FORCES = {
     "DISPLACEMENT": (("translations", range(3)), ("rotations", range(3, 6))),
@@ -144,6 +156,8 @@ def compare_deck(path: str | Path) -> list[Row]:
     summary = solution.report
     steps = list(summary.steps) if summary is not None else []
     margin = _Margin.of(converted, listing.tables)
+    if margin.mystran and deck.of("RFORCE"):
+        return [*rows, _without(name, 0, "run", _ROTATED)]
     compared = [row for table in listing.tables for row in _table(name, table, steps, margin)]
     if not compared:
         compared = [_without(name, 0, "run", "it ran; the listing has no table that is read")]
@@ -171,10 +185,16 @@ class _Margin:
     why: str
     turn: float
     few: bool
+    shells: bool
     open: bool
     scales: dict[str, float]
     normals: dict[int, np.ndarray]
     shapes: dict[int, ListingTable]
+    #: whether the listing is MYSTRAN's; whether bars have no torsional stiffness; forces and stresses below which there
+    #: is round-off alone
+    mystran: bool
+    twisted: bool
+    noise: tuple[float, float]
 
     @classmethod
     def of(cls, converted: Converted, tables: list[ListingTable]) -> _Margin:
@@ -192,17 +212,40 @@ class _Margin:
         shells = any(group.kind == "shell" for group in conv.groups)
         if shells and conv.coupled:
             roots, why = _COUPLED
-        if conv.coupled and any(group.kind == "rod" for group in conv.groups):
-            roots, why = _RODS
         few = shells and sum(len(group.ids) for group in conv.groups if group.kind == "shell") < _FEW[0]
         if few:
             table, why = _FEW[1:]
+        mystran = any("MYSTRAN" in t.named for t in tables)
+        if mystran and few and conv.deck.of("PLOAD2", "PLOAD4"):
+            table, why = _LOADED
+        if mystran and shells:
+            roots, why = max(roots, _MIN4[0]), _MIN4[1] if not few else why
+        bars = [group for group in conv.groups if isinstance(group.data, Bars)]
+        twisted = any(not group.data.section.J for group in bars)
+        stiff = [g.data.material.E / float(bar_axes(conv, g)[2].min()) for g in bars]
+        moved = [float(np.abs(t.values[:, :3]).max(initial=0.0)) for t in tables if t.quantity == _MOVED]
+        noise = _NOISE * max(stiff, default=0.0) * max(moved, default=0.0)
+        noises = (noise * max((g.data.section.A for g in bars), default=0.0), noise)  # of forces, of stresses
         scales: dict[str, float] = {}
         for t in tables:
             scales[t.quantity] = max(scales.get(t.quantity, 0.0), float(np.abs(t.values).max(initial=0.0)))
         shapes = {t.mode: t for t in tables if t.mode and t.quantity == "DISPLACEMENT"}
-        turn = (0.2 if shells else _ROUND) / max(conv.extent, 1e-300)
-        return cls(table, roots, why, turn, few, _open_edges(conv), scales, _normals(conv), shapes)
+        turn = (0.2 if shells else 10.0 * _ROUND) / max(conv.extent, 1e-300)
+        return cls(
+            table,
+            roots,
+            why,
+            turn,
+            few,
+            shells,
+            _open_edges(conv),
+            scales,
+            _normals(conv),
+            shapes,
+            mystran,
+            twisted,
+            noises,
+        )
 
 
 def _open_edges(conv: Conversion) -> bool:
@@ -241,6 +284,10 @@ def _normals(conv: Conversion) -> dict[int, np.ndarray]:
     return dict(zip(conv.grids.ids[at].tolist(), own, strict=True))
 
 
+def _is_buckling(steps: list[StepReport]) -> bool:
+    return any(getattr(step, "load_factors", None) is not None for step in steps)
+
+
 def _without_normals(ids: list[int], values: np.ndarray, normals: dict[int, np.ndarray]) -> np.ndarray:
     """Return rows of six components without the part of the last three along normals of shells."""
     n = np.array([normals.get(i, np.zeros(3)) for i in ids]).reshape(-1, 3)
@@ -265,12 +312,16 @@ def _table(name: str, table: ListingTable, steps: list[StepReport], margin: _Mar
     if table.mode and table.quantity == "SPCFORCES":
         return [_without(name, table.subcase, label, "forces of supports of modes are not printed")]
     mine = _mine(table, steps)
+    if mine is None and table.mode and table.quantity != "DISPLACEMENT" and _is_buckling(steps):
+        return [_without(name, table.subcase, label, _BUCKLED)]
     if mine is None:
         return [_without(name, table.subcase, label, "not printed", "missing")]
     if table.quantity.endswith("EIGENVALUES"):
         return [_roots(name, table, mine, margin)]
     if table.mode and _clustered(table, steps):
         return [_without(name, table.subcase, label, "the eigenvalue is not apart from the next: any mix is a shape")]
+    if table.mode and margin.mystran and margin.shells:
+        return [_without(name, table.subcase, label, _MIN4[1])]
     ours = dict(zip(_keys(mine.ids, mine.points), mine.values, strict=True))
     theirs = table.values
     keys = _keys(table.ids, table.points if mine.points is not None else None)
@@ -287,7 +338,11 @@ def _table(name: str, table: ListingTable, steps: list[StepReport], margin: _Mar
     if table.quantity in ("DISPLACEMENT", "SPCFORCES"):
         values, theirs = (_without_normals(table.ids, v, margin.normals) for v in (values, theirs))
     whole = float(np.abs(theirs[:, :3]).max(initial=0.0)) if table.quantity == "DISPLACEMENT" else 0.0
-    least = whole * margin.turn if whole else _ROUND * margin.scales[table.quantity]
+    least = (
+        whole * margin.turn
+        if whole
+        else max(_ROUND * margin.scales[table.quantity], margin.noise[table.quantity.startswith("STR")])
+    )
     out = []
     shell = table.quantity.rpartition(" ")[2] in TYPES
     for part, columns, of_listing in parts:
@@ -297,7 +352,12 @@ def _table(name: str, table: ListingTable, steps: list[StepReport], margin: _Mar
             own, listed = values[:, columns], theirs[:, of_listing]
             out += _shell_part(name, table, label_, own, listed, floor, margin)
             continue
+        if margin.twisted and part == "rotations" and table.mode:
+            out.append(_without(name, table.subcase, label_, _TWISTED))
+            continue
         own_margin = margin
+        if margin.few and table.quantity.endswith("CBAR") and part in _DIRECT:
+            own_margin = replace(margin, table=_SHARED[0], why=_SHARED[1])
         if margin.few and table.quantity.endswith(_SOLIDS):
             own_margin = replace(margin, table=_AMONG[0], why=_AMONG[1])
         elif margin.few and part not in _DIRECT and np.any(theirs[:, of_listing]):
@@ -369,7 +429,8 @@ def _clustered(table: ListingTable, steps: list[StepReport]) -> bool:
                 values = np.array([v[0] for v in t.values], float)
                 at = t.ids.index(table.mode) if table.mode in t.ids else -1
                 near = [abs(values[k] - values[at]) for k in (at - 1, at + 1) if 0 <= k < len(values) and k != at]
-                return bool(near) and min(near) <= _CLUSTER * abs(values[at])
+                flat = abs(values[at]) <= _STILL * max(1.0, float(np.abs(values).max()))  # rigid bodies mix
+                return flat or (bool(near) and min(near) <= _CLUSTER * abs(values[at]))
     return False
 
 

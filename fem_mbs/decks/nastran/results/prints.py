@@ -33,6 +33,7 @@ from fem_mbs.results.report import PrintTable, StepReport
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
+    from fem_mbs.system.blocks import Block
 
 __all__ = ["Printer"]
 
@@ -50,6 +51,8 @@ class Printer(Relay):
         self.conv, self.rows, self.plan, self.job = conv, rows, plan, job
         self.number = -1
         self.tables: list[PrintTable] = []
+        #: the last frame of nonlinear statics
+        self.last: dict[str, np.ndarray] = {}
 
     def begin_step(self, name: str, type: str, info: dict[str, Any] | None = None) -> None:
         """Begin the tables of a step."""
@@ -74,6 +77,8 @@ class Printer(Relay):
                 pass  # shapes of complex modes are in the results alone
             elif step.kind.shapes:
                 self._shapes(step)
+            elif step.kind.path:
+                self.last = {k: v[-1] for k, v in frames.items() if k != "time"}
             elif step.kind.motion:
                 self._motion(step, frames)
             else:
@@ -84,6 +89,8 @@ class Printer(Relay):
         """Enter the subcase and the tables in the report."""
         step = self.plan[self.number]
         if report is not None:
+            if step.kind.path:
+                self._static(step, self.last)
             self._roots(report)
             report = replace(report, deck_step=step.subcase.number, prints=self.tables or None)
         return super().end_step(report)
@@ -125,6 +132,8 @@ class Printer(Relay):
         if mine.any():
             self._add("DISPLACEMENT", ids[mine], u[mine])
         mine = self._chosen(step, "SPCFORCES", ids)
+        if step.kind.path and any(self._with_multipliers()):
+            mine[:] = False
         if mine.any():
             forces = self.conv.to_deck(np.arange(n), self._reactions(step, frame))
             size = np.abs(forces).max(initial=0.0)
@@ -133,7 +142,8 @@ class Printer(Relay):
             if mine.any():
                 self._add("SPCFORCES", ids[mine], forces[mine])
         if self._asked_of_elements(step):
-            out = self.job.linear.responses[step.name].totals["out"]
+            path = step.kind.path
+            out = np.atleast_2d(self.job.state.out)[0] if path else self.job.linear.responses[step.name].totals["out"]
             u = np.hstack((frame["displacement"][:n], frame["rotation"][:n]))
             heated = step.loads.temperatures is not None
             self._elements(step, ElementState(self.conv, self.job, out, u, step.loads.fixed, heated))
@@ -141,20 +151,29 @@ class Printer(Relay):
     def _reactions(self, step: StepPlan, frame: dict[str, np.ndarray]) -> np.ndarray:
         """Return what supports exert on the nodes (n, 6), along the global axes."""
         n = len(self.conv.grids.ids)
+        if step.kind.path:
+            whole = np.zeros(self.job.system.n_dof)
+            reaction = np.atleast_2d(self.job.state.reaction)[0][: len(whole)]
+            whole[: len(reaction)] = reaction
+            return self.job.system.nodal(whole)[:n]
         total = np.array(frame["reaction"][:n])
         response, linear = self.job.linear.responses[step.name], self.job.linear.linear
         assert linear is not None
         system = linear.system
-        for block in system.blocks:
-            for group, first, last in block.groups:
-                if group != "supports in local axes" and not group.startswith("enforced displacements"):
-                    continue
-                at = np.unique(block.dof[first:last, block.type.node_dofs :].ravel() - system.first_multiplier)
-                force = -(linear.constraints[at].T @ response.y[at])
-                whole = np.zeros(system.n_dof)
-                whole[: len(force)] = force
-                total += system.nodal(whole)[:n]
+        for block, first, last in self._with_multipliers():
+            at = np.unique(block.dof[first:last, block.type.node_dofs :].ravel() - system.first_multiplier)
+            force = -(linear.constraints[at].T @ response.y[at])
+            whole = np.zeros(system.n_dof)
+            whole[: len(force)] = force
+            total += system.nodal(whole)[:n]
         return total
+
+    def _with_multipliers(self) -> Iterator[tuple[Block, int, int]]:
+        """Yield the blocks and ranges of the equations that stand for supports."""
+        for block in self.job.system.blocks:
+            for group, first, last in block.groups:
+                if group == "supports in local axes" or group.startswith("enforced displacements"):
+                    yield block, first, last
 
     # --- responses -------------------------------------------------------------------------------------------------
     def _vibrations(self, step: StepPlan, frames: Mapping[str, np.ndarray]) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.decks.nastran.bars import Bars
-from fem_mbs.decks.nastran.dynamics import RESPONSES
-from fem_mbs.decks.nastran.model import Conversion
+from fem_mbs.decks.nastran.model import RESPONSES, Conversion
 from fem_mbs.decks.nastran.results.solids import solid_system
 from fem_mbs.meshes.nastran.deck import Subcase
+from fem_mbs.meshes.nastran.systems import ADDED
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["Options", "chosen", "note_results", "options_of"]
@@ -17,7 +17,7 @@ __all__ = ["Options", "chosen", "note_results", "options_of"]
 _MISSING = (
     "MPCFORCES", "OLOAD", "GPFORCE", "GPSTRESS", "STRFIELD", "ESE", "EKE", "GPKE", "EFFMASS", "MEFFMASS",
     "SDISPLACEMENT", "SVECTOR", "SVELOCITY", "SACCELERATION", "BOUTPUT", "NLSTRESS", "NLLOAD", "THERMAL", "FLUX",
-    "ENTHALPY", "MCFRACTION", "GPSTRAIN", "MODALSE", "MODALKE", "INTENSITY", "PRESSURE", "PLSTRN", "THSTRN",
+    "ENTHALPY", "MCFRACTION", "GPSTRAIN", "MODALSE", "MODALKE", "INTENSITY", "PRESSURE", "PLSTRN", "THSTRN", "RANDOM",
 )  # fmt: skip
 
 
@@ -38,14 +38,15 @@ def options_of(subcase: Subcase, name: str) -> Options:
 
 
 def chosen(conv: Conversion, subcase: Subcase, name: str, ids: np.ndarray) -> np.ndarray:
-    """Return which of the numbers (n,) bool a command asks for."""
+    """Return which of the numbers (n,) bool a command asks for; none of points that the deck does not have."""
     command = subcase.commands.get(name)
     if command is None or command.value == "NONE":
         return np.zeros(len(ids), bool)
+    own = ids < ADDED
     if command.value == "ALL" or command.number is None:
-        return np.ones(len(ids), bool)
+        return own
     members = conv.deck.sets.get(command.number)
-    return np.ones(len(ids), bool) if members is None else np.isin(ids, list(members))
+    return own if members is None else np.isin(ids, list(members))
 
 
 def note_results(conv: Conversion) -> None:

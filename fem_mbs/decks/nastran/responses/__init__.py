@@ -1,0 +1,1 @@
+"""Responses of Nastran decks over frequency and time."""
