@@ -311,7 +311,9 @@ def write_restart(
     group.attrs["keep"] = keep
     for name, value in state.items():
         kind = next(name for name, made in _KINDS.items() if isinstance(value, made))
-        stored = np.frombuffer(value.encode(), np.uint8) if kind == "str" else np.asarray(value)
+        kind = "array without axes" if kind == "array" and not value.ndim else kind
+        # one-dimensional also where it is a number: only data in chunks have checksums
+        stored = np.frombuffer(value.encode(), np.uint8) if kind == "str" else np.atleast_1d(value)
         dataset = make_dataset(group, _safe(name, group), stored)
         put_text(dataset, "name", name)
         put_text(dataset, "kind", kind)
@@ -343,10 +345,12 @@ def read_restart(entry: RestartEntry) -> dict[str, Any]:
             kind = get_text(dataset, "kind")
             if kind == "str":
                 value = (value.tobytes() if isinstance(value, np.ndarray) else value).decode()
-            elif kind != "array":
+            elif kind == "array without axes":
+                value = np.asarray(value[0])
+            elif kind == "array":
+                value = np.asarray(value)  # older files: also one without axes
+            else:
                 value = value.item()
-            elif np.ndim(value) == 0:  # an array of no dimension, not the number in it
-                value = np.asarray(value)
             state[get_text(dataset, "name")] = value
     return state
 
@@ -475,7 +479,7 @@ def _add_piece(index: StoreIndex, path: Path, file: h5py.File, group: str, resta
     if "summary" in step:
         entry.ended = True
         entry.summary = _read_text(step, "summary")
-    for key in file.get(restarts, ()):
+    for key in file[restarts]:  # always there: a default would pass over a damaged one
         name = f"{restarts}/{key}"
         attrs = file[name].attrs
         point = (int(attrs["step"]), float(attrs["time"]), int(attrs["rows"]), int(attrs["frames"]))
