@@ -130,7 +130,8 @@ def test_a_full_disk_ends_a_run_in_one_error_and_it_can_go_on(tmp_path, fem_mbs)
     size = (tmp_path / "whole" / "results.h5").stat().st_size
 
     def limited(limit: int, folder: Path) -> str:
-        command = [sys.executable, "-c", LIMITED, str(limit), "run", str(path), "-o", str(folder), "-q"]
+        # -B: the limit would cut files of byte code too
+        command = [sys.executable, "-B", "-c", LIMITED, str(limit), "run", str(path), "-o", str(folder), "-q"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
         assert "cannot be written (File too large): free space or give another folder" in done.stderr
