@@ -70,6 +70,10 @@ class Unseen:
 def unseen_motions(linear: Linearised) -> Unseen | None:
     """Return the motions without energy of a singular stiffness, if all of them strain elements unseen by their
     points; None if the model is loose or unstable in another way."""
+    system = linear.system
+    parts = [p for p in solid_parts(system) if p.integration == "reduced" and (p.cell, "full") in shapes.RULES]
+    if not parts:
+        return None
     K = linear.stiffness
     d = K.diagonal()
     if not (d > 0.0).all() or K.shape[0] <= 2 * _BLOCK:
@@ -88,15 +92,11 @@ def unseen_motions(linear: Linearised) -> Unseen | None:
     if not 0 < k < _BLOCK:
         return None
     N = X @ turn[:, :k]
-    system = linear.system
     dim = system.dimension
     places = system.nodal(system.initial_state().Q[0])[:, :dim]
     u = np.zeros((system.n_dof, k))
     u[: linear.first] = linear.expand(N)[: linear.first]
     moved = system.nodal(u)[..., :dim]
-    parts = [p for p in solid_parts(system) if p.integration == "reduced" and (p.cell, "full") in shapes.RULES]
-    if not parts:
-        return None
     strains = np.column_stack(
         [
             np.concatenate([_tensors(p.cell, places[p.nodes], v[p.nodes], "full").ravel() for p in parts])
