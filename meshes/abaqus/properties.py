@@ -186,7 +186,7 @@ def orientation(deck: Reading, card: Card) -> None:
     if not rows:
         card.fail("no data; give the points a and b")
     row, fields = rows[0]
-    others = []
+    others: list[tuple] = []
     if len(fields) == 1 and fields[0] and not _is_number(fields[0]):
         (a, b, c), others = _distributed(deck, row, fields[0], system)
     else:
@@ -224,7 +224,8 @@ def _distributed(deck: Reading, row: Row, name: str, system: str) -> tuple[tuple
     if card is None:
         there = ", ".join(deck.distributions) or "none"
         row.fail(f"the *DISTRIBUTION {name} is not defined; there are {there}")
-    default, others = None, []
+    default: tuple[np.ndarray, ...] | None = None
+    others: list[tuple] = []
     for line, fields in card.rows():
         if not fields[0]:
             default = _points(line, fields[1:], system)

@@ -9,7 +9,7 @@ from deck_text import at, brick, mesh_text, nset, prints, run, steel, step
 
 from fem_mbs.decks.abaqus.compare import compare_deck
 from fem_mbs.decks.abaqus.run import convert, solve_deck
-from fem_mbs.errors import InputError
+from fem_mbs.errors import AnalysisError, InputError
 from fem_mbs.meshes.abaqus.calculix_dat import read_dat
 from fem_mbs.meshes.abaqus.reader import read_deck
 from fem_mbs.meshes.vocabulary import Effect
@@ -204,3 +204,24 @@ def test_offset_of_plane_elements_has_no_meaning(tmp_path):
     path = tmp_path / "d.inp"
     path.write_text(text + step("*STATIC\n*CLOAD\n2, 1, 1.\n"))
     assert {n.effect for n in convert(read_deck(path)).notes if "OFFSET" in n.text} == {Effect.NONE}
+
+
+def test_a_stack_of_reduced_bricks(tmp_path):
+    """One brick across a cantilever: motions that its points do not see have no part in the deflection by a load that
+    does no work on them; other loads and modes are refused by name."""
+    E, F, L = 2.1e11, 8.0, 3.0
+    nodes, elements = brick((3, 1, 1), (L, 1.0, 1.0), "C3D20R")
+    text = mesh_text(nodes, elements, "C3D20R") + steel(E=E, nu=0.0) + nset("FIX", at(nodes, 0, 0.0))
+    text += nset("END", at(nodes, 0, L)) + "*BOUNDARY\nFIX, 1, 3\n"
+    load = "*STATIC\n*CLOAD\nEND, 2, 1.\n"
+    _, (done,) = run(tmp_path / "d.inp", text, step(load + "*NODE PRINT, NSET=END\nU\n"))
+    beam = F * L**3 / (3.0 * E / 12.0) + F * L / (5.0 / 6.0 * 0.5 * E)
+    assert prints(done, "U")[1][:, 1] == pytest.approx(np.full(8, beam), rel=0.02)
+    assert any("deform without energy" in w for w in done["warnings"])
+    first, second = at(nodes, 0, L)[:2]
+    with pytest.raises(InputError, match=r"d\.inp, line \d+: .*two elements side by side; the loads do work on it"):
+        run(tmp_path / "d.inp", text, step(load + f"{first}, 1, .3\n{second}, 2, .5\n"))
+    with pytest.raises(AnalysisError, match="a mode moves no mass: elements with reduced integration"):
+        run(tmp_path / "d.inp", text + "END, 1, 3\n", step("*FREQUENCY\n3\n"))
+    with pytest.raises(InputError, match="the model is loose; hold it"):
+        run(tmp_path / "d.inp", text.replace("FIX, 1, 3", "FIX, 1, 2"), step(load))

@@ -444,3 +444,19 @@ def test_unknowns_without_stiffness_and_mass(way):
         a[4] = a[:, 4] = 0.0
     with pytest.raises(AnalysisError, match="singular"):
         complex_modes(M, C, K, count=4)
+
+
+def test_a_mode_that_is_nearly_free():
+    """A frequency next to zero beside stiff ones is exact for matrices that differ by less than rounding: its own terms
+    are too small to judge it by."""
+    r, n, soft = np.random.default_rng(2), 8, 0.01
+    K = np.diag(np.r_[r.uniform(1.0, 20.0, n - 1) * 1e9, soft])
+    C = r.standard_normal((n, n))
+    C = (C - C.T) * 2e4
+    C[-1] *= 1e-6
+    C[:, -1] *= 1e-6
+    modes = complex_modes(sp.csr_matrix(np.eye(n)), sp.csr_matrix(C), sp.csr_matrix(K), None, 2 * n)
+    companion = np.block([[np.zeros((n, n)), np.eye(n)], [-K, -C]])
+    expected = np.sort(np.abs(np.linalg.eigvals(companion)))[2:]
+    assert np.sort(np.abs(modes.values))[:2] == pytest.approx([np.sqrt(soft)] * 2, rel=1e-9)
+    assert np.sort(np.abs(modes.values))[2:] == pytest.approx(expected, rel=1e-8)

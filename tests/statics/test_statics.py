@@ -11,7 +11,9 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ellipk
 
 from fem_mbs import ConvergenceError, Model, ModelError, run, solve
+from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.solvers.linear.saddle import negative_determinant
+from fem_mbs.solvers.stepping import layout as S
 
 
 def arch(dimension: int = 2) -> Model:
@@ -561,3 +563,26 @@ def bent(force: float, **options) -> Model:
     m.sensor("tip", "displacement", on="l:end")
     m.static_step(1, **options)
     return m
+
+
+@pytest.mark.parametrize("rest", [5e-9, 1e-3])
+def test_iterations_that_end_at_round_off(monkeypatch, rest):
+    """Iterations that come no further than round-off of the forces end there, with a warning; others do not."""
+    original = Stepping.single
+
+    def stuck(self, on_chunk, funs=None):
+        if self.real[S.RTOL] < 1e-9:
+            self.real[S.WORST_VALUE] = rest / self.real[S.RTOL]
+            raise ConvergenceError("no further")
+        original(self, on_chunk, funs)
+
+    monkeypatch.setattr(Stepping, "single", stuck)
+    model = arch()
+    model.fix("apex", ["x"])
+    model.static_step(4, until=5.0)
+    solution = solve(model)  # where the residuals are no round-off, the way down finds equilibria
+    w = -solution.sensor("apex").values[:, 1]
+    assert solution.steps[0].series["load factor"] == pytest.approx([arch_load(x) for x in w], abs=1e-5)
+    assert ["residuals end at 1e-08" in text for text in solution.summary["steps"][0]["warnings"]] == [True] * (
+        rest < 1e-7
+    )

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +43,9 @@ from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import at_rest, body_axes, director_velocities, instant, moved, spatial_axes
 from fem_mbs.system.tangent import ElementSet, Level, Matrices, Tangent, matrices_of
+
+if TYPE_CHECKING:
+    from fem_mbs.analysis.linear.spurious import Unseen
 
 __all__ = [
     "LARGE", "UNSYMMETRIC", "Linearised", "Response", "keeps_constraints", "rigid_directions", "rotation_rates",
@@ -145,6 +149,7 @@ class Linearised:
         self.asymmetry = 0.0
         self._unsymmetric = False
         self._positive: PositiveFactors | None = None
+        self.unseen: Unseen | None = None  # motions without energy of elements with reduced integration
         self._lu: SaddleFactors | None = None
 
     def _preload(self, response: Response) -> None:
@@ -425,10 +430,12 @@ class Linearised:
             return f
         if self.unsymmetric:
             return self._solve_whole(f, owner)[0]
-        K = self.whole_stiffness
-        q = self._factors(owner).solve(f)
+        K, factors = self.whole_stiffness, self._factors(owner)
+        if self.unseen is not None:
+            self.unseen.check(f, owner)
+        q = factors.solve(f)
         for _ in range(_REFINEMENTS):
-            q = q + self._factors(owner).solve(f - K @ q)
+            q = q + factors.solve(f - K @ q)
         return q
 
     def _solve_whole(self, f: np.ndarray, owner: str) -> tuple[np.ndarray, np.ndarray]:
@@ -445,13 +452,20 @@ class Linearised:
         y[keep] = some
         return q, y
 
-    def _factors(self, owner: str) -> PositiveFactors:
+    def _factors(self, owner: str) -> PositiveFactors | Unseen:
+        if self.unseen is not None:
+            return self.unseen
         if self._positive is None:
             pencil = Pencil(self.stiffness)
             try:
                 self._positive = factor(pencil, kind="positive")
             except NotPositiveDefinite:
-                raise self._instability(owner) from None
+                from fem_mbs.analysis.linear.spurious import unseen_motions
+
+                self.unseen = unseen_motions(self)
+                if self.unseen is None:
+                    raise self._instability(owner) from None
+                return self.unseen
             except LinearSolveError as error:
                 raise AnalysisError(f"{owner}: the stiffness cannot be factored: {error}") from None
         return self._positive

@@ -214,6 +214,8 @@ def _report(
         )
     if linear.unsymmetric:
         warnings.append(UNSYMMETRIC)
+    if linear.unseen is not None:
+        warnings.append(f"{linear.unseen.text}. The loads do no work on it, and the displacements are those without it")
     return LinearStaticReport(
         name=step.name, time=linear.t,
         largest_displacement=float(size[most]), largest_displacement_at=system.nodes.names[most],

@@ -311,7 +311,7 @@ def _found(
         shifts=[float(s) for s in found.shifts] if factored else None,
         factorisations=found.effort.factorisations if factored else None,
         solves=found.effort.solves if factored else None, left_out=left_out,
-        participation=_participation(linear, vectors, inside, others), warnings=warnings,
+        participation=_shares(linear, vectors, inside, others), warnings=warnings,
     )  # fmt: skip
     return report, {"frequency": f, "residual": residuals}, vectors
 
@@ -329,6 +329,21 @@ def _condensed(
     else:
         wanted = {"count": options.count, "near": None if w2[0] is None else float(w2[0]), "check": options.check}
     return condensed_modes(K, M, masters, options.held_modes, owner, **wanted)
+
+
+def _shares(linear: Linearised, vectors: np.ndarray, inside: Inside | None, others: np.ndarray) -> Participation:
+    """Return the `_participation` of modes.
+
+    Raises:
+        AnalysisError: a mode moves no mass.
+    """
+    from fem_mbs.analysis.linear.spurious import unseen_motions
+
+    try:
+        return _participation(linear, vectors, inside, others)
+    except ValueError as error:
+        unseen = unseen_motions(linear)
+        raise AnalysisError(str(error) if unseen is None else f"a mode moves no mass: {unseen.text}") from None
 
 
 def _participation(linear: Linearised, vectors: np.ndarray, inside: Inside | None, others: np.ndarray) -> Participation:

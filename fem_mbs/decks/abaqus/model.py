@@ -366,7 +366,7 @@ def axes_at(orientation: Orientation, x: np.ndarray, elements: np.ndarray | None
             remedy="give the points a and b",
         )  # fmt: skip
     for ids, a, b, c in o.others:
-        mine = np.isin(elements, ids)
+        mine = np.isin(np.asarray(elements), ids)
         axes[mine] = _axes(o.system, a, b, c, np.asarray(x, float)[mine], o.where)
     if o.axis and o.angle:
         c, s = np.cos(np.deg2rad(o.angle)), np.sin(np.deg2rad(o.angle))

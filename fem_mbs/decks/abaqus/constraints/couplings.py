@@ -203,7 +203,7 @@ def partial_couplings(conv: Conversion) -> dict[int, list[int]]:
         used[conv.node(body.ref_node)] += 1
     for entry in entries:
         used[np.unique(conv.nodes(entry.nodes))] += 1
-    found = {}
+    found: dict[int, list[int]] = {}
     for coupling in deck.couplings:
         ref, directions = conv.node(coupling.ref_node), {d - 1 for d in coupling.dofs}
         own = ref not in conv.nodes(coupling.nodes)
