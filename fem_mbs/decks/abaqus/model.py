@@ -202,7 +202,9 @@ class Conversion:
 
     @property
     def bent(self) -> bool:
-        """Whether constraints are nonlinear; CalculiX then takes every step as geometrically nonlinear."""
+        """Whether constraints are nonlinear; CalculiX then takes every step as geometrically nonlinear, Abaqus not."""
+        if self.deck.of_abaqus:
+            return False
         kinds = {m.kind for m in self.deck.mpcs}
         return bool(kinds & {"BEAM", "LINK", "STRAIGHT", "PLANE"}) or bool(self.deck.rigid_bodies)
 
