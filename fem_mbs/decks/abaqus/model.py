@@ -517,9 +517,9 @@ def find_groups(conv: Conversion) -> None:
             f"plane elements ({plane[0].type}) together with others ({other.type}) are not supported",
             place=element_place(deck.source, int(plane[0].ids[0])),
         )
-    other = next((m for m in deck.mpcs if m.kind not in ("PIN", "TIE")), None)
-    if plane and other is not None:
-        raise UnsupportedError(f"the MPC {other.kind} of plane models is not supported", place=other.where,
+    mpc = next((m for m in deck.mpcs if m.kind not in ("PIN", "TIE")), None)
+    if plane and mpc is not None:
+        raise UnsupportedError(f"the MPC {mpc.kind} of plane models is not supported", place=mpc.where,
                                remedy="use *COUPLING")  # fmt: skip
     if any(g.state == "axisymmetric" for g in conv.groups) and (deck.rigid_bodies or deck.couplings):
         raise UnsupportedError("rigid bodies and couplings of axisymmetric models are not supported",
