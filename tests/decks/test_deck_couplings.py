@@ -270,7 +270,8 @@ def test_held_nodes_of_a_coupling_hold_its_reference(tmp_path):
     """A square of plane elements of nu = 0 is pulled by a reference; a coupled node at rest holds it across."""
     deck = (
         "*NODE\n1, 0., 0.\n2, 1., 0.\n3, 0., 1.\n4, 1., 1.\n9, 2., .5\n*NGEN, NSET=ONE\n1, 2\n"
-        "*ELEMENT, TYPE=CPS4, ELSET=E\n1, 1, 2, 4, 3\n*SOLID SECTION, ELSET=E, MATERIAL=M\n.01\n*MATERIAL, NAME=M\n*ELASTIC\n2e11, 0.\n"
+        "*ELEMENT, TYPE=CPS4, ELSET=E\n1, 1, 2, 4, 3\n"
+        "*SOLID SECTION, ELSET=E, MATERIAL=M\n.01\n*MATERIAL, NAME=M\n*ELASTIC\n2e11, 0.\n"
         "*SURFACE, NAME=END\n1, S2\n*COUPLING, CONSTRAINT NAME=C, REF NODE=9, SURFACE=END\n*KINEMATIC\n1, 2\n"
         "*NSET, NSET=REF\n9\n*BOUNDARY\n1, 1, 2\n3, 1, 2\n2, 2\n*STEP\n*STATIC\n*CLOAD\n9, 1, 2e6\n9, 6, 1e5\n"
         "*NODE PRINT, NSET=REF\nU\n*NODE PRINT, NSET=ONE\nU\n*END STEP\n"
