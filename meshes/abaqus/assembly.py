@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from fem_mbs.errors import MeshError
 from fem_mbs.meshes.abaqus.text import Card, Row
@@ -82,11 +83,23 @@ class Numbering:
             return 0
         return self.width * self.names.index("" if instance is None else instance.name)
 
+    def place(self, numbers: ArrayLike, instance: Instance | None) -> np.ndarray:
+        """Return numbers of the model for ``numbers`` of an instance, or of the assembly.
+
+        Those that are larger than any of an instance stand behind all others, where nothing is defined.
+        """
+        given = np.asarray(numbers)
+        if not self.names:
+            return given
+        return given + np.where(given < self.width, self.offset(instance), self.width * len(self.names))
+
     def label(self, number: int) -> str:
         """Return the number in the deck, INSTANCE.NUMBER of nodes and elements of instances."""
         if not self.names or number < 0:
             return str(number)
         k, own = divmod(int(number), self.width)
+        if k >= len(self.names):  # not that of any instance
+            return str(int(number) - self.width * len(self.names))
         name = self.names[k]
         return f"{name}.{own}" if name else str(own)
 

@@ -164,11 +164,11 @@ class DeckMesh:
         """Return the number in the model, or the full name of the set, for what a keyword of an instance (None: of the
         assembly) says."""
         if isinstance(item, int):
-            return item + self.numbering[what].offset(instance)
+            return int(self.numbering[what].place(item, instance))
         item = self._within_assembly(item)
         head, dot, tail = item.partition(".")
         if dot and instance is None and head in self.instances:
-            return int(tail) + self.numbering[what].offset(self.instances[head]) if tail.isdigit() else item
+            return int(self.numbering[what].place(int(tail), self.instances[head])) if tail.isdigit() else item
         return _key(instance, item)
 
     # ---- nodes -------------------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ class DeckMesh:
             )
         named = bool(self.instances) and any(_LETTERS.search(piece.data) for piece in card.pieces)
         table = self._named_nodes(card) if named else card.table()
-        shift = 0 if named else self.numbering["node"].offset(card.instance)
+        numbers = Numbering() if named else self.numbering["node"]
         width = 1 + kind.n_nodes
         if not len(table.values):
             card.fail("no elements follow")
@@ -277,10 +277,10 @@ class DeckMesh:
                 f"{rows[i, j]:.17g} is not a {'node' if j else 'element'} number from 1 to {MAX_ID}"
             )
         rows = rows.astype(np.int64)
-        at_nodes = np.where(rows[:, 1:] > 0, rows[:, 1:] + shift, 0)
+        at_nodes = np.where(rows[:, 1:] > 0, numbers.place(rows[:, 1:], card.instance), 0)
         group = _Elements(kind, card, rows[:, 0], at_nodes, None, lines, table.names, files)
         if extra is not None:
-            self.extra.append((group, extra + shift))
+            self.extra.append((group, numbers.place(extra, card.instance)))
         if kind.family not in MECHANICAL:
             self.log.add(
                 "element type", name, card, reason=f"{kind.family} elements are not used", count=len(group.ids)
@@ -369,7 +369,7 @@ class DeckMesh:
         name = _key(card.instance, card.need("NSET" if what == "node" else "ELSET"))
         raw = self._sets[what].setdefault(name, _RawSet())
         owner = self._owner(card)  # to which the members belong
-        shift = self.numbering[what].offset(owner)
+        numbers = self.numbering[what]
         card.flag("UNSORTED"), card.flag("INTERNAL")  # nothing to do for either
         if what == "node":
             source = card.get("ELSET")
@@ -385,7 +385,10 @@ class DeckMesh:
                     row.fail("the increment is 0; give 1 or more")
                 if first < 1 or step < 0 or last < first:
                     row.fail(f"cannot count from {first} to {last} in steps of {step}")
-                raw.parts.append(((first + shift, last + shift, step), row))
+                if numbers.names and first < numbers.width:  # numbers behind those of an instance are others'
+                    last = min(last, numbers.width - 1)
+                bounds = numbers.place([first, last], owner).tolist()
+                raw.parts.append(((bounds[0], bounds[1], step), row))
             return
         if not any(_LETTERS.search(piece.data) for piece in card.pieces):
             table = card.table()
@@ -396,7 +399,8 @@ class DeckMesh:
                 k = int(np.argmax(wrong))
                 table.at(card, line[k]).fail(f"{values[k]:.17g} is not a {what} number from 1 to {MAX_ID}")
             line = line[values > 0]
-            raw.parts.append((values[values > 0].astype(np.int64) + shift, lambda k: table.at(card, line[k])))
+            members = numbers.place(values[values > 0].astype(np.int64), owner)
+            raw.parts.append((members, lambda k: table.at(card, line[k])))
             return
         for row, fields in card.rows():
             for text in fields:
@@ -545,7 +549,7 @@ class DeckMesh:
         if not len(table.counts) or table.counts.min() < least or table.counts.max() > width:
             return None
         values = table.padded(width)
-        nodes = values[:, 0] + self.numbering["node"].offset(card.instance)
+        nodes = self.numbering["node"].place(values[:, 0], card.instance)
         if not (_member(nodes, self._sorted_nodes)).all():
             return None
         starts = np.flatnonzero(np.append(True, (np.diff(values[:, 1:], axis=0) != 0).any(axis=1)))

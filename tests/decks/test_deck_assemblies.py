@@ -367,3 +367,22 @@ def test_what_is_not_supported_is_named_in_an_assembly(tmp_path):
     text = cae(part(*BAR, kind="SC8R"), (instance(), ids_of("Base", BASE)), cae_step(STATIC + ENCASTRE))
     with pytest.raises(UnsupportedError, match=r"SC8R \(4 elements, the first is PART-1-1\.1\)"):
         convert(read_text(tmp_path, text))
+
+
+def test_numbers_behind_those_of_an_instance_are_no_others(tmp_path):
+    """With numbers up to 9 node 12 of an instance is not node 2 of the next one."""
+    deck = (
+        "*PART, NAME=P\n*NODE\n1, 0., 0., 0.\n2, 1., 0., 0.\n*ELEMENT, TYPE=T3D2, ELSET=E\n1, 1, 2\n"
+        "*NSET, NSET=A\n1, 12\n"
+        "*NSET, NSET=B, GENERATE\n1, 15, 1\n*SOLID SECTION, ELSET=E, MATERIAL=M\n1.\n*END PART\n*ASSEMBLY, NAME=W\n"
+        "*INSTANCE, NAME=I, PART=P\n*END INSTANCE\n*INSTANCE, NAME=J, PART=P\n1., 0., 0.\n"
+        "*END INSTANCE\n*END ASSEMBLY\n"
+        "*MATERIAL, NAME=M\n*ELASTIC\n1., 0.\n"
+    )
+    (tmp_path / "a.inp").write_text(deck)
+    found = read_deck(tmp_path / "a.inp")
+    assert found.nsets["I.A"].tolist() == [1] and found.nsets["I.B"].tolist() == [1, 2]
+    assert any("I.A: node 12: is not defined" in str(u) for u in found.unused)
+    (tmp_path / "b.inp").write_text(deck.replace("1, 1, 2\n*NSET", "1, 1, 12\n*NSET", 1))
+    with pytest.raises(MeshError, match="node 12"):
+        read_deck(tmp_path / "b.inp")

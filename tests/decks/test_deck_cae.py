@@ -339,3 +339,20 @@ def test_forces_per_volume_of_rings(tmp_path):
         found[label] = done["reactions"]["force"], prints(done, "U")[1]
     assert found["BZ"][0][1] == pytest.approx(-5.0 * np.pi, rel=1e-9)  # a cylinder of radius and height 1
     assert np.array_equal(found["BR"][1], found["BX"][1]) and found["BR"][1].any()
+
+
+def test_rigid_bodies_of_abaqus_leave_steps_linear(tmp_path):
+    """Without NLGEOM a load that bends the beam by its length moves the reference as in the linear closed form."""
+    deck = (
+        "*PART, NAME=P\n*NODE\n1, 0., 0., 0.\n2, 1., 0., 0.\n3, 1.25, 0., 0.\n*ELEMENT, TYPE=B31, ELSET=B\n1, 1, 2\n"
+        "*NSET, NSET=BASE\n1\n*NSET, NSET=TIP\n2\n*NSET, NSET=REF\n3\n*BEAM SECTION, ELSET=B, MATERIAL=M, "
+        "SECTION=RECT\n.01, .01\n0., 0., -1.\n*RIGID BODY, NSET=TIP, REF NODE=3\n*END PART\n*ASSEMBLY, NAME=A\n"
+        "*INSTANCE, NAME=I, PART=P\n*END INSTANCE\n*END ASSEMBLY\n*MATERIAL, NAME=M\n*ELASTIC\n2e11, .3\n"
+        "*BOUNDARY\nI.BASE, ENCASTRE\n*STEP, NLGEOM=NO\n*STATIC\n*CLOAD\nI.REF, 2, 500.\n*NODE PRINT, NSET=I.REF\nU\n"
+        "*END STEP\n"
+    )
+    _, (done,) = run(tmp_path / "rigid.inp", deck)
+    assert done["linear"]
+    EI, arm = 2e11 * 0.01**4 / 12.0, 0.25
+    expected = 500.0 * (1.0 / 3.0 + arm + arm**2) / EI
+    assert prints(done, "U")[1][0, 1] == pytest.approx(expected, rel=1e-3)

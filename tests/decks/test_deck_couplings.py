@@ -290,3 +290,21 @@ def test_couplings_of_the_plane(tmp_path, kind):
     turn = moment * length / EI + 10.0 * length**2 / (2.0 * EI)
     tip = moment * length**2 / (2.0 * EI) + 10.0 * length**3 / (3.0 * EI)
     assert prints(done, "U")[1][0, 1] == pytest.approx(tip + 0.5 * turn, rel=2e-3)
+
+
+def test_held_nodes_of_a_coupling_hold_its_reference(tmp_path):
+    """A square of plane elements of nu = 0 is pulled by a reference; a coupled node at rest holds it across."""
+    deck = (
+        "*NODE\n1, 0., 0.\n2, 1., 0.\n3, 0., 1.\n4, 1., 1.\n9, 2., .5\n*NGEN, NSET=ONE\n1, 2\n"
+        "*ELEMENT, TYPE=CPS4, ELSET=E\n1, 1, 2, 4, 3\n"
+        "*SOLID SECTION, ELSET=E, MATERIAL=M\n.01\n*MATERIAL, NAME=M\n*ELASTIC\n2e11, 0.\n"
+        "*SURFACE, NAME=END\n1, S2\n*COUPLING, CONSTRAINT NAME=C, REF NODE=9, SURFACE=END\n*KINEMATIC\n1, 2\n"
+        "*NSET, NSET=REF\n9\n*BOUNDARY\n1, 1, 2\n3, 1, 2\n2, 2\n*STEP\n*STATIC\n*CLOAD\n9, 1, 2e6\n9, 6, 1e5\n"
+        "*NODE PRINT, NSET=REF\nU\n*NODE PRINT, NSET=ONE\nU\n*END STEP\n"
+    )
+    _, (done,) = run(tmp_path / "held.inp", deck)
+    _, u = prints(done, "U", set="REF")
+    _, own = prints(done, "U", set="ONE")
+    assert own[1, 1] == pytest.approx(0.0, abs=1e-15)
+    turn = -(u[0, 0] - own[1, 0]) / 0.5  # the node below the reference moves by the rotation, too
+    assert u[0, 1] == pytest.approx(turn * 1.0, rel=1e-9) and turn != 0.0

@@ -75,7 +75,26 @@ def plane() -> str:
     return text + "*BOUNDARY\n1, 1, 2\n4, 1\n" + step("*STATIC\n*DLOAD\n2, P2, -1e5\n*EL PRINT, ELSET=EALL\nS, ENER\n")
 
 
-SOURCES = [text.splitlines() for text in (solids(), frame(), plane())]
+def parts() -> str:
+    """Parts of shells that are tied, with a stiffness of their own, loads on edges, driven supports and matrices."""
+    text = "*PART, NAME=P\n*NODE\n1, 0., 0., 0.\n2, 1., 0., 0.\n3, 0., 1., 0.\n4, 1., 1., 0.\n"
+    text += "*ELEMENT, TYPE=S4R, ELSET=E\n1, 1, 2, 4, 3\n*NSET, NSET=LEFT\n1, 3\n*NSET, NSET=RIGHT\n"
+    text += "2, 4\n*SHELL GENERAL SECTION, ELSET=E, DENSITY=8.\n"
+    text += "8e6, 2e6, 6e6, 0., 0., 3e6, 0., 0.\n0., 700., 0., 0., 0., 100., 500., 0.\n0., 0., 0., 0., 250.\n"
+    text += "*TRANSVERSE SHEAR\n4e3, 4e3, 0.\n*END PART\n*ASSEMBLY, NAME=A\n*INSTANCE, NAME=I, PART=P\n*END INSTANCE\n"
+    text += "*INSTANCE, NAME=J, PART=P\n1., 0., 0.\n*END INSTANCE\n*INSTANCE, NAME=K, PART=P\n2., 0., .001\n"
+    text += "*END INSTANCE\n*ELSET, ELSET=EI, INSTANCE=I\n1\n*ELSET, ELSET=EJ, INSTANCE=J\n1\n"
+    text += "*SURFACE, NAME=ONE\nEI, E2\n*SURFACE, NAME=TWO\nEJ, E4\n*SURFACE, NAME=TOP\nEJ, SPOS\n"
+    text += "*SURFACE, TYPE=NODE, NAME=NJ\nJ.RIGHT\n*SURFACE, TYPE=NODE, NAME=NK\nK.LEFT\n"
+    text += "*TIE, NAME=T1\nTWO, ONE\n*TIE, NAME=T2, POSITION TOLERANCE=.1, NO ROTATION\nNK, NJ\n*END ASSEMBLY\n"
+    text += "*AMPLITUDE, NAME=R\n0., 0., 1., 1.\n*BOUNDARY\nI.LEFT, ENCASTRE\nK.RIGHT, 3, 6\n"
+    text += step("*STATIC\n*DSLOAD\nONE, EDNOR, 5.\nTWO, EDLD, 5., 0., 0., 1.\nTOP, TRVEC, 2., 1., 0., 0.\n")
+    text += step("*DYNAMIC, EXPLICIT\n, .1\n*BULK VISCOSITY\n.06, 1.2\n*BOUNDARY, TYPE=ACCELERATION, AMPLITUDE=R\n"
+                 "I.LEFT, 1, 1, 2.\n", "NLGEOM=NO")  # fmt: skip
+    return text + step("*MATRIX GENERATE, STIFFNESS, MASS\n*MATRIX OUTPUT, STIFFNESS\n")
+
+
+SOURCES = [text.splitlines() for text in (solids(), frame(), plane(), parts())]
 WORDS = [
     "*", "**", ",", "=", '"', "", "0", "-1", "7", "1e9", "1e-300", "1e300", "99999999999999999999", "nan", "NALL",
     "EALL", "TIP", "SA", "STEEL", "GENERATE", "S1", "P9", "*STEP", "*END STEP", "*STATIC", "*NODE",
@@ -129,7 +148,7 @@ def mutated(seed: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("text", [solids(), frame(), plane()], ids=["solids", "frame", "plane"])
+@pytest.mark.parametrize("text", [solids(), frame(), plane(), parts()], ids=["solids", "frame", "plane", "parts"])
 def test_the_decks_themselves_are_accepted(tmp_path, text):
     path = tmp_path / "d.inp"
     path.write_text(text, encoding="utf-8")

@@ -204,7 +204,9 @@ class Conversion:
 
     @property
     def bent(self) -> bool:
-        """Whether constraints are nonlinear; CalculiX then takes every step as geometrically nonlinear."""
+        """Whether constraints are nonlinear; CalculiX then takes every step as geometrically nonlinear, Abaqus not."""
+        if self.deck.of_abaqus:
+            return False
         kinds = {m.kind for m in self.deck.mpcs}
         return bool(kinds & {"BEAM", "LINK", "STRAIGHT", "PLANE"}) or bool(self.deck.rigid_bodies)
 
@@ -525,9 +527,9 @@ def find_groups(conv: Conversion) -> None:
             f"plane elements ({plane[0].type}) together with others ({other.type}) are not supported",
             place=element_place(deck.source, int(plane[0].ids[0])),
         )
-    other = next((m for m in deck.mpcs if m.kind not in ("PIN", "TIE")), None)
-    if plane and other is not None:
-        raise UnsupportedError(f"the MPC {other.kind} of plane models is not supported", place=other.where,
+    mpc = next((m for m in deck.mpcs if m.kind not in ("PIN", "TIE")), None)
+    if plane and mpc is not None:
+        raise UnsupportedError(f"the MPC {mpc.kind} of plane models is not supported", place=mpc.where,
                                remedy="use *COUPLING")  # fmt: skip
     if any(g.state == "axisymmetric" for g in conv.groups) and (deck.rigid_bodies or deck.couplings):
         raise UnsupportedError("rigid bodies and couplings of axisymmetric models are not supported",

@@ -55,14 +55,58 @@ def make_coupling(conv: Conversion, table: EquationTable, coupling: Coupling, nu
         conv.model.coupling(name, ref, nodes, kind="distributing", weights=weights, components=components)
         return
     keep = nodes[nodes != ref]
+    at_rest = _at_rest(conv, keep, dofs)
+    kinds: dict[frozenset[int], list[int]] = {}
     for node in keep.tolist():
-        for d in dofs:
+        kinds.setdefault(frozenset(at_rest.get(node, ())), []).append(node)
+        for d in set(dofs) - at_rest.get(node, set()):
             if d <= 3 or conv.rotational[node]:
                 table.depend(node, d - 1, coupling.where)
-    components = None if set(dofs) >= every else [_component(conv, d) for d in dofs if d in every]
-    if components == []:
-        return
-    conv.model.coupling(name, ref, keep, kind="rigid", components=components)
+    for i, (still, some) in enumerate(kinds.items(), 1):
+        _hold_reference(conv, table, coupling, ref, some, still)
+        moving = [d for d in dofs if d in every and d not in still]
+        components = None if set(moving) == every else [_component(conv, d) for d in moving]
+        if moving:
+            label = name if i == 1 else f"{name}, part {i}"
+            conv.places[label] = coupling.where
+            conv.model.coupling(label, ref, np.array(some), kind="rigid", components=components)
+
+
+def _at_rest(conv: Conversion, nodes: np.ndarray, dofs: list[int]) -> dict[int, set[int]]:
+    """Return the directions (of ``dofs``, from 1) in which supports hold nodes of a kinematic coupling at rest in all
+    steps; in decks that only Abaqus reads, which leaves such supports to the reference, and in small motions."""
+    deck = conv.deck
+    found: dict[int, set[int]] = {}
+    if not deck.of_abaqus or conv.nlgeom or any("BOUNDARY" in step.new for step in deck.steps):
+        return found
+    supports = (*deck.boundaries, *(deck.steps[0].boundaries if len(deck.steps) == 1 else ()))
+    _, local = conv.transform_of(nodes)
+    able = set(nodes[~local].tolist())
+    for support in (s for s in supports if not s.value):
+        for node in able & set(conv.nodes(support.nodes).tolist()):
+            held = {d for d in support.dofs if d in dofs and (d <= 3 or conv.rotational[node])}
+            if held:
+                found.setdefault(node, set()).update(held)
+    return found
+
+
+def _hold_reference(
+    conv: Conversion, table: EquationTable, coupling: Coupling, ref: int, nodes: list[int], still: frozenset[int]
+) -> None:
+    """Let supports of coupled nodes hold the reference: its displacement and rotation bring the nodes nowhere in the
+    directions ``still`` (from 1)."""
+    for node in nodes:
+        arm = conv.deck.x[node] - conv.deck.x[ref]
+        for d in sorted(still):
+            k = d - 1
+            if d > 3:
+                table.add([ref], [k], [1.0], coupling.where, preferred=False)
+                continue
+            i, j = (k + 1) % 3, (k + 2) % 3  # (theta x arm)_k = theta_i arm_j - theta_j arm_i
+            terms = [(k, 1.0), (3 + i, arm[j]), (3 + j, -arm[i])]
+            terms = [(c, f) for c, f in terms if f and (not conv.plane or c in (0, 1, 5))]
+            components, factors = zip(*terms, strict=True)
+            table.add([ref] * len(terms), components, factors, coupling.where, preferred=False)
 
 
 def _is_inclined(conv: Conversion, coupling: Coupling) -> bool:

@@ -16,6 +16,7 @@ from fem_mbs.decks.abaqus.constraints.table import DIRECTIONS
 from fem_mbs.decks.abaqus.constraints.ties import tied_nodes
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.errors import ModelError
+from fem_mbs.meshes.abaqus.deck import Coupling, RigidBody
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["check_balance", "hold_free_motions"]
@@ -73,10 +74,11 @@ def _bodies(conv: Conversion) -> tuple[list[np.ndarray], np.ndarray]:
     tables = [g.nodes for g in conv.groups]
     tables += [conv.nodes(b.nodes.ravel()).reshape(b.nodes.shape) for b in conv.deck.blocks if b.type == "SPRINGA"]
     tied = np.zeros(n, bool)
-    for entry in (*conv.deck.rigid_bodies, *conv.deck.couplings):
+    entries: tuple[RigidBody | Coupling, ...] = (*conv.deck.rigid_bodies, *conv.deck.couplings)
+    for entry in entries:
         nodes = conv.nodes(entry.nodes)
         tied[nodes] = True
-        tables.append(np.concatenate(([conv.node(entry.ref_node)], nodes))[None])
+        tables.append(np.append(nodes, conv.node(entry.ref_node))[None])
     for tie in conv.deck.ties:
         slaves, masters = tied_nodes(conv, tie)
         tied[slaves] = True
