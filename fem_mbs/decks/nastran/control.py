@@ -37,7 +37,7 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
     _words("USET USET1"): "they name sets that nothing else refers to",
     _words("MDLPRM DEBUG"): "they concern the conduct of the other program",
     _words("EIGP TSTEPNL TICF NLSTEP NLCNTL"): "they belong to solutions that are refused",
-    _words("MAT4 MAT5 TABLEM1 TABLEM2 TABLEM3 TABLEM4"): "they belong to heat, or to entries that are refused",
+    _words("MAT4 MAT5 MATT4 MATT5"): "they belong to heat",
     _words(
         "AERO AEROS CAERO1 CAERO2 PAERO1 PAERO2 SPLINE1 SPLINE2 SPLINE4 SPLINE5 MKAERO1 MKAERO2 FLUTTER FLFACT AELIST "
         "AEFACT AESURF AESTAT AELINK AECOMP AECOMPL TRIM MONPNT1 GUST"
@@ -96,7 +96,6 @@ DROPPED_COMMANDS: dict[str, str] = {
     "SUBCOM": "combinations of subcases", "SUBSEQ": "combinations of subcases", "SYM": "symmetry subcases",
     "SYMCOM": "combinations of symmetry subcases", "SYMSEQ": "combinations of symmetry subcases",
     "REPCASE": "repeated subcases", "NSM": "non-structural mass by sets", "DEFORM": "enforced strains",
-    "TEMPERATURE(MATERIAL)": "temperatures at which materials are taken",
 }  # fmt: skip
 
 
@@ -105,6 +104,7 @@ _TREF = ("tref", Effect.NONE, "no temperatures act on it, or the laminate has it
 #: Fields that no result depends on: entry -> fields, effect, why.
 UNUSED_FIELDS: dict[str, tuple[tuple[str, Effect, str], ...]] = {
     "MAT1": (("st sc ss", Effect.NONE, "limits of stress"), ("mcsid", Effect.NONE, "axes of an isotropic material")),
+    "MATT1": (("tst tsc tss", Effect.NONE, "limits of stress"),),
     "MAT2": (("st sc ss", Effect.NONE, "limits of stress"), _TREF),
     "MAT8": (("xt xc yt yc s f12 strn", Effect.NONE, "limits of stress"), _TREF),
     "PSHELL": (("z1 z2", Effect.NONE, "where stresses are printed"),),
