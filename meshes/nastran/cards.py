@@ -239,7 +239,7 @@ MPCADD  sid:I sets:I*                                                    | union
 FORCE   sid:I g:I cid:I=0 f:R=1 n1:R=0 n2:R=0 n3:R=0                     | force on a grid point
 FORCE1  sid:I g:I f:R g1:I g2:I                                          | force along two grid points
 MOMENT  sid:I g:I cid:I=0 f:R=1 n1:R=0 n2:R=0 n3:R=0                     | moment on a grid point
-SLOAD   sid:I g1:I f1:R g2:I= f2:R=0 g3:I= f3:R=0                         | loads on scalar points, or along the first component of grid points
+SLOAD   sid:I g1:I f1:R g2:I= f2:R=0 g3:I= f3:R=0                         | loads on scalar points, or on T1 of others
 MOMENT1 sid:I g:I f:R g1:I g2:I                                          | moment along two grid points
 LOAD    sid:I s:R terms:X+                                               | combination of load sets
 GRAV    sid:I cid:I=0 a:R n1:R=0 n2:R=0 n3:R=0 mb:I=                     | acceleration of gravity
