@@ -896,6 +896,13 @@ def test_temperatures_of_a_solid_in_several_subcases(tables):
         tables(other, "SPC = 1\n" + "".join(cases))
 
 
+def test_properties_without_elements_change_nothing(deck):
+    bulk = BAR + PBAR + HELD + "FORCE,2,2,,1.,5.,6.,7.\n"
+    assert convert(deck(bulk + "PBEND,9,1,.1\nPELAST,9,3\n")).notes
+    with pytest.raises(ModelError, match="PBEND is not known"):
+        convert(deck(bulk + "PBEND,9,1,.1\nCBEND,9,9,1,2\n"))
+
+
 # --- what is refused -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("bulk", "message"),
