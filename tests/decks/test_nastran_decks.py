@@ -903,6 +903,20 @@ def test_properties_without_elements_change_nothing(deck):
         convert(deck(bulk + "PBEND,9,1,.1\nCBEND,9,9,1,2\n"))
 
 
+@pytest.mark.parametrize("um", ["UM,1,2,2,2", "UM,3,2,9,6", "UM,9,26"])
+def test_other_dependent_components_of_a_weighted_mean(tables, um):
+    """The equations of an RBE3 are the same, whichever of their components depend on the others."""
+    text = STEEL + "GRID,1,,0.,0.,0.\nGRID,2,,1.,0.,0.\nGRID,3,,3.,0.,0.\nGRID,9,,2.,0.,0.\n"
+    text += "".join(f"CELAS2,{k},{10.0 * k},{k},2\n" for k in (1, 2, 3)) + "CELAS2,4,7.,9,2\nCELAS2,5,9.,9,6\n"
+    text += "SPC1,1,13,1,2,3\nSPC1,1,1345,9\nFORCE,2,9,,3.,0.,1.,0.\nMOMENT,2,9,,2.,0.,0.,1.\n"
+    plain = "RBE3,8,,9,26,1.,2,1,2,+\n+,2.,2,3"
+    usual = tables(text + plain + "\n")[0]["DISPLACEMENT"]
+    other = tables(text + plain + f",+\n+,{um}\n")[0]["DISPLACEMENT"]
+    assert sorted(usual) == sorted(other)
+    for k, row in usual.items():
+        close(other[k], row, rtol=1e-9)
+
+
 # --- what is refused -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("bulk", "message"),
@@ -924,6 +938,8 @@ def test_properties_without_elements_change_nothing(deck):
         ("CELAS2,4,1.,1,7\n", "component 7 is none of 1 to 6"),
         ("LOAD,2,1.,1.,77\n", "there is no load set 77"),
         ("RBE3,9,,2,123456,1.,123,1\n", "do not determine the components"),
+        ("GRID,3,,1.,1.,0.\nRBE3,9,,2,1,1.,1,1,3,+\n+,UM,1,12\n", "UM of RBE3 9 must name as many"),
+        ("GRID,3,,1.,1.,0.\nRBE3,9,,2,1,1.,1,1,3,+\n+,UM,1\n", "UM of RBE3 9 needs pairs"),
         ("PLOAD1,2,44,FY,FR,0.,1.\n", "there is no bar 44"),
     ],
 )  # fmt: skip
