@@ -225,6 +225,11 @@ MAT2    id:I g11:R=0 g12:R=0 g13:R=0 g22:R=0 g23:R=0 g33:R=0 rho:R=0 a1:R=0 a2:R
 ss:R= mcsid:I=                                                           | anisotropic material of shells
 MAT8    id:I e1:R e2:R nu12:R=0 g12:R=0 g1z:R= g2z:R= rho:R=0 a1:R=0 a2:R=0 tref:R=0 xt:R= xc:R= yt:R= yc:R= s:R= \
 ge:R=0 f12:R= strn:R=                                                    | orthotropic material of shells
+MATT1   id:I te:I= tg:I= tnu:I= trho:I= ta:I= - tge:I= tst:I= tsc:I= tss:I= | isotropic material over the temperature
+TABLEM1 tid:I - - - - - - - rows:A+                                        | table of a material
+TABLEM2 tid:I x1:R=0 - - - - - - rows:A+                                   | table of factors on a material, shifted
+TABLEM3 tid:I x1:R=0 x2:R=1 - - - - - rows:A+                              | the same, shifted and scaled
+TABLEM4 tid:I x1:R=0 x2:R=1 x3:R x4:R - - - rows:A+                        | factor on a material by a polynomial
 SPC     sid:I g1:I c1:C= d1:R=0 g2:I= c2:C= d2:R=0                       | supports, zero displacements
 SPC1    sid:I c:C= ids:T*                                                | supports of many grid points
 SPCADD  sid:I sets:I*                                                    | union of support sets
@@ -234,7 +239,7 @@ MPCADD  sid:I sets:I*                                                    | union
 FORCE   sid:I g:I cid:I=0 f:R=1 n1:R=0 n2:R=0 n3:R=0                     | force on a grid point
 FORCE1  sid:I g:I f:R g1:I g2:I                                          | force along two grid points
 MOMENT  sid:I g:I cid:I=0 f:R=1 n1:R=0 n2:R=0 n3:R=0                     | moment on a grid point
-SLOAD   sid:I g1:I f1:R g2:I= f2:R=0 g3:I= f3:R=0                         | loads on scalar points
+SLOAD   sid:I g1:I f1:R g2:I= f2:R=0 g3:I= f3:R=0                         | loads on scalar points, or on T1 of others
 MOMENT1 sid:I g:I f:R g1:I g2:I                                          | moment along two grid points
 LOAD    sid:I s:R terms:X+                                               | combination of load sets
 GRAV    sid:I cid:I=0 a:R n1:R=0 n2:R=0 n3:R=0 mb:I=                     | acceleration of gravity

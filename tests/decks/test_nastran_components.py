@@ -280,6 +280,8 @@ def test_matrices_of_dynamics(deck):
         Z = np.diag([10.0, 20.0]) + K + 1j * w * B - w * w * (np.diag([0.1, 0.2]) + M)
         found = [complex(row[0], row[6]) for row in table.values]
         np.testing.assert_allclose(found, np.linalg.solve(Z, [4.0, 0.0]), rtol=1e-8)
+    with pytest.raises(UnsupportedError, match="K2PP with structural damping"):
+        convert(deck(bulk + load + "PARAM,G,.1\n", 108, case + "DLOAD = 5\nFREQUENCY = 7\n"))
     _, solution = solve_deck(deck(bulk + "SLOAD,2,1,4.,2,5.\n", 101, case + "LOAD = 2\n"))
     close(np.array(solution.report.steps[0].prints[0].values)[:, 0], [0.4, 0.25])
 

@@ -851,6 +851,72 @@ def test_buckling_of_rods_in_several_subcases(tables):
         close([row[0] for row in step["EIGENVALUES"].values()], factors, rtol=1e-7)
 
 
+@pytest.mark.parametrize(
+    ("tables_", "modulus"),
+    [
+        ("MATT1,1,9\nTABLEM1,9\n,0.,1000.,100.,600.,ENDT\n", 800.0),
+        ("MATT1,1,9\nTABLEM2,9,10.\n,0.,1.,100.,.5,ENDT\n", E * 0.8),
+        ("MATT1,1,9\nTABLEM3,9,10.,2.\n,0.,1.,100.,.5,ENDT\n", E * 0.9),
+        ("MATT1,1,9\nTABLEM4,9,10.,2.,0.,900.\n,.5,.01,ENDT\n", E * (0.5 + 0.01 * 20.0)),
+    ],
+)
+def test_materials_over_temperature(tables, tables_, modulus):
+    text = BAR + PBAR + HELD + "FORCE,2,2,,5.,1.,0.,0.\nTEMPD,6,50.\n" + tables_
+    found = tables(text, CASE + "TEMPERATURE(MATERIAL) = 6\n")[0]
+    close(found["DISPLACEMENT"][2][0], 5 * L / (modulus * 0.5))
+    close(tables(text, CASE)[0]["DISPLACEMENT"][2][0], 5 * L / (E * 0.5))  # nothing selects a temperature
+
+
+def test_materials_over_temperatures_that_vary(deck):
+    text = (
+        BAR
+        + PBAR
+        + HELD
+        + "FORCE,2,2,,5.,1.,0.,0.\nTEMPD,6,50.\nTEMP,6,2,60.\nMATT1,1,9\nTABLEM1,9\n,0.,1.,9.,1.,ENDT\n"
+    )
+    with pytest.raises(UnsupportedError, match="over a temperature that varies"):
+        convert(deck(text, CASE + "TEMPERATURE(MATERIAL) = 6\n"))
+    with pytest.raises(UnsupportedError, match="at several temperatures"):
+        convert(deck(text + "TEMPD,7,5.\n", CASE + "SUBCASE 1\nTEMP(MATE) = 6\nSUBCASE 2\nTEMP(MATE) = 7\n"))
+
+
+def test_temperatures_of_a_solid_in_several_subcases(tables):
+    """A cube that expands freely: changes by 20, by -10 and by none."""
+    text = CUBE.replace(STEEL, f"MAT1,1,{E},,{NU},,.001,30.\n") + "SPC1,1,123,1\nSPC1,1,23,2\nSPC1,1,3,4\n"
+    text += "TEMPD,3,50.\nTEMPD,4,20.\nFORCE,2,7,,1.,0.,0.,1.\nFORCE,2,5,,-1.,0.,0.,1.\n"
+    cases = [f"SUBCASE {k}\nTEMPERATURE(LOAD) = {t}\n" for k, t in ((1, 3), (2, 4))] + ["SUBCASE 3\nLOAD = 2\n"]
+    found = tables(text, "SPC = 1\nDISPLACEMENT = ALL\nSTRESS = ALL\n" + "".join(cases))
+    for one, change in zip(found, (20.0, -10.0), strict=False):
+        close(one["DISPLACEMENT"][7][:3], [0.001 * change] * 3)
+        close(np.array(one["STRESS CHEXA"][1])[:, :6], np.zeros((9, 6)), atol=1e-9)
+    alone = tables(text, "SPC = 1\nLOAD = 2\nDISPLACEMENT = ALL\n")[0]
+    close(found[2]["DISPLACEMENT"][7], alone["DISPLACEMENT"][7])
+    other = text + "TEMP,4,1,90.\n"
+    with pytest.raises(UnsupportedError, match="not multiples of one field"):
+        tables(other, "SPC = 1\n" + "".join(cases))
+
+
+def test_properties_without_elements_change_nothing(deck):
+    bulk = BAR + PBAR + HELD + "FORCE,2,2,,1.,5.,6.,7.\n"
+    assert convert(deck(bulk + "PBEND,9,1,.1\nPELAST,9,3\n")).notes
+    with pytest.raises(ModelError, match="PBEND is not known"):
+        convert(deck(bulk + "PBEND,9,1,.1\nCBEND,9,9,1,2\n"))
+
+
+@pytest.mark.parametrize("um", ["UM,1,2,2,2", "UM,3,2,9,6", "UM,9,26"])
+def test_other_dependent_components_of_a_weighted_mean(tables, um):
+    """The equations of an RBE3 are the same, whichever of their components depend on the others."""
+    text = STEEL + "GRID,1,,0.,0.,0.\nGRID,2,,1.,0.,0.\nGRID,3,,3.,0.,0.\nGRID,9,,2.,0.,0.\n"
+    text += "".join(f"CELAS2,{k},{10.0 * k},{k},2\n" for k in (1, 2, 3)) + "CELAS2,4,7.,9,2\nCELAS2,5,9.,9,6\n"
+    text += "SPC1,1,13,1,2,3\nSPC1,1,1345,9\nFORCE,2,9,,3.,0.,1.,0.\nMOMENT,2,9,,2.,0.,0.,1.\n"
+    plain = "RBE3,8,,9,26,1.,2,1,2,+\n+,2.,2,3"
+    usual = tables(text + plain + "\n")[0]["DISPLACEMENT"]
+    other = tables(text + plain + f",+\n+,{um}\n")[0]["DISPLACEMENT"]
+    assert sorted(usual) == sorted(other)
+    for k, row in usual.items():
+        close(other[k], row, rtol=1e-9)
+
+
 # --- what is refused -------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("bulk", "message"),
@@ -872,6 +938,8 @@ def test_buckling_of_rods_in_several_subcases(tables):
         ("CELAS2,4,1.,1,7\n", "component 7 is none of 1 to 6"),
         ("LOAD,2,1.,1.,77\n", "there is no load set 77"),
         ("RBE3,9,,2,123456,1.,123,1\n", "do not determine the components"),
+        ("GRID,3,,1.,1.,0.\nRBE3,9,,2,1,1.,1,1,3,+\n+,UM,1,12\n", "UM of RBE3 9 must name as many"),
+        ("GRID,3,,1.,1.,0.\nRBE3,9,,2,1,1.,1,1,3,+\n+,UM,1\n", "UM of RBE3 9 needs pairs"),
         ("PLOAD1,2,44,FY,FR,0.,1.\n", "there is no bar 44"),
     ],
 )  # fmt: skip
@@ -891,7 +959,6 @@ def test_errors_name_file_and_line(deck, bulk, message):
         ("METHOD = 9\n", 103, "there is no method 9"),
         ("SPC = 1\n", 103, "no subcase has a METHOD"),
         ("SPC = 1\nK2GG = STIFF\n", 101, "there is no DMIG STIFF"),
-        ("SPC = 1\nTEMP(MATE) = 5\n", 101, "MATERIAL. .temperatures at which materials are taken. is not"),
         ("SPC = 1\nFOO = 1\n", 101, "the command FOO is not known"),
         ("SPC = 1\n", 200, "SOL 200 is not supported"),
     ],

@@ -19,6 +19,8 @@ CEND
 TITLE = all kinds
 SPC = 1
 MPC = 3
+K2GG = 2.*KX
+TEMPERATURE(MATERIAL) = 5
 SET 1 = 1 THRU 9, 12
 SUBCASE 1
   LOAD = 2
@@ -57,12 +59,25 @@ PCOMP   32
 MAT8    8       1000.   500.    .2      300.    300.    300.
 PLOAD2  2       1.      31      32
 CBAR    2       2       9       10      1.      0.      0.              +C
-+C                      0.      0.      .1      0.      0.      .1
++C      15      2       0.      0.      .1      0.      0.      .1
 PBAR    2       1       .5      .02     .03     .04     .1
 CBEAM,3,3,10,11,0.,1.,0.
 PBEAM,3,1,.5,.02,.03,0.,.04
 CROD    4       4       11      12
 PROD    4       1       .5      .04
+CTUBE   14      14      12      11
+PTUBE   14      1       .5      .1
+CSHEAR  15      15      1       2       6       5
+PSHEAR  15      1       .1      .2      1.
+CQUAD8  16      31      5       6       7       8                       14
+GRID    14              .5      1.      1.
+DMIG    KX      0       6       1       0
+DMIG    KX      12      1               12      1       3.
+DMIG    KX      12      2               12      1       1.      0.
+        12      2       2.
+MATT1   1       9               9
+TABLEM2 9       0.
+        0.      1.      90.     .5      ENDT
 CBUSH   5       5       12      13                              0
 PBUSH   5       K       1.      2.      3.      4.      5.      6.
 CELAS2  6       5.      13      1       12      1

@@ -376,3 +376,16 @@ def test_frequencies_between_those_of_modes(response):
     np.testing.assert_allclose(f, [0.5, np.sqrt(0.5 * n), n, np.sqrt(3.0 * n), 3.0], rtol=1e-9)
     f, _ = response(R2 + ONE_MODE + "FREQ3,8,2.,3.,,5,2.\n", 111)
     np.testing.assert_allclose(f, 2.5 + 0.5 * np.array([-1.0, -np.sqrt(0.5), 0.0, np.sqrt(0.5), 1.0]), rtol=1e-9)
+
+
+def test_dampers_of_twist(deck):
+    """A disc on a torsion spring, damped about a slanted line: k + i w c - w^2 J about that line."""
+    k, c, J = 5.0, 0.3, 0.7
+    n = np.array([2.0, 1.0, 2.0]) / 3.0
+    bulk = "GRID,1,,0.,0.,0.\nGRID,2,,2.,1.,2.\nCVISC,1,4,1,2\nPVISC,4,.0,.3\nCONM2,2,2,,0.,,,,,+\n+,.7,,.7,,,.7\n"
+    bulk += "".join(f"CELAS2,{10 + i},5.,2,{i}\n" for i in (4, 5, 6)) + "SPC1,1,123456,1\nSPC1,1,123,2\n"
+    bulk += f"RLOAD2,7,9,,,1.\nDAREA,9,2,4,{n[0]!r}\nDAREA,9,2,5,{n[1]!r}\nDAREA,9,2,6,{n[2]!r}\n" + "FREQ,8,.2,.6\n"
+    _, solution = solve_deck(deck(bulk.replace("np.float64(", "").replace(")", ""), 108, model=""))
+    for table, f in zip(solution.report.steps[0].prints, (0.2, 0.6), strict=True):
+        row, w = np.array(table.values[table.ids.index(2)]), 2.0 * np.pi * f
+        np.testing.assert_allclose(row[3:6] + 1j * row[9:], n / (k + 1j * w * c - w * w * J), rtol=1e-9)

@@ -218,8 +218,7 @@ def _rbe3_terms(conv: Conversion, card: Card) -> list[tuple[float, list[int], li
                 if len(words) > k + 1 and words[k + 1]:
                     conv.note("RBE3: thermal expansion (ALPHA) is not used", Effect.DIFFERS, card.where)
                 break
-            if word == "UM":
-                conv.note("RBE3: other dependent components (UM) are not supported", where=card.where)
+            if word == "UM":  # `_rbe3_dependent`
                 k += 1
                 while k < len(words) and words[k] != "ALPHA":
                     k += 1
@@ -283,8 +282,46 @@ def _rbe3(conv: Conversion, rows: Rows, card: Card) -> None:
         )  # fmt: skip
     inverse = (vectors[:, ~lost] / values[~lost]) @ vectors[:, ~lost].T
     C = wanted @ inverse @ (B * w[:, None]).T
-    for row, k in zip(C, _digits(card["refc"]), strict=True):
-        rows.add(6 * ref + k, dofs, row, card.where)
+    own = [6 * ref + k for k in _digits(card["refc"])]
+    chosen = _rbe3_dependent(conv, card)
+    if chosen:
+        known = own + dofs
+        if len(chosen) != len(own) or len(set(chosen)) != len(chosen) or not set(chosen) <= set(known):
+            raise ModelError(
+                f"UM of RBE3 {card.id} must name as many components as REFC, of its grid points", place=card.where
+            )
+        whole = np.hstack((np.eye(len(own)), -C))  # whole @ u(known) = 0, solved for the chosen components
+        m = [known.index(dof) for dof in chosen]
+        free = [j for j in range(len(known)) if j not in m]
+        sizes = np.array([length if dof % 6 > 2 else 1.0 for dof in known])
+        if np.linalg.cond(whole[:, m] * sizes[: len(own), None] / sizes[m]) > 1e10:
+            raise ModelError(f"the components UM of RBE3 {card.id} do not follow from the others", place=card.where)
+        C = -np.linalg.solve(whole[:, m], whole[:, free])
+        own, dofs = chosen, [known[j] for j in free]
+    for row, dof in zip(C, own, strict=True):
+        rows.add(dof, dofs, row, card.where)
+
+
+def _rbe3_dependent(conv: Conversion, card: Card) -> list[int]:
+    """Return the components that UM of an RBE3 makes dependent instead of those of its reference; none without UM."""
+    words = [w for w in card["terms"] if w is not None]
+    if "UM" not in words:
+        return []
+    out: list[int] = []
+    rest = words[words.index("UM") + 1 :]
+    rest = rest[: rest.index("ALPHA")] if "ALPHA" in rest else rest
+    for k in range(0, len(rest), 2):
+        pair = rest[k : k + 2]
+        if len(pair) < 2 or not all(isinstance(w, int) for w in pair):
+            raise ModelError(f"UM of RBE3 {card.id} needs pairs of grid point and components", place=card.where)
+        node = conv.grids.index(pair[0], card.where)
+        digits = str(pair[1])
+        if not set(digits) <= set("123456"):
+            raise ModelError(f"RBE3 {card.id}: components {digits} are none of 1 to 6", place=card.where)
+        out += [6 * node + c for c in _digits(digits)]
+        if set(digits) & set("456"):
+            conv.turn(node)
+    return out
 
 
 def _mpc(conv: Conversion, rows: Rows, card: Card) -> None:

@@ -37,13 +37,20 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
     _words("USET USET1"): "they name sets that nothing else refers to",
     _words("MDLPRM DEBUG"): "they concern the conduct of the other program",
     _words("EIGP TSTEPNL TICF NLSTEP NLCNTL"): "they belong to solutions that are refused",
-    _words("MAT4 MAT5 TABLEM1 TABLEM2 TABLEM3 TABLEM4"): "they belong to heat, or to entries that are refused",
+    _words("MAT4 MAT5 MATT4 MATT5"): "they belong to heat",
     _words(
         "AERO AEROS CAERO1 CAERO2 PAERO1 PAERO2 SPLINE1 SPLINE2 SPLINE4 SPLINE5 MKAERO1 MKAERO2 FLUTTER FLFACT AELIST "
         "AEFACT AESURF AESTAT AELINK AECOMP AECOMPL TRIM MONPNT1 GUST"
     ): "they belong to aeroelasticity",
     _words("DESVAR DRESP1 DRESP2 DVPREL1 DVPREL2 DCONSTR DCONADD DOPTPRM DLINK"): "they belong to optimisation",
 }
+#: Properties that are passed over where their elements are not there -> these.
+UNOWNED = {
+    "PBEND": "CBEND", "PBUSH1D": "CBUSH1D", "PGAP": "CGAP", "PFAST": "CFAST", "PWELD": "CWELD", "PBEAM3": "CBEAM3",
+}  # fmt: skip
+#: Properties over the frequency or the force, which only some solutions take; others have the constant ones.
+VARYING = ("PELAST", "PBUSHT")
+_WITH_VARYING = (106, 108, 111)
 #: Parameters that are used, or change no result of the solutions that are computed.
 PARAMETERS: dict[tuple[str, ...], str] = {
     _words("WTMASS COUPMASS AUTOSPC DFREQ G LGDISP W3 ART_MASS OMID"): "used",
@@ -96,7 +103,6 @@ DROPPED_COMMANDS: dict[str, str] = {
     "SUBCOM": "combinations of subcases", "SUBSEQ": "combinations of subcases", "SYM": "symmetry subcases",
     "SYMCOM": "combinations of symmetry subcases", "SYMSEQ": "combinations of symmetry subcases",
     "REPCASE": "repeated subcases", "NSM": "non-structural mass by sets", "DEFORM": "enforced strains",
-    "TEMPERATURE(MATERIAL)": "temperatures at which materials are taken",
 }  # fmt: skip
 
 
@@ -105,6 +111,7 @@ _TREF = ("tref", Effect.NONE, "no temperatures act on it, or the laminate has it
 #: Fields that no result depends on: entry -> fields, effect, why.
 UNUSED_FIELDS: dict[str, tuple[tuple[str, Effect, str], ...]] = {
     "MAT1": (("st sc ss", Effect.NONE, "limits of stress"), ("mcsid", Effect.NONE, "axes of an isotropic material")),
+    "MATT1": (("tst tsc tss", Effect.NONE, "limits of stress"),),
     "MAT2": (("st sc ss", Effect.NONE, "limits of stress"), _TREF),
     "MAT8": (("xt xc yt yc s f12 strn", Effect.NONE, "limits of stress"), _TREF),
     "PSHELL": (("z1 z2", Effect.NONE, "where stresses are printed"),),
@@ -171,7 +178,12 @@ def check_content(conv: Conversion) -> None:
     for name, n in Counter(entry.name for entry in deck.unknown).items():
         first = next(entry for entry in deck.unknown if entry.name == name)
         times = f" ({n} entries)" if n > 1 else ""
-        if name in unused:
+        there = {entry.name for entry in deck.unknown}
+        if name in UNOWNED and UNOWNED[name] not in there:
+            conv.note(f"{name}{times} is not used: there is no {UNOWNED[name]}", Effect.NONE, first.where)
+        elif name in VARYING and deck.sol not in _WITH_VARYING:
+            conv.note(f"{name}{times} is not used: SOL {deck.sol} has constant stiffness", Effect.NONE, first.where)
+        elif name in unused:
             conv.note(f"{name}{times} is not used: {unused[name]}", Effect.NONE, first.where)
         else:
             conv.note(f"{name}{times} is not known", where=first.where)
@@ -203,6 +215,8 @@ def entry_words() -> list[Word]:
         Word(name, Use.USED, f"{CARDS[name].text}; without effect on statics, modes and buckling") for name in _DAMPERS
     ]
     out += [Word(name, Use.PASSED, why) for names, why in UNUSED_ENTRIES.items() for name in names]
+    out += [Word(name, Use.PASSED, f"if there is no {element}") for name, element in UNOWNED.items()]
+    out += [Word(name, Use.PASSED, "but in SOL 106, 108 and 111") for name in VARYING]
     return [*out, Word("PARAM", Use.USED, "parameters"), Word("all others", Use.REFUSED, "the entry is not known")]
 
 

@@ -26,7 +26,7 @@ from fem_mbs.meshes.vocabulary import Effect
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["LoadCase", "find_excitation", "find_loads", "needs_mass", "turn_loaded"]
+__all__ = ["LoadCase", "find_excitation", "find_loads", "needs_mass", "nodal_temperatures", "turn_loaded"]
 
 #: Entries that a load set may consist of.
 KINDS = (
@@ -432,7 +432,7 @@ def _consistent_moment(data: Bars, L: float, x: float, d: np.ndarray) -> np.ndar
 
 
 # --- temperatures ----------------------------------------------------------------------------------------------------
-def _nodal(conv: Conversion, number: int, where: str) -> np.ndarray:
+def nodal_temperatures(conv: Conversion, number: int, where: str) -> np.ndarray:
     """Return temperatures (n,) of a set, NaN where none is given.
 
     Raises:
@@ -478,11 +478,11 @@ def _temperatures(conv: Conversion, subcase: Subcase, case: LoadCase) -> None:
     command = subcase.commands.get("TEMPERATURE(LOAD)") or subcase.commands.get("TEMPERATURE")
     if command is None or not command.number:
         return
-    case.temperatures = _nodal(conv, command.number, command.where)
+    case.temperatures = nodal_temperatures(conv, command.number, command.where)
     initial = subcase.commands.get("TEMPERATURE(INITIAL)")
     start = None
     if initial is not None and initial.number:
-        start = _nodal(conv, initial.number, initial.where)
+        start = nodal_temperatures(conv, initial.number, initial.where)
     own = _of_lines(conv, command.number)
     for number, group in enumerate(conv.groups):
         values = case.temperatures[group.nodes]

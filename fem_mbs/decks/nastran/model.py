@@ -67,6 +67,8 @@ class Conversion:
     #: edges, by the numbers of their corners -> numbers of the points in their middle; and what ties added points
     middles: dict[tuple[int, int], int] = field(default_factory=dict)
     ties: list[Tie] = field(default_factory=list)
+    #: constants of a MAT1, by its number, that stand for its own: values at a temperature
+    replaced: dict[int, dict[str, float]] = field(default_factory=dict)
     #: added points -> the nodes whose mean they follow
     parents: dict[int, list[int]] = field(default_factory=dict)
 
@@ -214,7 +216,8 @@ def isotropic(conv: Conversion, number: int, where: str, solid: bool = True) -> 
         ModelError: another material, or constants that are impossible.
     """
     card = one_of(conv, ("MAT1",), number, "material (MAT1)", where)
-    E, G, nu = card["e"], card["g"], card["nu"]
+    own = {key: card[key] for key in ("e", "g", "nu", "rho", "a")} | conv.replaced.get(number, {})
+    E, G, nu = own["e"], own["g"], own["nu"]
     if E is None and G is None:
         raise ModelError("the material has neither E nor G", place=card.where, remedy="give two of E, G and NU")
     if E is None:
@@ -225,9 +228,9 @@ def isotropic(conv: Conversion, number: int, where: str, solid: bool = True) -> 
     elif nu is None:
         nu = E / (2.0 * G) - 1.0 if G else 0.0
     nu = 0.0 if nu is None else nu
-    if E < 0.0 or G < 0.0 or card["rho"] < 0.0 or (solid and not -1.0 < nu < 0.5):
+    if E < 0.0 or G < 0.0 or own["rho"] < 0.0 or (solid and not -1.0 < nu < 0.5):
         raise ModelError(
-            f"E = {E:g}, G = {G:g}, NU = {nu:g}, RHO = {card['rho']:g} is no material",
+            f"E = {E:g}, G = {G:g}, NU = {nu:g}, RHO = {own['rho']:g} is no material",
             place=card.where, remedy="E, G and RHO must be positive, NU between -1 and 0.5",
         )  # fmt: skip
     if solid and E and G and abs(G - E / (2.0 * (1.0 + nu))) > _SAME * G:
@@ -236,7 +239,7 @@ def isotropic(conv: Conversion, number: int, where: str, solid: bool = True) -> 
             "take; MSC Nastran takes G in some of their terms",
             Effect.DIFFERS, card.where,
         )  # fmt: skip
-    return Isotropic(number, E, G, nu, card["rho"] * conv.wtmass, card["a"], card["tref"], card.where, card["ge"])
+    return Isotropic(number, E, G, nu, own["rho"] * conv.wtmass, own["a"], card["tref"], card.where, card["ge"])
 
 
 # --- mesh ------------------------------------------------------------------------------------------------------------

@@ -46,8 +46,12 @@ def turn_points(conv: Conversion) -> None:
                 conv.turn(node)
     for card in conv.deck.of("CBUSH"):
         conv.turn(conv.grids.indices([g for g in (card["ga"], card["gb"]) if g is not None], card.where))
+    viscous = numbered(conv, "PVISC", ("ce", "cr"))
     for card in conv.deck.of("CVISC"):
-        conv.used[conv.grids.indices([card["g1"], card["g2"]], card.where)] = True
+        ends = conv.grids.indices([card["g1"], card["g2"]], card.where)
+        conv.used[ends] = True
+        if viscous.get(card["pid"], (0.0, 0.0))[1]:
+            conv.turn(ends)
 
 
 def make_points(conv: Conversion) -> None:
@@ -248,13 +252,20 @@ def _viscous(conv: Conversion, card: Card, known: dict[int, tuple[float, ...]]) 
     if card["pid"] not in known:
         one_of(conv, ("PVISC",), card["pid"], "property of dampers", card.where)
     ce, cr = known[card["pid"]]
-    if cr:
-        conv.note("CVISC: the damping of rotations (CR) is not used", where=card.where)
     a, b = conv.grids.indices([card["g1"], card["g2"]], card.where).tolist()
     if not np.linalg.norm(conv.grids.x[b] - conv.grids.x[a]) > 0.0:
         raise ModelError(f"CVISC {card.id} has no length", place=card.where, remedy="use CDAMP2")
     if ce:
         conv.model.spring(f"CVISC {card.id}", a, b, stiffness=0.0, damping=ce)
+    if cr:
+        from scipy.spatial.transform import Rotation
+
+        d = conv.grids.x[b] - conv.grids.x[a]
+        axes = Rotation.align_vectors([d / np.linalg.norm(d)], [[1.0, 0.0, 0.0]])[0].as_rotvec()
+        conv.model.bushing(
+            f"CVISC {card.id} about its line", a, b, damping=[0.0, 0.0, 0.0, cr, 0.0, 0.0], rotation=axes.tolist(),
+            point_a=conv.grids.x[a].tolist(), point_b=conv.grids.x[b].tolist(),
+        )  # fmt: skip
 
 
 # --- bushes ----------------------------------------------------------------------------------------------------------

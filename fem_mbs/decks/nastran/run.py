@@ -32,6 +32,7 @@ from fem_mbs.decks.nastran.constraints import (
 )
 from fem_mbs.decks.nastran.control import check_content, check_fields
 from fem_mbs.decks.nastran.loads import find_loads, needs_mass, turn_loaded
+from fem_mbs.decks.nastran.material_tables import find_material_tables
 from fem_mbs.decks.nastran.model import Conversion, make_mesh
 from fem_mbs.decks.nastran.points import make_points, turn_points
 from fem_mbs.decks.nastran.responses.motions import find_driven, make_motions
@@ -106,6 +107,7 @@ def _convert(deck: BulkDeck, part: bool) -> Converted:
     title = " ".join(deck.title.split()) or Path(deck.source).stem
     conv = Conversion(deck, find_grids(deck), Model(3, title=title))
     check_content(conv)
+    find_material_tables(conv)
     find_solids(conv)
     find_shells(conv)
     find_lines(conv)

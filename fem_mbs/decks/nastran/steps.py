@@ -82,6 +82,8 @@ class _Steps:
         self.conv, self.loads, self.motions, self.supports = conv, loads, motions, supports
         self.made: list[StepPlan] = []
         self.names: dict[int, list[str]] = {}
+        #: groups with temperatures -> the names of these
+        self.heated: dict[str, str] = {}
         conv.model.reserved_loads = []
 
     def act(self, i: int) -> list[str]:
@@ -100,7 +102,8 @@ class _Steps:
                 names.append(name)
         names += self._heat(case, subcase)
         if not is_large(conv):
-            conv.model.reserved_loads = [*conv.model.reserved_loads, *names]
+            known = conv.model.reserved_loads
+            conv.model.reserved_loads = [*known, *(name for name in names if name not in known)]
         self.names[i] = names
         return names
 
@@ -114,26 +117,50 @@ class _Steps:
         return {"kind": "table", "times": [i, i + 1.0, i + 2.0], "values": [0.0, 1.0, 0.0], "extrapolate": "hold"}
 
     def _heat(self, case: LoadCase, subcase: Subcase) -> list[str]:
+        """Create the temperatures of solids and shells, once for all subcases, and return the names of those that act.
+
+        Raises:
+            UnsupportedError: those of several subcases are not multiples of one field.
+        """
         names: list[str] = []
         if case.temperatures is None:
             return names
         conv = self.conv
-        initial = "TEMPERATURE(INITIAL)" in subcase.commands
-        groups = [g for g in conv.groups if g.kind in ("solid", "shell")]
-        if groups and any(c.temperatures is not None for c in self.loads if c is not case):
-            raise UnsupportedError(
-                "temperatures of solids or shells in several subcases are not supported", place=subcase.where,
-                remedy="give the subcases decks of their own",
-            )  # fmt: skip
-        function = make_function({"kind": "constant", "value": 1.0})
-        for group in groups:
-            if not _expands(conv, group):
+        for group in conv.groups:
+            if group.kind not in ("solid", "shell") or not _expands(conv, group):
                 continue
-            name = f"temperatures of subcase {subcase.number}, {group.name}"
-            values = case.temperatures[np.unique(group.nodes)]
-            conv.model.temperature(name, group.name, values, thermal_reference(conv, group, initial), function=function)
-            names.append(name)
+            changes = {
+                k: c.temperatures[np.unique(group.nodes)] - self._reference(group, k)
+                for k, c in enumerate(self.loads)
+                if c.temperatures is not None
+            }
+            largest = max(changes, key=lambda k: float(np.abs(changes[k]).max()))
+            field = changes[largest]
+            size = float(field @ field)
+            factors = {k: float(c @ field) / size if size else 0.0 for k, c in changes.items()}
+            if any(np.abs(c - factors[k] * field).max() > 1e-9 * np.abs(field).max() for k, c in changes.items()):
+                raise UnsupportedError(
+                    "temperatures of solids or shells that are not multiples of one field in all subcases are not "
+                    "supported",
+                    place=subcase.where, remedy="give the subcases decks of their own",
+                )  # fmt: skip
+            if group.name not in self.heated:
+                self.heated[group.name] = f"temperatures of {group.name}"
+                course: dict[str, Any] = {"kind": "constant", "value": 1.0}
+                if len(changes) > 1:
+                    values = [0.0, *(factors.get(k, 0.0) for k in range(len(self.loads)))]
+                    course = {"kind": "table", "times": list(range(len(values))), "values": values}
+                reference = self._reference(group, largest)
+                conv.model.temperature(
+                    self.heated[group.name], group.name, field + reference, reference, function=make_function(course)
+                )
+            names.append(self.heated[group.name])
         return names
+
+    def _reference(self, group: Group, i: int) -> float:
+        """Return the temperature without strain of a part in subcase i."""
+        initial = "TEMPERATURE(INITIAL)" in self.conv.deck.subcases[i].commands
+        return thermal_reference(self.conv, group, initial)
 
     def static(self, i: int) -> str:
         """Add the linear statics of subcase i; return its name."""

@@ -70,6 +70,8 @@ def find_matrices(conv: Conversion) -> Matrices:
         if name.endswith("PP") and conv.deck.sol not in _DYNAMIC:
             conv.note(f"{name} has no effect on this solution", Effect.NONE, command.where)
             continue
+        if name in ("K2PP", "M2PP") and conv.deck.sol in (110, 111):
+            conv.note(f"{name} counts in the modes of the response, too", Effect.DIFFERS, command.where)
         for share, word in _terms(command):
             found[key] = found[key] + share * _matrix(conv, word, command)
     panels = _panels(conv)

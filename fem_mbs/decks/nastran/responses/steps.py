@@ -150,13 +150,19 @@ def add_response(
     if not conv.over_frequency:
         return _transient(conv, subcase, loads, name)
     f = find_frequencies(conv, subcase, method)
+    loss = loss_factor(conv)
+    if loss and "K2PP" in subcase.commands:
+        where = subcase.commands["K2PP"].where
+        conv.note(
+            "K2PP with structural damping (G, GE), which MSC Nastran applies to all stiffness but it", where=where
+        )
     names = _add_loads(conv, subcase, loads, lambda _: {"kind": "constant", "value": 1.0})
     spectra = {key: spectrum_of(conv, own, np.array(f)) for key, own in names.items()}
     options: dict[str, Any] = {
         "loads": list(names),
         "spectra": spectra,
         "frames": len(f),
-        "structural": loss_factor(conv),
+        "structural": loss,
     }
     if sol == 108:
         model.harmonic_step(f, name, method="direct", **options)
