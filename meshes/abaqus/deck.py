@@ -526,12 +526,13 @@ class BaseMotion(_Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Temperature(_Frozen):
-    """value at the nodes (m,) at the end of the step, or times the amplitude."""
+    """value at the nodes (m,) at the end of the step, or times the amplitude; gradient along the normals of shells."""
 
     nodes: np.ndarray
     value: float
     amplitude: str | None
     where: str
+    gradient: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

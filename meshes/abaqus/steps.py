@@ -614,9 +614,10 @@ def temperature(deck: Reading, card: Card) -> None:
     for row, fields in card.rows():
         nodes = deck.mesh.nodes(row, fields[0])
         value = row.number(fields, 1, "temperature", 0.0)
-        if any(fields[2:]):
-            deck.log.add("entry", "TEMPERATURE, gradient", row)
-        draft.lists["temperatures"].append(Temperature(nodes, value, amplitude, where(row)))
+        gradient = row.number(fields, 2, "gradient", 0.0)
+        if any(fields[3:]):
+            deck.log.add("entry", "TEMPERATURE, second gradient", row)
+        draft.lists["temperatures"].append(Temperature(nodes, value, amplitude, where(row), gradient))
 
 
 # ---- requests --------------------------------------------------------------------------------------------------------

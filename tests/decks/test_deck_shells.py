@@ -266,6 +266,14 @@ def test_layers_that_bend_as_they_warm(tmp_path):
     assert prints(done, "U")[1][:, 2] == pytest.approx(-bent * L**2 / 2.0, rel=5e-3)
 
 
+@pytest.mark.parametrize("quadratic", [False, True], ids=["S4", "S8R"])
+def test_gradients_of_temperature_bend_shells(tmp_path, quadratic):
+    """A strip, hotter on the side of the normal by g per length, bends down like a circle of the curvature alpha g."""
+    text = (quadratic_strip("S8R") if quadratic else strip()).replace("*DENSITY", HOT)
+    _, (done,) = run(tmp_path / "d.inp", text, step("*STATIC\n*TEMPERATURE\nNALL, 0., 200.\n" + U))
+    assert prints(done, "U")[1][:, 2] == pytest.approx(-1e-5 * 200.0 * L**2 / 2.0, rel=5e-3)
+
+
 def test_temperatures_of_perturbations(tmp_path):
     text, warm = strip().replace("*DENSITY", HOT), "*TEMPERATURE\nNALL, 50.\n"
     pushed = step("*STATIC\n*CLOAD\nTIP, 1, 1.\n" + warm, "PERTURBATION")

@@ -615,28 +615,42 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
         if c.kind == "TEMPERATURE":
             start[conv.nodes(c.nodes)] = c.value
     given = [[_change(conv, t, start) for t in deck.steps[i].temperatures] for i in timeline.steps]
+    nodes = len(deck.node_ids)
+    if any(t.gradient for t in entries):
+        for of_step, i in zip(given, timeline.steps, strict=True):
+            of_step += [_gradient(conv, t, nodes) for t in deck.steps[i].temperatures]
     found, twice = courses(deck, timeline, given, ["TEMPERATURE" in deck.steps[i].new for i in timeline.steps])
     for again in twice:
         conv.note(f"{again}: a node gets a second temperature in one step; the last one counts", Effect.DIFFERS)
     for number, course in enumerate(found, 1):
         if not np.any(course.factors) or not np.any(_values(course.function)):
             continue
-        change = np.full(len(deck.node_ids), np.nan)
+        change = np.full(2 * nodes, np.nan)  # temperatures, then gradients
         change[course.keys] = course.factors
         own = _scaled(course.function, 1.0)
         for group in conv.groups:
             material = next((m for m in _materials(conv, group) if _expands(m)), None)
-            values = change[np.unique(group.nodes)]
-            if material is None or not np.nan_to_num(values).any():
+            here = np.unique(group.nodes)
+            values, slopes = change[here], np.nan_to_num(change[nodes + here])
+            if slopes.any() and material is not None and (group.kind != "shell" or group.element == "membrane"):
+                conv.note(f"{course.where}: gradients of temperature of {group.type} are not used")
+                slopes[:] = 0.0
+            if material is None or not (np.nan_to_num(values).any() or slopes.any()):
                 continue
             if group.kind not in ("solid", "shell"):
                 conv.note(f"{course.where}: temperatures of {group.type} are not used")
                 continue
             label = f"TEMPERATURE {number} {group.name}"
             plan.general.append(label)
+            bend: np.ndarray | float = 0.0
+            if slopes.any():
+                values, bend = np.nan_to_num(values), slopes
             values, law = _stretched(conv, material, values, own, course.where)
             conv.places[label] = course.where
-            plan.make.append(lambda n=label, o=group.name, v=values, f=law: conv.model.temperature(n, o, v, function=f))
+            plan.make.append(
+                lambda n=label, o=group.name, v=values, f=law, g=bend:
+                    conv.model.temperature(n, o, v, function=f, gradient=g)
+            )  # fmt: skip
 
 
 def _materials(conv: Conversion, group: Group) -> list[Material]:
@@ -690,6 +704,12 @@ def _change(conv: Conversion, t, start: np.ndarray) -> Given:
             remedy="give the change instead",
         )
     return Given(nodes, t.value - start[nodes], t.amplitude, t.where)
+
+
+def _gradient(conv: Conversion, t, first: int) -> Given:
+    """Return gradients at the nodes of an entry, whose quantities are numbered from ``first`` on."""
+    nodes = np.unique(conv.nodes(t.nodes))
+    return Given(first + nodes, np.full(len(nodes), t.gradient), t.amplitude, t.where)
 
 
 def _initial(conv: Conversion) -> None:
