@@ -116,7 +116,7 @@ class Shown:
         """Return numbers of the base in this unit; without a change the same object."""
         if self.factor == 1.0 or values is None:
             return values
-        return values * self.factor if np.isscalar(values) else np.asarray(values) * self.factor
+        return values * self.factor if isinstance(values, (int, float)) else np.asarray(values) * self.factor
 
 
 def split_unit(name: str) -> tuple[str, str]:

@@ -23,7 +23,6 @@ from fem_mbs.units import Units, split_unit
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
-    from matplotlib.colorbar import Colorbar
 
 __all__ = ["capital", "name_axis", "name_bar", "plain_numbers", "pretty"]
 
@@ -49,7 +48,7 @@ def name_axis(axis: Axis, label: str, units: Units) -> None:
     text, unit = split_unit(label)
     shown = units.of(unit)
     axis.set_label_text(f"{text} [{pretty(shown.unit)}]" if unit else text)
-    if shown.factor == 1.0:
+    if shown.factor == 1.0 or isinstance(axis.get_major_locator(), _ScaledLocator):  # of an axis shared with this one
         return
     scaled: Any = _ScaledAxis(axis, shown.factor)
     for minor in (False, True):
@@ -65,13 +64,13 @@ def name_axis(axis: Axis, label: str, units: Units) -> None:
             axis.set_major_formatter(_ScaledFormatter(formatter, shown.factor))
 
 
-def name_bar(bar: Colorbar, label: str, units: Units) -> None:
+def name_bar(bar: Any, label: str, units: Units) -> None:
     """Label a colour bar of numbers of the base, given the name with the declared unit."""
     text, unit = split_unit(label)
     shown = units.of(unit)
     bar.set_label(f"{text} [{pretty(shown.unit)}]" if unit else text)
     if shown.factor != 1.0:
-        low, high = (shown.factor * edge for edge in (bar.vmin, bar.vmax))
+        low, high = (shown.factor * edge for edge in (bar.norm.vmin, bar.norm.vmax))
         ticks = MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
         inside = ticks[(ticks >= low - 1e-9 * (high - low)) & (ticks <= high + 1e-9 * (high - low))]
         bar.set_ticks(inside / shown.factor, labels=[f"{tick:.6g}".replace("-", "\N{MINUS SIGN}") for tick in inside])
@@ -150,10 +149,10 @@ class _ScaledLocator(Locator):
     def set_axis(self, axis: Any) -> None:
         self.axis = axis
 
-    def __call__(self) -> np.ndarray:
+    def __call__(self) -> Any:
         return np.asarray(self._inner()) / self._factor
 
-    def tick_values(self, vmin: float, vmax: float) -> np.ndarray:
+    def tick_values(self, vmin: float, vmax: float) -> Any:
         return np.asarray(self._inner.tick_values(self._factor * vmin, self._factor * vmax)) / self._factor
 
     def nonsingular(self, v0: float, v1: float) -> tuple[float, float]:
@@ -185,7 +184,7 @@ class _ScaledFormatter(Formatter):
         return self._inner(self._factor * x, pos)
 
     def set_locs(self, locs: Any) -> None:
-        self._inner.set_locs(self._factor * np.asarray(locs))
+        self._inner.set_locs((self._factor * np.asarray(locs)).tolist())
 
     def get_offset(self) -> str:
         return self._inner.get_offset()

@@ -198,8 +198,8 @@ def _side_by_side(results: Results, stage: Stage, frames: list[int], quantity: A
     for place, frame in enumerate(frames, 1):
         text, unit = split_unit(time_label(item))
         shown_time = results.units.of(unit)
-        words = (text, f"{shown_time(float(stage.scene.times[frame])):.5g}", shown_time.unit.replace("-", ""))
-        label = " ".join(word for word in words if word)
+        value = f"{shown_time(float(stage.scene.times[frame])):.5g}"
+        label = " ".join(word for word in (text, value, shown_time.unit.replace("-", "")) if word)
         named = ", ".join(word for word in (title or item.name, enlarged) if word) if alone else label
         stage.set_up(
             figure, [frame], title=named, quantity=quantity, times=False, fit=alone, place=(rows, columns, place),

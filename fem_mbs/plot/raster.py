@@ -72,7 +72,7 @@ class Canvas:
 
 
 @njit(cache=True, error_model="numpy")
-def _triangle(a, b, c, va, vb, vc, light, depth, value, lights):  # type: ignore[no-untyped-def]
+def _triangle(a, b, c, va, vb, vc, light, depth, value, lights):
     """Draw one triangle."""
     rows, columns = depth.shape
     area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1])
@@ -103,7 +103,7 @@ def _triangle(a, b, c, va, vb, vc, light, depth, value, lights):  # type: ignore
 
 
 @njit(cache=True, error_model="numpy")
-def _fill(polygons, values, light, depth, value, lights):  # type: ignore[no-untyped-def]
+def _fill(polygons, values, light, depth, value, lights):
     """Draw polygons: triangles as they are, others as triangles about their middle."""
     most = polygons.shape[1]
     for m in range(len(polygons)):
@@ -125,7 +125,7 @@ def _fill(polygons, values, light, depth, value, lights):  # type: ignore[no-unt
 
 
 @njit(cache=True, error_model="numpy")
-def _stroke(pieces, ink, half, lift, depth, inks):  # type: ignore[no-untyped-def]
+def _stroke(pieces, ink, half, lift, depth, inks):
     """Draw lines where they are not hidden."""
     rows, columns = depth.shape
     for n in range(len(pieces)):
@@ -148,7 +148,7 @@ def _stroke(pieces, ink, half, lift, depth, inks):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, error_model="numpy")
-def _compose(depth, value, lights, inks, table, low, high, plain, dark, out):  # type: ignore[no-untyped-def]
+def _compose(depth, value, lights, inks, table, low, high, plain, dark, out):
     """Colour the samples and average them."""
     rows, columns, _ = out.shape
     fine = depth.shape[0] // rows

@@ -379,9 +379,9 @@ def plot_path(results: Results, step: int, path: str | Path) -> Path:
             axes.plot([], [], color="#555555", ls=(0, (2, 1)), label="unstable")
         axes.set_title(f"{results.header['title']}: {item.name}" if results.header["title"] else item.name)
         length, angle = (results.units.of(unit) for unit in ("m", "rad"))
-        units = {unit for _, _, unit in curves}
+        present = {unit for _, _, unit in curves}
         words = {"m": f"Displacement [{pretty(length.unit)}]", "rad": f"Angle [{pretty(angle.unit)}]"}
-        axes.set_xlabel(", ".join(words[unit] for unit in words if unit in units))
+        axes.set_xlabel(", ".join(words[unit] for unit in words if unit in present))
         axes.set_ylabel("Load factor [-]")
         _legend(axes)
         return save_figure(figure, path)

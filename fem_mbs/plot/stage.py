@@ -358,7 +358,9 @@ class Stage:
         sharp = np.repeat(skin.sharp, skin.cuts)
         lift = 0.004 * self._size
         canvas.stroke(shown[1], np.where(sharp, 0.95, 0.3), np.where(sharp, 1.3, 0.8), lift)
-        table = self._scale.cmap(np.linspace(0.0, 1.0, 512))[:, :3] if quantity is not None else np.ones((2, 3))
+        table = np.ones((2, 3))
+        if quantity is not None and self._scale is not None:
+            table = self._scale.cmap(np.linspace(0.0, 1.0, 512))[:, :3]
         picture = canvas.image(table, low, high, np.array(plain), np.array(to_rgb("#20242a")))
         (left, bottom), (end, top) = corners
         image = AxesImage(
@@ -378,7 +380,8 @@ class Stage:
     def _picture_width(self, corners: tuple[np.ndarray, np.ndarray]) -> int:
         """Return the pixels across a picture: as many as its panel has at the resolution of files."""
         span = corners[1] - corners[0]
-        return int(np.clip(self.fineness * self._panel.max() * span[0] / max(span), 40, 4000))
+        filled = 0.75  # of the panel, about: bar, labels and margins take the rest
+        return int(np.clip(filled * self.fineness * self._panel.max() * span[0] / max(span), 40, 4000))
 
     def _seen_at(self, points: np.ndarray) -> np.ndarray:
         """Return points (..., 3) as the eye sees them: coordinates in the plane of the axes, and heights towards the

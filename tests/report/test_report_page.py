@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-import fem_mbs
+from fem_mbs import Model, run, solve
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot import figures
 from fem_mbs.plot.marks import mark_text, marks_of
@@ -45,7 +45,7 @@ class Tags(HTMLParser):
 
 
 def spring(departs: bool = False):
-    m = fem_mbs.Model(2, title="A <spring> & more")
+    m = Model(2, title="A <spring> & more")
     m.units(length="mm", force="kN")
     m.node("wall", (0.0, 0.0))
     m.node("mass", (1.0, 0.0))
@@ -63,7 +63,7 @@ def spring(departs: bool = False):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return fem_mbs.run(spring(departs=True), tmp_path_factory.mktemp("report") / "out").folder()
+    return run(spring(departs=True), tmp_path_factory.mktemp("report") / "out").folder()
 
 
 def test_one_file_with_numbers_in_units_of_display(folder):
@@ -94,12 +94,12 @@ def test_reservations_stand_first_and_in_every_figure(folder, monkeypatch, tmp_p
     assert len(figures.plot_all(results, tmp_path)) == len(told) >= 2
     for figure in told:
         assert [word.get_text() for word in figure.texts if "*FILM" in word.get_text()]
-    clean = fem_mbs.solve(spring())
+    clean = solve(spring())
     assert marks_of(clean) == [] and mark_text(clean) == ""
 
 
 def test_results_in_memory_have_reports_and_files_of_others_stay(tmp_path):
-    results = fem_mbs.solve(spring())
+    results = solve(spring())
     text = results.write_report(tmp_path / "a.html").read_text(encoding="utf-8")
     assert "in memory" in text and "*FILM" not in text
     results.write_report(tmp_path / "a.html")
@@ -109,6 +109,16 @@ def test_results_in_memory_have_reports_and_files_of_others_stay(tmp_path):
     assert (tmp_path / "b.html").read_text() == "mine"
     with pytest.raises(ResultsError, match="in memory"):
         results.write_report()
+
+
+def test_commands(folder, tmp_path, fem_mbs):
+    code, out, err = fem_mbs("report", folder, "-o", tmp_path / "r.html")
+    assert (code, err) == (0, "") and out.split() == [str(tmp_path / "r.html")]
+    assert (tmp_path / "r.html").stat().st_size > 10_000
+    code, out, err = fem_mbs("plot", folder, "-o", tmp_path, "--format", "svg")
+    assert (code, err) == (0, "") and "sensors-1-pull.svg" in out
+    code, _, err = fem_mbs("plot", folder, "--format", "gif")
+    assert code == 2 and "give one of png, svg, pdf" in err
 
 
 @pytest.mark.parametrize("form", ["svg", "pdf"])

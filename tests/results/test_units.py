@@ -165,6 +165,8 @@ def test_axes_of_figures_have_round_numbers_of_the_unit_of_display(folder, monke
     assert [axes.get_title(loc="left") for axes in figures[0].axes] == ["place", "hold"]
     assert figures[0].axes[-1].get_xlabel() == "Load factor [-]"
     shown = {text.get_text(): y for text, y in zip(place.get_yticklabels(), place.get_yticks(), strict=True)}
+    shared = [text.get_text() for text in figures[0].axes[-1].get_xticklabels()]
+    assert {"0.0", "1.0"} <= set(shared)
     assert shown["2"] == pytest.approx(0.002) and shown["4"] == pytest.approx(0.004)
     np.testing.assert_allclose(place.lines[0].get_ydata()[-1], 0.005, rtol=1e-9)  # drawn in the base
 
