@@ -13,6 +13,7 @@ from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import (
     ANY,
     ANY_TEXT,
+    FILE,
     FLAG,
     FUNCTION,
     MATRIX,
@@ -25,6 +26,7 @@ from fem_mbs.declarations.kinds import (
     VECTOR,
 )  # fmt: skip
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.functions.columns import read_columns
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.parameters import check_parameter_name
 from fem_mbs.model.building import Building
@@ -32,6 +34,7 @@ from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import make_section
 from fem_mbs.properties.shapes import SECTION_SHAPES
 from fem_mbs.properties.solids import make_solid_material
+from fem_mbs.properties.stations import section_table
 
 __all__ = ["CrossSection", "LinearMaterial", "NamedFunction", "NamedParameter"]
 
@@ -210,9 +213,28 @@ class CrossSection(Declaration):
         NUMBER, "space: angle of the shape's axes about the beam's line", None, shows="0", kw_only=True, unit="deg"
     )
 
+    file: str | None = key(
+        FILE,
+        "space: a table (CSV) of sections along the beams instead of dimensions: a column for each dimension of the "
+        "shape, centroid_y, centroid_z ...; from the start of the line to its end, linear between rows",
+        None,
+        kw_only=True,
+    )
+    position: str = key(TEXT, "of a file: column of the places along the line, in any unit", "position", kw_only=True)
+
     def build(self, building: Building) -> None:
-        building.new_name("Section", self.name, building.sections)
-        building.sections[self.name] = make_section(self.name, self.shape, **self.given("name", "shape"))
+        building.new_name("Section", self.name, ChainMap(building.sections, building.section_tables))  # type: ignore[arg-type]
+        if self.file is not None:
+            owner = Owner("Section", self.name)
+            both = [*self.given("name", "shape", "file", "position")]
+            if both:
+                raise ModelError(f"file and {both[0]} both say how large it is", owner=owner, remedy="remove one")
+            columns = read_columns(self.file, owner)
+            building.section_tables[self.name] = section_table(self.name, self.shape, columns, self.position)
+            return
+        building.sections[self.name] = make_section(
+            self.name, self.shape, **self.given("name", "shape", "file", "position")
+        )
 
 
 @dataclass(frozen=True, eq=False)
