@@ -195,6 +195,10 @@ def _counted(n: int, what: str) -> str:
 
 def _section_numbers(model: Any, material: str | None, sections: list[str], kind: str, length: float) -> Iterator[str]:
     """Yield stiffnesses of a part's section, both ends of a tapered one, and its mass."""
+    tables = model.building.section_tables
+    if any(name in tables for name in sections):
+        yield f"{len(tables[sections[0]].sections)} stations of a table"
+        return
     material_data = model.materials[material] if material is not None else None
     found = [model.sections[name] for name in sections]
     if kind == "beam" and model.dimension == 3:

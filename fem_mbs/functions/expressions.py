@@ -7,14 +7,14 @@ list below is refused with a :class:`~fem_mbs.errors.ModelError` that names expr
 numbers    ``2``, ``0.5``, ``1e-3``; constants ``pi`` and ``e``
 variables  those given to :func:`compile_expression`, usually ``t``
 operators  ``+ - * / **``, comparisons ``< <= > >= == !=`` (1 or 0), ``and or not``, ``a if c else b``
-functions  ``sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt abs min max sign step``
+functions  ``sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt abs min max sign step round floor ceil``
 ========== ==========================================================================================================
 
 ``step(x)`` is Heaviside's function, 1 from x = 0 on. Angles are in radians, ``log`` is natural.
 
 An expression gives its value and, by forward-mode Taylor jets (value, first, second derivative carried through every
 operation), its exact derivatives with respect to the first variable. Where a derivative jumps it is the one to the
-right; ``step`` and ``sign`` have derivative zero.
+right; ``step``, ``sign``, ``round`` (halves upwards), ``floor`` and ``ceil`` have derivative zero.
 
 Everything is computed in double precision, so no number can grow without bound: ``9**9**9`` costs nothing and is
 refused for its exponent. Outside a function's domain the result is NaN or infinite, as IEEE 754 has it;
@@ -48,7 +48,7 @@ CONSTANTS = {"pi": math.pi, "e": math.e}
 # Name: smallest and largest number of arguments.
 FUNCTIONS: dict[str, tuple[int, int]] = {
     **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log"), (1, 1)),
-    **dict.fromkeys(("sqrt", "abs", "sign", "step"), (1, 1)),
+    **dict.fromkeys(("sqrt", "abs", "sign", "step", "round", "floor", "ceil"), (1, 1)),
     "atan2": (2, 2),
     "min": (2, MAX_LENGTH),
     "max": (2, MAX_LENGTH),
@@ -152,6 +152,11 @@ class _Choice:
     otherwise: Any
 
 
+_WHOLE: dict[str, Callable[[Any], Any]] = {
+    "round": lambda u: np.floor(np.add(u, 0.5)),
+    "floor": np.floor,
+    "ceil": np.ceil,
+}
 _ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 _REMEDIES = {ast.BitXor: "write ** for a power", ast.Mod: "there is no remainder", ast.FloorDiv: "write / to divide"}
@@ -462,7 +467,8 @@ def _collect_switches(node: Any, found: list[float]) -> bool:
         case _Choice() | _Logic():
             tests = (node.condition,) if isinstance(node, _Choice) else node.arguments
             pairs = [(test, zero) for test in tests if not isinstance(test, _Compare | _Logic)]
-    complete = True
+    jumps = isinstance(node, _Call) and node.name in _WHOLE  # at every whole number of what is inside
+    complete = not (jumps and not _is_constant(node))
     for left, right in pairs:
         a, b = _affine(left), _affine(right)
         if a is None or b is None:
@@ -636,6 +642,8 @@ def _call(name: str, a: _Jet) -> _Jet:
     u = a[0]
     if name == "sign":
         return np.sign(u), None, None
+    if name in _WHOLE:
+        return _WHOLE[name](u), None, None
     if name == "step":
         return np.where(np.isnan(u), u, np.where(u >= 0.0, 1.0, 0.0)), None, None
     if name == "abs":

@@ -31,6 +31,7 @@ from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import Section
 from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.properties.solids import CellGroup, SolidGroup, SolidMaterial
+from fem_mbs.properties.stations import SectionTable
 from fem_mbs.properties.stresses import LineGroup
 from fem_mbs.system.blocks import GROUND, Block, make_block
 from fem_mbs.system.callbacks import Callback
@@ -75,6 +76,7 @@ class Building:
         self.shell_groups: dict[str, ShellGroup] = {}
         self.temperatures: dict[str, tuple[int, TimeFunction]] = {}
         self.sections: dict[str, Section] = {}
+        self.section_tables: dict[str, SectionTable] = {}
         self.meshes: dict[str, tuple[Mesh, int]] = {}
         self.bodies: dict[str, Body] = {}
         self.joints: dict[str, JointData] = {}

@@ -29,6 +29,7 @@ from fem_mbs.declarations.kinds import (
     VECTOR,
 )  # fmt: skip
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.functions.columns import read_columns
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.parameters import check_parameter_name
 from fem_mbs.model.building import Building
@@ -37,6 +38,7 @@ from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import computed_section, make_section
 from fem_mbs.properties.shapes import SECTION_SHAPES
 from fem_mbs.properties.solids import make_solid_material
+from fem_mbs.properties.stations import section_table
 
 __all__ = ["CrossSection", "LinearMaterial", "NamedFunction", "NamedParameter"]
 
@@ -220,8 +222,14 @@ class CrossSection(Declaration):
     )
 
     file: str | None = key(
-        FILE, "mesh of plane cells of a section; its x is z of the section, its y is y", None, kw_only=True
+        FILE,
+        'of shape "mesh": plane cells, whose x is z of the section and whose y is y; of other shapes, in space: a table '
+        "(CSV) of sections along the beams instead of dimensions, a column for each dimension of the shape, centroid_y, "
+        "centroid_z ...; from the start of the line to its end, linear between rows",
+        None,
+        kw_only=True,
     )
+    position: str = key(TEXT, "of a table: column of the places along the line, in any unit", "position", kw_only=True)
     scale: float | None = key(NUMBER, "of a mesh file: factor on the coordinates", None, shows="1", kw_only=True)
     regions: Any = key(
         SECTION_TABLE, "of a mesh file: {set of cells = material}; other cells take the beam's material", None,
@@ -257,17 +265,24 @@ class CrossSection(Declaration):
     )
 
     def build(self, building: Building) -> None:
-        building.new_name("Section", self.name, building.sections)
+        building.new_name("Section", self.name, ChainMap(building.sections, building.section_tables))
+        owner = Owner("Section", self.name)
+        given = self.given("name", "shape")
         if self.shape in COMPUTED_SHAPES:
             known = ChainMap(building.materials, building.solid_materials)
-            owner = Owner("Section", self.name)
             computed = read_computed(
-                self.name, self.shape, self.given("name", "shape"),
-                lambda name: building.find("material", name, dict(known), owner),
-            )  # fmt: skip
+                self.name, self.shape, given, lambda name: building.find("material", name, dict(known), owner)
+            )
             building.sections[self.name] = computed_section(self.name, self.shape, computed)
             return
-        building.sections[self.name] = make_section(self.name, self.shape, **self.given("name", "shape"))
+        if self.file is not None:
+            both = [k for k in given if k not in ("file", "position")]
+            if both:
+                raise ModelError(f"file and {both[0]} both say how large it is", owner=owner, remedy="remove one")
+            columns = read_columns(self.file, owner)
+            building.section_tables[self.name] = section_table(self.name, self.shape, columns, self.position)
+            return
+        building.sections[self.name] = make_section(self.name, self.shape, **given)
 
 
 @dataclass(frozen=True, eq=False)

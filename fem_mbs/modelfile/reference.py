@@ -268,6 +268,7 @@ _EXTRA = {
     "function": _function_kinds,
     "section": _shapes,
     "mesh": lambda: _inner_tables("mesh"),
+    "copy": lambda: _inner_tables("copy"),
     "part": lambda: _inner_tables("part"),
     "sensor": _sensors,
     "step": _steps,

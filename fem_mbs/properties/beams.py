@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,6 +55,15 @@ def _gauss(points: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 # --- sections along a member -----------------------------------------------------------------------------------------
+class Along(Protocol):
+    """Sections along a member; a prismatic one has the same everywhere."""
+
+    @property
+    def prismatic(self) -> bool: ...
+
+    def at(self, s: ArrayLike) -> SectionProperties: ...
+
+
 @dataclass(frozen=True, eq=False)
 class SectionLine:
     """The section along a member: one for all of it, or changing linearly from ``first`` to ``last``.
@@ -189,7 +198,7 @@ def _blend(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.where(stiff, np.inf, weights @ np.where(stiff, 0.0, values))
 
 
-def _stations(line: SectionLine, start, end, n: int, exact: int) -> tuple[np.ndarray, np.ndarray, SectionProperties]:
+def _stations(line: Along, start, end, n: int, exact: int) -> tuple[np.ndarray, np.ndarray, SectionProperties]:
     """Return Gauss points xi (g,), weights and the section there; prismatic: ``exact`` points."""
     xi, w = _gauss(exact if line.prismatic else _TAPER_POINTS)
     start, end = np.broadcast_to(start, n)[:, None], np.broadcast_to(end, n)[:, None]
@@ -251,7 +260,7 @@ class Reference:
 
 
 def element_stiffness(
-    line: SectionLine,
+    line: Along,
     length: ArrayLike,
     start: ArrayLike = 0.0,
     end: ArrayLike = 1.0,
@@ -313,7 +322,7 @@ def element_stiffness(
     return _inverse(L[:, None, None] * flexibility, sorted(set(fixed)), owner)
 
 
-def bending_shares(line: SectionLine, length: ArrayLike, start: ArrayLike = 0.0, end: ArrayLike = 1.0) -> np.ndarray:
+def bending_shares(line: Along, length: ArrayLike, start: ArrayLike = 0.0, end: ArrayLike = 1.0) -> np.ndarray:
     """Return shares (n, 2, 2) of bending in the shear strains that a constant shear force makes, over (y, z).
 
     A shear force V makes the shear strain F_s V and, by the moment that it changes along the length L, the deflection
@@ -373,9 +382,7 @@ def _inverse(F: np.ndarray, fixed: list[int], owner: str) -> np.ndarray:
 
 
 # --- mass ------------------------------------------------------------------------------------------------------------
-def element_mass(
-    kind: str, line: SectionLine, length: ArrayLike, start: ArrayLike = 0.0, end: ArrayLike = 1.0
-) -> np.ndarray:
+def element_mass(kind: str, line: Along, length: ArrayLike, start: ArrayLike = 0.0, end: ArrayLike = 1.0) -> np.ndarray:
     """Return M (n, 8, 8) over (P_p, ex_p, ey_p, ez_p, P_q, ex_q, ey_q, ez_q): T = 1/2 sum M_ij y_i'.y_j' [kg, kg m, kg
     m^2].
 

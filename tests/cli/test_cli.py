@@ -281,7 +281,7 @@ def test_a_check_that_fails(tmp_path, fem_mbs):
 
 
 def test_an_error_of_the_program(tmp_path, fem_mbs, monkeypatch):
-    def broken(path):
+    def broken(path, values=()):
         raise ZeroDivisionError("by design")
 
     monkeypatch.setattr("fem_mbs.modelfile.read.load_model", broken)

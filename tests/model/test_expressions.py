@@ -110,7 +110,7 @@ def test_jet_against_differences(text):
 
 
 def test_every_function_has_derivatives():
-    special = {"abs", "sign", "step", "min", "max", "atan2"}
+    special = {"abs", "sign", "step", "min", "max", "atan2", "round", "floor", "ceil"}
     u = np.array([0.3])
     for name in set(FUNCTIONS) - special:
         f = np.sqrt(u) if name == "sqrt" else libm(name, u)
@@ -148,6 +148,8 @@ KINKS = [
     ("abs(t) + abs(sin(t))", [0], False, (0, 2, 0)),
     ("t**2", [], True, None),
     ("abs(3)", [], True, None),
+    ("t*floor(2.5)", [], True, None),
+    ("floor(t)", [], False, None),
 ]
 
 
@@ -158,6 +160,14 @@ def test_kinks(text, kinks, complete, right):
     assert expression.kinks_complete is complete
     if right is not None:
         assert expression.jet(float(kinks[0])) == right
+
+
+def test_whole_numbers():
+    t = np.array([-1.5, -0.2, 0.5, 2.0, 2.6])
+    np.testing.assert_array_equal(compile_expression("round(t)")(t), [-1, 0, 1, 2, 3])
+    np.testing.assert_array_equal(compile_expression("floor(t)")(t), [-2, -1, 0, 2, 2])
+    np.testing.assert_array_equal(compile_expression("ceil(t)")(t), [-1, 0, 1, 2, 3])
+    assert compile_expression("3*t + ceil(t)").jet(0.5) == (2.5, 3.0, 0.0)
 
 
 def test_shapes_and_variables():

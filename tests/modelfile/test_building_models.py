@@ -1,11 +1,13 @@
 """The examples of docs/building-models.md: every model file compiles, every piece of Python runs."""
 
 import re
+import tomllib
 
 import pytest
 from places import ROOT
 
 from fem_mbs import load_model
+from fem_mbs.modelfile.json_schema import model_schema
 
 TEXT = (ROOT / "docs" / "building-models.md").read_text(encoding="utf-8")
 FILES = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
@@ -21,6 +23,16 @@ def test_model_files(number, tmp_path):
     compiled = model.compile()
     assert compiled.system.blocks
     assert not model.warnings
+
+
+def test_the_schema_accepts_them():
+    jsonschema = pytest.importorskip("jsonschema")
+    check = jsonschema.Draft7Validator(model_schema())
+    for text in FILES:
+        assert not [e.message for e in check.iter_errors(tomllib.loads(text))]
+    data = tomllib.loads(FILES[0])
+    data["support"] = [{"on": ["beam:start"], "components": 3.0, "hold": "h"}]
+    assert any("hold" in e.message for e in check.iter_errors(data))
 
 
 @pytest.mark.parametrize("number", range(len(PIECES)))

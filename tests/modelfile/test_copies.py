@@ -58,6 +58,7 @@ offset = [0.0, 0.02, 0.05]
 name = "bow"
 on = "frame:segment_2"
 section = "full"
+offset_end = [0.01, 0.03, -0.02]
 [[beam]]
 name = "tip"
 on = "frame:segment_3"

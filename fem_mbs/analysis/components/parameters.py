@@ -78,7 +78,8 @@ def changed_rows(
     whole = {i: system.blocks[i].par.copy() for p, _ in changes for i in p.elements}
     index = {block.type.name: i for i, block in enumerate(system.blocks)}
     for group in dict.fromkeys(g for p, _ in changes for g in p.groups):
-        sections = {name: model.sections[name] for name in group_call(model, group)["sections"]}
+        names = group_call(model, group)["sections"]
+        sections = {name: model.sections[name] for name in names if name in model.sections}
         for p, alpha in changes:
             if group in p.groups:
                 sections = {name: _scaled(section, p.kind, alpha) for name, section in sections.items()}
@@ -208,7 +209,7 @@ def _planes(model: Model, group: str) -> list:
 
 
 def _sections(model: Model, group: str) -> list[Section]:
-    return [model.sections[name] for name in group_call(model, group).get("sections", ())]
+    return [model.sections[name] for name in group_call(model, group).get("sections", ()) if name in model.sections]
 
 
 def _keys(model: Model, group: str) -> list[str]:

@@ -202,6 +202,8 @@ def _mirrored_section(name: str, c: Copying) -> str:
     if section is None:
         return name
     changes: dict[str, Any] = {}
+    if section.file is not None:
+        c.refuse(section, "a section from a table cannot be mirrored", "give the copy beams and a table of its own")
     for n in ("centroid", "shear_centre", "mass_centre"):
         value = getattr(section, n)
         if value is not None and value[1] != 0.0:

@@ -31,6 +31,7 @@ from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joints import Joint
 from fem_mbs.model.geometry import NamedNode
 from fem_mbs.properties import beams as B
+from fem_mbs.properties.stations import StationLine
 from fem_mbs.properties.stresses import LineGroup
 
 __all__ = ["Beam", "line_mass", "line_stiffness", "director_columns"]
@@ -169,6 +170,9 @@ def _plane_beams(building: Building, beam: _Beam, section, material: str | None,
             value=section,
             remedy="in the plane name one section",
         )
+    if section in building.section_tables:
+        text = f'section "{section}" is a table along a line, which beams of the plane do not take'
+        raise ModelError(text, owner=owner, key="section", value=section, remedy="use dimension = 3, or one section")
     strains = BEAM_STRAINS[2][beam.strains]
     natural = strains == BEAM_STRAINS[2]["natural"]
     if beam.rule != "exact" and (beam.fixed or not natural):
@@ -238,7 +242,13 @@ def line_mass(building: Building, name: str, cells, mass, rotary, kind: str, alp
         building.add_block(name, f"mass{building.dimension}", nodes, **columns)
 
 
-def _section_line(building: Building, owner: str, section, material: str | None, shear: bool) -> B.SectionLine:
+def _section_line(
+    building: Building, owner: str, section, material: str | None, shear: bool
+) -> B.SectionLine | StationLine:
+    table = building.section_tables.get(section) if isinstance(section, str) else None
+    if table is not None:
+        data = building.plain_material(owner, material) if material is not None else None
+        return table.line(data, bool(shear))
     names = [section] if isinstance(section, str) else list(section)
     if len(names) not in (1, 2):
         raise ModelError(
@@ -249,7 +259,7 @@ def _section_line(building: Building, owner: str, section, material: str | None,
     return B.SectionLine(found[0], found[-1], material_data, bool(shear))
 
 
-def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: dict) -> None:
+def _space_beams(building: Building, beam: _Beam, line: B.SectionLine | StationLine, places: dict) -> None:
     owner, cells = beam.owner, beam.cells
     n = len(cells)
     if beam.rule != "exact":
@@ -290,7 +300,7 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine, places: d
             raise ModelError(
                 f"with its offsets element {flat[0] + 1} has no length", owner=owner, remedy="make them smaller"
             )
-        A = _axes(beam, chord, towards, curved)
+        A = _axes(beam, chord, towards, curved, places["default_axes"])
     length = np.linalg.norm(chord, axis=1)
     if curved:
         length = B.arc_length(chord, A[0][..., 0], A[1][..., 0])
@@ -413,7 +423,9 @@ def _orientation(building: Building, owner: str, value, cells: np.ndarray):
     return v[:, 0], v[:, 1]
 
 
-def _space_mass(building: Building, beam: _Beam, line: B.SectionLine, M: np.ndarray, offsets, triads) -> None:
+def _space_mass(
+    building: Building, beam: _Beam, line: B.SectionLine | StationLine, M: np.ndarray, offsets, triads
+) -> None:
     """Add the inertia of spatial beams: nodal masses and rotary inertias where they suffice, else over the
     directors."""
     name, cells, alpha = beam.name, beam.cells, beam.mass_damping
@@ -494,7 +506,8 @@ class Beam(Declaration):
     name: str = key(NAME, "of the group of elements", shows='"beam 1", ...')
     on: Any = key(CELLS, "line cells of the beams")
     section: str | Sequence[str] = key(
-        SECTION_NAME, "name of a section; space: two, [start, end], for a taper along the line"
+        SECTION_NAME,
+        "name of a section; space: also one from a table, or two, [start, end], for a taper along the line",
     )
     material: str | None = key(
         TEXT, 'name of a material; not needed by sections of shape "stiffness" or "matrix"', None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import ANY, NAME, NUMBER, TEXT, WHOLE, shown
+from fem_mbs.declarations.kinds import ANY, NAME, NUMBER, NUMBERS_OR_TEXT, TEXT, WHOLE, shown
 from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.properties.beams import line_positions
@@ -176,7 +176,7 @@ class Stress(SensorRequest):
         NUMBER, "instead of both: station along the line of all elements, from 0 to 1", None, kw_only=True
     )
     fibre: Any = key(
-        ANY,
+        NUMBERS_OR_TEXT,
         'point of the section: a name ("top" is +y, "right" +z, "bottom", "left", "top right" ..., "centre", of an I '
         '"web top"; those of the shape are in the message of an error), or [y, z] from the beam\'s line',
         None,
