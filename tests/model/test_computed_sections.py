@@ -274,6 +274,16 @@ def test_the_origin_moves_the_section():
     quarter = rectangle(0.0, 0.02, 0.0, 0.05, (2, 4))
     s = patches(quarter, origin="centroid").solved(STEEL)
     assert s.centroid == pytest.approx([0.0, 0.0], abs=1e-9)
+    # the 6x6 matrix of a section that is moved is that of the section, turned to the other point
+    line = [{"points": [[0.1, 0.1], [0.1, 0.0], [-0.1, 0.0], [-0.1, 0.06]], "thickness": 0.004}]
+    here, there = (
+        read_computed("s", "thin_walled", {"walls": line, "origin": origin}, str).solved(STEEL)
+        for origin in ([0.0, 0.0], [0.02, -0.05])
+    )
+    H = np.eye(6)  # forces at the other point: T, My, Mz of forces at -(0.02, -0.05)
+    H[3, 1], H[3, 2], H[4, 0], H[5, 0] = -0.05, -0.02, 0.05, 0.02
+    found = H.T @ there.flexibility @ H
+    assert found == pytest.approx(here.flexibility, rel=1e-6, abs=1e-9 * np.abs(here.flexibility).max())
     s = patches(quarter, origin=[0.01, 0.0], rotate=90.0).solved(STEEL)
     assert s.centroid == pytest.approx([-0.025, 0.0], abs=1e-9)
 
