@@ -192,10 +192,8 @@ class CrossSection(Declaration):
         NUMBER, "space: angle of the shape's axes about the beam's line", None, shows="0", kw_only=True, unit="deg"
     )
 
-    file: str | None = key(
-        FILE, "mesh of plane cells of a section; its x is z of the section, its y is y", None, kw_only=True
-    )
-    scale: float | None = key(NUMBER, "of a mesh file: factor on the coordinates", None, shows="1", kw_only=True)
+    file: Any = key(FILE, "mesh of plane cells of a section; its x is z of the section, its y is y", None, kw_only=True)
+    scale: Any = key(NUMBER, "of a mesh file: factor on the coordinates", None, shows="1", kw_only=True)
     regions: Any = key(
         SECTION_TABLE, "of a mesh file: {set of cells = material}; other cells take the beam's material", None,
         shows="none", kw_only=True,
@@ -232,11 +230,11 @@ class CrossSection(Declaration):
     def build(self, building: Building) -> None:
         building.new_name("Section", self.name, building.sections)
         if self.shape in COMPUTED_SHAPES:
-            known = ChainMap(building.materials, building.solid_materials)
+            known: dict[str, Any] = {**building.materials, **building.solid_materials}
             owner = Owner("Section", self.name)
             computed = read_computed(
                 self.name, self.shape, self.given("name", "shape"),
-                lambda name: building.find("material", name, dict(known), owner),
+                lambda name: building.find("material", name, known, owner),
             )  # fmt: skip
             building.sections[self.name] = computed_section(self.name, self.shape, computed)
             return

@@ -116,7 +116,7 @@ def meshed_section(mesh: Mesh, regions: Mapping[str, Any], owner: Owner, scale: 
     if np.ptp(z[used]) > 1e-9 * max(np.ptp(x[used]), np.ptp(y[used])):
         raise ModelError("the mesh of a section must lie in its x-y plane", owner=owner, key="file")
     which = {k: np.full(len(b.cells), -1) for k, b in blocks}
-    known = []
+    known: list[Any] = []
     for name, material in regions.items():
         if name not in mesh.cell_sets:
             there = ", ".join(mesh.cell_sets) or "none"
