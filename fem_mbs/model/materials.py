@@ -201,7 +201,8 @@ class CrossSection(Declaration):
     patches: Any = key(
         SECTION_TABLES,
         "of a mesh: four-sided parts, each {corners = [[y, z], ... 4 around it], n = [cells along the first and second "
-        "side], material = a name or that of the beam}; sides that touch are divided alike",
+        "side], material = a name or that of the beam, angle = of its first axis against the beam, in the plane of the "
+        "second side}; sides that touch are divided alike",
         None,
         kw_only=True,
     )

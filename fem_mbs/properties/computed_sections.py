@@ -204,7 +204,7 @@ def _read_mesh(given: Mapping[str, Any], find: Find, owner: Owner) -> MeshedSect
         if key in given:
             raise ModelError(f"{key} belongs to a file; patches have none", owner=owner, key=key)
     known: dict[str, tuple[int, Any]] = {}
-    patches = _tables(given["patches"], ("corners", "n"), ("material",), owner, "patches")
+    patches = _tables(given["patches"], ("corners", "n"), ("material", "angle"), owner, "patches")
     for patch in patches:
         corners = patch["corners"]
         if not isinstance(corners, (list, tuple)) or len(corners) != 4:
@@ -215,6 +215,10 @@ def _read_mesh(given: Mapping[str, Any], find: Find, owner: Owner) -> MeshedSect
         n = patch["n"]
         if not isinstance(n, (list, tuple)) or len(n) != 2 or not all(type(k) is int and 1 <= k <= 1000 for k in n):
             raise ModelError(f"n = {shown(n)} must be two whole numbers from 1", owner=owner, key="n", value=n)
+        if patch.get("angle") is not None:
+            patch["angle"] = finite_number(patch["angle"], owner, "angle")
+            if patch["corners"][1] == patch["corners"][2]:
+                raise ModelError("a patch with an angle needs a second side", owner=owner, key="corners")
         patch["material"] = _number_of(patch.get("material"), known, find)
     return mesh_of_patches(patches, [found for _, found in known.values()], owner)
 

@@ -196,6 +196,22 @@ def test_a_laminated_tube_has_the_stiffness_of_classical_lamination():
     assert plain.stresses(np.array([[0.0, 0.055]]))[0, 3, 1] == pytest.approx(exact, rel=2e-3)
 
 
+@pytest.mark.parametrize("angle", [0.0, 30.0, 90.0])
+def test_a_ply_at_an_angle_has_its_modulus_and_its_coupling(angle):
+    """Off-axis compliances of a strip, S11 = c^4/E1 + ... and S16 of the shear strain that a pull causes (Jones 1999)."""
+    from fem_mbs.properties.solids import SolidMaterial
+
+    E1, E2, nu12, G12 = 140e9, 10e9, 0.3, 5e9
+    carbon = SolidMaterial("carbon", orthotropic((E1, E2, E2), (nu12, nu12, 0.4), (G12, G12, 3.5e9)), 1600.0)
+    strip = rectangle(-0.001, 0.001, -0.02, 0.02, (2, 12), material="carbon", angle=angle)
+    s = read_computed("s", "mesh", {"patches": [strip]}, lambda name: carbon).solved(None)
+    c, n = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    S11 = c**4 / E1 + n**4 / E2 + (1 / G12 - 2 * nu12 / E1) * c * c * n * n
+    S16 = (2 / E1 + 2 * nu12 / E1 - 1 / G12) * c**3 * n - (2 / E2 + 2 * nu12 / E1 - 1 / G12) * c * n**3
+    assert s.flexibility[0, 0] * s.area == pytest.approx(S11, rel=1e-6)
+    assert s.flexibility[2, 0] * s.area == pytest.approx(S16, rel=1e-6, abs=1e-9 * S11)
+
+
 MODEL = """
 dimension = 3
 [material.steel]
