@@ -1,9 +1,9 @@
 """Sections of thin straight walls, open, closed or with several cells, given by their middle lines.
 
 Torsion and shear are problems along the middle line: the warping w(s) with the shear flow q = G t (w' + r kappa), r the
-distance of the wall's line from the point about which the section turns (Vlasov; Megson, Aircraft structures, chapters
-17 to 20).  Elements with cubic polynomials are exact for straight walls.  Flows in closed cells need no cuts: that w
-has one value at a joint is Bredt's condition.  Open walls add sum G s t^3/3 to the torsional stiffness.
+distance of the wall's line from the point about which the section turns (Vlasov; Megson, Aircraft structures).
+Elements with cubic polynomials are exact for straight walls.  Flows in closed cells need no cuts: that w has one value
+at a joint is Bredt's condition.  Open walls add sum G s t^3/3 to the torsional stiffness.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def test_shear_coefficients_without_lateral_strain_are_those_of_engineers():
 
 
 def test_an_ellipse_and_a_triangle_have_their_torsion_constants():
-    """pi a^3 b^3/(a^2 + b^2), and sqrt(3)/80 of the side^4 (Timoshenko & Goodier, articles 106 and 107)."""
+    """pi a^3 b^3/(a^2 + b^2), and sqrt(3)/80 of the side^4 (Timoshenko & Goodier, chapter 10)."""
     a, b = 0.06, 0.03
     X, cells = grid("quad8", (10, 10), (2.0, 2.0))
     X = X - 1.0
@@ -198,7 +198,7 @@ def test_a_laminated_tube_has_the_stiffness_of_classical_lamination():
 
 @pytest.mark.parametrize("angle", [0.0, 30.0, 90.0])
 def test_a_ply_at_an_angle_has_its_modulus_and_its_coupling(angle):
-    """Off-axis compliances of a strip: S11, and S16 of the shear strain that a pull causes (Jones 1999, eq. 2.84)."""
+    """Off-axis compliances of a strip: S11, and S16 of the shear strain that a pull causes (Jones 1999, section 2.6)."""
     from fem_mbs.properties.solids import SolidMaterial
 
     E1, E2, nu12, G12 = 140e9, 10e9, 0.3, 5e9

@@ -127,7 +127,7 @@ def test_thin_walls_have_the_shear_of_bredt_and_of_open_walls():
 
 
 def test_a_product_of_inertia_turns_the_axes_and_the_neutral_line():
-    """An angle section: sigma from the two coupled equations of bending in any axes (Timoshenko, Strength, art. 53)."""
+    """An angle section: sigma from the two coupled equations of bending in any axes."""
     Iy, Iz, Iyz, A = 3e-7, 5e-7, -2.4e-7, 1e-3
     section = {"shape": "general", "A": A, "Iy": Iy, "Iz": Iz, "Iyz": Iyz, "J": 1e-9, "k": math.inf}
     m = cantilever(section)

@@ -1,7 +1,7 @@
 """Modes of a rotor whose coefficients are periodic in every frame: blades on supports that differ in two directions.
 
 With the angle psi = Omega t of the rotor, motions are u = exp(p t) (z_0 + sum sqrt(2) (a_k cos k psi + b_k sin k psi)),
-the matrices Fourier series in psi (Hill's method; Nayfeh & Mook, Nonlinear Oscillations, 1979, section 5.3).  For three
+the matrices Fourier series in psi (Hill's method; Nayfeh & Mook, Nonlinear Oscillations, 1979, chapter 5).  For three
 or more equal blades the solutions end after few harmonics, those of multi-blade coordinates (Coleman & Feingold 1958,
 NACA report 1351), and Hill's equations have them exactly; of two blades, or unequal ones, they converge with the number
 of harmonics.
