@@ -198,7 +198,7 @@ def test_a_laminated_tube_has_the_stiffness_of_classical_lamination():
 
 @pytest.mark.parametrize("angle", [0.0, 30.0, 90.0])
 def test_a_ply_at_an_angle_has_its_modulus_and_its_coupling(angle):
-    """Off-axis compliances of a strip: S11, and S16 of the shear strain that a pull causes (Jones 1999, section 2.6)."""
+    """Off-axis compliances of a strip: S11, and S16 of the shear strain by a pull (Jones 1999, section 2.6)."""
     from fem_mbs.properties.solids import SolidMaterial
 
     E1, E2, nu12, G12 = 140e9, 10e9, 0.3, 5e9
