@@ -215,6 +215,36 @@ def test_the_envelope_finds_place_and_time(tmp_path):
     assert header["env"]["places"] == [1, 2, 3, 4, 6, 7, 8, 9] and header["mises"]["places"] == [1, 2, 3, 4]
 
 
+def test_places_are_no_means_of_two_time_steps(tmp_path):
+    """Values of the middle of steps are averaged, the element and the station of an extreme are those of one row."""
+    import csv
+
+    from fem_mbs import run
+
+    m = Model(3)
+    m.material("steel", E, NU, density=7800.0)
+    m.section("s", "circle", diameter=0.05)
+    m.line("l", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 2)
+    m.beams("b", "l", "s", "steel")
+    m.fix("l:start")
+    m.force("push", "l:end", (0.0, 100.0, 0.0))
+    m.sensor("env", "stress envelope", on="b")
+    m.sensor("top", "stress", on="b", at=0.0, fibre="top", component="von Mises")
+    m.transient_step(0.01, 0.001)
+    results = run(m, tmp_path / "out")
+    raw = results.sensor("env", raw=True).values
+    t, values, _ = results.sensor("env")
+    assert set(values[:, 1]) <= {0.0, 1.0} and set(values[:, 2]) <= {0.0, 0.5, 1.0}
+    assert len(set(raw[:, 1])) == 2  # the wave has run along both elements
+    assert values[:, 0] == pytest.approx(0.5 * (raw[1:, 0] + raw[:-1, 0]))
+    with open(next((tmp_path / "out").glob("sensors-*.csv")), newline="") as stream:
+        rows = list(csv.reader(stream))
+    assert {row[rows[0].index("env env.max element [-]")] for row in rows[2:-1]} <= {"0.0", "1.0"}
+    found = results.report.sensors[0].columns["env.max"]
+    assert found.max == values[:, 0].max() and found.time_of_max == t[values[:, 0].argmax()]
+    assert found.place_of_max["element"] == 0.0 and found.place_of_max["at"] == 0.0
+
+
 def test_a_truss_has_its_force_over_its_area():
     m = Model(2)
     m.material("steel", E, NU, density=1.0)
