@@ -230,7 +230,7 @@ class CrossSection(Declaration):
 
     def build(self, building: Building) -> None:
         building.new_name("Section", self.name, building.sections)
-        if self.shape in COMPUTED_SHAPES:
+        if isinstance(self.shape, str) and self.shape in COMPUTED_SHAPES:
             known: dict[str, Any] = {**building.materials, **building.solid_materials}
             owner = Owner("Section", self.name)
             computed = read_computed(
