@@ -174,10 +174,12 @@ def test_moments_between_the_ends_are_parabolas_under_a_line_load():
     m.line_load("q", "b", (0.0, -5000.0))
     m.sensor("bottom", "stress", on="b", along=0.5, fibre="bottom")
     m.sensor("extremes", "stress envelope", on="b", stations=5)
+    m.sensor("chosen", "stress envelope", on="b", stations=3, fibres=["bottom", [0.0, 0.0]])
     m.linear_static_step()
     found = solve(m)
     bottom = 5000.0 * LENGTH**2 / 8.0 / (0.05 * 0.1**2 / 6.0)
     assert found.sensor("bottom").values[-1, 0] == pytest.approx(bottom)
+    assert found.sensor("chosen").values[-1, 0] == pytest.approx(bottom)
     high, e, at, y, _, low, *_, y_low, _ = found.sensor("extremes").values[-1]
     assert (high, e, at, y) == pytest.approx((bottom, 0.0, 0.5, -0.05))
     assert (low, y_low) == pytest.approx((-bottom, 0.05))
@@ -256,10 +258,12 @@ def test_a_truss_has_its_force_over_its_area():
     m.force("pull", "l:end", (500.0, 0.0))
     m.sensor("s", "stress", on="t", element=1)
     m.sensor("e", "stress envelope", on="t")
+    m.sensor("two", "stress envelope", on="t", fibres=[[0.0, 0.0], [0.001, 0.0]])
     m.linear_static_step()
     found = solve(m)
     assert found.sensor("s").values[-1, 0] == pytest.approx(500.0 / 2e-4)
     assert found.sensor("e").values[-1, 0] == pytest.approx(500.0 / 2e-4)
+    assert found.sensor("two").values[-1, :2] == pytest.approx([500.0 / 2e-4, 0.0])
 
 
 def test_sums_of_two_linear_steps_are_not_sums_of_mises_stresses():
