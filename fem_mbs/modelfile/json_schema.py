@@ -39,6 +39,9 @@ _KINDS: dict[K.Kind, dict[str, Any]] = {
     K.RATIOS: {"anyOf": [{"type": "number"}, _NUMBERS]},
     K.PLACES: {"anyOf": [{"type": "string"}, _TEXTS]},
     K.WORDS: {"anyOf": [{"type": "string"}, _TEXTS]},
+    K.SECTION_TABLE: {"type": "object"},
+    K.SECTION_TABLES: {"type": "array", "items": {"type": "object"}},
+    K.NUMBERS_OR_TEXT: {"anyOf": [{"type": "string"}, _NUMBERS]},
     K.FUNCTION: {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "object"}]},
 }
 
