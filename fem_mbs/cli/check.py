@@ -207,11 +207,17 @@ def _section_numbers(model: Any, material: str | None, sections: list[str], kind
         ends = [section.properties(material_data) for section in found]
         for i, name, unit in ((0, "EA", "N"), (3, "GJ", "N m^2"), (4, "EIy", "N m^2"), (5, "EIz", "N m^2")):
             yield f"{name} = {' - '.join(f'{end.stiffness[i, i]:.4g}' for end in ends)} {unit}"
+        for section in (s for s in found if s.computed is not None):
+            s = section.computed.solved(material_data)
+            places = (", ".join(f"{v:.4g}" for v in place) for place in (s.centroid, s.shear_centre))
+            yield "{}: centroid [{}], shear centre [{}] m, torsion about it {:.4g} N m^2".format(
+                section.name, *places, 1.0 / s.flexibility[3, 3]
+            )
         line = SectionLine(found[0], found[-1], material_data)
         density = np.mean(line.at((np.arange(200) + 0.5) / 200).rhoA)
         yield f"mass {density * length:.4g} kg"
         return
-    values = found[0].stiffness(material_data)
+    values = found[0].stiffness(material_data, "truss" if kind == "truss" else None)
     yield f"EA = {values.EA:.4g} N"
     if kind == "beam":
         yield f"EI = {values.EIz:.4g} N m^2"

@@ -315,7 +315,8 @@ def _sensors(results: Results, sensors: list[dict[str, Any]]) -> Table:
     rows = []
     for sensor in sensors:
         _, values, columns = results.sensor(sensor["name"])
-        for column, unit, series in zip(columns, sensor_units(sensor, len(columns)), values.T, strict=True):
+        own = zip(columns, sensor_units(sensor, len(columns)), values.T, strict=True)
+        for column, unit, series in (item for k, item in enumerate(own) if k not in sensor.get("places", [])):
             shown = results.units.of(unit)
             good = shown(series[np.isfinite(series)])
             numbers = (good[0], good.min(), good.max(), good[-1]) if good.size else ()

@@ -221,16 +221,16 @@ class CrossSection(Declaration):
         NUMBER, "space: angle of the shape's axes about the beam's line", None, shows="0", kw_only=True, unit="deg"
     )
 
-    file: str | None = key(
+    file: Any = key(
         FILE,
-        'of shape "mesh": plane cells, whose x is z of the section and whose y is y; of other shapes, in space: a table '
-        "(CSV) of sections along the beams instead of dimensions, a column for each dimension of the shape, centroid_y, "
-        "centroid_z ...; from the start of the line to its end, linear between rows",
+        'of shape "mesh": plane cells, whose x is z of the section and whose y is y; of other shapes, in space: a '
+        "table (CSV) of sections along the beams instead of dimensions, a column for each dimension of the shape, "
+        "centroid_y, centroid_z ...; from the start of the line to its end, linear between rows",
         None,
         kw_only=True,
     )
-    position: str = key(TEXT, "of a table: column of the places along the line, in any unit", "position", kw_only=True)
-    scale: float | None = key(NUMBER, "of a mesh file: factor on the coordinates", None, shows="1", kw_only=True)
+    position: Any = key(TEXT, "of a table: column of the places along the line, in any unit", "position", kw_only=True)
+    scale: Any = key(NUMBER, "of a mesh file: factor on the coordinates", None, shows="1", kw_only=True)
     regions: Any = key(
         SECTION_TABLE, "of a mesh file: {set of cells = material}; other cells take the beam's material", None,
         shows="none", kw_only=True,
@@ -238,7 +238,8 @@ class CrossSection(Declaration):
     patches: Any = key(
         SECTION_TABLES,
         "of a mesh: four-sided parts, each {corners = [[y, z], ... 4 around it], n = [cells along the first and second "
-        "side], material = a name or that of the beam}; sides that touch are divided alike",
+        "side], material = a name or that of the beam, angle = of its first axis against the beam, in the plane of the "
+        "second side}; sides that touch are divided alike",
         None,
         kw_only=True,
     )
@@ -268,10 +269,10 @@ class CrossSection(Declaration):
         building.new_name("Section", self.name, ChainMap(building.sections, building.section_tables))
         owner = Owner("Section", self.name)
         given = self.given("name", "shape")
-        if self.shape in COMPUTED_SHAPES:
-            known = ChainMap(building.materials, building.solid_materials)
+        if isinstance(self.shape, str) and self.shape in COMPUTED_SHAPES:
+            known: dict[str, Any] = {**building.materials, **building.solid_materials}
             computed = read_computed(
-                self.name, self.shape, given, lambda name: building.find("material", name, dict(known), owner)
+                self.name, self.shape, given, lambda name: building.find("material", name, known, owner)
             )
             building.sections[self.name] = computed_section(self.name, self.shape, computed)
             return

@@ -41,6 +41,9 @@ _KINDS: dict[K.Kind, dict[str, Any]] = {
     K.RATIOS: {"anyOf": [_NUMBER, _NUMBERS]},
     K.PLACES: {"anyOf": [{"type": "string"}, _TEXTS]},
     K.WORDS: {"anyOf": [{"type": "string"}, _TEXTS]},
+    K.SECTION_TABLE: {"type": "object"},
+    K.SECTION_TABLES: {"type": "array", "items": {"type": "object"}},
+    K.NUMBERS_OR_TEXT: {"anyOf": [{"type": "string"}, _NUMBERS]},
     K.FUNCTION: {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "object"}]},
 }
 
@@ -56,8 +59,8 @@ def model_schema() -> dict[str, Any]:
 def _table(table: Table) -> dict[str, Any]:
     entry = _object(table.declaration)
     if table.single:
+        single = table.declaration.keys()[table.single].kind
         alone = _KINDS[single] if isinstance(single, K.Kind) else _object(single)
-        alone = _KINDS[single] if isinstance(kind, K.Kind) else _object(kind)
         entry = alone if "anyOf" in alone else {"anyOf": [alone, entry]}
     if table.name == "step":  # the options depend on the type
         entry["properties"]["type"]["enum"] = list(step_kinds())

@@ -160,8 +160,10 @@ def read_computed(name: str, shape: str, given: Mapping[str, Any], find: Find) -
             )  # fmt: skip
     else:
         origin = tuple(_numbers(origin, 2, owner, "origin"))
-    source = {"mesh": _read_mesh, "thin_walled": _read_walls, "laminated_tube": _read_tube}[shape](given, find, owner)
-    return ComputedSection(owner, source, origin, rotate)
+    readers: dict[str, Callable[..., MeshedSection | ThinWalls]] = {
+        "mesh": _read_mesh, "thin_walled": _read_walls, "laminated_tube": _read_tube,
+    }  # fmt: skip
+    return ComputedSection(owner, readers[shape](given, find, owner), origin, rotate)
 
 
 def _numbers(value: Any, count: int, owner: Owner, key: str) -> list[float]:
@@ -201,7 +203,8 @@ def _read_mesh(given: Mapping[str, Any], find: Find, owner: Owner) -> MeshedSect
     for key in ("scale", "regions"):
         if key in given:
             raise ModelError(f"{key} belongs to a file; patches have none", owner=owner, key=key)
-    patches, known = _tables(given["patches"], ("corners", "n"), ("material",), owner, "patches"), {}
+    known: dict[str, tuple[int, Any]] = {}
+    patches = _tables(given["patches"], ("corners", "n"), ("material", "angle"), owner, "patches")
     for patch in patches:
         corners = patch["corners"]
         if not isinstance(corners, (list, tuple)) or len(corners) != 4:
@@ -212,6 +215,10 @@ def _read_mesh(given: Mapping[str, Any], find: Find, owner: Owner) -> MeshedSect
         n = patch["n"]
         if not isinstance(n, (list, tuple)) or len(n) != 2 or not all(type(k) is int and 1 <= k <= 1000 for k in n):
             raise ModelError(f"n = {shown(n)} must be two whole numbers from 1", owner=owner, key="n", value=n)
+        if patch.get("angle") is not None:
+            patch["angle"] = finite_number(patch["angle"], owner, "angle")
+            if patch["corners"][1] == patch["corners"][2]:
+                raise ModelError("a patch with an angle needs a second side", owner=owner, key="corners")
         patch["material"] = _number_of(patch.get("material"), known, find)
     return mesh_of_patches(patches, [found for _, found in known.values()], owner)
 

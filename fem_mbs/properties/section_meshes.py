@@ -116,7 +116,7 @@ def meshed_section(mesh: Mesh, regions: Mapping[str, Any], owner: Owner, scale: 
     if np.ptp(z[used]) > 1e-9 * max(np.ptp(x[used]), np.ptp(y[used])):
         raise ModelError("the mesh of a section must lie in its x-y plane", owner=owner, key="file")
     which = {k: np.full(len(b.cells), -1) for k, b in blocks}
-    known = []
+    known: list[Any] = []
     for name, material in regions.items():
         if name not in mesh.cell_sets:
             there = ", ".join(mesh.cell_sets) or "none"
@@ -138,11 +138,13 @@ def mesh_of_patches(patches: Sequence[Mapping[str, Any]], known: list[Any], owne
 
     Args:
         patches: each with "corners", four [y, z] around it, "n" = [cells along its first and second side], and a number
-            "material" of ``known``, -1: the beam's.  Sides that patches share have the same number of cells.
+            "material" of ``known``, -1: the beam's.  Sides that patches share have the same number of cells.  "angle"
+            [deg], None for none: the first material axis lies in the plane of x and the second side, at this angle to
+            x.
     """
     from fem_mbs.elements.solids.shapes import shape_functions
 
-    points, nodes, which = [], [], []
+    points, nodes, which, axes = [], [], [], []
     count = 0
     for patch in patches:
         a, b = patch["n"]
@@ -154,9 +156,23 @@ def mesh_of_patches(patches: Sequence[Mapping[str, Any]], known: list[Any], owne
         places = ((0, 0), (2, 0), (2, 2), (0, 2), (1, 0), (2, 1), (1, 2), (0, 1))
         nodes.append(np.column_stack([at[r + p, s + q] for p, q in places]))
         which.append(np.full(a * b, patch["material"]))
+        axes.append(np.broadcast_to(_ply_axes(patch), (a * b, 3, 3)))
         count += len(i)
     merged, cells = _merged(np.concatenate(points), np.concatenate(nodes))
-    return _checked(merged, [("quad8", cells)], [np.concatenate(which)], known, None, owner)
+    turns = None if all(p.get("angle") is None for p in patches) else [np.concatenate(axes)]
+    return _checked(merged, [("quad8", cells)], [np.concatenate(which)], known, turns, owner)
+
+
+def _ply_axes(patch: Mapping[str, Any]) -> np.ndarray:
+    """Return the material axes (3, 3) of a patch in its columns: those of x, y and z where it has no angle."""
+    if patch.get("angle") is None:
+        return np.eye(3)
+    side = np.array(patch["corners"][2]) - np.array(patch["corners"][1])
+    along = np.append(0.0, side / np.linalg.norm(side))
+    c, s = math.cos(math.radians(patch["angle"])), math.sin(math.radians(patch["angle"]))
+    first = np.array([c, 0.0, 0.0]) + s * along
+    second = np.array([-s, 0.0, 0.0]) + c * along
+    return np.column_stack((first, second, np.cross(first, second)))
 
 
 def mesh_of_tube(inner: float, plies: Sequence[Ply], owner: Owner) -> MeshedSection:

@@ -14,7 +14,7 @@ E = int B^T Q B, C = int B^T Q S, R = int B^T Q S Z, L = int S^T Q S Z, A = int 
 
 The energy of the six solutions is the flexibility of the section.  It holds St. Venant's torsion constant, the shear
 centre and the shear stiffness with the effect of Poisson's ratio.  The shear coefficient is that of the energy (Renton
-1991; Pilkey 2002, section 6.3), not Cowper's.
+1991; Pilkey 2002, chapter 6), not Cowper's.
 """
 
 from __future__ import annotations

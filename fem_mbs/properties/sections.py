@@ -374,6 +374,11 @@ def make_section(name: str, shape: str, **dimensions: Any) -> Section:
     Raises ModelError, naming section, key, value and remedy.
     """
     thing = Owner("Section", name)
+    if isinstance(shape, str) and shape in COMPUTED_SHAPES:
+        raise ModelError(
+            f'shape "{shape}" has no dimensions, its constants are computed', owner=thing,
+            remedy="read it by fem_mbs.properties.computed_sections.read_computed.",
+        )  # fmt: skip
     if not isinstance(shape, str) or shape not in SHAPES:
         every = (*SHAPES, *COMPUTED_SHAPES)
         raise ModelError(

@@ -11,7 +11,7 @@ shear force Vy they are
     laplace psi = -2 y,  d psi/dn = n . d on the boundary
 
 (Timoshenko & Goodier, Theory of Elasticity, 3rd ed., articles 120 to 123; Pilkey, Analysis and Design of Elastic
-Beams, 2002, eq. 6.17).  I and box have those of thin walls: Bredt's shear flow, T t/J in open walls, and V Q/(I b).
+Beams, 2002, chapter 6).  I and box have those of thin walls: Bredt's shear flow, T t/J in open walls, and V Q/(I b).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Sections of thin straight walls, open, closed or with several cells, given by their middle lines.
 
 Torsion and shear are problems along the middle line: the warping w(s) with the shear flow q = G t (w' + r kappa), r the
-distance of the wall's line from the point about which the section turns (Vlasov; Megson, Aircraft structures, chapters
-17 to 20).  Elements with cubic polynomials are exact for straight walls.  Flows in closed cells need no cuts: that w
-has one value at a joint is Bredt's condition.  Open walls add sum G s t^3/3 to the torsional stiffness.
+distance of the wall's line from the point about which the section turns (Vlasov; Megson, Aircraft structures).
+Elements with cubic polynomials are exact for straight walls.  Flows in closed cells need no cuts: that w has one value
+at a joint is Bredt's condition.  Open walls add sum G s t^3/3 to the torsional stiffness.
 """
 
 from __future__ import annotations
@@ -97,6 +97,7 @@ class SolvedWalls:
         self.second = np.einsum("ng,ngi,ngj->ij", mass, arm, arm) + np.einsum("ng,nij->ij", mass, across)
         z = np.stack((np.ones_like(r[..., 0]), r[..., 1], -r[..., 0]), axis=-1)  # strains of e, ky, kz
         self.axial = np.einsum("ng,n,ngi,ngj->ij", w, self.E, z, z)
+        self.line = self.axial.copy()  # of the middle lines alone, with which flows are in balance
         bend = np.einsum("ng,n,nij->ij", w, self.E, across)
         self.axial[1, 1] += bend[1, 1]
         self.axial[2, 2] += bend[0, 0]
@@ -119,10 +120,10 @@ class SolvedWalls:
         own = np.einsum("n,g,gi,gj->nij", gt / self.length, _WEIGHT, dN, dN)
         np.add.at(K, (dof[:, :, None], dof[:, None, :]), own)
         # rates of the axial stress by Vy and Vz: Mz' = -Vy, My' = Vz
-        F = np.linalg.inv(self.axial)
+        F, line = np.linalg.inv(self.axial), np.linalg.inv(self.line)
         growth = np.array([[0.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
         z = np.stack((np.ones_like(self.at[..., 0]), self.at[..., 1], -self.at[..., 0]), axis=-1)
-        rate = np.einsum("n,ngi,ij->ngj", self.E, z, F @ growth)
+        rate = np.einsum("n,ngi,ij->ngj", self.E, z, line @ growth)
         right = np.zeros((total, 3))
         for column in range(2):
             np.add.at(right[:, column], dof, np.einsum("ng,ng,gi->ni", self.weight, rate[..., column], N))
@@ -145,7 +146,6 @@ class SolvedWalls:
         self.flow[..., :2] = flow[..., :2] - flow[..., 2:] * (torque / self.twisting)
         self.flow[..., 2] = flow[..., 2] / self.twisting
         self.twist = np.append(-torque, 1.0) / self.twisting  # of Vy, Vz at the line, and of T
-        self.open_twist = self.twist
         shear = np.einsum("ng,n,ngi,ngj->ij", ds, 1.0 / gt, self.flow, self.flow)
         shear += opened * np.outer(self.twist, self.twist)
         self.flexibility = np.zeros((6, 6))

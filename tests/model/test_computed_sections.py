@@ -69,7 +69,7 @@ def test_shear_coefficients_without_lateral_strain_are_those_of_engineers():
 
 
 def test_an_ellipse_and_a_triangle_have_their_torsion_constants():
-    """pi a^3 b^3/(a^2 + b^2), and sqrt(3)/80 of the side^4 (Timoshenko & Goodier, articles 106 and 107)."""
+    """pi a^3 b^3/(a^2 + b^2), and sqrt(3)/80 of the side^4 (Timoshenko & Goodier, chapter 10)."""
     a, b = 0.06, 0.03
     X, cells = grid("quad8", (10, 10), (2.0, 2.0))
     X = X - 1.0
@@ -196,6 +196,22 @@ def test_a_laminated_tube_has_the_stiffness_of_classical_lamination():
     assert plain.stresses(np.array([[0.0, 0.055]]))[0, 3, 1] == pytest.approx(exact, rel=2e-3)
 
 
+@pytest.mark.parametrize("angle", [0.0, 30.0, 90.0])
+def test_a_ply_at_an_angle_has_its_modulus_and_its_coupling(angle):
+    """Off-axis compliances of a strip: S11, and S16 of the shear strain by a pull (Jones 1999, section 2.6)."""
+    from fem_mbs.properties.solids import SolidMaterial
+
+    E1, E2, nu12, G12 = 140e9, 10e9, 0.3, 5e9
+    carbon = SolidMaterial("carbon", orthotropic((E1, E2, E2), (nu12, nu12, 0.4), (G12, G12, 3.5e9)), 1600.0)
+    strip = rectangle(-0.001, 0.001, -0.02, 0.02, (2, 12), material="carbon", angle=angle)
+    s = read_computed("s", "mesh", {"patches": [strip]}, lambda name: carbon).solved(None)
+    c, n = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    S11 = c**4 / E1 + n**4 / E2 + (1 / G12 - 2 * nu12 / E1) * c * c * n * n
+    S16 = (2 / E1 + 2 * nu12 / E1 - 1 / G12) * c**3 * n - (2 / E2 + 2 * nu12 / E1 - 1 / G12) * c * n**3
+    assert s.flexibility[0, 0] * s.area == pytest.approx(S11, rel=1e-6)
+    assert s.flexibility[2, 0] * s.area == pytest.approx(S16, rel=1e-6, abs=1e-9 * S11)
+
+
 MODEL = """
 dimension = 3
 [material.steel]
@@ -274,6 +290,16 @@ def test_the_origin_moves_the_section():
     quarter = rectangle(0.0, 0.02, 0.0, 0.05, (2, 4))
     s = patches(quarter, origin="centroid").solved(STEEL)
     assert s.centroid == pytest.approx([0.0, 0.0], abs=1e-9)
+    # the 6x6 matrix of a section that is moved is that of the section, turned to the other point
+    line = [{"points": [[0.1, 0.1], [0.1, 0.0], [-0.1, 0.0], [-0.1, 0.06]], "thickness": 0.004}]
+    here, there = (
+        read_computed("s", "thin_walled", {"walls": line, "origin": origin}, str).solved(STEEL)
+        for origin in ([0.0, 0.0], [0.02, -0.05])
+    )
+    H = np.eye(6)  # forces at the other point: T, My, Mz of forces at -(0.02, -0.05)
+    H[3, 1], H[3, 2], H[4, 0], H[5, 0] = -0.05, -0.02, 0.05, 0.02
+    found = H.T @ there.flexibility @ H
+    assert found == pytest.approx(here.flexibility, rel=1e-6, abs=1e-9 * np.abs(here.flexibility).max())
     s = patches(quarter, origin=[0.01, 0.0], rotate=90.0).solved(STEEL)
     assert s.centroid == pytest.approx([-0.025, 0.0], abs=1e-9)
 

@@ -127,7 +127,7 @@ def test_thin_walls_have_the_shear_of_bredt_and_of_open_walls():
 
 
 def test_a_product_of_inertia_turns_the_axes_and_the_neutral_line():
-    """An angle section: sigma from the two coupled equations of bending in any axes (Timoshenko, Strength, art. 53)."""
+    """An angle section: sigma from the two coupled equations of bending in any axes."""
     Iy, Iz, Iyz, A = 3e-7, 5e-7, -2.4e-7, 1e-3
     section = {"shape": "general", "A": A, "Iy": Iy, "Iz": Iz, "Iyz": Iyz, "J": 1e-9, "k": math.inf}
     m = cantilever(section)
@@ -174,10 +174,12 @@ def test_moments_between_the_ends_are_parabolas_under_a_line_load():
     m.line_load("q", "b", (0.0, -5000.0))
     m.sensor("bottom", "stress", on="b", along=0.5, fibre="bottom")
     m.sensor("extremes", "stress envelope", on="b", stations=5)
+    m.sensor("chosen", "stress envelope", on="b", stations=3, fibres=["bottom", [0.0, 0.0]])
     m.linear_static_step()
     found = solve(m)
     bottom = 5000.0 * LENGTH**2 / 8.0 / (0.05 * 0.1**2 / 6.0)
     assert found.sensor("bottom").values[-1, 0] == pytest.approx(bottom)
+    assert found.sensor("chosen").values[-1, 0] == pytest.approx(bottom)
     high, e, at, y, _, low, *_, y_low, _ = found.sensor("extremes").values[-1]
     assert (high, e, at, y) == pytest.approx((bottom, 0.0, 0.5, -0.05))
     assert (low, y_low) == pytest.approx((-bottom, 0.05))
@@ -215,6 +217,36 @@ def test_the_envelope_finds_place_and_time(tmp_path):
     assert header["env"]["places"] == [1, 2, 3, 4, 6, 7, 8, 9] and header["mises"]["places"] == [1, 2, 3, 4]
 
 
+def test_places_are_no_means_of_two_time_steps(tmp_path):
+    """Values of the middle of steps are averaged, the element and the station of an extreme are those of one row."""
+    import csv
+
+    from fem_mbs import run
+
+    m = Model(3)
+    m.material("steel", E, NU, density=7800.0)
+    m.section("s", "circle", diameter=0.05)
+    m.line("l", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 2)
+    m.beams("b", "l", "s", "steel")
+    m.fix("l:start")
+    m.force("push", "l:end", (0.0, 100.0, 0.0))
+    m.sensor("env", "stress envelope", on="b")
+    m.sensor("top", "stress", on="b", at=0.0, fibre="top", component="von Mises")
+    m.transient_step(0.01, 0.001)
+    results = run(m, tmp_path / "out")
+    raw = results.sensor("env", raw=True).values
+    t, values, _ = results.sensor("env")
+    assert set(values[:, 1]) <= {0.0, 1.0} and set(values[:, 2]) <= {0.0, 0.5, 1.0}
+    assert len(set(raw[:, 1])) == 2  # the wave has run along both elements
+    assert values[:, 0] == pytest.approx(0.5 * (raw[1:, 0] + raw[:-1, 0]))
+    with open(next((tmp_path / "out").glob("sensors-*.csv")), newline="") as stream:
+        rows = list(csv.reader(stream))
+    assert {row[rows[0].index("env env.max element [-]")] for row in rows[2:-1]} <= {"0.0", "1.0"}
+    found = results.report.sensors[0].columns["env.max"]
+    assert found.max == values[:, 0].max() and found.time_of_max == t[values[:, 0].argmax()]
+    assert found.place_of_max["element"] == 0.0 and found.place_of_max["at"] == 0.0
+
+
 def test_a_truss_has_its_force_over_its_area():
     m = Model(2)
     m.material("steel", E, NU, density=1.0)
@@ -226,10 +258,12 @@ def test_a_truss_has_its_force_over_its_area():
     m.force("pull", "l:end", (500.0, 0.0))
     m.sensor("s", "stress", on="t", element=1)
     m.sensor("e", "stress envelope", on="t")
+    m.sensor("two", "stress envelope", on="t", fibres=[[0.0, 0.0], [0.001, 0.0]])
     m.linear_static_step()
     found = solve(m)
     assert found.sensor("s").values[-1, 0] == pytest.approx(500.0 / 2e-4)
     assert found.sensor("e").values[-1, 0] == pytest.approx(500.0 / 2e-4)
+    assert found.sensor("two").values[-1, :2] == pytest.approx([500.0 / 2e-4, 0.0])
 
 
 def test_sums_of_two_linear_steps_are_not_sums_of_mises_stresses():

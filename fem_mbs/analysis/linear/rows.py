@@ -63,7 +63,9 @@ class LinearRows:
         origin = None
         if increments:  # nonlinear sensors see the change from a model at rest in its first place
             start = self.context.system.initial_state()
-            nothing = {key: np.zeros_like(here[key]) for key in ("V", "out", "reaction") if key in here}
+            nothing: dict[str, np.ndarray] = {
+                key: np.zeros_like(here[key]) for key in ("V", "out", "reaction") if key in here
+            }
             origin = self.record({**here, **nothing, "Q": start.Q[0], "D": start.D[0]})[0]
         return LinearSensors(self.context.compiled, self.record(here)[0], base, increments, origin)
 

@@ -1,7 +1,7 @@
 """Modes of a rotor whose coefficients are periodic in every frame: blades on supports that differ in two directions.
 
 With the angle psi = Omega t of the rotor, motions are u = exp(p t) (z_0 + sum sqrt(2) (a_k cos k psi + b_k sin k psi)),
-the matrices Fourier series in psi (Hill's method; Nayfeh & Mook, Nonlinear Oscillations, 1979, section 5.3).  For three
+the matrices Fourier series in psi (Hill's method; Nayfeh & Mook, Nonlinear Oscillations, 1979, chapter 5).  For three
 or more equal blades the solutions end after few harmonics, those of multi-blade coordinates (Coleman & Feingold 1958,
 NACA report 1351), and Hill's equations have them exactly; of two blades, or unequal ones, they converge with the number
 of harmonics.
@@ -133,12 +133,12 @@ class Hill:
 def _shares(lin: Linearisation, waves: np.ndarray) -> np.ndarray:
     """Return squared sizes (2 H + 1, k) of the harmonics, by the masses: of what does not turn, or, where that hardly
     moves, of the rotor seen from itself."""
-    system, dofs = lin.system, lin.dofs
-    n = system.nodes.x.shape[0]
-    turning = np.zeros(system.n_dof, bool)
-    for node in np.flatnonzero(lin.steady.nodes):
-        turning[system.offset[node] : system.offset[node + 1] if node + 1 < n else lin.first] = True
-    turning = turning[dofs]
+    system, dofs, dim = lin.system, lin.dofs, lin.system.dimension
+    nodes = np.flatnonzero(lin.steady.nodes)
+    turns = nodes[system.nodes.rotational[nodes]]
+    own_dofs = (system.offset[nodes][:, None] + np.arange(dim)).ravel()
+    rotations = (system.offset[turns][:, None] + dim + np.arange(1 if dim == 2 else 3)).ravel()
+    turning = np.isin(dofs, np.concatenate((own_dofs, rotations)))
     mass = np.abs(lin.whole()[0].diagonal())[dofs]
     scale = np.sqrt(np.where(mass > 0.0, mass, 0.0))[None, :, None]
     sizes = np.abs(scale * waves) ** 2

@@ -214,7 +214,8 @@ class HarmonicResponse(StepKind):
     notes = """\
 Small steady vibrations about what the steps before have left: with a static step before, or `preload`, under its loads
 and with its geometric stiffness; the loads of the step shake in addition. `response-<number>-<step>.csv` has amplitudes
-and phases [degrees] of all sensors but works and energies; `peaks` of the summary where they are largest."""
+and phases [degrees] of all sensors but those that are not linear (works, energies, von Mises stresses, envelopes);
+`peaks` of the summary where they are largest."""
     linear = stands = True
     shapes = "vibration"
     tables = ("fem_mbs.cli.report_stability:harmonic_tables",)

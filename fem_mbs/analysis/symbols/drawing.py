@@ -41,10 +41,21 @@ def _told(name: str, value: Any, unit: str) -> str:
         return f"{name.replace('_', ' ')} = {value}" if len(value) < 60 else ""
     if isinstance(value, Mapping):
         return f"{name.replace('_', ' ')}: {value.get('kind', 'table')}"
-    if isinstance(value, (list, tuple, np.ndarray)) and np.size(value) <= 6:
-        items = [v if isinstance(v, str) else f"{v:g}" for v in np.ravel(np.asarray(value, object))]
-        return f"{name.replace('_', ' ')} = [{', '.join(items)}]{unit}"
+    if isinstance(value, (list, tuple, np.ndarray)):
+        items = _items(value)
+        if len(items) <= 6 and all(isinstance(v, (str, int, float)) for v in items):
+            texts = [v if isinstance(v, str) else f"{v:g}" for v in items]
+            return f"{name.replace('_', ' ')} = [{', '.join(texts)}]{unit}"
     return ""
+
+
+def _items(value: Any) -> list[Any]:
+    """Return the items of a list and of the lists in it, whatever their lengths."""
+    if isinstance(value, np.ndarray):
+        return value.ravel().tolist()
+    if isinstance(value, (list, tuple)):
+        return [item for part in value for item in _items(part)]
+    return [value]
 
 
 class Drawing:
