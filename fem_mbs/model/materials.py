@@ -213,17 +213,17 @@ class CrossSection(Declaration):
         NUMBER, "space: angle of the shape's axes about the beam's line", None, shows="0", kw_only=True, unit="deg"
     )
 
-    file: str | None = key(
+    file: Any = key(
         FILE,
         "space: a table (CSV) of sections along the beams instead of dimensions: a column for each dimension of the "
         "shape, centroid_y, centroid_z ...; from the start of the line to its end, linear between rows",
         None,
         kw_only=True,
     )
-    position: str = key(TEXT, "of a file: column of the places along the line, in any unit", "position", kw_only=True)
+    position: Any = key(TEXT, "of a file: column of the places along the line, in any unit", "position", kw_only=True)
 
     def build(self, building: Building) -> None:
-        building.new_name("Section", self.name, ChainMap(building.sections, building.section_tables))  # type: ignore[arg-type]
+        building.new_name("Section", self.name, ChainMap(building.sections, building.section_tables))
         if self.file is not None:
             owner = Owner("Section", self.name)
             both = [*self.given("name", "shape", "file", "position")]

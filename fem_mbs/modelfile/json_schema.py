@@ -56,8 +56,8 @@ def model_schema() -> dict[str, Any]:
 def _table(table: Table) -> dict[str, Any]:
     entry = _object(table.declaration)
     if table.single:
-        kind = table.declaration.keys()[table.single].kind
-        alone = _KINDS[kind] if isinstance(kind, K.Kind) else _object(kind)
+        single = table.declaration.keys()[table.single].kind
+        alone = _KINDS[single] if isinstance(single, K.Kind) else _object(single)
         entry = alone if "anyOf" in alone else {"anyOf": [alone, entry]}
     if table.name == "step":  # the options depend on the type
         entry["properties"]["type"]["enum"] = list(step_kinds())
