@@ -448,7 +448,7 @@ def _nested(value: Any) -> Any:
     return value
 
 
-def _words(value: Any) -> dict[str, str]:
+def _table_of_names(value: Any) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(item, str) for item in value.values()):
         raise ValueError("must be a table of names")
     return value
@@ -470,7 +470,7 @@ STIFFNESS = Kind("list of numbers or of lists", _stiffness, of_texts.numbers)
 COMPONENT = Kind("text or direction", lambda v: _vector(v) if isinstance(v, list) else _text(v), of_texts.mixed)
 MATERIAL_AXES = Kind("3x3 list of numbers, or table", _material_axes, of_texts.tables())
 TERMS = Kind("list of tables", _terms, of_texts.tables(names=("on", "component")))
-SECTION_TABLE = Kind("table of names", _words)
+SECTION_TABLE = Kind("table of names", _table_of_names)
 SECTION_TABLES = Kind("list of tables", _list_of_tables, of_texts.tables(names=("material",)))
 NUMBERS_OR_TEXT = Kind(
     "text or list of numbers", lambda v: _text(v) if isinstance(v, str) else _numbers(v, "a list"), of_texts.mixed

@@ -40,6 +40,17 @@ class StationLine:
     parts: tuple[SectionLine, ...]
     prismatic: bool = False
 
+    @property
+    def material(self) -> Material | None:
+        """Return the material of all sections."""
+        return self.parts[0].material
+
+    def part(self, s: float) -> tuple[SectionLine, float]:
+        """Return the member between two stations at s in 0..1, and the place in it from 0 to 1."""
+        k = int(np.clip(np.searchsorted(self.positions, s, side="right") - 1, 0, len(self.parts) - 1))
+        a, b = self.positions[k : k + 2]
+        return self.parts[k], float((s - a) / (b - a))
+
     def at(self, s: ArrayLike) -> SectionProperties:
         """Return properties at s (...) in 0..1 along the member."""
         s = np.asarray(s, float)

@@ -20,6 +20,7 @@ from fem_mbs.properties.beams import SectionLine
 from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import Section, to_principal
 from fem_mbs.properties.shapes import SHAPES
+from fem_mbs.properties.stations import StationLine
 
 __all__ = [
     "COMPONENTS", "FORCES", "LineGroup", "component", "end_forces", "find_fibre", "outline", "stress_matrix",
@@ -60,7 +61,7 @@ class LineGroup:
     """
 
     name: str
-    line: SectionLine
+    line: SectionLine | StationLine
     start: np.ndarray
     end: np.ndarray
     length: np.ndarray
@@ -72,10 +73,11 @@ class LineGroup:
         Raises:
             ModelError: between two sections of different shapes there is none with fibres.
         """
-        line = self.line
+        line, s = self.line, float(self.start[element] + at * (self.end[element] - self.start[element]))
+        if isinstance(line, StationLine):
+            line, s = line.part(s)
         if line.prismatic:
             return line.first
-        s = float(self.start[element] + at * (self.end[element] - self.start[element]))
         if s in (0.0, 1.0):
             return line.last if s else line.first
         if (

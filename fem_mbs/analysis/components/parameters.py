@@ -142,6 +142,12 @@ def read_parameter(model: Model, text: str) -> ModelParameter:
         having = [g for g in groups if _planes(model, g)]
     else:
         having = [g for g in groups if any(_own_keys(s, kind) for s in _sections(model, g))]
+        tables = [n for g in groups for n in group_call(model, g).get("sections", ()) if n not in model.sections]
+        if having and tables:
+            raise ModelError(
+                f'section "{tables[0]}" of the same component is a table, whose dimensions do not change', owner=owner,
+                remedy="name a group without it",
+            )  # fmt: skip
     if not having:
         known = sorted({k for g in groups for k in _kinds(model, g)})
         raise ModelError(

@@ -80,8 +80,8 @@ def shell_nodes(conv: Conversion, card: Card) -> np.ndarray:
     """
     points = _points(card)
     if None in points:
-        points = [*blanks_filled(conv, card, points, _edges(card))]
-    return conv.grids.indices(points, card.where)
+        return conv.grids.indices(blanks_filled(conv, card, points, _edges(card)), card.where)
+    return conv.grids.indices([point for point in points if point is not None], card.where)
 
 
 def make_shells(conv: Conversion) -> None:
