@@ -79,9 +79,8 @@ def shell_nodes(conv: Conversion, card: Card) -> np.ndarray:
         ModelError: grid points that are not there.
     """
     points = _points(card)
-    if None in points:
-        points = [*blanks_filled(conv, card, points, _edges(card))]
-    return conv.grids.indices(points, card.where)
+    edges = _edges(card) if None in points else []
+    return conv.grids.indices(blanks_filled(conv, card, points, edges), card.where)
 
 
 def make_shells(conv: Conversion) -> None:
