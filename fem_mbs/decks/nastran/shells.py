@@ -79,9 +79,8 @@ def shell_nodes(conv: Conversion, card: Card) -> np.ndarray:
         ModelError: grid points that are not there.
     """
     points = _points(card)
-    if None in points:
-        return conv.grids.indices(blanks_filled(conv, card, points, _edges(card)), card.where)
-    return conv.grids.indices([point for point in points if point is not None], card.where)
+    edges = _edges(card) if None in points else []
+    return conv.grids.indices(blanks_filled(conv, card, points, edges), card.where)
 
 
 def make_shells(conv: Conversion) -> None:
