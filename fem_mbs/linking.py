@@ -149,14 +149,16 @@ _PASSED_ON = ("getattr", "cast", "build_tuple", "exhaust_iter", "getiter", "iter
 def _has_memory(kind: types.Type) -> bool:
     """Return whether values of a type can own memory."""
     if isinstance(kind, types.BaseTuple):
-        return any(_has_memory(part) for part in kind.types)
+        members: Any = kind  # numba's types know no entries
+        return any(_has_memory(part) for part in members)
     return not isinstance(kind, _WITHOUT_MEMORY)
 
 
 def _is_view(kind: types.Type) -> bool:
     """Return whether an index of a type takes a view of an array, or an entry, and copies nothing."""
     if isinstance(kind, types.BaseTuple):
-        return all(_is_view(part) for part in kind.types)
+        members: Any = kind
+        return all(_is_view(part) for part in members)
     return isinstance(kind, (types.Integer, types.SliceType, types.EllipsisType, types.NoneType))
 
 
