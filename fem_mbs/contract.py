@@ -34,19 +34,23 @@ act along the element (line loads, inertia, weight), on its node dofs, in the or
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import functools
 import hashlib
 import os
 import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numba
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from fem_mbs.linking import linked
+from fem_mbs.linking import compiled, linked, uncounted
 
 _HERE = Path(__file__).resolve().parent
 _IMPORT = re.compile(rb"^(?:from (fem_mbs[\w.]*) import (\([^)]*\)|[^\n]*)|import (fem_mbs[\w.]*))", re.MULTILINE)
@@ -119,7 +123,7 @@ def _cached(function):
     given = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _cache_directory(digest.hexdigest()[:16])
     try:
-        return njit(cache=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+        return compiled(function, cache=True, error_model="numpy")
     finally:
         numba.config.CACHE_DIR = given
 
@@ -193,6 +197,36 @@ def kernel(function):
     return _cached(function)
 
 
+_PLAIN: contextvars.ContextVar[bool] = contextvars.ContextVar("plain kernels", default=False)
+#: Entries of element matrices up to which `plain` runs a kernel as Python: about two seconds.
+PLAIN_ENTRIES = 20_000
+
+
+@contextlib.contextmanager
+def plain() -> Iterator[None]:
+    """Let `runner` give Python functions: a single look at a small model is faster than the compilation of its
+    kernels."""
+    token = _PLAIN.set(True)
+    try:
+        yield
+    finally:
+        _PLAIN.reset(token)
+
+
+def is_plain() -> bool:
+    """Return whether `plain` holds."""
+    return _PLAIN.get()
+
+
+def runner(function: Any, entries: float) -> Any:
+    """Return what runs a kernel called from Python: its Python function within `plain` where the work is small.
+
+    Args:
+        entries: number of entries of the element matrices that the call is about.
+    """
+    return getattr(function, "py_func", function) if entries <= PLAIN_ENTRIES and _PLAIN.get() else function
+
+
 def inner(function):
     """Make a function callable from compiled code; called from Python it stays a Python function.
 
@@ -235,6 +269,7 @@ def call(typing_context, where, job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D
     return types.void(types.intp, *SIGNATURE.args), generate
 
 
+@uncounted
 @intrinsic
 def borrow(typing_context, value):
     """Return an array, or a named tuple of arrays, without its reference count.

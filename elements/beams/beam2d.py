@@ -37,6 +37,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     COMMIT,
     DECAY,
@@ -224,8 +225,8 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inexte
     one_state = ctl[RULE] == ONE_STATE
     first = 1 if one_state else 0
     # rows of derivatives with respect to (dx, dy) of the chord and the two rotations of the step
-    dN, ds = np.empty(4), np.empty(4)
-    dF, dm = np.empty((2, 4)), np.empty((2, 4))
+    dN, ds = scratch(4), scratch(4)
+    dF, dm = scratch(2, 4), scratch(2, 4)
     for e in range(e0, e1):
         r = e - e0
         px, py, pt, qx, qy, qt = dof[e, 0], dof[e, 1], dof[e, 2], dof[e, 3], dof[e, 4], dof[e, 5]
@@ -335,7 +336,7 @@ def force_inextensible(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, 
 def report_block(job, e0, e1, ctl, par, dof, rot, hist, Q, D, V, U, fe, ke, inextensible):
     one_state = ctl[RULE] == ONE_STATE
     first = 1 if one_state else 0
-    row = np.empty((1, 7))
+    row = scratch(1, 7)
     for e in range(e0, e1):
         r = e - e0
         length, s11, s12, second = par[e, LENGTH], par[e, S11], par[e, S12], par[e, CURVATURE]

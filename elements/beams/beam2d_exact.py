@@ -42,6 +42,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     DECAY,
     DISSIPATED,
@@ -159,8 +160,8 @@ def beam_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible
     one_state = ctl[RULE] == ONE_STATE
     first = 1 if one_state else 0
     # rows of derivatives with respect to (dx, dy) of the chord and the two rotations of the step
-    dl1, dl2, dstrain, dangle = np.empty(4), np.empty(4), np.empty(4), np.empty(4)
-    dF, dm = np.empty((2, 4)), np.empty((2, 4))
+    dl1, dl2, dstrain, dangle = scratch(4), scratch(4), scratch(4), scratch(4)
+    dF, dm = scratch(2, 4), scratch(2, 4)
     for e in range(e0, e1):
         r = e - e0
         px, py, pt, qx, qy, qt = dof[e, 0], dof[e, 1], dof[e, 2], dof[e, 3], dof[e, 4], dof[e, 5]
@@ -311,7 +312,7 @@ def report_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensib
         return
     one_state = ctl[RULE] == ONE_STATE
     first = 1 if one_state else 0
-    row = np.empty((1, 7))
+    row = scratch(1, 7)
     for e in range(e0, e1):
         r = e - e0
         length = par[e, LENGTH]

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import cleared, scratch
 from fem_mbs.contract import (
     DECAY,
     DISSIPATED,
@@ -81,8 +82,8 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensible):
     one_state = ctl[RULE] == ONE_STATE
     first = 1 if one_state else 0
     # derivatives with respect to the chord (2) and the two rotations of the step
-    d5, d6, dN, ds5, ds6 = np.zeros(4), np.zeros(4), np.empty(4), np.empty(4), np.empty(4)
-    dF, dm = np.empty((2, 4)), np.empty((2, 4))
+    d5, d6, dN, ds5, ds6 = cleared(4), cleared(4), scratch(4), scratch(4), scratch(4)
+    dF, dm = scratch(2, 4), scratch(2, 4)
     for e in range(e0, e1):
         r = e - e0
         length, second = par[e, LENGTH], par[e, CURVATURE]
@@ -193,7 +194,7 @@ def report_block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, inextensib
         return
     one_state = ctl[RULE] == ONE_STATE
     first = 1 if one_state else 0
-    s, row = np.empty((2, 3)), np.empty((1, 7))
+    s, row = scratch(2, 3), scratch(1, 7)
     for e in range(e0, e1):
         r = e - e0
         length, second, ex, ey = par[e, LENGTH], par[e, CURVATURE], par[e, EX], par[e, EY]

@@ -38,6 +38,7 @@ import math
 
 import numpy as np
 
+from fem_mbs.arrays import cleared, scratch
 from fem_mbs.contract import (
     DECAY,
     LEDGER,
@@ -203,7 +204,7 @@ def _strain_rates(V, D, dof, rot, e, a, M, B, out):
 
     M B is the gradient of the strains at state 1, and a (2, 3) holds the offset arms of the ends.
     """
-    x, b = np.empty(9), np.empty(6)
+    x, b = scratch(9), scratch(6)
     end_rates(V, D, dof, rot, e, a, x)
     for i in range(6):
         b[i] = 0.0
@@ -239,8 +240,8 @@ def _geometric(p, w, u, G, E, E1, l, K):
     E and l are means over the step, E1 the directors at its end.
     """
     f = p[0] / G
-    cp, cq, cp1, cq1 = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
-    g = np.empty(3)
+    cp, cq, cp1, cq1 = cleared(3), cleared(3), cleared(3), cleared(3)
+    g = scratch(3)
     for i in range(3):
         for j in range(3):
             K[i, j] -= f * w[i] * u[j]
@@ -411,17 +412,17 @@ def block(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, ke, natural):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
     one_state = ctl[RULE] == ONE_STATE
     fixed = dof.shape[1] - 12
-    g, c, t = 0.0, np.zeros((2, 2)), np.empty(6)
-    E, EM, l, lm = np.empty((2, 6, 3)), np.empty((6, 3)), np.empty((2, 3)), np.empty(3)
-    a, am = np.empty((2, 2, 3)), np.empty((2, 3))
-    w, u = np.empty(3), np.empty(3)
-    b, bm, es = np.empty((2, 6)), np.empty(6), np.empty((2, 6))
-    S, M, M1, C, CB = np.empty((6, 6)), np.empty((6, 6)), np.empty((6, 6)), np.empty((6, 6)), np.empty((6, 9))
-    B, B1, K, G1, Gm = np.empty((6, 9)), np.empty((6, 9)), np.empty((9, 9)), np.empty((6, 9)), np.empty((6, 9))
-    sigma, s, f9, v, unit = np.empty(6), np.empty(6), np.empty(9), np.empty(6), np.zeros(6)
-    z, W, y, x = np.empty((2, _NZ)), np.empty((2, _NW)), np.empty(_NY), np.empty(10)
-    y1, x1, p, dp, dy = np.empty(_NY), np.empty(10), np.zeros(_NZ), np.empty(_NZ), np.empty(_NY)
-    BZ = np.empty((_NZ, 9))
+    g, c, t = 0.0, cleared(2, 2), scratch(6)
+    E, EM, l, lm = scratch(2, 6, 3), scratch(6, 3), scratch(2, 3), scratch(3)
+    a, am = scratch(2, 2, 3), scratch(2, 3)
+    w, u = scratch(3), scratch(3)
+    b, bm, es = scratch(2, 6), scratch(6), scratch(2, 6)
+    S, M, M1, C, CB = scratch(6, 6), scratch(6, 6), scratch(6, 6), scratch(6, 6), scratch(6, 9)
+    B, B1, K, G1, Gm = scratch(6, 9), scratch(6, 9), scratch(9, 9), scratch(6, 9), scratch(6, 9)
+    sigma, s, f9, v, unit = scratch(6), scratch(6), scratch(9), scratch(6), cleared(6)
+    z, W, y, x = scratch(2, _NZ), scratch(2, _NW), scratch(_NY), scratch(10)
+    y1, x1, p, dp, dy = scratch(_NY), scratch(10), cleared(_NZ), scratch(_NZ), scratch(_NY)
+    BZ = scratch(_NZ, 9)
     for e in range(e0, e1):
         f = fe[e - e0]
         length, second = par[e, LENGTH], par[e, SECOND]
@@ -514,12 +515,12 @@ def block_report(job, e0, e1, ctl, par, dof, rot, Q, D, V, U, fe, natural):
     one_state = ctl[RULE] == ONE_STATE
     start = 1.0 if one_state else 0.5  # weight of the end: outputs are means over the step
     fixed = dof.shape[1] - 12
-    g, c, t = 0.0, np.zeros((2, 2)), np.empty(6)
-    E, l, a, w = np.empty((2, 6, 3)), np.empty((2, 3)), np.empty((2, 2, 3)), np.empty((2, 3))
-    b, es, z, W = np.empty((2, 6)), np.empty((2, 6)), np.empty((2, _NZ)), np.empty((2, _NW))
-    y, x, p, B = np.empty(_NY), np.empty(10), np.empty(_NZ), np.empty((6, 9))
-    S, M, sigma, s, f9 = np.empty((6, 6)), np.empty((6, 6)), np.empty(6), np.empty(6), np.empty(9)
-    rates, unit, acting = np.empty(6), np.zeros(6), np.empty(12)
+    g, c, t = 0.0, cleared(2, 2), scratch(6)
+    E, l, a, w = scratch(2, 6, 3), scratch(2, 3), scratch(2, 2, 3), scratch(2, 3)
+    b, es, z, W = scratch(2, 6), scratch(2, 6), scratch(2, _NZ), scratch(2, _NW)
+    y, x, p, B = scratch(_NY), scratch(10), scratch(_NZ), scratch(6, 9)
+    S, M, sigma, s, f9 = scratch(6, 6), scratch(6, 6), scratch(6), scratch(6), scratch(9)
+    rates, unit, acting = scratch(6), cleared(6), scratch(12)
     for e in range(e0, e1):
         f = fe[e - e0]
         if job == OUTPUT:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import DISSIPATED, STRAIN, inline, inner
 from fem_mbs.elements.beams.stretch import space_stretch
 from fem_mbs.elements.kinematics import cayley_tangent, rotate, spin
@@ -124,7 +125,7 @@ def matrix(par, e, S):
 def end_rates(V, D, dof, rot, e, a, x):
     """Fill x (9,) with the rates of the chord and the spins of both ends at state 1; a (2, 3) holds the arms of the
     ends."""
-    s = np.empty((2, 3))
+    s = scratch(2, 3)
     spin(V, D, dof, rot, 1, e, 0, s[0])
     spin(V, D, dof, rot, 1, e, 1, s[1])
     for i in range(3):
@@ -160,7 +161,7 @@ def store_tangent(par, e, dof, U, sf, sk, fixed, f, a1, am, K, G1, Gm, ke):
     ``f``: rows of `store_force`; ``a1``, ``am`` (2, 3): arms at the end and in the middle of the step; ``G1``, ``Gm``
     (6, 9): gradients of the fixed strains at the end (rows) and in the middle (columns).
     """
-    w, T = np.empty(3), np.empty((3, 3))
+    w, T = scratch(3), scratch(3, 3)
     if fixed:
         arm_columns(G1, fixed, 3, a1[0], 1.0)
         arm_columns(G1, fixed, 6, a1[1], -1.0)
@@ -352,7 +353,7 @@ def section_forces(f9, acting, E, arms, weight, f):
     the section axes E (6, 3) of their end; N, Vy, Vz and T are means of both ends.  The face with the normal from p to
     q counts as positive.
     """
-    F, m, c = np.empty(3), np.empty(3), np.empty(3)
+    F, m, c = scratch(3), scratch(3), scratch(3)
     for end in range(2):
         sign = weight if end == 1 else -weight
         for i in range(3):

@@ -34,8 +34,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     DECAY,
     LEDGER,
@@ -289,7 +288,7 @@ def _scalar_rows(E, l, B):
             B[j, 3 + i] = B[j, 6 + i] = 0.0
         add_cross(E[j], l, 0.5, B[j], 3)
         add_cross(E[3 + j], l, 0.5, B[j], 6)
-    X = np.empty((4, 3))
+    X = scratch(4, 3)
     _turning(E, X)
     for j in range(4):
         for i in range(3):
@@ -300,7 +299,7 @@ def _scalar_rows(E, l, B):
 @inline
 def _resultant(p, E, l, out):
     """Fill out (9,) with the force on the chord and the moments of both ends, from forces p (7,) on the scalars."""
-    u, v = np.empty(3), np.empty(3)
+    u, v = scratch(3), scratch(3)
     for i in range(3):
         u[i] = 0.5 * (p[0] * E[0, i] + p[1] * E[1, i] + p[2] * E[2, i])
         v[i] = 0.5 * (p[0] * E[3, i] + p[1] * E[4, i] + p[2] * E[5, i])
@@ -326,8 +325,8 @@ def _geometric(p, E, E1, l, K):
 
     E and l are means over the step, E1 the directors at its end.
     """
-    u, v, u1, v1 = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    W = np.empty((3, 3))
+    u, v, u1, v1 = scratch(3), scratch(3), scratch(3), scratch(3)
+    W = scratch(3, 3)
     for i in range(3):
         u[i] = 0.5 * (p[0] * E[0, i] + p[1] * E[1, i] + p[2] * E[2, i])
         v[i] = 0.5 * (p[0] * E[3, i] + p[1] * E[4, i] + p[2] * E[5, i])
@@ -396,7 +395,7 @@ def _strain_rates(V, D, dof, rot, e, a, M, J, B, out):
 
     M J B is the gradient of the strains at state 1, and a (2, 3) holds the offset arms of the ends.
     """
-    x, y, d = np.empty(9), np.empty(7), np.empty(6)
+    x, y, d = scratch(9), scratch(7), scratch(6)
     end_rates(V, D, dof, rot, e, a, x)
     for i in range(7):
         y[i] = 0.0
@@ -456,15 +455,15 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
     one_state = ctl[RULE] == ONE_STATE
     fixed = dof.shape[1] - 12
-    E, EM, l, lm = np.empty((2, 6, 3)), np.empty((6, 3)), np.empty((2, 3)), np.empty(3)
-    a, am = np.empty((2, 2, 3)), np.empty((2, 3))
-    y, ym, d, dm, es = np.empty((2, 10)), np.empty(10), np.empty((2, 6)), np.empty(6), np.empty((2, 6))
-    c, S, M, M1 = np.empty((2, 2)), np.empty((6, 6)), np.empty((6, 6)), np.empty((6, 6))
-    C, CM = np.empty((6, 6)), np.empty((6, 6))
-    sigma, s, v, p, f9 = np.empty(6), np.empty(6), np.empty(6), np.empty(7), np.empty(9)
-    J, J1, CJ, A = np.empty((6, 7)), np.empty((6, 7)), np.empty((6, 7)), np.empty((7, 7))
-    B, B1, AB, K = np.empty((7, 9)), np.empty((7, 9)), np.empty((7, 9)), np.empty((9, 9))
-    G1, Gm, gm, g1 = np.empty((6, 9)), np.empty((6, 9)), np.empty(7), np.empty(7)
+    E, EM, l, lm = scratch(2, 6, 3), scratch(6, 3), scratch(2, 3), scratch(3)
+    a, am = scratch(2, 2, 3), scratch(2, 3)
+    y, ym, d, dm, es = scratch(2, 10), scratch(10), scratch(2, 6), scratch(6), scratch(2, 6)
+    c, S, M, M1 = scratch(2, 2), scratch(6, 6), scratch(6, 6), scratch(6, 6)
+    C, CM = scratch(6, 6), scratch(6, 6)
+    sigma, s, v, p, f9 = scratch(6), scratch(6), scratch(6), scratch(7), scratch(9)
+    J, J1, CJ, A = scratch(6, 7), scratch(6, 7), scratch(6, 7), scratch(7, 7)
+    B, B1, AB, K = scratch(7, 9), scratch(7, 9), scratch(7, 9), scratch(9, 9)
+    G1, Gm, gm, g1 = scratch(6, 9), scratch(6, 9), scratch(7), scratch(7)
     for e in range(e0, e1):
         f = fe[e - e0]
         length = par[e, LENGTH]
@@ -548,11 +547,11 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     one_state = ctl[RULE] == ONE_STATE
     start = 1.0 if one_state else 0.5  # weight of the end: outputs are means over the step
     fixed = dof.shape[1] - 12
-    E, l, arms = np.empty((2, 6, 3)), np.empty((2, 3)), np.empty((2, 2, 3))
-    y, d, es, slopes = np.empty((2, 10)), np.empty((2, 6)), np.empty((2, 6)), np.empty((2, 2))
-    c, S, sigma, s, rates = np.empty((2, 2)), np.empty((6, 6)), np.empty(6), np.empty(6), np.empty(6)
-    p, f9, acting = np.empty(7), np.empty(9), np.empty(12)
-    M, J, B = np.empty((6, 6)), np.empty((6, 7)), np.empty((7, 9))
+    E, l, arms = scratch(2, 6, 3), scratch(2, 3), scratch(2, 2, 3)
+    y, d, es, slopes = scratch(2, 10), scratch(2, 6), scratch(2, 6), scratch(2, 2)
+    c, S, sigma, s, rates = scratch(2, 2), scratch(6, 6), scratch(6), scratch(6), scratch(6)
+    p, f9, acting = scratch(7), scratch(9), scratch(12)
+    M, J, B = scratch(6, 6), scratch(6, 7), scratch(7, 9)
     for e in range(e0, e1):
         f = fe[e - e0]
         if job == OUTPUT:

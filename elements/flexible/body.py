@@ -39,6 +39,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from fem_mbs.arrays import cleared, scratch
 from fem_mbs.contract import (
     COMMIT,
     DECAY,
@@ -541,13 +542,13 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     X, MX, mean = np.zeros((ny, width)), np.empty((ny, width)), np.zeros((ny, 3))
     d0, d1, dm = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
     dv, b, c = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))  # b: derivative of w_ak by q_k
-    turn, w = np.empty(3), np.zeros(3)
+    turn, w = scratch(3), cleared(3)
     q0, q1, qe = np.empty(n), np.empty(n), np.empty(n)
     f, K = np.empty(6 + n), np.empty((6 + n, 6 + n))
     share = 1.0
-    load, pull, body = np.zeros(12), np.zeros(3), np.zeros(3)
+    load, pull, body = cleared(12), cleared(3), cleared(3)
     base, memory = MATRIX + ny * ny + 2 * n * n, 3 * dim * n
-    u, v, rate, B, T, dload = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3)), np.empty(6)  # work
+    u, v, rate, B, T, dload = scratch(3), scratch(3), scratch(3), scratch(3), scratch(3, 3), scratch(6)  # work
     for e in range(e0, e1):
         p = par[e]
         count = int(p[base]) if p.size > base else 0
@@ -626,7 +627,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     d0, d1, dm, dv = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
     W = np.empty((dim * n, 3))
     y, rate, P = np.zeros((ny, 3)), np.zeros((ny, 3)), np.empty((ny, 3))
-    x, turn, load, pull = np.empty(3), np.empty(3), np.zeros(12), np.zeros(3)
+    x, turn, load, pull = scratch(3), scratch(3), cleared(12), cleared(3)
     base, memory = MATRIX + ny * ny + 2 * n * n, 3 * dim * n
     one_state = ctl[RULE] == ONE_STATE
     for e in range(e0, e1):

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import cleared, scratch
 from fem_mbs.contract import LEDGER, LOAD_WORK, ONE_STATE, RULE, SF, SK, T0, T1, TANGENT, TM, inner, kernel
 from fem_mbs.elements.common import time_value
 from fem_mbs.elements.flexible.body import frame_directors, frame_turn, row_in_space
@@ -198,10 +199,10 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     ny = 1 + dim + dim * n
     r = 3 if dim == 3 else 1
     d0, d1, dm, c = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
-    turn, F, u = np.empty(3), np.empty(3), np.empty(3)
+    turn, F, u = scratch(3), scratch(3), scratch(3)
     f, K = np.empty(6 + n), np.empty((6 + n, 6 + n))
     tangent = job == TANGENT
-    g, y, y1, w, T = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3))  # work
+    g, y, y1, w, T = scratch(3), scratch(3), scratch(3), scratch(3), scratch(3, 3)  # work
     for e in range(e0, e1):
         turns = par[e, TURNING] > 0.5
         L, C = _tables(par, e, ny, dim, n, r)
@@ -247,7 +248,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     ny = 1 + dim + dim * n
     r = 3 if dim == 3 else 1
     d0, d1, dm = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
-    F, u = np.empty(3), np.zeros(3)
+    F, u = scratch(3), cleared(3)
     for e in range(e0, e1):
         turns = par[e, TURNING] > 0.5
         one_state = ctl[RULE] == ONE_STATE

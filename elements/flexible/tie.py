@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import cleared, scratch
 from fem_mbs.contract import ONE_STATE, OUTPUT, RULE, SF, TANGENT, TWO, inner, kernel
 from fem_mbs.elements.flexible.body import frame_directors, frame_turn
 from fem_mbs.elements.kinematics import cayley_tangent, cross
@@ -40,7 +41,7 @@ SCALE, PLACE, ROTATIONS = 0, 1, 1  # columns of par: PLACE of points, the shapes
 def _directors(ctl, dof, rot, D, U, e, dim, d0, d1, c, turn):
     """Fill the directors d0, d1 of the frame at both ends of the step, their quotients c, and its Cayley vector
     ``turn``."""
-    u = np.empty(3)
+    u = scratch(3)
     frame_directors(D[0], rot[e, 0], dim, d0)
     frame_directors(D[1], rot[e, 0], dim, d1)
     frame_turn(U, dof, e, dim, turn)
@@ -53,7 +54,7 @@ def _directors(ctl, dof, rot, D, U, e, dim, d0, d1, c, turn):
 @inner
 def _turned(K, turn, column):
     """Transform the columns of a spin into those of a Cayley vector."""
-    T = np.empty((3, 3))
+    T = scratch(3, 3)
     cayley_tangent(turn[0], turn[1], turn[2], T)
     for i in range(K.shape[0]):
         a, b, c = K[i, column], K[i, column + 1], K[i, column + 2]
@@ -96,7 +97,7 @@ def _point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     n = dof.shape[1] - 2 * nd - dim
     d0, d1, c = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
     g, G, E = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))  # shapes by d0, c and d1
-    turn, r0, r1, rm, F, u = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.zeros(3), np.empty(3)
+    turn, r0, r1, rm, F, u = scratch(3), scratch(3), scratch(3), scratch(3), cleared(3), scratch(3)
     f, K = np.empty(15 + n), np.empty((15 + n, 15 + n))
     base = PLACE + dim + dim * n
     for e in range(e0, e1):
@@ -328,7 +329,7 @@ def _orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
     t, tm, B, Bm = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
     g, G, E = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
     N, Nm, N1 = np.empty((dim, dim)), np.empty((dim, 3)), np.empty((dim, 3))
-    turn, turned, u, v = np.empty(3), np.zeros(3), np.empty(3), np.empty(3)
+    turn, turned, u, v = scratch(3), cleared(3), scratch(3), scratch(3)
     f, K = np.empty(15 + n), np.empty((15 + n, 15 + n))
     for e in range(e0, e1):
         s = par[e, SCALE]
@@ -386,7 +387,7 @@ def _report_orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD,
         return
     dim = 2 if D.shape[2] == 2 else 3
     d, t, tm, B, Bm = np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3)), np.empty((dim, 3))
-    N, u, v = np.empty((dim, dim)), np.empty(3), np.empty(3)
+    N, u, v = np.empty((dim, dim)), scratch(3), scratch(3)
     for e in range(e0, e1):
         before = 1 if ctl[RULE] == ONE_STATE else 0
         frame_directors(D[before], rot[e, 0], dim, d)

@@ -26,6 +26,7 @@ import math
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     DRIVER_WORK,
     LEDGER,
@@ -99,7 +100,7 @@ def _report_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
     if job != OUTPUT:  # does no work: nothing to book
         return
     dim = 2 if D.shape[2] == 2 else 3
-    arm = np.empty(3)
+    arm = scratch(3)
     for e in range(e0, e1):
         f = fe[e - e0]
         for i in range(dim):
@@ -224,10 +225,10 @@ def _target(ctl, fun, index):
 
 @kernel
 def _orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    A0, B0, A1, B1 = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    X, XM = np.empty((3, 3)), np.empty((3, 3))
-    T = np.empty((2, 3, 3))
-    m, c, d, s = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    A0, B0, A1, B1 = scratch(3, 3), scratch(3, 3), scratch(3, 3), scratch(3, 3)
+    X, XM = scratch(3, 3), scratch(3, 3)
+    T = scratch(2, 3, 3)
+    m, c, d, s = scratch(3), scratch(3), scratch(3), scratch(3)
     clear(fe, e1 - e0)
     if job == TANGENT:
         clear(ke, e1 - e0)
@@ -302,9 +303,9 @@ def _by_angle(A0, B0, A1, B1, f0, f1, i):
 def _report_orientation(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job != LEDGER and job != OUTPUT:
         return
-    A0, B0, A1, B1 = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    X = np.empty((3, 3))
-    m = np.empty(3)
+    A0, B0, A1, B1 = scratch(3, 3), scratch(3, 3), scratch(3, 3), scratch(3, 3)
+    X = scratch(3, 3)
+    m = scratch(3)
     for e in range(e0, e1):
         f = fe[e - e0]
         scale = par[e, SCALE]

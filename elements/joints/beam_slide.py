@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import OUTPUT, SF, TANGENT, TWO, inner, kernel
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear
 from fem_mbs.elements.kinematics import P0, P1, R0, R1, point
@@ -95,9 +96,9 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     n = 3 * (dim - 1)
     s_at, first = 3 * n, 4 * n  # local unknowns: s, multipliers
     P, B, J = np.empty((5, 5, dim)), np.empty((5, dim, n)), np.empty((5, dim, n))
-    c, where = np.empty((4, 4)), np.empty(7)
-    mean, end, slope = np.empty(4), np.empty(4), np.empty(4)  # c_av, c(s1), dc/ds at s1
-    way, bend = np.empty(4), np.empty(4)  # divided differences of c by s, and their derivative by s1
+    c, where = scratch(4, 4), scratch(7)
+    mean, end, slope = scratch(4), scratch(4), scratch(4)  # c_av, c(s1), dc/ds at s1
+    way, bend = scratch(4), scratch(4)  # divided differences of c by s, and their derivative by s1
     force = np.empty(dim)
     clear(fe, e1 - e0)
     if job == TANGENT:
@@ -178,7 +179,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         return
     dim = 2 if D.shape[2] == 2 else 3
     n = 3 * (dim - 1)
-    where = np.empty(7)
+    where = scratch(7)
     for e in range(e0, e1):
         k = dof[e, 3 * n]
         _place(par, e, Q[0, k], Q[1, k], Q[1, k] - Q[0, k], where)

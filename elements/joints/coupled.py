@@ -19,6 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import COMMIT, FORCE, LEDGER, ONE_STATE, RULE, SF, START, TANGENT, inner, kernel
 from fem_mbs.elements.coordinates import (
     angle_gradient,
@@ -88,7 +89,7 @@ def _coupling(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke
     n = 3 * (dim - 1)
     pp, pd, pr = np.empty((2, 3 * dim)), np.empty((2, 2 * n), np.int32), np.empty((2, 2), np.int32)
     P, B, J = np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n))
-    W, T, Z = np.empty((16, 3)), np.empty((2, 3, 3)), np.empty((2, 6))
+    W, T, Z = scratch(16, 3), scratch(2, 3, 3), scratch(2, 6)
     r, r1, g = np.empty(2 * n), np.empty(2 * n), np.empty((2 * n, 2 * n))
     row, row1, G = np.empty(4 * n), np.empty(4 * n), np.zeros((4 * n, 4 * n))
     for e in range(e0, e1):
@@ -115,9 +116,9 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     n = 3 * (dim - 1)
     pp, pd, pr = np.empty((2, 3 * dim)), np.empty((2, 2 * n), np.int32), np.empty((2, 2), np.int32)
     P, B, J = np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n))
-    W, T, Z = np.empty((16, 3)), np.empty((2, 3, 3)), np.empty((2, 6))
+    W, T, Z = scratch(16, 3), scratch(2, 3, 3), scratch(2, 6)
     r, r1, g = np.empty(2 * n), np.empty(2 * n), np.empty((2 * n, 2 * n))
-    direction, d = np.empty(3), np.empty(3)
+    direction, d = scratch(3), scratch(3)
     for e in range(e0, e1):
         _split(par, dof, rot, e, pp, pd, pr)
         for k in range(2):

@@ -25,6 +25,7 @@ import math
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     DRIVER_WORK,
     LEDGER,
@@ -144,8 +145,8 @@ def _turned(D, par, e, row, s, out):
 
 @kernel
 def _force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    T = np.empty((3, 3))
-    mean, end, s, turned = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    T = scratch(3, 3)
+    mean, end, s, turned = scratch(3), scratch(3), scratch(3), scratch(3)
     clear(fe, e1 - e0)
     if job == TANGENT:
         clear(ke, e1 - e0)
@@ -182,7 +183,7 @@ def _force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @kernel
 def _report3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    moment, x = np.empty(3), np.empty(3)
+    moment, x = scratch(3), scratch(3)
     for e in range(e0, e1):
         f = fe[e - e0]
         if job == LEDGER:

@@ -26,8 +26,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     DISSIPATED,
     DRIVER_WORK,
@@ -206,9 +205,9 @@ def _plane_law(par, e, x, y):
 
 @kernel
 def _plane_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    P, B, J = np.empty((3, 5, 3)), np.empty((3, 3, 6)), np.empty((3, 3, 6))
-    rows, ends, turns = np.empty((2, 12)), np.empty((2, 12)), np.empty((2, 12, 12))
-    vel, w, along = np.empty(12), np.empty(2), np.empty(12)
+    P, B, J = scratch(3, 5, 3), scratch(3, 3, 6), scratch(3, 3, 6)
+    rows, ends, turns = scratch(2, 12), scratch(2, 12), scratch(2, 12, 12)
+    vel, w, along = scratch(12), scratch(2), scratch(12)
     one_state = ctl[RULE] == ONE_STATE
     clear(fe, e1 - e0)
     if job == TANGENT:
@@ -254,10 +253,10 @@ def _plane_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
 def _plane_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job != LEDGER and job != OUTPUT:
         return
-    P, B, J = np.empty((3, 5, 3)), np.empty((3, 3, 6)), np.empty((3, 3, 6))
-    row, row1, G = np.empty(12), np.empty(12), np.empty((12, 12))
-    X, ds, s1 = np.empty((4, 3)), np.empty(2), np.empty(2)
-    w = np.empty((2, 2))  # at both ends, or twice that of the step
+    P, B, J = scratch(3, 5, 3), scratch(3, 3, 6), scratch(3, 3, 6)
+    row, row1, G = scratch(12), scratch(12), scratch(12, 12)
+    X, ds, s1 = scratch(4, 3), scratch(2), scratch(2)
+    w = scratch(2, 2)  # at both ends, or twice that of the step
     for e in range(e0, e1):
         f = fe[e - e0]
         law, belt = par[e, FUNCTION], par[e, SPEED]

@@ -16,8 +16,7 @@ Dofs: (x_p, vartheta_p, x_q, vartheta_q).
 
 from __future__ import annotations
 
-import numpy as np
-
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     DISSIPATED,
     GX,
@@ -59,11 +58,11 @@ def mass_matrix(m, length, rotary, M):
 def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     h, sf, wa, wv = ctl[H], ctl[SF], ctl[WA], ctl[WV]
     one_state = ctl[RULE] == ONE_STATE
-    M = np.empty((4, 4))
-    y, z = np.empty((4, 2)), np.empty((4, 2))
-    row = np.empty((2, 2))  # conjugate vectors of the two rotations: R90 d_m
-    col = np.empty((2, 2))  # derivative of the inertia coordinate of the director
-    drow = np.empty((2, 2))
+    M = scratch(4, 4)
+    y, z = scratch(4, 2), scratch(4, 2)
+    row = scratch(2, 2)  # conjugate vectors of the two rotations: R90 d_m
+    col = scratch(2, 2)  # derivative of the inertia coordinate of the director
+    drow = scratch(2, 2)
     for e in range(e0, e1):
         r = e - e0
         mass_matrix(par[e, MASS], par[e, LENGTH], par[e, ROTARY], M)
@@ -124,8 +123,8 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job != LEDGER:
         return
-    M = np.empty((4, 4))
-    y, v, d = np.empty((4, 2)), np.empty((4, 2)), np.empty((4, 2))
+    M = scratch(4, 4)
+    y, v, d = scratch(4, 2), scratch(4, 2), scratch(4, 2)
     for e in range(e0, e1):
         r = e - e0
         mass_matrix(par[e, MASS], par[e, LENGTH], par[e, ROTARY], M)

@@ -20,6 +20,7 @@ import math
 
 import numpy as np
 
+from fem_mbs.arrays import copy, scratch
 from fem_mbs.contract import (
     COMMIT,
     DRIVER_WORK,
@@ -130,9 +131,9 @@ def _report_distance(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U,
 # --- constant velocity -----------------------------------------------------------------------------------------------
 @kernel
 def _constant_velocity(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    W, T = np.empty((8, 3)), np.empty((2, 3, 3))
-    row, row1, r, r1 = np.empty(12), np.empty(12), np.empty(12), np.empty(12)
-    G, g = np.empty((12, 12)), np.empty((12, 12))
+    W, T = scratch(8, 3), scratch(2, 3, 3)
+    row, row1, r, r1 = scratch(12), scratch(12), scratch(12), scratch(12)
+    G, g = scratch(12, 12), scratch(12, 12)
     for e in range(e0, e1):
         error = direction_rows(job, D, U, dof, rot, e, par, PAIRS[0], W, T, row, row1, G)
         error -= direction_rows(job, D, U, dof, rot, e, par, PAIRS[1], W, T, r, r1, g)
@@ -157,7 +158,7 @@ def _shaft(D, rot, par, e, state, T, N, n):
         rotate(D, state, rot[e, k], par[e, v], par[e, v + 1], par[e, v + 2], N[1])
         cross(N[0], N[1], N[2])
         if k == 0:
-            T[:] = N
+            copy(N, T)
     for i in range(3):
         n[i] = T[i, 0] * N[2, 0] + T[i, 1] * N[2, 1] + T[i, 2] * N[2, 2]
 
@@ -170,7 +171,7 @@ def _bend(n):
 @kernel
 def _report_constant_velocity(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job == START or job == COMMIT:
-        T, N, n, mean = np.empty((3, 3)), np.empty((3, 3)), np.empty(3), np.empty(3)
+        T, N, n, mean = scratch(3, 3), scratch(3, 3), scratch(3), scratch(3)
         for e in range(e0, e1):
             _shaft(D, rot, par, e, 0, T, N, mean)
             _shaft(D, rot, par, e, 1, T, N, n)
@@ -181,7 +182,7 @@ def _report_constant_velocity(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, 
         return
     if job != OUTPUT:  # does no work: nothing to book
         return
-    A, B, C, M = np.empty((2, 3)), np.empty((2, 3)), np.empty(3), np.empty((2, 3))
+    A, B, C, M = scratch(2, 3), scratch(2, 3), scratch(3), scratch(2, 3)
     for e in range(e0, e1):
         for pair in range(2):
             at = PAIRS[pair]

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     COMMIT,
     DRIVER_WORK,
@@ -66,9 +67,9 @@ def _driver_work(ctl, par, fun, Q, U, e, index):
 # --- two directions --------------------------------------------------------------------------------------------------
 @kernel
 def _direction(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    W, T = np.empty((8, 3)), np.empty((2, 3, 3))
-    row, row1 = np.empty(12), np.empty(12)
-    G = np.empty((12, 12))
+    W, T = scratch(8, 3), scratch(2, 3, 3)
+    row, row1 = scratch(12), scratch(12)
+    G = scratch(12, 12)
     for e in range(e0, e1):
         s1 = direction_rows(job, D, U, dof, rot, e, par, VECTORS, W, T, row, row1, G)
         multiplier = U[dof[e, 12]]
@@ -79,7 +80,7 @@ def _direction(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, k
 def _report_direction(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job != OUTPUT:  # does no work: nothing to book
         return
-    A, B, C, M = np.empty((2, 3)), np.empty((2, 3)), np.empty(3), np.empty((2, 3))
+    A, B, C, M = scratch(2, 3), scratch(2, 3), scratch(3), scratch(2, 3)
     for e in range(e0, e1):
         for state in range(2):
             a, b = VECTORS, VECTORS + 3
@@ -117,7 +118,7 @@ def _report_offset(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, f
     P, B, J = np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n))
     row, row1 = np.empty(2 * n), np.empty(2 * n)
     G = np.empty((2 * n, 2 * n))
-    arm = np.empty(3)
+    arm = scratch(3)
     for e in range(e0, e1):
         f = fe[e - e0]
         index = dof[e, 2 * n]
@@ -151,9 +152,9 @@ def _report_offset(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, f
 # --- driven angle ----------------------------------------------------------------------------------------------------
 @kernel
 def _hinge(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    W, T, Z = np.empty((16, 3)), np.empty((2, 3, 3)), np.empty((2, 6))
-    row, row1 = np.empty(12), np.empty(12)
-    G = np.empty((12, 12))
+    W, T, Z = scratch(16, 3), scratch(2, 3, 3), scratch(2, 6)
+    row, row1 = scratch(12), scratch(12)
+    G = scratch(12, 12)
     for e in range(e0, e1):
         dphi, c1, s1 = angle_rows(job, D, U, dof, rot, e, par, COORDINATE, W, T, Z, row, row1, G)
         phi = nearest_angle(c1, s1, hist[e, 0]) if ctl[RULE] == ONE_STATE else hist[e, 0] + dphi
@@ -163,10 +164,10 @@ def _hinge(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 
 @kernel
 def _report_hinge(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    W, T, Z = np.empty((16, 3)), np.empty((2, 3, 3)), np.empty((2, 6))
-    row, row1 = np.empty(12), np.empty(12)
-    G = np.empty((12, 12))
-    moment = np.empty(3)
+    W, T, Z = scratch(16, 3), scratch(2, 3, 3), scratch(2, 6)
+    row, row1 = scratch(12), scratch(12)
+    G = scratch(12, 12)
+    moment = scratch(3)
     for e in range(e0, e1):
         f = fe[e - e0]
         if job == LEDGER:
@@ -182,7 +183,8 @@ def _report_hinge(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
         else:
             dphi, c1, s1 = angle_rows(FORCE, D, U, dof, rot, e, par, COORDINATE, W, T, Z, row, row1, G)
             phi = hist[e, 0] + dphi
-            moment[:] = row[9:12]
+            for i in range(3):
+                moment[i] = row[9 + i]
         if job == COMMIT:
             hist[e, 0] = nearest_angle(c1, s1, phi)  # not a sum of increments, whose round-off would add up
         elif job == OUTPUT:

@@ -15,8 +15,7 @@ Parameters: mass m, inertia about the mass centre in body axes.  The body axes a
 
 from __future__ import annotations
 
-import numpy as np
-
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     GX,
     KINETIC,
@@ -64,8 +63,8 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     h, sf = ctl[H], ctl[SF]
     one_state = ctl[RULE] == ONE_STATE
     dynamic = not one_state or ctl[WA] != 0
-    W, X, Y, Z, L0, L1 = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    T = np.empty((3, 3))
+    W, X, Y, Z, L0, L1 = scratch(3), scratch(3), scratch(3), scratch(3), scratch(3), scratch(3)
+    T = scratch(3, 3)
     clear(fe, e1 - e0)
     if job == TANGENT:
         clear(ke, e1 - e0)
@@ -89,7 +88,8 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             rotate(D, 1, n, Y[0] + Z[0], Y[1] + Z[1], Y[2] + Z[2], X)
             for i in range(3):
                 f[3 + i] = sf * X[i]
-            L0[:] = X
+            for i in range(L0.size):
+                L0[i] = X[i]
         else:
             x, y, z = U[ix], U[iy], U[iz]
             s = 2 * sf / h
@@ -148,7 +148,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job != LEDGER:
         return
-    W, X, L = np.empty(3), np.empty(3), np.empty(3)
+    W, X, L = scratch(3), scratch(3), scratch(3)
     for e in range(e0, e1):
         f = fe[e - e0]
         mass = par[e, MASS]

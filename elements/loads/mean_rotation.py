@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import ONE_STATE, OUTPUT, RULE, SF, kernel
 from fem_mbs.elements.coordinates import constraint_rows, offset_rows
 from fem_mbs.elements.kinematics import P0, P1, R1, cross
@@ -52,7 +53,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     n = 3 * (dim - 1)
     P, B, J = np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n))
     row, row1, G = np.empty(2 * n), np.empty(2 * n), np.empty((2 * n, 2 * n))
-    p, d, moment = np.empty(3), np.empty(3), np.empty(3)
+    p, d, moment = scratch(3), scratch(3), scratch(3)
     for e in range(e0, e1):
         offset_rows(0, Q, D, U, dof, rot, e, par, COORDINATE, P, B, J, row, row1, G)
         factor = -par[e, SCALE] / ctl[SF] * U[dof[e, 2 * n]]

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     LEDGER,
     LOAD_WORK,
@@ -139,8 +140,8 @@ def _mean_turned(D, row, par, e, column, out):
 
 @kernel
 def _moment3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    m, b, s, t = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    T = np.empty((3, 3))
+    m, b, s, t = scratch(3), scratch(3), scratch(3), scratch(3)
+    T = scratch(3, 3)
     clear(fe, e1 - e0)
     if job == TANGENT:
         clear(ke, e1 - e0)
@@ -164,7 +165,7 @@ def _moment3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
 def _report_moment3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job != LEDGER:
         return
-    theta, m = np.empty(3), np.empty(3)
+    theta, m = scratch(3), scratch(3)
     for e in range(e0, e1):
         if ctl[RULE] == ONE_STATE:
             cayley_vector(D[0, rot[e, 0]], D[1, rot[e, 0]], theta)
@@ -203,8 +204,8 @@ def _follower(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke
     B = np.empty((dim, 3 * (dim - 1)))
     J = np.empty((dim, 3 * (dim - 1)))
     force, end = np.empty(dim), np.empty(dim)
-    arm, s, t, m = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    T = np.empty((3, 3))
+    arm, s, t, m = scratch(3), scratch(3), scratch(3), scratch(3)
+    T = scratch(3, 3)
     clear(fe, e1 - e0)
     if job == TANGENT:
         clear(ke, e1 - e0)
@@ -302,8 +303,8 @@ def _report_line2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
 
 @kernel
 def _line3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    d, d1, g, t, s = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    T = np.empty((3, 3))
+    d, d1, g, t, s = scratch(3), scratch(3), scratch(3), scratch(3), scratch(3)
+    T = scratch(3, 3)
     clear(fe, e1 - e0)
     if job == TANGENT:
         clear(ke, e1 - e0)

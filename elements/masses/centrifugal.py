@@ -13,8 +13,7 @@ frame; a transient would miss the Coriolis force.
 
 from __future__ import annotations
 
-import numpy as np
-
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import LEDGER, POTENTIAL, SF, SK, T1, TANGENT, TM, inner, kernel
 from fem_mbs.elements.common import clear, time_value
 from fem_mbs.elements.kinematics import cayley_tangent, cross
@@ -53,8 +52,8 @@ def _coordinates2(par, e, dof, rot, Q, D, state, y):
 
 @kernel
 def _force2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    M = np.empty((4, 4))
-    y0, y1, z = np.empty((4, 2)), np.empty((4, 2)), np.empty((4, 2))
+    M = scratch(4, 4)
+    y0, y1, z = scratch(4, 2), scratch(4, 2), scratch(4, 2)
     for e in range(e0, e1):
         f = fe[e - e0]
         _matrix(par, e, MASS2, 4, M)
@@ -98,7 +97,7 @@ def _force2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 def _report2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job != LEDGER:
         return
-    M, y = np.empty((4, 4)), np.empty((4, 2))
+    M, y = scratch(4, 4), scratch(4, 2)
     for e in range(e0, e1):
         _matrix(par, e, MASS2, 4, M)
         _coordinates2(par, e, dof, rot, Q, D, 1, y)
@@ -130,11 +129,11 @@ def _coordinates3(par, e, dof, rot, Q, D, state, y):
 
 @kernel
 def _force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    M = np.empty((8, 8))
-    y0, y1, z, ym = np.empty((8, 3)), np.empty((8, 3)), np.empty((8, 3)), np.empty((8, 3))
-    s, v, x = np.empty(3), np.empty(3), np.empty(3)
-    Y = np.empty((2, 4, 6, 3))  # P times the change of each coordinate of an end by its six unknowns
-    T = np.empty((3, 3))
+    M = scratch(8, 8)
+    y0, y1, z, ym = scratch(8, 3), scratch(8, 3), scratch(8, 3), scratch(8, 3)
+    s, v, x = scratch(3), scratch(3), scratch(3)
+    Y = scratch(2, 4, 6, 3)  # P times the change of each coordinate of an end by its six unknowns
+    T = scratch(3, 3)
     clear(fe, e1 - e0)
     if job == TANGENT:
         clear(ke, e1 - e0)
@@ -201,7 +200,7 @@ def _force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 def _report3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job != LEDGER:
         return
-    M, y = np.empty((8, 8)), np.empty((8, 3))
+    M, y = scratch(8, 8), scratch(8, 3)
     for e in range(e0, e1):
         _matrix(par, e, MASS3, 8, M)
         _coordinates3(par, e, dof, rot, Q, D, 1, y)

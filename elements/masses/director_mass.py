@@ -17,8 +17,7 @@ Dofs: (x_p, theta_p, x_q, theta_q).
 
 from __future__ import annotations
 
-import numpy as np
-
+from fem_mbs.arrays import cleared, scratch
 from fem_mbs.contract import (
     DISSIPATED,
     GX,
@@ -215,11 +214,11 @@ def _spins_to_cayley(U, dof, e, K, x, T):
 @kernel
 def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     one_state = ctl[RULE] == ONE_STATE
-    M = np.empty((8, 8))
-    y, zz = np.empty((8, 3)), np.empty((8, 3))  # inertia coordinates and the forces on them
-    row, end = np.zeros((8, 3)), np.zeros((8, 3))
-    Y = np.empty((2, 3, 3, 3))
-    w, acc, v, x, B, T = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3)), np.empty((3, 3))  # work
+    M = scratch(8, 8)
+    y, zz = scratch(8, 3), scratch(8, 3)  # inertia coordinates and the forces on them
+    row, end = cleared(8, 3), cleared(8, 3)
+    Y = scratch(2, 3, 3, 3)
+    w, acc, v, x, B, T = scratch(3), scratch(3), scratch(3), scratch(3), scratch(3, 3), scratch(3, 3)  # work
     for e in range(e0, e1):
         _matrix(par, e, M)
         alpha = par[e, DAMPING]
@@ -243,9 +242,9 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job != LEDGER:
         return
-    M = np.empty((8, 8))
-    y, v, d, p = np.zeros((8, 3)), np.empty((8, 3)), np.empty((8, 3)), np.empty(3)
-    x = np.empty(3)
+    M = scratch(8, 8)
+    y, v, d, p = cleared(8, 3), scratch(8, 3), scratch(8, 3), scratch(3)
+    x = scratch(3)
     for e in range(e0, e1):
         f = fe[e - e0]
         _matrix(par, e, M)

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     COMMIT,
     GX,
@@ -289,12 +290,12 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     h, sf = ctl[H], ctl[SF]
     one_state = ctl[RULE] == ONE_STATE
     n = 3 * (dim - 1)
-    M = np.empty((6, 6))
-    R0, R1, T = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    S = np.empty((16, 3))
-    dv, dw, spin, vb, wb = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)  # work
-    a, b, c, d = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    acc, dp, dj, column = np.empty(3), np.empty(3), np.empty(3), np.empty(n)
+    M = scratch(6, 6)
+    R0, R1, T = scratch(3, 3), scratch(3, 3), scratch(3, 3)
+    S = scratch(16, 3)
+    dv, dw, spin, vb, wb = scratch(3), scratch(3), scratch(3), scratch(3), scratch(3)  # work
+    a, b, c, d = scratch(3), scratch(3), scratch(3), scratch(3)
+    acc, dp, dj, column = scratch(3), scratch(3), scratch(3), np.empty(n)
     for e in range(e0, e1):
         _load(par, e, dim, M, S)
         for i in range(3):
@@ -338,10 +339,10 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 @kernel
 def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     dim = 2 if D.shape[2] == 2 else 3
-    M = np.empty((6, 6))
-    R0, R1 = np.empty((3, 3)), np.empty((3, 3))
-    S = np.empty((16, 3))
-    p, j, x = np.empty(3), np.empty(3), np.empty(3)
+    M = scratch(6, 6)
+    R0, R1 = scratch(3, 3), scratch(3, 3)
+    S = scratch(16, 3)
+    p, j, x = scratch(3), scratch(3), scratch(3)
     for e in range(e0, e1):
         if job == START:
             _rotation(D, 1, rot[e, 0], R1)

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     DISSIPATED,
     GX,
@@ -108,7 +109,7 @@ def _product(p, M, m, y, z, out):
 def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     h, sf, wa, wv = ctl[H], ctl[SF], ctl[WA], ctl[WV]
     one_state = ctl[RULE] == ONE_STATE
-    M, m, y, z = np.empty((_N, _N)), np.empty(_N), np.empty(3 * _N), np.empty(3)
+    M, m, y, z = scratch(_N, _N), scratch(_N), np.empty(3 * _N), scratch(3)
     for e in range(e0, e1):
         p, f, alpha = par[e], fe[e - e0], par[e, ALPHA]
         _unpack(p, M, m)
@@ -141,8 +142,8 @@ def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     if job != LEDGER:
         return
-    M, m, v, u, x = np.empty((_N, _N)), np.empty(_N), np.empty(3 * _N), np.empty(3 * _N), np.empty(3)
-    s, loss, z = np.empty(3 * _N), np.empty(3 * _N), np.empty(3)
+    M, m, v, u, x = scratch(_N, _N), scratch(_N), np.empty(3 * _N), np.empty(3 * _N), scratch(3)
+    s, loss, z = np.empty(3 * _N), np.empty(3 * _N), scratch(3)
     for e in range(e0, e1):
         p, f = par[e], fe[e - e0]
         _unpack(p, M, m)
@@ -165,10 +166,10 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 def _condense(par, Z, K):
     """Fill Z (e, 3, 24) with the summed static response of the modes to displacements, and K with K_z (e, 3, 3)."""
     n = 3 * _N + 3
-    g, w, gm = np.empty((_POINTS, 3, _N)), np.empty(_POINTS), np.empty((_POINTS, 3, 3))
-    J, Ji, C, identity = np.empty((3, 3)), np.empty((3, 3)), np.empty((6, 6)), np.eye(3)
-    BG, CG, L = np.empty((_POINTS, 6, 9)), np.empty((_POINTS, 6, 9)), np.empty((9, 9))
-    B, F, R = np.empty((6, n - 3)), np.empty((3, 3)), np.empty((9, n))
+    g, w, gm = scratch(_POINTS, 3, _N), scratch(_POINTS), scratch(_POINTS, 3, 3)
+    J, Ji, C, identity = scratch(3, 3), scratch(3, 3), scratch(6, 6), np.eye(3)
+    BG, CG, L = scratch(_POINTS, 6, 9), scratch(_POINTS, 6, 9), scratch(9, 9)
+    B, F, R = np.empty((6, n - 3)), scratch(3, 3), np.empty((9, n))
     for e in range(par.shape[0]):
         solid._geometry(_KIND, par[e], _N, g, w, gm, J, Ji)
         solid._elasticity(par[e], C)

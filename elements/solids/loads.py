@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     LEDGER,
     LOAD_WORK,
@@ -131,7 +132,7 @@ def _normal(t0, t1, m):
 @inner
 def _force3(face, job, e0, e1, ctl, par, dof, fun, Q, fe, ke):
     n = dof.shape[1] // 3
-    t0, t1, m, A, B = np.empty((2, 3)), np.empty((2, 3)), np.empty(3), np.empty(3), np.empty(3)
+    t0, t1, m, A, B = scratch(2, 3), scratch(2, 3), scratch(3), scratch(3), scratch(3)
     for e in range(e0, e1):
         f = fe[e - e0]
         p = par[e, PRESSURE] * time_value(fun, par[e, FUNCTION], TM, 1.0)
@@ -173,7 +174,7 @@ def _report3(face, job, e0, e1, ctl, par, dof, fun, Q, U, fe):
     if job != LEDGER:
         return
     n = dof.shape[1] // 3
-    t0, t1, m = np.empty((2, 3)), np.empty((2, 3)), np.empty(3)
+    t0, t1, m = scratch(2, 3), scratch(2, 3), scratch(3)
     for e in range(e0, e1):
         p = par[e, PRESSURE] * _mean_factor(ctl, fun, par[e, FUNCTION])
         for q in range(_POINTS[face]):

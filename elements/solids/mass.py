@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     DISSIPATED,
     GX,
@@ -110,7 +111,7 @@ def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         return
     dim = 2 if D.shape[2] == 2 else 3
     n = dof.shape[1] // dim
-    M, x, v, s, u = np.empty((n, n)), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    M, x, v, s, u = np.empty((n, n)), scratch(3), scratch(3), scratch(3), scratch(3)
     for e in range(e0, e1):
         f = fe[e - e0]
         _unpack(par[e], n, M)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import cleared, scratch
 from fem_mbs.contract import (
     DECAY,
     DISSIPATED,
@@ -183,13 +184,13 @@ def _force(kind, job, e0, e1, ctl, par, dof, fun, Q, V, U, fe, ke):
     one_state = ctl[RULE] == ONE_STATE
     first_share = NODES + nl
     shared, first_stress, prestressed = tail(par.shape[1], first_share, nq, 4)
-    g, w, C = np.empty((nq, 3, n)), np.empty(nq), np.empty((4, 4))
+    g, w, C = np.empty((nq, 3, n)), np.empty(nq), scratch(4, 4)
     unit = np.array([1.0, 0.0, 0.0, 1.0, 1.0])
     A0, A1, Ad, F, F1, Fm, Fs = (
-        np.empty(5), np.empty(5), np.empty(5), np.empty(5), np.empty(5), np.empty(5), np.empty(5)
+        scratch(5), scratch(5), scratch(5), scratch(5), scratch(5), scratch(5), scratch(5)
     )  # fmt: skip
     u0, u1, du = np.empty((n, 2)), np.empty((n, 2)), np.empty((n, 2))
-    E, S, S0, T = np.empty(4), np.empty(4), np.zeros(4), np.empty(4)
+    E, S, S0, T = scratch(4), scratch(4), cleared(4), scratch(4)
     Bm, Bs, CB = np.empty((4, nl)), np.empty((4, nl)), np.empty((4, nl))
     for e in range(e0, e1):
         p, f = par[e], fe[e - e0]
@@ -280,11 +281,11 @@ def _report(kind, job, e0, e1, ctl, par, dof, fun, Q, U, fe):
     start = 0.0 if ctl[RULE] == ONE_STATE else 0.5
     first_share = NODES + 2 * n
     shared, first_stress, prestressed = tail(par.shape[1], first_share, nq, 4)
-    g, w, C = np.empty((nq, 3, n)), np.empty(nq), np.empty((4, 4))
+    g, w, C = np.empty((nq, 3, n)), np.empty(nq), scratch(4, 4)
     unit = np.array([1.0, 0.0, 0.0, 1.0, 1.0])
-    A0, A1, Ad, F = np.empty(5), np.empty(5), np.empty(5), np.empty(5)
+    A0, A1, Ad, F = scratch(5), scratch(5), scratch(5), scratch(5)
     u0, u1, du = np.empty((n, 2)), np.empty((n, 2)), np.empty((n, 2))
-    E, E1, dE, S, green = np.empty(4), np.empty(4), np.empty(4), np.empty(4), np.empty(4)
+    E, E1, dE, S, green = scratch(4), scratch(4), scratch(4), scratch(4), scratch(4)
     for e in range(e0, e1):
         p, f = par[e], fe[e - e0]
         nonlinear = p[NONLINEAR] != 0.0

@@ -36,6 +36,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     DECAY,
     DISSIPATED,
@@ -325,9 +326,9 @@ def _force(kind, job, e0, e1, ctl, par, dof, fun, Q, V, U, fe, ke):
     first_share = NODES + nl
     shared, first_stress, prestressed = tail(par.shape[1], first_share, nq, 6)
     g, w, gm = np.empty((nq, 3, n)), np.empty(nq), np.empty((nm, 3, 3))
-    C, identity = np.empty((6, 6)), np.eye(3)
-    J, Ji, P, S3 = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    A0, A1, Ad, F1 = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    C, identity = scratch(6, 6), np.eye(3)
+    J, Ji, P, S3 = scratch(3, 3), scratch(3, 3), scratch(3, 3), scratch(3, 3)
+    A0, A1, Ad, F1 = scratch(3, 3), scratch(3, 3), scratch(3, 3), scratch(3, 3)
     Fm, Fs = np.empty((nq, 3, 3)), np.empty((nq, 3, 3))
     u0, u1, du = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
     E, S = np.empty((nq, 6)), np.empty((nq, 6))
@@ -434,11 +435,11 @@ def _report(kind, job, e0, e1, ctl, par, dof, fun, Q, U, fe):
     first_share = NODES + nl
     shared, first_stress, prestressed = tail(par.shape[1], first_share, nq, 6)
     g, w, gm = np.empty((nq, 3, n)), np.empty(nq), np.empty((nm, 3, 3))
-    C, identity = np.empty((6, 6)), np.eye(3)
-    J, Ji, A0, A1, Ad = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    Fm = np.empty((3, 3))
+    C, identity = scratch(6, 6), np.eye(3)
+    J, Ji, A0, A1, Ad = scratch(3, 3), scratch(3, 3), scratch(3, 3), scratch(3, 3), scratch(3, 3)
+    Fm = scratch(3, 3)
     u0, u1, du = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
-    E, E1, dE, S, green = np.empty((nq, 6)), np.empty((nq, 6)), np.empty((nq, 6)), np.empty((nq, 6)), np.empty(6)
+    E, E1, dE, S, green = np.empty((nq, 6)), np.empty((nq, 6)), np.empty((nq, 6)), np.empty((nq, 6)), scratch(6)
     BG, CG, L = np.empty((nm, 6, 9)), np.empty((nm, 6, 9)), np.empty((modes, modes))
     r = np.empty((modes, 1))
     for e in range(e0, e1):

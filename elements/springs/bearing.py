@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import cleared, scratch
 from fem_mbs.contract import (
     DECAY,
     DISSIPATED,
@@ -157,9 +158,9 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     turns = n - dim
     one_state = ctl[RULE] == ONE_STATE
     h = ctl[H]
-    K, C, S, DK, DC = np.empty((2, 2)), np.empty((2, 2)), np.empty((2, 2)), np.empty((2, 2)), np.empty((2, 2))
-    d, d1, rate, F, by_speed = np.empty(2), np.empty(2), np.empty(2), np.empty(2), np.empty(2)
-    x, y = np.empty(3), np.empty(3)
+    K, C, S, DK, DC = scratch(2, 2), scratch(2, 2), scratch(2, 2), scratch(2, 2), scratch(2, 2)
+    d, d1, rate, F, by_speed = scratch(2), scratch(2), scratch(2), scratch(2), scratch(2)
+    x, y = scratch(3), scratch(3)
     slope = np.zeros(2 * turns)
     for e in range(e0, e1):
         p, f = par[e], fe[e - e0]
@@ -239,16 +240,16 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     dim = 2 if D.shape[2] == 2 else 3
     turns = 1 if dim == 2 else 3
     one_state = ctl[RULE] == ONE_STATE
-    K, C, S, DK, DC = np.empty((2, 2)), np.empty((2, 2)), np.empty((2, 2)), np.empty((2, 2)), np.empty((2, 2))
+    K, C, S, DK, DC = scratch(2, 2), scratch(2, 2), scratch(2, 2), scratch(2, 2), scratch(2, 2)
     d0, d1, change, rate, elastic, damping = (
-        np.empty(2),
-        np.empty(2),
-        np.empty(2),
-        np.empty(2),
-        np.zeros(2),
-        np.zeros(2),
+        scratch(2),
+        scratch(2),
+        scratch(2),
+        scratch(2),
+        cleared(2),
+        cleared(2),
     )
-    x, y, slope = np.empty(3), np.empty(3), np.empty(turns)
+    x, y, slope = scratch(3), scratch(3), np.empty(turns)
     for e in range(e0, e1):
         p, f = par[e], fe[e - e0]
         start = _start(dim)

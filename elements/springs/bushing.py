@@ -36,6 +36,7 @@ import math
 
 import numpy as np
 
+from fem_mbs.arrays import cleared, scratch
 from fem_mbs.contract import (
     COMMIT,
     DECAY,
@@ -241,9 +242,9 @@ def _times(X, r, factor, M):
 @inner
 def _quaternion_rows(tangent, P, J, q0, q1, row, row1, G):
     """Fill rows (4, 12) and tangents (4, 12, 12) of (x, q)."""
-    X, Y = np.empty((3, 3, 3)), np.empty((3, 3, 3))
-    M, N = np.zeros((4, 3)), np.empty((4, 3))
-    r, dr, spun = np.empty(4), np.empty(4), np.empty(3)
+    X, Y = scratch(3, 3, 3), scratch(3, 3, 3)
+    M, N = cleared(4, 3), scratch(4, 3)
+    r, dr, spun = scratch(4), scratch(4), scratch(3)
     rho = 0.5
     for k in range(4):
         r[k] = 0.5 * (q0[k] + q1[k])
@@ -564,7 +565,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     h = ctl[H]
     P = np.empty((2 + 2 * dim, 5, dim))
     B, J = np.empty((2 + 2 * dim, dim, n)), np.empty((2 + 2 * dim, dim, n))
-    X, work = np.empty((5, dim)), np.empty((4, 4))
+    X, work = np.empty((5, dim)), scratch(4, 4)
     row, row1, rate_row = np.empty((n, 2 * n)), np.empty((n, 2 * n)), np.empty((n, 2 * n))
     G = np.empty((n, 2 * n, 2 * n))
     yrow, yrow1, yG = np.empty((ny, 2 * n)), np.empty((ny, 2 * n)), np.empty((ny, 2 * n, 2 * n))
@@ -643,7 +644,7 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     one_state = ctl[RULE] == ONE_STATE
     P = np.empty((2 + 2 * dim, 5, dim))
     B, J = np.empty((2 + 2 * dim, dim, n)), np.empty((2 + 2 * dim, dim, n))
-    X, work = np.empty((5, dim)), np.empty((4, 4))
+    X, work = np.empty((5, dim)), scratch(4, 4)
     row, row1, G = np.empty((n, 2 * n)), np.empty((n, 2 * n)), np.empty((n, 1, 1))
     yrow, yrow1, yG = np.empty((ny, 2 * n)), np.empty((ny, 2 * n)), np.empty((ny, 1, 1))
     y0, y1, A, DA = np.zeros(ny), np.zeros(ny), np.empty((n, ny)), np.empty((n, ny, ny))

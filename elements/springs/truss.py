@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     DECAY,
     DISSIPATED,
@@ -155,7 +156,7 @@ def force2(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
 def force3(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     h, sf, sk = ctl[H], ctl[SF], ctl[SK]
     one_state = ctl[RULE] == ONE_STATE
-    a, b, u, w, s, rate_d = np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    a, b, u, w, s, rate_d = scratch(3), scratch(3), scratch(3), scratch(3), scratch(3), scratch(3)
     for e in range(e0, e1):
         a2, b2 = 0.0, 0.0
         for i in range(3):

@@ -77,10 +77,12 @@ def explain_file(path: Path, accept: Accept) -> list[str]:
         MeshError, ModelError: the deck cannot be used.
     """
     from fem_mbs.analysis.run import inspect
+    from fem_mbs.contract import plain
 
     form = need_format(path)
     converted = form.convert(form.read(path), accept=accept)
-    inspect(converted.model)
+    with plain():
+        inspect(converted.model)
     return form.describe(converted) + [n.line for n in converted.notes]
 
 

@@ -314,9 +314,11 @@ def check(
             print(line)
         return
     from fem_mbs.cli.check import explain
+    from fem_mbs.contract import plain
 
-    for line in explain(model, settings or []):
-        print(line)
+    with plain():
+        for line in explain(model, settings or []):
+            print(line)
 
 
 @app.command()
@@ -336,8 +338,11 @@ def new(
     print(f"{target} written; sets in the mesh: {sets}")
     for sentence in found.skipped:
         print(f"not read: {sentence}")
+    from fem_mbs.contract import plain
+
     try:
-        explain(target)
+        with plain():
+            explain(target)
     except InputError as error:
         print(f"to do before it runs: {error}")
     else:

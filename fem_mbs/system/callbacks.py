@@ -141,7 +141,7 @@ def serve(
     dim, n = block.type.dimension, block.size
     d = dim if points else 1
     sample = np.zeros((n, 2 * d + 1))
-    block.type.report(
+    C.runner(block.type.report, n * block.type.local_dofs**2)(
         C.SAMPLE, 0, n, ctl, block.par, block.dof, block.rot, hist, fun,
         state.Q, state.D, state.V, state.DD, state.U, sample, np.zeros((0, 0, 0)),
     )  # fmt: skip

@@ -247,11 +247,27 @@ class Compiled:
             hist = self.block_history(block)
             if "callback" in block.type.par:
                 serve(block, hist, self.callbacks, ctl, fun, state)
-            block.type.force(
+            C.runner(block.type.force, n * m * m)(
                 job, 0, n, ctl, block.par, block.dof, block.rot, hist, fun,
                 state.Q, state.D, state.V, state.DD, state.U, fe, ke,
             )  # fmt: skip
             yield block, fe, ke
+
+    def report_plainly(self, job: int, ctl: np.ndarray, fun: np.ndarray, state: S.State, ledger: np.ndarray) -> None:
+        """Do the job START, or LEDGER with the energies of the elements, like the compiled step but block by block."""
+        for block in self.blocks:
+            n, rows = block.size, slice(block.first_element, block.first_element + block.size)
+            if job == C.START and not block.type.hist:
+                continue
+            fe = np.zeros((n, C.N_LEDGER))
+            C.runner(block.type.report, n * block.type.local_dofs**2)(
+                job, 0, n, ctl, block.par, block.dof, block.rot, self.block_history(block), fun,
+                state.Q, state.D, state.V, state.DD, state.U, fe, np.zeros((0, 0, 0)),
+            )  # fmt: skip
+            if job == C.LEDGER:
+                ledger += fe.sum(axis=0)
+                state.work[rows] += fe[:, C.LOAD_WORK] + fe[:, C.DRIVER_WORK] - fe[:, C.DISSIPATED]
+                state.energy[rows] = fe[:, C.KINETIC] + fe[:, C.STRAIN]
 
     def block_history(self, block: Block) -> np.ndarray:
         start = sum(b.size * b.type.hist for b in self.blocks[: self.blocks.index(block)])
@@ -279,7 +295,7 @@ class Compiled:
             for _, own, source, begin, count, dof in self.system.links[self.system.links[:, 0] == number].tolist():
                 self._act(table, self.blocks[source], max(first, own), min(last, own + count), begin - own, dof, first,
                           ctl, fun, state)  # fmt: skip
-        block.type.report(
+        C.runner(block.type.report, (last - first) * block.type.local_dofs**2)(
             C.OUTPUT, first, last, ctl, block.par, block.dof, block.rot, self.block_history(block).copy(), fun,
             state.Q, state.D, state.V, state.DD, state.U, table, np.zeros((0, 0, 0)),
         )  # fmt: skip
@@ -292,7 +308,7 @@ class Compiled:
             return
         m, each = source.type.local_dofs, source.type.end_dofs
         fe = np.zeros((high - low, m))
-        source.type.force(
+        C.runner(source.type.force, (high - low) * m * m)(
             C.FORCE, low + shift, high + shift, ctl, source.par, source.dof, source.rot,
             self.block_history(source), fun, state.Q, state.D, state.V, state.DD, state.U, fe, np.zeros((0, 0, 0)),
         )  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from fem_mbs import contract as C
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping import motion
 from fem_mbs.system.compiled import Compiled
@@ -55,7 +56,7 @@ def moved(compiled: Compiled, state: S.State, u: np.ndarray) -> S.State:
 def director_velocities(compiled: Compiled, state: S.State) -> None:
     """Fill the rates of directors at both ends from the velocities of row 0; row 1 becomes row 0."""
     state.D[1], state.V[1] = state.D[0], state.V[0]
-    motion.director_velocities(compiled.system, state, 1.0, True)
+    C.runner(motion.director_velocities, state.D[0].size)(compiled.system, state, 1.0, True)
     state.DD[0] = state.DD[1]
 
 

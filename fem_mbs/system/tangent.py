@@ -186,7 +186,7 @@ class Matrices:
             ke = np.zeros((min(step, block.size), m, m))
             for first in range(0, block.size, step):
                 last = min(first + step, block.size)
-                block.type.force(
+                C.runner(block.type.force, block.size * m * m)(
                     job, first, last, ctl, block.par, block.dof, block.rot, hist, fun,
                     state.Q, state.D, state.V, state.DD, state.U, fe, ke,
                 )  # fmt: skip
@@ -204,7 +204,8 @@ class Matrices:
             r += np.bincount(block.dof[first:last].ravel(), fe.ravel(), n)
             m = block.type.local_dofs
             at = self._first[index[id(block)]] + first * m * m
-            skew = max(skew, add_entries(ke, self._slot[at : at + (last - first) * m * m], values))
+            slot = self._slot[at : at + (last - first) * m * m]
+            skew = max(skew, C.runner(add_entries, slot.size)(ke, slot, values))
         r[self.compiled.dummy] = 0.0
         largest = max(values.max(initial=0.0), -values.min(initial=0.0))  # (no copy: there are many)
         self.skewed = skew > _ROUND_OFF * largest
@@ -341,7 +342,7 @@ class Tangent:
 
     def _report(self, job: int, block: Block, first: int, last: int, table: np.ndarray) -> None:
         s = self.state
-        block.type.report(
+        C.runner(block.type.report, (last - first) * block.type.local_dofs**2)(
             job, first, last, self.control(2.0), block.par, block.dof, block.rot,
             self.compiled.block_history(block).copy(), self.functions, s.Q, s.D, s.V, s.DD, s.U, table,
             np.zeros((0, 0, 0)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fem_mbs import contract as C
+from fem_mbs.arrays import part
 from fem_mbs.contract import inline, inner, kernel
 from fem_mbs.solvers.stepping.layout import (
     N_EL,
@@ -25,14 +26,6 @@ from fem_mbs.solvers.stepping.layout import (
 
 
 @inline
-def copy(source, target):
-    """Copy a row: an assignment of slices would compile numba's message about unequal shapes."""
-    source, target = source.reshape(source.size), target.reshape(source.size)
-    for i in range(source.size):
-        target[i] = source[i]
-
-
-@inline
 def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
     """Assemble the residual, and the matrix values when ``job`` is TANGENT.
 
@@ -49,13 +42,13 @@ def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
     for b in range(system.table.shape[0]):
         t = system.table[b]
         n, m, ends = t[N_EL], t[N_LOC], t[N_END]
-        dof = system.dof[t[O_DOF] : t[O_DOF] + n * m].reshape((n, m))
-        rot = system.rot[t[O_ROT] : t[O_ROT] + n * ends].reshape((n, ends))
-        par = system.par[t[O_PAR] : t[O_PAR] + n * t[N_PAR]].reshape((n, t[N_PAR]))
-        hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
-        fe = state.fe[: TILE * m].reshape((TILE, m))
-        ke = state.ke[: TILE * m * m].reshape((TILE, m, m))
-        slot = system.slot[t[O_SLOT] : t[O_SLOT] + n * m * m].reshape((n, m * m))
+        dof = part(system.dof, t[O_DOF], n, m)
+        rot = part(system.rot, t[O_ROT], n, ends)
+        par = part(system.par, t[O_PAR], n, t[N_PAR])
+        hist = part(system.hist, t[O_HIST], n, t[N_HIST])
+        fe = part(state.fe, 0, TILE, m)
+        ke = part(state.ke, 0, TILE, m, m)
+        slot = part(system.slot, t[O_SLOT], n, m * m)
         for e0 in range(0, n, TILE):
             e1 = min(e0 + TILE, n)
             C.call(kernels[b], job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
@@ -68,7 +61,7 @@ def assemble(job, kernels, system, ctl, fun, Q, D, V, DD, U, state):
                     if f > peak[kind[k]]:
                         peak[kind[k]] = f
             if job == C.TANGENT:
-                flat = ke.reshape((TILE, m * m))
+                flat = part(state.ke, 0, TILE, m * m)
                 for e in range(e0, e1):
                     for i in range(m * m):
                         values[slot[e, i]] += flat[e - e0, i]
@@ -89,12 +82,12 @@ def prescribed_rows(kernels, system, ctl, fun, Q, D, V, DD, U, state):
         b, first, last = system.holding[j, 0], system.holding[j, 1], system.holding[j, 2]
         t = system.table[b]
         n, m, ends = t[N_EL], t[N_LOC], t[N_END]
-        dof = system.dof[t[O_DOF] : t[O_DOF] + n * m].reshape((n, m))
-        rot = system.rot[t[O_ROT] : t[O_ROT] + n * ends].reshape((n, ends))
-        par = system.par[t[O_PAR] : t[O_PAR] + n * t[N_PAR]].reshape((n, t[N_PAR]))
-        hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
-        fe = state.fe[: TILE * m].reshape((TILE, m))
-        ke = state.ke[: TILE * m * m].reshape((TILE, m, m))
+        dof = part(system.dof, t[O_DOF], n, m)
+        rot = part(system.rot, t[O_ROT], n, ends)
+        par = part(system.par, t[O_PAR], n, t[N_PAR])
+        hist = part(system.hist, t[O_HIST], n, t[N_HIST])
+        fe = part(state.fe, 0, TILE, m)
+        ke = part(state.ke, 0, TILE, m, m)
         for e0 in range(first, last, TILE):
             e1 = min(e0 + TILE, last)
             C.call(kernels[b], C.FORCE, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
@@ -133,12 +126,12 @@ def along(kernels, system, ctl, fun, Q, D, V, DD, U, state, keep):
         t = system.table[s]
         n, m, ends = t[N_EL], t[N_LOC], t[N_END]
         width, each = system.table[b, N_END] * end_dofs, m // ends
-        dof = system.dof[t[O_DOF] : t[O_DOF] + n * m].reshape((n, m))
-        rot = system.rot[t[O_ROT] : t[O_ROT] + n * ends].reshape((n, ends))
-        par = system.par[t[O_PAR] : t[O_PAR] + n * t[N_PAR]].reshape((n, t[N_PAR]))
-        hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
-        fe = state.fe[: TILE * m].reshape((TILE, m))
-        ke = state.ke[: TILE * m * m].reshape((TILE, m, m))
+        dof = part(system.dof, t[O_DOF], n, m)
+        rot = part(system.rot, t[O_ROT], n, ends)
+        par = part(system.par, t[O_PAR], n, t[N_PAR])
+        hist = part(system.hist, t[O_HIST], n, t[N_HIST])
+        fe = part(state.fe, 0, TILE, m)
+        ke = part(state.ke, 0, TILE, m, m)
         for e0 in range(first, first + count, TILE):
             e1 = min(e0 + TILE, first + count)
             C.call(kernels[s], C.FORCE, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
@@ -165,12 +158,12 @@ def report(job, reports, system, ctl, fun, state, ledger, keep):
             width = 1
             if t[N_HIST] == 0:
                 continue
-        dof = system.dof[t[O_DOF] : t[O_DOF] + n * m].reshape((n, m))
-        rot = system.rot[t[O_ROT] : t[O_ROT] + n * ends].reshape((n, ends))
-        par = system.par[t[O_PAR] : t[O_PAR] + n * t[N_PAR]].reshape((n, t[N_PAR]))
-        hist = system.hist[t[O_HIST] : t[O_HIST] + n * t[N_HIST]].reshape((n, t[N_HIST]))
-        fe = state.fe[: TILE * width].reshape((TILE, width))
-        ke = state.ke[: TILE * m * m].reshape((TILE, m, m))
+        dof = part(system.dof, t[O_DOF], n, m)
+        rot = part(system.rot, t[O_ROT], n, ends)
+        par = part(system.par, t[O_PAR], n, t[N_PAR])
+        hist = part(system.hist, t[O_HIST], n, t[N_HIST])
+        fe = part(state.fe, 0, TILE, width)
+        ke = part(state.ke, 0, TILE, m, m)
         for e0 in range(0, n, TILE):
             e1 = min(e0 + TILE, n)
             fe[:] = 0.0

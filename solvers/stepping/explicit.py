@@ -17,8 +17,9 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.arrays import copy, part, scratch
 from fem_mbs.contract import inner, kernel
-from fem_mbs.solvers.stepping.assembly import assemble, copy
+from fem_mbs.solvers.stepping.assembly import assemble
 from fem_mbs.solvers.stepping.banded import band_factor, band_solve
 from fem_mbs.solvers.stepping.layout import (
     BANDED,
@@ -109,7 +110,7 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
     n = system.unknown.size
     kl, ku = counter[KL], counter[KU]
     width = 2 * kl + ku + 1
-    gravity = np.empty(3)
+    gravity = scratch(3)
     for i in range(3):
         gravity[i] = ctl[C.GX + i]
     while counter[STEP] < funs.shape[0]:
@@ -139,7 +140,7 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
             counter[FACTORISATIONS] += 1
             if counter[BANDED] == 0:
                 return NEED_FACTOR
-            ab = state.values[: n * width].reshape((n, width))
+            ab = part(state.values, 0, n, width)
             bad = band_factor(n, kl, ku, ab, state.pivot)
             if bad >= 0:
                 counter[WORST] = system.unknown[bad]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fem_mbs.contract import kernel
+from fem_mbs.contract import kernel, runner
 
 __all__ = ["add_entries", "element_slots", "matrix_pattern"]
 
@@ -106,9 +106,10 @@ def matrix_pattern(n_eq: int, tables: Sequence[np.ndarray]) -> tuple[np.ndarray,
     Args:
         tables: one array (n, m) per block: equations of the local unknowns, negative: none.
     """
-    equations, starts, _ = _flat(tables)
-    begin, element, _ = _touching(n_eq, equations, starts)
-    return _pattern(n_eq, equations, starts, begin, element)
+    equations, starts, matrices = _flat(tables)
+    work = matrices[-1] / 5  # less for an entry than an element takes to make it
+    begin, element, _ = runner(_touching, work)(n_eq, equations, starts)
+    return runner(_pattern, work)(n_eq, equations, starts, begin, element)
 
 
 def element_slots(
@@ -119,10 +120,11 @@ def element_slots(
     Entries come row by row and block after block; those without an equation are one past the last place.
     """
     equations, starts, matrices = _flat(tables)
-    begin, element, place = _touching(indptr.size - 1, equations, starts)
+    work = matrices[-1] / 5  # less for an entry than an element takes to make it
+    begin, element, place = runner(_touching, work)(indptr.size - 1, equations, starts)
     slot = np.full(matrices[-1], indices.size, np.int32)
     diagonal = np.empty(indptr.size - 1, np.int64)
-    _slots(indptr, indices, equations, starts, matrices, begin, element, place, slot, diagonal)
+    runner(_slots, work)(indptr, indices, equations, starts, matrices, begin, element, place, slot, diagonal)
     return slot, diagonal
 
 

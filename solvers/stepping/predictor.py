@@ -11,8 +11,7 @@ their errors.
 
 from __future__ import annotations
 
-import numpy as np
-
+from fem_mbs.arrays import cleared, integers, scratch
 from fem_mbs.contract import inner
 from fem_mbs.solvers.stepping.banded import band_factor, band_solve
 
@@ -37,9 +36,9 @@ def fit(dofs, dim, Q, past, before, R, a, b):
             end = Q[0, k + j] - (past[0, k + j] if before else 0.0)
             b[j] += end / n
             a[j] += (end - past[1 if before else 0, k + j]) / n
-    J, r = np.empty((3, 3)), np.empty(3)
-    x, y = np.zeros(3), np.zeros(3)
-    full, pivot = np.empty((3, 7)), np.empty(3, np.int64)
+    J, r = scratch(3, 3), scratch(3)
+    x, y = cleared(3), cleared(3)
+    full, pivot = scratch(3, 7), integers(3)
     for _ in range(_SWEEPS):
         # small rotation d from R (x - a) to y - b: sum of (|x|^2 I - x x^T) d = sum of x cross y
         for i in range(3):
@@ -98,8 +97,8 @@ def turn(d, R):
 def turn_parts(system, Q, past, U):
     """Replace the first guess U of the positions of parts that turn."""
     dim = 2 if system.rotations.shape[1] == 1 else 3
-    R1, R2, R = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    a1, b1, a2, b2 = np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3)
+    R1, R2, R = scratch(3, 3), scratch(3, 3), scratch(3, 3)
+    a1, b1, a2, b2 = cleared(3), cleared(3), cleared(3), cleared(3)
     for p in range(system.part.size - 1):
         dofs = system.part_dofs[system.part[p] : system.part[p + 1]]
         fit(dofs, dim, Q, past, False, R1, a1, b1)

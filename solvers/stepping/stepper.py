@@ -27,9 +27,10 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.arrays import copy, part
 from fem_mbs.contract import inline, inner, kernel
 from fem_mbs.solvers.stepping import gauge as G
-from fem_mbs.solvers.stepping.assembly import along, assemble, copy, prescribed_rows, report, share
+from fem_mbs.solvers.stepping.assembly import along, assemble, prescribed_rows, report, share
 from fem_mbs.solvers.stepping.banded import band_factor, band_solve
 from fem_mbs.solvers.stepping.layout import (
     ALPHA_F,
@@ -221,7 +222,7 @@ def commit(kernels, reports, system, state, output, ctl, fun, counter, real):
         elif source == REC_V:
             v = V[1, k]
         elif source == REC_D:
-            v = D[1].reshape(D.shape[1] * D.shape[2])[k]
+            v = D[1, k // D.shape[2], k % D.shape[2]]
         elif source == REC_REACTION:
             v = state.reaction[1, k]
         elif source == REC_WORK:
@@ -366,7 +367,7 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
                     counter[REFACTOR] = 0
                     counter[FACTORISATIONS] += 1
                 if banded:
-                    ab = state.values[: n * width].reshape((n, width))
+                    ab = part(state.values, 0, n, width)
                     if tangent:
                         if rank.flags[G.MODE] != G.PLAIN:
                             G.regularise(rank, state.values, kl + ku, width)

@@ -23,6 +23,7 @@ ORDER = (
     "fem_mbs.errors",
     "fem_mbs.declarations",
     "fem_mbs.linking",
+    "fem_mbs.arrays",
     "fem_mbs.contract",
     "fem_mbs.cluster",
     "fem_mbs.files",

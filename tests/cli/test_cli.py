@@ -737,3 +737,36 @@ def test_cable_example(checkout, tmp_path):
     assert exact["closing_error_relative"] < 1e-12
     assert newmark["closing_error_relative"] > 0.1
     assert all(c["pass"] for c in Results.open(tmp_path / "mid-point").summary["checks"])
+
+
+def test_check_and_list_compile_nothing(tmp_path):
+    """A look at a small model and the list of types must not wait for the compilation of kernels."""
+    script = """
+import sys
+from numba.core import event
+from fem_mbs.cli.check import explain, inventory
+from fem_mbs.contract import plain
+
+compiled = []
+class Listener(event.Listener):
+    def on_start(self, begun):
+        compiled.append(begun.data["dispatcher"].py_func.__qualname__)
+    def on_end(self, ended):
+        pass
+event.register("numba:compile", Listener())
+list(inventory())
+with plain():
+    for path in sys.argv[1:]:
+        explain(path)
+assert not compiled, compiled
+"""
+    models = [
+        str(DATA.parent.parent / "examples" / name / "model.toml")
+        for name in ("arm", "cable_whip", "slider_crank", "rotor")
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *models],
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": "", "PYTHONWARNINGS": "ignore"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

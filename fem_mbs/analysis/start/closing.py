@@ -101,7 +101,7 @@ class _Assembler:
                 n, m = block.size, block.type.local_dofs
                 fe, ke = np.zeros((n, m)), np.zeros((1, m, m))
                 hist = self.system.block_history(block)
-                block.type.report(
+                C.runner(block.type.report, n * m * m)(
                     C.START, 0, n, ctl, block.par, block.dof, block.rot, hist, fun, s.Q, s.D, s.V, s.DD, s.U, fe, ke
                 )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -120,7 +121,6 @@ class Stepping:
         self.rule, self.t0, self.h = rule, t0, h
         self.step = 0
         self.frame_every, self.restart_every = frame_every, restart_every
-        self.kernels, self.reports = compiled.kernels()
         self.gravity = np.zeros(3)
         self.gravity[: len(gravity)] = gravity
         self.counter = np.zeros(S.N_COUNTER, np.int64)
@@ -226,6 +226,29 @@ class Stepping:
     def time(self, step: ArrayLike) -> np.ndarray:
         return self.t0 + self.h * np.asarray(step)
 
+    # --- the kernels, which are compiled when they are first needed ------------------------------------------------
+    @cached_property
+    def _addresses(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.compiled.kernels()
+
+    @property
+    def kernels(self) -> np.ndarray:
+        """Addresses of the force kernels of the blocks."""
+        return self._addresses[0]
+
+    @property
+    def reports(self) -> np.ndarray:
+        """Addresses of the report kernels of the blocks."""
+        return self._addresses[1]
+
+    def _report(self, job: int, fun: np.ndarray, ledger: np.ndarray) -> None:
+        """Let the elements start their histories (START), or add their energies to a row (LEDGER)."""
+        if C.is_plain():
+            self.compiled.report_plainly(job, self.ctl, fun, self.state, ledger)
+        else:
+            keep = job == C.LEDGER
+            assembly.report(job, self.reports, self.compiled.system, self.ctl, fun, self.state, ledger, keep)
+
     # --- the start -------------------------------------------------------------------------------------------------
     def begin(self) -> None:
         """Initialise element histories, constraint scales and the energy."""
@@ -235,7 +258,7 @@ class Stepping:
         state.U[:], state.work[:] = 0.0, 0.0
         now = np.array([self.t0])
         fun = self.evaluate(now, now, now + self.h)[0]
-        assembly.report(C.START, self.reports, compiled.system, self.ctl, fun, state, np.zeros(C.N_LEDGER), False)
+        self._report(C.START, fun, np.zeros(C.N_LEDGER))
         diagonal = compiled.set_scales(self.ctl, fun, state)
         self.redundancy.start(diagonal, self.ctl, fun, state)
         row = self.energies(self.evaluate(now, now, now)[0])  # energies that follow time count at the start
@@ -277,7 +300,7 @@ class Stepping:
             a[1] = a[0]
         state.U[self.compiled.system.kind != S.MULTIPLIER] = 0.0
         row, work = np.zeros(C.N_LEDGER), state.work.copy()
-        assembly.report(C.LEDGER, self.reports, self.compiled.system, self.ctl, fun, state, row, True)
+        self._report(C.LEDGER, fun, row)
         row[WORKS], state.work[:] = 0.0, work
         return row
 
