@@ -122,7 +122,9 @@ class _March:
         self.with_events = context.events is not None and step.kind.takes_events
         asked = self.options.restarts
         self.keep_restarts = asked is not None
-        self.restarts = asked if asked is not None else 0 if self.with_events else UNASKED_RESTARTS
+        # Adaptive steps end at restart points, so that these change them.
+        fixed = not self.with_events and not getattr(self.options, "adaptive", 0.0)
+        self.restarts = asked if asked is not None else UNASKED_RESTARTS if fixed else 0
         self.restart_every = max(1, self.n_steps // (self.restarts + 1)) if self.restarts else 0
         self.stepping = self.begun(self.t0, self.h)
         self.along: EigenvaluePath | None = None

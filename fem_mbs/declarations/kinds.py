@@ -472,6 +472,16 @@ MATERIAL_AXES = Kind("3x3 list of numbers, or table", _material_axes, of_texts.t
 TERMS = Kind("list of tables", _terms, of_texts.tables(names=("on", "component")))
 SECTION_TABLE = Kind("table of names", _table_of_names)
 SECTION_TABLES = Kind("list of tables", _list_of_tables, of_texts.tables(names=("material",)))
+
+
+def _fibres(value: Any) -> list[Any]:
+    if not isinstance(value, (list, tuple)):
+        raise ValueError("must be a list of names or [y, z]")
+    what = "a list of names or [y, z]"
+    return [_text(v) if isinstance(v, str) else _numbers(list(v) if isinstance(v, tuple) else v, what) for v in value]
+
+
+FIBRES = Kind("list of names or [y, z]", _fibres, of_texts.places)
 NUMBERS_OR_TEXT = Kind(
     "text or list of numbers", lambda v: _text(v) if isinstance(v, str) else _numbers(v, "a list"), of_texts.mixed
 )

@@ -62,6 +62,11 @@ def mixed(value: Any, texts: Texts) -> Any:
     return numbers(value, texts) if isinstance(value, list) else value
 
 
+def places(value: Any, texts: Texts) -> Any:
+    """Return a list of words or lists of numbers: texts in the inner lists are expressions, others are words."""
+    return [mixed(v, texts) for v in value] if isinstance(value, list) else value
+
+
 def function(value: Any, texts: Texts) -> Any:
     """Return a function of time with values instead of parameters."""
     return texts.function(value)

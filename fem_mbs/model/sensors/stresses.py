@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import ANY, NAME, NUMBER, NUMBERS_OR_TEXT, TEXT, WHOLE, shown
+from fem_mbs.declarations.kinds import FIBRES, NAME, NUMBER, NUMBERS_OR_TEXT, TEXT, WHOLE, shown
 from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.properties.beams import line_positions
@@ -198,7 +198,7 @@ class StressEnvelope(SensorRequest):
     on: Any = key(NAME, "beam or truss", kw_only=True)
     component: str = key(TEXT, _COMPONENT, "normal", choices=COMPONENTS, kw_only=True)
     fibres: Any = key(
-        ANY,
+        FIBRES,
         "list of names or [y, z] as of a stress; else all named ones of the shape, of round ones 72 around them",
         None,
         shows="all",
