@@ -239,7 +239,8 @@ class _March:
         due = self.restart_every and stepping.step % self.restart_every == 0 and stepping.step < self.n_steps
         if not due or stepping.step // self.restart_every > self.restarts:
             return None
-        if stepping.solver is not None:
+        if stepping.solver is not None and self.keep_restarts:
+            # A run that goes on begins with a new solver, whose pivots and round-off may be others.
             stepping.solver.reset()
         story = {
             "summaries": json_value(context.reports), "start": context.now.start.to_json(), "totals": self.totals,
