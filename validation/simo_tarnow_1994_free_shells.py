@@ -90,7 +90,7 @@ def check(f: Findings) -> None:
     known = reference()
     runs = {}
     for cell, section, h in RUNS:
-        duration = LONG if f.long and h == RUNS[0][2] else DURATION
+        duration = LONG if f.long and (cell, section, h) == RUNS[0] else DURATION
         step = solve(build(cell, section, h, duration)).steps[0]
         label = f"{section}, {cell}, h = {h:g} s"
         f.zero(
