@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HDF5_FORM", "PART", "check_hdf5", "get_text", "no_room", "put_text", "replacing", "sync_directory",
-    "write_atomic",
+    "write_atomic", "write_page",
 ]  # fmt: skip
 
 PART = ".part"  # suffix of files that are not whole yet
@@ -75,6 +75,33 @@ def replacing(path: Path, what: str = "File") -> Iterator[Path]:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def write_page(path: Path, text: str, mark: bytes, what: str) -> None:
+    """Write a page that we make; what is already there must be one of ours.
+
+    Args:
+        text: of the page.
+        mark: bytes that the first 1000 of such pages hold.
+        what: the thing in messages.
+
+    Raises:
+        ResultsError: another file has the name, or the system cannot write.
+    """
+    if path.exists():
+        try:
+            with path.open("rb") as stream:
+                ours = mark in stream.read(1000)
+        except OSError:
+            ours = False
+        if not ours:
+            raise ResultsError(f'{what} "{path}": there is another file of this name: give another path, or remove it')
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        raise ResultsError(f'{what} "{path}": cannot be written ({exc}): give another path') from exc
+    with replacing(path, what) as part:
+        part.write_text(text, encoding="utf-8")
 
 
 def write_atomic(path: Path, parts: str | Iterable[str], what: str = "File", errors: str = "strict") -> None:

@@ -13,8 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fem_mbs.errors import DiskFullError, FemMbsError, ResultsError
-from fem_mbs.files import replacing
+from fem_mbs.errors import DiskFullError, FemMbsError
+from fem_mbs.files import write_page
 from fem_mbs.plot.figures import FigureJob, figure_jobs
 from fem_mbs.plot.marks import marks_of
 from fem_mbs.plot.model import plot_model
@@ -55,25 +55,8 @@ def write_report(results: Results, path: str | Path) -> Path:
         ResultsError: the file cannot be written, or another file has its name.
     """
     target = Path(path)
-    if target.exists() and not _is_report(target):
-        raise ResultsError(f'Report "{target}": there is another file of this name: give another path, or remove it')
-    text = report_text(results)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(target, "Report") as part:
-            part.write_text(text, encoding="utf-8")
-    except OSError as exc:
-        raise ResultsError(f'Report "{target}": cannot be written ({exc}): give another path') from exc
+    write_page(target, report_text(results), _MARK, "Report")
     return target
-
-
-def _is_report(path: Path) -> bool:
-    """Return whether a file is a report of ours."""
-    try:
-        with path.open("rb") as stream:
-            return _MARK in stream.read(1000)
-    except OSError:
-        return False
 
 
 def report_text(results: Results) -> str:

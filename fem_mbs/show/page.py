@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from html import escape
-from importlib.resources import files
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from fem_mbs.errors import ResultsError
-from fem_mbs.files import replacing
+from fem_mbs import files
 from fem_mbs.model.model import Model
 from fem_mbs.plot.scene import at_start
 from fem_mbs.results.reader import Results
@@ -46,7 +45,7 @@ def html_page(thing: Model | Results, step: int | None = None) -> str:
         ResultsError: no frames with displacements, or no such step.
     """
     content = page_content(_results(thing), step)
-    room = files("fem_mbs.show")
+    room = resources.files("fem_mbs.show")
     # "</" would end the script that holds the data; "<\/" is the same in JSON
     data = json.dumps(_finite(content), separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
     parts = {
@@ -79,25 +78,8 @@ def write_page(thing: Model | Results, path: str | Path, step: int | None = None
         ResultsError: also where the file cannot be written, or is no page of fem-mbs.
     """
     target = Path(path)
-    text = html_page(thing, step)
-    if target.exists() and not _is_page(target):
-        raise ResultsError(f'Page "{target}": there is another file of this name: give another path, or remove it')
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(target, "Page") as part:
-            part.write_text(text, encoding="utf-8")
-    except OSError as exc:
-        raise ResultsError(f'Page "{target}": cannot be written ({exc}): give another path, such as page.html') from exc
+    files.write_page(target, html_page(thing, step), _MARK, "Page")
     return target
-
-
-def _is_page(path: Path) -> bool:
-    """Return whether a file is a page of ours."""
-    try:
-        with path.open("rb") as stream:
-            return _MARK in stream.read(1000)
-    except OSError:
-        return False
 
 
 def write_picture(thing: Model | Results, path: str | Path, step: int | None = None) -> Path:

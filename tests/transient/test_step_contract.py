@@ -150,9 +150,10 @@ def test_words_tables_quantities_figures(kind, made):
     assert not [name for name in names if not any(fits(name, known) for known in declared)]
     for name, _value, _unit in found.quantities(step.report):
         assert f"last.{name}" in names
-    wanted = [name for entry in recorded_kind(step.type).figures for _, name in function_of(entry)(step)]
+    figures = [name for entry in recorded_kind(step.type).figures for _, name in function_of(entry)(step)]
     drawn = {path.name.partition("-")[0] for path in plot_all(results)}
-    assert {name.partition("-")[0] for name in wanted} <= drawn | {"path"}  # of a path a displacement must have been watched
+    # of a path a displacement must have been watched
+    assert {name.partition("-")[0] for name in figures} <= drawn | {"path"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
