@@ -1,9 +1,7 @@
-"""Explain a model file in plain lines (`fem-mbs check`), and list all available types (`fem-mbs list`)."""
+"""Explain a model file in plain lines (`fem-mbs check`)."""
 
 from __future__ import annotations
 
-import inspect as python_inspect
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.run import Beginning
     from fem_mbs.modelfile.read import Entry
 
-__all__ = ["DESCRIBED", "count_tables", "explain", "inventory"]
+__all__ = ["DESCRIBED", "count_tables", "counted", "explain"]
 
 _COARSE_ANGLE = np.deg2rad(30.0)  # of one step; the mid-point rule shortens arcs by about angle^2/12
 _COARSE_SHAPE = 0.01  # of a function's range: how far it leaves the straight line within a step
@@ -181,10 +179,10 @@ def count_tables(entries: Mapping[str, Sequence[Entry]]) -> Iterator[str]:
         unnamed = table.declaration.keys().get("name") is None
         named = [e.name + (f" ({e.keys.kind})" if table.name == "joint" else "") for e in found]
         shown = ", ".join(named[:12]) + (f" and {len(named) - 12} more" if len(named) > 12 else "")
-        yield _counted(len(found), what) + ("" if unnamed else f": {shown}")
+        yield counted(len(found), what) + ("" if unnamed else f": {shown}")
 
 
-def _counted(n: int, what: str) -> str:
+def counted(n: int, what: str) -> str:
     """Return the text of a number of things whose name is a singular noun."""
     if n == 1:
         return f"1 {what}"
@@ -405,79 +403,3 @@ def _solver(compiled: Any, notes: list[str]) -> Iterator[str]:
     yield f"linear solver: {system.n_equations} equations, {text}"
     if there and "reference BLAS" in text:
         notes.append("CHOLMOD uses the reference BLAS; with OpenBLAS large models are factored 3 times faster")
-
-
-# ---- fem-mbs list ---------------------------------------------------------------------------------------------------
-
-
-def inventory() -> Iterator[str]:
-    """Yield the names of all available types without compiling any."""
-    from fem_mbs.analysis.components.parameters import KINDS
-    from fem_mbs.analysis.reduction.reduce import METHODS
-    from fem_mbs.analysis.transient.rules import RULES
-    from fem_mbs.decks.formats import DECK_FORMATS
-    from fem_mbs.declarations.steps import step_kinds
-    from fem_mbs.elements.registry import element_type, element_types
-    from fem_mbs.functions.kinds import FUNCTION_KINDS
-    from fem_mbs.meshes.formats.reader import MESH_FORMATS
-    from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
-    from fem_mbs.model.fields import FIELDS
-    from fem_mbs.model.sensors.kinds import sensor_kinds
-    from fem_mbs.parts.formats import PART_FORMATS
-    from fem_mbs.properties.computed_sections import COMPUTED_SHAPES
-    from fem_mbs.properties.shapes import SECTION_SHAPES
-    from fem_mbs.solvers.linear.libraries import cholmod_status
-    from fem_mbs.solvers.linear.solver import solver_names
-
-    yield "elements (block kernels):"
-    for name in element_types():
-        kind = element_type(name)
-        about = (python_inspect.getmodule(python_inspect.unwrap(kind.force.py_func)).__doc__ or "").strip()
-        sizes = f"{_count(kind.ends, 'node')}" + (
-            f", {_count(kind.multipliers, 'multiplier')}" if kind.multipliers else ""
-        )
-        yield f"  {name:20} {sizes:24} {re.split('[:.]', about)[0]}"
-    yield "joints:"
-    for name, joint in JOINT_KINDS.items():
-        yield f"  {name:20} {joint.text}"
-    for title, table in (
-        ("sections and their dimensions", {**SECTION_SHAPES, **COMPUTED_SHAPES}),
-        ("functions of time and their parameters", FUNCTION_KINDS),
-        ("sensors and their options", {name: kind.own_keys() for name, kind in sensor_kinds().items()}),
-    ):
-        yield f"{title}:"
-        for name, keys in table.items():
-            yield f"  {name:20} {', '.join(keys)}"
-    yield "steps and their options:"
-    for name, kind_of_step in step_kinds().items():
-        yield f"  {name:20} {', '.join(kind_of_step.Options.keys())}"
-    yield "parameters of components (fem-mbs modify):"
-    for name, (_, stiffness, mass) in KINDS.items():
-        acts = [word for word, share in (("stiffness", stiffness), ("mass", mass)) if share]
-        yield f"  {name:20} proportional to {' and '.join(acts)}"
-    yield f"  {'KEY of a section':20} elements of the group are made anew"
-    yield "fields of solid and plane parts in results:"
-    for name, text in FIELDS.items():
-        yield f"  {name:20} {text}"
-    yield "integration rules:"
-    for name, rule in RULES.items():
-        yield f"  {name:20} {rule.text}"
-    yield "reductions of parts (fem-mbs reduce):"
-    for name, text in METHODS.items():
-        yield f"  {name:20} {text}"
-    yield "files of reduced parts (fem-mbs reduce, convert):"
-    for title, names in PART_FORMATS.items():
-        yield f"  {', '.join(names):20} {title}"
-    yield "linear solvers:"
-    yield f"  {'banded':20} inside the compiled step, for narrow models"
-    there, text = cholmod_status()
-    for name in solver_names():
-        note = {"cholmod": text if there else f"not available: {text}", "superlu": "scipy"}.get(name, "")
-        yield f"  {name:20} {note}"
-    yield "decks:"
-    for deck in DECK_FORMATS:
-        yield f"  {' '.join(deck.suffixes):20} {deck.name}: {deck.text}"
-    yield "mesh formats:"
-    for form in MESH_FORMATS:
-        yield f"  {' '.join(form.suffixes):20} {form.name}: {form.text}"
-    yield "results: HDF5, XDMF and VTU (ParaView), CSV, JSON; figures PNG, PDF, SVG; animations GIF, MP4"

@@ -722,11 +722,13 @@ def validate(
 
 
 @app.command("list")
-def list_() -> None:
+def list_(
+    of: Annotated[str, typer.Argument(help="Of one topic, or of all: more than names.", show_default=False)] = "",
+) -> None:
     """Name what there is: elements, joints, functions, sections, sensors, solvers, formats."""
-    from fem_mbs.cli.check import inventory
+    from fem_mbs.cli.listing import overview, topic
 
-    for line in inventory():
+    for line in topic(of) if of else overview():
         print(line)
 
 

@@ -22,9 +22,10 @@ from test_modelfile import MINIMAL, PLANE, write
 
 from fem_mbs.analysis.solution import Progress
 from fem_mbs.cli import main as cli
-from fem_mbs.cli.check import DESCRIBED, count_tables, explain, inventory
+from fem_mbs.cli.check import DESCRIBED, count_tables, explain
+from fem_mbs.cli.listing import inventory, overview, topic
 from fem_mbs.cli.progress import LiveProgress, PlainProgress, make_progress
-from fem_mbs.errors import MeshError
+from fem_mbs.errors import MeshError, ModelError
 from fem_mbs.meshes.formats.reader import MESH_FORMATS
 from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
 from fem_mbs.model.model import Model
@@ -347,6 +348,19 @@ def test_list_names_what_the_registries_have():
         assert f"\n  {name:20} {joint.text}\n" in text
     for form in MESH_FORMATS:
         assert f"\n  {' '.join(form.suffixes):20} {form.name}: {form.text}\n" in text
+
+
+def test_list_fits_on_a_screen_and_tells_more_of_a_topic():
+    lines = list(overview())
+    assert len(lines) <= 60 and max(map(len, lines)) <= 140
+    text = "\n".join(lines)
+    assert all(name in text for name in JOINT_KINDS)
+    assert "exact_beam2" in text
+    of_joints = list(topic("joints"))
+    assert of_joints[0] == "joints:" and [line[2:].split()[0] for line in of_joints[1:]] == list(JOINT_KINDS)
+    assert list(topic("all")) == list(inventory())
+    with pytest.raises(ModelError, match='List: there is no topic "hinges"; take one of elements, joints'):
+        list(topic("hinges"))
 
 
 def test_joints_and_meshes_of_the_reference_are_those_of_the_registries():
@@ -744,7 +758,8 @@ def test_check_and_list_compile_nothing(tmp_path):
     script = """
 import sys
 from numba.core import event
-from fem_mbs.cli.check import explain, inventory
+from fem_mbs.cli.check import explain
+from fem_mbs.cli.listing import inventory, overview, topic
 from fem_mbs.contract import plain
 
 compiled = []

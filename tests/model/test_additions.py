@@ -11,7 +11,7 @@ import pytest
 from places import ROOT
 
 from fem_mbs import MeshError, Model, ModelError, load_model
-from fem_mbs.cli.check import inventory
+from fem_mbs.cli.listing import inventory
 from fem_mbs.meshes.formats import reader
 from fem_mbs.model.connections import joint_kinds
 from fem_mbs.model.sensors import kinds
