@@ -616,10 +616,10 @@ def test_bushing_beyond_its_range():
         model.bushing("mount", "ground", "b", stiffness=[10.0] * 6)
         model.initial("b", spin=(0.0, 0.0, spin))  # amplitude spin/10
         model.sensor("turn", "element", on="mount", quantity="rotation z")
-        model.transient_step(**{"duration": 0.65, "h": 0.005, "frames": 0} | options)
+        model.transient_step(**{"duration": 0.65, "h": 0.005, "frames": 0, "restarts": 0} | options)
         return solve(model)
 
-    with pytest.raises(AnalysisError, match=r'Bushing "mount": the relative rotation .* is 4\.[89]\d* rad'):
+    with pytest.raises(AnalysisError, match=r'Bushing "mount": the relative rotation .* is 4\.9 rad'):
         spun(49.0)
     assert any('Bushing "mount"' in w for w in spun(44.0).summary["steps"][0]["warnings"])
     half = spun(34.0, duration=0.1 * np.pi, h=0.05 * np.pi / 400)
