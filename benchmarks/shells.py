@@ -5,8 +5,8 @@
 
 A quarter of a steel cylinder of radius and length 1 m, 10 mm thick, clamped along a straight edge, in squares of equal
 cells with the asked number of dofs.  Ours: from the mesh to the 20 lowest modes in memory (model, assembly, modes)
-after a first run of a small mesh, which loads the compiled code.  ``calculix``: a whole run of ccx, elements S8R on the
-mesh of quad8, each of which it makes a solid of 20 nodes.
+after a first run of a small mesh, which loads the compiled code.  ``calculix``: a whole run of ccx with elements S8R on
+the mesh of quad8.  It expands each of them to a solid with 20 nodes.
 """
 
 from __future__ import annotations

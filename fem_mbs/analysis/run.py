@@ -156,7 +156,7 @@ def run(
         return _outcomes(model, columns, Results.open(directory)) if model.checks else []
 
     def sensors() -> list[StepSensors]:
-        """Return the statistics of sensors, likewise."""
+        """Evaluate the statistics of sensors from what is on disk."""
         return sensors_of(Results.open(directory)) if model.sensors else []
 
     context = replace(context, recorder=recorder, outcomes=outcomes, sensors=sensors)

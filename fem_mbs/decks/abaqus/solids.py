@@ -138,8 +138,8 @@ def nodal_areas(group: Group, rows: np.ndarray, faces: np.ndarray, x: np.ndarray
     """Return shares (nodes,) of all nodes, at x (nodes, 3), in the area of faces: local ``faces`` (m,), from 0, of the
     solids ``rows`` (m,), in the length of edges of plane elements.
 
-    They are the integrals of the shape functions, none of which is more than round-off at corners of flat triangles
-    with six nodes, and negative at those of quadrilaterals with eight.
+    A share is the integral of the node's shape function.  It vanishes at the corners of flat triangles with six nodes,
+    and is negative at the corners of quadrilaterals with eight.
     """
     total = np.zeros(len(x))
     for face in np.unique(faces):

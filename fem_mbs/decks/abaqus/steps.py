@@ -37,7 +37,7 @@ from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["StepPlan", "make_steps"]
 
-#: Kinds of requests of prints, of which each holds until the next of its kind.
+#: Kinds of requests of prints.  A request holds until the next one of its kind.
 _PRINTS = ("node print", "el print", "section print")
 #: Time steps of a DYNAMIC step without DIRECT: at least so many, if its first increment is longer.
 _LEAST = 10
@@ -491,8 +491,10 @@ def _dynamic(
 
 
 def _explicit_steps(conv: Conversion, step: DeckStep) -> int:
-    """Return the number of time steps that stand for the increments of an explicit one, of which each is as long as a
-    wave needs across the smallest element."""
+    """Return the number of implicit time steps of an explicit step of the deck.
+
+    The length of each is the time that a wave needs across the smallest element.
+    """
     shortest = step.duration / _FEWEST
     for group in conv.groups:
         name = getattr(group.section, "material", None)

@@ -33,7 +33,7 @@ UNUSED_ENTRIES: dict[tuple[str, ...], str] = {
     ): "they concern output",
     _words(
         "RANDPS RANDT1 TABRND1 TABRNDG"
-    ): "they belong to random responses, of which the frequency response is computed",
+    ): "random responses are not computed, only the frequency response below them",
     _words("USET USET1"): "they name sets that nothing else refers to",
     _words("MDLPRM DEBUG"): "they concern the conduct of the other program",
     _words("EIGP TSTEPNL TICF NLSTEP NLCNTL"): "they belong to solutions that are refused",

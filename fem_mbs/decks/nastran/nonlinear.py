@@ -1,4 +1,4 @@
-"""Nonlinear statics of a Nastran deck (SOL 106): what is large, and what of the deck this solution cannot have.
+"""Convert nonlinear statics of a Nastran deck (SOL 106), and refuse entries that this solution does not support.
 
 Subcases follow one another: each begins where the one before has ended, and its loads take the place of the others in
 NINC increments.  Without PARAM,LGDISP and without nonlinear materials the solution is that of linear statics.

@@ -126,7 +126,7 @@ def _convert(deck: BulkDeck, part: bool) -> Converted:
     turn_loaded(conv, set(rows.dependent))
     make_artificial_mass(conv)
     supports = find_supports(conv, subcases, rows, find_driven(conv))
-    # without AUTOSPC what has a mass and no stiffness moves in dynamics
+    # Without AUTOSPC a component with mass and without stiffness stays free in dynamics.
     inertial = not automatic_supports(conv) and solution not in (0, 101, 105)
     K, M = _matrices(conv, needs_mass(conv) or inertial, masses)
     K = K + matrices.K
