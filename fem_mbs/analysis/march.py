@@ -14,7 +14,8 @@ from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.eigenvalue_paths import EigenvaluePath
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, energy_range, relative_error
 from fem_mbs.analysis.start.initial import Spin, consistent_velocities, constraint_error, start_rule
-from fem_mbs.analysis.steps.common import UNASKED_RESTARTS, count_steps
+from fem_mbs.analysis.steps.common.checks import count_steps
+from fem_mbs.analysis.steps.common.options import UNASKED_RESTARTS
 from fem_mbs.analysis.transient.adaptive import AdaptiveStepping
 from fem_mbs.analysis.transient.events import run_events
 from fem_mbs.analysis.transient.ledger import check_growth, new_totals, update_totals

@@ -19,7 +19,7 @@ from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.run import run_to_end
 from fem_mbs.analysis.small_motions import find_modes, linearised
-from fem_mbs.analysis.steps.common import rotor_of
+from fem_mbs.analysis.steps.common.checks import rotor_of
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.errors import AnalysisError, ModelError

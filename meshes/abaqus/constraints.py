@@ -22,8 +22,8 @@ from fem_mbs.meshes.abaqus.deck import (
     Tie,
     Transform,
 )
-from fem_mbs.meshes.abaqus.properties import check_axes, where
-from fem_mbs.meshes.abaqus.text import Card, Row, label
+from fem_mbs.meshes.abaqus.properties.orientations import check_axes
+from fem_mbs.meshes.abaqus.text import Card, Row, label, where
 from fem_mbs.meshes.vocabulary import Effect
 
 if TYPE_CHECKING:

@@ -28,17 +28,17 @@ from fem_mbs.meshes.abaqus.files import read_cards
 from fem_mbs.meshes.abaqus.generation import GENERATION_KEYWORDS, generated
 from fem_mbs.meshes.abaqus.mesh import DeckMesh, Log
 from fem_mbs.meshes.abaqus.parameters import substituted
-from fem_mbs.meshes.abaqus.properties import (
+from fem_mbs.meshes.abaqus.properties.lumped import LUMPED_KEYWORDS
+from fem_mbs.meshes.abaqus.properties.materials import (
     MATERIAL_KEYWORDS,
-    PROPERTY_KEYWORDS,
     MaterialDraft,
     other_field_of_material,
     other_of_material,
-    section_not_used,
-    where,
 )
+from fem_mbs.meshes.abaqus.properties.orientations import ORIENTATION_KEYWORDS
+from fem_mbs.meshes.abaqus.properties.sections import SECTION_KEYWORDS, section_not_used
 from fem_mbs.meshes.abaqus.steps import COMPUTED, STEP_KEYWORDS, StepDraft, procedure
-from fem_mbs.meshes.abaqus.text import Card, Row
+from fem_mbs.meshes.abaqus.text import Card, Row, where
 from fem_mbs.meshes.vocabulary import Effect, Use, Word, first_sentence
 
 if TYPE_CHECKING:
@@ -145,7 +145,10 @@ _REFUSED = {
 }
 
 _OF_MESH = (*_MESH_KEYWORDS, *GENERATION_KEYWORDS, *ASSEMBLY_KEYWORDS)
-_HANDLERS = {**PROPERTY_KEYWORDS, **MATERIAL_KEYWORDS, **CONSTRAINT_KEYWORDS, **STEP_KEYWORDS}
+_HANDLERS = {
+    **MATERIAL_KEYWORDS, **ORIENTATION_KEYWORDS, **SECTION_KEYWORDS, **LUMPED_KEYWORDS, **CONSTRAINT_KEYWORDS,
+    **STEP_KEYWORDS,
+}  # fmt: skip
 _ALL = (*_HANDLERS, *_OF_MESH, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_NOT_WRITTEN, *_REFUSED)
 _KNOWN = {name.replace(" ", ""): name for name in _ALL}
 _KNOWN |= {"PRE-TENSIONSECTION": "PRE-TENSION SECTION", "ELPRINT": "EL PRINT", "ELEMENTPRINT": "EL PRINT"}

@@ -9,8 +9,7 @@ import numpy as np
 
 from fem_mbs.meshes.abaqus.constraints import dof_of
 from fem_mbs.meshes.abaqus.deck import BaseMotion, Boundary, Cload, DeckStep, Dload, Dsload, OutputRequest, Temperature
-from fem_mbs.meshes.abaqus.properties import where
-from fem_mbs.meshes.abaqus.text import Card, Row, label, short
+from fem_mbs.meshes.abaqus.text import Card, Row, label, short, where
 from fem_mbs.meshes.vocabulary import Effect
 
 if TYPE_CHECKING:

@@ -29,7 +29,10 @@ from fem_mbs.errors import MeshError
 if TYPE_CHECKING:
     from fem_mbs.meshes.abaqus.assembly import Instance
 
-__all__ = ["MAX_ID", "Card", "Numbers", "Piece", "Row", "decoded", "label", "number", "short", "split_fields", "whole"]
+__all__ = [
+    "MAX_ID", "Card", "Numbers", "Piece", "Row", "decoded", "is_number", "label", "number", "short", "split_fields",
+    "where", "whole",
+]  # fmt: skip
 
 T = TypeVar("T")
 
@@ -87,6 +90,15 @@ def number(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError(text)
     return value
+
+
+def is_number(text: str) -> bool:
+    """Return whether `number` reads the text."""
+    try:
+        number(text)
+    except ValueError:
+        return False
+    return True
 
 
 def whole(text: str) -> int:
@@ -301,6 +313,11 @@ class Row:
 def short(text: str) -> str:
     """Return text in quotes, cut to what fits in a message."""
     return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def where(at: Card | Row) -> str:
+    """Return file and line, for messages."""
+    return f"{at.file}, line {at.line}"
 
 
 # ---- numbers in bulk -------------------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fem_mbs.analysis.run import run_to_end
 from fem_mbs.analysis.small_motions import linearised
 from fem_mbs.analysis.stability.linearisation import Linearisation
-from fem_mbs.analysis.steps.common import Turning, check_rotor
+from fem_mbs.analysis.steps.common.checks import check_rotor
+from fem_mbs.analysis.steps.common.options import Turning
 from fem_mbs.model.model import Model
 
 __all__ = ["linearise"]

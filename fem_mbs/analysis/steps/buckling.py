@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common import (
-    COUNT,
-    LOADS_TEXT,
-    NAMES,
-    Supported,
-    check_friction,
-    check_preload,
-    check_stiffening,
-    check_supports,
-    counted,
-    named,
-)
+from fem_mbs.analysis.steps.common.checks import check_friction, check_preload, check_stiffening, check_supports
+from fem_mbs.analysis.steps.common.options import LOADS_TEXT, Supported
+from fem_mbs.analysis.steps.common.values import COUNT, NAMES, named
+from fem_mbs.analysis.steps.common.words import counted
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG
 from fem_mbs.declarations.steps import PlannedStep, StepKind

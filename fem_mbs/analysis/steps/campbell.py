@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common import COUNT, FRAMES, Speeds, check_turning, counted, listed, outside_tables, spread
+from fem_mbs.analysis.steps.common.checks import check_turning, outside_tables
+from fem_mbs.analysis.steps.common.options import FRAMES, Speeds
+from fem_mbs.analysis.steps.common.values import COUNT, listed, spread
+from fem_mbs.analysis.steps.common.words import counted
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, RATIOS
 from fem_mbs.declarations.steps import PlannedStep, StepKind

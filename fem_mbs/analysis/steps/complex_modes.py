@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common import (
-    COUNT,
-    FRAMES,
-    About,
-    Sought,
-    Turning,
-    check_named,
-    check_preload,
-    check_rotor,
-    check_sought,
-    counted,
-    sought,
-)
+from fem_mbs.analysis.steps.common.checks import check_named, check_preload, check_rotor, check_sought
+from fem_mbs.analysis.steps.common.options import FRAMES, About, Sought, Turning
+from fem_mbs.analysis.steps.common.values import COUNT
+from fem_mbs.analysis.steps.common.words import counted, sought
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG
 from fem_mbs.declarations.steps import PlannedStep, StepKind

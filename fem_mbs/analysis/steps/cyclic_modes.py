@@ -8,16 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common import (
-    COUNT,
-    Supported,
-    check_friction,
-    check_preload,
-    check_supports,
-    counted,
-    named,
-    valued,
-)
+from fem_mbs.analysis.steps.common.checks import check_friction, check_preload, check_supports
+from fem_mbs.analysis.steps.common.options import Supported
+from fem_mbs.analysis.steps.common.values import COUNT, named, valued
+from fem_mbs.analysis.steps.common.words import counted
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, shown
 from fem_mbs.declarations.steps import PlannedStep, StepKind

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common import (
+from fem_mbs.analysis.steps.common.checks import check_friction, check_preload
+from fem_mbs.analysis.steps.common.options import RAYLEIGH_TEXT, TIME_TEXT, About
+from fem_mbs.analysis.steps.common.values import (
     COUNT,
     FREQUENCY,
     RATIOS,
     RAYLEIGH,
-    RAYLEIGH_TEXT,
-    TIME_TEXT,
-    About,
-    check_friction,
-    check_preload,
     limited,
     number,
     spread,

@@ -6,19 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.analysis.steps.common import (
-    ALONG_TEXT,
-    RESTARTS_TEXT,
-    Along,
-    Newton,
-    TimeSteps,
-    along_quantities,
-    check_sought,
-    check_spin,
-    count_steps,
-    steps_in_words,
-    whole,
-)
+from fem_mbs.analysis.steps.common.checks import check_sought, check_spin, count_steps
+from fem_mbs.analysis.steps.common.options import ALONG_TEXT, RESTARTS_TEXT, Along, Newton, TimeSteps
+from fem_mbs.analysis.steps.common.values import whole
+from fem_mbs.analysis.steps.common.words import along_quantities, steps_in_words
 from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import FLAG

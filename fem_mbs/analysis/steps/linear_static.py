@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.steps.common import (
+from fem_mbs.analysis.steps.common.checks import (
+    check_friction,
+    check_preload,
+    check_supports,
+    check_weight,
+    check_without,
+)
+from fem_mbs.analysis.steps.common.options import (
     INCREMENT,
     LOADS_TEXT,
-    NAMES,
     REPORT_TEXT,
     REPORTS,
     TIME_TEXT,
     TOTAL,
     WITHOUT_TEXT,
     Supported,
-    check_friction,
-    check_preload,
-    check_supports,
-    check_weight,
-    check_without,
-    limited,
-    named,
 )
+from fem_mbs.analysis.steps.common.values import NAMES, limited, named
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.steps.common import (
-    COUNT,
+from fem_mbs.analysis.steps.common.checks import check_friction, check_named, check_preload, check_without, count_steps
+from fem_mbs.analysis.steps.common.options import (
     INCREMENT,
     LOADS_TEXT,
-    NAMES,
-    RATIOS,
-    RAYLEIGH,
     RAYLEIGH_TEXT,
     REPORT_TEXT,
     REPORTS,
@@ -23,14 +20,8 @@ from fem_mbs.analysis.steps.common import (
     About,
     RuleWeights,
     TimeSteps,
-    check_friction,
-    check_named,
-    check_preload,
-    check_without,
-    count_steps,
-    named,
-    whole,
 )
+from fem_mbs.analysis.steps.common.values import COUNT, NAMES, RATIOS, RAYLEIGH, named, whole
 from fem_mbs.analysis.transient.rules import DEFAULTS, LINEAR_DEFAULTS, RULE_TEXT, check_rule, rule_notes, weights
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common import NAMES, Turning, check_rotor
+from fem_mbs.analysis.steps.common.checks import check_rotor
+from fem_mbs.analysis.steps.common.options import Turning
+from fem_mbs.analysis.steps.common.values import NAMES
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT
 from fem_mbs.declarations.steps import PlannedStep, StepKind

@@ -7,24 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common import (
+from fem_mbs.analysis.steps.common.checks import check_friction, check_preload, check_supports, check_without
+from fem_mbs.analysis.steps.common.options import WITHOUT_TEXT, Supported
+from fem_mbs.analysis.steps.common.values import (
     COUNT,
     FREQUENCY,
     NAMES,
     RATE_RANGE,
     RISING,
-    WITHOUT_TEXT,
-    Supported,
-    check_friction,
-    check_preload,
-    check_supports,
-    check_without,
-    counted,
     limited,
     named,
     valued,
     whole,
 )
+from fem_mbs.analysis.steps.common.words import counted
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT
 from fem_mbs.declarations.steps import PlannedStep, StepKind

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common import Sought, Turning, check_rotor, check_sought, counted, sought, valued, whole
+from fem_mbs.analysis.steps.common.checks import check_rotor, check_sought
+from fem_mbs.analysis.steps.common.options import Sought, Turning
+from fem_mbs.analysis.steps.common.values import valued, whole
+from fem_mbs.analysis.steps.common.words import counted, sought
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT
 from fem_mbs.declarations.steps import PlannedStep, StepKind

@@ -6,20 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.analysis.steps.common import (
-    ALONG_TEXT,
-    NAMES,
-    Along,
-    Newton,
-    along_quantities,
-    check_sought,
-    check_supports,
-    check_weight,
-    counted,
-    limited,
-    named,
-    whole,
-)
+from fem_mbs.analysis.steps.common.checks import check_sought, check_supports, check_weight
+from fem_mbs.analysis.steps.common.options import ALONG_TEXT, Along, Newton
+from fem_mbs.analysis.steps.common.values import NAMES, limited, named, whole
+from fem_mbs.analysis.steps.common.words import along_quantities, counted
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG, NUMBER, shown
 from fem_mbs.declarations.steps import PlannedStep, StepKind

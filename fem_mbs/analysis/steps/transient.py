@@ -6,22 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.analysis.steps.common import (
-    ALONG_TEXT,
-    RESTARTS_TEXT,
-    Along,
-    Newton,
-    RuleWeights,
-    TimeSteps,
-    along_quantities,
-    check_sought,
-    check_spin,
-    count_steps,
-    number,
-    steps_in_words,
-    valued,
-    whole,
-)
+from fem_mbs.analysis.steps.common.checks import check_sought, check_spin, count_steps
+from fem_mbs.analysis.steps.common.options import ALONG_TEXT, RESTARTS_TEXT, Along, Newton, RuleWeights, TimeSteps
+from fem_mbs.analysis.steps.common.values import number, valued, whole
+from fem_mbs.analysis.steps.common.words import along_quantities, steps_in_words
 from fem_mbs.analysis.transient.rules import (
     COARSEST,
     DEFAULTS,

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common import FRAMES, Speeds, check_turning, counted, number, outside_tables, spread, valued
+from fem_mbs.analysis.steps.common.checks import check_turning, outside_tables
+from fem_mbs.analysis.steps.common.options import FRAMES, Speeds
+from fem_mbs.analysis.steps.common.values import number, spread, valued
+from fem_mbs.analysis.steps.common.words import counted
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, shown
 from fem_mbs.declarations.steps import PlannedStep, StepKind

@@ -14,22 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem_mbs.decks.nastran.bars import find_lines, make_lines
-from fem_mbs.decks.nastran.components.masses import (
-    find_component_masses,
-    make_artificial_mass,
-    make_component_masses,
-)
+from fem_mbs.decks.nastran.components.masses import find_component_masses, make_artificial_mass, make_component_masses
 from fem_mbs.decks.nastran.components.matrices import find_matrices, make_matrices
 from fem_mbs.decks.nastran.components.sets import check_reduction, find_masters
-from fem_mbs.decks.nastran.constraints import (
-    Rows,
-    automatic_supports,
-    find_rows,
-    find_supports,
-    hold_singular,
-    make_rows,
-    make_supports,
-)
+from fem_mbs.decks.nastran.constraints.rows import Rows, find_rows, make_rows
+from fem_mbs.decks.nastran.constraints.singular import automatic_supports, hold_singular
+from fem_mbs.decks.nastran.constraints.supports import find_supports, make_supports
 from fem_mbs.decks.nastran.control import check_content, check_fields
 from fem_mbs.decks.nastran.loads import find_loads, needs_mass, turn_loaded
 from fem_mbs.decks.nastran.material_tables import find_material_tables

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.decks.nastran.components.sets import modal_coordinates
-from fem_mbs.decks.nastran.constraints import Supports
+from fem_mbs.decks.nastran.constraints.supports import Supports
 from fem_mbs.decks.nastran.loads import LoadCase, thermal_reference
 from fem_mbs.decks.nastran.model import RESPONSES, Conversion, Group, one_of
 from fem_mbs.decks.nastran.nonlinear import check_nonlinear, increments_of, is_large

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.decks.nastran.constraints import Rows, Supports, known_nodes
+from fem_mbs.decks.nastran.constraints.rows import Rows
+from fem_mbs.decks.nastran.constraints.supports import Supports, known_nodes
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.nastran.cards import Card

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.decks.nastran.constraints import support_values
+from fem_mbs.decks.nastran.constraints.supports import support_values
 from fem_mbs.decks.nastran.loads import LoadCase, find_excitation
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.decks.nastran.responses.tables import field_function, table_of

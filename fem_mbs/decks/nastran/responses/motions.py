@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fem_mbs.decks.nastran.constraints import axis_terms
+from fem_mbs.decks.nastran.constraints.supports import axis_terms
 from fem_mbs.decks.nastran.model import RESPONSES, Conversion
 from fem_mbs.decks.nastran.responses.excitations import (
     Excitation,

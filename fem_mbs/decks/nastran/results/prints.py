@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.decks.nastran.constraints import Rows
+from fem_mbs.decks.nastran.constraints.rows import Rows
 from fem_mbs.decks.nastran.model import Conversion
 from fem_mbs.decks.nastran.results.lines import line_forces, line_stresses
 from fem_mbs.decks.nastran.results.requests import chosen, options_of

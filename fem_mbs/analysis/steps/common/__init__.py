@@ -1,0 +1,1 @@
+"""Options, checks and words that several kinds of steps share."""

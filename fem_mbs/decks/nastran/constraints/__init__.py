@@ -1,0 +1,1 @@
+"""Constraints of a Nastran deck: equations, supports, and what AUTOSPC holds."""
