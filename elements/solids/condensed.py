@@ -16,8 +16,8 @@ masses, centre and inertia of the standard matrix, exactly.  But Z depends on di
 with it.  So angular momentum is not conserved through large rotations, and transients with large displacements refuse
 this mass.
 
-Modes of a model (`fem_mbs.analysis.linear.inside`) need not condense.  With zeta, the mean motion relative to Z u, T
-has the additional terms (m_a v_a + m Z v).zeta' + m zeta'.zeta'/2, and the strain energy zeta.K_z zeta/2, with
+Modes of a model (`fem_mbs.analysis.linear.modes.inside`) need not condense.  With zeta, the mean motion relative to
+Z u, T has the additional terms (m_a v_a + m Z v).zeta' + m zeta'.zeta'/2, and the strain energy zeta.K_z zeta/2, with
 K_z = (4/9 P K_aa^-1 P^T)^-1, P alpha the sum of the three modes.  The six other combinations have no mass and are
 condensed exactly.  This is the problem of CalculiX over 33 dofs per element.
 

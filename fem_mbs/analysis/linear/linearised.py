@@ -20,10 +20,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix, diags
 
-from fem_mbs import contract as C
+from fem_mbs.analysis.linear.equilibrium import LOOSE, Equilibrium
+from fem_mbs.analysis.linear.reported import Reported
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.start.redundancy import constraint_labels, find_constraints, sentences
@@ -31,12 +31,8 @@ from fem_mbs.errors import AnalysisError, LooseError, ModelError, Owner
 from fem_mbs.model.connections.cyclic import rows_of_faces
 from fem_mbs.model.connections.terms import rows_of_names
 from fem_mbs.model.model import CompiledModel
-from fem_mbs.solvers.eigen.modal_quantities import rigid_body_motions
 from fem_mbs.solvers.linear.constraint_equations import ConstraintConflict, Elimination, eliminate
-from fem_mbs.solvers.linear.factors import Pencil, PositiveFactors
-from fem_mbs.solvers.linear.libraries import LinearSolveError, NotPositiveDefinite
-from fem_mbs.solvers.linear.redundancy import independent_rows
-from fem_mbs.solvers.linear.saddle_factors import SaddleFactors, SingularShift
+from fem_mbs.solvers.linear.libraries import LinearSolveError
 from fem_mbs.solvers.linear.service import factor
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block
@@ -45,18 +41,13 @@ from fem_mbs.system.states import at_rest, body_axes, director_velocities, insta
 from fem_mbs.system.tangent import ElementSet, Level, Matrices, Tangent, matrices_of
 
 if TYPE_CHECKING:
-    from fem_mbs.analysis.linear.spurious import Unseen
+    pass
 
-__all__ = [
-    "LARGE", "UNSYMMETRIC", "Linearised", "Response", "keeps_constraints", "rigid_directions", "rotation_rates",
-]  # fmt: skip
+__all__ = ["LARGE", "UNSYMMETRIC", "Linearised", "Response", "keeps_constraints"]
 
-#: Of shapes in figures: largest displacement over the size of the model.
-_SHAPE = 0.1
 #: Unknowns up to which constraints are always eliminated, and constraints over unknowns from which on larger models
 #: keep them (`keeps_constraints`).
 LARGE, MECHANISM = 1500, 0.25
-_REFINEMENTS = 2
 #: Displacements of a preload over the model's size, beyond which they are no small ones by any measure.
 _FARTHEST = 1.0
 #: Difference of opposite entries of a stiffness, over the root of their diagonal entries, that rounding leaves.
@@ -70,7 +61,6 @@ UNSYMMETRIC = (
     "the stiffness is unsymmetric (loads follow the model, or have no potential) and was taken so; such a state may "
     "lose its stability by growing vibrations (flutter), which a step of complex_modes tells"
 )
-_LOOSE = "the model is loose; hold it, so that every motion strains something"
 
 
 def keeps_constraints(constraints: int, unknowns: int) -> bool:
@@ -91,7 +81,7 @@ class Response:
         mask, values: (n_fun,) functions of the loads, and their values.
         weight: whether the weight is among the loads.
         forces: (N,) additional forces of supports and motions on the model.
-        totals: the reported quantities at the end, arrays as of `Linearised.base`, with ``readings`` (k,)
+        totals: the reported quantities at the end, arrays as of `Reported.base`, with ``readings`` (k,)
             of all sensors.
     """
 
@@ -148,9 +138,6 @@ class Linearised:
         self.eliminated = not keeps_constraints(self.constraints.shape[0] - explicit, self.owned.size)
         self.asymmetry = 0.0
         self._unsymmetric = False
-        self._positive: PositiveFactors | None = None
-        self.unseen: Unseen | None = None  # motions without energy of elements with reduced integration
-        self._lu: SaddleFactors | None = None
 
     def _preload(self, response: Response) -> None:
         """Move to the displaced place of a response, with its stresses and loads.
@@ -363,6 +350,17 @@ class Linearised:
             whole[self.owned] = q
         return whole
 
+    # --- what is solved with it, and what is reported of it ---------------------------------------------------------
+    @cached_property
+    def equilibrium(self) -> Equilibrium:
+        """Return what solves with the stiffness; it keeps its factors."""
+        return Equilibrium(self)
+
+    @cached_property
+    def reported(self) -> Reported:
+        """Return the quantities that steps report, at the state and about it."""
+        return Reported(self)
+
     # --- linear response -------------------------------------------------------------------------------------------
     def respond(
         self, mask: np.ndarray, weight: bool, whole: bool = False, owner: str = "Buckling",
@@ -390,25 +388,25 @@ class Linearised:
                 right[: self.multipliers.size] = -r[self.multipliers]
                 found = self.eliminate(right, self.prescribed(level) + (0.0 if kept is None else kept))
             K = self._node_part(self.balanced_tangent)
-            q = self._solve(found.T.T @ (f - K @ found.u0), owner)
+            q = self.equilibrium.solve(found.T.T @ (f - K @ found.u0), owner)
             u[: self.first] = found.T @ q + found.u0
             left = f - K @ u[: self.first]
             y = found.multipliers(left)
             forces[: self.first] = found.reactions(left)
             if whole and self.preload is None:  # f holds what supports exert at the state
-                forces -= self._held(self.residual)
+                forces -= self.held(self.residual)
         elif whole:
             raise AnalysisError(f"{owner}: the mechanism is too large for linear statics; take a static step")
         elif self.unsymmetric:
-            u[self.owned], y = self._solve_whole(f[self.owned], owner)
+            u[self.owned], y = self.equilibrium.solve_whole(f[self.owned], owner)
         else:
             try:
                 u[self.owned], y = factor(self.stiffness, self.rows, "saddle").solve(f[self.owned])
             except LinearSolveError:
-                raise LooseError(_LOOSE, owner=owner) from None
+                raise LooseError(LOOSE, owner=owner) from None
         return Response(u, y[: self.multipliers.size], mask, self.values.copy(), weight, forces)
 
-    def _held(self, values: np.ndarray) -> np.ndarray:
+    def held(self, values: np.ndarray) -> np.ndarray:
         """Return values (N,) at the dofs of nodes that supports and motions hold, zero elsewhere."""
         out = np.zeros(self.system.n_dof)
         held = np.setdiff1d(np.arange(self.first), self.owned)
@@ -423,78 +421,6 @@ class Linearised:
         if at.size:
             moved[at] = arrays.driven_reference + level.values[arrays.driver] - self.state.Q[0, at]
         return moved
-
-    def _solve(self, f: np.ndarray, owner: str) -> np.ndarray:
-        """Solve K q = f by L L^T, refined; of unsymmetric matrices by L U."""
-        if not f.size:  # everything is prescribed
-            return f
-        if self.unsymmetric:
-            return self._solve_whole(f, owner)[0]
-        K, factors = self.whole_stiffness, self._factors(owner)
-        if self.unseen is not None:
-            self.unseen.check(f, owner)
-        q = factors.solve(f)
-        for _ in range(_REFINEMENTS):
-            q = q + factors.solve(f - K @ q)
-        return q
-
-    def _solve_whole(self, f: np.ndarray, owner: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return q and y (m,) of K q + G^T y = f, G q = 0, with the unsymmetric K; redundant rows of G get y = 0."""
-        K, G = self.whole_stiffness, self.rows
-        keep = independent_rows(G, np.ones(K.shape[0])) if G.shape[0] else np.zeros(0, bool)
-        if self._lu is None:
-            try:
-                self._lu = factor(K, G[np.flatnonzero(keep)], "general")
-            except SingularShift:
-                raise LooseError(_LOOSE, owner=owner) from None
-        q, some = self._lu.solve(f)
-        y = np.zeros(keep.size)
-        y[keep] = some
-        return q, y
-
-    def _factors(self, owner: str) -> PositiveFactors | Unseen:
-        if self.unseen is not None:
-            return self.unseen
-        if self._positive is None:
-            pencil = Pencil(self.stiffness)
-            try:
-                self._positive = factor(pencil, kind="positive")
-            except NotPositiveDefinite:
-                from fem_mbs.analysis.linear.spurious import unseen_motions
-
-                self.unseen = unseen_motions(self)
-                if self.unseen is None:
-                    raise self._instability(owner) from None
-                return self.unseen
-            except LinearSolveError as error:
-                raise AnalysisError(f"{owner}: the stiffness cannot be factored: {error}") from None
-        return self._positive
-
-    def _instability(self, owner: str) -> AnalysisError:
-        """Return the error of an indefinite or singular stiffness: a free motion, or an unstable state."""
-        K = self.stiffness
-        if K.shape[0] == 0:
-            return LooseError(_LOOSE, owner=owner)
-        D = diags(np.where(K.diagonal() > 0.0, K.diagonal(), 1.0))
-        pencil = Pencil(K, D)
-        x = np.random.default_rng(7).standard_normal(K.shape[0])
-        for shift in (-1e-9, -1e-6, -1e-3, -1.0):
-            try:
-                factors = factor(pencil, kind="positive", shift=shift)
-            except (NotPositiveDefinite, LinearSolveError):
-                continue
-            for _ in range(4):
-                x = factors.solve(D @ x)
-                x /= np.abs(x).max()
-            value = float(x @ (K @ x)) / float(x @ (D @ x))
-            size = np.abs(self.expand(x)[: self.first])
-            size[self.system.system.kind[: self.first] != S.POSITION] *= 1e-3 * self.system.length
-            name = self.system.name_of(int(size.argmax()))
-            if value < -1e-9:
-                why = f"the state is unstable already (most of all {name} moves away); lower the loads before"
-                return AnalysisError(why, owner=owner)
-            return LooseError(f"{_LOOSE}; what moves freely shows at {name}", owner=owner)
-        return LooseError(_LOOSE, owner=owner)
 
     def moved(self, u: np.ndarray) -> S.State:
         """Return the state moved by increments u (N,): positions, and rotations by their Cayley vectors."""
@@ -658,183 +584,3 @@ class Linearised:
         loops = [loop for loop in found.loops if not np.isin(loop.rows, faces).all()]
         found = replace(found, loops=loops)
         return list(sentences(found, constraint_labels(self.system), "in this state").values()) if loops else []
-
-    # --- states of results -----------------------------------------------------------------------------------------
-    def shapes(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
-        """Return states (k, ...) displaced by mode vectors (N, k), scaled so that the largest displacement is a tenth
-        of the model's size (where nothing is displaced: the largest rotation a tenth of a radian)."""
-        kind = self.system.system.kind
-        Q, D, U = [], [], []
-        for x in vectors.T:
-            size = np.abs(x[kind == S.POSITION]).max(initial=0.0) / self.system.length
-            if size < 1e-6 * np.abs(x).max(initial=0.0):
-                size = np.abs(x).max()
-            x = _SHAPE / size * x if size > 0.0 else 0.0 * x
-            U.append(x)
-            if not self.system.nodes.rotational.any():
-                Q.append(self.state.Q[0] + x)
-                D.append(self.state.D[0])
-                continue
-            state = self.moved(x)
-            Q.append(state.Q[0].copy())
-            D.append(state.D[0].copy())
-        k, n = len(Q), self.system.n_dof
-        return {
-            "Q": np.array(Q).reshape(k, n),
-            "V": np.zeros((k, n)),
-            "D": np.array(D),
-            "U": np.array(U).reshape(k, n),  # the displacements themselves
-            "out": np.zeros((k, self.state.out.size)),
-            "energy": np.zeros((k, self.state.energy.size)),
-        }
-
-    @cached_property
-    def base(self) -> dict[str, np.ndarray]:
-        """Return the reported quantities at the state.
-
-        They are ``Q`` (N,), ``D`` (nr, ...), rotation vectors ``rotation`` (nr, 3) of nodes since the start, outputs
-        ``out`` and energies ``energy`` of elements, forces ``reaction`` (N,) of supports, and the ``place`` (N,) with
-        which stresses have rotated.  About a preload these are linear values as well: those that the step of the
-        preload has reported.
-        """
-        if self.preload is not None:
-            return self.preload.totals
-        system = self.system
-        out, energy = np.zeros(self.state.out.size), np.zeros(self.state.energy.size)
-        for i, table in self.outputs(self.state, self.reporting).items():
-            first = system.blocks[i].first_output
-            out[first : first + table.size] = table.ravel()
-        for block in self.elastic:
-            stored = self.here.ledger(block, 0, block.size)[:, C.STRAIN]
-            energy[block.first_element : block.first_element + block.size] = stored
-        turning = np.flatnonzero(system.nodes.rotational)
-        rotation = np.zeros((turning.size, 3))
-        if system.dimension == 2:
-            rotation[:, 2] = self.state.Q[0, system.offset[turning] + 2] - system.nodes.rotation[turning]
-        elif turning.size:
-            from scipy.spatial.transform import Rotation
-
-            R = self.state.D[0, : turning.size].reshape(-1, 3, 3) @ np.swapaxes(system.nodes.rotation[turning], 1, 2)
-            rotation = Rotation.from_matrix(R).as_rotvec()
-        return {
-            "Q": self.state.Q[0], "D": self.state.D[0], "rotation": rotation, "out": out, "energy": energy,
-            "reaction": self._held(self.residual), "place": self.state.Q[0],
-        }  # fmt: skip
-
-    @cached_property
-    def reporting(self) -> list[int]:
-        """Return the numbers of the blocks that have outputs."""
-        return [i for i, block in enumerate(self.system.blocks) if block.type.outputs]
-
-    @cached_property
-    def watched(self) -> list[int]:
-        """Return the numbers of the blocks that sensors read."""
-        return [i for i in self.reporting if self.system.blocks[i].watched]
-
-    @cached_property
-    def elastic(self) -> list[Block]:
-        """Return the numbers of the blocks that store energy."""
-        return [
-            b for b in self.system.blocks
-            if not b.type.multipliers and not b.type.inertia
-            and (b.type.prestress is not None or "function" not in b.type.par)
-        ]  # fmt: skip
-
-    def change(
-        self, u: np.ndarray, forces: np.ndarray, mask: np.ndarray | None = None, values: np.ndarray | None = None,
-        v: np.ndarray | None = None, y: np.ndarray | None = None, outputs: Sequence[int] = (), energy: bool = False,
-        weight: bool = False, a: np.ndarray | None = None,
-    ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Return the change of `base` by small motions, linear in all of them.
-
-        Args:
-            u, v, a: displacements, velocities and accelerations (N,), spins in spatial axes.
-            forces: (N,) of supports.
-            mask, values: loads (n_fun,) and their values (n_fun,).
-            y: (m,) multipliers' unknowns.
-            weight: the weight of the model acts in addition.
-            outputs: numbers of the blocks whose outputs are wanted; others stay zero.
-            energy: strain energies of elements are wanted; they are quadratic in u.
-        """
-        system, base = self.system, self.base
-        found = {"Q": u, "V": self.body(np.zeros_like(u) if v is None else v), "reaction": forces}
-        D, rows = np.zeros_like(base["D"]), system.system.rotations
-        found["rotation"] = np.zeros_like(base["rotation"])
-        if rows.size and system.dimension == 2:
-            here = self.state.D[0, : len(rows)]
-            D[: len(rows)] = u[rows] * np.column_stack((-here[:, 1], here[:, 0]))
-            found["rotation"][:, 2] = u[rows[:, 0]]
-        elif rows.size:
-            R = self.state.D[0, : len(rows)].reshape(-1, 3, 3)
-            D[: len(rows)] = np.cross(u[rows][:, :, None], R, axis=1).reshape(-1, 9)
-            found["rotation"] = rotation_rates(base["rotation"], u[rows])
-        found["D"], out = D, np.zeros(base["out"].size)
-        if len(outputs):
-            changes = self.output_changes(u, v=v, y=y, blocks=outputs, a=a)
-            with_loads = self.outputs(self.state, outputs, self.level(mask, values, weight))
-            without = self.outputs(self.state, outputs)
-            for i, table in changes.items():
-                first = system.blocks[i].first_output
-                out[first : first + table.size] = (table + with_loads[i] - without[i]).ravel()
-        found["out"], stored = out, np.zeros(base["energy"].size)
-        if energy:
-            loaded = self.here.under(self.level(mask, values))
-            ctl = loaded.control(2.0)
-            tiles = self.matrices.tiles(C.TANGENT, ctl, loaded.functions, self.state, self.elastic)
-            for block, first, last, fe, ke in tiles:
-                x, at = u[block.dof[first:last]], block.first_element + first
-                stored[at : at + last - first] = (
-                    loaded.ledger(block, first, last)[:, C.STRAIN] - self.here.ledger(block, first, last)[:, C.STRAIN]
-                    + np.einsum("ei,ei->e", fe, x) + 0.5 * np.einsum("ei,eij,ej->e", x, ke, x)
-                )  # fmt: skip
-        found["energy"] = stored
-        return found
-
-    def potential(self, weight: bool) -> tuple[float, np.ndarray, csr_matrix]:
-        """Return energy [J] of the masses under the weight of the state, and with ``weight`` that of the model in
-        addition: at the state, its gradient (N,) and second derivatives (N, N)."""
-        blocks = [block for block in self.system.blocks if block.type.inertia]
-        at = self.here.under(self.level(weight=weight))
-        energy = sum(float(at.ledger(b, 0, b.size)[:, C.POTENTIAL].sum()) for b in blocks)
-        return energy, *at.assemble(at.control(2.0), blocks)
-
-    def strain_energy(self) -> tuple[float, np.ndarray, csr_matrix]:
-        """Return strain energy [J] of all elements at the state, its gradient (N,) and second derivatives (N, N)."""
-        return float(self.base["energy"].sum()), *self.here.assemble(self.here.control(2.0), self.elastic)
-
-    @property
-    def displacements(self) -> np.ndarray:
-        """Return displacements and rotation vectors (nodes, 6) since the start, at the state."""
-        system, dim = self.system, self.system.dimension
-        out = np.zeros((len(system.nodes.x), 6))
-        out[:, :dim] = self.base["Q"][system.offset[: len(out), None] + np.arange(dim)] - system.nodes.x
-        out[np.flatnonzero(system.nodes.rotational), 3:] = self.base["rotation"]
-        return out
-
-
-def rotation_rates(turned: np.ndarray, phi: np.ndarray) -> np.ndarray:
-    """Return changes (n, 3) of rotation vectors ``turned`` (n, 3) by small rotations phi (n, 3) in spatial axes."""
-    angle = np.linalg.norm(turned, axis=1)[:, None]
-    small = angle < 1e-3
-    safe = np.where(small, 1.0, angle)
-    # the inverse of the left Jacobian of the exponential map
-    k = np.where(small, 1.0 / 12.0 + angle**2 / 720.0, (1.0 - 0.5 * safe / np.tan(0.5 * safe)) / safe**2)
-    once = np.cross(turned, phi)
-    return phi - 0.5 * once + k * np.cross(turned, once)
-
-
-def rigid_directions(linear: Linearised, point: ArrayLike = (0.0, 0.0, 0.0)) -> np.ndarray:
-    """Return displacements (N, 6) of unit motions of the whole: translations along x, y, z and rotations about these
-    directions through a point; zero where supports and motions hold."""
-    system, dim = linear.system, linear.system.dimension
-    n = system.nodes.x.shape[0]
-    x = np.zeros((n, 3))
-    x[:, :dim] = system.nodes.x
-    dof = np.full((n, 6), -1)
-    dof[:, :dim] = system.offset[:n, None] + np.arange(dim)
-    turning = np.flatnonzero(system.nodes.rotational)
-    columns = np.arange(5 if dim == 2 else 3, 6)
-    dof[np.ix_(turning, columns)] = system.offset[turning][:, None] + dim + np.arange(columns.size)
-    directions = rigid_body_motions(x, dof, system.n_dof, point)
-    directions[np.setdiff1d(np.arange(linear.first), linear.owned)] = 0.0
-    return directions

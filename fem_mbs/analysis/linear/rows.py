@@ -26,7 +26,7 @@ class LinearRows:
         self.context, self.linear = context, linear
 
     def record(self, values: dict[str, np.ndarray]) -> np.ndarray:
-        """Return recorded values (1, k) of the quantities of `Linearised.base` or `Linearised.change`; works are not
+        """Return recorded values (1, k) of the quantities of `Reported.base` or `Reported.change`; works are not
         booked."""
         sources = {
             S.REC_Q: values["Q"], S.REC_V: values["V"] if "V" in values else np.zeros_like(values["Q"]),
@@ -56,7 +56,7 @@ class LinearRows:
     def sensors(self, increments: bool = False) -> LinearSensors:
         """Return the sensors about the state."""
         linear = self.linear
-        here = linear.base
+        here = linear.reported.base
         if linear.preload is not None:  # derivatives are those at the place, readings there are linear ones
             here = {**here, "Q": linear.state.Q[0], "D": linear.state.D[0]}
         base = None if linear.preload is None else linear.preload.totals["readings"]
@@ -73,13 +73,13 @@ class LinearRows:
         self, change: dict[str, np.ndarray], u: np.ndarray, time: np.ndarray, increments: bool,
         v: np.ndarray | None = None,
     ) -> dict[str, np.ndarray]:  # fmt: skip
-        """Return columns of a frame: `Linearised.base` changed by displacements u and velocities v (N,), or the change
+        """Return columns of a frame: `Reported.base` changed by displacements u and velocities v (N,), or the change
         alone.
 
         Small displacements do not rotate stresses.
         """
         context, linear, rows = self.context, self.linear, self.context.rows
-        base = linear.base
+        base = linear.reported.base
         start = context.system.initial_state()
         place = start.Q[0] if increments else base["Q"]
         whole = {key: change[key] if increments else base[key] + change[key] for key in ("out", "energy", "reaction")}
@@ -94,7 +94,7 @@ class LinearRows:
         moves = linear.system.nodal(u)
         moves[np.flatnonzero(system.nodes.rotational), 3:] = change["rotation"]
         if not increments:
-            moves += linear.displacements
+            moves += linear.reported.displacements
         small = rows.recovered.small(linear.state, u[:, None])
         if not increments:
             here = rows.recovered.columns(linear.state.Q[:1], np.zeros_like(linear.state.V[:1]), linear.state.D[:1])
@@ -109,7 +109,7 @@ class LinearRows:
 
     def with_totals(self, response: Response, change: dict[str, np.ndarray], record: np.ndarray) -> Response:
         """Return the response with the quantities reported at its end, to which steps about it add theirs."""
-        base, sensors = self.linear.base, self.sensors()
+        base, sensors = self.linear.reported.base, self.sensors()
         keys = ("rotation", "out", "energy", "reaction")
         totals = {key: base[key] + change[key] for key in keys}
         totals |= {"Q": base["Q"] + change["Q"], "D": base["D"] + change["D"], "place": base["place"]}
@@ -135,7 +135,7 @@ def record_shapes(
     shapes = np.arange(1.0, vectors.shape[1] + 1.0)
     frames = None
     if len(shapes):
-        rows, moved = context.rows, linear.shapes(vectors)
+        rows, moved = context.rows, linear.reported.shapes(vectors)
         frames = rows.frames(moved, shapes, shapes=True)
         rows.recovered.straighten(frames["displacement"], linear.state, moved["U"].T)
         if "shapes" in rows.fields.wanted:

@@ -258,8 +258,8 @@ class LinearTransient:
     def _store(self) -> None:
         """Keep the energies at the state of blocks that store energy, with gradients and second derivatives."""
         linear, first = self.linear, self.first
-        with_weight = linear.potential(self.weight)
-        elastic = linear.strain_energy()
+        with_weight = linear.reported.potential(self.weight)
+        elastic = linear.reported.strain_energy()
         self._stores = [(at, g[:first], csr_matrix(H[:first][:, :first])) for at, g, H in (elastic, with_weight)]
         #: Strain energy and potential of the weight at the state [J].
         self.at_state = np.array([elastic[0], with_weight[0]])
@@ -277,7 +277,7 @@ class LinearTransient:
     def change(
         self, t: float, u: np.ndarray, v: np.ndarray, a: np.ndarray, forces: np.ndarray, framed: bool
     ) -> dict[str, np.ndarray]:
-        """Return the change of the state, as of `Linearised.change`, by displacements u, velocities v, accelerations a
+        """Return the change of the state, as of `Reported.change`, by displacements u, velocities v, accelerations a
         and ``forces`` (first,) at a time.
 
         For frames it has the outputs of all elements, else of those that sensors read.
@@ -287,11 +287,11 @@ class LinearTransient:
         whole[: self.first], rates[: self.first], second[: self.first] = u, v, a
         held[: self.first] = found.reactions(-forces)
         if linear.preload is None:  # the forces hold what supports exert at the state
-            held -= linear.base["reaction"]
-        outputs = linear.reporting if framed else linear.watched
+            held -= linear.reported.base["reaction"]
+        outputs = linear.reported.reporting if framed else linear.reported.watched
         y = found.multipliers(-forces)[: linear.multipliers.size] if len(outputs) else None
         values = function_jets(linear.compiled, t)[:, 0]
-        return linear.change(
+        return linear.reported.change(
             whole, held, self.mask, values, rates, y, outputs, energy=framed, weight=self.weight, a=second
         )
 

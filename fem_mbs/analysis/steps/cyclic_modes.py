@@ -140,7 +140,7 @@ KIND = CyclicModesStep()
 
 def _found(step: PlannedStep, context: RunContext, linear: Linearised) -> CyclicModesReport:
     """Make the step: its rows, one frame per mode, and its report."""
-    from fem_mbs.analysis.linear.cyclic import sector_matrices, wheel_participation
+    from fem_mbs.analysis.linear.modes.cyclic import sector_matrices, wheel_participation
     from fem_mbs.analysis.small_motions import scaled_frames
     from fem_mbs.solvers.eigen.sectors import sector_modes
 

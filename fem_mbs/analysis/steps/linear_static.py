@@ -120,16 +120,16 @@ class LinearStatic(StepKind):
         rows, increments = LinearRows(context, linear), options.report == INCREMENT
         response = _respond(linear, options, step.owner, _kept(context, options))
         context.linear.reached = _reached(context, options, response)
-        change = linear.change(
-            response.u, response.forces, response.mask, response.values, y=response.y, outputs=linear.reporting,
-            energy=True, weight=response.weight,
+        change = linear.reported.change(
+            response.u, response.forces, response.mask, response.values, y=response.y,
+            outputs=linear.reported.reporting, energy=True, weight=response.weight,
         )  # fmt: skip
         ledger = np.zeros((1, C.N_LEDGER + 1))
         ledger[0, C.STRAIN] = change["energy"].sum()
-        potential, gradient, curvature = linear.potential(response.weight)
+        potential, gradient, curvature = linear.reported.potential(response.weight)
         ledger[0, C.POTENTIAL] = gradient @ response.u + 0.5 * response.u @ (curvature @ response.u)
         if not increments:
-            ledger[0, C.STRAIN] += linear.base["energy"].sum()
+            ledger[0, C.STRAIN] += linear.reported.base["energy"].sum()
             ledger[0, C.POTENTIAL] += potential
         time, record = np.array([linear.t]), rows.record(change)
         context.linear.responses[step.name] = rows.with_totals(response, change, record)
@@ -200,8 +200,8 @@ def _report(
     turned = float(np.abs(displacement[:, 3:]).max(initial=0.0))
     forces = response.forces
     if step.options.report != INCREMENT:
-        displacement += linear.displacements
-        forces = forces + linear.base["reaction"]
+        displacement += linear.reported.displacements
+        forces = forces + linear.reported.base["reaction"]
     size = np.linalg.norm(displacement[:, :3], axis=1)
     most = int(size.argmax())
     forces = linear.system.nodal(forces)
@@ -214,8 +214,10 @@ def _report(
         )
     if linear.unsymmetric:
         warnings.append(UNSYMMETRIC)
-    if linear.unseen is not None:
-        warnings.append(f"{linear.unseen.text}. The loads do no work on it, and the displacements are those without it")
+    if linear.equilibrium.unseen is not None:
+        warnings.append(
+            f"{linear.equilibrium.unseen.text}. The loads do no work on it, and the displacements are those without it"
+        )
     return LinearStaticReport(
         name=step.name, time=linear.t,
         largest_displacement=float(size[most]), largest_displacement_at=system.nodes.names[most],

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from fem_mbs.analysis.context import RunContext
-    from fem_mbs.analysis.linear.inside import Inside
     from fem_mbs.analysis.linear.linearised import Linearised
+    from fem_mbs.analysis.linear.modes.inside import Inside
     from fem_mbs.solvers.eigen.modes import RealModes
 
 __all__ = ["Components", "KIND", "LeftOut", "Modes", "ModesReport", "Options", "Participation"]
@@ -223,7 +223,7 @@ def _found(
     linear: Linearised, step: PlannedStep, context: RunContext
 ) -> tuple[ModesReport, dict[str, np.ndarray], np.ndarray]:
     """Return report, series and vectors (N, k) of a modal step, of unit modal mass."""
-    from fem_mbs.analysis.linear.inside import unknowns_inside
+    from fem_mbs.analysis.linear.modes.inside import unknowns_inside
     from fem_mbs.solvers.eigen.modes import real_modes, translates
 
     options, owner = step.options, step.owner
@@ -316,7 +316,7 @@ def _condensed(
     linear: Linearised, K: csr_matrix, M: csr_matrix, step: PlannedStep, context: RunContext, w2: list[Any]
 ) -> RealModes:
     """Return the modes of the model reduced to masters; ``w2``: what they are near to, and their band."""
-    from fem_mbs.analysis.linear.masters import condensed_modes, unknowns_of_masters
+    from fem_mbs.analysis.linear.modes.masters import condensed_modes, unknowns_of_masters
 
     options, owner = step.options, step.owner
     masters = unknowns_of_masters(linear, context.model.building, options.masters, owner)
@@ -345,7 +345,7 @@ def _shares(linear: Linearised, vectors: np.ndarray, inside: Inside | None, othe
 def _participation(linear: Linearised, vectors: np.ndarray, inside: Inside | None, others: np.ndarray) -> Participation:
     """Return factors and effective masses in translations and rotations about the axes of coordinates; ``others`` (m,
     k) are the modes' values of the unknowns ``inside`` elements, which are at rest in motions of the whole."""
-    from fem_mbs.analysis.linear.linearised import rigid_directions
+    from fem_mbs.analysis.linear.modes.rigid import rigid_directions
     from fem_mbs.solvers.eigen.modal_quantities import participation
 
     names = ["x", "y", "z", "rx", "ry", "rz"]

@@ -170,7 +170,7 @@ whose energies are not finite, stops with an error."""
         options = step.options
         if RULES[options.rule].kind != EXPLICIT:
             return
-        from fem_mbs.analysis.linear.highest import highest_frequency
+        from fem_mbs.analysis.linear.modes.highest import highest_frequency
 
         highest = highest_frequency(context.compiled, context.state)
         h = options.duration / count_steps(step.owner, options)

@@ -1,8 +1,8 @@
 """Components that keep their inertia in a reduction of a Nastran deck: ASET, OMIT, BSET, QSET.
 
 The components that are in no set of the a-set follow the others as in statics.  Statics is the same without this; modes
-are those of the reduced model (`fem_mbs.analysis.linear.masters`).  QSET holds the amplitudes of the lowest modes with
-the a-set held, as many as it has components (MSC Nastran: component modes of the residual structure).
+are those of the reduced model (`fem_mbs.analysis.linear.modes.masters`).  QSET holds the amplitudes of the lowest modes
+with the a-set held, as many as it has components (MSC Nastran: component modes of the residual structure).
 """
 
 from __future__ import annotations

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import block_diag, coo_matrix, csr_matrix, vstack
 
-from fem_mbs.analysis.linear.inside import unknowns_inside
-from fem_mbs.analysis.linear.linearised import Linearised, rigid_directions
+from fem_mbs.analysis.linear.linearised import Linearised
+from fem_mbs.analysis.linear.modes.inside import unknowns_inside
+from fem_mbs.analysis.linear.modes.rigid import rigid_directions
 from fem_mbs.model.connections.cyclic import CyclicFaces, rows_of_faces
 from fem_mbs.solvers.eigen.sectors import SectorMatrices
 from fem_mbs.solvers.stepping.layout import POSITION
