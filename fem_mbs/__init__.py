@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and edito
     from fem_mbs.parts.recovery import hot_spots
     from fem_mbs.parts.sid import FlexibleBodyData, body_data
     from fem_mbs.plot.validation import draw_curves
-    from fem_mbs.results.mac import mac
+    from fem_mbs.results.modes.mac import mac
     from fem_mbs.results.reader import Results
     from fem_mbs.solvers.eigen.complex_modes import complex_modes
     from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
@@ -141,7 +141,7 @@ _PUBLIC = {
     "hot_spots": "fem_mbs.parts.recovery",
     "linearise": "fem_mbs.analysis.stability.linearise",
     "load_model": "fem_mbs.modelfile.read",
-    "mac": "fem_mbs.results.mac",
+    "mac": "fem_mbs.results.modes.mac",
     "read_mesh": "fem_mbs.meshes.formats.reader",
     "read_part": "fem_mbs.parts.formats",
     "reduce_part": "fem_mbs.analysis.reduction.reduce",

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.results.reader import Results, ResultsWriter
+from fem_mbs.results.reader import Results
+from fem_mbs.results.writer import ResultsWriter
 
 N = 9  # nodes of the shaft
 

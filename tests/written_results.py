@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fem_mbs.results.reader import Results, ResultsWriter
+from fem_mbs.results.reader import Results
+from fem_mbs.results.writer import ResultsWriter
 
 h5py = pytest.importorskip("h5py")
 

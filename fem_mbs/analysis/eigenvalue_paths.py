@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from fem_mbs.analysis.small_motions import Selection, find_modes
 from fem_mbs.analysis.stability.linearisation import Linearisation
-from fem_mbs.results.eigenvalues import NEUTRAL
+from fem_mbs.results.modes.eigenvalues import NEUTRAL
 from fem_mbs.results.report import EigenvaluesAlong
 from fem_mbs.system.tangent import matrices_of
 

@@ -38,8 +38,8 @@ from fem_mbs.parts.recovery import (
 )
 from fem_mbs.results.fields import MODAL, field_key, is_continuum, part_file, split_key
 from fem_mbs.results.folder import take
+from fem_mbs.results.modes.shapes import has_shapes
 from fem_mbs.results.reader import Results, Step
-from fem_mbs.results.shapes import has_shapes
 
 __all__ = ["PlacedResult", "peak_results", "placed_parts", "recover", "stress_peaks", "write_parts"]
 

@@ -24,7 +24,7 @@ from fem_mbs.declarations.kinds import shown
 from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel, Model, Step
-from fem_mbs.results.eigenvalues import NEUTRAL, growth_rates
+from fem_mbs.results.modes.eigenvalues import NEUTRAL, growth_rates
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import matrices_of

@@ -479,10 +479,10 @@ def export(
     ] = False,
 ) -> None:
     """Write results.xdmf and the tables of the sensors anew, also of a run that was killed or still goes on."""
+    from fem_mbs.results.export.vtu import write_vtu_files
+    from fem_mbs.results.modes.shapes import whole_wheel
     from fem_mbs.results.reader import Results
     from fem_mbs.results.reader import export as write
-    from fem_mbs.results.shapes import whole_wheel
-    from fem_mbs.results.vtu import write_vtu_files
 
     for path in write(folder):
         print(path)
@@ -513,7 +513,7 @@ def mac(
     from fem_mbs.cli.report import print_mac
     from fem_mbs.plot.figures import plot_mac
     from fem_mbs.results.folder import take
-    from fem_mbs.results.mac import mac as compare
+    from fem_mbs.results.modes.mac import mac as compare
     from fem_mbs.results.reader import Results
 
     a, b = Results.open(first), Results.open(second)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from fem_mbs.results.mac import Mac
+    from fem_mbs.results.modes.mac import Mac
     from fem_mbs.results.reader import Results, Step
     from fem_mbs.results.report import CheckReport, ClosingReport, CountCheck, StepReport
 

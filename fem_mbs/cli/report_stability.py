@@ -12,7 +12,7 @@ from fem_mbs.analysis.steps.complex_modes import ComplexModesReport
 from fem_mbs.analysis.steps.harmonic import HarmonicReport
 from fem_mbs.analysis.steps.stability_map import StabilityMapReport
 from fem_mbs.analysis.steps.unbalance import UnbalanceReport
-from fem_mbs.results.eigenvalues import (
+from fem_mbs.results.modes.eigenvalues import (
     Branches,
     as_complex,
     campbell_branches,

@@ -33,12 +33,12 @@ from fem_mbs.plot.series import (
     sensor_pages,
 )
 from fem_mbs.plot.style import make_figure, save_figure, style
-from fem_mbs.results.eigenvalues import campbell_branches, eigenvalue_path, is_damped
 from fem_mbs.results.fields import is_continuum
+from fem_mbs.results.modes.eigenvalues import campbell_branches, eigenvalue_path, is_damped
 from fem_mbs.results.reader import Results, Step
 
 if TYPE_CHECKING:
-    from fem_mbs.results.mac import Mac
+    from fem_mbs.results.modes.mac import Mac
 
 __all__ = [
     "FORMATS",

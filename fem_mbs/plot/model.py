@@ -17,8 +17,8 @@ from fem_mbs.plot.axes import name_bar
 from fem_mbs.plot.scene import find_quantity, time_label
 from fem_mbs.plot.stage import Stage
 from fem_mbs.plot.style import make_figure, save_figure, style
+from fem_mbs.results.modes.shapes import has_shapes
 from fem_mbs.results.reader import Results, Step
-from fem_mbs.results.shapes import has_shapes
 from fem_mbs.units import Units, split_unit
 
 if TYPE_CHECKING:

@@ -18,9 +18,10 @@ from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
 from fem_mbs.model.model import Model
 from fem_mbs.plot.surface import Skin
+from fem_mbs.results.columns import Column
 from fem_mbs.results.fields import field_key, is_continuum, split_key
-from fem_mbs.results.reader import Column, Results, Step
-from fem_mbs.results.shapes import amplitudes, has_shapes, is_complex, state_of_shapes
+from fem_mbs.results.modes.shapes import amplitudes, has_shapes, is_complex, state_of_shapes
+from fem_mbs.results.reader import Results, Step
 from fem_mbs.results.writer import check_header
 from fem_mbs.units import split_unit
 

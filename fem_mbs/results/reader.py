@@ -6,16 +6,14 @@ and after it was killed.
     t, values, columns = results.sensor("tip")
     results.steps[0].frames["displacement"][-1]      # (n_nodes, 3) of the last frame
 
-`ResultsWriter` writes them; its docstring lists the contents.
+`fem_mbs.results.writer.ResultsWriter` writes them; its docstring lists the contents.
 """
 
 from __future__ import annotations
 
 import builtins
-import csv
 import itertools
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -28,109 +26,17 @@ from fem_mbs.display import Shown, report_writer
 from fem_mbs.errors import ResultsError
 from fem_mbs.model.sensors.sensor import node_values
 from fem_mbs.results import store
+from fem_mbs.results.columns import Column, Columns
+from fem_mbs.results.export.tables import write_drives, write_responses, write_sensors
+from fem_mbs.results.export.xdmf import write_xdmf
 from fem_mbs.results.folder import take
 from fem_mbs.results.report import StepReport, Summary, report_of
 from fem_mbs.results.series import Drives, Series, TupleSeries, sensor_columns, sensor_units
-from fem_mbs.results.writer import ResultsWriter, finish
-from fem_mbs.results.xdmf import write_xdmf
+from fem_mbs.results.writer import finish
 from fem_mbs.units import Units
 
-__all__ = ["Column", "Columns", "FolderResults", "FolderStep", "Results", "ResultsWriter", "Step", "export"]
-_CSV_ROWS = 20_000  # rows held in memory while a table is written
+__all__ = ["FolderResults", "FolderStep", "Results", "Step", "export"]
 R = TypeVar("R", bound=StepReport)
-
-
-class Column:
-    """One quantity over the rows or frames of a step, on disk; indexing or `numpy.asarray` reads it.
-
-    It behaves as an array of `shape` (rows, ...) that can be indexed along its first axis by a number, a slice or a
-    list of numbers, and further by a tuple.
-    """
-
-    def __init__(self, parts: list[store.Part]) -> None:
-        self._parts = parts
-        tail, self.dtype = store.shape_of(parts[0])
-        self.shape: tuple[int, ...] = (sum(rows for _, _, rows in parts), *tail)
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return (self[row] for row in range(len(self)))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        if copy is False:
-            raise ValueError("a column on disk can only be copied into an array")
-        return np.asarray(self[:], dtype=dtype)
-
-    def __getitem__(self, key: Any) -> Any:
-        first, rest = (key[0], key[1:]) if isinstance(key, tuple) else (key, ())
-        if isinstance(first, slice):
-            start, stop, step = first.indices(len(self))
-            if step < 0:
-                return self[(np.arange(start, stop, step), *rest)]
-            return self._read(start, max(start, stop))[(slice(None, None, step), *rest)]
-        rows = np.asarray(first)
-        if rows.dtype == bool:
-            rows = np.flatnonzero(rows)
-        if np.any((rows < -len(self)) | (rows >= len(self))):
-            raise IndexError(f"row {first} of {len(self)}")
-        rows = rows % len(self) if len(self) else rows
-        if rows.ndim == 0:
-            return self._read(int(rows), int(rows) + 1)[(0, *rest)]
-        data = np.empty((len(rows), *self.shape[1:]), self.dtype)
-        for position, row in enumerate(rows):
-            data[position] = self._read(int(row), int(row) + 1)[0]
-        return data[(slice(None), *rest)]
-
-    def _read(self, start: int, stop: int) -> np.ndarray:
-        data = np.empty((stop - start, *self.shape[1:]), self.dtype)
-        offset = 0
-        for path, dataset, rows in self._parts:
-            low, high = max(start - offset, 0), min(stop - offset, rows)
-            if low < high:
-                try:
-                    with store.open_file(path) as file:
-                        data[offset + low - start : offset + high - start] = store.read_rows(file[dataset], low, high)
-                except FileNotFoundError:
-                    raise store.file_error(
-                        path, "the run has ended or was resumed meanwhile: open the folder again"
-                    ) from None
-            offset += rows
-        return data
-
-
-class Columns(Mapping[str, Any]):
-    """The quantities of a step by name. Series come as arrays, frames as `Column` to be read row by row."""
-
-    def __init__(self, entry: store.StepEntry, kind: str) -> None:
-        self._columns = store.columns_of(entry, kind)
-        self._kind = kind
-        self._step = entry.name
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._columns:
-            known = ", ".join(self._columns) or "none"
-            raise ResultsError(f'Results, step "{self._step}": no {self._kind} "{name}": there are {known}')
-        column = Column(self._columns[name])
-        return column[:] if self._kind == "series" else column
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._columns
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """Return a quantity, or `default` if there is none of that name."""
-        return self[name] if name in self._columns else default
-
-    def column(self, name: str) -> Column:
-        """Return a quantity without reading it."""
-        return Column(self._columns[name])
 
 
 class Step:
@@ -456,18 +362,7 @@ class Results(Shown):
         Mid-step quantities are interpolated to the times of the rows (for equal time steps the mean of the two
         neighbours); where there is no neighbour, at the first and the last row, the cell is empty.
         """
-        target = Path(directory) if directory is not None else self.folder()
-        paths = []
-        for step in self.steps:
-            sensors = [sensor for sensor in self.header["sensors"] if f"sensor/{sensor['name']}" in step.series]
-            if not sensors:
-                continue
-            label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
-            path = target / f"sensors-{step.number + 1}-{label}.csv"
-            self.take(path)
-            store.write_atomic(path, _csv_lines(step, sensors, self.units))
-            paths.append(path)
-        return paths
+        return write_sensors(self, Path(directory) if directory is not None else self.folder())
 
     def response(self, name: str, step: int | str | None = None) -> Series:
         """Return the complex amplitudes a (n, k) of a sensor over the frequencies f = t (n,) [Hz] of a step of harmonic
@@ -484,28 +379,7 @@ class Results(Shown):
     def write_response_csv(self, directory: str | Path | None = None) -> list[Path]:
         """Write one table per step of harmonic response, response-<number>-<step>.csv: frequencies, and amplitudes and
         phases [degrees] of all sensors; return their paths."""
-        target = Path(directory) if directory is not None else self.folder()
-        paths = []
-        for step in self.steps:
-            sensors = [s for s in self.header["sensors"] if f"response/{s['name']}" in step.series]
-            if not sensors:
-                continue
-            label, factor = self.units.column("frequency [Hz]")
-            head, table = [label], [factor * step.series["time"][:, None]]
-            for sensor in sensors:
-                found = self.response(sensor["name"], step.number)
-                for column, name, unit in zip(found.values.T, found.columns, found.units, strict=True):
-                    full = name if name.startswith(sensor["name"]) else f"{sensor['name']} {name}"
-                    amplitude = f"{full} amplitude"
-                    label, factor = self.units.column(f"{amplitude} [{unit}]") if unit else (amplitude, 1.0)
-                    head += [label, f"{full} phase [deg]"]
-                    table.append(np.column_stack((factor * np.abs(column), np.rad2deg(np.angle(column)))))
-            label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
-            path = target / f"response-{step.number + 1}-{label}.csv"
-            self.take(path)
-            store.write_atomic(path, _csv_rows(head, np.hstack(table)))
-            paths.append(path)
-        return paths
+        return write_responses(self, Path(directory) if directory is not None else self.folder())
 
     def drives(self, step: int | str | None = None) -> Drives:
         """Return the forces and moments of motions and driven joints in a step, by default the last: (n, k) at times t
@@ -542,19 +416,7 @@ class Results(Shown):
     def write_drives_csv(self) -> list[Path]:
         """Write one table per inverse step, drives-<number>-<step>.csv: time, and what drives at that time, in a form
         that functions of the kind "csv" read; return their paths."""
-        paths = []
-        for step in self.steps:
-            if not recorded_kind(step.type).joint_forces:
-                continue
-            found = self.drives(step.number)
-            label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
-            path = self.folder() / f"drives-{step.number + 1}-{label}.csv"
-            head = ",".join(f'"{name}"' for name in ["time [s]", *found.labels]) + "\n"
-            rows = (",".join(repr(float(v)) for v in row) + "\n" for row in np.column_stack((found.t, found.values)))
-            self.take(path)
-            store.write_atomic(path, itertools.chain([head], rows))
-            paths.append(path)
-        return paths
+        return write_drives(self, self.folder())
 
     def take(self, *paths: Path) -> None:
         """List files that are about to be made of results in a folder, as its own (`fem_mbs.results.folder.take`)."""
@@ -601,76 +463,6 @@ def _ledger_kind(name: str) -> str:
     if "work" in low:
         return "work"
     return "dissipation" if "dissipat" in low or "damp" in low else "energy"
-
-
-class _Line:
-    """Receive one line from csv.writer."""
-
-    text = ""
-
-    def write(self, text: str) -> None:
-        self.text = text
-
-
-def _csv_rows(head: list[str], table: np.ndarray) -> Iterator[str]:
-    line = _Line()
-    writer = csv.writer(line, lineterminator="\n")
-    for row in (head, *table.tolist()):
-        writer.writerow(row)
-        yield line.text
-
-
-def _csv_lines(step: Step, sensors: list[dict[str, Any]], units: Units) -> Iterator[str]:
-    line = _Line()
-    writer = csv.writer(line, lineterminator="\n")
-    columns = [step.column(f"sensor/{sensor['name']}") for sensor in sensors]
-    along = [name for name in ("load factor", "path length") if name in step.series]  # what rows of a path differ by
-    shown = [units.column("time [s]")]
-    shown += [units.column(f"{name} [{'-' if name == 'load factor' else 'm'}]") for name in along]
-    for sensor, column in zip(sensors, columns, strict=True):
-        count = int(np.prod(column.shape[1:], dtype=int))
-        names = sensor_columns(sensor, count)
-        for name, unit in zip(names, sensor_units(sensor, count), strict=True):
-            full = sensor["name"] if names == [sensor["name"]] else f"{sensor['name']} {name}"
-            shown.append(units.column(f"{full} [{unit}]") if unit else (full, 1.0))
-    factors = np.array([factor for _, factor in shown])
-    writer.writerow([label for label, _ in shown])
-    yield line.text
-    time = step.series["time"]
-    places = [step.series[name] for name in along]
-    middle = any(step.in_middle(sensor) for sensor in sensors)
-    rows, mids = step.mid_times() if middle else (np.empty(0, int), np.empty(0))
-    for start in range(0, len(time), _CSV_ROWS):
-        stop = min(start + _CSV_ROWS, len(time))
-        table = [values[start:stop, None] for values in (time, *places)]
-        for sensor, column in zip(sensors, columns, strict=True):
-            if not step.in_middle(sensor):
-                table.append(column[start:stop].reshape(stop - start, -1))
-                continue
-            # One value more at both ends, to interpolate to the first and last times of this part.
-            low, high = np.searchsorted(rows, (start, stop))
-            use = slice(max(low - 1, 0), min(high + 1, len(rows)))
-            part = column[int(rows[use][0]) : int(rows[use][-1]) + 1] if len(rows[use]) else column[0:0]
-            values = part.reshape(len(part), -1)[rows[use] - rows[use][:1]]
-            table.append(_interpolate(time[start:stop], mids[use], values, sensor.get("places", [])))
-        for row in (np.hstack(table) * factors).tolist():
-            writer.writerow(["" if value != value else repr(value) for value in row])
-            yield line.text
-
-
-def _interpolate(at: np.ndarray, times: np.ndarray, values: np.ndarray, places: Sequence[int] = ()) -> np.ndarray:
-    """Return `values` (n, k) given at `times` (n,) linearly interpolated to `at` (m,); NaN outside of them.
-
-    Columns ``places`` take the later of two rows.
-    """
-    if len(times) == 0:
-        return np.full((len(at), values.shape[1]), np.nan)
-    out = np.stack([np.interp(at, times, column, np.nan, np.nan) for column in values.T], axis=1)
-    if len(places):
-        later = np.minimum(np.searchsorted(times, at), len(times) - 1)
-        inside = np.isfinite(out[:, places[0]])[:, None]
-        out[:, places] = np.where(inside, values[later][:, places], np.nan)
-    return out
 
 
 def export(directory: str | Path) -> list[Path]:

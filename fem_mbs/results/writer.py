@@ -16,10 +16,10 @@ import numpy as np
 from fem_mbs.errors import DiskFullError, ResultsError
 from fem_mbs.records import json_value
 from fem_mbs.results import store
+from fem_mbs.results.export.xdmf import write_xdmf
 from fem_mbs.results.fields import check_cell
 from fem_mbs.results.folder import Folder, adopt, claim
 from fem_mbs.results.report import Summary
-from fem_mbs.results.xdmf import write_xdmf
 
 __all__ = ["ResultsWriter", "check_header", "clear", "finish"]
 

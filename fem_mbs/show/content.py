@@ -22,8 +22,8 @@ from fem_mbs.plot.model import rigid_shapes, shape_title
 from fem_mbs.plot.scene import NodalQuantity, Scene, find_quantity, quantity_names, time_label
 from fem_mbs.plot.style import MAP, SIGNED_MAP, colour_table
 from fem_mbs.results.fields import is_continuum
+from fem_mbs.results.modes.shapes import has_shapes
 from fem_mbs.results.reader import Results
-from fem_mbs.results.shapes import has_shapes
 from fem_mbs.units import split_unit
 
 __all__ = ["page_content"]

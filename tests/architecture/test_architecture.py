@@ -349,7 +349,7 @@ def test_private_names_stay_where_they_are():
 
 
 # Files that may look into the JSON of summaries: they make reports of it, or copy it.
-SUMMARY_READERS = r"fem_mbs/results/(reader|shapes|store|writer)\.py|fem_mbs/analysis/(solution|part_results)\.py"
+SUMMARY_READERS = r"fem_mbs/results/(reader|modes/shapes|store|writer)\.py|fem_mbs/analysis/(solution|part_results)\.py"
 
 
 def summary_reads(text: str) -> list[str]:

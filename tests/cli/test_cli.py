@@ -32,7 +32,8 @@ from fem_mbs.model.model import Model
 from fem_mbs.modelfile.read import Entry, check_model_data, load_model
 from fem_mbs.modelfile.schema import TABLES
 from fem_mbs.modelfile.starter import starter_text, write_starter
-from fem_mbs.results.reader import Results, ResultsWriter
+from fem_mbs.results.reader import Results
+from fem_mbs.results.writer import ResultsWriter
 
 
 def call(*arguments: str | Path, cwd: Path | None = None, timeout: float = 300.0) -> subprocess.CompletedProcess[str]:

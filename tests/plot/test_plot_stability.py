@@ -18,7 +18,7 @@ from fem_mbs.plot import figures as plot
 from fem_mbs.plot.frequency.campbell import UNSTABLE, _choose, _unwound
 from fem_mbs.plot.frequency.stability import _through_zero
 from fem_mbs.plot.scene import Scene, rotation_matrices
-from fem_mbs.results.eigenvalues import (
+from fem_mbs.results.modes.eigenvalues import (
     Branches,
     as_complex,
     campbell_branches,
@@ -30,8 +30,8 @@ from fem_mbs.results.eigenvalues import (
     unstable,
     untangle,
 )
+from fem_mbs.results.modes.shapes import amplitudes, largest_excursion, state_of_shapes
 from fem_mbs.results.reader import Results, ResultsWriter
-from fem_mbs.results.shapes import amplitudes, largest_excursion, state_of_shapes
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -532,7 +532,7 @@ def test_tables(tmp_path):
 
 
 def test_vtu_of_complex_shapes(tmp_path):
-    from fem_mbs.results.vtu import write_vtu_files
+    from fem_mbs.results.export.vtu import write_vtu_files
 
     results = made.write_modes(tmp_path / "a", made.Overhung(), 400.0)
     (path,) = write_vtu_files(results, tmp_path / "vtu")

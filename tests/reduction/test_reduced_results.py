@@ -12,8 +12,8 @@ from solid_meshes import box_mesh
 from fem_mbs import Model, reduce_part
 from fem_mbs.analysis.run import run, solve
 from fem_mbs.plot.figures import plot_all
+from fem_mbs.results.export.vtu import write_vtu_files
 from fem_mbs.results.reader import Results
-from fem_mbs.results.vtu import write_vtu_files
 
 DIMENSIONS = pytest.mark.parametrize("dim", [2, 3])
 

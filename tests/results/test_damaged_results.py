@@ -213,7 +213,7 @@ def test_memory_does_not_grow_with_the_result(tmp_path):
     script = """
 import resource, sys
 import numpy as np
-from fem_mbs.results.reader import ResultsWriter
+from fem_mbs.results.writer import ResultsWriter
 nodes = np.zeros((20_000, 3))
 header = {"title": "", "version": "", "dimension": 3, "nodes": nodes}
 def run(n):

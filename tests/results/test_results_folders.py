@@ -21,7 +21,8 @@ from written_results import (
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.results.folder import MARK
-from fem_mbs.results.reader import Results, ResultsWriter
+from fem_mbs.results.reader import Results
+from fem_mbs.results.writer import ResultsWriter
 
 h5py = pytest.importorskip("h5py")
 

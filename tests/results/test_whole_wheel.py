@@ -7,8 +7,8 @@ from scipy.spatial import cKDTree
 from fem_mbs import Mesh, Model, ResultsError, run, solve
 from fem_mbs.analysis.context import make_context
 from fem_mbs.plot.figures import diameters_figures, plot_wheel_shapes
-from fem_mbs.results.shapes import whole_wheel
-from fem_mbs.results.vtu import write_vtu_files
+from fem_mbs.results.export.vtu import write_vtu_files
+from fem_mbs.results.modes.shapes import whole_wheel
 
 N = 5
 

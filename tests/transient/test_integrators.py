@@ -18,7 +18,8 @@ from fem_mbs.declarations.steps import step_kind
 from fem_mbs.errors import DiskFullError
 from fem_mbs.modelfile.read import load_model
 from fem_mbs.modelfile.reference import reference
-from fem_mbs.results.reader import Results, ResultsWriter
+from fem_mbs.results.reader import Results
+from fem_mbs.results.writer import ResultsWriter
 from fem_mbs.system.tangent import Matrices, control
 
 FAMILY = [

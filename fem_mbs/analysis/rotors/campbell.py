@@ -29,7 +29,7 @@ from fem_mbs.analysis.rotors.rotating import choose_frame, rotation_of, steady_r
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError
 from fem_mbs.model.parts.rotors import Rotor, across
-from fem_mbs.results.eigenvalues import growth_rates
+from fem_mbs.results.modes.eigenvalues import growth_rates
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.eigen.complex_pairs import beside, both_residuals, improved
 from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil

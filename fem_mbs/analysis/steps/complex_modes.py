@@ -17,7 +17,7 @@ from fem_mbs.declarations.kinds import ANY_TEXT, FLAG
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import Record, entry
-from fem_mbs.results.eigenvalues import NEUTRAL, damping_ratio, growth_rates
+from fem_mbs.results.modes.eigenvalues import NEUTRAL, damping_ratio, growth_rates
 from fem_mbs.results.report import StepReport
 
 if TYPE_CHECKING:

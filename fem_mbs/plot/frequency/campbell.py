@@ -13,7 +13,7 @@ from fem_mbs.declarations.steps import StepKind, recorded_kind, step_kinds
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot.axes import name_axis
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
-from fem_mbs.results.eigenvalues import Branches, campbell_branches, damping_ratio, is_damped, unstable
+from fem_mbs.results.modes.eigenvalues import Branches, campbell_branches, damping_ratio, is_damped, unstable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

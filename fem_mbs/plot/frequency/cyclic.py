@@ -13,7 +13,7 @@ from fem_mbs.plot.axes import name_axis
 from fem_mbs.plot.frequency.campbell import title_of
 from fem_mbs.plot.model import plot_shapes
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
-from fem_mbs.results.shapes import whole_wheel
+from fem_mbs.results.modes.shapes import whole_wheel
 
 if TYPE_CHECKING:
     from fem_mbs.results.reader import Results

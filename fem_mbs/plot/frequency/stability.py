@@ -16,7 +16,7 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.plot.axes import name_axis, name_bar
 from fem_mbs.plot.frequency.campbell import UNSTABLE, draws, find_step, outlined, title_of
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
-from fem_mbs.results.eigenvalues import (
+from fem_mbs.results.modes.eigenvalues import (
     Branches,
     Onset,
     as_complex,

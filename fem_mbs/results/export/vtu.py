@@ -19,8 +19,8 @@ from fem_mbs.errors import ResultsError
 from fem_mbs.meshes.formats.vtu import write_vtu
 from fem_mbs.results import store
 from fem_mbs.results.fields import cell_kind, field_key, split_key
+from fem_mbs.results.modes.shapes import has_shapes
 from fem_mbs.results.reader import Results, Step
-from fem_mbs.results.shapes import has_shapes
 
 __all__ = ["write_vtu_files"]
 
