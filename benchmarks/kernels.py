@@ -10,7 +10,8 @@ import numpy as np
 from numba import njit
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.transient.stepping import Settings, Stepping
+from fem_mbs.analysis.transient.settings import Settings
+from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers.linear.solver import make_solver
 from fem_mbs.solvers.stepping.assembly import assemble

@@ -15,7 +15,7 @@ from fem_mbs.analysis.recovered import RecoveredNodes
 from fem_mbs.analysis.symbols.compiled import disc_entries, joint_entries, mass_entries, support_entries
 from fem_mbs.analysis.symbols.drawing import some, told
 from fem_mbs.analysis.symbols.kinds import symbols_in
-from fem_mbs.analysis.transient.stepping import ENERGY_COLUMNS
+from fem_mbs.analysis.transient.chunk import ENERGY_COLUMNS
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.model.parts.bodies import RigidBody
 from fem_mbs.results.fields import part_file

@@ -17,10 +17,12 @@ from fem_mbs.analysis.start.initial import Spin, consistent_velocities, constrai
 from fem_mbs.analysis.steps.common.checks import count_steps
 from fem_mbs.analysis.steps.common.options import UNASKED_RESTARTS
 from fem_mbs.analysis.transient.adaptive import AdaptiveStepping
+from fem_mbs.analysis.transient.chunk import Chunk
 from fem_mbs.analysis.transient.events import run_events
 from fem_mbs.analysis.transient.ledger import check_growth, new_totals, update_totals
 from fem_mbs.analysis.transient.rules import LATE, RULES, verdict
-from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping, settings_of
+from fem_mbs.analysis.transient.settings import Settings, settings_of
+from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.declarations.steps import PlannedStep
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
 from fem_mbs.model.model import CompiledModel

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.analysis.header import make_header
-from fem_mbs.analysis.transient.stepping import ENERGY_COLUMNS
+from fem_mbs.analysis.transient.chunk import ENERGY_COLUMNS
 from fem_mbs.errors import ResultsError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.records import json_value

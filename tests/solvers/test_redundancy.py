@@ -11,7 +11,8 @@ from fem_mbs import ConvergenceError, Model, ModelError, solve
 from fem_mbs.analysis.run import run
 from fem_mbs.analysis.start import redundancy
 from fem_mbs.analysis.start.mobility import mobility
-from fem_mbs.analysis.transient.stepping import Settings, Stepping
+from fem_mbs.analysis.transient.settings import Settings
+from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.cli.check import explain
 from fem_mbs.results.reader import Results
 from fem_mbs.solvers.linear.redundancy import dependencies, independent_rows

@@ -12,7 +12,7 @@ from fem_mbs import ConvergenceError, Model, ModelError, run, solve
 from fem_mbs.analysis.run import inspect
 from fem_mbs.analysis.start.initial import consistent_velocities, initial_accelerations
 from fem_mbs.analysis.transient.rules import DEFAULTS, LINEAR_DEFAULTS, OPTIONS, RULES, verdict, weights
-from fem_mbs.analysis.transient.stepping import Settings
+from fem_mbs.analysis.transient.settings import Settings
 from fem_mbs.analysis.transient.tangent import tangent_check
 from fem_mbs.declarations.steps import step_kind
 from fem_mbs.errors import DiskFullError

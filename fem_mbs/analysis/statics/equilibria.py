@@ -19,7 +19,9 @@ from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.eigenvalue_paths import EigenvaluePath
 from fem_mbs.analysis.loading import Loading, chosen
 from fem_mbs.analysis.statics.problem import COUNTED, UNSYMMETRIC, Problem
-from fem_mbs.analysis.transient.stepping import Chunk, Stepping, settings_of
+from fem_mbs.analysis.transient.chunk import Chunk
+from fem_mbs.analysis.transient.settings import settings_of
+from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.declarations.steps import PlannedStep
 from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError
 from fem_mbs.model.model import Model

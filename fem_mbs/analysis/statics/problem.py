@@ -10,7 +10,8 @@ from scipy.linalg.lapack import dgbtrf, dgbtrs, dpbtrf
 from scipy.sparse import csc_matrix, csr_matrix, diags
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.transient.stepping import Chunk, Stepping
+from fem_mbs.analysis.transient.chunk import Chunk
+from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import AnalysisError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.saddle import negative_count, negative_determinant

@@ -26,8 +26,9 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.analysis.transient.chunk import WORKS, Chunk
 from fem_mbs.analysis.transient.rules import RULES
-from fem_mbs.analysis.transient.stepping import WORKS, Chunk, Stepping
+from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import ConvergenceError
 from fem_mbs.solvers.stepping import layout as S
 

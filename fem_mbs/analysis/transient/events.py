@@ -20,8 +20,9 @@ from scipy.optimize import brentq
 
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.start.initial import consistent_velocities, start_rule
+from fem_mbs.analysis.transient.chunk import Chunk
 from fem_mbs.analysis.transient.rules import RULES
-from fem_mbs.analysis.transient.stepping import Chunk, Stepping
+from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.checks import find_column

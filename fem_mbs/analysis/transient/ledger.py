@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.analysis.transient.chunk import Chunk
 from fem_mbs.analysis.transient.rules import HOPELESS, SETTLING
-from fem_mbs.analysis.transient.stepping import Chunk, Stepping
+from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import ConvergenceError
 
 __all__ = ["check_growth", "new_totals", "update_totals"]

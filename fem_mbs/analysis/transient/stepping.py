@@ -7,93 +7,40 @@ bits as one that was never stopped.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.start.redundancy import Redundancy
-from fem_mbs.analysis.transient.rules import DEFAULTS, RULES, Weights, weights
+from fem_mbs.analysis.transient.alternation import Alternation
+from fem_mbs.analysis.transient.chunk import LEDGER_COLUMNS, WORKS, Chunk
+from fem_mbs.analysis.transient.failures import failure
+from fem_mbs.analysis.transient.rules import RULES, Weights, weights
+from fem_mbs.analysis.transient.settings import PREDICTORS, Settings
 from fem_mbs.analysis.transient.watch import Watcher
-from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.solvers.linear.solver import LinearSolver, SingularMatrixError, make_solver
 from fem_mbs.solvers.stepping import assembly, explicit, gauge, stepper
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import control
 
-__all__ = ["ENERGY_COLUMNS", "LEDGER_COLUMNS", "WORKS", "Chunk", "Settings", "Stepping", "settings_of"]
+__all__ = ["Stepping"]
 
-PREDICTORS = {"none": 0, "velocity": 1, "increment": 2, "extrapolation": 3}
-
-#: Columns of the ledger that a run keeps: energies [J], works since the start [J], closing error [J], momenta.
-LEDGER_COLUMNS = (
-    "kinetic", "strain", "potential", "dissipated", "load work", "driver work", "closing error",
-    "px", "py", "pz", "lx", "ly", "lz",
-)  # fmt: skip
-#: Energies, works and closing error among them.
-ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
 _ENERGIES = slice(C.KINETIC, C.POTENTIAL + 1)
-#: Columns of the ledger that are works, summed up over the steps.
-WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
-
 #: Relative residual of the sparse solvers.  Newton-Raphson corrects what is left, but slowly where soft motions of
 #: stiff parts, as the swing of a solid about a hinge, are small beside the rest: 1e-8 would be too much for them.
 _LINEAR_TOLERANCE = 1e-12
 #: Rotation of a node in a step [rad] from which on it is said that the steps are long.
 _LONG_TURN = 1.0
 _ROUND_OFF = 8.0 * 2.0**-52  # of coordinates, over the model's size
-_KEPT = 3  # rows that `_steadied` looks back
 _CHUNK_SECONDS = 0.2
 _CHUNK_BYTES = 32e6
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings of Newton-Raphson and the step control.
-
-    ``rtol`` largest residual against the largest element contribution of its kind; ``ctol`` constraint error against
-    the model's length; ``newton`` "chord" (one tangent per step while it contracts well) or "full"; ``predictor``
-    "none", "velocity", "increment" or "extrapolation"; ``halvings`` how often a step that fails is halved; ``solver``
-    "auto", "banded", "cholmod" or "superlu"; ``beta``, ``gamma`` Newmark's parameters, ``alpha`` that of HHT,
-    ``rho_inf`` that of the generalised-alpha rule, ``decay`` that of the decaying mid-point rule.
-    """
-
-    rtol: float = 1e-12
-    ctol: float = 1e-14
-    max_iterations: int = 25
-    newton: str = "chord"
-    predictor: str = "extrapolation"
-    halvings: int = 10
-    solver: str = "auto"
-    beta: float = DEFAULTS["beta"]
-    gamma: float = DEFAULTS["gamma"]
-    alpha: float = DEFAULTS["alpha"]
-    rho_inf: float = DEFAULTS["rho_inf"]
-    decay: float = DEFAULTS["decay"]
-
-
-def settings_of(options: Any) -> Settings:
-    """Return the settings among the options of a step; others keep their defaults."""
-    return Settings(**{f.name: getattr(options, f.name) for f in fields(Settings) if hasattr(options, f.name)})
-
-
-@dataclass
-class Chunk:
-    """Results of consecutive steps: times (n,), ledger (n, 13), iterations, record (n, k), and the frames among
-    them."""
-
-    time: np.ndarray
-    ledger: np.ndarray
-    iterations: np.ndarray
-    residual: np.ndarray
-    record: np.ndarray
-    frame_time: np.ndarray
-    frames: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 class Stepping:
@@ -159,24 +106,8 @@ class Stepping:
         record = compiled.system.record
         self.middle_values = np.isin(record[:, 0], (S.REC_REACTION, S.REC_OUT)) & ~compiled.at_end
         w = self.weights
-        # without constraints accelerations are those of an ordinary differential equation, and nothing alternates
-        constrained = (compiled.system.kind[compiled.system.unknown] == S.MULTIPLIER).any()
         undamped = c[S.RULE_KIND] == S.NEWMARK and w.gamma == 0.5 and w.am == w.af
-        self.alternating = self._alternating() if undamped and constrained else np.zeros(len(record), bool)
-        self.recent = np.full((_KEPT, np.count_nonzero(self.alternating)), np.nan)
-
-    def _alternating(self) -> np.ndarray:
-        """Return a mask (n_record,) of recorded values that depend on multipliers or accelerations.
-
-        They are those of joints, of prescribed motions, and section forces of beams with inertia along them.
-        """
-        source, index = self.compiled.system.record.T
-        found = source == S.REC_REACTION
-        for block, row in zip(self.compiled.blocks, self.compiled.system.table, strict=True):
-            if block.type.multipliers or row[S.O_ALONG] >= 0:
-                last = block.first_output + block.size * len(block.type.outputs)
-                found |= (source == S.REC_OUT) & (index >= block.first_output) & (index < last)
-        return found & self.middle_values
+        self.alternation = Alternation(compiled, self.middle_values, bool(undamped))
 
     # --- controls --------------------------------------------------------------------------------------------------
     def control(self, h: float) -> np.ndarray:
@@ -416,7 +347,7 @@ class Stepping:
 
     def _changed(self) -> tuple[np.ndarray, ...]:
         s = self.state
-        return s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.recent
+        return s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.alternation.recent
 
     def _halvings_of_turn(self, part: float = 1.0) -> int:
         """Return the number of halvings of the next step, or a part of it, for no node to turn by more than a quarter
@@ -519,27 +450,6 @@ class Stepping:
         if self.redundancy.look(self.ctl, np.repeat(fun[:, [C.T1]], 3, axis=1), self.state, f"at t = {end:.6g} s"):
             self.counter[S.REFACTOR] = 1
 
-    def _steadied(self, record: np.ndarray) -> np.ndarray:
-        """Return rows (n, n_record) without the alternating error.
-
-        Constraints at the ends of steps give the accelerations of Newmark's undamped rules an error (-1)^n (a + b n),
-        of their own order at any h (Cardona & Geradin 1989, doi:10.1016/0045-7949(89)90050-9).  For values y, the
-        combination y/2 + 3/4 y[-1] - y[-3]/4 removes it and is of second order.  At the start a = 0, so that the third
-        row needs no fourth value; the first two are of first order and stay unchanged.
-        """
-        own = self.alternating
-        if not own.any():
-            return record
-        y = np.vstack((self.recent, record[:, own]))
-        self.recent[:] = y[-_KEPT:]
-        now, last, second, third = (y[_KEPT - k : len(y) - k] for k in range(4))
-        steady = 0.5 * now + 0.75 * last - 0.25 * third
-        for fewer in (0.625 * now + 0.75 * last - 0.375 * second, now):
-            steady = np.where(np.isnan(steady), fewer, steady)
-        record = record.copy()
-        record[:, own] = steady
-        return record
-
     def take(self, output: S.Output, n: int, t1: np.ndarray) -> Chunk:
         """Return the first n steps of the buffers, which end at t1 (n,), with the works summed up from the start."""
         rows = output.ledger[:n]
@@ -553,7 +463,7 @@ class Stepping:
             ledger=self.pack(rows, works),
             iterations=output.iterations[:n],
             residual=output.residuals[:n],
-            record=self._steadied(output.values[:n]),
+            record=self.alternation.removed(output.values[:n]),
             frame_time=self.time(output.frame_step[:f]),
             frames={
                 "Q": output.frame_Q[:f],
@@ -640,53 +550,10 @@ class Stepping:
         t, h = self.span()
         return f"{self.rule} step {self.step + 1} at t = {t:.6g} s (h = {h:.3g} s)"
 
-    def _check_functions(self) -> None:
-        """Raise ModelError if a time function is not finite in the step that failed."""
-        start, h = self.span()
-        t = start + h * np.array([0.0, 0.5, 1.0])
-        for i, f in enumerate(self.functions):
-            values = np.asarray(f(t), float)
-            bad = np.flatnonzero(~np.isfinite(values))
-            if bad.size:
-                raise ModelError(
-                    f"its function is {values[bad[0]]} at t = {t[bad[0]]:.6g} s",
-                    owner=self.compiled.function_owner(i),
-                    key="function",
-                    remedy="use one that is defined there, or end the step before",
-                )
-
-    def _fail(self, problem: int, fighting: str | None = None):
-        self._check_functions()
-        worst = int(self.counter[S.WORST])
-        where = self.compiled.name_of(worst) if worst >= 0 else "an unknown place"
-        step = self.place()
-        if problem == S.TURNED:
-            cut = "" if self.explicit else f", also with the step cut into {2**self.settings.halvings} parts"
-            raise ConvergenceError(
-                f"{step}: {where} turns by more than a quarter of a turn{cut}: what lies between is not resolved; take "
-                "a smaller h, and check the speeds, and joints near configurations in which they cannot move"
-            )
-        fighting = fighting or self.redundancy.contradiction(self.state.residual, self.compiled.system.row_scale)
-        if fighting:
-            raise ConvergenceError(
-                f"{step}: the constraints of {fighting} contradict each other from here on; let drivers of one loop "
-                "agree, or remove one of these joints"
-            )
-        if problem == S.SINGULAR:
-            raise AnalysisError(
-                f"{step}: the system matrix is singular at {where}; it has no mass, stiffness or support there, "
-                "or constraints contradict or repeat each other"
-            )
-        if self.explicit:
-            raise ConvergenceError(
-                f"{step}: the accelerations are not finite; the explicit rule is stable only for h below 2/w of the "
-                'highest frequency: take a smaller h, or rule = "midpoint"'
-            )
-        raise ConvergenceError(
-            f"{step}: Newton-Raphson did not converge in {self.settings.max_iterations} iterations, also not with the "
-            f"step cut into {2**self.settings.halvings} parts; worst residual, {self.real[S.WORST_VALUE]:.3g} times "
-            f"its tolerance, at {where}; take a smaller h or check loads and supports there"
-        )
+    def _fail(self, problem: int, fighting: str | None = None) -> NoReturn:
+        """Raise what says why a step failed with the code ``problem``; ``fighting`` names constraints that are known
+        to contradict each other."""
+        raise failure(self, problem, fighting)
 
     # --- restart ---------------------------------------------------------------------------------------------------
     def snapshot(self) -> dict[str, np.ndarray]:
@@ -712,7 +579,7 @@ class Stepping:
             "history": self.counter[[S.HISTORY, S.SLOW]].copy(),
             "halved_steps": np.int64(self.halved_steps),
             "turned": np.array([self.turned_steps, self.real[S.TURN]]),
-            "recent": self.recent.copy(),
+            "recent": self.alternation.recent.copy(),
             **self.redundancy.snapshot(),
         }
 
@@ -732,5 +599,5 @@ class Stepping:
         self.counter[S.REFACTOR] = 1
         self.halved_steps = int(data["halved_steps"])
         self.turned_steps, self.real[S.TURN] = int(data["turned"][0]), float(data["turned"][1])
-        self.recent = np.array(data["recent"])
+        self.alternation.recent = np.array(data["recent"])
         self.redundancy.restore(data)

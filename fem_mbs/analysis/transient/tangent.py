@@ -10,7 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fem_mbs.analysis.start.initial import consistent_velocities
-from fem_mbs.analysis.transient.stepping import Chunk, Settings, Stepping
+from fem_mbs.analysis.transient.chunk import Chunk
+from fem_mbs.analysis.transient.settings import Settings
+from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.model import Model
 from fem_mbs.solvers.stepping import layout as S

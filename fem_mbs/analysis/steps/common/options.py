@@ -47,7 +47,7 @@ def _tolerance(name: str) -> Kind:
 
 @dataclass(frozen=True, kw_only=True)
 class Newton(StepOptions):
-    """How Newton-Raphson and the step control behave (`fem_mbs.analysis.transient.stepping.Settings`)."""
+    """How Newton-Raphson and the step control behave (`fem_mbs.analysis.transient.settings.Settings`)."""
 
     rtol: float = key(
         _tolerance("rtol"), "largest residual over the largest element contribution of its kind, at most 1e-3", 1e-12

@@ -1,0 +1,35 @@
+"""Rows of consecutive steps, and the columns of their ledger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fem_mbs import contract as C
+
+__all__ = ["Chunk", "ENERGY_COLUMNS", "LEDGER_COLUMNS", "WORKS"]
+
+#: Columns of the ledger that a run keeps: energies [J], works since the start [J], closing error [J], momenta.
+LEDGER_COLUMNS = (
+    "kinetic", "strain", "potential", "dissipated", "load work", "driver work", "closing error",
+    "px", "py", "pz", "lx", "ly", "lz",
+)  # fmt: skip
+#: Energies, works and closing error among them.
+ENERGY_COLUMNS = LEDGER_COLUMNS[:7]
+#: Columns of the ledger that are works, summed up over the steps.
+WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
+
+
+@dataclass
+class Chunk:
+    """Results of consecutive steps: times (n,), ledger (n, 13), iterations, record (n, k), and the frames among
+    them."""
+
+    time: np.ndarray
+    ledger: np.ndarray
+    iterations: np.ndarray
+    residual: np.ndarray
+    record: np.ndarray
+    frame_time: np.ndarray
+    frames: dict[str, np.ndarray] = field(default_factory=dict)
