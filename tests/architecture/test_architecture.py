@@ -85,6 +85,7 @@ ORDER = (
     "fem_mbs.analysis",
     "fem_mbs.decks.formats",
     "fem_mbs.decks.notes",
+    "fem_mbs.decks.running",
     "fem_mbs.decks.comparison",
     "fem_mbs.decks.abaqus",
     "fem_mbs.decks.nastran",

@@ -31,7 +31,8 @@ from fem_mbs.results.modes.eigenvalues import (
     untangle,
 )
 from fem_mbs.results.modes.shapes import amplitudes, largest_excursion, state_of_shapes
-from fem_mbs.results.reader import Results, ResultsWriter
+from fem_mbs.results.reader import Results
+from fem_mbs.results.writer import ResultsWriter
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -13,7 +13,8 @@ from fem_mbs.plot import surface
 from fem_mbs.plot.scene import find_quantity
 from fem_mbs.plot.stage import Stage
 from fem_mbs.plot.surface import Skin, normals, outer_facets
-from fem_mbs.results.reader import Results, ResultsWriter
+from fem_mbs.results.reader import Results
+from fem_mbs.results.writer import ResultsWriter
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -9,8 +9,9 @@ from typer.testing import CliRunner
 from fem_mbs import Model, ResultsError, mac, run
 from fem_mbs.cli.main import app
 from fem_mbs.cli.report import _counted, _findings, _steps
-from fem_mbs.results.reader import Results, ResultsWriter
+from fem_mbs.results.reader import Results
 from fem_mbs.results.report import CountCheck
+from fem_mbs.results.writer import ResultsWriter
 
 X = np.column_stack((np.linspace(0.0, 1.0, 21), np.zeros(21), np.zeros(21)))
 

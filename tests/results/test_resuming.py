@@ -29,7 +29,8 @@ from written_results import (
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.results.folder import MARK
-from fem_mbs.results.reader import Results, ResultsWriter, export
+from fem_mbs.results.reader import Results, export
+from fem_mbs.results.writer import ResultsWriter
 
 h5py = pytest.importorskip("h5py")
 

@@ -11,7 +11,8 @@ from fem_mbs.elements.solids.shapes import CELLS
 from fem_mbs.errors import ResultsError
 from fem_mbs.results.export.vtu import write_vtu_files
 from fem_mbs.results.fields import field_key, regions, split_key
-from fem_mbs.results.reader import Results, ResultsWriter
+from fem_mbs.results.reader import Results
+from fem_mbs.results.writer import ResultsWriter
 
 meshio = pytest.importorskip("meshio")
 h5py = pytest.importorskip("h5py")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fem_mbs.analysis.steps.common.checks import check_turning, outside_tables
-from fem_mbs.analysis.steps.common.options import FRAMES, Speeds
+from fem_mbs.analysis.steps.common.options import Speeds, frame_key
 from fem_mbs.analysis.steps.common.values import COUNT, listed, spread
 from fem_mbs.analysis.steps.common.words import counted
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import ANY_TEXT, RATIOS
+from fem_mbs.declarations.kinds import RATIOS
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import Record, entry
@@ -81,13 +81,7 @@ class Options(Speeds):
         "frame and [0] in the rotating one",
         None,
     )
-    frame: str = key(
-        ANY_TEXT,
-        'in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there; "auto" '
-        "takes the first for which they are",
-        FRAMES[0],
-        choices=FRAMES,
-    )
+    frame: str = frame_key()
 
 
 class Campbell(StepKind):

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.analysis.steps.common.checks import check_turning, outside_tables
-from fem_mbs.analysis.steps.common.options import FRAMES, Speeds
+from fem_mbs.analysis.steps.common.options import Speeds, frame_key
 from fem_mbs.analysis.steps.common.values import number, spread, valued
 from fem_mbs.analysis.steps.common.words import counted
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import ANY_TEXT, shown
+from fem_mbs.declarations.kinds import shown
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.declarations.texts import tables
 from fem_mbs.errors import ModelError
@@ -71,13 +71,7 @@ class Options(Speeds):
         "places whose displacements are wanted; none: those of the unbalances",
         None,
     )
-    frame: str = key(
-        ANY_TEXT,
-        'in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there; "auto" '
-        "takes the first for which they are",
-        FRAMES[0],
-        choices=FRAMES,
-    )
+    frame: str = frame_key()
 
 
 class UnbalanceResponse(StepKind):

@@ -29,15 +29,16 @@ from fem_mbs.decks.abaqus.solids import make_solids
 from fem_mbs.decks.abaqus.steps import StepPlan, make_steps
 from fem_mbs.decks.abaqus.time import Timeline
 from fem_mbs.decks.notes import Accept, Note, check_notes
-from fem_mbs.errors import AnalysisError, LooseError, ModelError, UnsupportedError
-from fem_mbs.input_files import inputs_of
+from fem_mbs.decks.running import run_converted, settle, solve_converted
+from fem_mbs.errors import ModelError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import Deck
 from fem_mbs.meshes.abaqus.reader import read_deck
-from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.model.model import Model
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
+    from fem_mbs.analysis.solution import Solution
+    from fem_mbs.results.reader import Results
     from fem_mbs.results.recorder import Recorder
 
 __all__ = ["Converted", "convert", "describe", "named_nodes", "run_deck", "solve_deck"]
@@ -60,6 +61,14 @@ class Converted:
         found = [n for n in self.conversion.notes if all(n.text != r.text for r in read)]
         return read + found
 
+    def watch(self, context: RunContext, recorder: Recorder) -> Printer:
+        """Return the printer of the deck over a recorder."""
+        return Printer(self.conversion, self.steps, context, recorder)
+
+    def placed(self, error: ModelError) -> ModelError:
+        """Return the error with file and line of the step, material or part that it is about, or with the file."""
+        return _with_place(self.conversion, error)
+
 
 def _read_notes(deck: Deck) -> list[Note]:
     """Return notes of the reader, but for procedures, of which the conversion says more."""
@@ -81,12 +90,7 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
         if accept is not Accept.ALLOW:  # what the model lacks is the cause of the error, as a rule
             check_notes(_read_notes(deck), Accept.NORMAL)
         raise _with_place(conv, error) from None
-    check_notes(converted.notes, accept)
-    model = converted.model
-    model.departures = [n.text for n in converted.notes if n.effect is Effect.DROPPED]
-    if model.departures:  # figures, tables and results.h5 show the title
-        model.title += f" (not the deck's results: {len(model.departures)} not supported)"
-    return converted
+    return settle(converted, accept)
 
 
 def _alone(deck: Deck) -> Deck:
@@ -131,20 +135,6 @@ def _convert(conv: Conversion, part: bool) -> Converted:
     return Converted(conv.deck, model, conv, steps)
 
 
-def _watch(converted: Converted) -> Callable[[RunContext, Recorder], Printer]:
-    def watch(context: RunContext, recorder: Recorder) -> Printer:
-        return Printer(converted.conversion, converted.steps, context, recorder)
-
-    return watch
-
-
-def _placed(converted: Converted, error: AnalysisError | ModelError) -> Exception:
-    """Convert the error of an unconstrained model in a linear step to an input error with file and line."""
-    if isinstance(error, LooseError):
-        return _with_place(converted.conversion, ModelError(error.text, owner=error.owner))
-    return error if isinstance(error, AnalysisError) else _with_place(converted.conversion, error)
-
-
 def _with_place(conv: Conversion, error: ModelError) -> ModelError:
     """Return the error with file and line of the step, material or part that it is about, or with the file."""
     if error.where:
@@ -159,50 +149,22 @@ def _with_place(conv: Conversion, error: ModelError) -> ModelError:
 def run_deck(
     path: str | Path, directory: str | Path, progress: Callable | None = None, accept: Accept = Accept.NORMAL,
     told: Callable[[Converted], None] | None = None, overwrite: bool = False,
-):  # fmt: skip
-    """Run the steps of a deck into a results folder and return its `fem_mbs.results.reader.Results`.
-
-    Args:
-        overwrite: as `fem_mbs.analysis.run.run`.
-        accept: what is done where the model lacks something of the deck.
-        told: called with the converted deck before anything is computed.
+) -> Results:  # fmt: skip
+    """Run the steps of a deck into a results folder, as `fem_mbs.decks.running.run_converted`, and return its results.
 
     Raises:
-        MeshError, ModelError: the deck cannot be used, with file and line.
-        AnalysisError: a step has no valid result.
+        MeshError: the deck cannot be read, with file and line.
     """
-    from fem_mbs.analysis.run import run
-
-    converted = convert(read_deck(path), accept=accept)
-    if told is not None:
-        told(converted)
-    try:
-        results = run(
-            converted.model, directory, progress=progress, skipped=lambda: [str(n) for n in converted.notes],
-            watch=_watch(converted), source=path, inputs=inputs_of(path), overwrite=overwrite,
-        )  # fmt: skip
-    except (AnalysisError, ModelError) as error:
-        raise _placed(converted, error) from None
-    check_notes(converted.notes, accept)
-    return results
+    return run_converted(convert(read_deck(path), accept=accept), path, directory, progress, accept, told, overwrite)
 
 
-def solve_deck(deck: Deck | str | Path, progress: Callable | None = None, accept: Accept = Accept.NORMAL):
-    """Run the steps of a deck in memory.
-
-    Returns the converted deck and its `fem_mbs.analysis.solution.Solution`, with the prints in the summaries of its
-    steps; ``accept`` as `run_deck`.
-
-    Raises:
-        as `run_deck`.
-    """
-    from fem_mbs.analysis.run import solve
-
+def solve_deck(
+    deck: Deck | str | Path, progress: Callable | None = None, accept: Accept = Accept.NORMAL
+) -> tuple[Converted, Solution]:  # fmt: skip
+    """Run the steps of a deck in memory, as `fem_mbs.decks.running.solve_converted`; return the converted deck and its
+    solution."""
     converted = convert(deck if isinstance(deck, Deck) else read_deck(deck), accept=accept)
-    try:
-        return converted, solve(converted.model, progress=progress, watch=_watch(converted))
-    except (AnalysisError, ModelError) as error:
-        raise _placed(converted, error) from None
+    return converted, solve_converted(converted, progress)
 
 
 def describe(converted: Converted) -> list[str]:

@@ -31,13 +31,12 @@ from fem_mbs.decks.nastran.results.requests import note_results
 from fem_mbs.decks.nastran.shells import find_shells, make_shells
 from fem_mbs.decks.nastran.solids import find_solids, make_solids
 from fem_mbs.decks.nastran.steps import StepPlan, make_steps, solution_of
-from fem_mbs.decks.notes import Accept, Note, check_notes
-from fem_mbs.errors import AnalysisError, LooseError, ModelError
-from fem_mbs.input_files import inputs_of
+from fem_mbs.decks.notes import Accept, Note
+from fem_mbs.decks.running import run_converted, settle, solve_converted
+from fem_mbs.errors import ModelError
 from fem_mbs.meshes.nastran.deck import BulkDeck
 from fem_mbs.meshes.nastran.reader import read_bulk
 from fem_mbs.meshes.nastran.systems import find_grids
-from fem_mbs.meshes.vocabulary import Effect
 from fem_mbs.model.model import Model
 
 if TYPE_CHECKING:
@@ -69,6 +68,14 @@ class Converted:
         """All that the conversion did not use."""
         return self.conversion.notes
 
+    def watch(self, context: RunContext, recorder: Recorder) -> Printer:
+        """Return the printer of the deck over a recorder."""
+        return Printer(self.conversion, self.rows, self.steps, context, recorder)
+
+    def placed(self, error: ModelError) -> ModelError:
+        """Return the error with file and line of the subcase that it is about, or with the file."""
+        return _with_place(self.deck, error)
+
 
 def convert(deck: BulkDeck, part: bool = False, accept: Accept = Accept.NORMAL) -> Converted:
     """Return the model of a deck, with its steps; the deck of a ``part`` has none.
@@ -82,12 +89,7 @@ def convert(deck: BulkDeck, part: bool = False, accept: Accept = Accept.NORMAL) 
         converted = _convert(deck, part)
     except ModelError as error:
         raise _with_place(deck, error) from None
-    check_notes(converted.notes, accept)
-    model = converted.model
-    model.departures = [n.text for n in converted.notes if n.effect is Effect.DROPPED]
-    if model.departures:  # figures, tables and results.h5 show the title
-        model.title += f" (not the deck's results: {len(model.departures)} not supported)"
-    return converted
+    return settle(converted, accept)
 
 
 def _convert(deck: BulkDeck, part: bool) -> Converted:
@@ -172,13 +174,6 @@ def _along_axes(conv: Conversion, K: csr_matrix) -> csr_matrix:
     return csr_matrix(A @ K @ A.T)
 
 
-def _watch(converted: Converted) -> Callable[[RunContext, Recorder], Printer]:
-    def watch(context: RunContext, recorder: Recorder) -> Printer:
-        return Printer(converted.conversion, converted.rows, converted.steps, context, recorder)
-
-    return watch
-
-
 def _with_place(deck: BulkDeck, error: ModelError) -> ModelError:
     """Return the error with file and line of the subcase that it is about, or with the file."""
     if error.where:
@@ -187,62 +182,25 @@ def _with_place(deck: BulkDeck, error: ModelError) -> ModelError:
     return error.at(places.get((error.owner.word, error.owner.name), deck.end), inside=True)
 
 
-def _placed(converted: Converted, error: AnalysisError | ModelError) -> Exception:
-    """Convert the error of an unconstrained model in a linear step to an input error with file and line."""
-    if isinstance(error, LooseError):
-        return _with_place(converted.deck, ModelError(error.text, owner=error.owner))
-    return error if isinstance(error, AnalysisError) else _with_place(converted.deck, error)
-
-
 def run_deck(
     path: str | Path, directory: str | Path, progress: Callable | None = None, accept: Accept = Accept.NORMAL,
     told: Callable[[Converted], None] | None = None, overwrite: bool = False,
 ) -> Results:  # fmt: skip
-    """Run the steps of a deck into a results folder and return its `fem_mbs.results.reader.Results`.
-
-    Args:
-        overwrite: as `fem_mbs.analysis.run.run`.
-        accept: what is done where the model lacks something of the deck.
-        told: called with the converted deck before anything is computed.
+    """Run the steps of a deck into a results folder, as `fem_mbs.decks.running.run_converted`, and return its results.
 
     Raises:
-        MeshError, ModelError: the deck cannot be used, with file and line.
-        AnalysisError: a step has no valid result.
+        MeshError: the deck cannot be read, with file and line.
     """
-    from fem_mbs.analysis.run import run
-
-    converted = convert(read_bulk(path), accept=accept)
-    if told is not None:
-        told(converted)
-    try:
-        results = run(
-            converted.model, directory, progress=progress, skipped=lambda: [str(n) for n in converted.notes],
-            watch=_watch(converted), source=path, inputs=inputs_of(path), overwrite=overwrite,
-        )  # fmt: skip
-    except (AnalysisError, ModelError) as error:
-        raise _placed(converted, error) from None
-    check_notes(converted.notes, accept)
-    return results
+    return run_converted(convert(read_bulk(path), accept=accept), path, directory, progress, accept, told, overwrite)
 
 
 def solve_deck(
     deck: BulkDeck | str | Path, progress: Callable | None = None, accept: Accept = Accept.NORMAL
 ) -> tuple[Converted, Solution]:  # fmt: skip
-    """Run the steps of a deck in memory.
-
-    Returns the converted deck and its `fem_mbs.analysis.solution.Solution`, with the tables in the summaries of its
-    steps.
-
-    Raises:
-        as `run_deck`.
-    """
-    from fem_mbs.analysis.run import solve
-
+    """Run the steps of a deck in memory, as `fem_mbs.decks.running.solve_converted`; return the converted deck and its
+    solution."""
     converted = convert(deck if isinstance(deck, BulkDeck) else read_bulk(deck), accept=accept)
-    try:
-        return converted, solve(converted.model, progress=progress, watch=_watch(converted))
-    except (AnalysisError, ModelError) as error:
-        raise _placed(converted, error) from None
+    return converted, solve_converted(converted, progress)
 
 
 def describe(converted: Converted) -> list[str]:

@@ -25,7 +25,7 @@ from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
 from fem_mbs.model.connections.joint_parts import JointRequest, component_number, couple, joint_coordinate, spring_on
-from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, spring_law
+from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, law_of
 from fem_mbs.model.records import JointData
 
 __all__ = ["Gear", "Joint", "JointSpring", "Motion", "Support"]
@@ -284,21 +284,7 @@ class JointSpring(Declaration):
     def build(self, building: Building) -> None:
         owner = building.label("Joint spring", self.name)
         _, c = joint_coordinate(building, self.joint, self.coordinate, owner)
-        found = spring_law(
-            building,
-            owner,
-            start=c.start,
-            stiffness=self.stiffness,
-            damping=self.damping,
-            cubic=self.cubic,
-            preload=self.preload,
-            table=self.table,
-            interpolation=self.interpolation,
-            damping_table=self.damping_table,
-            stops=self.stops,
-            stop_stiffness=self.stop_stiffness,
-            stop_damping=self.stop_damping,
-        )
+        found = law_of(building, owner, self, c.start)
         spring_on(building, self.name, c, found, building.number(self.free, owner, "free"))
 
 

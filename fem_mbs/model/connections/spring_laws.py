@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from fem_mbs.elements.laws import ROW, piecewise
 from fem_mbs.errors import ModelError
 
-__all__ = ["INTERPOLATIONS", "SpringLaw", "spring_law"]
+__all__ = ["INTERPOLATIONS", "SpringLaw", "law_of", "spring_law"]
 
 INTERPOLATIONS = ("linear", "spline")
 
@@ -73,6 +74,16 @@ def _interpolate(points: np.ndarray, x: float) -> float:
     at = int(np.clip(np.searchsorted(points[:, 0], x) - 1, 0, len(points) - 2))
     (x0, f0), (x1, f1) = points[at : at + 2]
     return float(f0 + (f1 - f0) / (x1 - x0) * (x - x0))
+
+
+def law_of(model: Any, owner: str, given: Any, start: float = 0.0) -> SpringLaw:
+    """Return the law of a declaration, which has the arguments of `spring_law` as keys.
+
+    Raises:
+        as `spring_law`.
+    """
+    names = (p.name for p in signature(spring_law).parameters.values() if p.kind is p.KEYWORD_ONLY)
+    return spring_law(model, owner, start=start, **{name: getattr(given, name) for name in names if name != "start"})
 
 
 def spring_law(

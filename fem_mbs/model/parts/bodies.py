@@ -26,7 +26,7 @@ from fem_mbs.declarations.kinds import (
 from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import spring_on
-from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, spring_law
+from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, law_of
 from fem_mbs.model.parts.beams import director_columns, line_mass, line_stiffness
 from fem_mbs.model.parts.visuals import visuals_of
 from fem_mbs.model.records import Body
@@ -347,20 +347,7 @@ class Spring(Declaration):
             for end, offset in (("a", off_a), ("b", off_b))
             for c, v in zip(names, offset, strict=True)
         }
-        found = spring_law(
-            building,
-            owner,
-            stiffness=self.stiffness,
-            damping=self.damping,
-            cubic=self.cubic,
-            preload=self.preload,
-            table=self.table,
-            interpolation=self.interpolation,
-            damping_table=self.damping_table,
-            stops=self.stops,
-            stop_stiffness=self.stop_stiffness,
-            stop_damping=self.stop_damping,
-        )
+        found = law_of(building, owner, self)
         nodes = [[node_a, node_b]]
         if found.linear:
             kind = f"spring{building.dimension}"
@@ -421,19 +408,5 @@ class TorsionSpring(Declaration):
         if nodes[0] == nodes[1]:
             raise ModelError(f'both ends are "{self.a}"', owner=owner, remedy="join two different places")
         turn = building.relative_angle(owner, nodes, self.axis)
-        found = spring_law(
-            building,
-            owner,
-            start=turn.start,
-            stiffness=self.stiffness,
-            damping=self.damping,
-            cubic=self.cubic,
-            preload=self.preload,
-            table=self.table,
-            interpolation=self.interpolation,
-            damping_table=self.damping_table,
-            stops=self.stops,
-            stop_stiffness=self.stop_stiffness,
-            stop_damping=self.stop_damping,
-        )
+        found = law_of(building, owner, self, turn.start)
         spring_on(building, self.name, turn, found, building.number(self.angle, owner, "angle"))

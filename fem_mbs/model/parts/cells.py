@@ -2,15 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
 
-__all__ = ["cell_owners", "cell_runs"]
+__all__ = ["KindOfCells", "cell_owners", "cell_runs", "kinds_of_cells"]
+
+Run = tuple[str, int, str, np.ndarray]
 
 
-def cell_runs(building: Building, owner: str, on, dimension: int) -> list[tuple[str, int, str, np.ndarray]]:
+@dataclass(frozen=True, eq=False)
+class KindOfCells:
+    """The cells of one kind that a part stands on.
+
+    Attributes:
+        kind: "hexahedron", "tri" ...
+        name: of the part; of a part with several kinds followed by the kind.
+        where: (n,) their numbers among all cells of the part.
+        nodes: (n, k) of the model.
+        ids: (n,) their numbers in the meshes.
+        places: mesh, block, cells in the block and the first of them in this group, for each run.
+    """
+
+    kind: str
+    name: str
+    where: np.ndarray
+    nodes: np.ndarray
+    ids: np.ndarray
+    places: list[tuple[str, int, np.ndarray, int]]
+
+
+def kinds_of_cells(building: Building, word: str, name: str, runs: Sequence[Run]) -> Iterator[KindOfCells]:
+    """Yield the cells of a part, runs of `cell_runs`, kind by kind; ``word`` is what messages call a part.
+
+    Raises:
+        ModelError: the name of a group is taken.
+    """
+    first = np.concatenate(([0], np.cumsum([len(cells) for *_, cells in runs])))
+    kinds = list(dict.fromkeys(kind for _, _, kind, _ in runs))
+    for kind in kinds:
+        label = name if len(kinds) == 1 else f"{name} {kind}"
+        if label != name:
+            building.label(word, label)
+        mine = [i for i, run in enumerate(runs) if run[2] == kind]
+        where = np.concatenate([np.arange(first[i], first[i + 1]) for i in mine])
+        nodes, ids, places, at = [], [], [], 0
+        for mesh, block, _, cells in (runs[i] for i in mine):
+            part, start = building.meshes[mesh]
+            nodes.append(start + part.blocks[block].cells[cells])
+            ids.append(part.blocks[block].ids[cells])
+            places.append((mesh, block, cells, at))
+            at += len(cells)
+        yield KindOfCells(kind, label, where, np.concatenate(nodes), np.concatenate(ids), places)
+
+
+def cell_runs(building: Building, owner: str, on, dimension: int) -> list[Run]:
     """Return cells that a part stands on: mesh, block, kind, cells in the block; none twice, none of another
     part."""
     runs = []

@@ -29,7 +29,7 @@ from fem_mbs.elements.solids.mass import mass_rows
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.model.building import Building
-from fem_mbs.model.parts.cells import cell_runs
+from fem_mbs.model.parts.cells import cell_runs, kinds_of_cells
 from fem_mbs.properties.shells import Layer, ShellGroup, ShellSection, make_shell_section, residual_flexibility
 from fem_mbs.properties.solids import SolidMaterial, solid_material_of
 from fem_mbs.system.blocks import Block
@@ -164,42 +164,27 @@ class Shell(Declaration):
                     remedy=f'remove {key_}, or use element = "standard"',
                 )  # fmt: skip
         axis = _directions(building, owner, self.orientation, middles)
-        first = np.concatenate(([0], np.cumsum([len(cells) for *_, cells in runs])))
-        kinds = list(dict.fromkeys(kind for _, _, kind, _ in runs))
         groups = []
-        for kind in kinds:
-            label = self.name if len(kinds) == 1 else f"{self.name} {kind}"
-            if label != self.name:
-                building.label("Shell", label)
-            mine = [i for i, run in enumerate(runs) if run[2] == kind]
-            where = np.concatenate([np.arange(first[i], first[i + 1]) for i in mine])
-            nodes, ids, places, at = [], [], [], 0
-            for mesh, block, _, cells in (runs[i] for i in mine):
-                part, start = building.meshes[mesh]
-                nodes.append(start + part.blocks[block].cells[cells])
-                ids.append(part.blocks[block].ids[cells])
-                places.append((mesh, block, cells, at))
-                at += len(cells)
-            table = np.concatenate(nodes)
-            X = building.positions[table]
-            _check(owner, kind, X, np.concatenate(ids))
-            h = thickness[where, : CELLS[kind]]
+        for cells in kinds_of_cells(building, "Shell", self.name, runs):
+            X = building.positions[cells.nodes]
+            _check(owner, cells.kind, X, cells.ids)
+            h = thickness[cells.where, : CELLS[cells.kind]]
             groups.append(
                 ShellGroup(
-                    name=label,
+                    name=cells.name,
                     part=self.name,
-                    kind=kind,
-                    type=f"{family}_{kind}",
-                    nodes=table,
-                    places=places,
-                    ids=np.concatenate(ids),
+                    kind=cells.kind,
+                    type=f"{family}_{cells.kind}",
+                    nodes=cells.nodes,
+                    places=cells.places,
+                    ids=cells.ids,
                     section=section,
                     corners=h,
                     powers=mean_powers(X, h),
-                    offset=offset[where],
-                    axes=frames(X, axis[where]),
-                    heat=np.zeros((*table.shape, 2)),
-                    curvature=np.zeros((*table.shape, 2, 2)),
+                    offset=offset[cells.where],
+                    axes=frames(X, axis[cells.where]),
+                    heat=np.zeros((*cells.nodes.shape, 2)),
+                    curvature=np.zeros((*cells.nodes.shape, 2, 2)),
                 )
             )
         if family == "shell":

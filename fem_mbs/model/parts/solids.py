@@ -41,7 +41,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.expressions import compile_expression
 from fem_mbs.meshes.cells import facets_of
 from fem_mbs.model.building import Building
-from fem_mbs.model.parts.cells import cell_owners, cell_runs
+from fem_mbs.model.parts.cells import cell_owners, cell_runs, kinds_of_cells
 from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.properties.solids import SolidGroup, solid_material_of
 from fem_mbs.system.blocks import Block
@@ -103,26 +103,13 @@ def _add_part(
         raise ModelError(
             f"no {element} elements for {', '.join(kinds)}", owner=owner, remedy='use element = "standard"'
         )
-    first = np.concatenate(([0], np.cumsum([len(cells) for *_, cells in runs])))
-    for kind in kinds:
-        label = name if len(kinds) == 1 else f"{name} {kind}"
-        if label != name:
-            building.label("Solid", label)
-        mine = [i for i, run in enumerate(runs) if run[2] == kind]
-        where = np.concatenate([np.arange(first[i], first[i + 1]) for i in mine])
-        nodes, ids, places, at = [], [], [], 0
-        for mesh, block, _, cells in (runs[i] for i in mine):
-            part, start = building.meshes[mesh]
-            nodes.append(start + part.blocks[block].cells[cells])
-            ids.append(part.blocks[block].ids[cells])
-            places.append((mesh, block, cells, at))
-            at += len(cells)
+    for cells in kinds_of_cells(building, "Solid", name, runs):
         group = SolidGroup(
-            name=label, part=name, kind=kind, rule="", type="", nodes=np.concatenate(nodes), places=places,
-            ids=np.concatenate(ids), material=chosen, state=state, thickness=thick[where],
-            axes=axes[where] if axes is not None and axes.ndim == 3 else axes,
+            name=cells.name, part=name, kind=cells.kind, rule="", type="", nodes=cells.nodes, places=cells.places,
+            ids=cells.ids, material=chosen, state=state, thickness=thick[cells.where],
+            axes=axes[cells.where] if axes is not None and axes.ndim == 3 else axes,
         )  # fmt: skip
-        group.type = _variant(family, kind, element) or _variant(family, kind, "standard")
+        group.type = _variant(family, cells.kind, element) or _variant(family, cells.kind, "standard")
         table = solid.KINDS if family == "solid" else solid_plane.KINDS
         group.rule = table[group.type][1]
         _add_group(building, owner, group, kinematics == "nonlinear", mass, damping, mass_damping)
@@ -334,6 +321,42 @@ def _surface(building: Building, owner: str, place: str, mesh: str, block: int, 
         yield part.blocks[block].kind, nodes, before + mine, None, groups[g]
 
 
+# Keys that solids and plane parts share.
+_AXES_TEXT = "material axes in rows; or {axis = [...], point = [...]}: radial, tangential and axial ones about an axis"
+
+
+def _element_key() -> Any:
+    return key(
+        TEXT,
+        '"standard" (full integration), "incompatible" (hexahedra: incompatible modes) or "reduced" (hexahedron20, '
+        "quad8, wedge)",
+        "standard",
+        kw_only=True,
+        choices=FORMULATIONS,
+    )
+
+
+def _kinematics_key() -> Any:
+    return key(
+        TEXT,
+        '"nonlinear" (large displacements, total-Lagrangian) or "linear"',
+        "nonlinear",
+        kw_only=True,
+        choices=KINEMATICS,
+    )
+
+
+def _mass_key() -> Any:
+    return key(
+        TEXT,
+        '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness); of element = '
+        '"incompatible" also "incompatible" (with that of the modes within elements; for linear steps)',
+        "consistent",
+        kw_only=True,
+        choices=MASSES,
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Solid(Declaration):
     """Solid elements on the cells of a mesh.
@@ -367,36 +390,10 @@ class Solid(Declaration):
     name: str = key(NAME, "of the part and its results", shows='"solid 1", ...')
     on: Any = key(PLACES, "tetrahedra, hexahedra and wedges of a mesh: mesh, mesh:set, or a list of them")
     material: str = key(TEXT, "name of a material")
-    element: str = key(
-        TEXT,
-        '"standard" (full integration), "incompatible" (hexahedra: incompatible modes) or "reduced" (hexahedron20, '
-        "quad8, wedge)",
-        "standard",
-        kw_only=True,
-        choices=FORMULATIONS,
-    )
-    orientation: Any = key(
-        MATERIAL_AXES,
-        "material axes in rows; or {axis = [...], point = [...]}: radial, tangential and axial ones about an axis",
-        None,
-        shows="global axes",
-        kw_only=True,
-    )
-    kinematics: str = key(
-        TEXT,
-        '"nonlinear" (large displacements, total-Lagrangian) or "linear"',
-        "nonlinear",
-        kw_only=True,
-        choices=KINEMATICS,
-    )
-    mass: str = key(
-        TEXT,
-        '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness); of element = '
-        '"incompatible" also "incompatible" (with that of the modes within elements; for linear steps)',
-        "consistent",
-        kw_only=True,
-        choices=MASSES,
-    )
+    element: str = _element_key()
+    orientation: Any = key(MATERIAL_AXES, _AXES_TEXT, None, shows="global axes", kw_only=True)
+    kinematics: str = _kinematics_key()
+    mass: str = _mass_key()
     damping: float = key(NUMBER, "proportional to the stiffness, beta", 0.0, kw_only=True, unit="s")
     mass_damping: float = key(NUMBER, "proportional to the mass, alpha", 0.0, kw_only=True, unit="1/s")
 
@@ -449,36 +446,10 @@ class Plane(Declaration):
         choices=STATES,
     )
     thickness: Any = key(NUMBER, "not of axisymmetric parts", 1.0, kw_only=True, unit="m")
-    element: str = key(
-        TEXT,
-        '"standard" (full integration), "incompatible" (hexahedra: incompatible modes) or "reduced" (hexahedron20, '
-        "quad8, wedge)",
-        "standard",
-        kw_only=True,
-        choices=FORMULATIONS,
-    )
-    orientation: Any = key(
-        MATERIAL_AXES,
-        "material axes in rows; or {axis = [...], point = [...]}: radial, tangential and axial ones about an axis",
-        None,
-        shows="global axes",
-        kw_only=True,
-    )
-    kinematics: str = key(
-        TEXT,
-        '"nonlinear" (large displacements, total-Lagrangian) or "linear"',
-        "nonlinear",
-        kw_only=True,
-        choices=KINEMATICS,
-    )
-    mass: str = key(
-        TEXT,
-        '"consistent", "lumped" or "reduced" (consistent, with the points of the stiffness); of element = '
-        '"incompatible" also "incompatible" (with that of the modes within elements; for linear steps)',
-        "consistent",
-        kw_only=True,
-        choices=MASSES,
-    )
+    element: str = _element_key()
+    orientation: Any = key(MATERIAL_AXES, _AXES_TEXT, None, shows="global axes", kw_only=True)
+    kinematics: str = _kinematics_key()
+    mass: str = _mass_key()
     damping: float = key(NUMBER, "proportional to the stiffness, beta", 0.0, kw_only=True, unit="s")
     mass_damping: float = key(NUMBER, "proportional to the mass, alpha", 0.0, kw_only=True, unit="1/s")
 

@@ -25,7 +25,7 @@ from fem_mbs.declarations.texts import tables, wholes
 __all__ = [
     "ALONG_TEXT", "About", "Along", "FRAMES", "INCREMENT", "LOADS_TEXT", "Newton", "RAYLEIGH_TEXT", "REPORTS",
     "REPORT_TEXT", "RESTARTS_TEXT", "RuleWeights", "SUPPORTS_TEXT", "Sought", "Speeds", "Supported", "TIME_TEXT",
-    "TOTAL", "TimeSteps", "Turning", "UNASKED_RESTARTS", "WITHOUT_TEXT",
+    "TOTAL", "TimeSteps", "Turning", "UNASKED_RESTARTS", "WITHOUT_TEXT", "frame_key",
 ]  # fmt: skip
 
 #: Tolerances beyond which what Newton-Raphson leaves would be seen in the results.
@@ -116,19 +116,24 @@ class Supported(About):
     supports: Any = key(NAMES, SUPPORTS_TEXT, "", shows="none")
 
 
+def frame_key() -> Any:
+    """Return the key of the frame in which small motions about a steady rotation are seen."""
+    return key(
+        ANY_TEXT,
+        'in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there; "auto" '
+        "takes the first for which they are",
+        FRAMES[0],
+        choices=FRAMES,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Turning(StepOptions):
     """The steady rotation that small motions are about, and the frame in which they are seen."""
 
     rotor: str = key(ANY_TEXT, "name of the rotor that turns", "")
     speed: float | None = key(NUMBER, "of the rotor, else the one that it has in the state", None, unit="rad/s")
-    frame: str = key(
-        ANY_TEXT,
-        'in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there; "auto" '
-        "takes the first for which they are",
-        "auto",
-        choices=FRAMES,
-    )
+    frame: str = frame_key()
 
 
 @dataclass(frozen=True, kw_only=True)
