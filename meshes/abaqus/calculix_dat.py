@@ -15,7 +15,7 @@ from typing import NoReturn
 import numpy as np
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes.abaqus.text import number, short
+from fem_mbs.meshes.texts import number, short
 
 __all__ = ["DatFile", "Modes", "Print", "read_dat"]
 

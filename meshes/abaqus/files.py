@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes.abaqus.text import Card, Piece, decoded, label, short, split_fields
+from fem_mbs.meshes.abaqus.text import Card, Piece, decoded, label, split_fields
+from fem_mbs.meshes.texts import short
 
 __all__ = ["read_cards"]
 

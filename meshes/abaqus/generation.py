@@ -20,7 +20,8 @@ import numpy as np
 
 from fem_mbs.meshes.abaqus.assembly import motion
 from fem_mbs.meshes.abaqus.elements import element_type
-from fem_mbs.meshes.abaqus.text import MAX_ID, Card, Numbers, Row, short
+from fem_mbs.meshes.abaqus.text import MAX_ID, Card, Numbers, Row
+from fem_mbs.meshes.texts import short
 
 __all__ = ["GENERATION_KEYWORDS", "axes_of_system", "generated", "part_coordinates"]
 

@@ -15,7 +15,8 @@ from fem_mbs.meshes.abaqus.assembly import Instance, Numbering, place
 from fem_mbs.meshes.abaqus.deck import ElementBlock, Normal, Surface, Unused
 from fem_mbs.meshes.abaqus.elements import MECHANICAL, AbaqusElement, element_type, faces
 from fem_mbs.meshes.abaqus.generation import axes_of_system, part_coordinates
-from fem_mbs.meshes.abaqus.text import MAX_ID, Card, Numbers, Row, label, short
+from fem_mbs.meshes.abaqus.text import MAX_ID, Card, Numbers, Row, label
+from fem_mbs.meshes.texts import short
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["DeckMesh", "Log"]

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from fem_mbs.meshes.abaqus.text import Card, Piece, Row, decoded, short
+from fem_mbs.meshes.abaqus.text import Card, Piece, Row, decoded
+from fem_mbs.meshes.texts import short
 
 __all__ = ["substituted"]
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from fem_mbs.meshes.abaqus.constraints import dof_of
 from fem_mbs.meshes.abaqus.deck import BaseMotion, Boundary, Cload, DeckStep, Dload, Dsload, OutputRequest, Temperature
-from fem_mbs.meshes.abaqus.text import Card, Row, label, short, where
+from fem_mbs.meshes.abaqus.text import Card, Row, label, where
+from fem_mbs.meshes.texts import short
 from fem_mbs.meshes.vocabulary import Effect
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ All errors are MeshErrors that begin with file and line.
 
 from __future__ import annotations
 
-import math
 import re
 import warnings
 from collections.abc import Iterator
@@ -25,12 +24,13 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar, overload
 import numpy as np
 
 from fem_mbs.errors import MeshError
+from fem_mbs.meshes.texts import number, short
 
 if TYPE_CHECKING:
     from fem_mbs.meshes.abaqus.assembly import Instance
 
 __all__ = [
-    "MAX_ID", "Card", "Numbers", "Piece", "Row", "decoded", "is_number", "label", "number", "short", "split_fields",
+    "MAX_ID", "Card", "Numbers", "Piece", "Row", "decoded", "label", "split_fields",
     "where", "whole",
 ]  # fmt: skip
 
@@ -71,34 +71,6 @@ def label(text: str) -> str:
 
 
 _QUOTED = re.compile(r'"([^"]*)"|\s+')
-
-
-_BARE_EXPONENT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([+-]\d+)")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?")
-
-
-def number(text: str) -> float:
-    """Return a finite number in C's or Fortran's spelling (1.5e3, 1.5D3, 1.5+3); ValueError for anything else."""
-    if not _NUMBER.fullmatch(text):
-        bare = _BARE_EXPONENT.fullmatch(text)
-        if bare is None:
-            raise ValueError(text)
-        text = f"{bare[1]}e{bare[2]}"
-    elif "D" in text or "d" in text:
-        text = text.replace("D", "e").replace("d", "e")
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(text)
-    return value
-
-
-def is_number(text: str) -> bool:
-    """Return whether `number` reads the text."""
-    try:
-        number(text)
-    except ValueError:
-        return False
-    return True
 
 
 def whole(text: str) -> int:
@@ -308,11 +280,6 @@ class Row:
                 self.fail(f"the number {short(text)} is not between 1 and {MAX_ID}")
             return value
         return label(text)
-
-
-def short(text: str) -> str:
-    """Return text in quotes, cut to what fits in a message."""
-    return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 def where(at: Card | Row) -> str:

@@ -19,7 +19,8 @@ from functools import cached_property
 from typing import Any
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes.nastran.text import Entry, Line, number, short, whole
+from fem_mbs.meshes.nastran.text import Entry, Line, whole
+from fem_mbs.meshes.texts import number, short
 
 __all__ = ["CARDS", "Card", "CardKind", "FieldKind", "anything", "read_card"]
 

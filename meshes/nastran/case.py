@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from fem_mbs.meshes.nastran.deck import Command, Subcase
-from fem_mbs.meshes.nastran.text import Line, short
+from fem_mbs.meshes.nastran.text import Line
+from fem_mbs.meshes.texts import short
 
 __all__ = ["read_case"]
 

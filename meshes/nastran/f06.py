@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from fem_mbs.errors import MeshError
-from fem_mbs.meshes.nastran.text import number
+from fem_mbs.meshes.texts import number
 
 __all__ = ["Listing", "ListingTable", "read_f06"]
 

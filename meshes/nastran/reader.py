@@ -10,7 +10,8 @@ from fem_mbs.errors import MeshError
 from fem_mbs.meshes.nastran.cards import CARDS, Card, anything, read_card
 from fem_mbs.meshes.nastran.case import read_case
 from fem_mbs.meshes.nastran.deck import BulkDeck, Command, Parameter
-from fem_mbs.meshes.nastran.text import Entry, Line, read_entries, read_sections, short
+from fem_mbs.meshes.nastran.text import Entry, Line, read_entries, read_sections
+from fem_mbs.meshes.texts import short
 
 __all__ = ["SOLUTIONS", "read_bulk", "read_bulk_mesh"]
 

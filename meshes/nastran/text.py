@@ -14,15 +14,15 @@ All errors are MeshErrors that begin with file and line.
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
 from fem_mbs.errors import MeshError
+from fem_mbs.meshes.texts import number, short
 
-__all__ = ["Entry", "Line", "Sections", "number", "read_entries", "read_sections", "short", "whole"]
+__all__ = ["Entry", "Line", "Sections", "read_entries", "read_sections", "whole"]
 
 MAX_DEPTH = 9  # of includes
 MAX_FILES = 1_000
@@ -35,21 +35,6 @@ _INCLUDE = re.compile(r"\s*INCLUDE\b\s*(.*)", re.IGNORECASE)
 _BEGIN = re.compile(r"\s*BEGIN[\s_=]*(BULK)?\s*$", re.IGNORECASE)
 _SUPER = re.compile(r"BEGIN[\s_=]*(BULK)?\s*(AUXMODEL|SUPER|MASSID|AFPM|MODULE)", re.IGNORECASE)
 _EXECUTIVE = ("ID", "SOL", "APP", "TIME", "DIAG", "NASTRAN", "GEOMCHECK", "ASSIGN")  # where CEND is missing
-_BARE_EXPONENT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([+-]\d+)")
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?")
-
-
-def number(text: str) -> float:
-    """Return a finite number in any spelling of Nastran (1.5, 1.5E3, 1.5D3, 1.5+3); ValueError for anything else."""
-    if not _NUMBER.fullmatch(text):
-        bare = _BARE_EXPONENT.fullmatch(text)
-        if bare is None:
-            raise ValueError(text)
-        text = f"{bare[1]}e{bare[2]}"
-    value = float(text.replace("D", "e").replace("d", "e"))
-    if not math.isfinite(value):
-        raise ValueError(text)
-    return value
 
 
 def whole(text: str) -> int:
@@ -60,11 +45,6 @@ def whole(text: str) -> int:
     if abs(value) > MAX_ID:
         raise ValueError(text)
     return value
-
-
-def short(text: str) -> str:
-    """Return text in quotes, cut to what fits in a message."""
-    return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 @dataclass(frozen=True)

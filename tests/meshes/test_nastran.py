@@ -8,7 +8,8 @@ from fem_mbs.errors import MeshError
 from fem_mbs.meshes.nastran.cards import CARDS
 from fem_mbs.meshes.nastran.f06 import read_f06
 from fem_mbs.meshes.nastran.reader import read_bulk
-from fem_mbs.meshes.nastran.text import number, read_sections, whole
+from fem_mbs.meshes.nastran.text import read_sections, whole
+from fem_mbs.meshes.texts import number
 
 
 @pytest.fixture

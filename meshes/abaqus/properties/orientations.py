@@ -11,7 +11,8 @@ import numpy as np
 
 from fem_mbs.meshes.abaqus.assembly import place, turn
 from fem_mbs.meshes.abaqus.deck import Normal, Orientation
-from fem_mbs.meshes.abaqus.text import Card, Row, is_number, label, where
+from fem_mbs.meshes.abaqus.text import Card, Row, label, where
+from fem_mbs.meshes.texts import is_number
 
 if TYPE_CHECKING:
     from fem_mbs.meshes.abaqus.reader import Reading

@@ -12,7 +12,8 @@ import numpy as np
 
 from fem_mbs.meshes.abaqus.assembly import turn
 from fem_mbs.meshes.abaqus.deck import BeamSection, Layer, MembraneSection, ShellSection, SolidSection
-from fem_mbs.meshes.abaqus.text import Card, Row, is_number, label, where
+from fem_mbs.meshes.abaqus.text import Card, Row, label, where
+from fem_mbs.meshes.texts import is_number
 from fem_mbs.meshes.vocabulary import Effect
 
 if TYPE_CHECKING:
