@@ -115,7 +115,7 @@ def _out_of_balance(lin: Linearisation) -> float:
 
 # --- complex modes ---------------------------------------------------------------------------------------------------
 class Selection(Protocol):
-    """Which complex modes a step wants: `fem_mbs.analysis.steps.common.Sought`, or those along a step."""
+    """Which complex modes a step wants: `fem_mbs.analysis.steps.common.options.Sought`, or those along a step."""
 
     @property
     def count(self) -> int: ...

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["SECTION_KEYWORDS", "members", "orientation_of", "section_not_used"]
 
 
-def members(deck, card: Card, families: tuple[str, ...]) -> tuple[str, np.ndarray]:
+def members(deck: Reading, card: Card, families: tuple[str, ...]) -> tuple[str, np.ndarray]:
     """Return the element set of a section, checked for families that cannot have it."""
     name = deck.mesh.name_of(card, card.need("ELSET"))
     ids = deck.mesh.elset(card, name)
