@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     COMMIT,
     DISSIPATED,
@@ -158,19 +157,92 @@ def _kernels(dim):
     turns = n - dim
     tail = AXES + 3 * dim * dim
 
+    @inner
+    def friction_tangent(
+        sf, by_x, one_state, r, N, g, curve, along, size, direction, q, w, normal, total, rho, spins, L, J, X, K
+    ):
+        """Add the tangent of the friction N g w at the arms rho (2, dim) to K.
+
+        ``normal`` (2 n,) is the derivative of N, ``total`` that of the rows of the normal, ``by_x`` that of velocities
+        by displacements; ``g`` = m/|w|, ``curve`` its derivative by |w| over |w|; ``along`` = q.n, ``size`` = n.n.
+        """
+        dq, dT, turning = scratch(dim, m), scratch(dim, m), scratch(dim, m)
+        arm, change, x = scratch(2, dim, m), scratch(dim, turns), scratch(dim)
+        two = 2.0 if one_state else 1.0
+        # derivatives of the arms, of the relative velocity q and of its part w across the normal
+        for i in range(dim):
+            for j in range(m):
+                turning[i, j] = total[n + i, j]  # of the direction
+                arm[0, i, j] = arm[1, i, j] = -r * turning[i, j]
+            for j in range(n):
+                moved = two * 0.5 * J[1, i, j]
+                arm[0, i, n + j] += moved
+                if j >= dim:
+                    arm[1, i, n + j] += moved
+            arm[0, i, i] -= two * 0.5
+        for j in range(m):
+            for i in range(dim):
+                dq[i, j] = 0.0
+            for k in range(2):
+                sign = 1.0 if k == 1 else -1.0
+                for i in range(dim):
+                    x[i] = arm[k, i, j]
+                _turn(spins[k], x, X[0])
+                for i in range(dim):
+                    dq[i, j] += sign * X[0, i]
+        for k in range(2):
+            sign = 1.0 if k == 1 else -1.0
+            for i in range(dim):
+                dq[i, n * k + i] += sign * by_x
+                for j in range(turns):
+                    dq[i, n * k + dim + j] += sign * by_x * L[k, i, j]
+            if one_state and dim == 3:  # the spin turns with its axes: d theta x spin
+                for j in range(3):
+                    for i in range(3):
+                        x[i] = 0.0
+                    x[j] = 1.0
+                    cross(x, spins[k], X[0])
+                    cross(X[0], rho[k], X[1])
+                    for i in range(3):
+                        dq[i, n * k + 3 + j] += sign * X[1, i]
+        for j in range(m):
+            turned = across = slid = 0.0
+            for i in range(dim):
+                turned += direction[i] * turning[i, j]
+                across += turning[i, j] * q[i] + direction[i] * dq[i, j]
+            for i in range(dim):
+                x[i] = (
+                    dq[i, j]
+                    - (turning[i, j] * along + direction[i] * across) / size
+                    + 2 * direction[i] * along * turned / (size * size)
+                )
+                slid += w[i] * x[i]
+            for i in range(dim):
+                dT[i, j] = normal[j] * g * w[i] + N * (g * x[i] + curve * slid * w[i])
+        for k in range(2):
+            sign = sf if k == 1 else -sf
+            for j in range(m):
+                for i in range(dim):
+                    K[n * k + i, j] += sign * dT[i, j]
+                    for t in range(turns):
+                        K[n * k + dim + t, j] += sign * L[k, i, t] * dT[i, j]
+                for i in range(dim):
+                    x[i] = arm[k, i, j]
+                _lever(x, change)
+                for i in range(dim):
+                    for t in range(turns):
+                        K[n * k + dim + t, j] += sign * N * g * change[i, t] * w[i]
+
     @kernel
     def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-        P, B, J = np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n))
-        rows, ends, G = np.empty((dim, m)), np.empty((dim, m)), np.empty((dim, m, m))
-        row, row1, total = np.empty(m), np.empty(m), np.empty((m, m))
-        p0, p1, dp, rates = np.empty(dim), np.empty(dim), np.empty(dim), np.empty((2, dim))
-        grad, grad1, bend = np.empty(dim), np.empty(dim), np.empty((dim, dim))
-        X, normal, normal_rate = np.empty((4, dim)), np.empty(m), np.empty(m)
-        rho, spins, L = np.empty((2, dim)), np.empty((2, turns)), np.empty((2, dim, turns))
-        change = np.empty((dim, turns))
-        direction, q, w, x = np.empty(dim), np.empty(dim), np.empty(dim), np.empty(dim)
-        dq, dT = np.empty((dim, m)), np.empty((dim, m))
-        turning, arm = np.empty((dim, m)), np.empty((2, dim, m))
+        P, B, J = scratch(3, 5, dim), scratch(3, dim, n), scratch(3, dim, n)
+        rows, ends, G = scratch(dim, m), scratch(dim, m), scratch(dim, m, m)
+        row, row1, total = scratch(m), scratch(m), scratch(m, m)
+        p0, p1, dp, rates = scratch(dim), scratch(dim), scratch(dim), scratch(2, dim)
+        grad, grad1, bend = scratch(dim), scratch(dim), scratch(dim, dim)
+        X, normal, normal_rate = scratch(4, dim), scratch(m), scratch(m)
+        rho, spins, L = scratch(2, dim), scratch(2, turns), scratch(2, dim, turns)
+        direction, q, w, x = scratch(dim), scratch(dim), scratch(dim), scratch(dim)
         one_state = ctl[RULE] == ONE_STATE
         two = 2.0 if one_state else 1.0  # derivatives of means over two equal states count twice
         clear(fe, e1 - e0)
@@ -262,81 +334,39 @@ def _kernels(dim):
                     K[i, j] -= ctl[SF] * pushes * row[i] * (normal[j] - more_by_y * row1[j])
             if not rubs:
                 continue
-            # derivatives of the arms, of the relative velocity q and of its part w across the normal
-            r = par[e, BALL]
             by_x = ctl[WV] if one_state else 1 / ctl[H]
-            for i in range(dim):
-                for j in range(m):
-                    turning[i, j] = total[n + i, j]  # of the direction
-                    arm[0, i, j] = arm[1, i, j] = -r * turning[i, j]
-                for j in range(n):
-                    moved = two * 0.5 * J[1, i, j]
-                    arm[0, i, n + j] += moved
-                    if j >= dim:
-                        arm[1, i, n + j] += moved
-                arm[0, i, i] -= two * 0.5
-            for j in range(m):
-                for i in range(dim):
-                    dq[i, j] = 0.0
-                for k in range(2):
-                    sign = 1.0 if k == 1 else -1.0
-                    for i in range(dim):
-                        x[i] = arm[k, i, j]
-                    _turn(spins[k], x, X[0])
-                    for i in range(dim):
-                        dq[i, j] += sign * X[0, i]
-            for k in range(2):
-                sign = 1.0 if k == 1 else -1.0
-                for i in range(dim):
-                    dq[i, n * k + i] += sign * by_x
-                    for j in range(turns):
-                        dq[i, n * k + dim + j] += sign * by_x * L[k, i, j]
-                if one_state and dim == 3:  # the spin turns with its axes: d theta x spin
-                    for j in range(3):
-                        for i in range(3):
-                            x[i] = 0.0
-                        x[j] = 1.0
-                        cross(x, spins[k], X[0])
-                        cross(X[0], rho[k], X[1])
-                        for i in range(3):
-                            dq[i, n * k + 3 + j] += sign * X[1, i]
-            for j in range(m):
-                turned = across = slid = 0.0
-                for i in range(dim):
-                    turned += direction[i] * turning[i, j]
-                    across += turning[i, j] * q[i] + direction[i] * dq[i, j]
-                for i in range(dim):
-                    x[i] = (
-                        dq[i, j]
-                        - (turning[i, j] * along + direction[i] * across) / size
-                        + 2 * direction[i] * along * turned / (size * size)
-                    )
-                    slid += w[i] * x[i]
-                for i in range(dim):
-                    dT[i, j] = normal[j] * g * w[i] + N * (g * x[i] + curve * slid * w[i])
-            for k in range(2):
-                sign = ctl[SF] if k == 1 else -ctl[SF]
-                for j in range(m):
-                    for i in range(dim):
-                        K[n * k + i, j] += sign * dT[i, j]
-                        for t in range(turns):
-                            K[n * k + dim + t, j] += sign * L[k, i, t] * dT[i, j]
-                    for i in range(dim):
-                        x[i] = arm[k, i, j]
-                    _lever(x, change)
-                    for i in range(dim):
-                        for t in range(turns):
-                            K[n * k + dim + t, j] += sign * N * g * change[i, t] * w[i]
+            friction_tangent(
+                ctl[SF],
+                by_x,
+                one_state,
+                par[e, BALL],
+                N,
+                g,
+                curve,
+                along,
+                size,
+                direction,
+                q,
+                w,
+                normal,
+                total,
+                rho,
+                spins,
+                L,
+                J,
+                X,
+                K,
+            )
 
     @kernel
     def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-        P, B, J = np.empty((3, 5, dim)), np.empty((3, dim, n)), np.empty((3, dim, n))
-        rows, ends, G = np.empty(m), np.empty(m), np.empty((m, m))
-        p0, p1, dp, rates = np.empty(dim), np.empty(dim), np.empty(dim), np.empty((2, dim))
-        grad, bend, X = np.empty((3, dim)), np.empty((dim, dim)), np.empty((4, dim))
-        axes, rho, spins = np.empty((3, dim, dim)), np.empty((2, dim)), np.empty((2, turns))
-        direction, q, w, x = np.empty(dim), np.empty(dim), np.empty(dim), np.empty(dim)
-        forces, slid = np.empty((3, 3)), np.empty(3)
+        P, B, J = scratch(3, 5, dim), scratch(3, dim, n), scratch(3, dim, n)
+        rows, ends, G = scratch(m), scratch(m), scratch(m, m)
+        p0, p1, dp, rates = scratch(dim), scratch(dim), scratch(dim), scratch(2, dim)
+        grad, bend, X = scratch(3, dim), scratch(dim, dim), scratch(4, dim)
+        axes, rho, spins = scratch(3, dim, dim), scratch(2, dim), scratch(2, turns)
+        direction, q, w, x = scratch(dim), scratch(dim), scratch(dim), scratch(dim)
+        forces, slid = scratch(3, 3), scratch(3)
         one_state = ctl[RULE] == ONE_STATE
         for e in range(e0, e1):
             f = fe[e - e0]

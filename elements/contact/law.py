@@ -8,6 +8,7 @@ damping      F (1 + b y')                          Hunt & Crossley (1975), b giv
 restitution  F (1 + c y'/y'_0)                     y'_0: speed of approach at the start of this contact;
              c = 3 (1 - e^2)/4                     Lankarani & Nikravesh (1990); Ma, Menon & Lankarani (1993), eq. 10
              c = 8 (1 - e)/(5 e)                   Flores, Machado, Silva & Martins (2011)
+             (1 + c)/(1 - c e) = exp(c (1 + e))    Gonthier, McPhee, Lange & Piedboeuf (2004): exact
 indentation  F on loading, on unloading and on reloading up to the largest penetration y_m so far
              F(y_m) (<y - y_p>/(y_m - y_p))^n,     y_p = (1 - e^2) y_m: Ma, Menon & Lankarani (1993), eqs 11 to 14
 

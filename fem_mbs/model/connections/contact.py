@@ -26,8 +26,25 @@ SURFACES = {
     "capsule": ("radius", "length"),
     "box": ("size",),
 }
+
+
+def _gonthier(e: float) -> float:
+    """Return the factor c for which a blow of rigid bodies has the coefficient e, whatever the exponent.
+
+    y'' = -y^n (1 + c y') has (1 + c)/(1 - c e) = exp(c (1 + e)): Gonthier, McPhee, Lange & Piedboeuf,
+    Multibody Syst. Dyn. 11 (2004), 209-233.
+    """
+    if e == 1.0:
+        return 0.0
+    from scipy.optimize import brentq
+
+    least = 1e-3 * (1.0 - e)
+    return float(brentq(lambda c: np.log1p(c) - np.log1p(-c * e) - c * (1.0 + e), least, (1.0 - 1e-14) / e, xtol=1e-15))
+
+
 #: Restitution models -> the factor of y'/y'_0 (or the share of the penetration that stays) by the coefficient e.
 _RESTITUTION = {
+    "gonthier": ("restitution", _gonthier),
     "flores": ("restitution", lambda e: 8 * (1 - e) / (5 * e)),
     "lankarani": ("restitution", lambda e: 0.75 * (1 - e * e)),
     "indentation": ("indentation", lambda e: 1 - e * e),
@@ -58,8 +75,9 @@ class Contact(Declaration):
             and spheres: K = 4/3 modulus sqrt(R), 1/R = 1/R_b + 1/R_a.
         table: instead: points [penetration, force] from [0, 0] on, straight between them and beyond the last.
         damping: b of F (1 + b y').
-        restitution: coefficient e in 0 .. 1, with ``restitution_model`` "flores" (near e at all e), "lankarani" (of e near 1), or
-            "indentation": the surface keeps a part of each indentation until the contact ends.
+        restitution: coefficient e in 0 .. 1, with ``restitution_model`` "gonthier" (exact for a free blow), "flores" or
+            "lankarani" (approximations, the second for e near 1), or "indentation": the surface keeps a part of each
+            indentation until the contact ends.
         coefficient, smoothing, static, stribeck: of friction, as of ``friction``.
         overlap: penetration that is accepted at the start [m]; more is an error.
     """
