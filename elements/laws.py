@@ -11,11 +11,22 @@ would cancel.  Its derivative by x1 is int (x - x0) F' dx/(x1 - x0)^2, cubic as 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from fem_mbs.contract import inner
 
-__all__ = ["ROW", "hinge_mean", "piecewise", "piecewise_at", "piecewise_energy", "piecewise_mean"]
+__all__ = [
+    "ROW",
+    "friction_coefficient",
+    "friction_slopes",
+    "hinge_mean",
+    "piecewise",
+    "piecewise_at",
+    "piecewise_energy",
+    "piecewise_mean",
+]
 
 ROW = 6  # numbers of a piece
 
@@ -107,6 +118,31 @@ def hinge_mean(y0, y1):
         return 0.5 * q * y1, q * (1 - 0.5 * q)
     q = y0 / width
     return 0.5 * q * y0, 0.5 * q * q
+
+
+@inner
+def friction_coefficient(par, e, first, w):
+    """Return m(w) = tanh(w/w_s) (mu + (mu_0 - mu) exp(-(w/w_0)^2)) of a sliding speed w, and m'(w).
+
+    par[e, first:] holds mu, mu_0, w_0 (0: mu alone) and w_s.
+    """
+    ws, w0 = par[e, first + 3], par[e, first + 2]
+    t = math.tanh(w / ws)
+    level, slope = par[e, first], 0.0
+    if w0 > 0:
+        more = (par[e, first + 1] - level) * math.exp(-((w / w0) ** 2))
+        level += more
+        slope = -2 * w / (w0 * w0) * more
+    return t * level, (1 - t * t) / ws * level + t * slope
+
+
+@inner
+def friction_slopes(par, e, first, w):
+    """Return m(w)/w of a sliding speed w >= 0, m(w), and (d(m/w)/dw)/w: friction along a surface, of a vector."""
+    m, slope = friction_coefficient(par, e, first, w)
+    if w < 1e-9 * par[e, first + 3]:
+        return friction_coefficient(par, e, first, 0.0)[1], m, 0.0
+    return m / w, m, (slope - m / w) / (w * w)
 
 
 # --- in numpy --------------------------------------------------------------------------------------------------------

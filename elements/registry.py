@@ -164,6 +164,8 @@ _MODULES = {
     "mean_rotation3": "loads.mean_rotation",
     "beam_slide2": "joints.beam_slide",
     "beam_slide3": "joints.beam_slide",
+    "contact2": "contact.ball",
+    "contact3": "contact.ball",
     "slide2": "springs.linear",
     "slide3": "springs.linear",
     "force2": "loads.nodal",

@@ -120,6 +120,30 @@ def _friction(kind, function=-1, speed=-1, along=0):
     return par
 
 
+def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, exponent=1.5, table=()):
+    """A ball in deep contact with a surface, or on both sides of it, in random axes (see
+    `fem_mbs.elements.contact`)."""
+    # ball, surface, radius, side, half sizes
+    surfaces = {
+        "plane": (6.0, 0, 0, 1, 0, 0, 0),
+        "crossed": (0.3, 0, 0, 1, 0, 0, 0),
+        "sphere": (0.7, 1, 6.0, 1, 0, 0, 0),
+        "bowl": (0.4, 1, 0.5, -1, 0, 0, 0),
+        "box": (0.4, 1, 7.0, 1, 0.6, 0.3, 0.2),
+        "cylinder": (0.4, 1, 7.0, 1, 0, *((0, np.inf) if dimension == 3 else (np.inf, 0))),
+    }
+
+    def par(rng):
+        rows = piecewise(((-1.0, 0.0), (0.0, 0.0), *table), "linear") if table else np.zeros((0, 6))
+        axes = triad(rng).T if dimension == 3 else _turn(rng.uniform(0, 6))
+        points = _off(rng, 2 * dimension)
+        frame = [number for axis in axes for number in (*axis, *points)]
+        law = (3.0, exponent, loss, amount, len(rows))
+        return (*law, *surfaces[shape], friction, 1.6 * friction, 15.0, 20.0, *frame, *rows.ravel())
+
+    return par
+
+
 def _bushing(dimension, weight, damping=1.0):
     """Random positive matrices between random frames."""
     n = 3 * (dimension - 1)
@@ -489,6 +513,18 @@ CASES: dict[str, Case | dict[str, Case]] = {
             "cut_off": Case(_motor(kind, d, (0, 0, 0, 3.0, 0.4, 0.01))),
         }
         for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
+        f"contact{d}": {
+            "smooth": Case(_contact(d, "sphere", friction=0.0)),
+            "plane": Case(_contact(d, "plane", 1, 0.02)),
+            "crossed": Case(_contact(d, "crossed", exponent=2.5)),
+            "rubbed": Case(_contact(d, "sphere", 2, 0.4)),
+            "bowl": Case(_contact(d, "bowl", 3, 0.3)),
+            "box": Case(_contact(d, "box", friction=0.0)),
+            "cylinder": Case(_contact(d, "cylinder", friction=0.0, table=((0.7, 1.2), (3.0, 8.0)))),
+        }
         for d in (2, 3)
     },
     **{

@@ -53,30 +53,19 @@ from fem_mbs.elements.common import clear, time_value
 from fem_mbs.elements.coordinates import end_velocities, offset_rate, offset_rows, rate_row
 from fem_mbs.elements.joints.coordinate import ANGLE, OFFSET, coordinate
 from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
+from fem_mbs.elements.laws import friction_coefficient, friction_slopes
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
 # columns of par; the scales of the multipliers are the last ones
-MU, MU0, W0, WS, RADIUS, FUNCTION, SPEED, ALONG = range(8)
+MU = 0  # first of the four of `friction_coefficient`
+RADIUS, FUNCTION, SPEED, ALONG = range(4, 8)
 _U, _V, _PLANE_SCALES = 8, 17, 26  # of `friction_plane3`: both directions, each with the points, and the scales
 _PAR = ("coefficient", "static coefficient", "Stribeck speed [m/s]", "smoothing speed [m/s]", "radius [m]", "function",
         "reference rate", "along")  # fmt: skip
 _READS = 3
 _SCALES = tuple(f"scale {k + 1}" for k in range(_READS))
-
-
-@inner
-def _law(par, e, w):
-    """Return m(w) and m'(w)."""
-    ws, w0 = par[e, WS], par[e, W0]
-    t = math.tanh(w / ws)
-    level, slope = par[e, MU], 0.0
-    if w0 > 0:
-        more = (par[e, MU0] - level) * math.exp(-((w / w0) ** 2))
-        level += more
-        slope = -2 * w / (w0 * w0) * more
-    return t * level, (1 - t * t) / ws * level + t * slope
 
 
 @inner
@@ -135,7 +124,7 @@ def _book(ctl, f, work, given):
 @inline
 def friction_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
     r = par[e, RADIUS]
-    m, slope = _law(par, e, r * rate - time_value(fun, par[e, SPEED], TM, 0.0))
+    m, slope = friction_coefficient(par, e, MU, r * rate - time_value(fun, par[e, SPEED], TM, 0.0))
     given = time_value(fun, par[e, FUNCTION], TM, 0.0)
     N, _, by_m = _pressed(par, e, m, given, _pressing(ctl, par, dof, U, e, tail))
     return r * N * m, 0.0, r * r * (N + m * by_m) * slope
@@ -154,7 +143,7 @@ def friction_columns(job, ctl, par, e, tail, dof, fun, U, rate, row, fe, ke, k):
         for j in range(n + _READS):
             K[i, j] = K[j, i] = 0.0
     r = par[e, RADIUS]
-    m, _ = _law(par, e, r * rate - time_value(fun, par[e, SPEED], TM, 0.0))
+    m, _ = friction_coefficient(par, e, MU, r * rate - time_value(fun, par[e, SPEED], TM, 0.0))
     pressing = _pressing(ctl, par, dof, U, e, tail)
     _, by_pressing, _ = _pressed(par, e, m, time_value(fun, par[e, FUNCTION], TM, 0.0), pressing)
     _multiplier_columns(ctl, par, dof, U, e, tail, pressing, r * m * by_pressing, row, K)
@@ -166,7 +155,7 @@ def _sampled(par, e, fun, time, rate, pressing):
     v."""
     v = time_value(fun, par[e, SPEED], time, 0.0)
     w = par[e, RADIUS] * rate - v
-    m, _ = _law(par, e, w)
+    m, _ = friction_coefficient(par, e, MU, w)
     N = _pressed(par, e, m, time_value(fun, par[e, FUNCTION], time, 0.0), pressing)[0]
     return m * N, N, w, v
 
@@ -193,16 +182,6 @@ def friction_report(job, ctl, par, e, tail, dof, hist, fun, Q, U, s0, s1, ds, ra
 
 
 # --- two displacements -----------------------------------------------------------------------------------------------
-@inner
-def _plane_law(par, e, x, y):
-    """Return m(w)/w of w = |(x, y)|, m(w), and (d(m/w)/dw)/w."""
-    w = math.sqrt(x * x + y * y)
-    m, slope = _law(par, e, w)
-    if w < 1e-9 * par[e, WS]:
-        return _law(par, e, 0.0)[1], m, 0.0
-    return m / w, m, (slope - m / w) / (w * w)
-
-
 @kernel
 def _plane_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     P, B, J = scratch(3, 5, 3), scratch(3, 3, 6), scratch(3, 3, 6)
@@ -223,7 +202,7 @@ def _plane_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
             for i in range(12):
                 w[k] += row[i] * (vel[i] if one_state else U[dof[e, i]] / ctl[H])
         w[0] -= time_value(fun, par[e, SPEED], TM, 0.0)
-        g, _, bend = _plane_law(par, e, w[0], w[1])
+        g, _, bend = friction_slopes(par, e, MU, math.sqrt(w[0] * w[0] + w[1] * w[1]))
         pressing = _pressing(ctl, par, dof, U, e, _PLANE_SCALES)
         N = time_value(fun, par[e, FUNCTION], TM, 0.0) + pressing
         for i in range(12):
@@ -282,7 +261,7 @@ def _plane_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe
             else:
                 pressing = _pressing(ctl, par, dof, U, e, _PLANE_SCALES)
             N = time_value(fun, law, time, 0.0) + pressing
-            g, m, _ = _plane_law(par, e, w[state, 0], w[state, 1])
+            g, m, _ = friction_slopes(par, e, MU, math.sqrt(w[state, 0] ** 2 + w[state, 1] ** 2))
             work += 0.5 * N * g * (w[state, 0] * ds[0] + w[state, 1] * ds[1])
             moved -= 0.5 * N * g * w[state, 0] * v * ctl[H]
         if job == LEDGER:

@@ -456,6 +456,17 @@ class Building:
         u /= np.linalg.norm(u)
         return np.column_stack((u, np.cross(axis, u), axis))
 
+    def turned_axes(self, rotation: Any, owner: str) -> np.ndarray:
+        """Return axes (dim, dim), in columns, turned from the global ones by an angle; in space by axis times angle."""
+        if self.dimension == 2:
+            angle = 0.0 if rotation is None else self.number(rotation, owner, "rotation")
+            return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        if rotation is None:
+            return np.eye(3)
+        from scipy.spatial.transform import Rotation
+
+        return Rotation.from_rotvec(self.vector(rotation, owner, "rotation")).as_matrix()
+
     def axis(self, axis: Any, owner: str, key: str = "axis") -> np.ndarray:
         if axis is None:
             where = "in space " if self.dimension == 3 else ""

@@ -25,6 +25,7 @@ from fem_mbs.model.building import Building
 from fem_mbs.model.calls import Built, adds, named, named_calls
 from fem_mbs.model.compiled import CompiledModel, compile_model
 from fem_mbs.model.components import Substructure
+from fem_mbs.model.connections.contact import Contact
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.cyclic import CyclicSymmetry
 from fem_mbs.model.connections.equations import Equation, EquationRows
@@ -228,6 +229,7 @@ class Model(StepCalls, Shown):
     motor = adds(Motor)
     user_force = adds(UserForce)
     friction = adds(Friction)
+    contact = adds(Contact)
     bushing = adds(Bushing)
     bearing = adds(Bearing)
     component = adds(Substructure)

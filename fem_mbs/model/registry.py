@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.model.components import Substructure
+from fem_mbs.model.connections.contact import Contact
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.cyclic import CyclicSymmetry
 from fem_mbs.model.connections.equations import Equation
@@ -118,6 +119,7 @@ TABLES: Sequence[Table] = (
     Table("joint_spring", JointSpring),
     Table("motor", Motor),
     Table("friction", Friction),
+    Table("contact", Contact),
     Table("bushing", Bushing),
     Table("bearing", Bearing),
     Table("component", Substructure),

@@ -14,6 +14,7 @@ from fem_mbs.analysis.symbols.drawing import Drawing, told
 from fem_mbs.analysis.symbols.symbol import LAYERS, Symbol
 from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.model.components import Substructure
+from fem_mbs.model.connections.contact import Contact
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.cyclic import CyclicSymmetry
 from fem_mbs.model.connections.equations import Equation, EquationRows
@@ -128,6 +129,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     Bearing: links.bearing,
     Motor: links.motor,
     Friction: links.friction,
+    Contact: links.contact,
     UserForce: links.user_force,
     Gear: links.gear,
     Coupling: links.coupling,

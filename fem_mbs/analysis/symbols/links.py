@@ -13,6 +13,7 @@ from fem_mbs.analysis.symbols.symbol import Symbol
 __all__ = [
     "bearing",
     "bushing",
+    "contact",
     "coupling",
     "cyclic_symmetry",
     "equation",
@@ -97,6 +98,17 @@ def friction(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     if end is not None:
         axis = [0.0, 0.0, 1.0] if said.axis is None else drawing.vector(said.axis)
         yield Symbol("joints", "friction", said.name, "friction", told(said, *_ENDS, "point", "axis"), [end], axis)
+
+
+def contact(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    text = told(said, "a", "b", "point", "axis")
+    axis = [0.0, 0.0, 1.0] if said.axis is None else drawing.vector(said.axis)
+    if said.point is not None:
+        end = drawing.at("ground" if np.ndim(said.a) else said.a, said.point)
+        if end is not None:
+            glyph = "plate" if said.surface == "plane" else "ball"
+            yield Symbol("joints", glyph, said.name, f"contact: {said.surface}", text, [end], axis)
+    yield from drawing.marks("joints", "ball", said, "contact: ball", text, drawing.nodes(said.b))
 
 
 def user_force(said: Any, drawing: Drawing) -> Iterator[Symbol]:

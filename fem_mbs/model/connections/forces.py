@@ -82,18 +82,6 @@ def law_of_time(building: Building, spec, owner: str) -> TimeFunction:
     return spec if isinstance(spec, TimeFunction) else make_function(spec, owner=owner, functions=building.functions)
 
 
-def _frame_of(building: Building, rotation, owner: str) -> np.ndarray:
-    """Return axes (dim, dim), in columns, turned from the global ones."""
-    if building.dimension == 2:
-        angle = 0.0 if rotation is None else building.number(rotation, owner, "rotation")
-        return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    if rotation is None:
-        return np.eye(3)
-    from scipy.spatial.transform import Rotation
-
-    return Rotation.from_rotvec(building.vector(rotation, owner, "rotation")).as_matrix()
-
-
 def _numbers(value, n: int, owner: str, key: str) -> np.ndarray:
     try:
         v = np.asarray(value, float)
@@ -417,7 +405,7 @@ class Bushing(Declaration):
             if places[i] is None and node < 0:  # ground: where the other end is
                 places[i] = places[1 - i] if places[1 - i] is not None else building.position(other)
         offsets = [building.point(p, x, owner)[1] for p, x in zip((self.a, self.b), places, strict=True)]
-        axes = _frame_of(building, self.rotation, owner)
+        axes = building.turned_axes(self.rotation, owner)
         turned = [building.rotation_matrix(k).T @ axes for k in nodes]  # axes in columns
         ends = [building.global_point(k, o) for k, o in zip(nodes, offsets, strict=True)]
         start = np.zeros(n)

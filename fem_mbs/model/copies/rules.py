@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration
+from fem_mbs.model.connections.contact import Contact
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.forces import Bushing, Motor
 from fem_mbs.model.connections.joints import Joint, JointSpring, Motion, Support
@@ -324,6 +325,15 @@ def _bushing(said: Bushing, c: Copying) -> dict[str, Any]:
     return out
 
 
+def _contact(said: Contact, c: Copying) -> dict[str, Any]:
+    out = _all(_points("point"), _vectors("axis"))(said, c)
+    if said.surface == "box":
+        plane = c.movement.dimension == 2
+        R, _ = _axes_of(said, c, said.rotation if plane else 0.0, None if plane else said.rotation)
+        out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if plane else _rotvec(R).tolist()
+    return out
+
+
 def _torsion(said: TorsionSpring, c: Copying) -> dict[str, Any]:
     out = _vectors("axis", axial=True)(said, c)
     return out | (_reversed_law(said) if c.movement.mirrors and c.movement.dimension == 2 else {})
@@ -372,6 +382,7 @@ RULES: dict[type[Declaration], Rule] = {
     JointSpring: _nothing,  # see `moved`
     Motor: _points("point_a", "point_b"),
     Bushing: _bushing,
+    Contact: _contact,
     Force: _all(_vectors("vector"), _points("point")),
     Moment: _moment,
     LineLoad: _all(_vectors("vector"), _vectors("moment", axial=True)),

@@ -1,0 +1,1 @@
+"""Contact of balls and points with surfaces of bodies."""

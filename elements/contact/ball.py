@@ -1,0 +1,521 @@
+"""Contact of a ball or point with a surface of a body, with friction: `contact2` (plane), `contact3` (space).
+
+End a carries the surface (`fem_mbs.elements.contact.surface`), end b the ball, whose centre may be eccentric.  With the
+penetration y = -s of the gap s and its exact quotient row.U = s1 - s0 over a step act
+
+    rows += -SF N row,           N = N(y0, y1, (y1 - y0)/h) of `fem_mbs.elements.contact.law`,
+    rows += SF R^T T,            T = N m(|w|) w/|w|,   w = (I - n n^T/n^2) R U/h,
+
+n the direction of the normal force on b, R U the displacement over the step of the point of b that touches relative to
+that of a: the point at r below the mean centre, on both parts.  The work of N is the change of the stored energy and
+what `law` loses, that of T a loss.  Resultant and moment of both vanish.  The coefficient m(w) is that of
+`fem_mbs.elements.joints.friction`; below its smoothing speed the surfaces creep.
+
+One-state rules take gradient, rate and sliding velocity of the state; statics have no friction.  Outputs: N, T, the gap
+at the end, and |w|.
+"""
+
+from __future__ import annotations
+
+import math
+
+from fem_mbs.arrays import scratch
+from fem_mbs.contract import (
+    COMMIT,
+    DISSIPATED,
+    FORCE,
+    LEDGER,
+    LOAD_WORK,
+    ONE_STATE,
+    OUTPUT,
+    RULE,
+    SF,
+    START,
+    STRAIN,
+    TANGENT,
+    WV,
+    H,
+    inner,
+    kernel,
+)
+from fem_mbs.elements.common import clear
+from fem_mbs.elements.contact.law import APPROACH, DEEPEST, LAW_COLUMNS, decay_force, normal_energy, normal_force
+from fem_mbs.elements.contact.surface import BALL, SURFACE_COLUMNS, gap, gap_rows
+from fem_mbs.elements.coordinates import offset_rate, offset_rows
+from fem_mbs.elements.kinematics import P0, P1, R0, R1, cross, rotate, spin
+from fem_mbs.elements.laws import friction_slopes
+from fem_mbs.elements.registry import ElementType
+
+__all__ = ["TYPES"]
+
+MU = 12  # columns of the law of friction
+AXES = 16  # for each axis of the surface: the axis, its origin and the centre of the ball, as `offset_rows` reads them
+
+
+@inner
+def _coordinates(Q, D, dof, rot, par, e, state, p, x, y):
+    """Fill p (dim,) with the coordinates of the ball's centre in the axes of the surface; x, y (dim,) are work
+    arrays."""
+    dim = p.shape[0]
+    a, b = rot[e, 0], rot[e, 1]
+    for k in range(dim):
+        column = AXES + 3 * dim * k
+        if dim == 3:
+            if k == 0:
+                rotate(D, state, a, par[e, column + 3], par[e, column + 4], par[e, column + 5], x)
+                rotate(D, state, b, par[e, column + 6], par[e, column + 7], par[e, column + 8], y)
+                for i in range(3):
+                    y[i] += Q[state, dof[e, 6 + i]] - Q[state, dof[e, i]] - x[i]
+            rotate(D, state, a, par[e, column], par[e, column + 1], par[e, column + 2], x)
+            p[k] = x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+        else:
+            ca, sa, cb, sb = D[state, a, 0], D[state, a, 1], D[state, b, 0], D[state, b, 1]
+            x0 = cb * par[e, column + 4] - sb * par[e, column + 5] - ca * par[e, column + 2] + sa * par[e, column + 3]
+            x1 = sb * par[e, column + 4] + cb * par[e, column + 5] - sa * par[e, column + 2] - ca * par[e, column + 3]
+            x0 += Q[state, dof[e, 3]] - Q[state, dof[e, 0]]
+            x1 += Q[state, dof[e, 4]] - Q[state, dof[e, 1]]
+            u, v = par[e, column], par[e, column + 1]
+            p[k] = (ca * u - sa * v) * x0 + (sa * u + ca * v) * x1
+
+
+@inner
+def _lever(rho, L):
+    """Fill L (dim, rotations) with the velocities at the arm rho (dim,) by unit spins about the node."""
+    if rho.shape[0] == 2:
+        L[0, 0], L[1, 0] = -rho[1], rho[0]
+        return
+    L[0, 0] = L[1, 1] = L[2, 2] = 0.0
+    L[0, 1], L[0, 2] = rho[2], -rho[1]
+    L[1, 0], L[1, 2] = -rho[2], rho[0]
+    L[2, 0], L[2, 1] = rho[1], -rho[0]
+
+
+@inner
+def _turn(spin_, rho, out):
+    """Write spin x rho to out; in the plane the spin is spin_[0]."""
+    if rho.shape[0] == 2:
+        out[0], out[1] = -spin_[0] * rho[1], spin_[0] * rho[0]
+    else:
+        cross(spin_, rho, out)
+
+
+@inner
+def _sliding(q, n, w):
+    """Fill w (dim,) with the part of the relative velocity q across n, and return q.n and n.n."""
+    along = size = 0.0
+    for i in range(q.shape[0]):
+        along += q[i] * n[i]
+        size += n[i] * n[i]
+    for i in range(q.shape[0]):
+        w[i] = q[i] - n[i] * along / size
+    return along, size
+
+
+@inner
+def _speed(w):
+    total = 0.0
+    for i in range(w.shape[0]):
+        total += w[i] * w[i]
+    return math.sqrt(total)
+
+
+@inner
+def _spins(ctl, V, D, dof, rot, U, e, state, spins):
+    """Fill spins (2, rotations) of both ends: of the step, per time, or of a state in one-state rules."""
+    turns = spins.shape[1]
+    dim = 2 if turns == 1 else 3
+    for k in range(2):
+        at = (dim + turns) * k + dim
+        if ctl[RULE] != ONE_STATE:
+            for i in range(turns):
+                spins[k, i] = U[dof[e, at + i]] / ctl[H]
+        elif turns == 1:
+            spins[k, 0] = V[state, dof[e, at]]
+        else:
+            spin(V, D, dof, rot, state, e, k, spins[k])
+
+
+@inner
+def _velocity(ctl, V, U, dof, e, state, spins, rho, q, x):
+    """Fill q (dim,) with the velocity of b relative to a at the arms rho (2, dim); x (dim,) is a work array."""
+    dim = q.shape[0]
+    n = 3 * (dim - 1)
+    for i in range(dim):
+        if ctl[RULE] == ONE_STATE:
+            q[i] = V[state, dof[e, n + i]] - V[state, dof[e, i]]
+        else:
+            q[i] = (U[dof[e, n + i]] - U[dof[e, i]]) / ctl[H]
+    for k in range(2):
+        _turn(spins[k], rho[k], x)
+        for i in range(dim):
+            q[i] += x[i] if k == 1 else -x[i]
+
+
+def _kernels(dim):
+    n = 3 * (dim - 1)  # dofs of an end
+    m = 2 * n
+    turns = n - dim
+    tail = AXES + 3 * dim * dim
+
+    @inner
+    def friction_tangent(
+        sf, by_x, one_state, r, N, g, curve, along, size, direction, q, w, normal, total, rho, spins, L, J, X, K
+    ):
+        """Add the tangent of the friction N g w at the arms rho (2, dim) to K.
+
+        ``normal`` (2 n,) is the derivative of N, ``total`` that of the rows of the normal, ``by_x`` that of velocities
+        by displacements; ``g`` = m/|w|, ``curve`` its derivative by |w| over |w|; ``along`` = q.n, ``size`` = n.n.
+        """
+        dq, dT, turning = scratch(dim, m), scratch(dim, m), scratch(dim, m)
+        arm, change, x = scratch(2, dim, m), scratch(dim, turns), scratch(dim)
+        two = 2.0 if one_state else 1.0
+        # derivatives of the arms, of the relative velocity q and of its part w across the normal
+        for i in range(dim):
+            for j in range(m):
+                turning[i, j] = total[n + i, j]  # of the direction
+                arm[0, i, j] = arm[1, i, j] = -r * turning[i, j]
+            for j in range(n):
+                moved = two * 0.5 * J[1, i, j]
+                arm[0, i, n + j] += moved
+                if j >= dim:
+                    arm[1, i, n + j] += moved
+            arm[0, i, i] -= two * 0.5
+        for j in range(m):
+            for i in range(dim):
+                dq[i, j] = 0.0
+            for k in range(2):
+                sign = 1.0 if k == 1 else -1.0
+                for i in range(dim):
+                    x[i] = arm[k, i, j]
+                _turn(spins[k], x, X[0])
+                for i in range(dim):
+                    dq[i, j] += sign * X[0, i]
+        for k in range(2):
+            sign = 1.0 if k == 1 else -1.0
+            for i in range(dim):
+                dq[i, n * k + i] += sign * by_x
+                for j in range(turns):
+                    dq[i, n * k + dim + j] += sign * by_x * L[k, i, j]
+            if one_state and dim == 3:  # the spin turns with its axes: d theta x spin
+                for j in range(3):
+                    for i in range(3):
+                        x[i] = 0.0
+                    x[j] = 1.0
+                    cross(x, spins[k], X[0])
+                    cross(X[0], rho[k], X[1])
+                    for i in range(3):
+                        dq[i, n * k + 3 + j] += sign * X[1, i]
+        for j in range(m):
+            turned = across = slid = 0.0
+            for i in range(dim):
+                turned += direction[i] * turning[i, j]
+                across += turning[i, j] * q[i] + direction[i] * dq[i, j]
+            for i in range(dim):
+                x[i] = (
+                    dq[i, j]
+                    - (turning[i, j] * along + direction[i] * across) / size
+                    + 2 * direction[i] * along * turned / (size * size)
+                )
+                slid += w[i] * x[i]
+            for i in range(dim):
+                dT[i, j] = normal[j] * g * w[i] + N * (g * x[i] + curve * slid * w[i])
+        for k in range(2):
+            sign = sf if k == 1 else -sf
+            for j in range(m):
+                for i in range(dim):
+                    K[n * k + i, j] += sign * dT[i, j]
+                    for t in range(turns):
+                        K[n * k + dim + t, j] += sign * L[k, i, t] * dT[i, j]
+                for i in range(dim):
+                    x[i] = arm[k, i, j]
+                _lever(x, change)
+                for i in range(dim):
+                    for t in range(turns):
+                        K[n * k + dim + t, j] += sign * N * g * change[i, t] * w[i]
+
+    @kernel
+    def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+        P, B, J = scratch(3, 5, dim), scratch(3, dim, n), scratch(3, dim, n)
+        rows, ends, G = scratch(dim, m), scratch(dim, m), scratch(dim, m, m)
+        row, row1, total = scratch(m), scratch(m), scratch(m, m)
+        p0, p1, dp, rates = scratch(dim), scratch(dim), scratch(dim), scratch(2, dim)
+        grad, grad1, bend = scratch(dim), scratch(dim), scratch(dim, dim)
+        X, normal, normal_rate = scratch(4, dim), scratch(m), scratch(m)
+        rho, spins, L = scratch(2, dim), scratch(2, turns), scratch(2, dim, turns)
+        direction, q, w, x = scratch(dim), scratch(dim), scratch(dim), scratch(dim)
+        one_state = ctl[RULE] == ONE_STATE
+        two = 2.0 if one_state else 1.0  # derivatives of means over two equal states count twice
+        clear(fe, e1 - e0)
+        if job == TANGENT:
+            clear(ke, e1 - e0)
+        for e in range(e0, e1):
+            _coordinates(Q, D, dof, rot, par, e, 0, p0, q, w)
+            _coordinates(Q, D, dof, rot, par, e, 1, p1, q, w)
+            if gap(par, e, p0, grad) >= 0 and gap(par, e, p1, grad) >= 0:
+                continue
+            f = fe[e - e0]
+            for k in range(dim):
+                column = AXES + 3 * dim * k
+                p0[k], p1[k] = offset_rows(job, Q, D, U, dof, rot, e, par, column, P, B, J, rows[k], ends[k], G[k])
+                dp[k] = 0.0
+                for i in range(m):
+                    dp[k] += rows[k, i] * U[dof[e, i]]
+                for state in range(2):
+                    rates[state, k] = offset_rate(V, D, dof, rot, state, e, P, X[:2], X[2:])
+            approach = rate = ds = 0.0
+            s0 = gap(par, e, p0, grad)
+            for k in range(dim):
+                approach -= grad[k] * rates[0, k]
+            s1 = gap(par, e, p1, grad1)
+            gap_rows(par, e, p0, p1, dp, grad, bend)
+            for k in range(dim):
+                ds += grad[k] * dp[k]
+                rate -= grad1[k] * rates[1, k] if one_state else grad[k] * dp[k] / ctl[H]
+            for i in range(m):
+                row[i] = row1[i] = 0.0
+                for k in range(dim):
+                    row[i] += grad[k] * rows[k, i]
+                    if job == TANGENT:
+                        row1[i] += grad1[k] * ends[k, i]
+            y0 = -s0
+            N, _, by_y, by_rate = normal_force(
+                ctl, par, e, tail, hist, y0, -s1 if one_state else y0 - ds, rate, rate if one_state else approach
+            )
+            if N == 0:
+                continue
+            # what the rule adds presses no friction, so that it always takes energy
+            more, more_by_y = decay_force(ctl, par, e, tail, hist, y0, y0 - ds)
+            pushes = 1.0 if N + more > 0 else 0.0
+            for i in range(m):
+                f[i] = -ctl[SF] * pushes * (N + more) * row[i]
+            rubs = par[e, MU] > 0 or par[e, MU + 1] > 0
+            if one_state and ctl[WV] == 0:
+                rubs = False
+            if rubs:
+                r = par[e, BALL]
+                for i in range(dim):
+                    direction[i] = row[n + i]
+                    centre = 0.5 * (P[1, P0, i] + P[1, P1, i]) - r * direction[i]
+                    rho[1, i] = 0.5 * (P[1, R0, i] + P[1, R1, i]) - r * direction[i]
+                    origin = P[0, P0, i] - P[0, R0, i] + P[0, P1, i] - P[0, R1, i]
+                    rho[0, i] = centre - 0.5 * origin
+                _spins(ctl, V, D, dof, rot, U, e, 1, spins)
+                _velocity(ctl, V, U, dof, e, 1, spins, rho, q, x)
+                along, size = _sliding(q, direction, w)
+                g, _, curve = friction_slopes(par, e, MU, _speed(w))
+                for k in range(2):
+                    _lever(rho[k], L[k])
+                    for i in range(dim):
+                        force_i = (N * g if k == 1 else -N * g) * ctl[SF] * w[i]
+                        f[n * k + i] += force_i
+                        for j in range(turns):
+                            f[n * k + dim + j] += L[k, i, j] * force_i
+            if job != TANGENT:
+                continue
+            K = ke[e - e0]
+            # derivative of row, in one-state rules of the gradient at the state; of the normal force in ``normal``
+            for i in range(m):
+                for j in range(m):
+                    total[i, j] = 0.0
+                    for k in range(dim):
+                        total[i, j] += grad[k] * G[k, i, j]
+                        for l in range(dim):
+                            total[i, j] += rows[k, i] * bend[k, l] * ends[l, j]
+                    total[i, j] *= two
+            _rate_derivative(ctl, row, row1, total, V, D, dof, rot, e, x, q, one_state, normal_rate)
+            if rubs:  # (``x`` and ``q`` were overwritten)
+                _velocity(ctl, V, U, dof, e, 1, spins, rho, q, x)
+            for j in range(m):
+                normal[j] = -two * by_y * row1[j] - by_rate * normal_rate[j]
+                for i in range(m):
+                    K[i, j] -= ctl[SF] * pushes * (N + more) * total[i, j]
+            for i in range(m):
+                for j in range(m):
+                    K[i, j] -= ctl[SF] * pushes * row[i] * (normal[j] - more_by_y * row1[j])
+            if not rubs:
+                continue
+            by_x = ctl[WV] if one_state else 1 / ctl[H]
+            friction_tangent(
+                ctl[SF],
+                by_x,
+                one_state,
+                par[e, BALL],
+                N,
+                g,
+                curve,
+                along,
+                size,
+                direction,
+                q,
+                w,
+                normal,
+                total,
+                rho,
+                spins,
+                L,
+                J,
+                X,
+                K,
+            )
+
+    @kernel
+    def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+        P, B, J = scratch(3, 5, dim), scratch(3, dim, n), scratch(3, dim, n)
+        rows, ends, G = scratch(m), scratch(m), scratch(m, m)
+        p0, p1, dp, rates = scratch(dim), scratch(dim), scratch(dim), scratch(2, dim)
+        grad, bend, X = scratch(3, dim), scratch(dim, dim), scratch(4, dim)
+        axes, rho, spins = scratch(3, dim, dim), scratch(2, dim), scratch(2, turns)
+        direction, q, w, x = scratch(dim), scratch(dim), scratch(dim), scratch(dim)
+        forces, slid = scratch(3, 3), scratch(3)
+        one_state = ctl[RULE] == ONE_STATE
+        for e in range(e0, e1):
+            f = fe[e - e0]
+            for k in range(dim):
+                p0[k], p1[k] = offset_rows(FORCE, Q, D, U, dof, rot, e, par, AXES + 3 * dim * k, P, B, J, rows, ends, G)
+                dp[k] = 0.0
+                for i in range(m):
+                    dp[k] += rows[i] * U[dof[e, i]]
+                for state in range(2):
+                    rates[state, k] = offset_rate(V, D, dof, rot, state, e, P, X[:2], X[2:])
+                for i in range(dim):
+                    axes[0, k, i], axes[1, k, i], axes[2, k, i] = P[2, R0, i], P[2, R1, i], P[2, P0, i]
+            y0, y1 = -gap(par, e, p0, grad[0]), -gap(par, e, p1, grad[1])
+            rate0 = rate1 = ds = 0.0
+            if not one_state:
+                gap_rows(par, e, p0, p1, dp, grad[2], bend)
+            for k in range(dim):
+                rate0 -= grad[0, k] * rates[0, k]
+                rate1 -= grad[1, k] * rates[1, k]
+                ds += grad[2, k] * dp[k] if not one_state else 0.0
+            if job == START:
+                hist[e, DEEPEST] = max(hist[e, DEEPEST], y1) if y1 > 0 else 0.0
+                if y1 <= 0:
+                    hist[e, APPROACH] = 0.0
+                continue
+            rate = rate1 if one_state else -ds / ctl[H]
+            approach = rate1 if one_state else max(rate0, rate)
+            if job == COMMIT:
+                if y1 <= 0:
+                    hist[e, APPROACH] = hist[e, DEEPEST] = 0.0
+                else:
+                    if hist[e, APPROACH] <= 0 and y0 <= 0:
+                        hist[e, APPROACH] = max(approach, 0.0)
+                    hist[e, DEEPEST] = max(hist[e, DEEPEST], y1)
+                continue
+            if job != LEDGER and job != OUTPUT:
+                continue
+            # forces (total, conservative, sliding) of the step, or of both ends in one-state rules
+            first = 0 if one_state else 2
+            last = 2 if one_state else 3
+            for state in range(first, last):
+                a, b = (y0, y0) if state == 0 else ((y1, y1) if state == 1 else (y0, y0 - ds))
+                speed = rate0 if state == 0 else rate
+                N, mean, _, _ = normal_force(ctl, par, e, tail, hist, a, b, speed, rate0 if state == 0 else approach)
+                more = max(decay_force(ctl, par, e, tail, hist, a, b)[0], -N) if state == 2 else 0.0
+                forces[state, 0], forces[state, 1], forces[state, 2], slid[state] = N + more, mean, 0.0, 0.0
+                if N == 0 or (one_state and ctl[WV] == 0):
+                    continue
+                r = par[e, BALL]
+                for i in range(dim):
+                    direction[i] = 0.0
+                    for k in range(dim):
+                        direction[i] += grad[state, k] * axes[state, k, i]
+                    c0, c1 = P[1, P0, i], P[1, P1, i]
+                    o0, o1 = P[1, R0, i], P[1, R1, i]
+                    a0, a1 = P[0, P0, i] - P[0, R0, i], P[0, P1, i] - P[0, R1, i]
+                    if state == 2:
+                        c1, o1, a1 = 0.5 * (c0 + c1), 0.5 * (o0 + o1), 0.5 * (a0 + a1)
+                    elif state == 0:
+                        c1, o1, a1 = c0, o0, a0
+                    rho[1, i] = o1 - r * direction[i]
+                    rho[0, i] = c1 - r * direction[i] - a1
+                at = 0 if state == 0 else 1
+                _spins(ctl, V, D, dof, rot, U, e, at, spins)
+                _velocity(ctl, V, U, dof, e, at, spins, rho, q, x)
+                _sliding(q, direction, w)
+                slid[state] = _speed(w)
+                forces[state, 2] = N * friction_slopes(par, e, MU, slid[state])[1]
+            if job == OUTPUT:
+                f[0] = forces[last - 1, 0]
+                f[1] = forces[last - 1, 2]
+                f[2] = -y1
+                f[3] = slid[last - 1]
+                continue
+            after, lost = normal_energy(par, e, tail, y1, hist[e, DEEPEST])
+            f[STRAIN] = after
+            lost -= normal_energy(par, e, tail, y0, hist[e, DEEPEST])[1]
+            if one_state:
+                work = 0.5 * (forces[0, 0] - forces[0, 1] + forces[1, 0] - forces[1, 1]) * (y1 - y0)
+                rubbed = 0.5 * ctl[H] * (forces[0, 2] * slid[0] + forces[1, 2] * slid[1])
+            else:
+                work = -(forces[2, 0] - forces[2, 1]) * ds
+                rubbed = ctl[H] * forces[2, 2] * slid[2]
+            if one_state and ctl[WV] == 0:  # statics has no time: what indents counts as work of loads
+                f[LOAD_WORK] = -lost
+            else:
+                f[DISSIPATED] = work + rubbed + lost
+
+    return force, report
+
+
+@inner
+def _rate_derivative(ctl, row, row1, total, V, D, dof, rot, e, x, y, one_state, out):
+    """Fill out (2 n,) with the derivative of the rate of the gap: of the step, or of a state in one-state rules."""
+    m = row.shape[0]
+    if not one_state:
+        for j in range(m):
+            out[j] = row1[j] / ctl[H]
+        return
+    n = m // 2
+    dim = x.shape[0]
+    for j in range(m):
+        out[j] = ctl[WV] * row1[j]
+    for k in range(2):
+        for i in range(dim):
+            v = V[1, dof[e, n * k + i]]
+            for j in range(m):
+                out[j] += v * total[n * k + i, j]
+        if dim == 2:
+            v = V[1, dof[e, n * k + 2]]
+            for j in range(m):
+                out[j] += v * total[n * k + 2, j]
+            continue
+        spin(V, D, dof, rot, 1, e, k, x)
+        for i in range(3):
+            for j in range(m):
+                out[j] += x[i] * total[n * k + 3 + i, j]
+            y[i] = row1[n * k + 3 + i]
+        # the spin turns with its axes: row.(d theta x w) = d theta.(w x row)
+        out[n * k + 3] += x[1] * y[2] - x[2] * y[1]
+        out[n * k + 4] += x[2] * y[0] - x[0] * y[2]
+        out[n * k + 5] += x[0] * y[1] - x[1] * y[0]
+
+
+def _type(dimension):
+    axes = "xyz"[:dimension]
+    frame = tuple(
+        name
+        for k in range(1, dimension + 1)
+        for name in (
+            *(f"e{k}{c}" for c in axes), *(f"a{c}_a {k} [m]" for c in axes), *(f"a{c}_b {k} [m]" for c in axes),
+        )
+    )  # fmt: skip
+    force, report = _kernels(dimension)
+    return ElementType(
+        name=f"contact{dimension}",
+        dimension=dimension,
+        ends=2,
+        rotational=True,
+        par=(
+            *LAW_COLUMNS, *SURFACE_COLUMNS, "coefficient", "static coefficient", "Stribeck speed [m/s]",
+            "smoothing speed [m/s]", *frame,
+        ),
+        outputs=("normal force [N]", "friction force [N]", "gap [m]", "sliding speed [m/s]"),
+        hist=2,
+        tables=True,
+        force=force,
+        report=report,
+    )  # fmt: skip
+
+
+TYPES = {f"contact{dimension}": _type(dimension) for dimension in (2, 3)}
