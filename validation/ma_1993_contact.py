@@ -123,10 +123,16 @@ def collision(loss) -> tuple[float, float, float]:
         y = max(x[0], 0.0)
         return [x[1], -STIFFNESS * y**1.5 * loss(y, x[1]) / EFFECTIVE]
 
-    turned = lambda _, x: x[1]  # noqa: E731
-    opened = lambda _, x: x[0] if x[1] < 0.0 else 1.0  # noqa: E731
-    opened.terminal = True
-    out = solve_ivp(rate, (0.0, 1e-3), (0.0, 2.0 * SPEED), events=(turned, opened), rtol=1e-12, atol=1e-15)
+    def turned(_, x):
+        return x[1]
+
+    class Opened:
+        terminal = True
+
+        def __call__(self, _, x):
+            return x[0] if x[1] < 0.0 else 1.0
+
+    out = solve_ivp(rate, (0.0, 1e-3), (0.0, 2.0 * SPEED), events=(turned, Opened()), rtol=1e-12, atol=1e-15)
     compression = float(out.t_events[0][0])
     return compression, float(out.t_events[1][0]) - compression, -float(out.y_events[1][0][1])
 
