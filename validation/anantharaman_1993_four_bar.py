@@ -111,7 +111,7 @@ def check(f: Findings) -> None:
     hanging = build(duration=0.0, start=np.pi)
     hanging.static_step()  # forces of the joints
     hanging.modes_step(1)
-    frequency = 2.0 * np.pi * solve(hanging).steps[1].report.frequencies_hz[0]
+    frequency = 2.0 * np.pi * solve(hanging).steps[1].summary["frequencies_hz"][0]
     why = "recomputed: weight and generalised mass 250 of one degree of freedom"
     f.row("B-4BAR", "small oscillation about phi = pi [rad/s]", frequency, (245.25 / 250.0) ** 0.5, why, relative=1e-8)
     t = solution.steps[0].time
