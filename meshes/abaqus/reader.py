@@ -38,6 +38,7 @@ from fem_mbs.meshes.abaqus.properties import (
     where,
 )
 from fem_mbs.meshes.abaqus.steps import COMPUTED, STEP_KEYWORDS, StepDraft, procedure
+from fem_mbs.meshes.abaqus.submodels import submodel
 from fem_mbs.meshes.abaqus.text import Card, Row
 from fem_mbs.meshes.vocabulary import Effect, Use, Word, first_sentence
 
@@ -98,7 +99,6 @@ _NOT_USED = {
         "heat and flow are not computed",
     ),
     **dict.fromkeys(("FIELD", "TEMPERATURE FIELD"), "fields that materials depend on are not read"),
-    "SUBMODEL": "displacements of another model are not read",
     **dict.fromkeys(
         (
             "DESIGN VARIABLES", "DESIGN RESPONSE", "OBJECTIVE", "CONSTRAINT", "FILTER", "GEOMETRIC TOLERANCES",
@@ -145,7 +145,7 @@ _REFUSED = {
 }
 
 _OF_MESH = (*_MESH_KEYWORDS, *GENERATION_KEYWORDS, *ASSEMBLY_KEYWORDS)
-_HANDLERS = {**PROPERTY_KEYWORDS, **MATERIAL_KEYWORDS, **CONSTRAINT_KEYWORDS, **STEP_KEYWORDS}
+_HANDLERS = {**PROPERTY_KEYWORDS, **MATERIAL_KEYWORDS, **CONSTRAINT_KEYWORDS, "SUBMODEL": submodel, **STEP_KEYWORDS}
 _ALL = (*_HANDLERS, *_OF_MESH, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_NOT_WRITTEN, *_REFUSED)
 _KNOWN = {name.replace(" ", ""): name for name in _ALL}
 _KNOWN |= {"PRE-TENSIONSECTION": "PRE-TENSION SECTION", "ELPRINT": "EL PRINT", "ELEMENTPRINT": "EL PRINT"}
@@ -213,6 +213,7 @@ class Reading:
         self.pretensions: list = []
         self.initial_conditions: list = []
         self.boundaries: list = []
+        self.submodels: list = []
         self.steps: list[DeckStep] = []
         self.step: StepDraft | None = None
         self.covered: list[np.ndarray] = []  # elements of rigid bodies, which need no section
@@ -440,6 +441,7 @@ def read_deck(path: str | Path) -> Deck:
         pretensions=tuple(reading.pretensions),
         initial_conditions=tuple(reading.initial_conditions),
         boundaries=tuple(reading.boundaries),
+        submodels=tuple(reading.submodels),
         steps=tuple(reading.steps),
         unused=reading.log.entries(),
         end=_end(whole),

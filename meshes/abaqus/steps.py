@@ -10,6 +10,7 @@ import numpy as np
 from fem_mbs.meshes.abaqus.constraints import dof_of
 from fem_mbs.meshes.abaqus.deck import BaseMotion, Boundary, Cload, DeckStep, Dload, Dsload, OutputRequest, Temperature
 from fem_mbs.meshes.abaqus.properties import where
+from fem_mbs.meshes.abaqus.submodels import driven_nodes
 from fem_mbs.meshes.abaqus.text import Card, Row, label, short
 from fem_mbs.meshes.vocabulary import Effect
 
@@ -64,7 +65,7 @@ class StepDraft:
         )
 
 
-_LISTS = ("retained", "boundaries", "cloads", "dloads", "dsloads", "temperatures", "outputs", "base_motions")
+_LISTS = ("driven", "retained", "boundaries", "cloads", "dloads", "dsloads", "temperatures", "outputs", "base_motions")
 
 
 def step(deck: Reading, card: Card) -> None:
@@ -432,9 +433,12 @@ def base_motion(deck: Reading, card: Card) -> None:
 def boundary(deck: Reading, card: Card) -> None:
     """Hold or move directions of nodes."""
     _new(deck, card, "BOUNDARY")
-    if "SUBMODEL" in card.params or "USER" in card.params:
+    if "SUBMODEL" in card.params:
+        driven_nodes(deck, card)
+        return
+    if "USER" in card.params:
         card.taken.update(card.params)
-        deck.log.add("keyword", "BOUNDARY, SUBMODEL or USER", card, reason="its values come from elsewhere")
+        deck.log.add("keyword", "BOUNDARY, USER", card, reason="its values come from elsewhere")
         return
     amplitude, fixed, imaginary = _amplitude(deck, card), card.flag("FIXED"), _imaginary(card)
     kind = card.get("TYPE", "DISPLACEMENT")
@@ -598,6 +602,9 @@ def temperature(deck: Reading, card: Card) -> None:
     """Read temperatures of nodes."""
     draft = _inside(deck, card)
     _new(deck, card, "TEMPERATURE")
+    if "SUBMODEL" in card.params:
+        driven_nodes(deck, card)
+        return
     amplitude = _amplitude(deck, card)
     if "FILE" in card.params or "USER" in card.params:
         card.taken.update(card.params)

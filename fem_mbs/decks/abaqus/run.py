@@ -19,6 +19,7 @@ import numpy as np
 from fem_mbs.decks.abaqus.beams import make_lines
 from fem_mbs.decks.abaqus.constraints.equations import make_constraints, nodes_of_constraints
 from fem_mbs.decks.abaqus.constraints.pretension import cut_sections, remove_beams
+from fem_mbs.decks.abaqus.constraints.submodels import with_submodels
 from fem_mbs.decks.abaqus.constraints.ties import plan_ties
 from fem_mbs.decks.abaqus.loads import make_loads, plan_loads
 from fem_mbs.decks.abaqus.model import Conversion, find_groups, make_mesh
@@ -74,7 +75,7 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     Raises:
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
-    conv = Conversion(_alone(deck))
+    conv = Conversion(_alone(with_submodels(deck)))
     try:
         converted = _convert(conv, part)
     except ModelError as error:
