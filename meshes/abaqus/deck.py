@@ -598,7 +598,8 @@ class DeckStep(_Frozen):
     whether their scale is given; modal_damping: first, last mode (0: the highest) and ratio; rayleigh: first, last
     mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose entries of earlier steps end.
     retained: nodes (m,), directions 1 to 6 and line of what a SUBSTRUCTURE GENERATE step retains; retained_mass:
-    whether its masses are asked for.  driven: what follows the global model of a `Submodel`.
+    whether its masses are asked for; retained_modes: how many of its lowest modes with these held it has.  driven: what
+    follows the global model of a `Submodel`.
     """
 
     number: int
@@ -640,6 +641,7 @@ class DeckStep(_Frozen):
     retained: tuple[tuple[np.ndarray, tuple[int, ...], str], ...] = ()
     retained_mass: bool = False
     driven: tuple[Driven, ...] = ()
+    retained_modes: int = 0
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,21 @@ _HARMLESS_PARAMETERS = ("NAME", "UNSYMM", "DSA", "CONVERTSDI", "EXTRAPOLATION", 
 # Without these the deck is not whole: it must be written in another way.
 _REFUSED = {
     "NMAP": "mapped coordinates are not read; write the nodes out as *NODE",
-    "SUBSTRUCTURE PATH": "substructures are not read; write the deck with their elements",
+    **dict.fromkeys(
+        (
+            "SUBSTRUCTURE PATH",
+            "SUBSTRUCTURE PROPERTY",
+            "SUBSTRUCTURE LOAD CASE",
+            "SUBSTRUCTURE COPY",
+            "SUBSTRUCTURE DELETE",
+            "SUBSTRUCTURE DIRECTORY",
+            "SUBSTRUCTURE OUTPUT",
+            "SUBSTRUCTURE MODAL DAMPING",
+            "SLOAD",
+        ),
+        "substructures of other decks are not read; write the deck with their elements, or reduce them by fem-mbs "
+        "reduce and mount the parts in a model file",
+    ),
 }
 
 _OF_MESH = (*_MESH_KEYWORDS, *GENERATION_KEYWORDS, *ASSEMBLY_KEYWORDS)

@@ -38,7 +38,8 @@ class StepDraft:
             "max_increment": np.inf, "alpha": -0.05, "n_modes": 0, "lower": -np.inf, "upper": np.inf, "tolerance": 0.01,
             "options": {}, "data": np.empty(0), "supported": False, "coriolis": False,
             "nodal_diameters": None,
-            "retained_mass": False, "modal_damping": (), "rayleigh": (1, 0, 0.0, 0.0), "between": None, "scaled": False,
+            "retained_mass": False, "retained_modes": 0,
+            "modal_damping": (), "rayleigh": (1, 0, 0.0, 0.0), "between": None, "scaled": False,
         }  # fmt: skip
         self.lists: dict[str, list[Any]] = {k: [] for k in _LISTS}
         self.of_modes: list[Boundary] = []  # supports of buckling modes, LOAD CASE=2
@@ -323,6 +324,29 @@ def retained_nodal_dofs(deck: Reading, card: Card) -> None:
             row.fail(f"the directions are {first} to {last}; give numbers from 1 that rise")
         nodes = np.unique(nodes) if ordered else nodes
         draft.lists["retained"].append((nodes, tuple(range(first, last + 1)), where(row)))
+
+
+def select_eigenmodes(deck: Reading, card: Card) -> None:
+    """Read the modes with held retained displacements that a substructure has besides: the lowest ones."""
+    draft = _inside(deck, card)
+    if draft.procedure is None or draft.procedure.keyword != "SUBSTRUCTURE GENERATE":
+        card.taken.update(card.params)
+        deck.log.add("keyword", "SELECT EIGENMODES", card, reason="all modes of the FREQUENCY step are taken")
+        return
+    wanted: set[int] = set()
+    ranges = card.flag("GENERATE")
+    if (kind := card.get("DEFINITION", "MODE NUMBERS").replace(" ", "")) != "MODENUMBERS":
+        card.fail(f"DEFINITION={kind} is not read; give the numbers of modes")
+    for row, fields in card.rows():
+        if ranges:
+            first = row.whole(fields, 0, "first mode")
+            last = row.whole(fields, 1, "last mode", first)
+            wanted |= set(range(first, last + 1, row.whole(fields, 2, "increment", 1) or 1))
+        else:
+            wanted |= {row.whole(fields, i, "mode") for i in range(len(fields))}
+    if wanted != set(range(1, len(wanted) + 1)) or not wanted:
+        card.fail("the modes are not the lowest ones; give the numbers 1, 2, ... up to the last")
+    draft.defaults["retained_modes"] = len(wanted)
 
 
 def substructure_matrix_output(deck: Reading, card: Card) -> None:
@@ -661,6 +685,7 @@ STEP_KEYWORDS = {
     "END STEP": end_step,
     **dict.fromkeys(PROCEDURES, procedure),
     "RETAINED NODAL DOFS": retained_nodal_dofs,
+    "SELECT EIGENMODES": select_eigenmodes,
     "SUBSTRUCTURE MATRIX OUTPUT": substructure_matrix_output,
     "SELECT CYCLIC SYMMETRY MODES": select_cyclic_symmetry_modes,
     "MODAL DAMPING": modal_damping,
