@@ -168,7 +168,7 @@ def _check_complete(model: Model) -> None:
     """Refuse a model that holds more than its declarations make."""
     again = Building(model.dimension)
     for said in model.specifications:
-        with_source(said, load_model).build(again)  # type: ignore[attr-defined]
+        with_source(said, load_model).build(again)
     for mine, made in zip(_content(model.building), _content(again), strict=True):
         if mine != made:
             raise ModelError(

@@ -159,7 +159,7 @@ class Submodel(Declaration):
         wanted = self._wanted(building, owner, nodes, theta)
         for k in (k for k in wanted if k < dim):
             for value, own in _courses(motion, owner, law, u[:, :, k]):
-                index = building.function_index(value, owner, load=False)
+                index = building.add_function(value, load=False)
                 building.driven += [(int(nodes[i]), k, index, owner) for i in own]
         for k in (k for k in wanted if k >= dim):
             self._turn(building, owner, nodes, theta[:, :, 2 if dim == 2 else k - 3], law, k)
@@ -197,7 +197,7 @@ class Submodel(Declaration):
         assert motion is not None  # `build` has looked
         if building.dimension == 2:
             for value, own in _courses(motion, owner, law, angle):
-                index = building.function_index(value, owner, load=False)
+                index = building.add_function(value, load=False)
                 building.needs_rotation += [(owner, int(nodes[i])) for i in own]
                 building.driven += [(int(nodes[i]), k, index, owner) for i in own]
             return

@@ -251,8 +251,9 @@ def _section(building: Building, owner: Owner, shell: Shell) -> tuple[ShellSecti
     if shell.material is not None or shell.thickness is not None:
         key_ = "material" if shell.material is not None else "thickness"
         raise ModelError("layers have materials and thicknesses of their own", owner=owner, remedy=f"remove {key_}")
-    for key_, given in (("bending_factor", factor != 1.0), ("bending_material", shell.bending_material is not None)):
-        if given:
+    alone = {"bending_factor": factor != 1.0, "bending_material": shell.bending_material is not None}
+    for key_, there in alone.items():
+        if there:
             raise ModelError(
                 f"{key_} is for one material", owner=owner, key=key_, value=getattr(shell, key_),
                 remedy="remove layers",
