@@ -19,6 +19,7 @@ from fem_mbs.display import report_by, save_by, show_by
 if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and editors
     from fem_mbs.analysis.components.modification import Modification
     from fem_mbs.analysis.components.synthesis import assemble_components
+    from fem_mbs.analysis.global_motion import read_global_motion
     from fem_mbs.analysis.reduction.parallel import reduce_parts
     from fem_mbs.analysis.reduction.reduce import reduce_part
     from fem_mbs.analysis.run import run, solve
@@ -75,6 +76,7 @@ __all__ = [
     "load_model",
     "mac",
     "newton_residuals",
+    "read_global_motion",
     "read_mesh",
     "read_part",
     "reduce_part",
@@ -142,6 +144,7 @@ _PUBLIC = {
     "linearise": "fem_mbs.analysis.stability.linearise",
     "load_model": "fem_mbs.modelfile.read",
     "mac": "fem_mbs.results.modes.mac",
+    "read_global_motion": "fem_mbs.analysis.global_motion",
     "read_mesh": "fem_mbs.meshes.formats.reader",
     "read_part": "fem_mbs.parts.formats",
     "reduce_part": "fem_mbs.analysis.reduction.reduce",

@@ -13,7 +13,9 @@ from typing import Any
 __all__ = ["digest_of", "files_of", "inputs_of", "moved"]
 
 _FILE_KEYS = ("file", "visual")
-_ABAQUS = re.compile(rb"^\s*\*INCLUDE\s*,\s*INPUT\s*=\s*([^\r\n,]+)", re.IGNORECASE | re.MULTILINE)
+_ABAQUS = re.compile(
+    rb"^\s*\*(?:INCLUDE|SUBMODEL)\s*,(?:[^\r\n]*,)?\s*INPUT\s*=\s*([^\r\n,]+)", re.IGNORECASE | re.MULTILINE
+)
 _NASTRAN = re.compile(rb"^\s*INCLUDE\s*'?([^'\r\n$]+)", re.IGNORECASE | re.MULTILINE)
 #: Ending of decks -> how they name the files that they include.
 _INCLUDES = {

@@ -34,7 +34,7 @@ from fem_mbs.elements.solids.recovery import cauchy_stresses, extrapolation, out
 from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.results.fields import field_key, regions
 
-__all__ = ["COMPONENTS", "MISES", "STRAIN", "STRESS", "Fields", "SolidPart", "fields_of", "solid_parts"]
+__all__ = ["BOTTOM", "COMPONENTS", "MISES", "STRAIN", "STRESS", "Fields", "SolidPart", "fields_of", "solid_parts"]
 
 COMPONENTS = solid.COMPONENTS
 _STEP = 1e-3  # of differences, over the size of the model
@@ -268,6 +268,10 @@ def _of_face(face: str) -> tuple[str, str]:
     return STRESS.replace(" [", f"{word} ["), MISES.replace(" [", f"{word} [")
 
 
+#: Stress on the bottom of shells, the side away from the normal.
+BOTTOM = _of_face("bottom")[0]
+
+
 class Fields:
     """Columns of the frames that solid and plane parts have.
 
@@ -345,8 +349,8 @@ class Fields:
                 elif not at_rest:
                     stress = part.true_stresses(stress, self.X, x[frame if len(x) > 1 else 0])
                 strain = np.concatenate((strain[..., :3], 0.5 * strain[..., 3:]), axis=2)
-                if "points" in self.wanted and first:
-                    for label, values in ((STRESS, stress), (STRAIN, strain)):
+                if "points" in self.wanted:
+                    for label, values in ((_of_face(face)[0], stress), *([(STRAIN, strain)] if first else ())):
                         key = f"{part.name}/points {label}"
                         columns.setdefault(key, np.empty((m, *values.shape)))[frame] = values
                 if "layers" in self.wanted and first and isinstance(part, ShellPart):

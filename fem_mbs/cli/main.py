@@ -531,17 +531,20 @@ def reduce_(
         typer.Argument(help="Deck, model file (.toml) or mesh; several side by side.", show_default=False),
     ],
     interface: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "-i",
             "--interface",
             help="Nodes or sets, joined by commas; NAME=rigid, NAME=average or NAME=node for one.",
-            show_default=False,
+            show_default="of decks what *SUBSTRUCTURE GENERATE retains",
         ),
-    ],
+    ] = None,
     method: Annotated[
-        str, typer.Option(help="guyan, craig_bampton, macneal, rubin, craig_chang or herting.")
-    ] = "craig_bampton",
+        str | None,
+        typer.Option(
+            help="guyan, craig_bampton, macneal, rubin, craig_chang or herting.", show_default="craig_bampton"
+        ),
+    ] = None,
     modes: Annotated[
         int | None, typer.Option(min=0, help="Number of component modes.", show_default="20, or by the cut-off")
     ] = None,
@@ -610,10 +613,11 @@ def reduce_(
     if rigid and average:
         raise InputError("--rigid and --average exclude each other; give NAME=rigid or NAME=average for single sets")
     reduce_files(
-        part, interface, "average" if average else "rigid" if rigid else None, output, material, thickness, _console(),
-        quiet, Accept.of(strict, allow), workers, scheduler, overwrite, method=method, modes=modes, cutoff=cutoff,
-        participation=participation, damping=damping, orthonormal=orthonormal, check=check, accuracy=accuracy,
-        state=state, release=release, recovery="stress" if stress else not no_recovery, stiffening=stiffening,
+        part, interface or [], "average" if average else "rigid" if rigid else None, output, material, thickness,
+        _console(), quiet, Accept.of(strict, allow), workers, scheduler, overwrite, method=method, modes=modes,
+        cutoff=cutoff, participation=participation, damping=damping, orthonormal=orthonormal, check=check,
+        accuracy=accuracy, state=state, release=release, recovery="stress" if stress else not no_recovery,
+        stiffening=stiffening,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from fem_mbs.decks.notes import Accept
 from fem_mbs.errors import FemMbsError, InputError
-from fem_mbs.modelfile.parts import find_interfaces, load_part
+from fem_mbs.modelfile.parts import load_part, wanted_of
 from fem_mbs.parts.part import COMPONENTS, ReducedPart
 
 if TYPE_CHECKING:
@@ -93,10 +93,10 @@ def _reduced(
     from fem_mbs.analysis.reduction.reduce import reduce_part
     from fem_mbs.modelfile.read import load_model
 
-    model, sets, notes = load_part(path, material, thickness, accept, load_model)
+    found = load_part(path, material, thickness, accept, load_model)
     try:
-        wanted = find_interfaces(model, interfaces, kind, sets)
-        return reduce_part(model, wanted, name=model.title or path.stem, **options), notes
+        wanted, given = wanted_of(found, interfaces, kind, options)
+        return reduce_part(found.model, wanted, name=found.model.title or path.stem, **given), found.notes
     except FemMbsError as error:
         if path.suffix.lower() == ".toml" and isinstance(error, InputError):
             from fem_mbs.modelfile.read import locate_error

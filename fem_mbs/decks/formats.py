@@ -41,6 +41,7 @@ class DeckFormat:
         runner: module with ``convert``, ``run_deck``, ``describe`` and ``named_nodes``.
         comparison: module with ``compare_deck``.
         results: endings of files with results.
+        reduction: "module:function", what a deck itself says of its reduction; see `own_reduction`.
         shared: endings that other programs use, too; such a file of a folder is a deck only beside results.
     """
 
@@ -52,6 +53,7 @@ class DeckFormat:
     comparison: str
     results: tuple[str, ...]
     shared: tuple[str, ...] = ()
+    reduction: str = ""
 
     def read(self, path: str | Path) -> Any:
         """Return what a deck says."""
@@ -74,6 +76,14 @@ class DeckFormat:
         """Return nodes (n,) of the model by the names that the deck has for them."""
         return import_module(self.runner).named_nodes(converted)
 
+    def own_reduction(self, converted: AnyConverted) -> dict[str, Any]:
+        """Return keywords of `fem_mbs.reduce_part` that the deck gives, with ``interfaces``; nothing where it gives
+        none."""
+        if not self.reduction:
+            return {}
+        module, function = self.reduction.split(":")
+        return getattr(import_module(module), function)(converted)
+
     def compare(self, path: Path) -> list[Any]:
         """Return rows of the comparison with the results beside a deck."""
         return import_module(self.comparison).compare_deck(path)
@@ -91,6 +101,7 @@ DECK_FORMATS: tuple[DeckFormat, ...] = (
     DeckFormat(
         "Abaqus and CalculiX", (".inp",), "with their steps (docs/decks.md)", "fem_mbs.meshes.abaqus.reader:read_deck",
         "fem_mbs.decks.abaqus.run", "fem_mbs.decks.abaqus.compare", (".dat.ref", ".dat"),
+        reduction="fem_mbs.decks.abaqus.run:own_reduction",
     ),
     DeckFormat(
         "Nastran", (".bdf", ".nas", ".dat"), "bulk data with SOL 101, 103, 105 (docs/decks.md)",

@@ -372,6 +372,10 @@ class Building:
         for i, (known, role) in enumerate(self.used_functions):
             if known is function and role == load:
                 return i
+        return self.add_function(function, load)
+
+    def add_function(self, function: TimeFunction, load: bool) -> int:
+        """Put a time function that is not in use yet among those, and return its index."""
         self.used_functions.append((function, load))
         return len(self.used_functions) - 1
 

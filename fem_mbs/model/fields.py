@@ -18,7 +18,7 @@ FIELDS = {
     "stress": "stress tensor and von Mises stress at the nodes",
     "strain": "strain tensor at the nodes",
     "shapes": "stresses of mode and buckling shapes too, of the size in which these are stored",
-    "points": "stress and strain at every integration point",
+    "points": "stress and strain at every integration point; of shells on the faces at the nodes of every element",
     "layers": "of shells, stresses of all layers in their own axes",
 }
 

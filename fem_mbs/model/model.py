@@ -43,6 +43,7 @@ from fem_mbs.model.geometry import NamedNode, PlacedMesh
 from fem_mbs.model.initial import Assembly, Initial, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.loads.frames import BaseExcitation, Centrifugal
+from fem_mbs.model.loads.submodels import Submodel
 from fem_mbs.model.loads.temperature import Temperature
 from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction, NamedParameter
 from fem_mbs.model.parts.beams import Beam
@@ -219,6 +220,7 @@ class Model(StepCalls, Shown):
     nodal_spring = adds(NodalSpring)
     fix = adds(Support)
     motion = adds(Motion)
+    submodel = adds(Submodel)
     joint = adds(Joint)
     gear = adds(Gear)
     equation = adds(Equation)

@@ -26,6 +26,7 @@ from fem_mbs.model.geometry import NamedNode, PlacedMesh
 from fem_mbs.model.initial import Assembly, Initial, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.loads.frames import BaseExcitation, Centrifugal
+from fem_mbs.model.loads.submodels import Submodel
 from fem_mbs.model.loads.temperature import Temperature
 from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction, NamedParameter
 from fem_mbs.model.parts.beams import Beam
@@ -110,6 +111,7 @@ TABLES: Sequence[Table] = (
     Table("nodal_spring", NodalSpring),
     Table("support", Support, "fix"),
     Table("motion", Motion),
+    Table("submodel", Submodel),
     Table("assembly", Assembly, alone=True),
     Table("joint", Joint),
     Table("gear", Gear),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from fem_mbs.errors import FemMbsError, MeshError, ModelError, Owner
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
 
-__all__ = ["find_interfaces", "load_part", "part_of"]
+__all__ = ["LoadedPart", "find_interfaces", "load_part", "part_of", "wanted_of"]
 
 #: Files of parts that are being read now: a model file may have parts that are model files.
 _reading: ContextVar[tuple[Path, ...]] = ContextVar("_reading", default=())
@@ -60,32 +61,65 @@ def _part_of(path: Path, reduce: dict[str, Any] | None, load_model: Callable[[Pa
     own = dict(reduce)
     if own.pop("stress", False):
         own["recovery"] = "stress"
-    model, sets, _ = load_part(path, own.pop("material", None), own.pop("thickness", 1.0), Accept.NORMAL, load_model)
-    words = own.pop("interfaces")
-    wanted = find_interfaces(model, [words] if isinstance(words, str) else list(words), own.pop("kind", None), sets)
-    return reduce_part(model, wanted, name=model.title or path.stem, **own)
+    found = load_part(path, own.pop("material", None), own.pop("thickness", 1.0), Accept.NORMAL, load_model)
+    words = own.pop("interfaces", None) or []
+    wanted, own = wanted_of(found, [words] if isinstance(words, str) else list(words), own.pop("kind", None), own)
+    return reduce_part(found.model, wanted, name=found.model.title or path.stem, **own)
+
+
+@dataclass(frozen=True)
+class LoadedPart:
+    """The model of a part that is to be reduced.
+
+    sets: nodes by names beside those of the model; notes: what the reader has to say; own: what the file itself says
+    of its reduction, keywords of `fem_mbs.reduce_part` with ``interfaces``.
+    """
+
+    model: Model
+    sets: Callable[[], dict[str, np.ndarray]] = dict
+    notes: list[str] = field(default_factory=list)
+    own: dict[str, Any] = field(default_factory=dict)
+
+
+def wanted_of(
+    part: LoadedPart, words: list[str], kind: str | None, options: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the interfaces that ``words`` name, and the options of `reduce_part`; without words those that the file
+    itself says, with its method and modes where ``options`` (None: not given) say nothing else.
+
+    Raises:
+        ModelError: an unknown name; no words, and a file that says nothing.
+    """
+    given = {key: value for key, value in options.items() if value is not None}
+    own = dict(part.own)
+    if words or not own:
+        return find_interfaces(part.model, words, kind, part.sets), given
+    interfaces = own.pop("interfaces")
+    if given.keys() & {"method", "modes", "cutoff", "participation"}:
+        own = {}
+    return interfaces, {**own, **given}
 
 
 def load_part(
     path: Path, material: str | None, thickness: float, accept: Accept, load_model: Callable[[Path], Model]
-) -> tuple[Model, Callable[[], dict[str, np.ndarray]], list[str]]:
-    """Return the model of a deck, a model file or a mesh (which needs a ``material`` "E,nu,density"); sets of nodes
-    that have names beside those of the model; what the reader has to say.  ``load_model`` reads model files."""
+) -> LoadedPart:
+    """Return the model of a deck, a model file or a mesh (which needs a ``material`` "E,nu,density").  ``load_model``
+    reads model files."""
     form = deck_format(path)
     if form is None and path.suffix.lower() != ".toml":
         return _of_mesh(path, material, thickness)
     if material is not None:
         raise ModelError(f"{path}: a material belongs to meshes; this file says itself what its parts are made of")
     if form is None:
-        return load_model(path), dict, []
+        return LoadedPart(load_model(path))
     from fem_mbs.meshes.vocabulary import Effect
 
     converted = form.convert(form.read(path), part=True, accept=accept)
     notes = [note.line for note in converted.notes if note.effect is not Effect.NONE]
-    return converted.model, lambda: form.named_nodes(converted), notes
+    return LoadedPart(converted.model, lambda: form.named_nodes(converted), notes, form.own_reduction(converted))
 
 
-def _of_mesh(path: Path, material: str | None, thickness: float):
+def _of_mesh(path: Path, material: str | None, thickness: float) -> LoadedPart:
     """Return a part of all cells of a mesh: solids, or plane stress where there are none."""
     from fem_mbs.meshes.formats.reader import read_mesh
 
@@ -111,7 +145,7 @@ def _of_mesh(path: Path, material: str | None, thickness: float):
         model.solids("part", on="part", material="part")
     else:
         model.planes("part", on="part", material="part", thickness=thickness)
-    return model, dict, [f"not read: {sentence}" for sentence in mesh.skipped]
+    return LoadedPart(model, notes=[f"not read: {sentence}" for sentence in mesh.skipped])
 
 
 def find_interfaces(

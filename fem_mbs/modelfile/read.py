@@ -29,10 +29,9 @@ from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.geometry import PlacedMesh
 from fem_mbs.model.materials import NamedParameter
 from fem_mbs.model.model import Model
-from fem_mbs.model.parts.reduced import MovingPart
-from fem_mbs.modelfile.parts import part_of
 from fem_mbs.modelfile.paths import refuse_idle, with_values
 from fem_mbs.modelfile.schema import TABLES, Document, Table
+from fem_mbs.modelfile.sources import with_source
 
 __all__ = [
     "MAX_BYTES",
@@ -500,11 +499,5 @@ def _add(model: Model, entry: Entry, solid: set[str]) -> None:
         if said.made:
             placed.mark_made()
         model.add(placed)
-    elif isinstance(said, MovingPart):
-        path = said.file or ""
-        if "\0" in path:
-            raise ModelError(f"file = {shown(path)} is not a path")
-        part = part_of(Path(path), None if said.reduce is None else said.reduce.given(), load_model)
-        model.add(replace(said, part=part), said)
     else:
-        model.add(said)
+        model.add(with_source(said, load_model), said)

@@ -23,10 +23,9 @@ from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.geometry import PlacedMesh
 from fem_mbs.model.model import Model
 from fem_mbs.model.parts.grids import inline_of
-from fem_mbs.model.parts.reduced import MovingPart
-from fem_mbs.modelfile.parts import part_of
 from fem_mbs.modelfile.read import MAX_BYTES, load_model
 from fem_mbs.modelfile.schema import TABLES, Document
+from fem_mbs.modelfile.sources import with_source
 
 __all__ = ["model_data", "model_text", "toml_value", "write_model"]
 
@@ -169,10 +168,7 @@ def _check_complete(model: Model) -> None:
     """Refuse a model that holds more than its declarations make."""
     again = Building(model.dimension)
     for said in model.specifications:
-        if isinstance(said, MovingPart) and said.part is None and said.file is not None:
-            how = None if said.reduce is None else said.reduce.given()
-            said = replace(said, part=part_of(Path(said.file), how, load_model))
-        said.build(again)  # type: ignore[attr-defined]
+        with_source(said, load_model).build(again)
     for mine, made in zip(_content(model.building), _content(again), strict=True):
         if mine != made:
             raise ModelError(

@@ -45,7 +45,8 @@ class ShellSection:
     ``matrix`` (6, 6): A, B, D [N/m]; ``shear`` (2, 2): S [N/m]; ``inertia`` (3,): integral of rho (1, z, z^2);
     ``bounds`` (k + 1,): heights of the layers' faces, -1/2 to 1/2; in the axes of the shell ``plane`` (k, 3, 3) [Pa]:
     stiffness of the layers, and ``expansion`` (k, 3): their thermal strains [1/K]; ``angles`` (k,) [rad] of their first
-    axes from that of the shell.
+    axes from that of the shell.  ``bent``: (3, 3) [Pa] and (3,) [1/K], the same of the material that resists the
+    curvatures of one layer, where that is another one.
     """
 
     matrix: np.ndarray
@@ -55,6 +56,7 @@ class ShellSection:
     plane: np.ndarray
     angles: np.ndarray
     expansion: np.ndarray
+    bent: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
     def layers(self) -> int:
@@ -76,6 +78,8 @@ class ShellSection:
         low, high = self.bounds[:-1], self.bounds[1:]
         flow = np.einsum("kij,kj->ki", self.plane, self.expansion)
         first, second, third = (((high**p - low**p) / p) @ flow for p in (1, 2, 3))
+        if self.bent is not None:
+            third = self.bent[0] @ self.bent[1] / 12.0
         h, h2, h3 = (powers[..., i, None] for i in range(3))
         t, g = change[..., None], gradient[..., None]
         return np.concatenate((t * h * first + g * h2 * second, t * h2 * second + g * h3 * third), axis=-1)
@@ -178,9 +182,13 @@ class ShellGroup(CellGroup):
             strain: as for `strains_at`.
             level: (n,) factor on the temperatures.
         """
-        change = level[:, None] * (self.heat[..., 0] + height * self.corners * self.heat[..., 1])
-        free = change[..., None] * self.section.expansion[layer]
-        return (self.strains_at(strain, height) - free) @ self.section.plane[layer]
+        change, bent = level[:, None] * self.heat[..., 0], level[:, None] * height * self.corners * self.heat[..., 1]
+        plane, expansion = self.section.plane[layer], self.section.expansion[layer]
+        if self.section.bent is None or strain.shape[2] == 3:
+            return (self.strains_at(strain, height) - (change + bent)[..., None] * expansion) @ plane
+        middle = self.strains_at(strain, 0.0)
+        turned = self.strains_at(strain, height) - middle - bent[..., None] * self.section.bent[1]
+        return (middle - change[..., None] * expansion) @ plane + turned @ self.section.bent[0]
 
     def layer_stresses(self, strain: np.ndarray, level: np.ndarray) -> np.ndarray:
         """Return stresses 11, 22, 12 (n, m, layers, 3, 3) [Pa] at the bottom, in the middle and on top of each layer,
@@ -230,13 +238,15 @@ def _turned(layer: Layer) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def make_shell_section(
-    layers: Sequence[Layer], correction: Sequence[float] | None = None, bending_factor: float = 1.0
-) -> ShellSection:
+    layers: Sequence[Layer], correction: Sequence[float] | None = None, bending_factor: float = 1.0,
+    bending: SolidMaterial | None = None,
+) -> ShellSection:  # fmt: skip
     """Return the section of layers, from the bottom to the top along the normal, for the thickness 1 m.
 
     Args:
         correction: shear correction factors along both axes; None: from equilibrium.
         bending_factor: on D, of sections whose core only holds their faces apart.
+        bending: of one layer, the material that resists its curvatures, if that is another one.
     """
     thickness = np.array([layer.thickness for layer in layers])
     bounds = np.concatenate(((0.0,), np.cumsum(thickness))) / thickness.sum() - 0.5
@@ -246,15 +256,21 @@ def make_shell_section(
     stiffness = [_turned(layer) for layer in layers]
     plane, shear, expansion = (np.array(parts) for parts in zip(*stiffness, strict=True))
     A, B, D = (np.einsum("k,kij->ij", m, plane) for m in moments)
+    bent = None
+    if bending is not None:
+        flat, _, swelling = _turned(replace(layers[0], material=bending))
+        bent, D = (flat, swelling), flat / 12.0
     matrix = np.block([[A, B], [B, D]])
     density = np.array([layer.material.density for layer in layers])
     total = np.einsum("k,kij->ij", moments[0], shear)
-    factors = np.array(correction) if correction is not None else _corrections(matrix, plane, shear, bounds, total)
+    factors = np.array(correction) if correction is not None else _corrections(
+        matrix, plane if bent is None else bent[0][None], shear, bounds, total
+    )  # fmt: skip
     root = np.sqrt(factors)
     matrix[3:, 3:] *= bending_factor
     inertia = np.array([density @ m for m in moments])
     angles = np.array([layer.angle for layer in layers])
-    return ShellSection(matrix, total * np.outer(root, root), inertia, bounds, plane, angles, expansion)
+    return ShellSection(matrix, total * np.outer(root, root), inertia, bounds, plane, angles, expansion, bent)
 
 
 def _corrections(matrix, plane, shear, bounds, total) -> np.ndarray:

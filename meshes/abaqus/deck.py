@@ -22,10 +22,10 @@ from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = [
     "Amplitude", "BeamSection", "Boundary", "Cload", "ConnectorLaw", "ConnectorSection", "Coupling", "CyclicModel",
-    "CyclicTie", "Dashpot", "Deck", "Dload", "Dsload", "Elastic", "ElementBlock", "Equation", "Expansion",
+    "CyclicTie", "Dashpot", "Deck", "Dload", "Driven", "Dsload", "Elastic", "ElementBlock", "Equation", "Expansion",
     "InitialCondition", "Layer", "Material", "MembraneSection", "Mpc", "Normal", "Orientation", "OutputRequest",
     "PointMass", "RigidBody", "RotaryInertia", "PretensionSection", "Section", "ShellSection", "SolidSection", "Spring",
-    "DeckStep", "Surface", "Temperature", "Tie", "Transform", "Unused",
+    "DeckStep", "Submodel", "Surface", "Temperature", "Tie", "Transform", "Unused",
 ]  # fmt: skip
 
 
@@ -536,6 +536,30 @@ class Temperature(_Frozen):
 
 
 @dataclass(frozen=True, eq=False)
+class Submodel(_Frozen):
+    """Nodes (m,) that follow the results ``file`` of a global model, in its elements (None: all); a node outside of
+    them is nearer than ``relative`` times the size of an element, or than ``absolute``, None: the program's own."""
+
+    nodes: np.ndarray
+    file: str
+    elements: np.ndarray | None
+    relative: float | None
+    absolute: float | None
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
+class Driven(_Frozen):
+    """Nodes (m,) that have the displacements in the directions ``dofs`` (none: the temperatures) of the global model in
+    its step ``step``."""
+
+    nodes: np.ndarray
+    dofs: tuple[int, ...]
+    step: int
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
 class OutputRequest(_Frozen):
     """kind "node print", "el print", "node file", "el file", "section print", ...; variables upper case (U, RF, S,
     EVOL, ...); set_name None: the whole model; ids (m,) its nodes or elements; frequency: every n-th increment, 0
@@ -574,7 +598,8 @@ class DeckStep(_Frozen):
     whether their scale is given; modal_damping: first, last mode (0: the highest) and ratio; rayleigh: first, last
     mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose entries of earlier steps end.
     retained: nodes (m,), directions 1 to 6 and line of what a SUBSTRUCTURE GENERATE step retains; retained_mass:
-    whether its masses are asked for.
+    whether its masses are asked for; retained_modes: how many of its lowest modes with these held it has.  driven: what
+    follows the global model of a `Submodel`.
     """
 
     number: int
@@ -615,6 +640,8 @@ class DeckStep(_Frozen):
     where: str
     retained: tuple[tuple[np.ndarray, tuple[int, ...], str], ...] = ()
     retained_mass: bool = False
+    driven: tuple[Driven, ...] = ()
+    retained_modes: int = 0
 
 
 @dataclass(frozen=True)
@@ -671,6 +698,7 @@ class Deck(_Frozen):
     cyclic_models: tuple[CyclicModel, ...] = ()
     pretensions: tuple[PretensionSection, ...] = ()
     initial_conditions: tuple[InitialCondition, ...] = ()
+    submodels: tuple[Submodel, ...] = ()
     boundaries: tuple[Boundary, ...] = ()
     steps: tuple[DeckStep, ...] = ()
     unused: tuple[Unused, ...] = ()

@@ -130,7 +130,7 @@ class _Files:
                 self.include(card, [*above, path.resolve()])
             else:
                 cards.append(card)
-                if "INPUT" in card.params:  # the data lines are in another file
+                if "INPUT" in card.params and card.keyword != "SUBMODEL":  # the data lines are in another file
                     card.taken.add("INPUT")
                     self.include(card, [*above, path.resolve()])
 

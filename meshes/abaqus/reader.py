@@ -38,6 +38,7 @@ from fem_mbs.meshes.abaqus.properties.materials import (
 from fem_mbs.meshes.abaqus.properties.orientations import ORIENTATION_KEYWORDS
 from fem_mbs.meshes.abaqus.properties.sections import SECTION_KEYWORDS, section_not_used
 from fem_mbs.meshes.abaqus.steps import COMPUTED, STEP_KEYWORDS, StepDraft, procedure
+from fem_mbs.meshes.abaqus.submodels import submodel
 from fem_mbs.meshes.abaqus.text import Card, Row, where
 from fem_mbs.meshes.vocabulary import Effect, Use, Word, first_sentence
 
@@ -98,7 +99,6 @@ _NOT_USED = {
         "heat and flow are not computed",
     ),
     **dict.fromkeys(("FIELD", "TEMPERATURE FIELD"), "fields that materials depend on are not read"),
-    "SUBMODEL": "displacements of another model are not read",
     **dict.fromkeys(
         (
             "DESIGN VARIABLES", "DESIGN RESPONSE", "OBJECTIVE", "CONSTRAINT", "FILTER", "GEOMETRIC TOLERANCES",
@@ -141,13 +141,27 @@ _HARMLESS_PARAMETERS = ("NAME", "UNSYMM", "DSA", "CONVERTSDI", "EXTRAPOLATION", 
 # Without these the deck is not whole: it must be written in another way.
 _REFUSED = {
     "NMAP": "mapped coordinates are not read; write the nodes out as *NODE",
-    "SUBSTRUCTURE PATH": "substructures are not read; write the deck with their elements",
+    **dict.fromkeys(
+        (
+            "SUBSTRUCTURE PATH",
+            "SUBSTRUCTURE PROPERTY",
+            "SUBSTRUCTURE LOAD CASE",
+            "SUBSTRUCTURE COPY",
+            "SUBSTRUCTURE DELETE",
+            "SUBSTRUCTURE DIRECTORY",
+            "SUBSTRUCTURE OUTPUT",
+            "SUBSTRUCTURE MODAL DAMPING",
+            "SLOAD",
+        ),
+        "substructures of other decks are not read; write the deck with their elements, or reduce them by fem-mbs "
+        "reduce and mount the parts in a model file",
+    ),
 }
 
 _OF_MESH = (*_MESH_KEYWORDS, *GENERATION_KEYWORDS, *ASSEMBLY_KEYWORDS)
 _HANDLERS = {
     **MATERIAL_KEYWORDS, **ORIENTATION_KEYWORDS, **SECTION_KEYWORDS, **LUMPED_KEYWORDS, **CONSTRAINT_KEYWORDS,
-    **STEP_KEYWORDS,
+    "SUBMODEL": submodel, **STEP_KEYWORDS,
 }  # fmt: skip
 _ALL = (*_HANDLERS, *_OF_MESH, *_HARMLESS, *_DEFINITIONS, *_NOT_USED, *_NOT_WRITTEN, *_REFUSED)
 _KNOWN = {name.replace(" ", ""): name for name in _ALL}
@@ -216,6 +230,7 @@ class Reading:
         self.pretensions: list = []
         self.initial_conditions: list = []
         self.boundaries: list = []
+        self.submodels: list = []
         self.steps: list[DeckStep] = []
         self.step: StepDraft | None = None
         self.covered: list[np.ndarray] = []  # elements of rigid bodies, which need no section
@@ -443,6 +458,7 @@ def read_deck(path: str | Path) -> Deck:
         pretensions=tuple(reading.pretensions),
         initial_conditions=tuple(reading.initial_conditions),
         boundaries=tuple(reading.boundaries),
+        submodels=tuple(reading.submodels),
         steps=tuple(reading.steps),
         unused=reading.log.entries(),
         end=_end(whole),

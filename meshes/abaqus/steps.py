@@ -9,6 +9,7 @@ import numpy as np
 
 from fem_mbs.meshes.abaqus.constraints import dof_of
 from fem_mbs.meshes.abaqus.deck import BaseMotion, Boundary, Cload, DeckStep, Dload, Dsload, OutputRequest, Temperature
+from fem_mbs.meshes.abaqus.submodels import driven_nodes
 from fem_mbs.meshes.abaqus.text import Card, Row, label, where
 from fem_mbs.meshes.texts import short
 from fem_mbs.meshes.vocabulary import Effect
@@ -37,7 +38,8 @@ class StepDraft:
             "max_increment": np.inf, "alpha": -0.05, "n_modes": 0, "lower": -np.inf, "upper": np.inf, "tolerance": 0.01,
             "options": {}, "data": np.empty(0), "supported": False, "coriolis": False,
             "nodal_diameters": None,
-            "retained_mass": False, "modal_damping": (), "rayleigh": (1, 0, 0.0, 0.0), "between": None, "scaled": False,
+            "retained_mass": False, "retained_modes": 0,
+            "modal_damping": (), "rayleigh": (1, 0, 0.0, 0.0), "between": None, "scaled": False,
         }  # fmt: skip
         self.lists: dict[str, list[Any]] = {k: [] for k in _LISTS}
         self.of_modes: list[Boundary] = []  # supports of buckling modes, LOAD CASE=2
@@ -64,7 +66,7 @@ class StepDraft:
         )
 
 
-_LISTS = ("retained", "boundaries", "cloads", "dloads", "dsloads", "temperatures", "outputs", "base_motions")
+_LISTS = ("driven", "retained", "boundaries", "cloads", "dloads", "dsloads", "temperatures", "outputs", "base_motions")
 
 
 def step(deck: Reading, card: Card) -> None:
@@ -324,6 +326,29 @@ def retained_nodal_dofs(deck: Reading, card: Card) -> None:
         draft.lists["retained"].append((nodes, tuple(range(first, last + 1)), where(row)))
 
 
+def select_eigenmodes(deck: Reading, card: Card) -> None:
+    """Read the modes with held retained displacements that a substructure has besides: the lowest ones."""
+    draft = _inside(deck, card)
+    if draft.procedure is None or draft.procedure.keyword != "SUBSTRUCTURE GENERATE":
+        card.taken.update(card.params)
+        deck.log.add("keyword", "SELECT EIGENMODES", card, reason="all modes of the FREQUENCY step are taken")
+        return
+    wanted: set[int] = set()
+    ranges = card.flag("GENERATE")
+    if (kind := card.get("DEFINITION", "MODE NUMBERS").replace(" ", "")) != "MODENUMBERS":
+        card.fail(f"DEFINITION={kind} is not read; give the numbers of modes")
+    for row, fields in card.rows():
+        if ranges:
+            first = row.whole(fields, 0, "first mode")
+            last = row.whole(fields, 1, "last mode", first)
+            wanted |= set(range(first, last + 1, row.whole(fields, 2, "increment", 1) or 1))
+        else:
+            wanted |= {row.whole(fields, i, "mode") for i in range(len(fields))}
+    if wanted != set(range(1, len(wanted) + 1)) or not wanted:
+        card.fail("the modes are not the lowest ones; give the numbers 1, 2, ... up to the last")
+    draft.defaults["retained_modes"] = len(wanted)
+
+
 def substructure_matrix_output(deck: Reading, card: Card) -> None:
     """Read which matrices of a substructure are asked for: STIFFNESS, MASS; files have the names of our own."""
     draft = _inside(deck, card)
@@ -432,9 +457,12 @@ def base_motion(deck: Reading, card: Card) -> None:
 def boundary(deck: Reading, card: Card) -> None:
     """Hold or move directions of nodes."""
     _new(deck, card, "BOUNDARY")
-    if "SUBMODEL" in card.params or "USER" in card.params:
+    if "SUBMODEL" in card.params:
+        driven_nodes(deck, card)
+        return
+    if "USER" in card.params:
         card.taken.update(card.params)
-        deck.log.add("keyword", "BOUNDARY, SUBMODEL or USER", card, reason="its values come from elsewhere")
+        deck.log.add("keyword", "BOUNDARY, USER", card, reason="its values come from elsewhere")
         return
     amplitude, fixed, imaginary = _amplitude(deck, card), card.flag("FIXED"), _imaginary(card)
     kind = card.get("TYPE", "DISPLACEMENT")
@@ -598,6 +626,9 @@ def temperature(deck: Reading, card: Card) -> None:
     """Read temperatures of nodes."""
     draft = _inside(deck, card)
     _new(deck, card, "TEMPERATURE")
+    if "SUBMODEL" in card.params:
+        driven_nodes(deck, card)
+        return
     amplitude = _amplitude(deck, card)
     if "FILE" in card.params or "USER" in card.params:
         card.taken.update(card.params)
@@ -654,6 +685,7 @@ STEP_KEYWORDS = {
     "END STEP": end_step,
     **dict.fromkeys(PROCEDURES, procedure),
     "RETAINED NODAL DOFS": retained_nodal_dofs,
+    "SELECT EIGENMODES": select_eigenmodes,
     "SUBSTRUCTURE MATRIX OUTPUT": substructure_matrix_output,
     "SELECT CYCLIC SYMMETRY MODES": select_cyclic_symmetry_modes,
     "MODAL DAMPING": modal_damping,

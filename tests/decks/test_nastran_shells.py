@@ -121,6 +121,32 @@ def test_transverse_shear_of_another_material(tables):
         close(u, bending + LENGTH / (0.833333 * G * WIDTH * H), rtol=1e-5)
 
 
+@pytest.mark.parametrize(("mid1", "mid3"), [("1", ""), ("1", "1"), ("1", "2"), ("4", "2")])
+def test_another_material_of_bending(tables, mid1, mid3):
+    """MID2: the membrane has E of MID1, bending that of MID2; stresses are in balance with forces and moments."""
+    section = f"MAT1,1,1000.,,0.\nMAT1,2,300.,,0.\nMAT2,4,1000.,0.,0.,700.,0.,200.\nPSHELL,1,{mid1},{H},2,2.,{mid3}\n"
+    both = PUSH + "FORCE,2,17,,.5,3.,0.,0.\nFORCE,2,18,,.5,3.,0.,0.\n"
+    found = tables(strip(section) + both, "LOAD = 2\nSTRESS = ALL\n")
+    u, G = found["DISPLACEMENT"][17], {"": np.inf, "1": 500.0, "2": 150.0}[mid3]
+    close(u[0], 3.0 * LENGTH / (1000 * WIDTH * H), rtol=1e-6)
+    bending = LENGTH**3 / (3 * 300 * 2.0 * WIDTH * H**3 / 12)
+    close(u[2], bending + LENGTH / (5 / 6 * G * WIDTH * H), rtol=2e-5)
+    row = found["STRESS CQUAD4"][4]
+    middle = (4 - 0.5) * LENGTH / N
+    outer = (LENGTH - middle) * 0.5 * H / (2.0 * WIDTH * H**3 / 12)  # 12 I/T^3 = 2
+    top, bottom = (3.0 / (WIDTH * H) + side * outer for side in (-1.0, 1.0))
+    close([row[1], row[9]], [bottom, top], rtol=1e-5)
+
+
+def test_an_orthotropic_material_of_bending(tables):
+    """MID2 a MAT8 along the strip: E1 bends it."""
+    section = MAT8.replace(",.3,", ",0.,") + f"MAT1,1,1000.,,0.\nPSHELL,1,1,{H},2\n"
+    u = tables(strip(section, ",90.") + PUSH)["DISPLACEMENT"][17]
+    close(u[2], LENGTH**3 / (3 * 500 * WIDTH * H**3 / 12), rtol=1e-5)
+    u = tables(strip(section) + PUSH)["DISPLACEMENT"][17]
+    close(u[2], LENGTH**3 / (3 * 4000 * WIDTH * H**3 / 12), rtol=1e-5)
+
+
 # --- laminates -------------------------------------------------------------------------------------------------------
 LAMINATE = "PCOMP,1,,,,,{tref},,,+\n+,2,.03,20.,,2,.07,-50.\n"
 
@@ -187,6 +213,8 @@ def test_temperature_of_a_laminate(tables):
 @pytest.mark.parametrize(
     ("section", "message"),
     [
+        (f"MAT1,1,1000.,,0.\nPSHELL,1,1,{H},-1\n", "of plane strain \\(MID2 = -1\\) is not supported"),
+        (f"MAT1,1,1000.,,0.\nPSHELL,1,1,{H},3\n", "3"),
         (f"MAT1,1,1000.,,0.\nPSHELL,1,1,{H},1,-2.\n", "12I/T\\*\\*3 = -2 is not positive"),
         (f"MAT2,2,1.,2.,0.,1.,0.,1.\nPSHELL,1,2,{H},2\n", "MAT2 2: its stiffness is not positive definite"),
         (MAT8 + f"MAT2,3,1.,2.,0.,1.\nPSHELL,1,2,{H},2,,3\n", "its transverse shear stiffness is not positive"),

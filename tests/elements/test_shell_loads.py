@@ -202,6 +202,31 @@ def test_gradient_in_a_clamped_plate(cell):
 
 
 @EVERY
+def test_another_material_of_bending(cell):
+    """A clamped plate: the membrane is pressed by its own expansion, the gradient acts on the material of bending."""
+    h, g, t, E2, nu2, alpha2 = 0.02, 500.0, 20.0, 70e9, 0.2, 2.3e-5
+    mesh = grid(flat(1, 1), 2, 2, cell)
+    model = Model(3)
+    model.mesh("s", mesh)
+    model.material("steel", E=E, nu=NU, density=RHO, expansion=ALPHA)
+    model.material("other", E=E2, nu=nu2, density=0.0, expansion=alpha2)
+    model.shells("shell", "s", material="steel", thickness=h, bending_material="other")
+    model.temperature("T", on="shell", value=t, gradient=g)
+    model.fix("s:edges")
+    for component in ("N11", "M11", "M22"):
+        model.sensor(component, "element", on="shell", element=3, quantity=component)
+    model.linear_static_step()
+    found = solve(model)
+    pressed, bent = E * ALPHA * t / (1 - NU), E2 * alpha2 * g * 0.5 * h / (1 - nu2)
+    force, *moments = (found.sensor(c).values[-1, 0] for c in ("N11", "M11", "M22"))
+    assert force == pytest.approx(-pressed * h, rel=1e-9)
+    np.testing.assert_allclose(moments, -bent * h**2 / 6, rtol=1e-9)
+    for face, sign in (("", -1.0), (" bottom", 1.0), (" middle", 0.0)):
+        stress = last(found, f"stress{face} [Pa]")
+        np.testing.assert_allclose(stress[:, :2], -pressed + sign * bent, rtol=1e-6, atol=1e-3)
+
+
+@EVERY
 def test_gradient_bends_a_free_plate_to_a_sphere(cell):
     """Curvature alpha g along both axes and no stress; the edge stands off by alpha g r^2/2."""
     g = 500.0

@@ -343,6 +343,10 @@ def test_stresses_on_both_faces(cell):
         ({"material": "m", "thickness": 0.1, "shear_correction": [1.0, 2.0, 3.0]}, "shear_correction"),
         ({"material": "m", "thickness": 0.1, "bending_factor": 0.0}, "bending_factor"),
         (
+            {"layers": [{"material": "m", "thickness": 0.1}], "bending_material": "m"},
+            "bending_material is for one material",
+        ),
+        (
             {"layers": [{"material": "m", "thickness": 0.1}], "bending_factor": 2.0},
             "bending_factor is for one material",
         ),

@@ -76,6 +76,16 @@ def part_load() -> Model:
     return m
 
 
+def submodel() -> Model:
+    from fem_mbs import read_global_motion, solve
+
+    whole = block()
+    whole.linear_static_step()
+    m = block(held=False)
+    m.submodel("thing", "body:x1", read_global_motion(solve(whole)))
+    return m
+
+
 def _with(call: str, *args, **options):
     def make() -> Model:
         m = frame()
@@ -143,6 +153,7 @@ CASES = {
     "EquationRows": (_with("equations", "thing", [0, 0], [4, 5], [0, 0], [1.0, -1.0]), 1, "thing"),
     "CyclicSymmetry": (ring, 3, "cyclic"),
     "Motion": (_with("motion", "thing", "rod:end", "z", "0*t"), 1, "thing"),
+    "Submodel": (submodel, 4, "thing"),
     "BaseExcitation": (_on_block("base_excitation", "thing", X, displacement="0*t"), 4, "thing"),
     "Force": (_with("force", "thing", "two", (0.0, 1.0, 0.0), point=(3.0, 1.0, 0.0), follower=True), 1, "thing"),
     "Moment": (_with("moment", "thing", "two", (0.0, 1.0, 0.0), kind="follower"), 1, "thing"),

@@ -30,6 +30,7 @@ from fem_mbs.model.geometry import NamedNode, PlacedMesh
 from fem_mbs.model.initial import Assembly, Initial, StartSpeed
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.loads.frames import BaseExcitation, Centrifugal
+from fem_mbs.model.loads.submodels import Submodel
 from fem_mbs.model.loads.temperature import Temperature
 from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction, NamedParameter
 from fem_mbs.model.parts.beams import Beam
@@ -137,6 +138,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     EquationRows: links.equation_rows,
     CyclicSymmetry: links.cyclic_symmetry,
     Motion: loads.motion,
+    Submodel: loads.submodel,
     BaseExcitation: loads.base_excitation,
     Force: loads.force,
     Moment: loads.moment,

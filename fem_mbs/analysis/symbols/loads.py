@@ -19,6 +19,7 @@ __all__ = [
     "line_load",
     "moment",
     "motion",
+    "submodel",
     "part_load",
     "pressure",
     "pretension",
@@ -166,6 +167,12 @@ def motion(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     glyph = "turn" if said.component.startswith("rotation") else "motion"
     text = told(said, "on")
     yield from drawing.marks("motions", glyph, said, "motion", text, drawing.nodes(said.on), axis)
+
+
+def submodel(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    text = told(said, "on", "file", "step")
+    axis = drawing.vector((1.0, 0.0, 0.0)[: drawing.dimension])
+    yield from drawing.marks("motions", "motion", said, "submodel", text, drawing.nodes(said.on), axis)
 
 
 def base_excitation(said: Any, drawing: Drawing) -> Iterator[Symbol]:

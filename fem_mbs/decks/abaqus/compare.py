@@ -16,7 +16,7 @@ import numpy as np
 
 from fem_mbs.decks.abaqus.beams import beam_section, torsion_excess
 from fem_mbs.decks.abaqus.section_forces import SECTION_COLUMNS
-from fem_mbs.decks.abaqus.shells import shell_thickness
+from fem_mbs.decks.abaqus.shells import section_axes, shell_thickness
 from fem_mbs.decks.abaqus.vibrations import VIBRATION
 from fem_mbs.decks.comparison import SAME, Row
 from fem_mbs.elements.solids import shapes
@@ -37,6 +37,8 @@ __all__ = ["COARSE_SHELLS", "DISTORTED", "compare_deck"]
 DISTORTED = 0.03
 #: That of solids that CalculiX makes of shells.
 COARSE_SHELLS = 0.15
+#: Why stresses of shells differ.
+_ACROSS = "its solids of shells have stresses across the thickness, which plates do not: the mesh is coarse for solids"
 #: Parts of the shortest edge: solids of thinner shells lock; of the mean thickness: it changes more in an element.
 _THIN, _UNEVEN = 0.2, 0.2
 _BEAM = "CalculiX makes solids of beams: "
@@ -218,8 +220,9 @@ class _Margins:
                 return True
         return False
 
-    def of(self, quantity: str, number: int) -> tuple[float, str]:
-        """Return margin and reason for a quantity of a step."""
+    def of(self, quantity: str, number: int, across: float = 0.0) -> tuple[float, str]:
+        """Return margin and reason for a quantity of a step; ``across``: stresses across shells in CalculiX, over the
+        largest ones."""
         step = self.step(number)
         margin, why = SAME, "same formulation"
         if quantity.startswith(("EVOL", "EMAS")) and not self.thin:
@@ -252,6 +255,8 @@ class _Margins:
             )
         if self.shells and not quantity.startswith(("EVOL", "EMAS")) and margin < COARSE_SHELLS:
             margin, why = COARSE_SHELLS, "CalculiX makes solids of shells: few elements across a plate are too stiff"
+        if self.shells and quantity == "S":
+            margin, why = max((margin, why), (1.1 * across, _ACROSS), key=lambda pair: pair[0])
         if self.beams:
             margin, why = max((margin, why), self._of_beams(quantity, number), key=lambda pair: pair[0])
         return margin, why
@@ -412,6 +417,29 @@ def _on_section(values: np.ndarray, t: np.ndarray) -> np.ndarray:
     return np.einsum("ijm,mj->mi", T, t)
 
 
+def _in_global(margins: _Margins, p: Print) -> bool:
+    """Return whether tensors of shells are printed in global axes."""
+    step = margins.step(p.step)
+    return any(
+        o.global_axes for o in (step.outputs if step else ()) if o.kind == "el print" and o.set_name == p.set_name
+    )
+
+
+def _in_plane(margins: _Margins, p: Print, values: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """Return stresses 11, 22, 12 (m, 3) in the planes of shells of tensors (m, 6): what shells have. They are in the
+    axes of the elements already unless the print has GLOBAL=YES."""
+    if not _in_global(margins, p):
+        return values[:, [0, 1, 3]]
+    axes: dict[int, np.ndarray] = {}
+    for group in margins.shells:
+        axes |= dict(zip(group.ids.tolist(), section_axes(margins.conv, group), strict=True))
+    A = np.array([axes[e] for e in ids.tolist()])
+    xx, yy, zz, xy, xz, yz = values.T
+    T = np.moveaxis(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), 2, 0)
+    T = A @ T @ np.swapaxes(A, 1, 2)
+    return np.column_stack((T[:, 0, 0], T[:, 1, 1], T[:, 0, 1]))
+
+
 def _layer(conv: Conversion, p: Print, points: np.ndarray) -> np.ndarray:
     """Return numbers (m,) of CalculiX's points as those of plane elements, 0 in other layers of its solids.
 
@@ -442,7 +470,11 @@ def _compare_table(name: str, p: Print, t: PrintTable, label: str, margins: _Mar
     mine = np.array(t.values, float)
     ours, points = np.array(t.ids, int), np.array(t.points or (), int)
     theirs, values = p.values, mine
-    margin, why = margins.of(p.quantity, p.step)
+    across = 0.0
+    if p.quantity == "S" and margins.shells and len(p.values):
+        size = np.linalg.norm(p.values[:, [0, 1, 3]], axis=1).max()
+        across = float(np.abs(p.values[:, 2]).max() / max(size, 1e-300)) if not _in_global(margins, p) else 0.0
+    margin, why = margins.of(p.quantity, p.step, across)
     conv, beams = margins.conv, margins.beams
     trusses = any(k.startswith("T3") for k in margins.types)
     if len(p.points):
@@ -458,6 +490,9 @@ def _compare_table(name: str, p: Print, t: PrintTable, label: str, margins: _Mar
             # points of its slices of two degrees stand beside the plane: shear across is that of its global axes
             theirs, values = theirs[:, :4], values[:, :4]
         axes = _beam_axes(conv)
+        if margins.shells and p.quantity == "S" and not beams:
+            theirs, values = (_in_plane(margins, p, v, p.ids[a]) for v in (theirs, values))
+            label += " in the plane"
         if beams and p.quantity == "S" and all(e in axes for e in p.ids[a].tolist()):
             t_ = np.array([axes[e] for e in p.ids[a].tolist()])
             theirs, values = _on_section(theirs, t_), _on_section(values, t_)

@@ -35,7 +35,7 @@ from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.meshes.abaqus.deck import Cload, DeckStep, Dload, Dsload, Material, PointMass, ShellSection
 from fem_mbs.meshes.vocabulary import Effect
 
-__all__ = ["Plan", "make_loads", "plan_loads", "surface_facets"]
+__all__ = ["Plan", "make_loads", "node_temperatures", "plan_loads", "surface_facets"]
 
 #: Thermal strains below this are added to those of Green as they are.
 _SMALL_STRETCH = 1e-3
@@ -610,10 +610,7 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
     if not expands:
         conv.note(f"{place}: temperatures have no effect, no material has *EXPANSION", Effect.NONE)
         return
-    start = np.zeros(len(deck.node_ids))
-    for c in deck.initial_conditions:
-        if c.kind == "TEMPERATURE":
-            start[conv.nodes(c.nodes)] = c.value
+    start = _start_temperatures(conv)
     given = [[_change(conv, t, start) for t in deck.steps[i].temperatures] for i in timeline.steps]
     nodes = len(deck.node_ids)
     if any(t.gradient for t in entries):
@@ -651,6 +648,25 @@ def _temperatures(conv: Conversion, timeline: Timeline, plan: Plan) -> None:
                 lambda n=label, o=group.name, v=values, f=law, g=bend:
                     conv.model.temperature(n, o, v, function=f, gradient=g)
             )  # fmt: skip
+
+
+def _start_temperatures(conv: Conversion) -> np.ndarray:
+    start = np.zeros(len(conv.deck.node_ids))
+    for c in conv.deck.initial_conditions:
+        if c.kind == "TEMPERATURE":
+            start[conv.nodes(c.nodes)] = c.value
+    return start
+
+
+def node_temperatures(conv: Conversion, time: float) -> np.ndarray:
+    """Return the temperatures (n,) that the deck gives its nodes at a total time of general steps."""
+    deck, start = conv.deck, _start_temperatures(conv)
+    timeline = Timeline.of(deck)
+    given = [[_change(conv, t, start) for t in deck.steps[i].temperatures] for i in timeline.steps]
+    found, _ = courses(deck, timeline, given, ["TEMPERATURE" in deck.steps[i].new for i in timeline.steps])
+    for course in found:
+        start[course.keys] += course.factors * float(course.function(np.array([time]))[0])
+    return start
 
 
 def _materials(conv: Conversion, group: Group) -> list[Material]:

@@ -5,6 +5,7 @@ A table has the deck's numbers in the order of its set: {"quantity": "U", "set":
 over the set "total": true and no ids.
 
     U V         displacements, velocities (of modes: shapes with unit modal mass), in local axes where a node has some
+    NT          temperatures that the deck gives
     RF          external forces: reactions and loads; at dofs that depend on others the force of the constraint
     S E         stresses (true ones after large displacements), strains of Green: xx, yy, zz, xy, xz, yz of the tensor
     ENER ELSE   energy density at integration points, energy of elements
@@ -14,8 +15,8 @@ over the set "total": true and no ids.
                 the axes of coordinates, the centre of gravity, and the second moments about that
     SOF SOM     forces and moments through surfaces (`fem_mbs.decks.abaqus.section_forces`)
 
-Trusses print one point, in their middle; beams the eight points (B31, B32R), or 27 (B32), of the solid elements that
-CalculiX makes of them, if their section is RECT.
+Trusses print one point, in their middle; beams and shells those of the solid elements that CalculiX makes of them
+(`fem_mbs.decks.abaqus.section_stresses`).
 """
 
 from __future__ import annotations
@@ -27,12 +28,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.fields import STRAIN, STRESS
+from fem_mbs.analysis.fields import BOTTOM, STRAIN, STRESS
 from fem_mbs.analysis.start.initial import function_jets
-from fem_mbs.decks.abaqus.beams import Beyond, beam_section, beyond, directions
+from fem_mbs.decks.abaqus.beams import Beyond, beam_section, beyond
 from fem_mbs.decks.abaqus.constraints.free import check_balance
+from fem_mbs.decks.abaqus.loads import node_temperatures
 from fem_mbs.decks.abaqus.model import Conversion, Group, density_of, material_of, stiffness_matrix
 from fem_mbs.decks.abaqus.section_forces import SECTION_COLUMNS, surface_tables
+from fem_mbs.decks.abaqus.section_stresses import beam_stresses, shell_stresses, tensors
 from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_thickness
 from fem_mbs.decks.abaqus.solids import kinetic_energies, volumes
 from fem_mbs.decks.abaqus.steps import StepPlan
@@ -206,6 +209,8 @@ class Printer(Relay):
                     self._node_table(request, name, self._displacements(frame["displacement"], frame["rotation"]), time)
                 elif name == "V":
                     self._node_table(request, name, frame["velocity"], time)
+                elif name == "NT":
+                    self._node_table(request, name, node_temperatures(self.conv, time)[:, None], time)
                 elif name == "RF":
                     forces = self._external(step, frame)
                     if forces is None:
@@ -226,7 +231,7 @@ class Printer(Relay):
     def _node_table(self, request, name, values, time, mode=0) -> None:
         nodes = self.conv.nodes(request.ids)
         picked = values[nodes]
-        if not request.global_axes:
+        if not request.global_axes and picked.shape[1] == 3:
             axes, has = self.conv.transform_of(nodes)
             if has.any():
                 picked = np.einsum("nij,nj->ni", axes, picked)
@@ -431,11 +436,8 @@ class Printer(Relay):
         raise KeyError(group.name)
 
     def _points(self, request, group: Group, rows, name, frame, nonlinear):
-        if group.kind == "beam":
-            return self._beam_points(request, group, rows, name, frame)
-        if group.kind == "shell":
-            self._unknown(request, name, "of shells")
-            return None
+        if group.kind in ("beam", "shell"):
+            return self._section_points(request, group, rows, name, frame)
         if group.kind == "truss":
             per = len(group.lines) // len(group.ids)  # the middle of a T3D3 is between its halves
             table = self._table(group, frame).reshape(len(group.ids), per, -1).mean(axis=1)
@@ -465,7 +467,7 @@ class Printer(Relay):
             values = self._across(group, rows, strain)
         if group.axes is not None and not request.global_axes:
             A = group.axes[rows][:, None]
-            T = _tensor(values)
+            T = tensors(values)
             values = _six(A @ T @ np.swapaxes(A, -1, -2), sort=False)
         if one:
             points, values = points[:1], values.mean(axis=1, keepdims=True)
@@ -483,7 +485,7 @@ class Printer(Relay):
     def _across(self, group: Group, rows, strain: np.ndarray) -> np.ndarray:
         """Return strains (e, q, 6) of plane stress, with the one across the plane that leaves no stress there."""
         A = np.eye(3) if group.axes is None else group.axes[rows][:, None]
-        turned = _six(A @ _tensor(strain) @ np.swapaxes(A, -1, -2), sort=False)
+        turned = _six(A @ tensors(strain) @ np.swapaxes(A, -1, -2), sort=False)
         C, known = self._stiffness(group), [0, 1, 3, 4, 5]
         gamma = turned[..., known] * np.array([1.0, 1.0, 2.0, 2.0, 2.0])
         out = strain.copy()  # axes of materials in the plane are turned about z
@@ -496,48 +498,27 @@ class Printer(Relay):
             strain = self._across(group, rows, strain)
         if group.axes is not None:
             A = group.axes[rows][:, None]
-            strain = _six(A @ _tensor(strain) @ np.swapaxes(A, -1, -2), sort=False)
+            strain = _six(A @ tensors(strain) @ np.swapaxes(A, -1, -2), sort=False)
         gamma = strain * np.array([1.0, 1.0, 1.0, 2.0, 2.0, 2.0])
         C = self._stiffness(group)
         return 0.5 * np.einsum("eqi,ij,eqj->eq", gamma, C, gamma)
 
-    def _beam_points(self, request, group: Group, rows, name, frame):
-        """Return stresses of RECT beams at the integration points of the solids that CalculiX makes of them."""
-        if name != "S" or group.section.shape != "RECT":
-            self._unknown(request, name, f"of beams with a section {group.section.shape}")
+    def _section_points(self, request, group: Group, rows, name, frame):
+        """Return stresses of beams and shells at the points of the solids that CalculiX makes of them."""
+        found, what = None, f"of {group.type}"
+        if group.kind == "beam":
+            what = f"of beams {group.type} with a section {group.section.shape}"
+            if name == "S":
+                found = beam_stresses(self.conv, group, self._table(group, frame), request.global_axes is not False)
+        elif group.section.layers or group.section.stiffness is not None:
+            what = "of shells of layers"
+        elif name == "S":
+            top, bottom = (frame[f"{group.name}/points {field}"] for field in (STRESS, BOTTOM))
+            found = shell_stresses(self.conv, group, top, bottom, bool(request.global_axes))
+        if found is None:
+            self._unknown(request, name, what)
             return None
-        table = self._table(group, frame)
-        per = len(group.lines) // len(group.ids)
-        _, _, (a, b) = beam_section(group.section)
-        A, I1, I2 = a * b, a * b**3 / 12.0, b * a**3 / 12.0
-        count = 3 if group.type == "B32" else 2
-        g = np.polynomial.legendre.leggauss(count)[0]
-        n1 = directions(self.conv, group)
-        x = self.conv.deck.x[group.lines]
-        t = x[:, 1] - x[:, 0]
-        t /= np.linalg.norm(t, axis=1)[:, None]
-        axes = np.stack((t, n1, np.cross(t, n1)), axis=1)
-        N, Vy, Vz, twist, My1, My2, Mz1, Mz2 = table[:, :8].T
-        out = np.zeros((len(group.ids), count**3, 6))
-        for q in range(count**3):
-            xi, eta, zeta = g[q % count], g[(q // count) % count], g[q // count**2]
-            place = 0.5 * (xi + 1.0) * per
-            k = min(int(place), per - 1)
-            # CalculiX's solid of a B31 has one curvature along it
-            s = 0.5 if group.type.startswith("B31") else place - k
-            line = np.arange(len(group.ids)) * per + k
-            My, Mz = (1.0 - s) * My1[line] + s * My2[line], (1.0 - s) * Mz1[line] + s * Mz2[line]
-            y, z = 0.5 * a * zeta, -0.5 * b * eta
-            T = np.zeros((len(line), 3, 3))
-            T[:, 0, 0] = N[line] / A + My * z / I1 - Mz * y / I2
-            # torsion: the sections of these solids warp bilinearly, so that its shear is linear over them
-            T[:, 0, 1] = T[:, 1, 0] = Vy[line] / A - twist[line] * z / (2.0 * I1)
-            T[:, 0, 2] = T[:, 2, 0] = Vz[line] / A + twist[line] * y / (2.0 * I2)
-            if request.global_axes is not False:
-                B = axes[line]
-                T = np.swapaxes(B, 1, 2) @ T @ B
-            out[:, q] = _six(T)
-        return np.arange(1, count**3 + 1), out[rows].reshape(-1, 6)
+        return np.arange(1, found.shape[1] + 1), _six(found)[rows].reshape(-1, 6)
 
     def _whole(self, request, group: Group, rows, name, frame, nonlinear):
         if name == "ELSE":
@@ -624,10 +605,3 @@ def _six(T: np.ndarray, sort: bool = True) -> np.ndarray:
     """Return components (..., 6) xx, yy, zz, xy, xz, yz (or, not sorted, yz before zx) of tensors (..., 3, 3)."""
     six = np.stack([T[..., 0, 0], T[..., 1, 1], T[..., 2, 2], T[..., 0, 1], T[..., 1, 2], T[..., 2, 0]], axis=-1)
     return six[..., _ORDER] if sort else six
-
-
-def _tensor(values: np.ndarray) -> np.ndarray:
-    T = np.zeros((*values.shape[:-1], 3, 3))
-    for k, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))):
-        T[..., i, j] = T[..., j, i] = values[..., k]
-    return T

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs.decks.abaqus.beams import make_lines
 from fem_mbs.decks.abaqus.constraints.equations import make_constraints, nodes_of_constraints
 from fem_mbs.decks.abaqus.constraints.pretension import cut_sections, remove_beams
+from fem_mbs.decks.abaqus.constraints.submodels import with_submodels
 from fem_mbs.decks.abaqus.constraints.ties import plan_ties
 from fem_mbs.decks.abaqus.loads import make_loads, plan_loads
 from fem_mbs.decks.abaqus.model import Conversion, find_groups, make_mesh
@@ -27,6 +28,7 @@ from fem_mbs.decks.abaqus.prints import Printer
 from fem_mbs.decks.abaqus.shells import make_shells
 from fem_mbs.decks.abaqus.solids import make_solids
 from fem_mbs.decks.abaqus.steps import StepPlan, make_steps
+from fem_mbs.decks.abaqus.substructures import part_of_deck, retained_interfaces
 from fem_mbs.decks.abaqus.time import Timeline
 from fem_mbs.decks.notes import Accept, Note, check_notes
 from fem_mbs.decks.running import run_converted, settle, solve_converted
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
     from fem_mbs.results.reader import Results
     from fem_mbs.results.recorder import Recorder
 
-__all__ = ["Converted", "convert", "describe", "named_nodes", "run_deck", "solve_deck"]
+__all__ = ["Converted", "convert", "describe", "named_nodes", "own_reduction", "run_deck", "solve_deck"]
 
 
 @dataclass
@@ -83,7 +85,8 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     Raises:
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
-    conv = Conversion(_alone(deck))
+    deck = with_submodels(deck)
+    conv = Conversion(part_of_deck(deck) if part else _alone(deck))
     try:
         converted = _convert(conv, part)
     except ModelError as error:
@@ -132,6 +135,11 @@ def _convert(conv: Conversion, part: bool) -> Converted:
     make_constraints(conv, timeline)
     make_loads(conv, plan)
     steps = make_steps(conv, timeline, plan) if deck.steps or not part else []
+    for step in (s for s in deck.steps if s.retained_modes and not part):
+        conv.note(
+            f"{step.where}: *SELECT EIGENMODES: the matrices are those of the retained displacements alone; fem-mbs "
+            "reduce takes the modes too"
+        )
     return Converted(conv.deck, model, conv, steps)
 
 
@@ -191,6 +199,11 @@ def describe(converted: Converted) -> list[str]:
         told = f", prints {', '.join(prints)}" if prints else ""
         lines.append(f"step {own.number}: {own.procedure} as {step.kind.noun}, to t = {step.time:g}{told}")
     return lines
+
+
+def own_reduction(converted: Converted) -> dict[str, Any]:
+    """Return keywords of `fem_mbs.reduce_part` that a deck of a *SUBSTRUCTURE GENERATE gives; else nothing."""
+    return retained_interfaces(converted.conversion)
 
 
 def named_nodes(converted: Converted) -> dict[str, np.ndarray]:

@@ -25,8 +25,8 @@ from fem_mbs.meshes.abaqus.deck import Material, ShellSection
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = [
-    "edge_lengths", "edge_number", "make_shells", "shell_areas", "shell_mass_per_area", "shell_middle", "shell_normals",
-    "shell_thickness",
+    "edge_lengths", "edge_number", "make_shells", "section_axes", "shell_areas", "shell_mass_per_area", "shell_middle",
+    "shell_normals", "shell_thickness",
 ]  # fmt: skip
 
 #: Of the mean thickness of an element: a larger change has a note.
@@ -233,6 +233,15 @@ def _first_axes(conv: Conversion, group: Group) -> np.ndarray:
     first = first / size[:, None]
     angle = np.radians(given.angle)
     return np.cos(angle) * first + np.sin(angle) * np.cross(normal, first)
+
+
+def section_axes(conv: Conversion, group: Group) -> np.ndarray:
+    """Return axes (n, 3, 3) of the elements in rows: the first one laid on the surface, the second, the normal."""
+    normal = shell_normals(group, np.arange(len(group.ids)), conv.deck.x)
+    first = np.broadcast_to(_first_axes(conv, group), normal.shape)
+    first = first - np.einsum("ei,ei->e", first, normal)[:, None] * normal
+    first = first / np.linalg.norm(first, axis=1)[:, None]
+    return np.stack((first, np.cross(normal, first), normal), axis=1)
 
 
 # --- loads -----------------------------------------------------------------------------------------------------------

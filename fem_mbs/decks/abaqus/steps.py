@@ -171,7 +171,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             moved = moved or not linear
         made.append(StepPlan(i, name, step_kind(model.steps[-1].kind), t, wanted, start))
     points = {v for m in made for o in m.prints if o.frequency for v in o.variables} & {"S", "E", "ENER", "SOF", "SOM"}
-    if points and any(g.kind == "solid" for g in conv.groups):
+    if points and any(g.kind in ("solid", "shell") for g in conv.groups):
         model.field_names = tuple(dict.fromkeys((*model.field_names, "points")))
     if not made:
         raise ModelError(f"no step of the deck can be computed ({deck.steps[0].procedure})", place=deck.steps[0].where)

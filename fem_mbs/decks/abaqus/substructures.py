@@ -7,25 +7,85 @@ All other displacements follow these as in statics (Guyan 1965, doi:10.2514/3.28
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import coo_matrix, vstack
 
 from fem_mbs.decks.abaqus.model import Conversion
 from fem_mbs.errors import ModelError, UnsupportedError
-from fem_mbs.meshes.abaqus.deck import DeckStep
+from fem_mbs.meshes.abaqus.deck import Boundary, Deck, DeckStep
 from fem_mbs.solvers.linear.libraries import LinearSolveError
 from fem_mbs.solvers.linear.service import factor
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.stability.linearisation import Linearisation
 
-__all__ = ["SUBSTRUCTURE", "check_substructure", "retained_matrices"]
+__all__ = ["SUBSTRUCTURE", "check_substructure", "part_of_deck", "retained_interfaces", "retained_matrices"]
 
 SUBSTRUCTURE = "SUBSTRUCTURE GENERATE"
 #: Unit displacements that are missed by more are not free.
 _MISSED = 1e-6
+
+
+#: Directions 1 to 6 as interfaces name them.
+_COMPONENTS = ("x", "y", "z", "rx", "ry", "rz")
+
+
+def part_of_deck(deck: Deck) -> Deck:
+    """Return a deck that is to become a part: with its only step SUBSTRUCTURE GENERATE alone, and the supports of the
+    linear steps before it, but those of what it retains, which only hold the modes there.
+
+    Raises:
+        UnsupportedError: several such steps, a general step before it, supports that move.
+    """
+    found = [i for i, step in enumerate(deck.steps) if step.procedure == SUBSTRUCTURE]
+    if not found:
+        return deck
+    if len(found) > 1:
+        raise UnsupportedError("a second substructure of one deck is not supported", place=deck.steps[found[1]].where,
+                               remedy="give it a deck of its own")  # fmt: skip
+    own = deck.steps[found[0]]
+    before = deck.steps[: found[0]]
+    general = next((s for s in before if s.procedure != "FREQUENCY"), None)
+    if general is not None:
+        raise UnsupportedError(
+            f"a substructure after a step {general.procedure} is not supported", place=own.where,
+            remedy="give it a deck of its own, with FREQUENCY steps only",
+        )  # fmt: skip
+    retained = {(int(node), d) for ids, dofs, _ in own.retained for node in ids for d in dofs}
+    kept: list[Boundary] = []
+    for b in (b for step in before for b in step.boundaries):
+        if b.value:
+            raise UnsupportedError("supports of the part that move are not supported", place=b.where,
+                                   remedy="hold them")  # fmt: skip
+        for d in b.dofs:
+            nodes = np.array([n for n in b.nodes.tolist() if (n, d) not in retained], np.int64)
+            if len(nodes):
+                kept.append(replace(b, nodes=nodes, dofs=(d,)))
+    return replace(deck, steps=(own,), boundaries=(*deck.boundaries, *kept))
+
+
+def retained_interfaces(conv: Conversion) -> dict[str, Any]:
+    """Return keywords of `fem_mbs.reduce_part` that the deck's SUBSTRUCTURE GENERATE step says: retained nodes as
+    interfaces, and the number of modes; nothing without such a step."""
+    step = next((s for s in conv.deck.steps if s.procedure == SUBSTRUCTURE), None)
+    if step is None:
+        return {}
+    directions: dict[int, set[int]] = {}
+    for ids, dofs, _ in step.retained:
+        for node in ids.tolist():
+            directions.setdefault(node, set()).update(dofs)
+    interfaces = {
+        conv.deck.node_name(node): {
+            "on": [int(conv.node(node))], "kind": "node", "components": [_COMPONENTS[d - 1] for d in sorted(own)],
+        }
+        for node, own in directions.items()
+    }  # fmt: skip
+    if not step.retained_modes:
+        return {"interfaces": interfaces, "method": "guyan"}
+    return {"interfaces": interfaces, "method": "craig_bampton", "modes": step.retained_modes}
 
 
 def check_substructure(conv: Conversion, step: DeckStep) -> None:
@@ -53,7 +113,8 @@ def check_substructure(conv: Conversion, step: DeckStep) -> None:
             if held.any() and set(dofs) & set(b.dofs):
                 raise ModelError(
                     f"node {conv.name_of(int(nodes[held.argmax()]))} is held in a retained direction ({b.where})",
-                    place=where, remedy="remove the support, or do not retain it",
+                    place=where,
+                    remedy="remove the support, or do not retain it (fem-mbs reduce takes supports of FREQUENCY steps)",
                 )  # fmt: skip
         pairs = [(int(node), d) for node in nodes for d in dofs]
         if len(seen | set(pairs)) < len(seen) + len(pairs):

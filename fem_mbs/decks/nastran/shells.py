@@ -137,9 +137,9 @@ def _offsets(group: Group) -> np.ndarray:
 def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
     """Return arguments of shells with a PSHELL."""
     s = group.section
-    if s["mid1"] is None or s["mid2"] not in (None, s["mid1"]):
-        what = "without a membrane" if s["mid1"] is None else "with different materials of membrane and bending"
-        raise UnsupportedError(f"PSHELL {s.id} {what} is not supported", place=s.where, remedy="give MID1 = MID2")
+    if s["mid1"] is None or s["mid2"] == -1:
+        what = "without a membrane" if s["mid1"] is None else "of plane strain (MID2 = -1)"
+        raise UnsupportedError(f"PSHELL {s.id} {what} is not supported", place=s.where, remedy="give MID1 and MID2")
     if s["mid4"] is not None:
         raise UnsupportedError(
             f"PSHELL {s.id}: MID4, coupling of membrane and bending, is not supported", place=s.where
@@ -152,6 +152,10 @@ def _homogeneous(conv: Conversion, group: Group) -> dict[str, Any]:
         if not s["bk"] > 0.0:
             raise ModelError(f"PSHELL {s.id}: 12I/T**3 = {s['bk']:g} is not positive", place=s.where)
         options["bending_factor"] = s["bk"]
+    if not membrane and s["mid2"] != s["mid1"]:
+        options["bending_material"] = f"material {s['mid2']} of {group.name}, in bending"
+        if _bending_material(conv, s, options["bending_material"]):
+            options["orientation"] = material_axes(conv, group)
     plane = next((card for card in conv.deck.of("MAT2", "MAT8") if card.id == s["mid1"]), None)
     if plane is None and s["mid3"] not in (None, s["mid1"]):
         plane = one_of(conv, ("MAT1",), s["mid1"], "material", s.where)
@@ -184,7 +188,50 @@ def _plane_material(conv: Conversion, s: Card, card: Card, name: str, nsm: float
     Raises:
         ModelError: a stiffness that is not positive definite.
     """
+    G, (a1, a2, a12) = _plane(conv, s, card)
+    least = np.sqrt(G.diagonal())
+    shear = _transverse(conv, s)
+    if shear is not None:
+        shear = shear * min(1.0, _RIGID * least[2] ** 2 / float(shear.diagonal().max()))
+    conv.model.solid_material(
+        name, stiffness=_in_plane_only(G, shear), density=card["rho"] * conv.wtmass + nsm,
+        expansion=(a1, a2, 0.0, a12, 0.0, 0.0),
+    )  # fmt: skip
+    return shear is not None
+
+
+def _bending_material(conv: Conversion, s: Card, name: str) -> bool:
+    """Create the material of bending of a PSHELL, MID2; return whether it has axes.
+
+    Raises:
+        ModelError: a stiffness that is not positive definite.
+    """
+    card = one_of(conv, ("MAT1", "MAT2", "MAT8"), s["mid2"], "material", s.where)
+    G, (a1, a2, a12) = _plane(conv, s, card)
+    if card.name != "MAT1":
+        for other in ("rho", "ge", "tref"):
+            card[other]  # masses and temperatures are those of MID1
+    expansion = (a1, a2, 0.0, a12, 0.0, 0.0)
+    conv.model.solid_material(name, stiffness=_in_plane_only(G, None), density=0.0, expansion=expansion)
+    return card.name != "MAT1"
+
+
+def _in_plane_only(G: np.ndarray, shear: np.ndarray | None) -> np.ndarray:
+    """Return stiffness (6, 6) of a solid with that in the plane (3, 3) and across (2, 2), None: as in the plane."""
     C = np.zeros((6, 6))
+    plane = [0, 1, 3]
+    C[np.ix_(plane, plane)] = G
+    C[2, 2] = G.diagonal().max()  # across the plane nothing matters: shells have no stress there
+    C[np.ix_([5, 4], [5, 4])] = np.eye(2) * G[2, 2] if shear is None else shear
+    return C
+
+
+def _plane(conv: Conversion, s: Card, card: Card) -> tuple[np.ndarray, tuple[float, float, float]]:
+    """Return stiffness (3, 3) in the plane and thermal strains 11, 22, 12 of a material of a PSHELL.
+
+    Raises:
+        ModelError: a stiffness that is not positive definite.
+    """
     if card.name == "MAT1":
         m = isotropic(conv, card.id, s.where)
         G = m.E / (1.0 - m.nu**2) * np.array([[1.0, m.nu, 0.0], [m.nu, 1.0, 0.0], [0.0, 0.0, 0.5 * (1.0 - m.nu)]])
@@ -204,18 +251,7 @@ def _plane_material(conv: Conversion, s: Card, card: Card, name: str, nsm: float
     d = np.sqrt(np.abs(G.diagonal()))
     if not (d > 0.0).all() or not np.linalg.eigvalsh(G / np.outer(d, d))[0] > 0.0:
         raise ModelError(f"{card.name} {card.id}: its stiffness is not positive definite", place=card.where)
-    shear = _transverse(conv, s)
-    if shear is not None:
-        shear = shear * min(1.0, _RIGID * d[2] ** 2 / float(shear.diagonal().max()))
-    plane = [0, 1, 3]
-    C[np.ix_(plane, plane)] = G
-    C[2, 2] = d.max() ** 2  # across the plane nothing matters: shells have no stress there
-    C[np.ix_([5, 4], [5, 4])] = np.eye(2) * d[2] ** 2 if shear is None else shear
-    a1, a2, a12 = expansion
-    conv.model.solid_material(
-        name, stiffness=C, density=card["rho"] * conv.wtmass + nsm, expansion=(a1, a2, 0.0, a12, 0.0, 0.0)
-    )
-    return shear is not None
+    return G, expansion
 
 
 def _transverse(conv: Conversion, s: Card) -> np.ndarray | None:

@@ -311,9 +311,13 @@ class Reduction(Declaration):
 
     owner = "Reduction"
 
-    interfaces: Any = key(WORDS, 'places of the part\'s own model, its nodes or sets: "NAME", or "NAME=kind"')
+    interfaces: Any = key(
+        WORDS, 'places of the part\'s own model, its nodes or sets: "NAME", or "NAME=kind"', None,
+        shows="those that a deck retains (*SUBSTRUCTURE GENERATE)",
+    )  # fmt: skip
     kind: Any = key(TEXT, 'of sets of several nodes: "rigid" or "average"', None, shows='"rigid"')
-    method: Any = key(TEXT, '"guyan", "craig_bampton", "macneal", "rubin", "craig_chang" or "herting"', "craig_bampton")
+    method: Any = key(TEXT, '"guyan", "craig_bampton", "macneal", "rubin", "craig_chang" or "herting"', None,
+                      shows='"craig_bampton", or as the deck has it')  # fmt: skip
     modes: Any = key(WHOLE, "number of component modes, the lowest", None, shows="20, without a cutoff")
     cutoff: Any = key(NUMBER, "component modes up to it", None, shows="none", unit="Hz")
     participation: Any = key(NUMBER, "least share of a mode at the interfaces", None, shows="none")

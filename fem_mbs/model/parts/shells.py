@@ -65,6 +65,9 @@ class Shell(Declaration):
             a homogeneous section.
         bending_factor: on the bending stiffness of one material, 12 I/h^3, of plates whose core only holds their faces
             apart; stresses are those of the strains, linear over the thickness.
+        bending_material: name of the material that resists curvatures, where it is another one than that of the
+            membrane (homogenised ribs, holes); stresses are those of the first by the strains of the middle, and of
+            this by the rest.
         element: "standard"; "membrane": without stiffness against bending and transverse shear, nodes have positions
             alone; "residual": quadrilaterals of 4 nodes have residual bending flexibility, as MSC Nastran's CQUAD4
             (`fem_mbs.properties.shells.residual_flexibility`), others are standard.
@@ -122,6 +125,9 @@ class Shell(Declaration):
         kw_only=True,
     )
     bending_factor: float = key(NUMBER, "factor on the bending stiffness of one material, 12 I/h^3", 1.0, kw_only=True)
+    bending_material: str | None = key(
+        TEXT, "that resists bending, of one material", None, shows="the material", kw_only=True
+    )
     element: str = key(
         TEXT,
         '"standard"; "membrane": without bending, nodes have positions alone; "residual": quadrilaterals of 4 nodes '
@@ -222,18 +228,21 @@ def _section(building: Building, owner: Owner, shell: Shell) -> tuple[ShellSecti
         if shell.material is None or shell.thickness is None:
             missing = "material" if shell.material is None else "thickness"
             raise ModelError(f'"{missing}" is missing', owner=owner, key=missing, remedy="give it, or layers")
-        return make_shell_section([Layer(material(shell.material), 1.0)], correction, factor), 0.0
+        bending = None if shell.bending_material is None else material(shell.bending_material)
+        if bending is not None and shell.element == "membrane":
+            raise ModelError("membranes do not bend", owner=owner, key="bending_material",
+                             value=shell.bending_material, remedy="remove it")  # fmt: skip
+        return make_shell_section([Layer(material(shell.material), 1.0)], correction, factor, bending), 0.0
     if shell.material is not None or shell.thickness is not None:
         key_ = "material" if shell.material is not None else "thickness"
         raise ModelError("layers have materials and thicknesses of their own", owner=owner, remedy=f"remove {key_}")
-    if factor != 1.0:
-        raise ModelError(
-            "bending_factor is for one material",
-            owner=owner,
-            key="bending_factor",
-            value=factor,
-            remedy="remove layers",
-        )
+    alone = {"bending_factor": factor != 1.0, "bending_material": shell.bending_material is not None}
+    for key_, there in alone.items():
+        if there:
+            raise ModelError(
+                f"{key_} is for one material", owner=owner, key=key_, value=getattr(shell, key_),
+                remedy="remove layers",
+            )  # fmt: skip
     layers = []
     for i, layer in enumerate(shell.layers, 1):
         thickness = building.number(layer.get("thickness"), owner, f"thickness of layer {i}", 0.0, strict=True)
