@@ -30,6 +30,9 @@ from fem_mbs.solvers.stepping.descent import descend
 from fem_mbs.solvers.stepping.path_steps import Critical, PathSettings, Point
 from fem_mbs.system.compiled import Compiled
 
+#: Load factor, time, and part of the step that has passed.
+Level = tuple[float, float, float]
+
 __all__ = ["check_levels", "controlled", "run_static", "varied"]
 
 _SMALLEST = 2.0**-12  # of an increment's size
@@ -133,6 +136,7 @@ class _Static:
     ):  # fmt: skip
         self.context, self.step, self.options = context, step, step.options
         self.stepping, self.loading = stepping, loading
+        self.part = 0.0  # of the step that has passed
         self.mask, self.weight, self.factor, self.motions = mask, weight, start, motions
         self.applied = start  # load factor that is set
         self.chunk: Chunk  # of the last equilibrium, after the first
@@ -143,7 +147,7 @@ class _Static:
         self.snaps: list[tuple[float, float]] = []  # places between which an equilibrium does not join the last one
         self.unstable: list[tuple[float, float | None]] = []  # first and last places of unstable equilibria
         wanted = step.options.eigenvalues
-        self.rough: tuple[float, float] | None = None  # level from which on residuals end at round-off
+        self.rough: Level | None = None  # level from which on residuals end at round-off
         self.undecided = False  # whether the last count is none, but 1 where the determinant is negative
         self.loads_without_potential = False
         self.eigenvalues = EigenvaluePath(context, step.owner, wanted) if wanted is not None else None
@@ -194,16 +198,20 @@ class _Static:
             columns={"load factor": np.array([self.factor]), **self.along(0, load_factor=self.factor)},
         )  # fmt: skip
         start, span = self.factor, options.until - self.factor
-        whole = 1.0 if span == 0.0 and not duration else 1.0 / options.increments
-        reached, size, cuts, easy = 0.0, whole, 0, 0
         self.problem = problem = Problem(context.compiled, stepping, self.set, self.motions)
+        change = context.switched
+        if change is not None:
+            change.measure(problem, start)
+        nothing = span == 0.0 and not duration and not (change is not None and change.moves)
+        whole = 1.0 if nothing else 1.0 / options.increments
+        reached, size, cuts, easy = 0.0, whole, 0, 0
         count = self.count()
         while reached < 1.0 - 1e-12:
             part = min(1.0, reached + size)
             if 1.0 - part < 1e-9 * size:
                 part = 1.0
             target = options.until if part == 1.0 else start + part * span
-            level = target, t0 + part * duration
+            level = target, t0 + part * duration, part
             token = self.token()
             try:
                 chunk, after, trouble = self.increment(level, count, size / whole)
@@ -225,15 +233,18 @@ class _Static:
             if trouble:
                 self.snaps.append((self.place(), self.place(level)))
             rise = abs(target - self.factor)
-            self.slope = self.tried / rise if rise > 0.0 and not duration and np.isfinite(self.tried) else None
+            plain = rise > 0.0 and not duration and (change is None or not change.moves)
+            self.slope = self.tried / rise if plain and np.isfinite(self.tried) else None
             self.fell = False
-            reached, (self.factor, context.now.time), count = part, level, after
+            reached, (self.factor, context.now.time, self.part), count = part, level, after
             problem.restart()
             self.record(chunk, load_factor=target)
             self.progress(reached)
             easy += 1
             if easy >= 2:  # what made increments short may be over
                 size = min(2.0 * size, whole)
+        if change is not None:
+            change.end()
         return {
             "increments": self.points, "cut_increments": cuts,
             "iterations": int(stepping.counter[S.TOTAL_ITERATIONS]) + self.iterations,
@@ -243,8 +254,8 @@ class _Static:
             "warnings": self.said(count),
         }  # fmt: skip
 
-    def increment(self, level: tuple[float, float], count: int | None, cut: float):
-        """Return the equilibrium at a level (load factor, time): rows, negative eigenvalues, and a sentence on what is
+    def increment(self, level: Level, count: int | None, cut: float):
+        """Return the equilibrium at a level (load factor, time, part of the step): rows, negative eigenvalues, and a sentence on what is
         wrong.
 
         Newton-Raphson finds it from the last one.  An equilibrium is connected to that one where it is no farther from
@@ -256,7 +267,7 @@ class _Static:
             AnalysisError: none was found, or none that is connected.
         """
         stepping, problem = self.stepping, self.problem
-        here = self.factor, self.context.time
+        here = self.factor, self.context.time, self.part
         token = self.token()
         self.go(here)
         before = self.functions()[:, :, C.T1]
@@ -309,7 +320,7 @@ class _Static:
             raise ConvergenceError(trouble)
         return problem.chunk, after, trouble
 
-    def newton(self, take: Callable[[Chunk], None], funs: np.ndarray, level: tuple[float, float]) -> None:
+    def newton(self, take: Callable[[Chunk], None], funs: np.ndarray, level: Level) -> None:
         """Find the equilibrium at a level by Newton-Raphson.
 
         Where elements are soft in some motion, as bricks with reduced integration can be, the round-off of their forces
@@ -352,13 +363,12 @@ class _Static:
             return after, ""
         return after, f"no equilibrium near by; the next one is {moved:.3g} of the model's size away"
 
-    def go(self, level: tuple[float, float], other: tuple[float, float] | None = None, part: float = 0.0) -> float:
-        """Set loads and time to a level (load factor, time), or to a part of the way to another; return the load
-        factor."""
-        factor, time = level
-        if other is not None:
-            factor, time = factor + part * (other[0] - factor), time + part * (other[1] - time)
+    def go(self, level: Level, other: Level | None = None, part: float = 0.0) -> float:
+        """Set loads, time and supports to a level, or to a part of the way to another; return the load factor."""
+        factor, time, passed = level if other is None else (a + part * (b - a) for a, b in zip(level, other, strict=True))
         self.stepping.t0 = time
+        if self.context.switched is not None:
+            self.context.switched.set(passed)
         self.set(factor)
         return factor
 
@@ -367,11 +377,12 @@ class _Static:
         """Return the part of an increment over which the change of the loads is taken: all of it, except where parts
         are driven."""
         driven = self.motions or (self.options.duration and not np.asarray(self.context.compiled.loads, bool).all())
-        return 1e-4 if driven else 1.0
+        change = self.context.switched
+        return 1e-4 if driven or (change is not None and change.gap.any()) else 1.0
 
-    def place(self, level: tuple[float, float] | None = None) -> float:
+    def place(self, level: Level | None = None) -> float:
         """Return the load factor, or the time where time passes."""
-        factor, time = level or (self.factor, self.context.time)
+        factor, time, _ = level or (self.factor, self.context.time, self.part)
         return float(time if self.options.duration else factor)
 
     def token(self) -> Any:
@@ -383,6 +394,8 @@ class _Static:
         state, s.works, s.step, s.t0, worst = token
         s.works, s.watcher.worst = s.works.copy(), dict(worst)
         self.problem.restore(state)
+        if self.context.switched is not None:
+            self.context.switched.set(self.part)
         self.set(self.factor)
 
     def count(self, last: int | None = None) -> int | None:

@@ -17,7 +17,6 @@ from fem_mbs.analysis.steps.common import (
     check_weight,
     counted,
     limited,
-    named,
     whole,
 )
 from fem_mbs.declarations.declaration import key
@@ -121,11 +120,27 @@ class Options(Newton):
     eigenvalues: Any = key(Along, ALONG_TEXT, None)
     supports: Any = key(
         NAMES,
-        "groups of `[[support]]` with `present`, and `[[pretension]]`, that hold in this step where the one before has "
-        "left them",
+        "groups of `[[support]]`, `[[motion]]` and `[[pretension]]` that hold in this step. What the nonlinear step "
+        "before has held and this one lacks is released: its reactions fade over the step in proportion",
         "",
         shows="none",
     )
+
+
+def check_path_supports(step: PlannedStep, context: RunContext) -> None:
+    """Refuse other supports than those of the step before in paths, whose length knows no part of the step.
+
+    Raises:
+        ModelError: the step follows a path.
+    """
+    from fem_mbs.analysis.switched import changes_supports
+
+    o = step.options
+    if changes_supports(step, context) and (o.control != "load" or o.stability or o.line_search):
+        raise ModelError(
+            "supports: along a path (control, stability, line_search) supports must be those of the nonlinear step "
+            "before", owner=step.owner, key="supports", remedy="change them in a static step before",
+        )  # fmt: skip
 
 
 class Static(StepKind):
@@ -172,6 +187,7 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
     def check(self, step: PlannedStep, context: RunContext) -> None:
         owner, o = step.owner, step.options
         check_supports(step, context.model)
+        check_path_supports(step, context)
         if o.eigenvalues is not None:
             check_sought(f"{owner}: eigenvalues", o.eigenvalues)
         if o.duration and (o.control != "load" or o.stability or o.line_search):
@@ -224,10 +240,11 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> StaticReport:
         from fem_mbs.analysis.statics.equilibria import run_static
 
-        groups = named(step.options.supports)
-        held = context.holding(groups) if groups else context
+        from fem_mbs.analysis.switched import switched
+
+        held = switched(step, context)
         found = run_static(step, held)
-        if groups:
+        if held is not context:
             context.take_state(held.state)
         points = found.pop("critical_points", None)
         criticals = None if points is None else [CriticalPoint(**point) for point in points]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fem_mbs.analysis.steps.common import (
     ALONG_TEXT,
+    NAMES,
     RESTARTS_TEXT,
     Along,
     Newton,
@@ -16,7 +17,9 @@ from fem_mbs.analysis.steps.common import (
     along_quantities,
     check_sought,
     check_spin,
+    check_supports,
     count_steps,
+    named,
     number,
     steps_in_words,
     valued,
@@ -105,6 +108,12 @@ class Options(RuleWeights, Newton, TimeSteps):
         "first step, and the interval of the results; 0: all steps are h", 0.0,
     )  # fmt: skip
     eigenvalues: Any = key(Along, ALONG_TEXT, None)
+    supports: Any = key(
+        NAMES,
+        "groups of `[[support]]`, `[[motion]]` and `[[pretension]]` that hold in this step. What the nonlinear step "
+        "before has held and this one lacks is released at once, without work; what this one takes on stops velocities "
+        "as a plastic blow, whose energy is work of drivers", "", shows="none",
+    )  # fmt: skip
     decay: float = key(
         NUMBER, 'of `rule = "decaying"`: a in sigma = S [(1/2 + a) e_1 + (1/2 - a) e_0], 0 (the mid-point rule) to 1',
         DEFAULTS["decay"],
@@ -151,8 +160,14 @@ whose energies are not finite, stops with an error."""
         if options.eigenvalues is not None:
             check_sought(f"{owner}: eigenvalues", options.eigenvalues)
         count_steps(owner, options)
+        check_supports(step, context.model)
         if RULES[options.rule].kind == EXPLICIT:
             check_explicit(owner, context.system)
+            for group in set(named(options.supports)) - context.model.building.keeping:
+                raise ModelError(
+                    'rule = "explicit" knows only supports that hold the present place', owner=owner, key="supports",
+                    value=group, remedy="give them present = true, or take another rule",
+                )  # fmt: skip
         check_spin(owner, context)
         if context.model.events and options.restarts:
             raise ModelError(
@@ -175,8 +190,9 @@ whose energies are not finite, stops with an error."""
 
     def begin(self, step: PlannedStep, context: RunContext) -> None:
         from fem_mbs.analysis.march import begin
+        from fem_mbs.analysis.switched import switched
 
-        begin(step, context)
+        begin(step, switched(step, context))
 
     def check_stability(self, step: PlannedStep, context: RunContext) -> None:
         options = step.options
@@ -196,8 +212,12 @@ whose energies are not finite, stops with an error."""
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> TransientReport:
         from fem_mbs.analysis.march import march
+        from fem_mbs.analysis.switched import switched
 
-        found = march(step, context, step.options.rule, resumed)
+        held = switched(step, context)
+        found = march(step, held, step.options.rule, resumed)
+        if held is not context:
+            context.take_state(held.state)
         adaptive = found.pop("adaptive", None)
         return TransientReport(**found, adaptive=None if adaptive is None else AdaptiveSteps(**adaptive))
 
