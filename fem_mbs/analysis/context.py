@@ -188,16 +188,6 @@ class RunContext:
         switched = self.events is not None and bool(self.events.happened)
         return EndState(self.compiled, self.state, self.now.time, self.loading, self.now.started, switched)
 
-    def take_state(self, state: State) -> None:
-        """Take over a state of the same dofs, whatever its equations."""
-        for name, own, other in zip(State._fields, self.state, state, strict=True):
-            if name == "work":  # what only one of both moves stands at its end
-                n = min(own.size, other.size)
-                own[:n] = other[:n]
-            elif name not in ("values", "rhs", "pivot"):  # work arrays over the equations
-                own[:] = other
-        self.linear.forget()
-
     def tell(self, step: PlannedStep, done: int, total: int, **more: float) -> None:
         """Report the progress of a step."""
         if self.progress is not None:

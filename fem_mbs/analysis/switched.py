@@ -95,11 +95,13 @@ class Switched:
             f"{-self.gap[i]:.3g} to their place within the first time step; with present = true they hold it where it is"
         ]
 
-    def end(self) -> None:
-        """Let the step be over: released supports push no more."""
-        self.set(1.0)
+    def end(self, context: RunContext, held: RunContext) -> None:
+        """Let the step be over in the context of the run: released supports push no more."""
         if self.compiled.release is not None:
             self.compiled.release.level = 0.0
+        n = min(context.state.work.size, held.state.work.size)
+        context.state.work[:n] = held.state.work[:n]
+        context.linear.forget()
 
 
 def held_before(step: PlannedStep, context: RunContext) -> list[str]:
@@ -117,10 +119,10 @@ def changes_supports(step: PlannedStep, context: RunContext) -> bool:
 
 
 def switched(step: PlannedStep, context: RunContext) -> RunContext:
-    """Return a context in which the groups of supports of a step hold too, with a state of its own; the context itself
+    """Return a context in which the groups of supports of a step hold too, about the same state; the context itself
     where there are none.
 
-    ``take_state`` takes that state back when the step ends.
+    `end` of the context's ``switched`` ends it.
 
     Raises:
         ModelError: a rotation in space that must turn back, or a dof that is held and moved.
@@ -144,12 +146,14 @@ def switched(step: PlannedStep, context: RunContext) -> RunContext:
     if events is not None:
         events = copy(events)
         events.compiled = compiled
-    found = replace(
-        context, compiled=compiled, rows=Rows(compiled), state=system.initial_state(), events=events, switched=change
-    )
-    found.take_state(context.state)
-    found.state.reaction[:, free] = 0.0
-    return found
+    own = system.initial_state()
+    n = min(own.work.size, context.state.work.size)
+    own.work[:n] = context.state.work[:n]
+    # all but work arrays over the equations are those of the run
+    state = context.state._replace(values=own.values, rhs=own.rhs, pivot=own.pivot, work=own.work)
+    state.reaction[:, free] = 0.0
+    context.linear.forget()
+    return replace(context, compiled=compiled, rows=Rows(compiled), state=state, events=events, switched=change)
 
 
 def _dofs(compiled: CompiledModel, groups: list[str]) -> np.ndarray:

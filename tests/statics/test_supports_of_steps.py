@@ -107,7 +107,9 @@ def test_a_bent_beam_swings_free():
     roots = np.array([1.8751040687, 4.6940911330, 7.8547574382])
     sigma = (np.cosh(roots) + np.cos(roots)) / (np.sinh(roots) + np.sin(roots))
     x = np.linspace(0.0, 1.0, 20001)
-    modes = [np.cosh(r * x) - np.cos(r * x) - s * (np.sinh(r * x) - np.sin(r * x)) for r, s in zip(roots, sigma, strict=True)]
+    modes = [
+        np.cosh(r * x) - np.cos(r * x) - s * (np.sinh(r * x) - np.sin(r * x)) for r, s in zip(roots, sigma, strict=True)
+    ]
     shape = 1e-3 * (1.5 * x**2 - 0.5 * x**3)
     shares = [np.trapezoid(shape * p, x) / np.trapezoid(p * p, x) * p[-1] for p in modes]
     assert shares[0] == pytest.approx(0.9707e-3, rel=1e-3)

@@ -243,8 +243,6 @@ class _Static:
             easy += 1
             if easy >= 2:  # what made increments short may be over
                 size = min(2.0 * size, whole)
-        if change is not None:
-            change.end()
         return {
             "increments": self.points, "cut_increments": cuts,
             "iterations": int(stepping.counter[S.TOTAL_ITERATIONS]) + self.iterations,
@@ -365,7 +363,9 @@ class _Static:
 
     def go(self, level: Level, other: Level | None = None, part: float = 0.0) -> float:
         """Set loads, time and supports to a level, or to a part of the way to another; return the load factor."""
-        factor, time, passed = level if other is None else (a + part * (b - a) for a, b in zip(level, other, strict=True))
+        factor, time, passed = (
+            level if other is None else (a + part * (b - a) for a, b in zip(level, other, strict=True))
+        )
         self.stepping.t0 = time
         if self.context.switched is not None:
             self.context.switched.set(passed)

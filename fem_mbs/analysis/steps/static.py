@@ -239,13 +239,12 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> StaticReport:
         from fem_mbs.analysis.statics.equilibria import run_static
-
         from fem_mbs.analysis.switched import switched
 
         held = switched(step, context)
         found = run_static(step, held)
-        if held is not context:
-            context.take_state(held.state)
+        if held.switched is not None:
+            held.switched.end(context, held)
         points = found.pop("critical_points", None)
         criticals = None if points is None else [CriticalPoint(**point) for point in points]
         return StaticReport(**found, critical_points=criticals)

@@ -216,8 +216,8 @@ whose energies are not finite, stops with an error."""
 
         held = switched(step, context)
         found = march(step, held, step.options.rule, resumed)
-        if held is not context:
-            context.take_state(held.state)
+        if held.switched is not None:
+            held.switched.end(context, held)
         adaptive = found.pop("adaptive", None)
         return TransientReport(**found, adaptive=None if adaptive is None else AdaptiveSteps(**adaptive))
 

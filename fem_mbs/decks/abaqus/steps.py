@@ -165,7 +165,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             if any(_is_modal(conv, m) for m in made):
                 raise ModelError("DYNAMIC after MODAL DYNAMIC is not supported", place=step.where,
                                  remedy="give it a deck of its own")  # fmt: skip
-            _dynamic(conv, step, name, wanted, last, swung)
+            _dynamic(conv, step, name, wanted, last, swung, own)
             linear = step_kind(model.steps[-1].kind).linear
             preload, last = "", name if linear else ""
             moved = moved or not linear
@@ -444,7 +444,8 @@ def _ended(conv: Conversion, step: DeckStep, index: int) -> None:
 
 
 def _dynamic(
-    conv: Conversion, step: DeckStep, name: str, prints: tuple[OutputRequest, ...], last: str, swung: bool
+    conv: Conversion, step: DeckStep, name: str, prints: tuple[OutputRequest, ...], last: str, swung: bool,
+    supports: list[str],
 ) -> None:  # fmt: skip
     """Add a transient, linear or not."""
     h = step.increment
@@ -476,9 +477,9 @@ def _dynamic(
                 Effect.DIFFERS if free else Effect.NONE,
             )
             h = step.duration / 1000
-            conv.model.transient_step(step.duration, h, name, rule="midpoint", adaptive=_TOLERANCE)
+            conv.model.transient_step(step.duration, h, name, rule="midpoint", adaptive=_TOLERANCE, supports=supports)
         else:
-            conv.model.transient_step(step.duration, step.duration / n, name, **options)
+            conv.model.transient_step(step.duration, step.duration / n, name, supports=supports, **options)
         return
     if free:
         conv.note(
@@ -486,7 +487,13 @@ def _dynamic(
             "which damp vibrations of less than some ten of them", Effect.DIFFERS,
         )  # fmt: skip
     conv.model.linear_transient_step(
-        step.duration, step.duration / n, name=name, start=last, without=_removed(conv, step), **options
+        step.duration,
+        step.duration / n,
+        name=name,
+        start=last,
+        supports=supports,
+        without=_removed(conv, step),
+        **options,
     )
 
 

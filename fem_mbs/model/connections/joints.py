@@ -55,8 +55,10 @@ class Support(Declaration):
         shows="they hold in all steps",
     )  # fmt: skip
     present: bool = key(
-        FLAG, "of a group: they hold where the step before has left the nodes, else where these are at the start, to "
-        "which a static step brings them in proportion and a transient in its first time step", False
+        FLAG,
+        "of a group: they hold where the step before has left the nodes, else where these are at the start, to "
+        "which a static step brings them in proportion and a transient in its first time step",
+        False,
     )
 
     def build(self, building: Building) -> None:
