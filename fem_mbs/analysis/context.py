@@ -143,9 +143,10 @@ class RunContext:
     """The data of one run.  Steps change ``now``, ``state``, ``loading``, ``linear`` and ``reports``; the references
     stay.
 
-    ``switched`` are the supports that only the present step has, or has no more; ``recorder`` takes rows; ``progress`` is called with `Progress`; ``events`` of the model, or None; ``outcomes``
+    ``recorder`` takes rows; ``progress`` is called with `Progress`; ``events`` of the model, or None; ``outcomes``
     evaluates its checks, ``sensors`` gives the statistics of its sensors; ``skipped`` are sentences on unused content
-    of an input file, or a function that returns them.
+    of an input file, or a function that returns them; ``switched`` are the supports that only the present step has, or
+    lacks.
     """
 
     compiled: CompiledModel

@@ -275,7 +275,8 @@ class _March:
             "t_start": self.t0, "t_end": now.time, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
             "seconds": round(seconds, 4), "start": now.start, **self.happened,
-            "warnings": [*stepping.warnings, *told, *(context.switched.jumps() if context.switched else [])], **({"failures": failures} if failures else {}),
+            "warnings": [*stepping.warnings, *told, *(context.switched.jumps() if context.switched else [])],
+            **({"failures": failures} if failures else {}),
             "constraint_error": constraint_error(context.compiled, context.state, now.time),
             "energy": EnergyBalance(
                 range=scale, closing_error=totals["error"], closing_error_relative=relative_error(totals),

@@ -1,4 +1,4 @@
-"""Supports and motions that hold in single nonlinear steps: what a step holds besides all others, takes on and releases.
+"""Supports and motions of single nonlinear steps: what a step holds besides all others, takes on and releases.
 
 A step has a compiled system of its own over the same dofs (`with_held`).  What it releases is free from its start on:
 in a static step the reactions there go on as dead forces and moments that fade in proportion with the step, in a
@@ -92,7 +92,7 @@ class Switched:
         i = int(np.abs(self.gap).argmax())
         return [
             f"supports that arrive have moved {self.system.name_of(int(self.system.driven.dofs[i]))} by "
-            f"{-self.gap[i]:.3g} to their place within the first time step; with present = true they hold it where it is"
+            f"{-self.gap[i]:.3g} to their place in the first time step; with present = true they hold it where it is"
         ]
 
     def end(self, context: RunContext, held: RunContext) -> None:

@@ -377,7 +377,7 @@ HELD_AT_BOTH = OWN + "LEFT, 1, 1\nRIGHT, 1, 1\n"
 
 @pytest.mark.parametrize("order", ["goes", "comes"])
 def test_supports_of_nonlinear_steps_change(tmp_path, order):
-    """With NLGEOM a bar that loses a support ends as one that never had it; one that gets it back, with the place of the
+    """With NLGEOM a bar that loses a support ends as one that never had it; one that gets it back, at the place of the
     start, ends as one that always had it."""
     left, both = OWN + "LEFT, 1, 1\n", HELD_AT_BOTH
     pull = PULL.format("MID", 100.0)

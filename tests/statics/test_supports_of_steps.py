@@ -45,8 +45,8 @@ def last(solution, step: int, sensor: str) -> np.ndarray:
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("duration", [0.0, 2.0])
 def test_a_released_prop_leaves_the_cantilever(dimension, duration):
-    """The prop carries 5/16 of a small force at mid-span; released in equal parts, the tip sinks in equal parts, to that
-    of the cantilever, 5 P L^3/(48 E I). Large forces lead to the elastica of a model that never had the prop."""
+    """The prop carries 5/16 of a small force at mid-span; released in equal parts, the tip sinks in equal parts, to
+    that of the cantilever, 5 P L^3/(48 E I). Large forces lead to the elastica of a model that never had the prop."""
     down = (0.0, -1.0) if dimension == 2 else (0.0, -1.0, 0.0)
     for size in (1e-4, 4.0):
         m = cantilever(dimension)

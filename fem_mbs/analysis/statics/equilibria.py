@@ -253,8 +253,8 @@ class _Static:
         }  # fmt: skip
 
     def increment(self, level: Level, count: int | None, cut: float):
-        """Return the equilibrium at a level (load factor, time, part of the step): rows, negative eigenvalues, and a sentence on what is
-        wrong.
+        """Return the equilibrium at a level (load factor, time, part of the step): rows, negative eigenvalues, and a
+        sentence on what is wrong.
 
         Newton-Raphson finds it from the last one.  An equilibrium is connected to that one where it is no farther from
         it than the tangents at both predict.  Others are refused until increments are ``cut`` to a small part.  Where
