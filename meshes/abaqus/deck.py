@@ -553,6 +553,34 @@ class OutputRequest(_Frozen):
 
 
 @dataclass(frozen=True, eq=False)
+class Imperfection(_Frozen):
+    """Nodes that stand elsewhere than *NODE has them.
+
+    modes: numbers and factors of shapes of the step number ``step`` of the deck ``file``, of the nodes (m,) or, where
+    there are none, of all; without a file vectors (m, 3) by which the nodes are moved.
+    """
+
+    file: str
+    step: int
+    modes: tuple[tuple[int, float], ...]
+    nodes: np.ndarray
+    vectors: np.ndarray
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
+class Riks(_Frozen):
+    """Where a STATIC step with RIKS ends: at the load factor max_factor (infinite where it is not given), or where the
+    node (0: none) is displaced in direction dof by ``displacement``; first: of its load, as it begins."""
+
+    first: float
+    max_factor: float
+    node: int
+    dof: int
+    displacement: float
+
+
+@dataclass(frozen=True, eq=False)
 class DeckStep(_Frozen):
     """One step.
 
@@ -574,7 +602,7 @@ class DeckStep(_Frozen):
     whether their scale is given; modal_damping: first, last mode (0: the highest) and ratio; rayleigh: first, last
     mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose entries of earlier steps end.
     retained: nodes (m,), directions 1 to 6 and line of what a SUBSTRUCTURE GENERATE step retains; retained_mass:
-    whether its masses are asked for.
+    whether its masses are asked for.  riks: the path of a STATIC step with RIKS.
     """
 
     number: int
@@ -615,6 +643,7 @@ class DeckStep(_Frozen):
     where: str
     retained: tuple[tuple[np.ndarray, tuple[int, ...], str], ...] = ()
     retained_mass: bool = False
+    riks: Riks | None = None
 
 
 @dataclass(frozen=True)
@@ -679,6 +708,7 @@ class Deck(_Frozen):
     numbering: Mapping[str, Numbering] = field(default_factory=dict)
     of_abaqus: bool = False
     behaviors: Mapping[str, tuple[ConnectorLaw, ...]] = field(default_factory=dict)
+    imperfections: tuple[Imperfection, ...] = ()
 
     @property
     def assembled(self) -> bool:

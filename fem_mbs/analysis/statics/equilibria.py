@@ -566,9 +566,9 @@ class _Static:
                 f"load control ends at load factor {self.factor:.6g}, short of until = {settings.end:g}: the path has "
                 f'a limit point at {criticals[-1].factor:.6g}; control = "arc" follows it beyond'
             )
-        elif not account["ended"]:
+        elif not account["ended"] and not (settings.end == np.inf and settings.end_displacement is None):
             wanted = []
-            if settings.end is not None:
+            if settings.end not in (None, np.inf):
                 wanted.append(f"until = {settings.end:g}")
             if settings.end_displacement is not None:
                 wanted.append(f"displacement = {settings.end_displacement:g}")

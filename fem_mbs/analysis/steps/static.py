@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fem_mbs.analysis.steps.common import (
     ALONG_TEXT,
     NAMES,
@@ -20,7 +22,7 @@ from fem_mbs.analysis.steps.common import (
     whole,
 )
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import ANY_TEXT, FLAG, NUMBER, shown
+from fem_mbs.declarations.kinds import ANY_TEXT, FLAG, NUMBER, NUMBER_OR_INF, shown
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import ABSENT, Absent, Record, entry
@@ -92,7 +94,7 @@ class Options(Newton):
         "multiplies; loads that no step has varied do not act yet; with a duration none, if not given",
         "all",
     )
-    until: float = key(NUMBER, "load factor at the end", 1.0)
+    until: float = key(NUMBER_OR_INF, "load factor at the end; inf, along an arc: that after `points`", 1.0)
     control: str = key(ANY_TEXT, '"load", "displacement" or "arc" (arc length)', CONTROLS[0], choices=CONTROLS)
     on: str = key(ANY_TEXT, "place of the displacement that is controlled, or that ends the path", "")
     component: str = key(ANY_TEXT, '"x", "y" or "z" of it', "")
@@ -211,6 +213,11 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
                 key="component",
                 value=o.component,
             )
+        if np.isinf(o.until) and (o.control != "arc" or o.until < 0.0):
+            raise ModelError(
+                f'until = {o.until} needs control = "arc"', owner=owner, key="until", value=o.until,
+                remedy="give a load factor",
+            )  # fmt: skip
         if o.branch and o.control == "load":
             raise ModelError(f'branch = {o.branch} needs control = "arc" or "displacement"', owner=owner)
         if o.branch and not o.branch_size:

@@ -20,6 +20,7 @@ from fem_mbs.decks.abaqus.beams import make_lines
 from fem_mbs.decks.abaqus.constraints.equations import make_constraints, nodes_of_constraints
 from fem_mbs.decks.abaqus.constraints.pretension import cut_sections, remove_beams
 from fem_mbs.decks.abaqus.constraints.ties import plan_ties
+from fem_mbs.decks.abaqus.imperfections import imperfect
 from fem_mbs.decks.abaqus.loads import make_loads, plan_loads
 from fem_mbs.decks.abaqus.model import Conversion, find_groups, make_mesh
 from fem_mbs.decks.abaqus.points import make_points
@@ -74,7 +75,7 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
     Raises:
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
-    conv = Conversion(_alone(deck))
+    conv = Conversion(_alone(imperfect(deck, lambda other: solve_deck(other, accept=accept))))
     try:
         converted = _convert(conv, part)
     except ModelError as error:

@@ -2,6 +2,7 @@
 
     STATIC                         linear_static_step, at the end of the step
     STATIC with NLGEOM             static_step over the step's duration, in its increments
+    STATIC, RIKS                   static_step along the path of equilibria, over the factor of the step's loads
     FREQUENCY                      modes_step; with PERTURBATION about the preloaded state
     BUCKLE                         buckling_step of the loads of the step; with PERTURBATION about the preloaded state
     COMPLEX FREQUENCY, CORIOLIS    complex_modes_step in the span of the modes of the last FREQUENCY step
@@ -103,7 +104,10 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
                 f"{step.where}: the step is computed about the state before the linear DYNAMIC step, not about its end",
                 Effect.DIFFERS,
             )
-        if step.procedure == "STATIC" and step.perturbation:
+        if step.riks is not None:
+            _riks(conv, i, name, plan.own[i], own)
+            preload, last, moved = "", "", True
+        elif step.procedure == "STATIC" and step.perturbation:
             _own_loads(step, plan.own[i])
             model.linear_static_step(
                 name, loads=plan.own[i], preload=preload, duration=step.duration, report="increment", supports=own,
@@ -430,6 +434,50 @@ def _before_motion(conv: Conversion, index: int) -> bool:
         if is_general(step) and (step.procedure == "DYNAMIC" or conv.is_nonlinear(step)):
             return step.procedure == "DYNAMIC" and conv.is_nonlinear(step)
     return False
+
+
+def _riks(conv: Conversion, index: int, name: str, loads: list[str], supports: list[str]) -> None:
+    """Add a path of equilibria, over which a factor multiplies the loads of the step; others stay.
+
+    Raises:
+        ModelError, UnsupportedError: no loads, steps behind it, loads that take the place of others, moving supports.
+    """
+    deck = conv.deck
+    step = deck.steps[index]
+    path = step.riks
+    assert path is not None
+    if index + 1 < len(deck.steps):
+        raise UnsupportedError("steps after one with RIKS are not supported", place=deck.steps[index + 1].where,
+                               remedy="give them a deck of their own")  # fmt: skip
+    moved = next((b for b in step.boundaries if b.value and not b.fixed), None)
+    if moved is not None:
+        raise UnsupportedError("supports that move in a step with RIKS are not supported", place=moved.where,
+                               remedy="follow the path over a load")  # fmt: skip
+    for kind, lists in (("CLOAD", "cloads"), ("DLOAD", "dloads"), ("DSLOAD", "dsloads")):
+        before = [s for s in deck.steps[:index] if is_general(s) and getattr(s, lists)]
+        if before and (kind in step.new or getattr(step, lists)):
+            raise UnsupportedError(
+                f"*{kind} in a step with RIKS after *{kind} of step {before[-1].number} is not supported: it may take "
+                "its place", place=step.where, remedy="give the earlier load another kind, or the path alone",
+            )  # fmt: skip
+    if not loads:
+        raise ModelError("the step with RIKS has no loads", place=step.where, remedy="give them in the step")
+    if not conv.is_nonlinear(step):
+        conv.note(f"{step.where}: a path is computed as with NLGEOM", Effect.DIFFERS)
+    options: dict[str, Any] = {}
+    if path.node:
+        place = f"node {conv.deck.node_name(path.node)}"
+        conv.model.named_nodes[place] = int(conv.node(path.node))
+        options = {"on": place, "component": "xyz"[path.dof - 1], "displacement": path.displacement}
+    conv.note(
+        f"{step.where}: the arc lengths of the path are its own; it ends where RIKS asks for it, or after INC="
+        f"{step.max_increments} points", Effect.NONE,
+    )  # fmt: skip
+    conv.model.static_step(
+        max(1, round(1.0 / path.first)) if np.isfinite(path.max_factor) else 1, name, control="arc", vary=loads,
+        until=path.max_factor, points=step.max_increments,
+        supports=supports, **options,
+    )  # fmt: skip
 
 
 def _ended(conv: Conversion, step: DeckStep, index: int) -> None:
