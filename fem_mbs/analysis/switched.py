@@ -9,6 +9,7 @@ transient stops so are those of a plastic blow, whose energy counts as the work 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -104,13 +105,13 @@ class Switched:
         context.linear.forget()
 
 
-def held_before(step: PlannedStep, context: RunContext) -> list[str]:
+def held_before(step: PlannedStep, context: RunContext) -> Sequence[str]:
     """Return the groups of supports of the nonlinear step before."""
     last = None
     for earlier in context.plan[: step.number]:
         if not earlier.kind.linear and hasattr(earlier.options, "supports"):
             last = earlier
-    return named(last.options.supports) if last is not None else []
+    return named(last.options.supports) if last is not None else ()
 
 
 def changes_supports(step: PlannedStep, context: RunContext) -> bool:
@@ -156,12 +157,12 @@ def switched(step: PlannedStep, context: RunContext) -> RunContext:
     return replace(context, compiled=compiled, rows=Rows(compiled), state=state, events=events, switched=change)
 
 
-def _dofs(compiled: CompiledModel, groups: list[str]) -> np.ndarray:
+def _dofs(compiled: CompiledModel, groups: Sequence[str]) -> np.ndarray:
     """Return the dofs that groups of supports hold or move."""
     return np.unique(np.concatenate([np.empty(0, np.int64), *(compiled.step_supports[g] for g in groups)]))
 
 
-def _moved(step: PlannedStep, context: RunContext, groups: list[str]) -> tuple[Driven, np.ndarray]:
+def _moved(step: PlannedStep, context: RunContext, groups: Sequence[str]) -> tuple[Driven, np.ndarray]:
     """Return the dofs that follow functions, or are brought back to where they were at the start, and how far (m,) they
     are from there.
 

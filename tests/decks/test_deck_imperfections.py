@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from deck_text import refused, step
+from deck_text import run as run_deck
 
 from fem_mbs import Model, ModelError, load_model, run, solve
 from fem_mbs.decks.abaqus.run import convert
+from fem_mbs.errors import ResultsError
 from fem_mbs.meshes.abaqus.reader import read_deck
-from tests.deck_text import refused, step
-from tests.deck_text import run as run_deck
+from fem_mbs.results.shapes import shape_of
 
 N = 20
 E, B, H = 2.1e11, 0.02, 0.01
@@ -164,3 +166,24 @@ def test_the_deck_has_the_moved_nodes(tmp_path):
     (tmp_path / "d.inp").write_text(text, encoding="utf-8")
     x = convert(read_deck(tmp_path / "d.inp")).conversion.deck.x
     np.testing.assert_allclose(x[4], (4 / N + 0.001, 1.002, 0.003), rtol=1e-14)
+
+
+def test_shapes_about_a_state(tmp_path):
+    """Shapes of results about a state are those alone, with 1 as their largest component."""
+    m = Model(2)
+    m.section("s", "stiffness", EA=1e5, EI=1.0, rhoA=1.0)
+    m.line("b", (0, 0), (1, 0), 8)
+    m.beams("b", "b", "s")
+    m.fix("b:start", ["x", "y"])
+    m.fix("b:end", ["y"])
+    m.force("P", "b:end", (2e4, 0.0))
+    m.static_step(1)
+    m.modes_step(1, "modes")
+    solution = solve(m)
+    u = shape_of(solution, "modes", 1)
+    x = np.linspace(0.0, 1.0, 9)
+    assert u[:, 0] == pytest.approx(np.zeros(9), abs=1e-3)
+    assert u[:, 1] == pytest.approx(np.sin(np.pi * x), abs=1e-2)
+    assert shape_of(solution, 1, 0)[-1, 0] == pytest.approx(0.2, rel=1e-9)
+    with pytest.raises(ResultsError, match="there is no step swing"):
+        shape_of(solution, "swing", 1)

@@ -629,10 +629,10 @@ class _Static:
 
     def loose_start(self, problem: Problem, settings: PathSettings, on_point: Callable[[Point], None]) -> PathSettings:
         """Minimise the potential in the first step of load control if the model has unconstrained motions."""
-        here = self.factor, self.context.time
+        here = self.factor, self.context.time, 0.0
         assert settings.end is not None  # load control
         rise = settings.end - self.factor
-        first = self.factor + np.sign(rise) * min(settings.size, abs(rise)), self.context.time
+        first = self.factor + np.sign(rise) * min(settings.size, abs(rise)), self.context.time, 0.0
         if np.isfinite(problem.reach(self.factor, lambda part: self.go(here, first, part), self.sampled)):
             return settings
         problem.take_force(first[0])

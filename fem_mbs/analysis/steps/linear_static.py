@@ -164,9 +164,9 @@ def _kept(context: RunContext, options: Options, time: float) -> np.ndarray | No
     About a preload that is where it has ended, so that they do not move.
     """
     model, compiled, reached = context.model, context.compiled, context.linear.reached
-    groups = named(options.supports)
-    moving = [compiled.step_motions[name] for name in groups if name in compiled.step_motions]
-    groups = [name for name in groups if name in model.building.keeping]
+    names = named(options.supports)
+    moving = [compiled.step_motions[name] for name in names if name in compiled.step_motions]
+    groups = [name for name in names if name in model.building.keeping]
     if options.preload or not (moving or (groups and reached is not None)):
         return None
     kept = np.zeros(context.system.first_multiplier)

@@ -18,9 +18,9 @@ import numpy as np
 
 from fem_mbs.decks.abaqus.beams import make_lines
 from fem_mbs.decks.abaqus.constraints.equations import make_constraints, nodes_of_constraints
+from fem_mbs.decks.abaqus.constraints.imperfections import imperfect
 from fem_mbs.decks.abaqus.constraints.pretension import cut_sections, remove_beams
 from fem_mbs.decks.abaqus.constraints.ties import plan_ties
-from fem_mbs.decks.abaqus.imperfections import imperfect
 from fem_mbs.decks.abaqus.loads import make_loads, plan_loads
 from fem_mbs.decks.abaqus.model import Conversion, find_groups, make_mesh
 from fem_mbs.decks.abaqus.points import make_points
@@ -28,6 +28,7 @@ from fem_mbs.decks.abaqus.prints import Printer
 from fem_mbs.decks.abaqus.shells import make_shells
 from fem_mbs.decks.abaqus.solids import make_solids
 from fem_mbs.decks.abaqus.steps import StepPlan, make_steps
+from fem_mbs.decks.abaqus.temperatures import sort_by_temperature
 from fem_mbs.decks.abaqus.time import Timeline
 from fem_mbs.decks.notes import Accept, Note, check_notes
 from fem_mbs.errors import AnalysisError, LooseError, ModelError, UnsupportedError
@@ -115,6 +116,7 @@ def _convert(conv: Conversion, part: bool) -> Converted:
     title = " ".join(" ".join(deck.title).split()) or Path(deck.source).stem
     remove_beams(conv)
     find_groups(conv)
+    sort_by_temperature(conv)
     cut_sections(conv)
     conv.model = model = Model(2 if conv.plane else 3, title=title)
     nodes_of_constraints(conv)

@@ -17,7 +17,7 @@ from fem_mbs.model.building import Building
 __all__ = ["Imperfection"]
 
 #: What reads a shape of results, which stand above models.
-_READER = "fem_mbs.results.mode_shapes:read_shape"
+_READER = "fem_mbs.results.shapes:read_shape"
 
 
 @dataclass(frozen=True, eq=False)

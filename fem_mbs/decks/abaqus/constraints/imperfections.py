@@ -14,7 +14,7 @@ import numpy as np
 from fem_mbs.errors import ModelError, ResultsError, UnsupportedError
 from fem_mbs.meshes.abaqus.deck import Deck, Imperfection
 from fem_mbs.meshes.abaqus.reader import read_deck
-from fem_mbs.results.mode_shapes import shape_of
+from fem_mbs.results.shapes import shape_of
 
 __all__ = ["imperfect"]
 
