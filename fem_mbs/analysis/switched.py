@@ -184,6 +184,8 @@ def _moved(step: PlannedStep, context: RunContext, groups: Sequence[str]) -> tup
     asked = np.array([float(compiled.functions[f](t)[0]) for f in functions])
     start = system.initial_state()
     gap = state.Q[0, dofs] - start.Q[0, dofs] - asked
+    size = np.where(system.system.kind[dofs] == S.POSITION, system.length, 1.0)
+    gap[np.abs(gap) <= _NEAR * size] = 0.0
     still = [g for g in groups if g not in context.model.building.keeping]
     back = np.setdiff1d(_dofs(compiled, still), np.concatenate((dofs, system.fixed, system.driven.dofs)))
     _check_turned(step, context, back, start)

@@ -75,15 +75,16 @@ def test_a_released_prop_leaves_the_cantilever(dimension, duration):
         np.testing.assert_array_equal(released.series["sensor/R"][1:], 0.0)
 
 
-def test_a_released_clamp():
-    """Clamped at both ends in space under a couple of dead forces: forces and moments of a clamp fade together, to the
-    cantilever's equilibrium under its own load."""
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_released_clamp(dimension):
+    """Clamped at both ends under a dead force: forces and moments of a clamp fade together, to the cantilever's
+    equilibrium under its own load."""
     free = []
     for clamped in (True, False):
-        m = cantilever(3)
+        m = cantilever(dimension)
         if clamped:
-            m.fix("b:end", ["x", "y", "z", "rotation"], group="clamp")
-        m.force("F", middle(m), (0.1, -2.0, 1.0))
+            m.fix("b:end", [*"xyz"[:dimension], "rotation"], group="clamp")
+        m.force("F", middle(m), (0.1, -2.0, 1.0)[:dimension])
         m.static_step(4, supports="clamp" if clamped else "")
         if clamped:
             m.static_step(4, "released")
@@ -210,6 +211,34 @@ def test_a_stop_in_motion():
     assert np.abs(x - (0.5 + 0.5 * np.sin(2.0 * t))).max() < 1e-4
 
 
+def test_a_motion_that_arrives_in_a_transient():
+    """It is at its place after the first time step, which a warning tells; the driver's work closes the ledger."""
+    m = Model(2)
+    m.node("a", (0.0, 0.0))
+    m.node("b", (1.0, 0.0))
+    m.point_mass("mass", "b", 2.0)
+    m.spring("k", "a", "b", stiffness=8.0)
+    m.fix("a", ["y"])
+    m.fix("b", ["y"])
+    m.fix("a", ["x"], group="here", present=True)
+    m.motion("push", "a", "x", 0.1, group="push")
+    m.transient_step(0.01, 0.005, "rest", frames=0, supports="here")
+    m.transient_step(1.0, 0.005, "pushed", frames=0, supports="push")
+    m.sensor("a", "displacement", on="a")
+    m.sensor("b", "displacement", on="b")
+    solution = solve(m)
+    pushed = solution.steps[1]
+    assert "have moved node" in " ".join(pushed.summary["warnings"])
+    a, b, t = (pushed.series[k] for k in ("sensor/a", "sensor/b", "time"))
+    assert a[0, 0] == 0.0 and np.ptp(a[1:, 0]) == 0.0 and a[-1, 0] == pytest.approx(0.1)
+    # the spring is compressed over half of the first time step
+    wanted = 0.1 * (1.0 - np.cos(2.0 * (t - t[0])))
+    assert np.abs(b[:, 0] - wanted).max() < 2e-3
+    ledger = pushed.series["ledger"]
+    assert ledger[-1, 5] > 0.039
+    assert np.abs(ledger[:, 6]).max() < 1e-12
+
+
 FILE = """
 dimension = 2
 [section.s]
@@ -261,6 +290,7 @@ def test_a_model_file_and_its_restart(tmp_path):
     whole = run(load_model(path), tmp_path / "out")
     held = whole.steps[1].series["sensor/u"][:, 1]
     np.testing.assert_allclose(held, 0.1, rtol=1e-14)
+    assert not whole.steps[1].summary["warnings"]  # it stands where the static step has left it
     free = np.array(whole.steps[2].series["sensor/u"])
     assert free[:, 1].min() < 0.08
     again = run(load_model(path), tmp_path / "out", restart=1)
