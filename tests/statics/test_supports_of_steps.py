@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fem_mbs import Model, ModelError, load_model, run, solve
+from fem_mbs import ConvergenceError, Model, ModelError, load_model, run, solve
 
 EI, RHO = 1.0, 1.0
 
@@ -237,6 +237,15 @@ def test_a_motion_that_arrives_in_a_transient():
     ledger = pushed.series["ledger"]
     assert ledger[-1, 5] > 0.039
     assert np.abs(ledger[:, 6]).max() < 1e-12
+
+
+def test_a_jump_that_no_step_can_make():
+    """A slender beam cannot follow a jump of a tenth of its length in one time step: the error tells of the jump."""
+    m = cantilever()
+    m.motion("pull", "b:end", "y", 0.1, group="pull")
+    m.transient_step(0.01, 0.005, "pushed", frames=0, supports="pull", halvings=1)
+    with pytest.raises(ConvergenceError, match="supports that arrive have moved node"):
+        solve(m)
 
 
 FILE = """

@@ -38,7 +38,7 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.declarations.texts import numbers
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ConvergenceError, ModelError
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import EigenvaluesAlong, EnergyBalance, EventReport, StartReport, StepReport
 from fem_mbs.solvers.stepping.layout import EXPLICIT
@@ -215,7 +215,13 @@ whose energies are not finite, stops with an error."""
         from fem_mbs.analysis.switched import switched
 
         held = switched(step, context)
-        found = march(step, held, step.options.rule, resumed)
+        try:
+            found = march(step, held, step.options.rule, resumed)
+        except ConvergenceError as error:
+            told = held.switched.jumps() if held.switched is not None else []
+            if not told:
+                raise
+            raise ConvergenceError(f"{error}; {told[0]}") from None
         if held.switched is not None:
             held.switched.end(context, held)
         adaptive = found.pop("adaptive", None)
