@@ -76,7 +76,15 @@ BAD = {
     "no such step": (column("*IMPERFECTION, FILE=a, STEP=3\n1, 1.\n") + BUCKLE, "has no step 3"),
     "no such mode": (column("*IMPERFECTION, FILE=a, STEP=1\n9, 1.\n") + BUCKLE, "has no shape 9"),
     "no loads": (column() + step("*STATIC, RIKS\n", "NLGEOM"), "the step with RIKS has no loads"),
+    "loads that may take others' place": (
+        column() + step(f"*STATIC\n*CLOAD\n{N // 2 + 1}, 2, 1.\n", "NLGEOM") + step(PATH, "NLGEOM"),
+        "*CLOAD in a step with RIKS after *CLOAD of step 1",
+    ),
     "a step behind": (column() + step(PATH, "NLGEOM") + BUCKLE, "steps after one with RIKS are not supported"),
+    "after a linear step": (
+        column() + step("*STATIC\n*DLOAD\nEALL, P1, 1.\n") + step(PATH, "NLGEOM"),
+        "after the linear step 1",
+    ),
     "a direction": (column() + step("*STATIC, RIKS\n1., 1., , , , 2, 7, 1.\n"), "the direction is 7"),
 }
 

@@ -460,6 +460,12 @@ def _riks(conv: Conversion, index: int, name: str, loads: list[str], supports: l
                 f"*{kind} in a step with RIKS after *{kind} of step {before[-1].number} is not supported: it may take "
                 "its place", place=step.where, remedy="give the earlier load another kind, or the path alone",
             )  # fmt: skip
+    linear = next((s for s in deck.steps[:index] if is_general(s) and not conv.is_nonlinear(s)), None)
+    if linear is not None:
+        raise UnsupportedError(
+            f"a step with RIKS after the linear step {linear.number}, which leaves no state, is not supported",
+            place=step.where, remedy="give NLGEOM to that step, too",
+        )  # fmt: skip
     if not loads:
         raise ModelError("the step with RIKS has no loads", place=step.where, remedy="give them in the step")
     if not conv.is_nonlinear(step):
