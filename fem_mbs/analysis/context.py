@@ -21,12 +21,12 @@ from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, StepReport
 from fem_mbs.results.series import StepSensors
 from fem_mbs.solvers.stepping.layout import State
-from fem_mbs.system.compile import with_held
 from fem_mbs.system.compiled import Compiled
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.linear.harmonic import Harmonic
     from fem_mbs.analysis.stability.linearisation import Linearisation
+    from fem_mbs.analysis.switched import Switched
     from fem_mbs.solvers.eigen.complex_modes import ComplexModes
 
 __all__ = ["Ahead", "LinearFindings", "Now", "RunContext", "make_context"]
@@ -145,7 +145,8 @@ class RunContext:
 
     ``recorder`` takes rows; ``progress`` is called with `Progress`; ``events`` of the model, or None; ``outcomes``
     evaluates its checks, ``sensors`` gives the statistics of its sensors; ``skipped`` are sentences on unused content
-    of an input file, or a function that returns them.
+    of an input file, or a function that returns them; ``switched`` are the supports that only the present step has, or
+    lacks.
     """
 
     compiled: CompiledModel
@@ -162,6 +163,7 @@ class RunContext:
     now: Now = field(default_factory=Now)
     linear: LinearFindings = field(default_factory=LinearFindings)
     reports: list[StepReport] = field(default_factory=list)
+    switched: Switched | None = None
 
     @property
     def model(self) -> Model:
@@ -186,26 +188,6 @@ class RunContext:
         """Return the present state."""
         switched = self.events is not None and bool(self.events.happened)
         return EndState(self.compiled, self.state, self.now.time, self.loading, self.now.started, switched)
-
-    def holding(self, supports: Sequence[str]) -> RunContext:
-        """Return a context in which groups of supports hold too, where the nodes are now, with a state of its own.
-
-        ``take_state`` takes that state back when the step ends.
-        """
-        dofs = np.concatenate([self.compiled.step_supports[name] for name in supports])
-        compiled = replace(self.compiled, system=with_held(self.system, dofs))
-        context = replace(self, compiled=compiled, rows=Rows(compiled), state=compiled.system.initial_state())
-        context.take_state(self.state)
-        context.state.V[:, dofs] = 0.0
-        self.linear.forget()
-        return context
-
-    def take_state(self, state: State) -> None:
-        """Take over a state of the same dofs, whatever its equations."""
-        for name, own, other in zip(State._fields, self.state, state, strict=True):
-            if name not in ("values", "rhs", "pivot"):  # work arrays over the equations
-                own[:] = other
-        self.linear.forget()
 
     def tell(self, step: PlannedStep, done: int, total: int, **more: float) -> None:
         """Report the progress of a step."""

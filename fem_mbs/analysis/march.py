@@ -16,6 +16,7 @@ from fem_mbs.analysis.solution import ENERGY_COLUMNS, energy_range, relative_err
 from fem_mbs.analysis.start.initial import Spin, consistent_velocities, constraint_error, start_rule
 from fem_mbs.analysis.steps.common.checks import count_steps
 from fem_mbs.analysis.steps.common.options import UNASKED_RESTARTS
+from fem_mbs.analysis.switched import start_moving
 from fem_mbs.analysis.transient.adaptive import AdaptiveStepping
 from fem_mbs.analysis.transient.chunk import Chunk
 from fem_mbs.analysis.transient.events import run_events
@@ -175,7 +176,9 @@ class _March:
             if not now.started:
                 spin = spin_of(self.step, context, now.time)
                 now.start = consistent_velocities(context.compiled, context.state, now.time, spin)
-            stepping.begin()
+                stepping.begin()
+            elif not start_moving(context, stepping):
+                stepping.begin()
             check_inertia(context, stepping)
             self.record_start(mid_step_valid=False)
             if RULES[self.rule].kind == S.NEWMARK:
@@ -275,7 +278,8 @@ class _March:
             "t_start": self.t0, "t_end": now.time, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
             "seconds": round(seconds, 4), "start": now.start, **self.happened,
-            "warnings": [*stepping.warnings, *told], **({"failures": failures} if failures else {}),
+            "warnings": [*stepping.warnings, *told, *(context.switched.jumps() if context.switched else [])],
+            **({"failures": failures} if failures else {}),
             "constraint_error": constraint_error(context.compiled, context.state, now.time),
             "energy": EnergyBalance(
                 range=scale, closing_error=totals["error"], closing_error_relative=relative_error(totals),

@@ -102,9 +102,11 @@ class Building:
         self.blocks: list[Block] = []
         self.labels: set[str] = set()
         self.fixed: list[tuple[int, int]] = []
-        #: the same of supports that only some linear steps have, by the names of their groups
+        #: the same of supports that only some steps have, by the names of their groups
         self.step_supports: dict[str, list[tuple[int, int]]] = {}
         self.driven: list[tuple[int, int, int, Owner]] = []
+        #: motions that act in some steps only, by the names of their groups, whose dofs are in `step_supports` as well
+        self.step_motions: dict[str, list[tuple[int, int, int, Owner]]] = {}
         self.used_functions: list[tuple[TimeFunction, bool]] = []
         self.callbacks: list[Callback] = []
         self.clock: TimeFunction | None = None
@@ -177,6 +179,10 @@ class Building:
         self.fixed = [(later(i), k) for i, k in self.fixed]
         self.step_supports = {g: [(later(i), k) for i, k in pairs] for g, pairs in self.step_supports.items()}
         self.driven = [(later(i), k, number, owner) for i, k, number, owner in self.driven]
+        self.step_motions = {
+            g: [(later(i), k, number, owner) for i, k, number, owner in entries]
+            for g, entries in self.step_motions.items()
+        }
         self.needs_rotation = [(owner, later(i)) for owner, i in self.needs_rotation]
         for block in self.blocks:
             block.nodes = np.where(block.nodes >= at, block.nodes + more, block.nodes)
@@ -401,6 +407,25 @@ class Building:
         """Register a new name among those of elements and conditions, and return the owner of their messages."""
         self.labels.add(self.new_name(kind, name, self.labels))
         return Owner(kind, name)
+
+    def hold_in_steps(
+        self, group: str, pairs: list[tuple[int, int]], owner: str, present: bool = False
+    ) -> list[tuple[int, int]]:  # fmt: skip
+        """Let a group of supports hold nodes and components (n, 2) in the steps that name it; return all of the group.
+
+        Raises:
+            ModelError: some of the group hold the present place, others that at the start.
+        """
+        if group in self.step_supports and present != (group in self.keeping):
+            raise ModelError(
+                f'the supports of group "{group}" hold the present place, or that at the start', owner=owner,
+                key="present", remedy="give all of a group the same",
+            )  # fmt: skip
+        if present:
+            self.keeping.add(group)
+        held = self.step_supports.setdefault(group, [])
+        held += pairs
+        return held
 
     def add_block(self, label: str, type_name: str, nodes: Any, table: Any = (), **columns: Any) -> Block:
         self.blocks.append(make_block(label, type_name, nodes, table, **columns))

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.connections.couplings import coupling_blocks
 from fem_mbs.model.connections.friction import check_path_ends
 from fem_mbs.model.connections.pretension import check_sections
+from fem_mbs.model.connections.releases import Release, faded_groups, release_blocks
 from fem_mbs.model.loads.frames import centrifugal_blocks, shake
 from fem_mbs.model.parts.solids import check_masses
 from fem_mbs.model.sensors.sensor import Sensor
 from fem_mbs.system.blocks import Nodes, merge_blocks
 from fem_mbs.system.compile import compile_system
-from fem_mbs.system.compiled import Compiled
+from fem_mbs.system.compiled import Compiled, Driven
 from fem_mbs.system.elimination import shared_coordinates
 
 __all__ = ["CompiledModel", "compile_model"]
@@ -27,7 +29,8 @@ __all__ = ["CompiledModel", "compile_model"]
 class CompiledModel:
     """A compiled model: arrays for the solvers, time functions and sensors. ``merged_joints`` holds name and one
     node of each joint that is modelled by shared unknowns of its nodes, ``step_supports`` the dofs (k,) that the groups
-    of supports of single linear steps hold."""
+    of supports of single steps hold, ``step_motions`` those of them that follow functions, ``release`` the level of the
+    forces of supports that static steps release, ``still`` the number of a function that is zero."""
 
     model: Any
     system: Compiled
@@ -36,12 +39,33 @@ class CompiledModel:
     sensors: list[Sensor]
     merged_joints: list[tuple[str, int]]
     step_supports: dict[str, np.ndarray] = field(default_factory=dict)
+    step_motions: dict[str, Driven] = field(default_factory=dict)
+    release: Release | None = None
+    still: int = -1
 
 
 def _existing(pairs: list[tuple[int, int]], dimension: int, rotational: np.ndarray) -> list[tuple[int, int]]:
     """Return the pairs of a node and a component that the nodes have; negative components are meant where they do."""
     pairs = [(i, abs(k)) for i, k in pairs if k >= 0 or rotational[i]]
     return [(i, k) for i, k in pairs if k < dimension or rotational[i]]
+
+
+def _driven(system: Compiled, entries: list[tuple[int, int, int, Owner]]) -> Driven:
+    """Return the dofs that motions of a group move, of their nodes, components, functions and owners.
+
+    Raises:
+        ModelError: a dof is moved twice, or held in all steps.
+    """
+    dofs = np.array([system.offset[i] + k for i, k, _, _ in entries], np.int32)
+    twice = np.isin(dofs, np.concatenate((system.fixed, system.driven.dofs)))
+    twice[np.setdiff1d(np.arange(len(dofs)), np.unique(dofs, return_index=True)[1])] = True
+    if twice.any():
+        at = int(np.flatnonzero(twice)[0])
+        raise ModelError(
+            f"{system.name_of(int(dofs[at]))} is held or moved by something else too", owner=entries[at][3],
+            remedy="keep one of them",
+        )  # fmt: skip
+    return Driven(dofs, np.array([e[2] for e in entries], np.int32), [e[3] for e in entries])
 
 
 def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
@@ -56,8 +80,21 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
     check_path_ends(b)
     check_masses(b, model.steps)
     check_sections(b)
-    blocks = merge_blocks(b.blocks + centrifugal_blocks(b, b.blocks) + coupling_blocks(b))
     n = b.n_nodes
+    rotational = np.zeros(n, bool)
+    rotational[list(b.rotational)] = True
+    groups = {name: _existing(pairs, b.dimension, rotational) for name, pairs in b.step_supports.items()}
+    functions = [f for f, _ in b.used_functions]
+    loads = np.array([load for _, load in b.used_functions], bool)
+    faded = [pair for name in faded_groups(model.steps) for pair in groups.get(name, [])]
+    release = Release() if faded else None
+    released = release_blocks(b.dimension, faded, len(functions))
+    if release is not None:
+        functions.append(release)
+    if groups:
+        functions.append(make_function(0.0))
+    loads = np.append(loads, np.zeros(len(functions) - len(loads), bool))
+    blocks = merge_blocks(b.blocks + centrifugal_blocks(b, b.blocks) + coupling_blocks(b) + released)
     used = np.zeros(n, bool)
     for block in blocks:
         used[block.nodes[block.nodes >= 0]] = True
@@ -77,8 +114,6 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
             owner=Owner("Model"),
             remedy='connect or remove them (a mesh with unused = "drop" leaves them out)',
         )
-    rotational = np.zeros(n, bool)
-    rotational[list(b.rotational)] = True
     for owner, node in b.needs_rotation:
         if not rotational[node]:
             raise ModelError(
@@ -87,7 +122,6 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
                 remedy="use its position, or a beam or body",
             )
     fixed = _existing(b.fixed, b.dimension, rotational)
-    groups = {name: _existing(pairs, b.dimension, rotational) for name, pairs in b.step_supports.items()}
     dropped = np.flatnonzero(~keep)
     fixed += [(i, k) for k in range(b.dimension) for i in dropped.tolist()]
     fixed, shaken = shake(b, fixed)
@@ -114,10 +148,9 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
         blocks, shared, merged = shared_coordinates(blocks, nodes, taken, kept)
     system = compile_system(b.dimension, nodes, blocks, held, driven, shared, stepping)
     system.callbacks = list(b.callbacks)
-    functions = [f for f, _ in b.used_functions]
-    loads = np.array([load for _, load in b.used_functions], bool)
     also = {name: np.unique([system.offset[i] + k for i, k in pairs]) for name, pairs in groups.items()}
-    compiled = CompiledModel(model, system, functions, loads, [], merged, also)
+    moved = {name: _driven(system, entries) for name, entries in b.step_motions.items()}
+    compiled = CompiledModel(model, system, functions, loads, [], merged, also, moved, release, len(functions) - 1)
     record: list[Any] = []
     at_end: list[Any] = []
     for sensor in b.sensors:

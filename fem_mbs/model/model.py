@@ -49,6 +49,7 @@ from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction,
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.grids import GRIDS, Arc, Line, Polyline
+from fem_mbs.model.parts.imperfections import Imperfection
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.shells import Shell
@@ -202,6 +203,7 @@ class Model(StepCalls, Shown):
     section = adds(CrossSection)
     function = adds(NamedFunction)
     mesh = adds(PlacedMesh)
+    imperfection = adds(Imperfection)
     pretension = adds(Pretension)
     node = adds(NamedNode)
     body = adds(RigidBody)

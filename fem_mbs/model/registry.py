@@ -31,6 +31,7 @@ from fem_mbs.model.loads.temperature import Temperature
 from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction, NamedParameter
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
+from fem_mbs.model.parts.imperfections import Imperfection
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.shells import Shell
@@ -93,6 +94,7 @@ TABLES: Sequence[Table] = (
     Table("section", CrossSection, many="named"),
     Table("function", NamedFunction, many="named", single="spec"),
     Table("mesh", PlacedMesh, many="named"),
+    Table("imperfection", Imperfection),
     Table("pretension", Pretension),
     Table("node", NamedNode),
     Table("body", RigidBody),

@@ -184,6 +184,7 @@ def _content(building: Building) -> tuple[Any, ...]:
         [(block.type.name, block.size, block.label(0)) for block in building.blocks],
         len(building.fixed),
         len(building.driven),
+        {group: len(entries) for group, entries in building.step_motions.items()},
         building.initial_method,
         building.reserved_loads,
     )

@@ -191,23 +191,34 @@ def compile_system(
     )
 
 
-def with_held(compiled: Compiled, dofs: np.ndarray) -> Compiled:
+def with_held(compiled: Compiled, dofs: np.ndarray, moved: Driven | None = None) -> Compiled:
     """Return a model in which ``dofs`` (k,) are held too; it shares all else, and vectors over all dofs serve both.
+
+    ``moved``: dofs that follow functions besides those of the model, behind which they stand in its list.
 
     Raises:
         ModelError: nothing is free to move then.
     """
     arrays, blocks = compiled.system, compiled.blocks
-    fixed = np.union1d(compiled.fixed, dofs)
+    fixed, driven = np.union1d(compiled.fixed, dofs), compiled.driven
+    reference = arrays.driven_reference
+    if moved is not None:
+        driven = Driven(
+            np.concatenate((driven.dofs, moved.dofs)).astype(np.int32),
+            np.concatenate((driven.functions, moved.functions)).astype(np.int32), [*driven.owners, *moved.owners],
+        )  # fmt: skip
+        reference = np.concatenate((reference, compiled.initial_state().Q[0, moved.dofs]))
+        fixed = np.setdiff1d(fixed, moved.dofs)
     followers = arrays.shared.astype(np.int64)
-    numbered = _numbered(blocks, compiled.n_dof, (fixed, arrays.driven), followers, stepping=True)
+    numbered = _numbered(blocks, compiled.n_dof, (fixed, driven.dofs), followers, stepping=True)
     system = arrays._replace(
         slot=numbered.slots, equation=numbered.equation, unknown=numbered.unknown,
-        holding=_holding(blocks, numbered.equation),
+        holding=_holding(blocks, numbered.equation), driven=driven.dofs, driver=driven.functions,
+        driven_reference=reference,
     )  # fmt: skip
     return replace(
         compiled, system=system, banded=numbered.banded, bandwidth=numbered.band, pattern=numbered.pattern,
-        diagonal=numbered.diagonal, fixed=fixed, assembler=None,
+        diagonal=numbered.diagonal, fixed=fixed, driven=driven, assembler=None,
     )  # fmt: skip
 
 

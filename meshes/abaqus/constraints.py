@@ -15,6 +15,7 @@ from fem_mbs.meshes.abaqus.deck import (
     CyclicModel,
     CyclicTie,
     Equation,
+    Imperfection,
     InitialCondition,
     Mpc,
     PretensionSection,
@@ -148,6 +149,37 @@ def mpc(deck: Reading, card: Card) -> None:
                     deck.mpcs.append(Mpc(kind, pair.copy(), where(row)))
         else:
             deck.mpcs.append(Mpc(kind, np.concatenate(entries), where(row)))
+
+
+def imperfection(deck: Reading, card: Card) -> None:
+    """Read shapes of another deck and their factors, or displacements of nodes, by which nodes are moved."""
+    if card.get("SYSTEM", "R") != "R":
+        card.fail("displacements in SYSTEM=C or S are not read; give them along x, y and z")
+    file, nset = card.get("FILE"), card.get("NSET")
+    mine = np.empty(0, np.int64) if nset is None else deck.mesh.nset(card, nset)
+    if file is None:
+        for row, fields in card.rows():
+            nodes = deck.mesh.nodes(row, fields[0])
+            vector = [row.number(fields, k, "displacement", 0.0) for k in (1, 2, 3)]
+            deck.surplus(row, fields, 4)
+            deck.imperfections.append(
+                Imperfection("", 0, (), nodes, np.tile(vector, (len(nodes), 1)), where(row))
+            )  # fmt: skip
+        return
+    step = card.count("STEP", 1)
+    if "INC" in card.params:
+        deck.log.add("parameter", "IMPERFECTION, INC", card, reason="displacements are those of the end of the step")
+        card.taken.add("INC")
+    modes = []
+    for row, fields in card.rows():
+        number = row.whole(fields, 0, "mode", 0) or 0
+        if number < 0:
+            row.fail(f"the mode is {number}; give a number from 1")
+        modes.append((number, row.number(fields, 1, "factor", 0.0)))
+        deck.surplus(row, fields, 2)
+    if not modes:
+        card.fail("no data; give modes and their factors")
+    deck.imperfections.append(Imperfection(file, step, tuple(modes), mine, np.empty((0, 3)), where(card)))
 
 
 def rigid_body(deck: Reading, card: Card) -> None:
@@ -425,6 +457,7 @@ def initial_conditions(deck: Reading, card: Card) -> None:
 CONSTRAINT_KEYWORDS = {
     "EQUATION": equation,
     "MPC": mpc,
+    "IMPERFECTION": imperfection,
     "RIGID BODY": rigid_body,
     "COUPLING": coupling,
     "KINEMATIC": kinematic,

@@ -577,6 +577,34 @@ class OutputRequest(_Frozen):
 
 
 @dataclass(frozen=True, eq=False)
+class Imperfection(_Frozen):
+    """Nodes that stand elsewhere than *NODE has them.
+
+    modes: numbers and factors of shapes of the step number ``step`` of the deck ``file``, of the nodes (m,) or, where
+    there are none, of all; without a file vectors (m, 3) by which the nodes are moved.
+    """
+
+    file: str
+    step: int
+    modes: tuple[tuple[int, float], ...]
+    nodes: np.ndarray
+    vectors: np.ndarray
+    where: str
+
+
+@dataclass(frozen=True, eq=False)
+class Riks(_Frozen):
+    """Where a STATIC step with RIKS ends: at the load factor max_factor (infinite where it is not given), or where the
+    node (0: none) is displaced in direction dof by ``displacement``; first: of its load, as it begins."""
+
+    first: float
+    max_factor: float
+    node: int
+    dof: int
+    displacement: float
+
+
+@dataclass(frozen=True, eq=False)
 class DeckStep(_Frozen):
     """One step.
 
@@ -599,7 +627,7 @@ class DeckStep(_Frozen):
     mode, alpha and beta.  new: kinds ("BOUNDARY", "CLOAD", "DLOAD", "TEMPERATURE") whose entries of earlier steps end.
     retained: nodes (m,), directions 1 to 6 and line of what a SUBSTRUCTURE GENERATE step retains; retained_mass:
     whether its masses are asked for; retained_modes: how many of its lowest modes with these held it has.  driven: what
-    follows the global model of a `Submodel`.
+    follows the global model of a `Submodel`.  riks: the path of a STATIC step with RIKS.
     """
 
     number: int
@@ -642,6 +670,7 @@ class DeckStep(_Frozen):
     retained_mass: bool = False
     driven: tuple[Driven, ...] = ()
     retained_modes: int = 0
+    riks: Riks | None = None
 
 
 @dataclass(frozen=True)
@@ -707,6 +736,7 @@ class Deck(_Frozen):
     numbering: Mapping[str, Numbering] = field(default_factory=dict)
     of_abaqus: bool = False
     behaviors: Mapping[str, tuple[ConnectorLaw, ...]] = field(default_factory=dict)
+    imperfections: tuple[Imperfection, ...] = ()
 
     @property
     def assembled(self) -> bool:

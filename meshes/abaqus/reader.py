@@ -106,7 +106,6 @@ _NOT_USED = {
         ),
         "the design of parts is not computed",
     ),
-    "IMPERFECTION": "nodes stay where *NODE gives them",
     "HOURGLASS STIFFNESS": "elements have no control of hourglass modes",
     **dict.fromkeys(
         ("BEAM SECTION OFFSET", "STIFFNESS", "NONSTRUCTURAL MASS"),
@@ -228,6 +227,7 @@ class Reading:
         self.cyclic_ties: list = []
         self.cyclic_models: list = []
         self.pretensions: list = []
+        self.imperfections: list = []
         self.initial_conditions: list = []
         self.boundaries: list = []
         self.submodels: list = []
@@ -456,6 +456,7 @@ def read_deck(path: str | Path) -> Deck:
         cyclic_ties=tuple(reading.cyclic_ties),
         cyclic_models=tuple(reading.cyclic_models),
         pretensions=tuple(reading.pretensions),
+        imperfections=tuple(reading.imperfections),
         initial_conditions=tuple(reading.initial_conditions),
         boundaries=tuple(reading.boundaries),
         submodels=tuple(reading.submodels),

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.meshes.abaqus.constraints import dof_of
-from fem_mbs.meshes.abaqus.deck import BaseMotion, Boundary, Cload, DeckStep, Dload, Dsload, OutputRequest, Temperature
+from fem_mbs.meshes.abaqus.deck import (
+    BaseMotion,
+    Boundary,
+    Cload,
+    DeckStep,
+    Dload,
+    Dsload,
+    OutputRequest,
+    Riks,
+    Temperature,
+)
 from fem_mbs.meshes.abaqus.submodels import driven_nodes
 from fem_mbs.meshes.abaqus.text import Card, Row, label, where
 from fem_mbs.meshes.texts import short
@@ -136,6 +146,8 @@ def procedure(deck: Reading, card: Card) -> None:
         for extra, _ in rows[1:]:
             extra.fail("the procedure has one data line")
         COMPUTED[card.keyword](card, row, fields, values)
+        if card.keyword == "STATIC" and card.flag("RIKS"):
+            _riks(deck, row, fields, values)
         if card.keyword == "DYNAMIC" and values["alpha"] < -0.3 and card.has("APPLICATION"):
             deck.log.add(
                 "parameter", f"DYNAMIC, APPLICATION={card.get('APPLICATION')}", card, Effect.DIFFERS,
@@ -160,6 +172,8 @@ def _surplus(card: Card, row: Row, fields: list[str]) -> tuple[int, Effect]:
     not positive are the lowest."""
     if card.keyword == "FREQUENCY" and row.number(fields, 3, "shift", 0.0) <= 0.0:
         return 3, Effect.NONE
+    if card.keyword == "STATIC" and card.has("RIKS"):
+        return 8, Effect.NONE
     return _SURPLUS.get(card.keyword, (4, Effect.NONE))
 
 
@@ -189,8 +203,27 @@ def _span(row: Row, fields: list[str], values: dict) -> None:
 
 
 def _static(card: Card, row: Row, fields: list[str], values: dict) -> None:
-    """Read increments of statics, linear or with NLGEOM."""
-    _times(card, row, fields, values)
+    """Read increments of statics, linear or with NLGEOM; those of RIKS are read by `_riks`."""
+    if not card.flag("RIKS"):
+        _times(card, row, fields, values)
+
+
+def _riks(deck: Reading, row: Row, fields: list[str], values: dict) -> None:
+    """Read where a path ends: four arc lengths, of which the first two say how it begins, a load factor, and a node, a
+    direction and a displacement of it."""
+    if len(fields) > 8:
+        row.fail(f"{len(fields)} entries; give four arc lengths, a load factor, a node, its direction and displacement")
+    lengths = [row.number(fields, k, "arc length", 0.0) for k in range(4)]
+    if min(lengths) < 0.0:
+        row.fail(f"an arc length is {min(lengths):g}; give positive numbers")
+    node = deck.mesh.one_node(row, fields[5]) if len(fields) > 5 and fields[5] else 0
+    dof = row.whole(fields, 6, "direction", 0) or 0
+    if node and not 1 <= dof <= 3:
+        row.fail(f"the direction is {dof}; give 1 to 3")
+    values["riks"] = Riks(
+        (lengths[0] or 1.0) / (lengths[1] or 1.0), row.number(fields, 4, "load factor", 0.0) or np.inf, node, dof,
+        row.number(fields, 7, "displacement", 0.0),
+    )  # fmt: skip
 
 
 #: Values of APPLICATION of motions in time: all but the first damp, the last one most.

@@ -73,6 +73,7 @@ ORDER = (
     "fem_mbs.analysis.rows",
     "fem_mbs.analysis.context",
     "fem_mbs.analysis.steps.common",
+    "fem_mbs.analysis.switched",
     "fem_mbs.analysis.small_motions",
     "fem_mbs.analysis.eigenvalue_paths",
     "fem_mbs.analysis.march",

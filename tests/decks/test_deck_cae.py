@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from deck_text import prints, run
+from deck_text import prints, run, step
 from scipy.sparse import csr_matrix
 
 from fem_mbs.decks.abaqus.run import convert, run_deck
@@ -356,3 +356,23 @@ def test_rigid_bodies_of_abaqus_leave_steps_linear(tmp_path):
     EI, arm = 2e11 * 0.01**4 / 12.0, 0.25
     expected = 500.0 * (1.0 / 3.0 + arm + arm**2) / EI
     assert prints(done, "U")[1][0, 1] == pytest.approx(expected, rel=1e-3)
+
+
+def test_general_sections_of_a_shape(tmp_path):
+    """BEAM GENERAL SECTION, SECTION=CIRC with E, G of its own: a cantilever with shear, and its natural frequency."""
+    E, G, r, F, rho = 2.1e11, 8e10, 0.01, 10.0, 7800.0
+    rows = "".join(f"{i + 1}, {i / 10:.17g}, 0., 0.\n" for i in range(11))
+    text = "*HEADING\n*PREPRINT, ECHO=NO\n*PART, NAME=P\n*NODE\n" + rows
+    text += "*ELEMENT, TYPE=B31, ELSET=E\n" + "".join(f"{i}, {i}, {i + 1}\n" for i in range(1, 11))
+    text += f"*BEAM GENERAL SECTION, ELSET=E, SECTION=CIRC, DENSITY={rho}\n{r}\n0., 0., -1.\n{E}, {G}\n*END PART\n"
+    text += "*ASSEMBLY, NAME=A\n*INSTANCE, NAME=I, PART=P\n*END INSTANCE\n*NSET, NSET=ROOT, INSTANCE=I\n1\n"
+    text += "*NSET, NSET=TIP, INSTANCE=I\n11\n*END ASSEMBLY\n*BOUNDARY\nROOT, 1, 6\n"
+    text += step(f"*STATIC\n*CLOAD\nTIP, 2, {F}\n*NODE PRINT, NSET=TIP\nU\n") + step("*FREQUENCY\n1\n")
+    _, done = run(tmp_path / "d.inp", text)
+    area, inertia = np.pi * r**2, np.pi * r**4 / 4.0
+    nu = 0.5 * E / G - 1.0
+    k = 6.0 * (1.0 + nu) / (7.0 + 6.0 * nu)  # Cowper
+    exact = F / (3.0 * E * inertia) + F / (k * G * area)
+    assert prints(done[0], "U")[1][0, 1] == pytest.approx(exact, rel=2e-3)
+    first = 1.8751040687**2 * np.sqrt(E * inertia / (rho * area)) / (2.0 * np.pi)
+    assert done[1]["frequencies_hz"][0] == pytest.approx(first, rel=2e-3)

@@ -47,7 +47,8 @@ DROPPED = {
     ),
     "a shift": (block(steps=step("*FREQUENCY\n2, , , 1e4\n")), "2, , , 1e4", "FREQUENCY, entries after the first 3"),
     "a law over temperature": (
-        block(material=HOT, steps=step("*STATIC\n*TEMPERATURE\n1, 50.\n")), "*MATERIAL",
+        block(material=HOT, steps=step("*STATIC\n*TEMPERATURE\n1, 50.\n") + step("*STATIC\n*TEMPERATURE\n1, 90.\n")),
+        "*MATERIAL",
         "the elasticity of STEEL depends on temperature, which varies in the deck; its value at 0 is taken",
     ),
     "temperatures linear in space": (

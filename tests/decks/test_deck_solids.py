@@ -171,7 +171,6 @@ def test_materials_at_one_temperature(tmp_path):
 
 
 VARIED = {
-    "places": (step("*STATIC\n*TEMPERATURE\nTIP, 60.\n"),),
     "steps": (step("*STATIC\n*TEMPERATURE\nNALL, 60.\n"), step("*STATIC\n*TEMPERATURE\nNALL, 90.\n")),
     "a nonlinear step": (step("*STATIC\n*TEMPERATURE\nNALL, 60.\n", "NLGEOM"),),
 }

@@ -372,10 +372,66 @@ def test_buckling_with_supports_of_the_step(tmp_path):
         assert done[k]["load_factors"] == pytest.approx([factor * unit], rel=2e-3)
 
 
+HELD_AT_BOTH = OWN + "LEFT, 1, 1\nRIGHT, 1, 1\n"
+
+
+@pytest.mark.parametrize("order", ["goes", "comes"])
+def test_supports_of_nonlinear_steps_change(tmp_path, order):
+    """With NLGEOM a bar that loses a support ends as one that never had it; one that gets it back, at the place of the
+    start, ends as one that always had it."""
+    left, both = OWN + "LEFT, 1, 1\n", HELD_AT_BOTH
+    pull = PULL.format("MID", 100.0)
+    first, then = (both, left) if order == "goes" else (left, both)
+    _, done = run(
+        tmp_path / "d.inp",
+        bar(step("*STATIC\n.25, 1.\n" + first + pull, "NLGEOM"), step("*STATIC\n.25, 1.\n" + then + pull, "NLGEOM")),
+    )
+    _, alone = run(tmp_path / "e.inp", bar(step("*STATIC\n.25, 1.\n" + then + pull, "NLGEOM")))
+    moved = [prints(d, "U", time=t)[1] for d, t in ((done[0], 1.0), (done[1], 2.0), (alone[0], 1.0))]
+    assert np.abs(moved[0] - moved[1]).max() > 0.05
+    assert moved[1] == pytest.approx(moved[2], abs=1e-9)
+    assert prints(done[1], "RF", time=2.0)[1] == pytest.approx(prints(alone[0], "RF", time=1.0)[1], abs=1e-6)
+
+
+def chain(u0: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Return displacements (n, 3) of the three nodes of a chain that is held at its beginning and let go at ``u0``."""
+    K = 1000.0 * np.array([[2, -1, 0], [-1, 2, -1], [0, -1, 1.0]])
+    M = np.array([[4, 1, 0], [1, 4, 1], [0, 1, 2.0]]) / 6.0
+    w2, shapes = eigh(K, M)
+    return (shapes @ ((shapes.T @ M @ u0)[:, None] * np.cos(np.sqrt(w2)[:, None] * t))).T
+
+
+@pytest.mark.parametrize("options", [(), ("NLGEOM",)], ids=["linear", "NLGEOM"])
+def test_a_bar_that_is_pulled_and_let_go(tmp_path, options):
+    """A prescribed displacement of a STATIC step, which the DYNAMIC step lacks: free vibrations of the chain of springs
+    and consistent masses, by its eigenvectors."""
+    move = "*STATIC\n.5, 1.\n" + OWN + "LEFT, 1, 1\nRIGHT, 1, 1, 3e-4\n"
+    swing = "*DYNAMIC, ALPHA=0., DIRECT\n.001, .2\n" + OWN + "LEFT, 1, 1\n*NODE PRINT, NSET=RIGHT, FREQUENCY=50\nU\n"
+    _, done = run(tmp_path / "d.inp", bar(step(move, *options), step(swing, *options)))
+    found = [(p["time"] - 1.0, np.array(p["values"])[:, 0]) for p in done[1]["prints"]]
+    t = np.array([time for time, _ in found])
+    assert len(t) >= 4
+    wanted = chain(3e-4 / 3.0 * np.array([1.0, 2.0, 3.0]), t)[:, 2]
+    assert wanted.min() < -1e-4
+    for (_, u), right in zip(found, wanted, strict=True):
+        assert u == pytest.approx(right * np.ones(4), abs=2e-6)
+
+
+@pytest.mark.parametrize("options", [(), ("NLGEOM",)], ids=["linear", "NLGEOM"])
+def test_fixed_supports_of_dynamic_steps(tmp_path, options):
+    """FIXED keeps the end where a force has brought it, without the force."""
+    pull = "*STATIC\n.5, 1.\n" + OWN + "LEFT, 1, 1\n*CLOAD\nRIGHT, 1, .025\n"
+    keep = "*DYNAMIC, ALPHA=0., DIRECT\n.005, .05\n*BOUNDARY, FIXED\nRIGHT, 1, 1\n*CLOAD, OP=NEW\n"
+    keep += "*NODE PRINT, NSET=NALL, FREQUENCY=10\nU\n"
+    _, done = run(tmp_path / "d.inp", bar(step(pull, *options), step(keep, *options)))
+    nodes, _ = brick((3, 1, 1), (3.0, 1.0, 1.0))
+    ids, u = prints(done[1], "U")
+    assert u[:, 0] == pytest.approx([1e-4 * nodes[i][0] for i in ids], abs=1e-7)
+
+
 REFUSED = {
-    "NLGEOM": (("*STATIC\n", "NLGEOM"), "LEFT, 1, 1\n", "step 1 with NLGEOM or nonlinear constraints needs the same"),
-    "DYNAMIC": (("*DYNAMIC\n.1, 1.\n",), "LEFT, 1, 1\n", "step 1 with DYNAMIC needs the same supports"),
-    "a motion": (("*STATIC\n",), "LEFT, 1, 1, .1\n", "it moves"),
+    "vibrations": (("*STEADY STATE DYNAMICS, DIRECT\n1., 2., 2\n",), "LEFT, 1, 1\n", "step 1 with STEADY STATE DYN"),
+    "a moving one in linear DYNAMIC": (("*DYNAMIC\n.1, 1.\n",), "LEFT, 1, 1, .1\n", "it moves in step 1, a linear"),
 }
 
 

@@ -155,10 +155,6 @@ def test_wrong_input():
     with pytest.raises(ModelError, match="so that the cut cannot close"):
         solve(m)
     m = joint(force=FORCE)
-    m.fix("sleeve:high", ["z"], group="start")
-    m.static_step(1, "pull", supports="start")
-    with pytest.raises(ModelError, match="hold the places at the start, which a nonlinear step has left"):
-        solve(m)
     with pytest.raises(ModelError, match="present belongs to supports with a group"):
         m.fix("sleeve:high", ["z"], present=True)
 

@@ -47,11 +47,11 @@ class ModalTransient(LinearTransient):
 
     def __init__(
         self, linear: Linearised, options: Any, weights: Weights, name: str, h: float,
-        velocity: np.ndarray, start: np.ndarray | None,
+        velocity: np.ndarray, start: np.ndarray | None, kept: np.ndarray | None = None,
     ):  # fmt: skip
         self.count, self._ratios = options.modes, np.atleast_1d(np.asarray(options.damping or [0.0], float))
         self._rayleigh = options.rayleigh or (0.0, 0.0)
-        super().__init__(linear, options, weights, name, h, velocity, start)
+        super().__init__(linear, options, weights, name, h, velocity, start, kept)
 
     def _prepare(self) -> None:
         found = self.linear.elimination

@@ -42,7 +42,8 @@ class LinearTransient:
     """One transient: matrices over all dofs of nodes, unknowns q, and a step of length h.
 
     ``velocity`` (N,) at the start; ``start``: displacements (N,) from the state with which it begins, else none.  Of
-    functions that jump at the start the later value counts, which acts from then on.
+    functions that jump at the start the later value counts, which acts from then on.  ``kept``: displacements (first,)
+    from the state at which supports hold, else none.
 
     Raises:
         AnalysisError: something can move without mass or stiffness.
@@ -50,8 +51,9 @@ class LinearTransient:
 
     def __init__(
         self, linear: Linearised, options: Any, weights: Weights, name: str, h: float,
-        velocity: np.ndarray, start: np.ndarray | None,
+        velocity: np.ndarray, start: np.ndarray | None, kept: np.ndarray | None = None,
     ):  # fmt: skip
+        self.kept = np.zeros(linear.first) if kept is None else kept
         self.linear, self.name, self.h, self.weights = linear, name, h, weights
         self.owner = Owner("Step", name)
         if not linear.eliminated:
@@ -131,7 +133,7 @@ class LinearTransient:
         followed = np.zeros(self.mask.size, bool)
         followed[self.functions] = True
         level = linear.level(followed, np.zeros(self.mask.size))
-        moved = linear.prescribed(level)
+        moved = linear.prescribed(level) + self.kept
         right = np.zeros(linear.constraints.shape[0])
         if rows.size:
             gaps = linear.force(level, joints)

@@ -32,6 +32,9 @@ from fem_mbs.solvers.stepping.descent import descend
 from fem_mbs.solvers.stepping.path_steps import Critical, PathSettings, Point
 from fem_mbs.system.compiled import Compiled
 
+#: Load factor, time, and part of the step that has passed.
+Level = tuple[float, float, float]
+
 __all__ = ["check_levels", "controlled", "run_static", "varied"]
 
 _SMALLEST = 2.0**-12  # of an increment's size
@@ -135,6 +138,7 @@ class _Static:
     ):  # fmt: skip
         self.context, self.step, self.options = context, step, step.options
         self.stepping, self.loading = stepping, loading
+        self.part = 0.0  # of the step that has passed
         self.mask, self.weight, self.factor, self.motions = mask, weight, start, motions
         self.applied = start  # load factor that is set
         self.chunk: Chunk  # of the last equilibrium, after the first
@@ -145,7 +149,7 @@ class _Static:
         self.snaps: list[tuple[float, float]] = []  # places between which an equilibrium does not join the last one
         self.unstable: list[tuple[float, float | None]] = []  # first and last places of unstable equilibria
         wanted = step.options.eigenvalues
-        self.rough: tuple[float, float] | None = None  # level from which on residuals end at round-off
+        self.rough: Level | None = None  # level from which on residuals end at round-off
         self.undecided = False  # whether the last count is none, but 1 where the determinant is negative
         self.loads_without_potential = False
         self.eigenvalues = EigenvaluePath(context, step.owner, wanted) if wanted is not None else None
@@ -196,16 +200,20 @@ class _Static:
             columns={"load factor": np.array([self.factor]), **self.along(0, load_factor=self.factor)},
         )  # fmt: skip
         start, span = self.factor, options.until - self.factor
-        whole = 1.0 if span == 0.0 and not duration else 1.0 / options.increments
-        reached, size, cuts, easy = 0.0, whole, 0, 0
         self.problem = problem = Problem(context.compiled, stepping, self.set, self.motions)
+        change = context.switched
+        if change is not None:
+            change.measure(problem, start)
+        nothing = span == 0.0 and not duration and not (change is not None and change.moves)
+        whole = 1.0 if nothing else 1.0 / options.increments
+        reached, size, cuts, easy = 0.0, whole, 0, 0
         count = self.count()
         while reached < 1.0 - 1e-12:
             part = min(1.0, reached + size)
             if 1.0 - part < 1e-9 * size:
                 part = 1.0
             target = options.until if part == 1.0 else start + part * span
-            level = target, t0 + part * duration
+            level = target, t0 + part * duration, part
             token = self.token()
             try:
                 chunk, after, trouble = self.increment(level, count, size / whole)
@@ -227,9 +235,10 @@ class _Static:
             if trouble:
                 self.snaps.append((self.place(), self.place(level)))
             rise = abs(target - self.factor)
-            self.slope = self.tried / rise if rise > 0.0 and not duration and np.isfinite(self.tried) else None
+            plain = rise > 0.0 and not duration and (change is None or not change.moves)
+            self.slope = self.tried / rise if plain and np.isfinite(self.tried) else None
             self.fell = False
-            reached, (self.factor, context.now.time), count = part, level, after
+            reached, (self.factor, context.now.time, self.part), count = part, level, after
             problem.restart()
             self.record(chunk, load_factor=target)
             self.progress(reached)
@@ -245,9 +254,9 @@ class _Static:
             "warnings": self.said(count),
         }  # fmt: skip
 
-    def increment(self, level: tuple[float, float], count: int | None, cut: float):
-        """Return the equilibrium at a level (load factor, time): rows, negative eigenvalues, and a sentence on what is
-        wrong.
+    def increment(self, level: Level, count: int | None, cut: float):
+        """Return the equilibrium at a level (load factor, time, part of the step): rows, negative eigenvalues, and a
+        sentence on what is wrong.
 
         Newton-Raphson finds it from the last one.  An equilibrium is connected to that one where it is no farther from
         it than the tangents at both predict.  Others are refused until increments are ``cut`` to a small part.  Where
@@ -258,7 +267,7 @@ class _Static:
             AnalysisError: none was found, or none that is connected.
         """
         stepping, problem = self.stepping, self.problem
-        here = self.factor, self.context.time
+        here = self.factor, self.context.time, self.part
         token = self.token()
         self.go(here)
         before = self.functions()[:, :, C.T1]
@@ -311,7 +320,7 @@ class _Static:
             raise ConvergenceError(trouble)
         return problem.chunk, after, trouble
 
-    def newton(self, take: Callable[[Chunk], None], funs: np.ndarray, level: tuple[float, float]) -> None:
+    def newton(self, take: Callable[[Chunk], None], funs: np.ndarray, level: Level) -> None:
         """Find the equilibrium at a level by Newton-Raphson.
 
         Where elements are soft in some motion, as bricks with reduced integration can be, the round-off of their forces
@@ -354,13 +363,14 @@ class _Static:
             return after, ""
         return after, f"no equilibrium near by; the next one is {moved:.3g} of the model's size away"
 
-    def go(self, level: tuple[float, float], other: tuple[float, float] | None = None, part: float = 0.0) -> float:
-        """Set loads and time to a level (load factor, time), or to a part of the way to another; return the load
-        factor."""
-        factor, time = level
-        if other is not None:
-            factor, time = factor + part * (other[0] - factor), time + part * (other[1] - time)
+    def go(self, level: Level, other: Level | None = None, part: float = 0.0) -> float:
+        """Set loads, time and supports to a level, or to a part of the way to another; return the load factor."""
+        factor, time, passed = (
+            level if other is None else (a + part * (b - a) for a, b in zip(level, other, strict=True))
+        )
         self.stepping.t0 = time
+        if self.context.switched is not None:
+            self.context.switched.set(passed)
         self.set(factor)
         return factor
 
@@ -369,11 +379,12 @@ class _Static:
         """Return the part of an increment over which the change of the loads is taken: all of it, except where parts
         are driven."""
         driven = self.motions or (self.options.duration and not np.asarray(self.context.compiled.loads, bool).all())
-        return 1e-4 if driven else 1.0
+        change = self.context.switched
+        return 1e-4 if driven or (change is not None and change.gap.any()) else 1.0
 
-    def place(self, level: tuple[float, float] | None = None) -> float:
+    def place(self, level: Level | None = None) -> float:
         """Return the load factor, or the time where time passes."""
-        factor, time = level or (self.factor, self.context.time)
+        factor, time, _ = level or (self.factor, self.context.time, self.part)
         return float(time if self.options.duration else factor)
 
     def token(self) -> Any:
@@ -385,6 +396,8 @@ class _Static:
         state, s.works, s.step, s.t0, worst = token
         s.works, s.watcher.worst = s.works.copy(), dict(worst)
         self.problem.restore(state)
+        if self.context.switched is not None:
+            self.context.switched.set(self.part)
         self.set(self.factor)
 
     def count(self, last: int | None = None) -> int | None:
@@ -555,9 +568,9 @@ class _Static:
                 f"load control ends at load factor {self.factor:.6g}, short of until = {settings.end:g}: the path has "
                 f'a limit point at {criticals[-1].factor:.6g}; control = "arc" follows it beyond'
             )
-        elif not account["ended"]:
+        elif not account["ended"] and not (settings.end == np.inf and settings.end_displacement is None):
             wanted = []
-            if settings.end is not None:
+            if settings.end not in (None, np.inf):
                 wanted.append(f"until = {settings.end:g}")
             if settings.end_displacement is not None:
                 wanted.append(f"displacement = {settings.end_displacement:g}")
@@ -618,10 +631,10 @@ class _Static:
 
     def loose_start(self, problem: Problem, settings: PathSettings, on_point: Callable[[Point], None]) -> PathSettings:
         """Minimise the potential in the first step of load control if the model has unconstrained motions."""
-        here = self.factor, self.context.time
+        here = self.factor, self.context.time, 0.0
         assert settings.end is not None  # load control
         rise = settings.end - self.factor
-        first = self.factor + np.sign(rise) * min(settings.size, abs(rise)), self.context.time
+        first = self.factor + np.sign(rise) * min(settings.size, abs(rise)), self.context.time, 0.0
         if np.isfinite(problem.reach(self.factor, lambda part: self.go(here, first, part), self.sampled)):
             return settings
         problem.take_force(first[0])

@@ -118,7 +118,7 @@ class LinearStatic(StepKind):
         )
         context.now.time += options.duration
         rows, increments = LinearRows(context, linear), options.report == INCREMENT
-        response = _respond(linear, options, step.owner, _kept(context, options))
+        response = _respond(linear, options, step.owner, _kept(context, options, linear.t))
         context.linear.reached = _reached(context, options, response)
         change = linear.reported.change(
             response.u, response.forces, response.mask, response.values, y=response.y,
@@ -157,17 +157,27 @@ class LinearStatic(StepKind):
 KIND = LinearStatic()
 
 
-def _kept(context: RunContext, options: Options) -> np.ndarray | None:
-    """Return displacements (first,) from the state at which supports hold what the step before has reached, or None.
+def _kept(context: RunContext, options: Options, time: float) -> np.ndarray | None:
+    """Return displacements (first,) from the state at which supports hold what the step before has reached, and to
+    which motions of groups lead; None: no such are there.
 
     About a preload that is where it has ended, so that they do not move.
     """
-    groups = [name for name in named(options.supports) if name in context.model.building.keeping]
-    if not groups or options.preload or context.linear.reached is None:
+    model, compiled, reached = context.model, context.compiled, context.linear.reached
+    names = named(options.supports)
+    moving = [compiled.step_motions[name] for name in names if name in compiled.step_motions]
+    groups = [name for name in names if name in model.building.keeping]
+    if options.preload or not (moving or (groups and reached is not None)):
         return None
-    dofs = np.concatenate([context.compiled.step_supports[name] for name in groups])
-    kept = np.zeros_like(context.linear.reached)
-    kept[dofs] = context.linear.reached[dofs]
+    kept = np.zeros(context.system.first_multiplier)
+    if reached is not None and groups:
+        dofs = np.concatenate([compiled.step_supports[name] for name in groups])
+        kept[dofs] = reached[dofs]
+    t = np.array([time])
+    start = context.system.initial_state().Q[0]
+    for motion in moving:
+        values = np.array([float(compiled.functions[i](t)[0]) for i in motion.functions])
+        kept[motion.dofs] = start[motion.dofs] + values - context.state.Q[0, motion.dofs]
     return kept
 
 

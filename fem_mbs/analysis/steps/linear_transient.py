@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.analysis.steps.common.checks import check_friction, check_named, check_preload, check_without, count_steps
+from fem_mbs.analysis.steps.common.checks import (
+    check_friction,
+    check_named,
+    check_preload,
+    check_supports,
+    check_without,
+    count_steps,
+)
 from fem_mbs.analysis.steps.common.options import (
     INCREMENT,
     LOADS_TEXT,
@@ -73,6 +80,11 @@ class Options(RuleWeights, About, TimeSteps):
         "",
     )
     report: str = key(ANY_TEXT, REPORT_TEXT, TOTAL, choices=REPORTS)
+    supports: Any = key(
+        NAMES,
+        "groups of `[[support]]` and `[[pretension]]` that hold in this step, those with `present` where `start` has "
+        "left them; what `start` has held and this one lacks is released at once", "", shows="none",
+    )  # fmt: skip
     without: Any = key(NAMES, WITHOUT_TEXT, "", shows="none")
     modes: int | None = key(
         COUNT,
@@ -124,6 +136,13 @@ class LinearTransient(StepKind):
                 value=options.rule, remedy="remove rule or modes",
             )  # fmt: skip
         check_preload(step, context.model)
+        check_supports(step, context.model)
+        for group in named(options.supports):
+            if group in context.model.building.step_motions:
+                raise ModelError(
+                    "motions of groups act in no linear transient", owner=owner, key="supports", value=group,
+                    remedy="give the motion no group, or take a transient",
+                )  # fmt: skip
         check_without(step, context)
         if options.start:
             about = check_named(step, context.model, "start")
@@ -153,7 +172,9 @@ class LinearTransient(StepKind):
         from fem_mbs.analysis.start.initial import consistent_velocities, given_velocities
 
         options = step.options
-        linear = context.linear.at(context, options.preload, options.time, without=named(options.without))
+        linear = context.linear.at(
+            context, options.preload, options.time, supports=named(options.supports), without=named(options.without)
+        )  # fmt: skip
         rows = LinearRows(context, linear)
         n_steps = count_steps(step.owner, options)
         h = options.duration / n_steps
@@ -169,7 +190,7 @@ class LinearTransient(StepKind):
             velocity = linear.spatial(state.V[0])
         rule = weights(options.rule, options)
         kind = LinearTransient if options.modes is None else ModalTransient
-        job = kind(linear, options, rule, step.name, h, velocity, place)
+        job = kind(linear, options, rule, step.name, h, velocity, place, _kept(context, options, place))
         every = max(1, n_steps // options.frames) if options.frames else n_steps + 1
         totals = {"low": np.inf, "high": -np.inf, "kinetic": 0.0, "error": 0.0}
         last = np.zeros(C.N_LEDGER + 1)
@@ -224,3 +245,15 @@ class LinearTransient(StepKind):
 
 
 KIND = LinearTransient()
+
+
+def _kept(context: RunContext, options: Options, place: np.ndarray | None) -> np.ndarray | None:
+    """Return displacements (first,) from the state at which supports hold what the step before has reached, or None."""
+    groups = [name for name in named(options.supports) if name in context.model.building.keeping]
+    if not groups or place is None:
+        return None
+    first = context.system.first_multiplier
+    dofs = np.concatenate([context.compiled.step_supports[name] for name in groups])
+    kept = np.zeros(first)
+    kept[dofs] = place[dofs]
+    return kept

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fem_mbs.analysis.steps.common.checks import check_sought, check_supports, check_weight
 from fem_mbs.analysis.steps.common.options import ALONG_TEXT, Along, Newton
-from fem_mbs.analysis.steps.common.values import NAMES, limited, named, whole
+from fem_mbs.analysis.steps.common.values import NAMES, limited, whole
 from fem_mbs.analysis.steps.common.words import along_quantities, counted
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import ANY_TEXT, FLAG, NUMBER, shown
+from fem_mbs.declarations.kinds import ANY_TEXT, FLAG, NUMBER, NUMBER_OR_INF, shown
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.errors import ModelError
 from fem_mbs.records import ABSENT, Absent, Record, entry
@@ -83,7 +85,7 @@ class Options(Newton):
         "multiplies; loads that no step has varied do not act yet; with a duration none, if not given",
         "all",
     )
-    until: float = key(NUMBER, "load factor at the end", 1.0)
+    until: float = key(NUMBER_OR_INF, "load factor at the end; inf, along an arc: that after `points`", 1.0)
     control: str = key(ANY_TEXT, '"load", "displacement" or "arc" (arc length)', CONTROLS[0], choices=CONTROLS)
     on: str = key(ANY_TEXT, "place of the displacement that is controlled, or that ends the path", "")
     component: str = key(ANY_TEXT, '"x", "y" or "z" of it', "")
@@ -111,11 +113,27 @@ class Options(Newton):
     eigenvalues: Any = key(Along, ALONG_TEXT, None)
     supports: Any = key(
         NAMES,
-        "groups of `[[support]]` with `present`, and `[[pretension]]`, that hold in this step where the one before has "
-        "left them",
+        "groups of `[[support]]`, `[[motion]]` and `[[pretension]]` that hold in this step. What the nonlinear step "
+        "before has held and this one lacks is released: its reactions fade over the step in proportion",
         "",
         shows="none",
     )
+
+
+def check_path_supports(step: PlannedStep, context: RunContext) -> None:
+    """Refuse other supports than those of the step before in paths, whose length knows no part of the step.
+
+    Raises:
+        ModelError: the step follows a path.
+    """
+    from fem_mbs.analysis.switched import changes_supports
+
+    o = step.options
+    if changes_supports(step, context) and (o.control != "load" or o.stability or o.line_search):
+        raise ModelError(
+            "supports: along a path (control, stability, line_search) supports must be those of the nonlinear step "
+            "before", owner=step.owner, key="supports", remedy="change them in a static step before",
+        )  # fmt: skip
 
 
 class Static(StepKind):
@@ -162,6 +180,7 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
     def check(self, step: PlannedStep, context: RunContext) -> None:
         owner, o = step.owner, step.options
         check_supports(step, context.model)
+        check_path_supports(step, context)
         if o.eigenvalues is not None:
             check_sought(f"{owner}: eigenvalues", o.eigenvalues)
         if o.duration and (o.control != "load" or o.stability or o.line_search):
@@ -185,6 +204,11 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
                 key="component",
                 value=o.component,
             )
+        if np.isinf(o.until) and (o.control != "arc" or o.until < 0.0):
+            raise ModelError(
+                f'until = {o.until} needs control = "arc"', owner=owner, key="until", value=o.until,
+                remedy="give a load factor",
+            )  # fmt: skip
         if o.branch and o.control == "load":
             raise ModelError(f'branch = {o.branch} needs control = "arc" or "displacement"', owner=owner)
         if o.branch and not o.branch_size:
@@ -213,12 +237,12 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> StaticReport:
         from fem_mbs.analysis.statics.equilibria import run_static
+        from fem_mbs.analysis.switched import switched
 
-        groups = named(step.options.supports)
-        held = context.holding(groups) if groups else context
+        held = switched(step, context)
         found = run_static(step, held)
-        if groups:
-            context.take_state(held.state)
+        if held.switched is not None:
+            held.switched.end(context, held)
         points = found.pop("critical_points", None)
         criticals = None if points is None else [CriticalPoint(**point) for point in points]
         return StaticReport(**found, critical_points=criticals)

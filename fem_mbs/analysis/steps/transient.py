@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.analysis.steps.common.checks import check_sought, check_spin, count_steps
+from fem_mbs.analysis.steps.common.checks import check_sought, check_spin, check_supports, count_steps
 from fem_mbs.analysis.steps.common.options import ALONG_TEXT, RESTARTS_TEXT, Along, Newton, RuleWeights, TimeSteps
-from fem_mbs.analysis.steps.common.values import number, valued, whole
+from fem_mbs.analysis.steps.common.values import NAMES, named, number, valued, whole
 from fem_mbs.analysis.steps.common.words import along_quantities, steps_in_words
 from fem_mbs.analysis.transient.rules import (
     COARSEST,
@@ -23,7 +23,7 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, NUMBER
 from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.declarations.texts import numbers
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ConvergenceError, ModelError
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import EigenvaluesAlong, EnergyBalance, EventReport, StartReport, StepReport
 from fem_mbs.solvers.stepping.layout import EXPLICIT
@@ -93,6 +93,12 @@ class Options(RuleWeights, Newton, TimeSteps):
         "first step, and the interval of the results; 0: all steps are h", 0.0,
     )  # fmt: skip
     eigenvalues: Any = key(Along, ALONG_TEXT, None)
+    supports: Any = key(
+        NAMES,
+        "groups of `[[support]]`, `[[motion]]` and `[[pretension]]` that hold in this step. What the nonlinear step "
+        "before has held and this one lacks is released at once, without work; what this one takes on stops velocities "
+        "as a plastic blow, whose energy is work of drivers", "", shows="none",
+    )  # fmt: skip
     decay: float = key(
         NUMBER, 'of `rule = "decaying"`: a in sigma = S [(1/2 + a) e_1 + (1/2 - a) e_0], 0 (the mid-point rule) to 1',
         DEFAULTS["decay"],
@@ -139,8 +145,14 @@ whose energies are not finite, stops with an error."""
         if options.eigenvalues is not None:
             check_sought(f"{owner}: eigenvalues", options.eigenvalues)
         count_steps(owner, options)
+        check_supports(step, context.model)
         if RULES[options.rule].kind == EXPLICIT:
             check_explicit(owner, context.system)
+            for group in set(named(options.supports)) - context.model.building.keeping:
+                raise ModelError(
+                    'rule = "explicit" knows only supports that hold the present place', owner=owner, key="supports",
+                    value=group, remedy="give them present = true, or take another rule",
+                )  # fmt: skip
         check_spin(owner, context)
         if context.model.events and options.restarts:
             raise ModelError(
@@ -163,8 +175,9 @@ whose energies are not finite, stops with an error."""
 
     def begin(self, step: PlannedStep, context: RunContext) -> None:
         from fem_mbs.analysis.march import begin
+        from fem_mbs.analysis.switched import switched
 
-        begin(step, context)
+        begin(step, switched(step, context))
 
     def check_stability(self, step: PlannedStep, context: RunContext) -> None:
         options = step.options
@@ -184,8 +197,18 @@ whose energies are not finite, stops with an error."""
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> TransientReport:
         from fem_mbs.analysis.march import march
+        from fem_mbs.analysis.switched import switched
 
-        found = march(step, context, step.options.rule, resumed)
+        held = switched(step, context)
+        try:
+            found = march(step, held, step.options.rule, resumed)
+        except ConvergenceError as error:
+            told = held.switched.jumps() if held.switched is not None else []
+            if not told:
+                raise
+            raise ConvergenceError(f"{error}; {told[0]}") from None
+        if held.switched is not None:
+            held.switched.end(context, held)
         adaptive = found.pop("adaptive", None)
         return TransientReport(**found, adaptive=None if adaptive is None else AdaptiveSteps(**adaptive))
 

@@ -35,6 +35,7 @@ from fem_mbs.model.loads.temperature import Temperature
 from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction, NamedParameter
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
+from fem_mbs.model.parts.imperfections import Imperfection
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.shells import Shell
@@ -153,6 +154,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     StartSpeed: loads.start_speed,
     SensorRequest: sensor,
     Temperature: NotDrawn("a temperature is a field of its part"),
+    Imperfection: NotDrawn("nodes are drawn where it has moved them"),
     Assembly: NotDrawn("the model is shown as it is written, before its joints are closed"),
     Substructure: NotDrawn("a component is a choice of groups, which are drawn"),
     EventRule: NotDrawn("an event is a rule over a sensor, which is drawn"),

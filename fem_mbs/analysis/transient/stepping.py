@@ -197,6 +197,13 @@ class Stepping:
         self.first_row = self.pack(row[None, :], np.zeros((1, 3)))[0]
         self._start_coordinates()
 
+    def book_blow(self, before: float) -> None:
+        """Let the step begin with the energy ``before`` [J], what it has less is the work of drivers."""
+        assert self.initial_energy is not None
+        self.works[2] += self.initial_energy - before
+        self.first_row[LEDGER_COLUMNS.index("driver work")] += self.initial_energy - before
+        self.initial_energy = before
+
     def _start_coordinates(self) -> None:
         """Evaluate the outputs that belong to an end of a step, such as coordinates of joints, for the row of the
         start."""

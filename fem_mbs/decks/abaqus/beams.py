@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -65,6 +65,24 @@ _SHAPES = {
 }
 
 
+def _of_constants(section: BeamSection) -> tuple[str, dict, np.ndarray]:
+    """Return a section of a shape with moduli of its own in place of a material, as `beam_section`."""
+    assert section.general is not None
+    E, G = section.general[:2]
+    rho = section.density or 0.0
+    shape, dimensions, thick = beam_section(replace(section, general=None))
+    found = make_section(section.elset, shape, **dimensions)
+    nu = float(np.clip(0.5 * E / G - 1.0, 0.0, 0.5))  # for the coefficients of shear
+    values = {
+        "EA": E * found.A, "EIy": E * found.Iy, "EIz": E * found.Iz, "GJ": G * found.J, "rhoA": rho * found.A,
+        "rhoIy": rho * found.Iy, "rhoIz": rho * found.Iz, "GAy": found.shear_coefficient_y(nu) * G * found.A,
+        "GAz": found.shear_coefficient_z(nu) * G * found.A,
+    }  # fmt: skip
+    if found.rotate:
+        values["rotate"] = found.rotate
+    return "stiffness", values, thick
+
+
 def beam_section(section: BeamSection) -> tuple[str, dict, np.ndarray]:
     """Return shape and dimensions for `Model.section`, and thicknesses (2,) along the local directions 1 and 2.
 
@@ -73,6 +91,8 @@ def beam_section(section: BeamSection) -> tuple[str, dict, np.ndarray]:
     """
     d = np.asarray(section.dimensions, float)
     where, shape = section.where, section.shape
+    if section.general is not None and shape != "GENERAL":
+        return _of_constants(section)
     if section.general is not None:
         E, G = section.general[:2]
         A, I11, I12, I22, J = d[:5]
@@ -169,7 +189,10 @@ def _beams(conv: Conversion, group: Group, on: str) -> None:
             "(Abaqus gives its radius)",
             Effect.DIFFERS,
         )
-    if section.general is not None and group.type[-1] != "3":  # the shear factor of these sections is 1
+    thin = group.type[-1] == "3"  # without shear
+    if section.general is not None and section.shape != "GENERAL":
+        values = {key: value for key, value in values.items() if not (thin and key in ("GAy", "GAz"))}
+    elif section.general is not None and not thin:  # the shear factor of these sections is 1
         values["GA"] = section.general[1] * float(section.dimensions[0])
     name = f"section of {group.name}"
     conv.model.section(name, shape, **values)

@@ -220,8 +220,9 @@ class Conversion:
         return step.nlgeom or self.bent
 
     @cached_property
-    def temperatures(self) -> tuple[float, float] | None:
-        """The initial temperature and that at the end of all steps, if both are the same everywhere; else None.
+    def temperature_states(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """The initial temperatures (nodes,) and those at the end of all steps, if these are there from the end of the
+        first general step on; else None.
 
         Temperatures change in the first general step at most, and only where that and all others are linear STATIC.
         """
@@ -244,13 +245,23 @@ class Conversion:
                 states.append(now)
         used = np.unique(np.concatenate([g.nodes.ravel() for g in self.groups]))
         values = np.array([state[used] for state in states])
-        last = values[-1, 0]
         general = [s for s in deck.steps if not s.perturbation and s.procedure in ("DYNAMIC", "MODAL DYNAMIC")]
         bent = any(self.is_nonlinear(s) for s in deck.steps)
-        changes = bool((values != values[0, 0]).any())
-        if (values[0] != values[0, 0]).any() or (values[1:] != last).any() or (changes and (general or bent)):
+        changes = bool((values != values[0]).any())
+        if (values[1:] != values[-1]).any() or (changes and (general or bent)):
             return None
-        return float(values[0, 0]), float(last)
+        return states[0], states[-1]
+
+    @cached_property
+    def temperatures(self) -> tuple[float, float] | None:
+        """The initial temperature and that at the end of all steps, if both are the same everywhere; else None."""
+        if self.temperature_states is None:
+            return None
+        used = np.unique(np.concatenate([g.nodes.ravel() for g in self.groups]))
+        first, last = (state[used] for state in self.temperature_states)
+        if (first != first[0]).any() or (last != last[0]).any():
+            return None
+        return float(first[0]), float(last[0])
 
     def note(self, text: str, effect: Effect = Effect.DROPPED) -> None:
         """Keep a sentence on what the model lacks, once."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from fem_mbs.decks.abaqus.beams import make_lines
 from fem_mbs.decks.abaqus.constraints.equations import make_constraints, nodes_of_constraints
+from fem_mbs.decks.abaqus.constraints.imperfections import imperfect
 from fem_mbs.decks.abaqus.constraints.pretension import cut_sections, remove_beams
 from fem_mbs.decks.abaqus.constraints.submodels import with_submodels
 from fem_mbs.decks.abaqus.constraints.ties import plan_ties
@@ -29,6 +30,7 @@ from fem_mbs.decks.abaqus.shells import make_shells
 from fem_mbs.decks.abaqus.solids import make_solids
 from fem_mbs.decks.abaqus.steps import StepPlan, make_steps
 from fem_mbs.decks.abaqus.substructures import part_of_deck, retained_interfaces
+from fem_mbs.decks.abaqus.temperatures import sort_by_temperature
 from fem_mbs.decks.abaqus.time import Timeline
 from fem_mbs.decks.notes import Accept, Note, check_notes
 from fem_mbs.decks.running import run_converted, settle, solve_converted
@@ -86,7 +88,8 @@ def convert(deck: Deck, part: bool = False, accept: Accept = Accept.NORMAL) -> C
         ModelError: what the model cannot hold and the deck needs, with file and line.
     """
     deck = with_submodels(deck)
-    conv = Conversion(part_of_deck(deck) if part else _alone(deck))
+    whole = part_of_deck(deck) if part else _alone(imperfect(deck, lambda other: solve_deck(other, accept=accept)))
+    conv = Conversion(whole)
     try:
         converted = _convert(conv, part)
     except ModelError as error:
@@ -121,6 +124,7 @@ def _convert(conv: Conversion, part: bool) -> Converted:
     title = " ".join(" ".join(deck.title).split()) or Path(deck.source).stem
     remove_beams(conv)
     find_groups(conv)
+    sort_by_temperature(conv)
     cut_sections(conv)
     conv.model = model = Model(2 if conv.plane else 3, title=title)
     nodes_of_constraints(conv)

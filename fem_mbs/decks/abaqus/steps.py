@@ -2,6 +2,7 @@
 
     STATIC                         linear_static_step, at the end of the step
     STATIC with NLGEOM             static_step over the step's duration, in its increments
+    STATIC, RIKS                   static_step along the path of equilibria, over the factor of the step's loads
     FREQUENCY                      modes_step; with PERTURBATION about the preloaded state
     BUCKLE                         buckling_step of the loads of the step; with PERTURBATION about the preloaded state
     COMPLEX FREQUENCY, CORIOLIS    complex_modes_step in the span of the modes of the last FREQUENCY step
@@ -103,7 +104,10 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
                 f"{step.where}: the step is computed about the state before the linear DYNAMIC step, not about its end",
                 Effect.DIFFERS,
             )
-        if step.procedure == "STATIC" and step.perturbation:
+        if step.riks is not None:
+            _riks(conv, i, name, plan.own[i], own)
+            preload, last, moved = "", "", True
+        elif step.procedure == "STATIC" and step.perturbation:
             _own_loads(step, plan.own[i])
             model.linear_static_step(
                 name, loads=plan.own[i], preload=preload, duration=step.duration, report="increment", supports=own,
@@ -165,7 +169,7 @@ def make_steps(conv: Conversion, timeline: Timeline, plan: Plan) -> list[StepPla
             if any(_is_modal(conv, m) for m in made):
                 raise ModelError("DYNAMIC after MODAL DYNAMIC is not supported", place=step.where,
                                  remedy="give it a deck of its own")  # fmt: skip
-            _dynamic(conv, step, name, wanted, last, swung)
+            _dynamic(conv, step, name, wanted, last, swung, own)
             linear = step_kind(model.steps[-1].kind).linear
             preload, last = "", name if linear else ""
             moved = moved or not linear
@@ -432,6 +436,56 @@ def _before_motion(conv: Conversion, index: int) -> bool:
     return False
 
 
+def _riks(conv: Conversion, index: int, name: str, loads: list[str], supports: list[str]) -> None:
+    """Add a path of equilibria, over which a factor multiplies the loads of the step; others stay.
+
+    Raises:
+        ModelError, UnsupportedError: no loads, steps behind it, loads that take the place of others, moving supports.
+    """
+    deck = conv.deck
+    step = deck.steps[index]
+    path = step.riks
+    assert path is not None
+    if index + 1 < len(deck.steps):
+        raise UnsupportedError("steps after one with RIKS are not supported", place=deck.steps[index + 1].where,
+                               remedy="give them a deck of their own")  # fmt: skip
+    moved = next((b for b in step.boundaries if b.value and not b.fixed), None)
+    if moved is not None:
+        raise UnsupportedError("supports that move in a step with RIKS are not supported", place=moved.where,
+                               remedy="follow the path over a load")  # fmt: skip
+    for kind, lists in (("CLOAD", "cloads"), ("DLOAD", "dloads"), ("DSLOAD", "dsloads")):
+        before = [s for s in deck.steps[:index] if is_general(s) and getattr(s, lists)]
+        if before and (kind in step.new or getattr(step, lists)):
+            raise UnsupportedError(
+                f"*{kind} in a step with RIKS after *{kind} of step {before[-1].number} is not supported: it may take "
+                "its place", place=step.where, remedy="give the earlier load another kind, or the path alone",
+            )  # fmt: skip
+    linear = next((s for s in deck.steps[:index] if is_general(s) and not conv.is_nonlinear(s)), None)
+    if linear is not None:
+        raise UnsupportedError(
+            f"a step with RIKS after the linear step {linear.number}, which leaves no state, is not supported",
+            place=step.where, remedy="give NLGEOM to that step, too",
+        )  # fmt: skip
+    if not loads:
+        raise ModelError("the step with RIKS has no loads", place=step.where, remedy="give them in the step")
+    if not conv.is_nonlinear(step):
+        conv.note(f"{step.where}: a path is computed as with NLGEOM", Effect.DIFFERS)
+    options: dict[str, Any] = {}
+    if path.node:
+        place = f"node {conv.deck.node_name(path.node)}"
+        conv.model.named_nodes[place] = int(conv.node(path.node))
+        options = {"on": place, "component": "xyz"[path.dof - 1], "displacement": path.displacement}
+    conv.note(
+        f"{step.where}: the arc lengths of the path are its own; it ends where RIKS asks for it, or after INC="
+        f"{step.max_increments} points", Effect.NONE,
+    )  # fmt: skip
+    conv.model.static_step(
+        max(1, round(1.0 / path.first)) if np.isfinite(path.max_factor) else 1, name, control="arc", vary=loads,
+        until=path.max_factor, points=step.max_increments,
+        supports=supports, **options,
+    )  # fmt: skip
+
+
 def _ended(conv: Conversion, step: DeckStep, index: int) -> None:
     """Note how CalculiX treats general steps after a perturbation differently."""
     later = next((s for s in conv.deck.steps[index + 1 :] if is_general(s)), None)
@@ -444,7 +498,8 @@ def _ended(conv: Conversion, step: DeckStep, index: int) -> None:
 
 
 def _dynamic(
-    conv: Conversion, step: DeckStep, name: str, prints: tuple[OutputRequest, ...], last: str, swung: bool
+    conv: Conversion, step: DeckStep, name: str, prints: tuple[OutputRequest, ...], last: str, swung: bool,
+    supports: list[str],
 ) -> None:  # fmt: skip
     """Add a transient, linear or not."""
     h = step.increment
@@ -476,9 +531,9 @@ def _dynamic(
                 Effect.DIFFERS if free else Effect.NONE,
             )
             h = step.duration / 1000
-            conv.model.transient_step(step.duration, h, name, rule="midpoint", adaptive=_TOLERANCE)
+            conv.model.transient_step(step.duration, h, name, rule="midpoint", adaptive=_TOLERANCE, supports=supports)
         else:
-            conv.model.transient_step(step.duration, step.duration / n, name, **options)
+            conv.model.transient_step(step.duration, step.duration / n, name, supports=supports, **options)
         return
     if free:
         conv.note(
@@ -486,7 +541,13 @@ def _dynamic(
             "which damp vibrations of less than some ten of them", Effect.DIFFERS,
         )  # fmt: skip
     conv.model.linear_transient_step(
-        step.duration, step.duration / n, name=name, start=last, without=_removed(conv, step), **options
+        step.duration,
+        step.duration / n,
+        name=name,
+        start=last,
+        supports=supports,
+        without=_removed(conv, step),
+        **options,
     )
 
 

@@ -153,12 +153,12 @@ _GENERAL = ("STATIC", "DYNAMIC", "MODAL DYNAMIC")
 
 def passes_time(step: DeckStep) -> bool:
     """Return whether total time goes on during a step."""
-    return is_general(step) or (step.supported and step.procedure == "STATIC")
+    return is_general(step) or (step.supported and step.procedure == "STATIC" and step.riks is None)
 
 
 def is_general(step: DeckStep) -> bool:
-    """Return whether a step passes time and leaves its state to the next."""
-    return step.supported and step.procedure in _GENERAL and not step.perturbation
+    """Return whether a step passes time and leaves its state to the next; a path with RIKS has no time."""
+    return step.supported and step.procedure in _GENERAL and not step.perturbation and step.riks is None
 
 
 @dataclass(frozen=True)

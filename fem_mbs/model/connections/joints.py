@@ -37,7 +37,8 @@ class Support(Declaration):
 
     Hold nodes where they are; ``components`` of "x", "y", "z", "rotation" (None: all that a node has), in space
     also "rotation x", "rotation y", "rotation z", about the global axes.  Supports with a ``group`` hold only in the
-    steps that name it in ``supports``; nonlinear steps take groups of supports that hold the ``present`` place only.
+    steps that name it in ``supports``: where the step finds the nodes (``present``), else at their places of the start,
+    to which a static step brings them in proportion.
     """
 
     owner = "Support"
@@ -50,11 +51,14 @@ class Support(Declaration):
         shows="all that a node has",
     )
     group: str = key(
-        TEXT, "they hold only in statics, modes and buckling that name the group in `supports`", "",
+        TEXT, "they hold only in steps that name the group in `supports`", "",
         shows="they hold in all steps",
     )  # fmt: skip
     present: bool = key(
-        FLAG, "of a group: they hold where the step before has left the nodes, else where these are at the start", False
+        FLAG,
+        "of a group: they hold where the step before has left the nodes, else where these are at the start, to "
+        "which a static step brings them in proportion and a transient in its first time step",
+        False,
     )
 
     def build(self, building: Building) -> None:
@@ -62,14 +66,9 @@ class Support(Declaration):
         owner = Owner("Support", self.on, "on")
         if self.present and not self.group:
             raise ModelError("present belongs to supports with a group", owner=owner, key="present")
-        if self.group in building.step_supports and self.present != (self.group in building.keeping):
-            raise ModelError(
-                f'the supports of group "{self.group}" hold the present place, or that at the start', owner=owner,
-                key="present", remedy="give all of a group the same",
-            )  # fmt: skip
-        if self.present:
-            building.keeping.add(self.group)
-        fixed = building.step_supports.setdefault(self.group, []) if self.group else building.fixed
+        fixed = building.fixed
+        if self.group:
+            fixed = building.hold_in_steps(self.group, [], owner, present=self.present)
         nodes = building.nodes_of(self.on, owner)
         if isinstance(components, str):
             components = [components]
@@ -93,7 +92,8 @@ class Support(Declaration):
 class Motion(Declaration):
     """Coordinates that follow a function of time.
 
-    Prescribe a motion: a coordinate of nodes or a body follows its start value + f(t).
+    Prescribe a motion: a coordinate of nodes or a body follows its start value + f(t).  Motions with a ``group`` do so
+    only in the steps that name it in ``supports``.
     """
 
     owner = "Motion"
@@ -102,6 +102,12 @@ class Motion(Declaration):
     on: str | int = key(PLACES, "driven nodes or body")
     component: str = key(TEXT, '"x", "y", "z" or (plane) "rotation"')
     function: Any = key(FUNCTION, "displacement or angle since the start", unit="m or rad")
+    group: str = key(
+        TEXT,
+        "it acts only in statics and transients that name the group in `supports`: a static step brings the nodes from "
+        "where it finds them to the function in proportion, a transient in its first time step", "",
+        shows="it acts in all steps",
+    )  # fmt: skip
 
     def build(self, building: Building) -> None:
         owner = building.label("Motion", self.name)
@@ -110,7 +116,12 @@ class Motion(Declaration):
         for node in building.nodes_of(self.on, owner):
             if self.component == "rotation":
                 building.needs_rotation.append((owner, int(node)))
-            building.driven.append((int(node), k, index, owner))
+            entry = (int(node), k, index, owner)
+            if self.group:
+                building.hold_in_steps(self.group, [(int(node), k)], owner)
+                building.step_motions.setdefault(self.group, []).append(entry)
+            else:
+                building.driven.append(entry)
 
 
 @dataclass(frozen=True, eq=False)

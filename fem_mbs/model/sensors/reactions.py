@@ -44,6 +44,9 @@ class _Reaction(Sensor):
         system = compiled.system
         if self.joint:
             return self._joint_records(system)
+        held = system.system.equation < 0
+        for dofs in compiled.step_supports.values():
+            held[dofs] = True
         components = ["x", "y", "z"][: self.model.dimension]
         rotations = ["moment"] if self.model.dimension == 2 else ["mx", "my", "mz"]
         self.columns, self.unit, self.groups, records = [], [], [], []
@@ -52,7 +55,7 @@ class _Reaction(Sensor):
             for n in self.nodes:
                 if i < self.model.dimension or system.nodes.rotational[n]:
                     dof = int(system.offset[n]) + i
-                    if system.system.equation[dof] < 0:
+                    if held[dof]:
                         dofs.append(dof)
             if dofs:
                 self.groups.append((len(records), len(records) + len(dofs)))

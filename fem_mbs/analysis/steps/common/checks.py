@@ -138,11 +138,6 @@ def check_supports(step: PlannedStep, model: Model) -> None:
         ModelError: naming the step, the group and those that there are.
     """
     for name in named(step.options.supports):
-        if not step.kind.linear and name in model.building.step_supports and name not in model.building.keeping:
-            raise ModelError(
-                f'the supports of group "{name}" hold the places at the start, which a nonlinear step has left',
-                owner=step.owner, key="supports", value=name, remedy="give them present = true",
-            )  # fmt: skip
         if name not in model.building.step_supports:
             known = ", ".join(f'"{k}"' for k in model.building.step_supports) or "none"
             raise ModelError(

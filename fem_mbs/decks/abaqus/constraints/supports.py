@@ -1,7 +1,7 @@
 """Supports of a deck.
 
-A support holds or moves a dof in all steps, or holds it in some linear ones.  Supports of transformed nodes that hold
-fewer than three directions become equations of the model.
+A support holds or moves a dof in all steps, or in some: then it belongs to a group that these steps name.  Supports of
+transformed nodes that hold fewer than three directions become equations of the model.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def make_supports(conv: Conversion, table: EquationTable, timeline: Timeline) ->
     per_step = [_entries(conv, own, zero=not is_general(step)) for own, step in zip(valued, deck.steps, strict=True)]
     _keep_fixed(conv, table, before, per_step)
     _move_bases(conv, before, per_step)
-    alone = _of_single_steps(conv, table, before, per_step)
+    alone = _of_single_steps(conv, table, timeline, before, per_step)
     before, *per_step = (_without(entries, alone) for entries in (before, *per_step))
     shaking = [[(b, _held(conv, b)) for b in s.boundaries if b.value] if s.procedure == VIBRATION else []
                for s in deck.steps]  # fmt: skip
@@ -193,10 +193,10 @@ def _keep_fixed(conv: Conversion, table: EquationTable, before: list[Given], per
         if not held or not step.supported:
             continue
         place = next(iter(held.values()))
-        if step.procedure not in ("STATIC", "FREQUENCY", "BUCKLE"):
+        if not _takes_supports(step):
             raise UnsupportedError(
                 f"FIXED supports in {step.procedure} are not supported", place=place,
-                remedy="they hold in STATIC, FREQUENCY and BUCKLE",
+                remedy=f"they hold in {', '.join(_CHANGING)}",
             )  # fmt: skip
         keys = frozenset(held)
         if keys not in groups:
@@ -217,13 +217,13 @@ def _without(entries: list[Given], keys: np.ndarray) -> list[Given]:
 
 
 def _of_single_steps(
-    conv: Conversion, table: EquationTable, before: list[Given], per_step: list[list[Given]]
+    conv: Conversion, table: EquationTable, timeline: Timeline, before: list[Given], per_step: list[list[Given]]
 ) -> np.ndarray:
     """Return keys (m,) of supports that some steps have and others, or all, lack; make them groups of the steps that
     have them.
 
     Raises:
-        ModelError: such supports move, or a step is not linear statics, modes or buckling.
+        UnsupportedError: a step cannot change its supports, or such a support is none of a single direction.
     """
     deck = conv.deck
     held: dict[int, Given] = {k: g for g in before for k in g.keys.tolist()}
@@ -244,60 +244,108 @@ def _of_single_steps(
     alone = sorted(set(of_all) - common)
     if not alone:
         return np.array(ended, int)
-    _, has = conv.transform_of(np.array(alone) // 6)
-    for key, local in zip(alone, has.tolist(), strict=True):
-        given = of_all[key]
-        node, dof = divmod(key, 6)
-        name = f"the support of node {conv.name_of(node)} in direction {dof + 1}"
-        lacks = next(deck.steps[i] for i in sets if key not in sets[i])
-        other = next((deck.steps[i] for i in sets if not _takes_supports(conv, deck.steps[i])), None)
-        values = [v for g in (*before, *(g for e in per_step for g in e)) for v in g.values[g.keys == key]]
-        why = ""
-        if other is not None:
-            what = "NLGEOM or nonlinear constraints" if other.procedure == "STATIC" else other.procedure
-            why = f"step {other.number} with {what} needs the same supports as all others"
-        elif any(values):
-            why = "it moves, and what moves must do so in all steps"
-        elif local:
-            why = "it stands in the axes of a *TRANSFORM, where supports must be the same in all steps"
-        elif (node, dof) in table.dependent:
-            why = f"the direction depends on others in {table.dependent[node, dof]}"
-        if why:
-            raise UnsupportedError(
-                f"{name} is not there in step {lacks.number}, and {why}", place=given.where,
-                remedy="give such steps decks of their own",
-            )  # fmt: skip
-    groups: dict[frozenset[int], str] = {}
-    for i, own in sets.items():
-        keys = frozenset(set(own) - common)
-        if not keys:
-            continue
-        if keys not in groups:
-            groups[keys] = group = f"step {deck.steps[i].number}"
-            held_nodes, directions = np.divmod(np.array(sorted(keys)), 6)
-            for d in np.unique(directions).tolist():
-                conv.model.fix(held_nodes[directions == d], [direction_name(conv, d)], group=group)
-        conv.step_supports.setdefault(i, []).append(groups[keys])
+    moving = {k for entries in (before, *per_step) for g in entries for k in g.keys[g.values != 0.0].tolist()}
+    steps_of = {key: tuple(i for i in sets if key in sets[i]) for key in alone}
+    _check_changing(conv, table, sets, of_all, steps_of, moving)
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for key in alone:
+        groups.setdefault(steps_of[key], []).append(key)
+    for steps, keys in groups.items():
+        name = f"supports of step {', '.join(str(deck.steps[i].number) for i in steps)}"
+        still = np.array([k for k in keys if k not in moving], int)
+        nodes, directions = np.divmod(still, 6)
+        for d in np.unique(directions).tolist():
+            conv.model.fix(nodes[directions == d], [direction_name(conv, d)], group=name)
+        _move_in_steps(conv, timeline, name, before, per_step, np.array([k for k in keys if k in moving], int))
+        for i in steps:
+            conv.step_supports.setdefault(i, []).append(name)
     return np.array(alone + ended)
 
 
-def _takes_supports(conv: Conversion, step: DeckStep) -> bool:
-    """Return whether a step may have supports of its own: linear statics, modes and buckling."""
-    if step.procedure == "STATIC":
-        return not conv.is_nonlinear(step)
-    return step.procedure in ("FREQUENCY", "BUCKLE")
+def _check_changing(
+    conv: Conversion, table: EquationTable, sets: dict[int, dict[int, Given]], of_all: dict[int, Given],
+    steps_of: dict[int, tuple[int, ...]], moving: set[int],
+) -> None:  # fmt: skip
+    """Refuse supports of some steps that cannot come and go.
+
+    Raises:
+        UnsupportedError: naming the support, the step that lacks it, and why.
+    """
+    deck = conv.deck
+    alone = np.array(list(steps_of))
+    _, has = conv.transform_of(alone // 6)
+    dim = 2 if conv.plane else 3
+    other = next((deck.steps[i] for i in sets if not _takes_supports(deck.steps[i])), None)
+    for key, local in zip(alone.tolist(), has.tolist(), strict=True):
+        node, dof = divmod(key, 6)
+        lacks = next(deck.steps[i] for i in sets if key not in sets[i])
+        part = [6 * node + d for d in range(3 * (dof // 3), 3 * (dof // 3) + dim)]
+        whole = all(steps_of.get(k) == steps_of[key] for k in part) and not moving & set(part)
+        linear = next((deck.steps[i] for i in steps_of[key] if deck.steps[i].procedure == "DYNAMIC"
+                       and not conv.is_nonlinear(deck.steps[i])), None)  # fmt: skip
+        why = ""
+        if other is not None:
+            why = f"step {other.number} with {other.procedure} needs the same supports as all others"
+        elif local and not whole:
+            why = (
+                "it stands in the axes of a *TRANSFORM, where supports of fewer than all directions must be the same "
+                "in all steps"
+            )
+        elif (node, dof) in table.dependent:
+            why = f"the direction depends on others in {table.dependent[node, dof]}"
+        elif key in moving and dof >= 3:
+            why = "it turns, and what turns must do so in all steps"
+        elif key in moving and linear is not None:
+            why = f"it moves in step {linear.number}, a linear DYNAMIC, where what moves must do so in all steps"
+        if why:
+            raise UnsupportedError(
+                f"the support of node {conv.name_of(node)} in direction {dof + 1} is not there in step "
+                f"{lacks.number}, and {why}", place=of_all[key].where, remedy="give such steps decks of their own",
+            )  # fmt: skip
 
 
-def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int) -> None:
-    """Create nodes that follow a function."""
+def _move_in_steps(
+    conv: Conversion, timeline: Timeline, group: str, before: list[Given], per_step: list[list[Given]], keys: np.ndarray
+) -> None:  # fmt: skip
+    """Let directions ``keys`` (m,) follow their values in the steps of a group."""
+    if not keys.size:
+        return
+    deck = conv.deck
+    given = [_only(per_step[i], keys) for i in timeline.steps]
+    ended = ["BOUNDARY" in deck.steps[i].new for i in timeline.steps]
+    for course in courses(deck, timeline, given, ended, _only(before, keys))[0]:
+        node, dof = course.keys // 6, course.keys % 6
+        number = len(conv.places)
+        for d in np.unique(dof).tolist():
+            mine = dof == d
+            _moved(conv, course, node[mine], d, course.factors[mine], number, group)
+
+
+def _only(entries: list[Given], keys: np.ndarray) -> list[Given]:
+    """Return the values of entries of ``keys`` (m,)."""
+    some = ((g, np.isin(g.keys, keys)) for g in entries)
+    return [replace(g, keys=g.keys[k], values=g.values[k]) for g, k in some if k.any()]
+
+
+#: Procedures whose steps may have supports that others lack.
+_CHANGING = ("STATIC", "FREQUENCY", "BUCKLE", "DYNAMIC")
+
+
+def _takes_supports(step: DeckStep) -> bool:
+    return step.procedure in _CHANGING and step.nodal_diameters is None
+
+
+def _moved(conv: Conversion, course, nodes, dof: int, factors, number: int, group: str = "") -> None:
+    """Create nodes that follow a function, in the steps of a group or in all."""
     for i, factor in enumerate(np.unique(factors)):
         function = make_function({"kind": "scaled", "function": course.function, "factor": float(factor)})
         name = f"motion {number}.{i + 1} {DIRECTIONS[dof]}"
         conv.places[name] = course.where
         mine = nodes[factors == factor]
         if dof < 3:
-            conv.drivers.append(name)
-            conv.model.motion(name, mine, DIRECTIONS[dof], function)
+            if not group:
+                conv.drivers.append(name)
+            conv.model.motion(name, mine, DIRECTIONS[dof], function, group=group)
             continue
         if conv.plane:
             raise UnsupportedError("rotations that are given in plane models are not supported", place=course.where,
