@@ -25,7 +25,9 @@ from scipy.optimize import brentq, linear_sum_assignment
 from scipy.sparse import csr_matrix, vstack
 
 from fem_mbs.analysis.end_state import EndState
-from fem_mbs.analysis.rotors.rotating import choose_frame, rotation_of, steady_rotation
+from fem_mbs.analysis.rotors.multiblade import blade_whirl
+from fem_mbs.analysis.rotors.periodic import PeriodicMotions, harmonics_needed
+from fem_mbs.analysis.rotors.rotating import choose_frame, constant_frames, rotation_of, steady_rotation
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError
 from fem_mbs.model.parts.rotors import Rotor, across
@@ -38,9 +40,12 @@ from fem_mbs.system.tangent import matrices_of
 if TYPE_CHECKING:
     from fem_mbs.analysis.steps.campbell import Whirl
 
+#: What has the matrices of small motions about a steady rotation.
+Motions = Linearisation | PeriodicMotions
+
 __all__ = [
     "Branches", "Critical", "Pair", "Spectrum", "Spinning", "critical_speeds", "direct_speeds", "follow",
-    "free_motions", "spinning_at", "whirl",
+    "free_motions", "spinning_at", "unsettled", "whirl",
 ]  # fmt: skip
 
 _GUARD = 4  # modes beyond the wanted ones that are at hand for branches that come down
@@ -54,6 +59,7 @@ _NOTABLE = 0.05  # of the largest amplitude: nodes whose sense of whirl counts
 _UNDAMPED = 1e-7  # imaginary part over size up to which a speed of the direct search is one
 _APART = 0.1  # of the speed: what the direct search finds farther away is another one
 _MEETS = 1e-6  # of the largest eigenvalue of a branch: how near it comes to the line of a critical speed
+_AGREE = 1e-6  # relative change of an eigenvalue with two harmonics more
 _GROWING = 1e-8  # real part over size from which an eigenvalue grows
 
 
@@ -64,23 +70,32 @@ class Spinning:
     Args:
         end: the state from which the search starts, with its time and levels of loads.
         frame: of increments; "auto" is decided at the highest speed, and the same for all.
+        blades: "multi-blade" may be chosen.
     """
 
-    def __init__(self, end: EndState, rotor: Rotor, frame: str = "auto"):
-        self.end, self.rotor, self.frame = end, rotor, frame
+    def __init__(self, end: EndState, rotor: Rotor, frame: str = "auto", blades: bool = False):
+        self.end, self.rotor, self.frame, self.blades = end, rotor, frame, blades
         self.state = end.state
         self.matrices = matrices_of(end.compiled.system)  # whose pattern is that at all speeds
         self.settled: str | None = None
+        self.harmonics: int | None = None  # of the turn; None: coefficients are constant
+        self.reach = 0.0  # of these, up to where eigenvalues are sought; 0: not known
 
-    def at(self, speed: float) -> Linearisation:
-        """Return the linearisation at a speed [rad/s]."""
+    def _steady(self, speed: float) -> Linearisation:
         end = self.end
         rotation = rotation_of(end.compiled, self.rotor, speed)
         lin = steady_rotation(end.compiled, self.state, rotation, end.time, end.loading)
         self.state = lin.moved(np.zeros(end.compiled.system.n_dof))
+        return lin
+
+    def at(self, speed: float) -> Motions:
+        """Return the linearisation at a speed [rad/s]."""
+        lin = self._steady(speed)
+        if self.harmonics is not None:
+            return PeriodicMotions(lin, self.harmonics, self.reach)
         if self.settled is None and speed != 0.0:
-            self.settled = choose_frame(lin, self.frame).frame
-        return lin.seen_from(self.settled or ("rotating" if self.frame == "rotating" else "fixed"))
+            self.settled = choose_frame(lin, self.frame, self.blades).frame
+        return lin.seen_from(self.settled or ("fixed" if self.frame == "auto" else self.frame))
 
     def settle(self, speeds: np.ndarray) -> None:
         """Choose the frame at the highest speed."""
@@ -90,10 +105,27 @@ class Spinning:
             self.at(top)
             self.state = before
 
+    def take_harmonics(self, speeds: np.ndarray, count: int, harmonics: int | None) -> None:
+        """See the model by harmonics of the turn: as many as the modes need at the lowest speed, where they need most."""
+        before = self.state
+        lin = self._steady(float(speeds[-1]))
+        constant_frames(lin)  # refuses states that do not turn with the rotor
+        self.state = before
+        if harmonics is None:
+            harmonics = harmonics_needed(self._steady(float(speeds[0])), count, self.rotor.owner)
+            self.state = before
+        self.harmonics = harmonics
+        for speed in speeds[[0, -1]]:
+            s = spectrum(self.at(float(speed)), float(speed), count)
+            up = np.flatnonzero((s.values.imag >= 0.0) & s.lin.principal(s.right))
+            self.reach = max(self.reach, np.sort(np.abs(s.values[up]))[:count].max(initial=0.0))
+        self.state = before
 
-def spinning_at(end: EndState, rotor: Rotor, frame: str, speeds: np.ndarray) -> Spinning:
-    """Return a model that turns at any speed, its frame chosen at the highest one [rad/s]."""
-    spinning = Spinning(end, rotor, frame)
+
+def spinning_at(end: EndState, rotor: Rotor, frame: str, speeds: np.ndarray, blades: bool = False) -> Spinning:
+    """Return a model that turns at any speed, its frame chosen at the highest one [rad/s]; "multi-blade" only with
+    ``blades``."""
+    spinning = Spinning(end, rotor, frame, blades)
     spinning.settle(speeds)
     return spinning
 
@@ -112,7 +144,7 @@ class Spectrum:
     """Eigenvalues (k,) at a speed, conjugates included, with vectors (n, k), without rigid-body motions."""
 
     speed: float
-    lin: Linearisation
+    lin: Motions
     values: np.ndarray
     right: np.ndarray
     left: np.ndarray
@@ -139,9 +171,13 @@ class Spectrum:
         return whirl(self.lin, pair, self.same(pair.value))
 
 
-def spectrum(lin: Linearisation, speed: float, count: int, near: complex = 0.0) -> Spectrum:
+def spectrum(lin: Motions, speed: float, count: int, near: complex = 0.0) -> Spectrum:
     """Return the eigenvalues of the ``count`` modes nearest to zero, or ``near``."""
-    found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=2 * count, near=near)
+    if isinstance(lin, PeriodicMotions):
+        some = min(2 * count * lin.within, lin.M.shape[0])
+        found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=some, near=near, check="none")
+    else:
+        found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=2 * count, near=near)
     r = found.rigid
     return Spectrum(
         speed, lin, found.values[r:], found.right[:, r:], found.left[:, r:], found.residuals[r:], found.biorthogonality
@@ -159,6 +195,22 @@ class Branches:
     pairs: list[list[Pair]]
     spectra: list[Spectrum]
     lost: list[tuple[int, float]]
+
+
+def unsettled(spinning: Spinning, branches: Branches) -> list[tuple[int, float]]:
+    """Return where branches change with more harmonics of the turn, (branch, speed) each."""
+    if spinning.harmonics is None:
+        return []
+    found = []
+    for k, s in enumerate(branches.spectra):
+        assert isinstance(s.lin, PeriodicMotions)
+        more = PeriodicMotions(s.lin.about, spinning.harmonics + 2, 0.0)
+        for b, row in enumerate(branches.pairs):
+            pair = row[k]
+            better = refined(more, Pair(pair.value, more.padded(pair.right), more.padded(pair.left)))
+            if better is None or abs(better.value - pair.value) > _AGREE * max(abs(pair.value), abs(s.speed)):
+                found.append((b, s.speed))
+    return found
 
 
 def follow(
@@ -204,6 +256,8 @@ def _seed(spectra: list[Spectrum], count: int) -> tuple[int, list[int]]:
     best, most = None, -1
     for k, s in enumerate(spectra):
         up = np.flatnonzero(s.values.imag > 1e-9 * np.abs(s.values))
+        if isinstance(s.lin, PeriodicMotions):
+            up = up[s.lin.principal(s.right[:, up])]
         some = up[np.argsort(np.abs(s.values[up]), kind="stable")]
         # those almost equal to the last one come along, or nobody could tell which it is
         last = np.abs(s.values[some[:count][-1:]])
@@ -240,7 +294,11 @@ def _step(
     sure = np.array([
         j >= 0 and max(mac[b, same[j]].sum(), mac[alike[b], j].sum()) >= _SURE for b, j in enumerate(chosen)
     ])  # fmt: skip
-    if not sure.all() and halvings > 0:
+    # what is like two modes at once has changed too much between the speeds
+    torn = np.array([(mac[b, ~same[j]] >= _SURE).any() for b, j in enumerate(chosen)])
+    twice = _taken_twice(to.values, chosen)
+    sure &= ~twice
+    if not (sure & ~torn).all() and halvings > 0:
         middle = 0.5 * (before + to.speed)
         between = spectrum(spinning.at(middle), middle, count + _GUARD)
         _, half = _step(spinning, known, before, between, count, halvings - 1, lost)
@@ -263,6 +321,14 @@ def _step(
     return found, kept
 
 
+def _taken_twice(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return which branches have taken an eigenvalue whose conjugate another one has: both would be the same mode."""
+    v = values[chosen]
+    conjugate = np.abs(v[:, None] - v.conj()) <= _SAME * np.abs(v)
+    conjugate &= (chosen[:, None] != chosen) & (np.abs(v.imag) > _SAME * np.abs(v))
+    return conjugate.any(axis=1) & (chosen >= 0)
+
+
 def _share(known: Pair, to: Spectrum, members: np.ndarray, pair: Pair) -> Pair:
     """Return the vectors next to known ones where eigenvalues are equal: their own are arbitrary, and whirl would be
     random."""
@@ -273,7 +339,7 @@ def _share(known: Pair, to: Spectrum, members: np.ndarray, pair: Pair) -> Pair:
     return Pair(pair.value, x, w / size.conj()) if abs(size) > 1e-6 else pair
 
 
-def _alone(lin: Linearisation, speed: float, pair: Pair) -> Spectrum:
+def _alone(lin: Motions, speed: float, pair: Pair) -> Spectrum:
     return Spectrum(speed, lin, np.array([pair.value]), pair.right[:, None], pair.left[:, None], np.zeros(1), 0.0)
 
 
@@ -289,7 +355,7 @@ def _mac(known: list[Pair], to: Spectrum) -> np.ndarray:
     return np.abs(one * two) / np.maximum(np.abs(own)[:, None], 1e-300)
 
 
-def _predicted(pair: Pair, lin: Linearisation) -> complex:
+def _predicted(pair: Pair, lin: Motions) -> complex:
     """Predict the eigenvalue by its derivative: the two-sided quotient of the new matrices, linearised."""
     p, x, w = pair.value, pair.right, pair.left.conj()
     m, c, k = (w @ (a @ x) for a in (lin.M, lin.C, lin.K))
@@ -298,7 +364,7 @@ def _predicted(pair: Pair, lin: Linearisation) -> complex:
     return p + change if abs(change) < 0.5 * abs(p) else p
 
 
-def refined(lin: Linearisation, pair: Pair) -> Pair | None:
+def refined(lin: Motions, pair: Pair) -> Pair | None:
     """Return the eigenpair next to an approximate one, by inverse iteration from both sides; None where that fails."""
     pencil = QuadraticPencil(lin.M, lin.C, lin.K, lin.G)
     x, w = (a[:, None] / pencil.d[:, None] for a in (pair.right.astype(complex), pair.left.conj()))
@@ -326,7 +392,7 @@ def _normal(p: complex, right: np.ndarray, left: np.ndarray) -> Pair:
 
 
 # --- whirl -----------------------------------------------------------------------------------------------------------
-def whirl(lin: Linearisation, pair: Pair, same: np.ndarray | None = None) -> Whirl:
+def whirl(lin: Motions, pair: Pair, same: np.ndarray | None = None) -> Whirl:
     """Return the sense in which the nodes of a rotor whirl in a mode.
 
     It is "forward" (as the rotor turns), "backward", "mixed" (some nodes forward, some backward), or "none": motion
@@ -347,6 +413,8 @@ def whirl(lin: Linearisation, pair: Pair, same: np.ndarray | None = None) -> Whi
         p, X = p.conjugate(), X.conj()
     rotation, system = lin.steady, lin.system
     full = np.column_stack([lin.expand(x) for x in X.T])
+    if isinstance(lin, Linearisation) and lin.frame == "multi-blade":
+        return blade_whirl(lin, p, full)
     dim, n = system.dimension, system.nodes.x.shape[0]
     some = np.flatnonzero(rotation.nodes)
     e, f = (a[:dim] for a in across(rotation.axis))
@@ -398,7 +466,8 @@ def critical_speeds(spinning: Spinning, branches: Branches, orders: list[float])
     speeds = branches.speeds
     found = []
     for order in orders:
-        direct = direct_speeds(spinning, speeds, order, len(branches.values))
+        periodic = spinning.harmonics is not None  # copies would be critical everywhere
+        direct = None if periodic else direct_speeds(spinning, speeds, order, len(branches.values))
         these = []
         for b, p in enumerate(branches.values):
             off = p.imag - order * speeds
@@ -418,7 +487,7 @@ def critical_speeds(spinning: Spinning, branches: Branches, orders: list[float])
 def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: float) -> Critical:
     low, high = branches.speeds[k], branches.speeds[k + 1]
     ends = branches.pairs[b][k], branches.pairs[b][k + 1]
-    seen: dict[float, tuple[Linearisation, Pair]] = {}
+    seen: dict[float, tuple[Motions, Pair]] = {}
 
     def off(speed: float) -> float:
         part = (speed - low) / (high - low)
@@ -449,7 +518,7 @@ def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: flo
     return Critical(float(speed), order, b, sense, pair.value)
 
 
-def _from_spectrum(lin: Linearisation, speed: float, base: Pair, count: int) -> Pair:
+def _from_spectrum(lin: Motions, speed: float, base: Pair, count: int) -> Pair:
     """Return the pair most like a known one among the lowest."""
     s = spectrum(lin, speed, count + _GUARD)
     return s.pair(int(_mac([base], s)[0].argmax()))
@@ -495,7 +564,7 @@ def direct_speeds(spinning: Spinning, speeds: np.ndarray, order: float, count: i
     return values[inside]
 
 
-def free_motions(lin: Linearisation, matrices: Sequence[csr_matrix]) -> csr_matrix:
+def free_motions(lin: Motions, matrices: Sequence[csr_matrix]) -> csr_matrix:
     """Return rows (r, n) that hold the rotor's rotation about its axis and its displacement along it, where nothing
     resists.
 

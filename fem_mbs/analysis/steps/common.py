@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fem_mbs.system.compiled import Compiled
 
 __all__ = [
-    "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FREQUENCY_OR_ROOT", "FREQUENCY", "INCREMENT", "LOADS_TEXT",
+    "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FRAME_TEXT", "MULTI_BLADE", "PERIODIC", "FREQUENCY_OR_ROOT", "FREQUENCY", "INCREMENT", "LOADS_TEXT",
     "NAMES", "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "RATIOS", "RAYLEIGH", "RAYLEIGH_TEXT", "REPORTS",
     "REPORT_TEXT", "RESTARTS_TEXT", "RISING",
     "RuleWeights", "SUPPORTS_TEXT", "Sought", "Supported",
@@ -49,6 +49,13 @@ SUPPORTS_TEXT = (
 WITHOUT_TEXT = "names of `[[equation]]` and `[[tie]]` that do not act in this step"
 #: Frames in which small motions are seen.
 FRAMES = ("auto", "fixed", "rotating")
+#: Those of eigenvalues alone: multi-blade coordinates, and harmonics of the turn where no frame has constant coefficients.
+MULTI_BLADE, PERIODIC = "multi-blade", "periodic"
+FRAME_TEXT = (
+    'in which small motions are seen: "fixed", "rotating" or "multi-blade" (Coleman coordinates of three or more equal '
+    'blades); their coefficients must be constant there; "auto" takes the first for which they are; "periodic": by '
+    "harmonics of the turn of the rotor, where no frame makes them constant (two blades, unequal blades)"
+)
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
@@ -331,8 +338,8 @@ def check_rotor(owner: str, options: Turning, model: Model) -> None:
             value=options.speed,
             remedy="name it in rotor",
         )
-    elif options.frame == "rotating":
-        raise ModelError('frame = "rotating" needs a rotor', owner=owner, remedy="name it in rotor")
+    elif options.frame not in FRAMES[:2]:
+        raise ModelError(f'frame = "{options.frame}" needs a rotor', owner=owner, remedy="name it in rotor")
 
 
 def rotor_of(model: Model, name: str, owner: str) -> Rotor:
