@@ -25,12 +25,12 @@ from scipy.optimize import brentq, linear_sum_assignment
 from scipy.sparse import csr_matrix, vstack
 
 from fem_mbs.analysis.end_state import EndState
-from fem_mbs.analysis.rotors.multiblade import blade_whirl
-from fem_mbs.analysis.rotors.periodic import PeriodicMotions, harmonics_needed
+from fem_mbs.analysis.rotors.periodic import RESIDUAL, Motions, PeriodicMotions, harmonics_needed
 from fem_mbs.analysis.rotors.rotating import choose_frame, constant_frames, rotation_of, steady_rotation
+from fem_mbs.analysis.rotors.whirl import whirl
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError
-from fem_mbs.model.parts.rotors import Rotor, across
+from fem_mbs.model.parts.rotors import Rotor
 from fem_mbs.results.eigenvalues import growth_rates
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.eigen.complex_pairs import beside, both_residuals, improved
@@ -40,12 +40,9 @@ from fem_mbs.system.tangent import matrices_of
 if TYPE_CHECKING:
     from fem_mbs.analysis.steps.campbell import Whirl
 
-#: What has the matrices of small motions about a steady rotation.
-Motions = Linearisation | PeriodicMotions
-
 __all__ = [
     "Branches", "Critical", "Pair", "Spectrum", "Spinning", "critical_speeds", "direct_speeds", "follow",
-    "free_motions", "spinning_at", "unsettled", "whirl",
+    "free_motions", "spinning_at", "unsettled",
 ]  # fmt: skip
 
 _GUARD = 4  # modes beyond the wanted ones that are at hand for branches that come down
@@ -54,8 +51,6 @@ _ALIKE = 1e-3  # relative distance of those that may be taken for each other
 _SURE = 0.6  # mac from which a mode is known again
 _HALVINGS = 6
 _QUADRATIC = 1e-9  # of the largest entry: by which matrices may differ from quadratic ones
-_LINE = 1e-6  # of areas over squares of amplitudes: what turns less is a line
-_NOTABLE = 0.05  # of the largest amplitude: nodes whose sense of whirl counts
 _UNDAMPED = 1e-7  # imaginary part over size up to which a speed of the direct search is one
 _APART = 0.1  # of the speed: what the direct search finds farther away is another one
 _MEETS = 1e-6  # of the largest eigenvalue of a branch: how near it comes to the line of a critical speed
@@ -89,10 +84,14 @@ class Spinning:
         return lin
 
     def at(self, speed: float) -> Motions:
-        """Return the linearisation at a speed [rad/s]."""
-        lin = self._steady(speed)
+        """Return small motions at a speed [rad/s]: in the frame, or by harmonics of the turn."""
         if self.harmonics is not None:
-            return PeriodicMotions(lin, self.harmonics, self.reach)
+            return PeriodicMotions(self._steady(speed), self.harmonics, self.reach)
+        return self.linearised(speed)
+
+    def linearised(self, speed: float) -> Linearisation:
+        """Return the linearisation at a speed [rad/s], in a frame where its coefficients are constant."""
+        lin = self._steady(speed)
         if self.settled is None and speed != 0.0:
             self.settled = choose_frame(lin, self.frame, self.blades).frame
         return lin.seen_from(self.settled or ("fixed" if self.frame == "auto" else self.frame))
@@ -106,7 +105,7 @@ class Spinning:
             self.state = before
 
     def take_harmonics(self, speeds: np.ndarray, count: int, harmonics: int | None) -> None:
-        """See the model by harmonics of the turn: as many as the modes need at the lowest speed, where they need most."""
+        """See the model by harmonics of the turn: as many as modes need at the lowest speed, where they need most."""
         before = self.state
         lin = self._steady(float(speeds[-1]))
         constant_frames(lin)  # refuses states that do not turn with the rotor
@@ -116,8 +115,9 @@ class Spinning:
             self.state = before
         self.harmonics = harmonics
         for speed in speeds[[0, -1]]:
-            s = spectrum(self.at(float(speed)), float(speed), count)
-            up = np.flatnonzero((s.values.imag >= 0.0) & s.lin.principal(s.right))
+            motions = PeriodicMotions(self._steady(float(speed)), harmonics, 0.0)
+            s = spectrum(motions, float(speed), count)
+            up = np.flatnonzero((s.values.imag >= 0.0) & motions.principal(s.right))
             self.reach = max(self.reach, np.sort(np.abs(s.values[up]))[:count].max(initial=0.0))
         self.state = before
 
@@ -168,14 +168,14 @@ class Spectrum:
 
     def whirl(self, pair: Pair) -> Whirl:
         """Return the sense of a mode of this spectrum, where its eigenvalue determines one."""
-        return whirl(self.lin, pair, self.same(pair.value))
+        return whirl(self.lin, pair.value, pair.right, self.same(pair.value))
 
 
 def spectrum(lin: Motions, speed: float, count: int, near: complex = 0.0) -> Spectrum:
     """Return the eigenvalues of the ``count`` modes nearest to zero, or ``near``."""
     if isinstance(lin, PeriodicMotions):
         some = min(2 * count * lin.within, lin.M.shape[0])
-        found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=some, near=near, check="none")
+        found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=some, near=near, check="none", tolerance=RESIDUAL)
     else:
         found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=2 * count, near=near)
     r = found.rigid
@@ -391,62 +391,6 @@ def _normal(p: complex, right: np.ndarray, left: np.ndarray) -> Pair:
     return Pair(p, right / largest, (left * largest).conj())
 
 
-# --- whirl -----------------------------------------------------------------------------------------------------------
-def whirl(lin: Motions, pair: Pair, same: np.ndarray | None = None) -> Whirl:
-    """Return the sense in which the nodes of a rotor whirl in a mode.
-
-    It is "forward" (as the rotor turns), "backward", "mixed" (some nodes forward, some backward), or "none": motion
-    along lines, not across the axis (torsion, axial modes), or not determined.
-
-    Lateral motions u, v across the axis are r_f exp(i w t) + conj(r_b) exp(-i w t) as complex numbers, with
-    2 r_f = u + i v, 2 conj(r_b) = conj(u - i v); their areas grow by w_f |r_f|^2 - w_b |r_b|^2, with w_f = w + Omega
-    and w_b = w - Omega where w is seen from a rotating frame.
-
-    ``same`` (n, k): right vectors of all modes with this eigenvalue. Every linear combination of them is a mode too.
-    The sense is determined only if all combinations have the same one, that is, if the quadratic form of the area is
-    definite. A mass on equal springs, for example, may run forward, backward or along a line.
-    """
-    p, X = pair.value, pair.right[:, None]
-    if same is not None and same.shape[1] > 1:
-        X = np.column_stack((X, same / np.abs(same).max(axis=0)))
-    if p.imag < 0.0:
-        p, X = p.conjugate(), X.conj()
-    rotation, system = lin.steady, lin.system
-    full = np.column_stack([lin.expand(x) for x in X.T])
-    if isinstance(lin, Linearisation) and lin.frame == "multi-blade":
-        return blade_whirl(lin, p, full)
-    dim, n = system.dimension, system.nodes.x.shape[0]
-    some = np.flatnonzero(rotation.nodes)
-    e, f = (a[:dim] for a in across(rotation.axis))
-    place = np.moveaxis(full[system.offset[:n][some][:, None] + np.arange(dim)], 1, 2)  # (nodes, vectors, dim)
-    along = place
-    turning = some[system.nodes.rotational[some]]
-    if dim == 3 and turning.size:
-        turns = np.moveaxis(full[system.offset[turning][:, None] + 3 + np.arange(3)], 1, 2)
-        if np.abs(place[:, 0]).max(initial=0.0) < 1e-3 * system.length * np.abs(turns[:, 0]).max(initial=0.0):
-            along = turns
-    u, v = along @ e, along @ f
-    own = rotation.speed if lin.frame == "rotating" else 0.0
-    r_f, r_b = 0.5 * (u + 1j * v), 0.5 * (u - 1j * v)
-    w_f, w_b = p.imag + own, p.imag - own
-    area = w_f * np.abs(r_f[:, 0]) ** 2 - w_b * np.abs(r_b[:, 0]) ** 2
-    size = (np.abs(u[:, 0]) ** 2 + np.abs(v[:, 0]) ** 2) * (abs(p.imag) + abs(own))
-    whole = float((np.abs(along[:, 0]) ** 2).sum(axis=1).max(initial=0.0)) * (abs(p.imag) + abs(own))
-    notable = size > max(_NOTABLE**2 * size.max(initial=0.0), 1e-6 * whole)
-    if X.shape[1] > 1:
-        a, b = r_f[notable, 1:], r_b[notable, 1:]
-        form = w_f * a.conj()[:, :, None] * a[:, None] - w_b * b.conj()[:, :, None] * b[:, None]
-        least, most = np.linalg.eigvalsh(form)[:, [0, -1]].T
-        if (np.minimum(-least, most) > _LINE * np.maximum(-least, most)).any():
-            return "none"
-    sense = np.sign(area[notable & (np.abs(area) > _LINE * size)]) * (np.sign(rotation.speed) or 1.0)
-    if rotation.speed == 0.0 or sense.size == 0 or p.imag == 0.0:
-        return "none"
-    if (sense > 0.0).all():
-        return "forward"
-    return "backward" if (sense < 0.0).all() else "mixed"
-
-
 # --- critical speeds -------------------------------------------------------------------------------------------------
 @dataclass
 class Critical:
@@ -514,7 +458,7 @@ def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: flo
     # modes that are equal before and behind it are so here
     around = list(zip(branches.spectra[k : k + 2], ends, strict=True))
     equal = all(s.same(end.value).shape[1] > 1 for s, end in around)
-    sense = around[1][0].whirl(around[1][1]) if equal else whirl(lin, pair)
+    sense = around[1][0].whirl(around[1][1]) if equal else whirl(lin, pair.value, pair.right)
     return Critical(float(speed), order, b, sense, pair.value)
 
 
@@ -534,7 +478,7 @@ def direct_speeds(spinning: Spinning, speeds: np.ndarray, order: float, count: i
     """
     top = float(speeds[-1])
     low = float(speeds[0])
-    at = [spinning.at(s) for s in (low, 0.5 * (low + top), top, low + 0.77 * (top - low))]
+    at = [spinning.linearised(s) for s in (low, 0.5 * (low + top), top, low + 0.77 * (top - low))]
     fits = []
     for name in "MCK":
         a, b, c, d = (getattr(lin, name) for lin in at)
@@ -564,7 +508,7 @@ def direct_speeds(spinning: Spinning, speeds: np.ndarray, order: float, count: i
     return values[inside]
 
 
-def free_motions(lin: Motions, matrices: Sequence[csr_matrix]) -> csr_matrix:
+def free_motions(lin: Linearisation, matrices: Sequence[csr_matrix]) -> csr_matrix:
     """Return rows (r, n) that hold the rotor's rotation about its axis and its displacement along it, where nothing
     resists.
 

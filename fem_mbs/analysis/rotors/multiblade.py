@@ -30,8 +30,8 @@ _OWN = 0.5  # of all motion, up to which the blades name it
 
 @dataclass(frozen=True)
 class BladeMotion:
-    """Shares of a mode, by squares of displacements weighted by the masses: the harmonics of the blades, and what is not
-    in blades."""
+    """Shares of a mode, by squares of displacements weighted by the masses: the harmonics of the blades, and what is
+    not in blades."""
 
     collective: float
     forward: float

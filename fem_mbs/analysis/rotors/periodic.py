@@ -27,7 +27,7 @@ from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.eigen.complex_pairs import ComplexModes
 
-__all__ = ["Hill", "PeriodicMotions", "harmonics_needed", "periodic_modes"]
+__all__ = ["Motions", "Hill", "RESIDUAL", "PeriodicMotions", "harmonics_needed", "periodic_modes"]
 
 _DEGREES = (2, 4)  # of the Fourier series of the matrices, tried in this order
 _PROOF = 1.7  # [rad] angle at which the series is compared
@@ -35,6 +35,8 @@ _SERIES = 1e-6  # of the largest coefficient
 _FIRST, _LAST = 3, 15  # harmonics that are tried
 _AGREE = 1e-6  # relative change of an eigenvalue with two harmonics more
 _SEEN = 1e-6  # share of what does not turn in a motion from which on it decides
+#: Largest residual of a mode: copies of a free rotation, +-i k Omega, are double and defective.
+RESIDUAL = 1e-6
 _LEADS = 0.999  # of the largest harmonic, to count as the largest
 
 
@@ -229,6 +231,10 @@ class PeriodicMotions:
         return np.concatenate((x, np.zeros(self.M.shape[0] - x.size, x.dtype)))
 
 
+#: What has the matrices of small motions about a steady rotation.
+Motions = Linearisation | PeriodicMotions
+
+
 def _converged(
     lin: Linearisation, count: int, harmonics: int | None, owner: str, given: Mapping[str, Any]
 ) -> tuple[int, ComplexModes, np.ndarray, int]:
@@ -254,10 +260,9 @@ def _solved(
     """Return Hill's equations and their modes, copies with p + i k Omega included."""
     hill = Hill(series, speed, harmonics)
     some = min(2 * count * (2 * harmonics + 1), hill.M.shape[0])
+    more = {**given, "check": "none", "tolerance": RESIDUAL}
     try:
-        found = complex_modes(
-            hill.M, hill.C, hill.K, hill.G if hill.G.shape[0] else None, some, **{**given, "check": "none"}
-        )
+        found = complex_modes(hill.M, hill.C, hill.K, hill.G if hill.G.shape[0] else None, some, **more)
     except AnalysisError as error:
         raise type(error)(str(error), owner=owner) from None
     return hill, found

@@ -4,10 +4,11 @@ Blade b stands at the azimuth psi_b = psi + 2 pi b/N.  Its displacements q_b, se
 
     q_b = a_0 + sum_n (a_n cos n psi_b + b_n sin n psi_b) + (-1)^b a_N/2,   n < N/2,
 
-the last one for even N.  With u = R(psi_b) q_b of every blade, u = T(psi) z, and T' = T D with a constant D: increments
-u = W(psi) xi, W = T(psi) T(0)^-1 = exp(psi P), have the same form as those of a rotating frame.  What stands on the axis
-and what does not turn keep the axes of space.  Where all blades are equal the coefficients of xi are constant, also on
-anisotropic supports (Coleman & Feingold 1958, NACA report 1351; Johnson, Helicopter Theory, 1980, chapter 8).
+the last one for even N.  With u = R(psi_b) q_b of every blade, u = T(psi) z, and T' = T D with a constant D:
+increments u = W(psi) xi, W = T(psi) T(0)^-1 = exp(psi P), have the same form as those of a rotating frame.  What stands
+on the axis and what does not turn keep the axes of space.  Where all blades are equal the coefficients of xi are
+constant, also on anisotropic supports (Coleman & Feingold 1958, NACA report 1351; Johnson, Helicopter Theory, 1980,
+chapter 8).
 
 Theory: docs/theory.md, section 10, "Multi-blade coordinates".
 """
@@ -245,7 +246,9 @@ def _scalars(system: Compiled, nodes: np.ndarray) -> np.ndarray:
             dofs = block.dof[:, t.ends * t.end_dofs : t.node_dofs]
             own.update(zip(block.nodes[:, 0].tolist(), dofs, strict=True))
     rows = [[own.get(int(node)) for node in row] for row in nodes] if own else []
-    found = [
-        np.column_stack(row) for row in rows if row[0] is not None and all(a is not None and a.size == row[0].size for a in row)
-    ]  # fmt: skip
+    found = []
+    for row in rows:
+        parts = [a for a in row if a is not None]
+        if len(parts) == len(row) and len({a.size for a in parts}) == 1:
+            found.append(np.column_stack(parts))
     return np.concatenate(found) if found else np.zeros((0, nodes.shape[1]), int)

@@ -19,7 +19,8 @@ class Rotation:
     """A steady rotation of some nodes of a model.
 
     ``owner`` names it in messages; ``axis`` (3,) of length 1, in the plane (0, 0, 1); ``point`` (dimension,) of the
-    axis [m]; ``speed`` [rad/s]; ``nodes`` (n,) bool: which nodes turn; ``blades``: number of equal ones, None: as found.
+    axis [m]; ``speed`` [rad/s]; ``nodes`` (n,) bool: which nodes turn; ``blades``: number of equal ones, None: as
+    found.
     """
 
     owner: str

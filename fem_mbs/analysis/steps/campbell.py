@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common import COUNT, FRAME_TEXT, FRAMES, MULTI_BLADE, PERIODIC, Speeds, check_turning, counted, listed, outside_tables, spread
+from fem_mbs.analysis.steps.common import (
+    COUNT,
+    FRAME_TEXT,
+    FRAMES,
+    MULTI_BLADE,
+    PERIODIC,
+    Speeds,
+    check_turning,
+    counted,
+    listed,
+    outside_tables,
+    spread,
+)
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, RATIOS
 from fem_mbs.declarations.steps import PlannedStep, StepKind
@@ -35,8 +47,8 @@ class WhirlBranch(Record):
 
     eigenvalues: list[list[float]] = entry("[re, im] by speed, im >= 0", unit="1/s")
     whirl: list[Whirl] = entry(
-        "by speed; none: along lines, or not across the axis; in multi-blade coordinates of the blades, collective: all "
-        "alike, differential: neighbours against each other, support: they move less than the rest"
+        "by speed; none: along lines, or not across the axis; in multi-blade coordinates of the blades, collective: "
+        "all alike, differential: neighbours against each other, support: they move less than the rest"
     )
 
 
@@ -82,9 +94,7 @@ class Options(Speeds):
         "frame and [0] in the rotating one",
         None,
     )
-    frame: str = key(
-        ANY_TEXT, FRAME_TEXT, FRAMES[0], choices=(*FRAMES, MULTI_BLADE, PERIODIC)
-    )
+    frame: str = key(ANY_TEXT, FRAME_TEXT, FRAMES[0], choices=(*FRAMES, MULTI_BLADE, PERIODIC))
     harmonics: int | None = key(
         COUNT, 'of the turn of the rotor in the motions, of frame = "periodic"', None, shows="as many as needed"
     )
@@ -179,7 +189,10 @@ eigenproblem in the speed, gives for them (`direct`)."""
             largest_residual=max(float(s.residuals.max(initial=0.0)) for s in found.spectra),
             biorthogonality=max(s.biorthogonality for s in found.spectra),
             seconds=round(perf_counter() - began, 4),
-            warnings=_warnings(found.lost, critical, frame) + _changing(unsettled(spinning, found)) + outside_tables(context.compiled, speeds),
+            warnings=[
+                *_warnings(found.lost, critical, frame), *_changing(unsettled(spinning, found)),
+                *outside_tables(context.compiled, speeds),
+            ],
         )  # fmt: skip
 
     def sentence(self, options: Any) -> str:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from fem_mbs.system.compiled import Compiled
 
 __all__ = [
-    "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FRAME_TEXT", "MULTI_BLADE", "PERIODIC", "FREQUENCY_OR_ROOT", "FREQUENCY", "INCREMENT", "LOADS_TEXT",
+    "ALONG_TEXT", "About", "Along", "COUNT", "FRAMES", "FRAME_TEXT", "MULTI_BLADE", "PERIODIC",
+    "FREQUENCY_OR_ROOT", "FREQUENCY", "INCREMENT", "LOADS_TEXT",
     "NAMES", "NUMBER_OR_ROOT", "Newton", "POSITIVE", "RATE_RANGE", "RATIOS", "RAYLEIGH", "RAYLEIGH_TEXT", "REPORTS",
     "REPORT_TEXT", "RESTARTS_TEXT", "RISING",
     "RuleWeights", "SUPPORTS_TEXT", "Sought", "Supported",
@@ -49,7 +50,8 @@ SUPPORTS_TEXT = (
 WITHOUT_TEXT = "names of `[[equation]]` and `[[tie]]` that do not act in this step"
 #: Frames in which small motions are seen.
 FRAMES = ("auto", "fixed", "rotating")
-#: Those of eigenvalues alone: multi-blade coordinates, and harmonics of the turn where no frame has constant coefficients.
+#: Those of eigenvalues alone: multi-blade coordinates, and harmonics of the turn where no frame makes coefficients
+#: constant.
 MULTI_BLADE, PERIODIC = "multi-blade", "periodic"
 FRAME_TEXT = (
     'in which small motions are seen: "fixed", "rotating" or "multi-blade" (Coleman coordinates of three or more equal '

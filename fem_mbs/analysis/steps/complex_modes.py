@@ -104,9 +104,7 @@ class ComplexModesReport(StepReport, type="complex_modes"):
 class Options(About, Turning, Sought):
     """Options of a step of complex modes."""
 
-    frame: str = key(
-        ANY_TEXT, FRAME_TEXT, "auto", choices=(*FRAMES, MULTI_BLADE, PERIODIC)
-    )
+    frame: str = key(ANY_TEXT, FRAME_TEXT, "auto", choices=(*FRAMES, MULTI_BLADE, PERIODIC))
     harmonics: int | None = key(
         COUNT, 'of the turn of the rotor in the motions, of frame = "periodic"', None, shows="as many as needed"
     )

@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import COUNT_OF_COPIES, NAME, NUMBER, NUMBERS_NESTED, PLACE, PLACES, VECTOR, VECTOR_ANY, shown
+from fem_mbs.declarations.kinds import (
+    COUNT_OF_COPIES,
+    NAME,
+    NUMBER,
+    NUMBERS_NESTED,
+    PLACE,
+    PLACES,
+    VECTOR,
+    VECTOR_ANY,
+    shown,
+)
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
@@ -127,8 +137,8 @@ class RotorAxis(Declaration):
         owner = Owner("Rotor", building.new_name("Rotor", self.name, building.rotors))
         if self.blades is not None and self.blades < 3:
             raise ModelError(
-                f"blades = {self.blades} must be 3 or more: of fewer blades the coefficients stay periodic", owner=owner,
-                key="blades", value=self.blades, remedy='remove it, and take frame = "periodic" in steps',
+                f"blades = {self.blades} must be 3 or more: of fewer blades the coefficients stay periodic",
+                owner=owner, key="blades", value=self.blades, remedy='remove it, and take frame = "periodic" in steps',
             )  # fmt: skip
         if building.dimension == 2:
             if self.axis is not None:
