@@ -33,6 +33,7 @@ from fem_mbs.model.parts.reduced import MovingPart
 from fem_mbs.modelfile.parts import part_of
 from fem_mbs.modelfile.paths import refuse_idle, with_values
 from fem_mbs.modelfile.schema import TABLES, Document, Table
+from fem_mbs.parts.part import ReducedPart
 
 __all__ = [
     "MAX_BYTES",
@@ -393,9 +394,10 @@ def build_model(file: ModelFile) -> Model:
         with _located(file, None):
             model = Model(**{"dimension": 3, **file.top.given("order")})
             model.expressed = dict(file.top.expressed)
+        parts: dict[tuple[str, str], ReducedPart] = {}
         for entry in _in_order(file):
             with _located(file, entry):
-                _add(model, entry, solid)
+                _add(model, entry, solid, parts)
     idle = [name for name in file.parameters if name not in file.parameters.used]
     if idle:
         model.warnings.append(f"parameters that nothing uses: {', '.join(idle)}")
@@ -485,8 +487,9 @@ def _references(spec: Any, depth: int) -> Iterator[str]:
             yield from _references(part, depth + 1)
 
 
-def _add(model: Model, entry: Entry, solid: set[str]) -> None:
-    """Add the declaration; ``solid``: meshes whose plane and solid cells are wanted."""
+def _add(model: Model, entry: Entry, solid: set[str], parts: dict[tuple[str, str], ReducedPart]) -> None:
+    """Add the declaration; ``solid``: meshes whose plane and solid cells are wanted; ``parts``: those that have been
+    read or reduced, by their files and how, which copies share."""
     said = entry.keys
     if isinstance(said, Copy):
         model.specifications.append(said)
@@ -504,7 +507,10 @@ def _add(model: Model, entry: Entry, solid: set[str]) -> None:
         path = said.file or ""
         if "\0" in path:
             raise ModelError(f"file = {shown(path)} is not a path")
-        part = part_of(Path(path), None if said.reduce is None else said.reduce.given(), load_model)
-        model.add(replace(said, part=part), said)
+        how = None if said.reduce is None else said.reduce.given()
+        known = path, repr(how)
+        if known not in parts:
+            parts[known] = part_of(Path(path), how, load_model)
+        model.add(replace(said, part=parts[known]), said)
     else:
         model.add(said)
