@@ -40,8 +40,8 @@ def spatial() -> Model:
     return m
 
 
-SPATIAL = ["motor", "wheel", "nut", "block", "shaft", "axle", "guide", "table", "pair", "rack", "twist", "spin", "brake",
-           "belt", "r motor", "r wheel", "x nut", "x block"]  # fmt: skip
+SPATIAL = ["motor", "wheel", "nut", "block", "shaft", "axle", "guide", "table", "pair", "rack", "twist", "spin",
+           "brake", "belt", "r motor", "r wheel", "x nut", "x block"]  # fmt: skip
 
 
 @pytest.mark.parametrize("move", MOVES)

@@ -361,9 +361,8 @@ def _part(said: MovingPart, c: Copying) -> dict[str, Any]:
     start = [0.0] * m.dimension if said.position is None else said.position
     out: dict[str, Any] = {"position": m.point(start)}
     if not np.array_equal(m.Q, np.eye(3)):
-        R, _ = _axes_of(
-            said, c, said.rotation if m.dimension == 2 else 0.0, None if m.dimension == 2 else said.rotation
-        )
+        plane = m.dimension == 2
+        R, _ = _axes_of(said, c, said.rotation if plane else 0.0, None if plane else said.rotation)
         out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if m.dimension == 2 else _rotvec(R).tolist()
     return out
 
