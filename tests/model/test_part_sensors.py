@@ -183,7 +183,7 @@ def test_the_largest_stress_of_a_shell_is_that_of_its_frames(cell, tmp_path):
     fields = {k: np.asarray(v[-1]) for k, v in frames.items() if k.startswith("von Mises")}
     assert len(fields) == 3  # top, middle, bottom
     name, most = max(((k, np.nanmax(v)) for k, v in fields.items()), key=lambda pair: pair[1])
-    value, node, x, y, _, layer, height = results.sensor("von Mises").values[-1]
+    value, node, x, _, _, layer, height = results.sensor("von Mises").values[-1]
     assert value == pytest.approx(most, rel=1e-6) and fields[name][int(node)] == pytest.approx(value, rel=1e-6)
     assert x == 0.0 and layer == 1.0 and height == 0.5  # pulled on top at the clamped end, the normal is +z
     assert name.startswith("von Mises stress [") and np.all(most >= fields[name][np.isfinite(fields[name])])
