@@ -43,5 +43,11 @@ def space_bending(triad: int) -> Callable:
 def bending_watch(values: Callable, error: str) -> Watch:
     """Return the watch of an angle [degrees] of bending; ``error``: what the results are off by."""
     return Watch(
-        values, _MOST, math.inf, "bending of one element", f"{error}: take more elements there", unit="degrees"
+        values,
+        _MOST,
+        math.inf,
+        "bending of one element",
+        f"{error}: take more elements there",
+        unit="degrees",
+        from_start=True,
     )

@@ -394,10 +394,10 @@ def build_model(file: ModelFile) -> Model:
         with _located(file, None):
             model = Model(**{"dimension": 3, **file.top.given("order")})
             model.expressed = dict(file.top.expressed)
-        parts: dict[tuple[str, str], ReducedPart] = {}
+        reduced: dict[tuple[str, str], ReducedPart] = {}
         for entry in _in_order(file):
             with _located(file, entry):
-                _add(model, entry, solid, parts)
+                _add(model, entry, solid, reduced)
     idle = [name for name in file.parameters if name not in file.parameters.used]
     if idle:
         model.warnings.append(f"parameters that nothing uses: {', '.join(idle)}")

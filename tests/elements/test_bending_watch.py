@@ -58,3 +58,17 @@ def test_bent_shells_are_told_too():
         told[degrees] = [text for text in solve(m).summary["steps"][0]["warnings"] if "bending" in text]
     assert told[20.0] == []
     assert len(told[35.0]) == 1 and told[35.0][0].startswith('Shell "leaf": bending of one element reached 35')
+
+
+@pytest.mark.parametrize("strains", ["corotational", "generalised"])
+def test_curved_beams_count_from_where_they_start(strains):
+    m = Model(3)
+    m.section("s", "stiffness", EA=1e8, EI=EI, GJ=1e3, rhoA=1.0)
+    angles = np.deg2rad((0.0, 40.0, 80.0))
+    points = np.column_stack((np.cos(angles), np.sin(angles), 0.0 * angles))
+    m.mesh("bow", Mesh(points, [("line2", np.array([[0, 1], [1, 2]]))]))
+    m.beams("bow", on="bow", section="s", strains=strains, curved=True)
+    m.fix([0])
+    m.moment("M", 2, (0.0, 0.0, 1.0))
+    m.static_step(increments=2)
+    assert not [text for text in solve(m).summary["steps"][0]["warnings"] if "bending" in text]
