@@ -15,6 +15,7 @@ class Watch:
 
     ``values(par, dof, rot, Q, D)`` returns it (n,) at a state Q (N,), D (nr, ..).  ``warn`` and ``limit`` are the
     bounds of a warning and of an error, ``what`` names the quantity, ``remedy`` completes the message.
+    ``from_start``: the value that an element has at the start (curved beams) does not count.
     """
 
     values: Any
@@ -24,6 +25,7 @@ class Watch:
     remedy: str
     kind: str = "Beam"
     unit: str = "rad"
+    from_start: bool = False
 
 
 @dataclass(frozen=True)

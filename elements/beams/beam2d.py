@@ -59,6 +59,7 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.beams.beam2d_common import OUTPUTS, constraint_tangent, force_tangent, section_forces
+from fem_mbs.elements.beams.bending import bending_watch, plane_bending
 from fem_mbs.elements.beams.stretch import plane_stretch
 from fem_mbs.elements.kinematics import relative_angle
 from fem_mbs.elements.registry import ElementType
@@ -432,8 +433,10 @@ def prestress(par, stresses, factor):
     return par
 
 
+_BENDING = bending_watch(plane_bending, "an arc of one element is off by 0.015 % at 30 degrees, 0.1 % at 57")
 _COMMON = {
-    "outputs": OUTPUTS, "prestress": prestress, "stresses": 3, "sections": True, "watches": (plane_stretch(LENGTH),),
+    "outputs": OUTPUTS, "prestress": prestress, "stresses": 3, "sections": True,
+    "watches": (plane_stretch(LENGTH), _BENDING),
 }  # fmt: skip
 TYPES = {
     "beam2": ElementType("beam2", 2, 2, True, PAR, force, report, hist=2, **_COMMON),

@@ -84,6 +84,7 @@ from fem_mbs.elements.beams.beam3d_common import (
     store_force,
     store_tangent,
 )
+from fem_mbs.elements.beams.bending import bending_watch, space_bending
 from fem_mbs.elements.registry import Watch
 
 __all__ = ["TYPES"]
@@ -636,11 +637,15 @@ _TWIST = Watch(
     twist, TWIST_WARN, TWIST_LIMIT, "twist",
     'generalised strains measure its sine: take more elements, or strains = "corotational"',
 )  # fmt: skip
+_SINES = bending_watch(
+    space_bending(TRIAD), "generalised strains measure sines, an arc of one element is off by 12 % at 30 degrees"
+)
+_ARCS = bending_watch(space_bending(TRIAD), "an arc of one element is off by 0.015 % at 30 degrees, 0.1 % at 57")
 
 
 TYPES = dict(
     [
-        *beam_types("strain_beam3", PAR, force_generalised, report_generalised, _TWIST),
-        *beam_types("corotational_beam3", PAR_SHARES, force_natural, report_natural),
+        *beam_types("strain_beam3", PAR, force_generalised, report_generalised, _TWIST, _SINES),
+        *beam_types("corotational_beam3", PAR_SHARES, force_natural, report_natural, _ARCS),
     ]
 )

@@ -377,6 +377,17 @@ _WATCH = Watch(
 )  # fmt: skip
 
 
+def _bending(par, dof, rot, Q, D):
+    return np.rad2deg(_turn(par, dof, rot, Q, D))
+
+
+_BENDING = Watch(
+    _bending, 30.0, math.inf, "bending of one element",
+    "an arc of one element is off by 0.1 % at 30 degrees, 1 % at 57: take more elements there", kind="Shell",
+    unit="degrees",
+)  # fmt: skip
+
+
 _PRESTRESS = prestress_of([Columns(n) for n in CELLS.values()])
 
 
@@ -385,7 +396,7 @@ def _type(cell):
     outputs = (*RESULTANTS, "level [-]", *(f"p{i}" for i in range(1, c.strains + 1)))
     return ElementType(
         f"shell_{cell}", 3, c.nodes, True, c.names(), force, report, outputs=outputs, stresses=c.strains,
-        prestress=_PRESTRESS, watches=(_WATCH,),
+        prestress=_PRESTRESS, watches=(_WATCH, _BENDING),
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from fem_mbs.elements.solids.shapes import local_nodes
 
 __all__ = [
     "CELLS", "CORNERS", "area_vectors", "curvatures", "frames", "free_strains", "in_element", "middle_shares",
-    "node_axes", "node_forces", "normals", "rows_of", "triads",
+    "node_axes", "node_forces", "normals", "rows_of", "triads", "turned_tensors",
 ]  # fmt: skip
 
 #: cell -> number of nodes
@@ -74,6 +74,14 @@ def triads(x: np.ndarray) -> np.ndarray:
     first = first - (first * N).sum(axis=2)[..., None] * N
     first /= np.linalg.norm(first, axis=2)[..., None]
     return np.stack((first, np.cross(N, first), N), axis=2)
+
+
+def turned_tensors(stress: np.ndarray, turn: np.ndarray) -> np.ndarray:
+    """Return symmetric tensors (e, n, 6), xx, yy, zz, xy, yz, zx, turned by matrices (e, n or 1, 3, 3)."""
+    xx, yy, zz, xy, yz, zx = np.moveaxis(stress, 2, 0)
+    S = np.moveaxis(np.array(((xx, xy, zx), (xy, yy, yz), (zx, yz, zz))), (0, 1), (2, 3))
+    S = turn @ S @ np.swapaxes(turn, 2, 3)
+    return np.stack([S[..., i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))], axis=2)
 
 
 def rows_of(X, offset, axes, section, shear, drilling=1.0, damping=0.0, rotation=None) -> np.ndarray:

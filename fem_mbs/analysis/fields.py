@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from fem_mbs.elements.shells.stiffness import membrane_stiffness
 from fem_mbs.elements.shells.surface import CELLS as SHELL_CELLS
-from fem_mbs.elements.shells.surface import free_strains, node_axes, node_forces, triads
+from fem_mbs.elements.shells.surface import triads, turned_tensors
 from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.recovery import cauchy_stresses, extrapolation, outputs, von_mises
+from fem_mbs.properties.shell_recovery import ShellRecovery
 from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.results.fields import field_key, regions
 
@@ -125,23 +125,8 @@ class ShellPart(SolidPart):
         return face in FACES
 
     @cached_property
-    def _by_natural(self) -> np.ndarray:
-        """Return strains and curvatures (e, n, 6, m) at the nodes by the natural strains that give stresses; of
-        membranes strains (e, n, 3, m)."""
-        group = self._group
-        if group.bends:
-            forces = node_forces(self.X, group.offset, group.axes, *group.stiffness, group.drilling)
-        else:
-            forces = membrane_stiffness(self.X, group.axes, group.stiffness[0]).resultants[:, 1:, :3]
-        return np.linalg.inv(group.nodal_stiffness) @ forces
-
-    @cached_property
-    def _free(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return strains (e, n, 6) at the nodes, of membranes (e, n, 3), and strains (e, m) of the kernels of the free
-        elements by their temperatures."""
-        group = self._group
-        strains = group.thermal_strains
-        return strains, free_strains(self.X, group.offset, group.axes, strains)
+    def _recovery(self) -> ShellRecovery:
+        return ShellRecovery(self._group, self.X)
 
     @property
     def _group(self) -> ShellGroup:
@@ -152,11 +137,7 @@ class ShellPart(SolidPart):
         """Return strains and curvatures (e, n, 6) at the nodes, of membranes (e, n, 3), by all outputs (n_out,), and
         the factors (e,) on the temperatures."""
         own = out[self.first_output : self.first_output + len(self.nodes) * self.width].reshape(-1, self.width)
-        m = self._by_natural.shape[3]
-        heat = own[:, -m - 1]
-        strains, free = self._free
-        found = np.einsum("enim,em->eni", self._by_natural, own[:, -m:] - heat[:, None] * free)
-        return found + heat[:, None, None] * strains, heat
+        return self._recovery.strains_of(own)
 
     def table(self, out: np.ndarray, face: str = "top") -> tuple[np.ndarray, np.ndarray]:
         """Return stresses and strains (e, n, 6) on a face at the nodes, turned back to the reference; shear as
@@ -164,38 +145,16 @@ class ShellPart(SolidPart):
         group, height = self._group, FACES[face][0]
         strain, heat = self.strains_of(out)
         stress = group.stresses_at(strain, heat, height, group.section.layer_number(height))
-        return self._tensor(stress, 1.0), self._tensor(group.strains_at(strain, height), 2.0)
+        return self._recovery.tensor(stress), self._recovery.tensor(group.strains_at(strain, height), 2.0)
 
     def layer_stresses(self, out: np.ndarray) -> np.ndarray:
         """Return stresses (e, n, layers, 3, 3) of `ShellGroup.layer_stresses` at the nodes."""
         return self._group.layer_stresses(*self.strains_of(out))
 
-    @cached_property
-    def _axes(self) -> np.ndarray:
-        """Return the axes (e, n, 3, 3) of stresses at the nodes."""
-        group = self.shell
-        assert group is not None
-        return node_axes(self.X, group.axes)
-
-    def _tensor(self, plane: np.ndarray, shear: float) -> np.ndarray:
-        """Return components (e, n, 6) in global axes of those 11, 22, 12 (e, n, 3) in the axes at the nodes."""
-        xx, yy, xy = np.moveaxis(plane, 2, 0)
-        a, b = self._axes[..., 0, :], self._axes[..., 1, :]
-        off = xy / shear
-        found = np.empty((*plane.shape[:2], 6))
-        for c, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))):
-            value = xx * a[..., i] * a[..., j] + yy * b[..., i] * b[..., j]
-            value += off * (a[..., i] * b[..., j] + b[..., i] * a[..., j])
-            found[..., c] = value if c < 3 else shear * value
-        return found
-
     def true_stresses(self, stress: np.ndarray, X: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Return stresses (e, n, 6) that have turned with the elements from X to x (n, 3)."""
         turn = np.swapaxes(triads(x[self.nodes]), 2, 3) @ triads(X[self.nodes])
-        xx, yy, zz, xy, yz, zx = np.moveaxis(stress, 2, 0)
-        S = np.moveaxis(np.array(((xx, xy, zx), (xy, yy, yz), (zx, yz, zz))), (0, 1), (2, 3))
-        S = turn @ S @ np.swapaxes(turn, 2, 3)
-        return np.stack([S[..., i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))], axis=2)
+        return turned_tensors(stress, turn)
 
     def at_nodes(self, values: np.ndarray) -> np.ndarray:
         """Return the values as they are: they are those of the nodes."""

@@ -81,7 +81,8 @@ class Rows:
         shapes: bool = False, moved: Mapping[str, Any] | None = None,
     ) -> dict[str, np.ndarray]:  # fmt: skip
         """Return columns of the frames. ``about``: the state that a linear analysis is about, ``moved`` how its
-        stresses change (`Fields.frames`); ``shapes``: displacements of any size, which have no stresses."""
+        stresses change (`Fields.frames`); ``shapes``: displacements of any size, which have no stresses or
+        energies."""
         system, dim = self.system, self.compiled.model.dimension
         nf, n = len(time), system.nodes.x.shape[0]
         Q, V, D = chunk_frames["Q"], chunk_frames["V"], chunk_frames["D"]
@@ -126,10 +127,11 @@ class Rows:
                     values = chunk_frames["out"][:, at : at + len(cells) * k].reshape(nf, len(cells), k)
                     for i, label in enumerate(block.type.outputs):
                         out[f"{name}/{label}"] = values[:, :, i]
-                if block.type.ends == 2:
+                if block.type.ends == 2 and not shapes:
                     at = block.first_element + first
                     energy += chunk_frames["energy"][:, at : at + len(cells)]
-            out[f"{name}/energy [J]"] = energy
+            if not shapes:
+                out[f"{name}/energy [J]"] = energy
         for name, placed in self.compiled.model.reduced_parts.items():
             out[f"{name}/{MODAL}"] = Q[:, system.first_scalar + placed.scalars]
         return out

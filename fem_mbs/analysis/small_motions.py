@@ -57,13 +57,14 @@ def _mean_speed(system, state: S.State, rotation: Rotation) -> float:
 
 
 def linearised(
-    end: EndState, rotor: Rotor | None = None, speed: float | None = None, frame: str = "auto"
+    end: EndState, rotor: Rotor | None = None, speed: float | None = None, frame: str = "auto", blades: bool = False
 ) -> tuple[Linearisation, list[str]]:
     """Return small motions about a state, in the requested frame, and sentences on them.
 
     Args:
         rotor: the state is the steady rotation nearest to that, with ``speed`` [rad/s] (None: as it turns there).
         frame: as of `choose_frame`, or "periodic": seen from the fixed frame, whatever the coefficients.
+        blades: "multi-blade" may be chosen.
 
     Raises:
         ModelError, AnalysisError: the state cannot be linearised, or not with constant coefficients.
@@ -75,7 +76,7 @@ def linearised(
             rotation = rotation.at(_mean_speed(system, end.state, rotation))
         lin = steady_rotation(compiled, end.state, rotation, end.time, end.loading)
         if frame != "periodic":
-            return choose_frame(lin, frame), []
+            return choose_frame(lin, frame, blades), []
         if rotation.speed == 0.0:
             raise ModelError('frame = "periodic" needs a speed', owner=rotation.owner, remedy="give one, or remove it")
         constant_frames(lin)  # refuses states that do not turn with the rotor

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.cli.held_sets import doubts_of_sets
 from fem_mbs.cli.plausibility import doubts_of_statics, doubts_of_units
 from fem_mbs.errors import InputError, ModelError
 from fem_mbs.units import Units
@@ -61,6 +62,7 @@ def explain(path: str | Path, values: Sequence[str] = ()) -> list[str]:
     out += _start(model, begun)
     out += _steps(file, model, compiled, state, moves.strain_free, notes)
     notes += doubts_of_units(model)
+    notes += doubts_of_sets(model)
     out += _watched(model)
     notes += _unused(file)
     out += _solver(compiled, notes)

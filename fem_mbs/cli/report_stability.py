@@ -110,7 +110,9 @@ def complex_modes_sentences(step: Step) -> Iterator[str]:
     if report.rotor and report.speed is not None:
         speed = step.units.of("rad/s")
         where = f', rotor "{escape(report.rotor)}" at {speed(report.speed):.6g} {speed.unit}'
-    seen = f", seen from the {report.frame} frame" if report.rotor and report.frame else ""
+    words = {"multi-blade": "in multi-blade coordinates", "periodic": "by harmonics of the turn"}
+    frame = words.get(report.frame, f"seen from the {report.frame} frame")
+    seen = f", {frame}" if report.rotor and report.frame else ""
     if report.stable if report.stable is not None else not grows.any():
         yield f"no mode grows{where}{seen}"
     else:
@@ -156,7 +158,9 @@ def _complex_modes(name: str, report: ComplexModesReport, units: Units) -> Table
     """Return a table of frequencies, damping ratios, eigenvalues and residuals; growing modes in red."""
     values = as_complex(report.eigenvalues)
     hertz, rate = units.of("Hz"), units.of("1/s")
-    heads = (f"frequency [{hertz.unit}]", "damping ratio [%]", f"Re p [{rate.unit}]", f"Im p [{rate.unit}]", "residual")
+    heads = [f"frequency [{hertz.unit}]", "damping ratio [%]", f"Re p [{rate.unit}]", f"Im p [{rate.unit}]", "residual"]
+    blades = report.blades or []
+    heads += ["blades"] if blades else []
     table = make_table(f"{name}: mode", *heads)
     residuals = report.residuals or []
     rigid = report.rigid_body_modes or 0
@@ -175,6 +179,7 @@ def _complex_modes(name: str, report: ComplexModesReport, units: Units) -> Table
             _rounded(p.real, 1e-6 * abs(p)),
             _rounded(p.imag, 1e-9 * abs(p)),
             f"{residuals[k]:.1e}" if k < len(residuals) else "",
+            *((blades[k].name,) if k < len(blades) else ()),
         )
         table.add_row(*row, style="red" if grows[k] else None)
     if last < len(values):

@@ -32,6 +32,7 @@ from fem_mbs.model.model import Model
 from fem_mbs.modelfile.paths import refuse_idle, with_values
 from fem_mbs.modelfile.schema import TABLES, Document, Table
 from fem_mbs.modelfile.sources import with_source
+from fem_mbs.parts.part import ReducedPart
 
 __all__ = [
     "MAX_BYTES",
@@ -392,9 +393,10 @@ def build_model(file: ModelFile) -> Model:
         with _located(file, None):
             model = Model(**{"dimension": 3, **file.top.given("order")})
             model.expressed = dict(file.top.expressed)
+        reduced: dict[tuple[str, str], ReducedPart] = {}
         for entry in _in_order(file):
             with _located(file, entry):
-                _add(model, entry, solid)
+                _add(model, entry, solid, reduced)
     idle = [name for name in file.parameters if name not in file.parameters.used]
     if idle:
         model.warnings.append(f"parameters that nothing uses: {', '.join(idle)}")
@@ -484,8 +486,9 @@ def _references(spec: Any, depth: int) -> Iterator[str]:
             yield from _references(part, depth + 1)
 
 
-def _add(model: Model, entry: Entry, solid: set[str]) -> None:
-    """Add the declaration; ``solid``: meshes whose plane and solid cells are wanted."""
+def _add(model: Model, entry: Entry, solid: set[str], parts: dict[tuple[str, str], ReducedPart]) -> None:
+    """Add the declaration; ``solid``: meshes whose plane and solid cells are wanted; ``parts``: those that have been
+    read or reduced, by their files and how, which copies share."""
     said = entry.keys
     if isinstance(said, Copy):
         model.specifications.append(said)
@@ -500,4 +503,4 @@ def _add(model: Model, entry: Entry, solid: set[str]) -> None:
             placed.mark_made()
         model.add(placed)
     else:
-        model.add(with_source(said, load_model), said)
+        model.add(with_source(said, load_model, parts), said)

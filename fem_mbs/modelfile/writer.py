@@ -26,6 +26,7 @@ from fem_mbs.model.parts.grids import inline_of
 from fem_mbs.modelfile.read import MAX_BYTES, load_model
 from fem_mbs.modelfile.schema import TABLES, Document
 from fem_mbs.modelfile.sources import with_source
+from fem_mbs.parts.part import ReducedPart
 
 __all__ = ["model_data", "model_text", "toml_value", "write_model"]
 
@@ -167,8 +168,9 @@ def _absolute(value: Any, file: bool) -> Any:
 def _check_complete(model: Model) -> None:
     """Refuse a model that holds more than its declarations make."""
     again = Building(model.dimension)
+    parts: dict[tuple[str, str], ReducedPart] = {}
     for said in model.specifications:
-        with_source(said, load_model).build(again)
+        with_source(said, load_model, parts).build(again)
     for mine, made in zip(_content(model.building), _content(again), strict=True):
         if mine != made:
             raise ModelError(

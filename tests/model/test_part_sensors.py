@@ -148,10 +148,78 @@ def test_sweeps_have_the_statistics_of_sensors():
     ("kind", "options", "word"),
     [
         ("largest displacement", {"on": "nothing"}, "nothing"),
-        ("largest stress", {"on": "b"}, "no solid or plane part"),
+        ("largest stress", {"on": "b"}, "no solid, plane part or shell"),
         ("largest displacement", {"on": "l", "component": "w"}, "size"),
     ],
 )
 def test_wrong_keys_end_in_one_error(kind, options, word):
     with pytest.raises(ModelError, match=word):
         beam().sensor("s", kind, **options)
+
+
+def plate(cell: str, **shell) -> Model:
+    """A strip that is bent and pulled by forces at its end."""
+    m = Model(3)
+    m.material("steel", 2e11, 0.0, density=1.0)
+    x, y = (g.ravel() for g in np.meshgrid(np.linspace(0.0, 4.0, 5), (0.0, 1.0), indexing="ij"))
+    cells = np.array([[2 * i, 2 * i + 2, 2 * i + 3, 2 * i + 1] for i in range(4)])
+    if cell == "triangle":
+        cells = np.concatenate((cells[:, [0, 1, 2]], cells[:, [0, 2, 3]]))
+    m.mesh("g", Mesh(np.column_stack((x, y, 0.0 * x)), [(cell, cells)]), cells="all")
+    m.shells("part", "g", **({"material": "steel", "thickness": 0.1} | shell))
+    m.fix([0, 1])
+    for i in (8, 9):
+        m.force(f"f{i}", i, (5e4, 0.0, -1e3))
+    for name in ("von Mises", "principal", "compression"):
+        m.sensor(name, "largest stress", on="part", component=name)
+    m.linear_static_step()
+    return m
+
+
+@pytest.mark.parametrize("cell", ["quad", "triangle"])
+def test_the_largest_stress_of_a_shell_is_that_of_its_frames(cell, tmp_path):
+    results = run(plate(cell), tmp_path / "out")
+    frames = results.steps[0].frames
+    fields = {k: np.asarray(v[-1]) for k, v in frames.items() if k.startswith("von Mises")}
+    assert len(fields) == 3  # top, middle, bottom
+    name, most = max(((k, np.nanmax(v)) for k, v in fields.items()), key=lambda pair: pair[1])
+    value, node, x, _, _, layer, height = results.sensor("von Mises").values[-1]
+    assert value == pytest.approx(most, rel=1e-6) and fields[name][int(node)] == pytest.approx(value, rel=1e-6)
+    assert x == 0.0 and layer == 1.0 and height == 0.5  # pulled on top at the clamped end, the normal is +z
+    assert name.startswith("von Mises stress [") and np.all(most >= fields[name][np.isfinite(fields[name])])
+    # N/h - M 6/h^2 at the clamped end, exact up to the size of the elements
+    assert results.sensor("principal").values[-1, 0] == pytest.approx(1e5 / 0.1 + 2e3 * 4.0 * 6.0 / 0.01, rel=0.15)
+    low = results.sensor("compression").values[-1]
+    assert low[0] < 0.0 and low[-1] == -0.5
+
+
+def test_the_largest_stress_of_a_laminate_is_in_its_stiffest_ply():
+    """A soft core between stiff skins, bent to a circle by moments: sigma = E z kappa in every ply."""
+    m = Model(3)
+    m.material("stiff", 2e11, 0.0, density=1.0)
+    m.material("soft", 1e9, 0.0, density=1.0)
+    x, y = (g.ravel() for g in np.meshgrid(np.linspace(0.0, 4.0, 5), (0.0, 1.0), indexing="ij"))
+    cells = np.array([[2 * i, 2 * i + 2, 2 * i + 3, 2 * i + 1] for i in range(4)])
+    m.mesh("g", Mesh(np.column_stack((x, y, 0.0 * x)), [("quad", cells)]), cells="all")
+    plies = [{"material": "stiff", "thickness": 0.01}, {"material": "soft", "thickness": 0.08},
+             {"material": "stiff", "thickness": 0.02}]  # fmt: skip
+    m.shells("part", "g", layers=plies)
+    m.fix([0, 1])
+    for i in (8, 9):
+        m.moment(f"m{i}", i, (0.0, 500.0, 0.0))
+    m.sensor("s", "largest stress", on="part")
+    m.sensor("ply 1", "layer stress", on="part", layer=1, at="bottom")
+    m.sensor("ply 3", "layer stress", on="part", layer=3, at="top")
+    m.linear_static_step()
+    found = solve(m)
+    E, h = np.array((2e11, 1e9, 2e11)), np.array((0.01, 0.08, 0.02))
+    bounds = np.concatenate(([0.0], np.cumsum(h)))
+    centre = (E * 0.5 * np.diff(bounds**2)).sum() / (E * h).sum()
+    D = (E * np.diff((bounds - centre) ** 3) / 3.0).sum()
+    by_hand = 1000.0 / D * 2e11 * np.array((0.0 - centre, bounds[-1] - centre))
+    value, *_, layer, height = found.sensor("s").values[-1]
+    k = int(np.abs(by_hand).argmax())
+    assert value == pytest.approx(np.abs(by_hand[k]), rel=1e-9)
+    assert (layer, height) == ((1.0, -0.5), (3.0, 0.5))[k]
+    plies = [found.sensor(f"ply {n}").values[-1, 0] for n in (1, 3)]
+    assert np.abs(plies) == pytest.approx(np.abs(by_hand), rel=1e-9)

@@ -19,12 +19,13 @@ from places import ROOT
 from solid_meshes import box_mesh
 from stability_results import Overhung, write_modes
 
-from fem_mbs import InputError, Model, ModelError, Results, ResultsError
+from fem_mbs import InputError, Model, ModelError, Results, ResultsError, solve
 from fem_mbs.analysis.header import make_header
 from fem_mbs.cli.show import show_file
 from fem_mbs.decks.notes import Accept
 from fem_mbs.plot.scene import Scene
 from fem_mbs.results.writer import ResultsWriter
+from fem_mbs.show.content import page_content
 from fem_mbs.show.page import View, html_page, write_page, write_picture
 
 FRAMES = 4
@@ -162,6 +163,26 @@ def test_shapes_are_told_from_the_state_that_they_are_about(tmp_path):
         x = array(content["nodes"]["x"]).reshape(-1, 3) + content["origin"] + array(modes["rest"]).reshape(-1, 3)
         np.testing.assert_allclose(x + 2.0 * u, scene.state(frame_)[0][numbers], atol=1e-6)
     assert "Hz" in modes["titles"][0]
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_modes_of_beams_are_coloured_by_the_moments_of_their_shapes(dim):
+    """A cantilever whose first mode moves its end by W has the moment EI k^2 W at the clamp, k L = 1.8751."""
+    m = Model(dim)
+    m.section("s", "stiffness", EA=1e8, rhoA=3.0, **({"GJ": 1e3, "EIy": 1e5, "EIz": 2e3} if dim == 3 else {"EI": 2e3}))
+    m.line("l", (0.0,) * dim, (1.0,) + (0.0,) * (dim - 1), n=16)
+    m.beams("l", on="l", section="s")
+    m.fix("l:start")
+    m.modes_step(1)
+    results = solve(m)
+    frames = results.steps[0].frames
+    tip = np.linalg.norm(np.asarray(frames["displacement"])[0, -1])
+    root = np.abs(np.asarray(frames["l/M_p [N m]" if dim == 2 else "l/Mz 1 [N m]"])[0]).max()
+    assert root == pytest.approx(2e3 * 1.875104069**2 * tip, rel=1e-3)
+    page = page_content(results)["steps"][0]
+    field = page["fields"][page["field"]]
+    assert field["label"].startswith("Bending moment") and max(np.abs(field["range"])) == pytest.approx(root, rel=1e-6)
+    assert not any("energy" in field["label"].lower() for field in page["fields"])
 
 
 def test_errors_of_pages(tmp_path, swing):

@@ -128,16 +128,37 @@ class LinearRows:
 
 
 def record_shapes(
-    context: RunContext, linear: Linearised, vectors: np.ndarray, series: dict[str, np.ndarray]
+    context: RunContext, linear: Linearised, vectors: np.ndarray, series: dict[str, np.ndarray],
+    squares: np.ndarray | None = None,
 ) -> None:  # fmt: skip
-    """Record real shapes (N, k) about a state, a row and a frame each, and keep them as the last ones."""
+    """Record real shapes (N, k) about a state, a row and a frame each, and keep them as the last ones.
+
+    Beams, trusses and other elements of two ends have the forces that the displacements of the frame add, in vibrations
+    with the ``squares`` (k,) of their angular frequencies [1/s^2] with those of inertia along the element.
+    """
     context.linear.vectors = vectors
     shapes = np.arange(1.0, vectors.shape[1] + 1.0)
     frames = None
     if len(shapes):
         rows, moved = context.rows, linear.reported.shapes(vectors)
+        lines = _lines(context)
+        for k, u in enumerate(moved["U"] if lines else ()):
+            a = None if squares is None else -squares[k] * u
+            for i, table in linear.output_changes(u, blocks=lines, a=a).items():
+                first = context.system.blocks[i].first_output
+                moved["out"][k, first : first + table.size] = table.ravel()
         frames = rows.frames(moved, shapes, shapes=True)
         rows.recovered.straighten(frames["displacement"], linear.state, moved["U"].T)
         if "shapes" in rows.fields.wanted:
             frames |= rows.fields.of_shapes(linear, moved["U"])
     context.recorder.append({"time": shapes, **series}, frames)
+
+
+def _lines(context: RunContext) -> list[int]:
+    """Return numbers of blocks of elements with two ends whose outputs frames hold."""
+    groups = context.compiled.model.groups
+    return [
+        i
+        for i, block in enumerate(context.system.blocks)
+        if block.type.outputs and block.type.ends == 2 and any(name in groups for name, _, _ in block.groups)
+    ]

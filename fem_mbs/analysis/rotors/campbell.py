@@ -25,10 +25,12 @@ from scipy.optimize import brentq, linear_sum_assignment
 from scipy.sparse import csr_matrix, vstack
 
 from fem_mbs.analysis.end_state import EndState
-from fem_mbs.analysis.rotors.rotating import choose_frame, rotation_of, steady_rotation
+from fem_mbs.analysis.rotors.periodic import RESIDUAL, Motions, PeriodicMotions, harmonics_needed
+from fem_mbs.analysis.rotors.rotating import choose_frame, constant_frames, rotation_of, steady_rotation
+from fem_mbs.analysis.rotors.whirl import whirl
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError
-from fem_mbs.model.parts.rotors import Rotor, across
+from fem_mbs.model.parts.rotors import Rotor
 from fem_mbs.results.modes.eigenvalues import growth_rates
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.eigen.complex_pairs import beside, both_residuals, improved
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Branches", "Critical", "Pair", "Spectrum", "Spinning", "critical_speeds", "direct_speeds", "follow",
-    "free_motions", "spinning_at", "whirl",
+    "free_motions", "spinning_at", "unsettled",
 ]  # fmt: skip
 
 _GUARD = 4  # modes beyond the wanted ones that are at hand for branches that come down
@@ -49,11 +51,10 @@ _ALIKE = 1e-3  # relative distance of those that may be taken for each other
 _SURE = 0.6  # mac from which a mode is known again
 _HALVINGS = 6
 _QUADRATIC = 1e-9  # of the largest entry: by which matrices may differ from quadratic ones
-_LINE = 1e-6  # of areas over squares of amplitudes: what turns less is a line
-_NOTABLE = 0.05  # of the largest amplitude: nodes whose sense of whirl counts
 _UNDAMPED = 1e-7  # imaginary part over size up to which a speed of the direct search is one
 _APART = 0.1  # of the speed: what the direct search finds farther away is another one
 _MEETS = 1e-6  # of the largest eigenvalue of a branch: how near it comes to the line of a critical speed
+_AGREE = 1e-6  # relative change of an eigenvalue with two harmonics more
 _GROWING = 1e-8  # real part over size from which an eigenvalue grows
 
 
@@ -64,23 +65,36 @@ class Spinning:
     Args:
         end: the state from which the search starts, with its time and levels of loads.
         frame: of increments; "auto" is decided at the highest speed, and the same for all.
+        blades: "multi-blade" may be chosen.
     """
 
-    def __init__(self, end: EndState, rotor: Rotor, frame: str = "auto"):
-        self.end, self.rotor, self.frame = end, rotor, frame
+    def __init__(self, end: EndState, rotor: Rotor, frame: str = "auto", blades: bool = False):
+        self.end, self.rotor, self.frame, self.blades = end, rotor, frame, blades
         self.state = end.state
         self.matrices = matrices_of(end.compiled.system)  # whose pattern is that at all speeds
         self.settled: str | None = None
+        self.harmonics: int | None = None  # of the turn; None: coefficients are constant
+        self.reach = 0.0  # of these, up to where eigenvalues are sought; 0: not known
 
-    def at(self, speed: float) -> Linearisation:
-        """Return the linearisation at a speed [rad/s]."""
+    def _steady(self, speed: float) -> Linearisation:
         end = self.end
         rotation = rotation_of(end.compiled, self.rotor, speed)
         lin = steady_rotation(end.compiled, self.state, rotation, end.time, end.loading)
         self.state = lin.moved(np.zeros(end.compiled.system.n_dof))
+        return lin
+
+    def at(self, speed: float) -> Motions:
+        """Return small motions at a speed [rad/s]: in the frame, or by harmonics of the turn."""
+        if self.harmonics is not None:
+            return PeriodicMotions(self._steady(speed), self.harmonics, self.reach)
+        return self.linearised(speed)
+
+    def linearised(self, speed: float) -> Linearisation:
+        """Return the linearisation at a speed [rad/s], in a frame where its coefficients are constant."""
+        lin = self._steady(speed)
         if self.settled is None and speed != 0.0:
-            self.settled = choose_frame(lin, self.frame).frame
-        return lin.seen_from(self.settled or ("rotating" if self.frame == "rotating" else "fixed"))
+            self.settled = choose_frame(lin, self.frame, self.blades).frame
+        return lin.seen_from(self.settled or ("fixed" if self.frame == "auto" else self.frame))
 
     def settle(self, speeds: np.ndarray) -> None:
         """Choose the frame at the highest speed."""
@@ -90,10 +104,28 @@ class Spinning:
             self.at(top)
             self.state = before
 
+    def take_harmonics(self, speeds: np.ndarray, count: int, harmonics: int | None) -> None:
+        """See the model by harmonics of the turn: as many as modes need at the lowest speed, where they need most."""
+        before = self.state
+        lin = self._steady(float(speeds[-1]))
+        constant_frames(lin)  # refuses states that do not turn with the rotor
+        self.state = before
+        if harmonics is None:
+            harmonics = harmonics_needed(self._steady(float(speeds[0])), count, self.rotor.owner)
+            self.state = before
+        self.harmonics = harmonics
+        for speed in speeds[[0, -1]]:
+            motions = PeriodicMotions(self._steady(float(speed)), harmonics, 0.0)
+            s = spectrum(motions, float(speed), count)
+            up = np.flatnonzero((s.values.imag >= 0.0) & motions.principal(s.right))
+            self.reach = max(self.reach, np.sort(np.abs(s.values[up]))[:count].max(initial=0.0))
+        self.state = before
 
-def spinning_at(end: EndState, rotor: Rotor, frame: str, speeds: np.ndarray) -> Spinning:
-    """Return a model that turns at any speed, its frame chosen at the highest one [rad/s]."""
-    spinning = Spinning(end, rotor, frame)
+
+def spinning_at(end: EndState, rotor: Rotor, frame: str, speeds: np.ndarray, blades: bool = False) -> Spinning:
+    """Return a model that turns at any speed, its frame chosen at the highest one [rad/s]; "multi-blade" only with
+    ``blades``."""
+    spinning = Spinning(end, rotor, frame, blades)
     spinning.settle(speeds)
     return spinning
 
@@ -112,7 +144,7 @@ class Spectrum:
     """Eigenvalues (k,) at a speed, conjugates included, with vectors (n, k), without rigid-body motions."""
 
     speed: float
-    lin: Linearisation
+    lin: Motions
     values: np.ndarray
     right: np.ndarray
     left: np.ndarray
@@ -136,12 +168,16 @@ class Spectrum:
 
     def whirl(self, pair: Pair) -> Whirl:
         """Return the sense of a mode of this spectrum, where its eigenvalue determines one."""
-        return whirl(self.lin, pair, self.same(pair.value))
+        return whirl(self.lin, pair.value, pair.right, self.same(pair.value))
 
 
-def spectrum(lin: Linearisation, speed: float, count: int, near: complex = 0.0) -> Spectrum:
+def spectrum(lin: Motions, speed: float, count: int, near: complex = 0.0) -> Spectrum:
     """Return the eigenvalues of the ``count`` modes nearest to zero, or ``near``."""
-    found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=2 * count, near=near)
+    if isinstance(lin, PeriodicMotions):
+        some = min(2 * count * lin.within, lin.M.shape[0])
+        found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=some, near=near, check="none", tolerance=RESIDUAL)
+    else:
+        found = complex_modes(lin.M, lin.C, lin.K, lin.G, count=2 * count, near=near)
     r = found.rigid
     return Spectrum(
         speed, lin, found.values[r:], found.right[:, r:], found.left[:, r:], found.residuals[r:], found.biorthogonality
@@ -159,6 +195,22 @@ class Branches:
     pairs: list[list[Pair]]
     spectra: list[Spectrum]
     lost: list[tuple[int, float]]
+
+
+def unsettled(spinning: Spinning, branches: Branches) -> list[tuple[int, float]]:
+    """Return where branches change with more harmonics of the turn, (branch, speed) each."""
+    if spinning.harmonics is None:
+        return []
+    found = []
+    for k, s in enumerate(branches.spectra):
+        assert isinstance(s.lin, PeriodicMotions)
+        more = PeriodicMotions(s.lin.about, spinning.harmonics + 2, 0.0)
+        for b, row in enumerate(branches.pairs):
+            pair = row[k]
+            better = refined(more, Pair(pair.value, more.padded(pair.right), more.padded(pair.left)))
+            if better is None or abs(better.value - pair.value) > _AGREE * max(abs(pair.value), abs(s.speed)):
+                found.append((b, s.speed))
+    return found
 
 
 def follow(
@@ -204,6 +256,8 @@ def _seed(spectra: list[Spectrum], count: int) -> tuple[int, list[int]]:
     best, most = None, -1
     for k, s in enumerate(spectra):
         up = np.flatnonzero(s.values.imag > 1e-9 * np.abs(s.values))
+        if isinstance(s.lin, PeriodicMotions):
+            up = up[s.lin.principal(s.right[:, up])]
         some = up[np.argsort(np.abs(s.values[up]), kind="stable")]
         # those almost equal to the last one come along, or nobody could tell which it is
         last = np.abs(s.values[some[:count][-1:]])
@@ -240,7 +294,11 @@ def _step(
     sure = np.array([
         j >= 0 and max(mac[b, same[j]].sum(), mac[alike[b], j].sum()) >= _SURE for b, j in enumerate(chosen)
     ])  # fmt: skip
-    if not sure.all() and halvings > 0:
+    # what is like two modes at once has changed too much between the speeds
+    torn = np.array([(mac[b, ~same[j]] >= _SURE).any() for b, j in enumerate(chosen)])
+    twice = _taken_twice(to.values, chosen)
+    sure &= ~twice
+    if not (sure & ~torn).all() and halvings > 0:
         middle = 0.5 * (before + to.speed)
         between = spectrum(spinning.at(middle), middle, count + _GUARD)
         _, half = _step(spinning, known, before, between, count, halvings - 1, lost)
@@ -263,6 +321,14 @@ def _step(
     return found, kept
 
 
+def _taken_twice(values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return which branches have taken an eigenvalue whose conjugate another one has: both would be the same mode."""
+    v = values[chosen]
+    conjugate = np.abs(v[:, None] - v.conj()) <= _SAME * np.abs(v)
+    conjugate &= (chosen[:, None] != chosen) & (np.abs(v.imag) > _SAME * np.abs(v))
+    return conjugate.any(axis=1) & (chosen >= 0)
+
+
 def _share(known: Pair, to: Spectrum, members: np.ndarray, pair: Pair) -> Pair:
     """Return the vectors next to known ones where eigenvalues are equal: their own are arbitrary, and whirl would be
     random."""
@@ -273,7 +339,7 @@ def _share(known: Pair, to: Spectrum, members: np.ndarray, pair: Pair) -> Pair:
     return Pair(pair.value, x, w / size.conj()) if abs(size) > 1e-6 else pair
 
 
-def _alone(lin: Linearisation, speed: float, pair: Pair) -> Spectrum:
+def _alone(lin: Motions, speed: float, pair: Pair) -> Spectrum:
     return Spectrum(speed, lin, np.array([pair.value]), pair.right[:, None], pair.left[:, None], np.zeros(1), 0.0)
 
 
@@ -289,7 +355,7 @@ def _mac(known: list[Pair], to: Spectrum) -> np.ndarray:
     return np.abs(one * two) / np.maximum(np.abs(own)[:, None], 1e-300)
 
 
-def _predicted(pair: Pair, lin: Linearisation) -> complex:
+def _predicted(pair: Pair, lin: Motions) -> complex:
     """Predict the eigenvalue by its derivative: the two-sided quotient of the new matrices, linearised."""
     p, x, w = pair.value, pair.right, pair.left.conj()
     m, c, k = (w @ (a @ x) for a in (lin.M, lin.C, lin.K))
@@ -298,7 +364,7 @@ def _predicted(pair: Pair, lin: Linearisation) -> complex:
     return p + change if abs(change) < 0.5 * abs(p) else p
 
 
-def refined(lin: Linearisation, pair: Pair) -> Pair | None:
+def refined(lin: Motions, pair: Pair) -> Pair | None:
     """Return the eigenpair next to an approximate one, by inverse iteration from both sides; None where that fails."""
     pencil = QuadraticPencil(lin.M, lin.C, lin.K, lin.G)
     x, w = (a[:, None] / pencil.d[:, None] for a in (pair.right.astype(complex), pair.left.conj()))
@@ -325,60 +391,6 @@ def _normal(p: complex, right: np.ndarray, left: np.ndarray) -> Pair:
     return Pair(p, right / largest, (left * largest).conj())
 
 
-# --- whirl -----------------------------------------------------------------------------------------------------------
-def whirl(lin: Linearisation, pair: Pair, same: np.ndarray | None = None) -> Whirl:
-    """Return the sense in which the nodes of a rotor whirl in a mode.
-
-    It is "forward" (as the rotor turns), "backward", "mixed" (some nodes forward, some backward), or "none": motion
-    along lines, not across the axis (torsion, axial modes), or not determined.
-
-    Lateral motions u, v across the axis are r_f exp(i w t) + conj(r_b) exp(-i w t) as complex numbers, with
-    2 r_f = u + i v, 2 conj(r_b) = conj(u - i v); their areas grow by w_f |r_f|^2 - w_b |r_b|^2, with w_f = w + Omega
-    and w_b = w - Omega where w is seen from a rotating frame.
-
-    ``same`` (n, k): right vectors of all modes with this eigenvalue. Every linear combination of them is a mode too.
-    The sense is determined only if all combinations have the same one, that is, if the quadratic form of the area is
-    definite. A mass on equal springs, for example, may run forward, backward or along a line.
-    """
-    p, X = pair.value, pair.right[:, None]
-    if same is not None and same.shape[1] > 1:
-        X = np.column_stack((X, same / np.abs(same).max(axis=0)))
-    if p.imag < 0.0:
-        p, X = p.conjugate(), X.conj()
-    rotation, system = lin.steady, lin.system
-    full = np.column_stack([lin.expand(x) for x in X.T])
-    dim, n = system.dimension, system.nodes.x.shape[0]
-    some = np.flatnonzero(rotation.nodes)
-    e, f = (a[:dim] for a in across(rotation.axis))
-    place = np.moveaxis(full[system.offset[:n][some][:, None] + np.arange(dim)], 1, 2)  # (nodes, vectors, dim)
-    along = place
-    turning = some[system.nodes.rotational[some]]
-    if dim == 3 and turning.size:
-        turns = np.moveaxis(full[system.offset[turning][:, None] + 3 + np.arange(3)], 1, 2)
-        if np.abs(place[:, 0]).max(initial=0.0) < 1e-3 * system.length * np.abs(turns[:, 0]).max(initial=0.0):
-            along = turns
-    u, v = along @ e, along @ f
-    own = rotation.speed if lin.frame == "rotating" else 0.0
-    r_f, r_b = 0.5 * (u + 1j * v), 0.5 * (u - 1j * v)
-    w_f, w_b = p.imag + own, p.imag - own
-    area = w_f * np.abs(r_f[:, 0]) ** 2 - w_b * np.abs(r_b[:, 0]) ** 2
-    size = (np.abs(u[:, 0]) ** 2 + np.abs(v[:, 0]) ** 2) * (abs(p.imag) + abs(own))
-    whole = float((np.abs(along[:, 0]) ** 2).sum(axis=1).max(initial=0.0)) * (abs(p.imag) + abs(own))
-    notable = size > max(_NOTABLE**2 * size.max(initial=0.0), 1e-6 * whole)
-    if X.shape[1] > 1:
-        a, b = r_f[notable, 1:], r_b[notable, 1:]
-        form = w_f * a.conj()[:, :, None] * a[:, None] - w_b * b.conj()[:, :, None] * b[:, None]
-        least, most = np.linalg.eigvalsh(form)[:, [0, -1]].T
-        if (np.minimum(-least, most) > _LINE * np.maximum(-least, most)).any():
-            return "none"
-    sense = np.sign(area[notable & (np.abs(area) > _LINE * size)]) * (np.sign(rotation.speed) or 1.0)
-    if rotation.speed == 0.0 or sense.size == 0 or p.imag == 0.0:
-        return "none"
-    if (sense > 0.0).all():
-        return "forward"
-    return "backward" if (sense < 0.0).all() else "mixed"
-
-
 # --- critical speeds -------------------------------------------------------------------------------------------------
 @dataclass
 class Critical:
@@ -398,7 +410,8 @@ def critical_speeds(spinning: Spinning, branches: Branches, orders: list[float])
     speeds = branches.speeds
     found = []
     for order in orders:
-        direct = direct_speeds(spinning, speeds, order, len(branches.values))
+        periodic = spinning.harmonics is not None  # copies would be critical everywhere
+        direct = None if periodic else direct_speeds(spinning, speeds, order, len(branches.values))
         these = []
         for b, p in enumerate(branches.values):
             off = p.imag - order * speeds
@@ -418,7 +431,7 @@ def critical_speeds(spinning: Spinning, branches: Branches, orders: list[float])
 def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: float) -> Critical:
     low, high = branches.speeds[k], branches.speeds[k + 1]
     ends = branches.pairs[b][k], branches.pairs[b][k + 1]
-    seen: dict[float, tuple[Linearisation, Pair]] = {}
+    seen: dict[float, tuple[Motions, Pair]] = {}
 
     def off(speed: float) -> float:
         part = (speed - low) / (high - low)
@@ -445,11 +458,11 @@ def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: flo
     # modes that are equal before and behind it are so here
     around = list(zip(branches.spectra[k : k + 2], ends, strict=True))
     equal = all(s.same(end.value).shape[1] > 1 for s, end in around)
-    sense = around[1][0].whirl(around[1][1]) if equal else whirl(lin, pair)
+    sense = around[1][0].whirl(around[1][1]) if equal else whirl(lin, pair.value, pair.right)
     return Critical(float(speed), order, b, sense, pair.value)
 
 
-def _from_spectrum(lin: Linearisation, speed: float, base: Pair, count: int) -> Pair:
+def _from_spectrum(lin: Motions, speed: float, base: Pair, count: int) -> Pair:
     """Return the pair most like a known one among the lowest."""
     s = spectrum(lin, speed, count + _GUARD)
     return s.pair(int(_mac([base], s)[0].argmax()))
@@ -465,7 +478,7 @@ def direct_speeds(spinning: Spinning, speeds: np.ndarray, order: float, count: i
     """
     top = float(speeds[-1])
     low = float(speeds[0])
-    at = [spinning.at(s) for s in (low, 0.5 * (low + top), top, low + 0.77 * (top - low))]
+    at = [spinning.linearised(s) for s in (low, 0.5 * (low + top), top, low + 0.77 * (top - low))]
     fits = []
     for name in "MCK":
         a, b, c, d = (getattr(lin, name) for lin in at)

@@ -27,7 +27,7 @@ from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.eigen.complex_pairs import ComplexModes
 
-__all__ = ["Hill", "periodic_modes"]
+__all__ = ["Motions", "Hill", "RESIDUAL", "PeriodicMotions", "harmonics_needed", "periodic_modes"]
 
 _DEGREES = (2, 4)  # of the Fourier series of the matrices, tried in this order
 _PROOF = 1.7  # [rad] angle at which the series is compared
@@ -35,6 +35,8 @@ _SERIES = 1e-6  # of the largest coefficient
 _FIRST, _LAST = 3, 15  # harmonics that are tried
 _AGREE = 1e-6  # relative change of an eigenvalue with two harmonics more
 _SEEN = 1e-6  # share of what does not turn in a motion from which on it decides
+#: Largest residual of a mode: copies of a free rotation, +-i k Omega, are double and defective.
+RESIDUAL = 1e-6
 _LEADS = 0.999  # of the largest harmonic, to count as the largest
 
 
@@ -174,18 +176,7 @@ def periodic_modes(
     Raises:
         AnalysisError: the modes cannot be found.
     """
-    series, speed = _series(lin), lin.steady.speed
-    tried = range(_FIRST, _LAST + 1, 2) if harmonics is None else [harmonics]
-    more: tuple[Hill, ComplexModes] | None = None
-    before = -1
-    for used in tried:
-        hill, modes = more or _solved(series, speed, used, count, owner, given)
-        more = _solved(series, speed, used + 2, count, owner, given)
-        kept, lost = _judged(lin, hill, modes, more[1], count)
-        enough = len(kept) - int((kept < modes.rigid).sum()) >= count
-        if not lost and (enough or len(kept) == before):
-            break
-        before = len(kept)
+    used, modes, kept, lost = _converged(lin, count, harmonics, owner, given)
     warnings = []
     if lost:
         warnings.append(
@@ -201,16 +192,77 @@ def periodic_modes(
     return chosen, np.arange(len(kept)), shapes, warnings
 
 
+def harmonics_needed(lin: Linearisation, count: int, owner: str) -> int:
+    """Return with how many harmonics the ``count`` lowest modes of a steady rotation have converged, at most 15."""
+    return _converged(lin, count, None, owner, {})[0]
+
+
+class PeriodicMotions:
+    """Hill's equations of a steady rotation, with what branches over the speed need of a linearisation.
+
+    Attributes:
+        M, C, K, G: with a number of harmonics.
+        copies: how often each mode appears among the eigenvalues, with p + i k Omega; ``within``: up to ``reach``
+            [rad/s] (0: anywhere).
+    """
+
+    frame = "periodic"
+
+    def __init__(self, lin: Linearisation, harmonics: int, reach: float):
+        self.about, self.steady, self.system = lin, lin.steady, lin.system
+        self.hill = Hill(_series(lin), lin.steady.speed, harmonics)
+        self.M, self.C, self.K, self.G = self.hill.M, self.hill.C, self.hill.K, self.hill.G
+        self.copies = 2 * harmonics + 1
+        turns = np.ceil(2.0 * reach / abs(lin.steady.speed)) + 2.0
+        self.within = int(min(turns, self.copies)) if reach > 0.0 else self.copies
+
+    def expand(self, x: np.ndarray) -> np.ndarray:
+        """Return mean displacements (N,) of all dofs over a turn, which have the frequency of the mode in the fixed
+        frame."""
+        return self.about.expand(x.reshape(self.copies, -1)[0])
+
+    def principal(self, right: np.ndarray) -> np.ndarray:
+        """Return which of vectors (n, k) are those of the frequencies that are kept, (k,) bool."""
+        shares = _shares(self.about, self.hill.waves(right))
+        return shares[self.hill.harmonics] >= _LEADS * shares.max(axis=0)
+
+    def padded(self, x: np.ndarray) -> np.ndarray:
+        """Return a vector of fewer harmonics among those of these equations."""
+        return np.concatenate((x, np.zeros(self.M.shape[0] - x.size, x.dtype)))
+
+
+#: What has the matrices of small motions about a steady rotation.
+Motions = Linearisation | PeriodicMotions
+
+
+def _converged(
+    lin: Linearisation, count: int, harmonics: int | None, owner: str, given: Mapping[str, Any]
+) -> tuple[int, ComplexModes, np.ndarray, int]:
+    """Return the number of harmonics, the modes, which of them are kept, and how many have not converged."""
+    series, speed = _series(lin), lin.steady.speed
+    tried = range(_FIRST, _LAST + 1, 2) if harmonics is None else [harmonics]
+    more: tuple[Hill, ComplexModes] | None = None
+    before = -1
+    for used in tried:
+        hill, modes = more or _solved(series, speed, used, count, owner, given)
+        more = _solved(series, speed, used + 2, count, owner, given)
+        kept, lost = _judged(lin, hill, modes, more[1], count)
+        enough = len(kept) - int((kept < modes.rigid).sum()) >= count
+        if not lost and (enough or len(kept) == before):
+            break
+        before = len(kept)
+    return used, modes, kept, lost
+
+
 def _solved(
     series: _Series, speed: float, harmonics: int, count: int, owner: str, given: Mapping[str, Any]
 ) -> tuple[Hill, ComplexModes]:
     """Return Hill's equations and their modes, copies with p + i k Omega included."""
     hill = Hill(series, speed, harmonics)
     some = min(2 * count * (2 * harmonics + 1), hill.M.shape[0])
+    more = {**given, "check": "none", "tolerance": RESIDUAL}
     try:
-        found = complex_modes(
-            hill.M, hill.C, hill.K, hill.G if hill.G.shape[0] else None, some, **{**given, "check": "none"}
-        )
+        found = complex_modes(hill.M, hill.C, hill.K, hill.G if hill.G.shape[0] else None, some, **more)
     except AnalysisError as error:
         raise type(error)(str(error), owner=owner) from None
     return hill, found

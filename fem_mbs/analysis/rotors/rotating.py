@@ -32,6 +32,7 @@ __all__ = ["CONSTANT", "choose_frame", "constant_frames", "rotation_of", "steady
 #: Change of coefficients by the turn of a rotor below which they count as constant.
 CONSTANT = 1e-6
 FRAMES = ("auto", "fixed", "rotating")
+MULTI_BLADE = "multi-blade"
 
 _ITERATIONS = 40
 _CHORD = 0.05  # contraction beyond which the tangent is made anew
@@ -256,60 +257,70 @@ def rotation_of(compiled: CompiledModel, rotor: Rotor, speed: float) -> Rotation
     for block in compiled.system.blocks:
         used[block.nodes[block.nodes >= 0]] = True
     nodes[rotor.nodes] = True
-    return Rotation(rotor.owner, rotor.axis, rotor.point, float(speed), nodes & used)
+    return Rotation(rotor.owner, rotor.axis, rotor.point, float(speed), nodes & used, rotor.blades)
 
 
-def choose_frame(lin: Linearisation, frame: str = "auto") -> Linearisation:
+def choose_frame(lin: Linearisation, frame: str = "auto", blades: bool = False) -> Linearisation:
     """Return the linearisation in a frame where its coefficients are constant, so that it has eigenvalues.
 
     Args:
         lin: about a state; where nothing turns steadily (no rotation, or one of speed zero), it is as it is.
-        frame: "fixed" or "rotating", or "auto": the fixed one, if they are constant there, else the rotating one.
+        frame: "fixed", "rotating" or "multi-blade", or "auto": the first of these where they are constant.
+        blades: "multi-blade" may be chosen.
 
     Raises:
         ModelError: the state does not turn with the rotor; they are not constant there; in no frame if both the rotor
             and what holds it have different properties in two directions.
     """
-    if frame not in FRAMES:
+    frames = (*FRAMES, MULTI_BLADE) if blades else FRAMES
+    if frame not in frames:
         raise ModelError(
-            f"frame = {shown(frame)} must be one of {', '.join(FRAMES)}",
+            f"frame = {shown(frame)} must be one of {', '.join(frames)}",
             owner=Owner("Linearisation"),
             key="frame",
             value=frame,
         )
     rotation = lin.steady
     if rotation is None:
-        if frame == "rotating":
-            raise ModelError('frame = "rotating" needs a rotor', owner=Owner("Linearisation"))
+        if frame not in FRAMES[:2]:
+            raise ModelError(f'frame = "{frame}" needs a rotor', owner=Owner("Linearisation"))
         return lin
+    if frame == MULTI_BLADE:
+        lin.bladed  # noqa: B018  says what is missing
     if rotation.speed == 0.0:
-        return lin.seen_from("rotating" if frame == "rotating" else "fixed")
-    found = constant_frames(lin)
+        return lin.seen_from("fixed" if frame == "auto" else frame)
+    found = constant_frames(lin, blades)
     if frame != "auto":
         if found[frame] > CONSTANT:
             raise ModelError(
                 f"the coefficients are not constant in the {frame} frame (they change by {found[frame]:.1e} as it "
                 "turns)",
                 owner=rotation.owner,
-                remedy='take frame = "auto"',
+                remedy='take frame = "periodic"' if frame == MULTI_BLADE else 'take frame = "auto"',
             )
         return lin.seen_from(frame)
-    for name in ("fixed", "rotating"):
-        if found[name] <= CONSTANT:
+    for name, change in found.items():
+        if change <= CONSTANT:
             return lin.seen_from(name)
+    told = ""
+    if blades and MULTI_BLADE in found:
+        told = f"; its {lin.bladed.count} blades are not equal, {found[MULTI_BLADE]:.1e} in multi-blade coordinates"
+    elif blades:
+        told = "; it has no three or more equal blades, which would have multi-blade coordinates"
     raise ModelError(
         "what turns and what does not both have different properties in two directions across the axis "
         f"(the coefficients change by {found['fixed']:.1e} in the fixed frame, {found['rotating']:.1e} in "
-        "the rotating one), so that they are periodic in every frame and there are no modes",
+        f"the rotating one{told}), so that they are periodic in every frame and there are no modes",
         owner=rotation.owner,
-        remedy="make the rotor axisymmetric, or its supports isotropic, or take a step of complex modes with "
-        'frame = "periodic"',
+        remedy='take frame = "periodic" of steps `complex_modes` and `campbell` (Floquet\'s exponents by harmonics of '
+        "the turn); or make the rotor axisymmetric, its supports isotropic, or three or more blades equal",
     )
 
 
-def constant_frames(lin: Linearisation) -> dict[str, float]:
-    """Return the relative change of the coefficients when the rotor turns: in the "fixed" frame, and in the "rotating"
-    one.  A frame serves where that is below `CONSTANT`.
+def constant_frames(lin: Linearisation, blades: bool = False) -> dict[str, float]:
+    """Return the relative change of the coefficients when the rotor turns: in the "fixed" frame, in the "rotating"
+    one, and with ``blades`` in "multi-blade" coordinates, where there are three or more.  A frame serves where that is
+    below `CONSTANT`.
 
     Bilinear forms of the matrices are compared along slow motions that the constraints allow, and the constraints
     themselves; random motions would not do, since stiff deformations drown what soft supports add.
@@ -317,9 +328,13 @@ def constant_frames(lin: Linearisation) -> dict[str, float]:
     there = turned(lin, _ANGLE)
     _check_steady(lin, there)
     found, motions = {}, _slow_motions(lin)
-    for frame in ("fixed", "rotating"):
+    frames = ["fixed", "rotating"]
+    if blades and lin.blades is not None:
+        frames.append(MULTI_BLADE)
+        there.__dict__["blades"] = lin.blades
+    for frame in frames:
         a, b = lin.seen_from(frame), there.seen_from(frame)
-        found[frame] = _difference(a, b, motions, lin.turn_matrix(_ANGLE) if frame == "rotating" else None)
+        found[frame] = _difference(a, b, motions, None if frame == "fixed" else lin.turn_matrix(_ANGLE, frame))
     return found
 
 

@@ -71,7 +71,7 @@ def steady_response(
     for k, speed in enumerate(speeds):
         if speed == 0.0:  # no force; a rotor that nothing holds would leave a singular matrix
             continue
-        lin = spinning.at(float(speed))
+        lin = spinning.linearised(float(speed))
         try:
             out[k] = _at(lin, float(speed), unbalances, nodes, spinning.rotor)
         except SingularShift:

@@ -28,6 +28,7 @@ from scipy.sparse import csc_matrix, csr_matrix, hstack, identity, vstack
 
 from fem_mbs.analysis.linear.linearised import LARGE, keeps_constraints
 from fem_mbs.analysis.loading import Loading
+from fem_mbs.analysis.stability.blades import Blades, find_blades
 from fem_mbs.analysis.stability.rotation import Rotation, transport, turn_steadily
 from fem_mbs.analysis.start.initial import function_jets, initial_accelerations, multipliers_of
 from fem_mbs.analysis.start.redundancy import constraint_labels
@@ -59,7 +60,7 @@ class Linearisation:
             multipliers, G^T but for friction.
         dofs: (n,) their places among all dofs (N,) of the compiled model; ``names`` says what they are.
         residual: (n,) forces that the state leaves out of balance, inertia and multipliers included.
-        frame: "fixed" or "rotating", the frame of the increments.
+        frame: "fixed", "rotating" or "multi-blade", the frame of the increments.
         notes: sentences on what limits the validity, of `fem_mbs.linearise`.
         acceleration: (N,) of the state, rotations in body axes; ``multipliers`` (M,) in the model's scales.
 
@@ -68,7 +69,7 @@ class Linearisation:
         loading: levels of loads; None: every load in full and the weight.
         rotation: the state turns steadily so: accelerations follow from it (velocities too), not from equations of
             motion.
-        frame: of the increments; "rotating" needs a rotation.
+        frame: of the increments; others than "fixed" need a rotation.
 
     Raises:
         ModelError, AnalysisError: the state cannot be linearised.
@@ -79,15 +80,15 @@ class Linearisation:
         rotation: Rotation | None = None, frame: str = "fixed",
     ):  # fmt: skip
         self.compiled, self.system, self.t, self.rotation, self.frame = compiled, compiled.system, t, rotation, frame
-        if frame not in ("fixed", "rotating"):
+        if frame not in ("fixed", "rotating", "multi-blade"):
             raise ModelError(
-                f'frame = {shown(frame)} must be "fixed" or "rotating"',
+                f'frame = {shown(frame)} must be "fixed", "rotating" or "multi-blade"',
                 owner=Owner("Linearisation"),
                 key="frame",
                 value=frame,
             )
-        if frame == "rotating" and rotation is None:
-            raise ModelError('frame = "rotating" needs a rotation', owner=Owner("Linearisation"))
+        if frame != "fixed" and rotation is None:
+            raise ModelError(f'frame = "{frame}" needs a rotation', owner=Owner("Linearisation"))
         if loading is None:
             loading = Loading(compiled)
             loading.all_on()
@@ -177,7 +178,7 @@ class Linearisation:
         """Return M, C and K over all dofs (N, N), supports and multipliers included, in the frame."""
         here = self.tangent
         M, damping, stiffness = here.M, here.C, here.K
-        if self.frame == "rotating":
+        if self.frame != "fixed":
             P = self.turning()
             stiffness = stiffness + damping @ P + M @ P @ P
             damping = damping + 2.0 * M @ P
@@ -200,8 +201,35 @@ class Linearisation:
         return transport(self.system, self.steady, nodes)
 
     def turning(self) -> csr_matrix:
-        """Return P (N, N): velocities of increments that turn with the rotating frame."""
+        """Return P (N, N): velocities of increments that rest in the rotating frame, or in multi-blade coordinates."""
+        if self.frame == "multi-blade":
+            return self.bladed.transport()
         return self.transport(np.ones_like(self.steady.nodes))
+
+    @cached_property
+    def blades(self) -> Blades | None:
+        """Return the equal blades of the rotor, None: it has no three or more.
+
+        Raises:
+            ModelError: it does not have as many as it says.
+        """
+        return find_blades(self.system, self.steady, self.state)
+
+    @property
+    def bladed(self) -> Blades:
+        """Return the equal blades of the rotor.
+
+        Raises:
+            ModelError: it has no three or more.
+        """
+        if self.blades is None:
+            raise ModelError(
+                "no turn by a third or less takes all its nodes off the axis to one another, so it has no multi-blade "
+                "coordinates",
+                owner=self.steady.owner,
+                remedy='make three or more equal blades, or take frame = "periodic"',
+            )
+        return self.blades
 
     @cached_property
     def _system(self) -> tuple[csr_matrix, csr_matrix, csr_matrix]:
@@ -307,8 +335,13 @@ class Linearisation:
         """Return the state moved by increments u (N,): positions, and rotations by their Cayley vectors."""
         return moved(self.system, self.state, u)
 
-    def turn_matrix(self, angle: float) -> csr_matrix:
-        """Return R (N, N): increments of all nodes turned by an angle [rad] about the axis of the rotation."""
+    def turn_matrix(self, angle: float, frame: str = "rotating") -> csr_matrix:
+        """Return R (N, N): increments that rest in a frame, after an angle [rad] of the rotation; in the rotating one
+        those of all nodes turned about the axis."""
+        if frame == "fixed":
+            return csr_matrix(identity(self.system.n_dof))
+        if frame == "multi-blade":
+            return self.bladed.turn_matrix(angle)
         system, N = self.system, self.system.n_dof
         P = transport(system, self.steady.at(1.0), np.ones_like(self.steady.nodes))
         # Rodrigues: I + sin P + (1 - cos) P^2

@@ -19,7 +19,8 @@ class Rotation:
     """A steady rotation of some nodes of a model.
 
     ``owner`` names it in messages; ``axis`` (3,) of length 1, in the plane (0, 0, 1); ``point`` (dimension,) of the
-    axis [m]; ``speed`` [rad/s]; ``nodes`` (n,) bool: which nodes turn.
+    axis [m]; ``speed`` [rad/s]; ``nodes`` (n,) bool: which nodes turn; ``blades``: number of equal ones, None: as
+    found.
     """
 
     owner: str
@@ -27,6 +28,7 @@ class Rotation:
     point: np.ndarray
     speed: float
     nodes: np.ndarray
+    blades: int | None = None
 
     def at(self, speed: float) -> Rotation:
         """Return the rotation at another speed."""

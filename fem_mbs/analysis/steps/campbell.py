@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fem_mbs.analysis.steps.common.checks import check_turning, outside_tables
-from fem_mbs.analysis.steps.common.options import Speeds, frame_key
+from fem_mbs.analysis.steps.common.options import PERIODIC, Speeds, any_frame_key
 from fem_mbs.analysis.steps.common.values import COUNT, listed, spread
 from fem_mbs.analysis.steps.common.words import counted
 from fem_mbs.declarations.declaration import key
@@ -29,7 +29,7 @@ __all__ = ["Campbell", "CampbellReport", "CriticalSpeed", "KIND", "Options", "Wh
 _TOLERANCE = 1e-6  # between critical speeds of branches and those of the direct search
 
 
-Whirl = Literal["forward", "backward", "mixed", "none"]
+Whirl = Literal["forward", "backward", "mixed", "collective", "differential", "support", "none"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,10 @@ class WhirlBranch(Record):
     """A branch of eigenvalues over the speed."""
 
     eigenvalues: list[list[float]] = entry("[re, im] by speed, im >= 0", unit="1/s")
-    whirl: list[Whirl] = entry("by speed; none: along lines, or not across the axis")
+    whirl: list[Whirl] = entry(
+        "by speed; none: along lines, or not across the axis; in multi-blade coordinates of the blades, collective: "
+        "all alike, differential: neighbours against each other, support: they move less than the rest"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +62,8 @@ class CampbellReport(StepReport, type="campbell"):
     """Eigenvalues of a rotor over its speed."""
 
     rotor: str = entry()
-    frame: str = entry("in which the eigenvalues are", enum=["fixed", "rotating"])
+    frame: str = entry("in which the eigenvalues are", enum=["fixed", "rotating", "multi-blade", "periodic"])
+    harmonics: int | None = entry("of the turn, in the frame periodic", optional=True)
     speeds: list[float] = entry(unit="rad/s")
     orders: list[float] = entry("of excitation")
     branches: list[WhirlBranch] = entry()
@@ -81,7 +85,10 @@ class Options(Speeds):
         "frame and [0] in the rotating one",
         None,
     )
-    frame: str = frame_key()
+    frame: str = any_frame_key()
+    harmonics: int | None = key(
+        COUNT, 'of the turn of the rotor in the motions, of frame = "periodic"', None, shows="as many as needed"
+    )
 
 
 class Campbell(StepKind):
@@ -122,17 +129,34 @@ eigenproblem in the speed, gives for them (`direct`)."""
                 owner=step.owner,
                 remedy="for one speed take a step of complex modes",
             )
+        options = step.options
+        if options.harmonics is not None and options.frame != PERIODIC:
+            raise ModelError(
+                f"harmonics = {options.harmonics} belongs to frame = \"periodic\"", owner=step.owner, key="harmonics",
+                remedy="remove it, or take that frame",
+            )  # fmt: skip
+        if options.frame == PERIODIC and min(options.speeds) <= 0.0:
+            raise ModelError(
+                f"speeds begin at {min(options.speeds):g} rad/s, where there is no turn of which motions could have "
+                "harmonics",
+                owner=step.owner, key="speeds", remedy='begin above 0, or take another frame than "periodic"',
+            )  # fmt: skip
         check_turning(step, context)
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> CampbellReport:
         from time import perf_counter
 
-        from fem_mbs.analysis.rotors.campbell import critical_speeds, follow, spinning_at
+        from fem_mbs.analysis.rotors.campbell import Spinning, critical_speeds, follow, spinning_at, unsettled
 
         options = step.options
         began = perf_counter()
         speeds = np.asarray(options.speeds, float)
-        spinning = spinning_at(context.end, context.model.rotors[options.rotor], options.frame, speeds)
+        rotor = context.model.rotors[options.rotor]
+        if options.frame == PERIODIC:
+            spinning = Spinning(context.end, rotor)
+            spinning.take_harmonics(speeds, options.count, options.harmonics)
+        else:
+            spinning = spinning_at(context.end, rotor, options.frame, speeds, blades=True)
         found = follow(spinning, speeds, options.count, lambda done: context.tell(step, done, len(speeds)))
         frame = found.spectra[0].lin.frame
         orders = options.orders
@@ -145,7 +169,7 @@ eigenproblem in the speed, gives for them (`direct`)."""
             {"time": speeds, "frequency": p.imag.T / (2.0 * np.pi), "growth rate": p.real.T.copy()}, None
         )
         return CampbellReport(
-            name=step.name, rotor=options.rotor, frame=frame,
+            name=step.name, rotor=options.rotor, frame=frame, harmonics=spinning.harmonics,
             speeds=speeds.tolist(), orders=[float(k) for k in orders],
             branches=[
                 WhirlBranch(eigenvalues=[[float(v.real), float(v.imag)] for v in row], whirl=sense)
@@ -156,7 +180,10 @@ eigenproblem in the speed, gives for them (`direct`)."""
             largest_residual=max(float(s.residuals.max(initial=0.0)) for s in found.spectra),
             biorthogonality=max(s.biorthogonality for s in found.spectra),
             seconds=round(perf_counter() - began, 4),
-            warnings=_warnings(found.lost, critical, frame) + outside_tables(context.compiled, speeds),
+            warnings=[
+                *_warnings(found.lost, critical, frame), *_changing(unsettled(spinning, found)),
+                *outside_tables(context.compiled, speeds),
+            ],
         )  # fmt: skip
 
     def sentence(self, options: Any) -> str:
@@ -177,6 +204,16 @@ def _critical_entry(c: Critical) -> CriticalSpeed:
         eigenvalue=[float(c.value.real), float(c.value.imag)],
         direct=None if c.direct is None else [float(c.direct.real), float(c.direct.imag)],
     )  # fmt: skip
+
+
+def _changing(found: list[tuple[int, float]]) -> list[str]:
+    return [
+        f"branch {b + 1} changes with more harmonics of the turn at {at[0]:g} rad/s"
+        + (f" and {len(at) - 1} more speeds" if len(at) > 1 else "")
+        + "; give more harmonics"
+        for b in sorted({b for b, _ in found})
+        for at in [[speed for branch, speed in found if branch == b]]
+    ]
 
 
 def _warnings(lost: list[tuple[int, float]], critical: list[Critical], frame: str) -> list[str]:

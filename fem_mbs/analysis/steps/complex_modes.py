@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.analysis.steps.common.checks import check_named, check_preload, check_rotor, check_sought
-from fem_mbs.analysis.steps.common.options import FRAMES, About, Sought, Turning
+from fem_mbs.analysis.steps.common.options import MULTI_BLADE, PERIODIC, About, Sought, Turning, any_frame_key
 from fem_mbs.analysis.steps.common.values import COUNT
 from fem_mbs.analysis.steps.common.words import counted, sought
 from fem_mbs.declarations.declaration import key
@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.stability.linearisation import Linearisation
     from fem_mbs.solvers.eigen.complex_modes import ComplexModes
 
-__all__ = ["ComplexModesReport", "ComplexModesStep", "EigenvalueEffort", "KIND", "Options"]
+__all__ = ["BladeShares", "ComplexModesReport", "ComplexModesStep", "EigenvalueEffort", "KIND", "Options"]
 
 _DOUBTFUL = 1e-3  # residual of a mode with which it has few digits
-PERIODIC = "periodic"
 _MOST = 200  # eigenvalues in the table of a sweep
 
 
@@ -42,6 +41,21 @@ class EigenvalueEffort(Record):
     steps: int = entry("of the two-sided recurrence")
     breakdowns: int = entry("of the recurrence")
     corrections: int = entry()
+
+
+@dataclass(frozen=True, kw_only=True)
+class BladeShares(Record):
+    """What the blades of a rotor do in a mode; shares are squares of displacements weighted by masses, of 1."""
+
+    name: str = entry(
+        "of the mode: the harmonic that leads, or support where the blades move less than the rest",
+        enum=["collective", "forward", "backward", "differential", "mixed", "support"],
+    )
+    collective: float = entry("all blades alike")
+    forward: float = entry("waves that run as the rotor turns, seen in space")
+    backward: float = entry("waves that run against it")
+    differential: float = entry("neighbours against each other, of an even number of blades")
+    support: float = entry("what is not in blades")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +72,8 @@ class ComplexModesReport(StepReport, type="complex_modes"):
     biorthogonality: float = entry("largest product of left and right vectors of two modes", given=True)
     rigid_body_modes: int = entry(minimum=0)
     zeros: int = entry("eigenvalues 0 that these stand for", given=True, minimum=0)
-    frame: str = entry(enum=["fixed", "rotating", "periodic"])
+    frame: str = entry(enum=["fixed", "rotating", "multi-blade", "periodic"])
+    blades: list[BladeShares] | None = entry("of modes in multi-blade coordinates, by mode", optional=True)
     rotor: str = entry("that turns steadily, empty: none")
     speed: float | None = entry("of the rotor, or of the frame", unit="rad/s", given=True)
     basis: str | None = entry("modal step whose shapes span the motions, empty: none", optional=True)
@@ -77,14 +92,7 @@ class ComplexModesReport(StepReport, type="complex_modes"):
 class Options(About, Turning, Sought):
     """Options of a step of complex modes."""
 
-    frame: str = key(
-        ANY_TEXT,
-        'in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there; "auto" '
-        'takes the first for which they are; "periodic": by harmonics of the turn of the rotor, where no frame makes '
-        "them constant",
-        "auto",
-        choices=(*FRAMES, PERIODIC),
-    )
+    frame: str = any_frame_key()
     harmonics: int | None = key(
         COUNT, 'of the turn of the rotor in the motions, of frame = "periodic"', None, shows="as many as needed"
     )
@@ -170,7 +178,7 @@ def _moving(step: PlannedStep, context: RunContext) -> ComplexModesReport:
 
     options = step.options
     rotor = context.model.rotors[options.rotor] if options.rotor else None
-    lin, warnings = linearised(context.end, rotor, options.speed, options.frame)
+    lin, warnings = linearised(context.end, rotor, options.speed, options.frame, blades=True)
     if options.frame == PERIODIC:
         from fem_mbs.analysis.rotors.periodic import periodic_modes
         from fem_mbs.analysis.small_motions import selection
@@ -181,9 +189,17 @@ def _moving(step: PlannedStep, context: RunContext) -> ComplexModesReport:
         modes, rows, X = find_modes(lin, options, step.owner)
     context.linear.linearisation, context.linear.complex_modes = lin, modes
     p = modes.values[rows]
+    blades = None
+    if lin.frame == MULTI_BLADE:
+        from dataclasses import asdict
+
+        from fem_mbs.analysis.rotors.multiblade import blade_motions
+
+        blades = [BladeShares(name=m.name, **asdict(m)) for m in blade_motions(lin, p, X)]
     about = {
         "frame": PERIODIC if options.frame == PERIODIC else lin.frame, "rotor": options.rotor,
         "speed": lin.rotation.speed if lin.rotation is not None else None,
+        **({"blades": blades} if blades is not None else {}),
         "stable": bool((growth_rates(p) <= NEUTRAL * np.abs(p)).all()), "time": float(context.time),
         **({"covered": list(modes.covered)} if modes.covered is not None else {}),
         "equations": int(lin.dofs.size), "constraints": int(lin.G.shape[0]),

@@ -202,7 +202,8 @@ class Modes(StepKind):
         report, series, vectors = _found(linear, step, context)
         context.linear.below = 0 if report.left_out is None else report.left_out.below
         context.linear.shapes_of[step.name] = vectors
-        record_shapes(context, linear, vectors, series)
+        squares = (2.0 * np.pi * np.asarray(series["frequency"])) ** 2
+        record_shapes(context, linear, vectors, series, squares)
         return report
 
     def sentence(self, options: Any) -> str:

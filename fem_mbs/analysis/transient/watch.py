@@ -22,6 +22,12 @@ class Watcher:
             for block in compiled.blocks
             for watch in block.type.watches
         ]
+        start = compiled.initial_state() if any(watch.from_start for _, watch, _ in self.watched) else None
+        self.start = [
+            0.0 if start is None or not watch.from_start
+            else watch.values(block.par, block.dof, block.rot, start.Q[0], start.D[0])
+            for block, watch, _ in self.watched
+        ]  # fmt: skip
         self.roots = Roots(compiled)
         self.worst: dict[tuple[str, str], tuple[float, int, float, Watch]] = {}
 
@@ -37,8 +43,8 @@ class Watcher:
                 f'Joint "{joint.name}": at t = {time:.6g} s it stands turned by half a turn or so, where its equations '
                 "hold too but no motion leads; take smaller steps"
             )
-        for block, watch, history in self.watched:
-            values = watch.values(block.par, block.dof, block.rot, Q, D, *history)
+        for (block, watch, history), start in zip(self.watched, self.start, strict=True):
+            values = watch.values(block.par, block.dof, block.rot, Q, D, *history) - start
             i = int(values.argmax())
             value = float(values[i])
             if not value > watch.warn:

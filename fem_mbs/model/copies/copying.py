@@ -121,7 +121,7 @@ def _one_copy(
     c = Copying(movement, names, rename, copy.thing)
     c.materials = {d.name: d for _, d in said if isinstance(d, LinearMaterial)}
     c.sections = {d.name: d for _, d in said if isinstance(d, CrossSection)}
-    joints = {d.name: d for _, d in said if isinstance(d, Joint)}
+    c.said = [d for _, d in said]
     found: list[tuple[str, Declaration]] = []
     for table, d in chosen:
         changes: dict[str, Any] = {}
@@ -133,7 +133,7 @@ def _one_copy(
                 changes[name] = c.reference(getattr(d, name), _NAMED_KEYS[name])
         if isinstance(d, SensorRequest) and isinstance(changes.get("on"), str):
             changes["on"] = c.reference(d.on, tuple(names))  # type: ignore[attr-defined]
-        changes |= moved(d, c, joints)
+        changes |= moved(d, c)
         if d.keys().get("name") is not None:  # supports have none
             changes["name"] = rename(_name(d))
             if changes["name"] in taken:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.geometry import Mirror
 from fem_mbs.model.materials import CrossSection, LinearMaterial
+
+T = TypeVar("T")
 
 __all__ = ["Copy", "Copying", "Movement", "Turned", "reflection"]
 
@@ -108,9 +110,14 @@ class Copying:
 
     def __init__(self, movement: Movement, names: Mapping[str, set[str]], rename: Callable[[str], str], owner: Owner):
         self.movement, self.names, self.rename, self.owner = movement, names, rename, owner
+        self.said: list[Any] = []
         self.materials: dict[str, LinearMaterial] = {}
         self.sections: dict[str, CrossSection] = {}
         self.made: dict[str, CrossSection] = {}
+
+    def said_of(self, kind: type[T]) -> list[T]:
+        """Return the declarations of a kind that the model has."""
+        return [d for d in self.said if isinstance(d, kind)]
 
     def refuse(self, said: Declaration, what: str, remedy: str) -> NoReturn:
         raise ModelError(f"{said.thing}: {what}", owner=self.owner, remedy=remedy)

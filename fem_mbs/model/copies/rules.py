@@ -21,29 +21,26 @@ from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.model.connections.contact import Contact
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.forces import Bushing, Motor
-from fem_mbs.model.connections.joints import Joint, JointSpring, Motion, Support
+from fem_mbs.model.connections.friction import Friction
+from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.ties import Tie
+from fem_mbs.model.copies.events import copied_event
 from fem_mbs.model.copies.movement import Copying, Movement, reflection
+from fem_mbs.model.copies.signs import joint_sign, scaled
 from fem_mbs.model.geometry import Mirror, NamedNode, PlacedMesh
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
+from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Disc
 from fem_mbs.model.parts.shells import Shell
 from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
 from fem_mbs.model.sensors.sensor import SensorRequest
+from fem_mbs.model.watching import EventRule
 
 __all__ = ["RULES", "matrix_of", "moved"]
 
 Rule = Callable[[Any, Copying], dict[str, Any]]
-
-
-def _scaled(function: Any, sign: float) -> Any:
-    if function is None or sign > 0.0:
-        return function
-    if isinstance(function, (int, float)):
-        return -function
-    return {"kind": "scaled", "factor": -1.0, "function": function}
 
 
 def _reversed_law(said: Any) -> dict[str, Any]:
@@ -284,27 +281,14 @@ def _joint(said: Joint, c: Copying) -> dict[str, Any]:
     if not c.movement.mirrors:
         return out
     if said.displacement is not None:
-        out["displacement"] = _scaled(said.displacement, -1.0)  # along the axial axis, against the image
+        out["displacement"] = scaled(said.displacement, -1.0)  # along the axial axis, against the image
     if said.lead is not None:
         out["lead"] = -said.lead  # a right-handed screw is a left-handed one in the mirror
     if c.movement.dimension == 2 and said.kind in ("revolute", "angle"):
-        out["function"] = _scaled(said.function, -1.0)
+        out["function"] = scaled(said.function, -1.0)
         if said.speed is not None:
             out["speed"] = -said.speed
     return out
-
-
-def _on_joint(said: Any, c: Copying, joints: Mapping[str, Joint]) -> float:
-    """Return the sign of the coordinate that something acts on: of the copy, by the image of the original."""
-    if not c.movement.mirrors or said.joint is None:
-        return 1.0
-    joint = joints.get(said.joint)
-    kind = joint.kind if joint is not None else ""
-    if c.movement.dimension == 2:
-        return -1.0 if kind in ("pin", "spherical", "revolute", "weld", "angle") else 1.0
-    if kind in ("cylindrical", "planar", "screw") and said.coordinate not in (None, "", "angle"):
-        return -1.0
-    return 1.0
 
 
 def _bushing(said: Bushing, c: Copying) -> dict[str, Any]:
@@ -345,7 +329,7 @@ def _support(said: Support, c: Copying) -> dict[str, Any]:
 
 def _motion(said: Motion, c: Copying) -> dict[str, Any]:
     sign = c.component_sign(said.component)
-    return {"component": c.components(said, said.component), "function": _scaled(said.function, sign)}
+    return {"component": c.components(said, said.component), "function": scaled(said.function, sign)}
 
 
 def _coupling(said: Coupling, c: Copying) -> dict[str, Any]:
@@ -358,6 +342,46 @@ def _moment(said: Moment, c: Copying) -> dict[str, Any]:
 
 def _nothing(said: Any, c: Copying) -> dict[str, Any]:
     return {}
+
+
+def _gear(said: Gear, c: Copying) -> dict[str, Any]:
+    joints = {n: c.reference(getattr(said, n), ("joint",)) for n in ("a", "b")}
+    copied = {n: name != getattr(said, n) for n, name in joints.items()}
+    if not any(copied.values()):
+        c.refuse(said, "neither of its joints is copied", "name one of them in of, or leave out the gear")
+    a, b = (joint_sign(c, getattr(said, n), getattr(said, f"coordinate_{n}")) if copied[n] else 1.0 for n in ("a", "b"))
+    return joints | {"ratio": a * b * said.ratio}
+
+
+def _friction(said: Friction, c: Copying) -> dict[str, Any]:
+    out = _all(_points("point"), _vectors("axis", "direction"))(said, c)
+    joint = c.reference(said.joint, ("joint",))
+    if said.joint is not None and joint == said.joint:
+        c.refuse(said, f'its joint "{said.joint}" is not copied, and has friction already', "name the joint in of")
+    if c.movement.mirrors and c.movement.dimension == 2:
+        # without a joint a running surface counts along the direction that is a quarter turn from its normal
+        out["speed"] = scaled(said.speed, -1.0 if said.joint is None else joint_sign(c, said.joint, None))
+    return out | {"joint": joint}
+
+
+def _part(said: MovingPart, c: Copying) -> dict[str, Any]:
+    m = c.movement
+    if m.mirrors:
+        c.refuse(said, "a reduced part cannot be mirrored", "reduce the mirrored model, and place that")
+    start = [0.0] * m.dimension if said.position is None else said.position
+    out: dict[str, Any] = {"position": m.point(start)}
+    if not np.array_equal(m.Q, np.eye(3)):
+        plane = m.dimension == 2
+        R, _ = _axes_of(said, c, said.rotation if plane else 0.0, None if plane else said.rotation)
+        out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if m.dimension == 2 else _rotvec(R).tolist()
+    return out
+
+
+def _part_load(said: PartLoad, c: Copying) -> dict[str, Any]:
+    part = c.reference(said.part, ("part",))
+    if part == said.part:
+        c.refuse(said, f'its part "{said.part}" is not copied', "name the part in of, or leave out the load")
+    return {"part": part}
 
 
 #: Kind of declaration -> how its keys follow a movement; references and names are changed by `copies_of`.
@@ -388,11 +412,16 @@ RULES: dict[type[Declaration], Rule] = {
     LineLoad: _all(_vectors("vector"), _vectors("moment", axial=True)),
     Pressure: _plain_value("value"),
     Traction: _vectors("vector"),
+    Gear: _gear,
+    Friction: _friction,
+    MovingPart: _part,
+    PartLoad: _part_load,
+    EventRule: copied_event,
 }
 
 
-def moved(said: Any, c: Copying, joints: Mapping[str, Joint]) -> dict[str, Any]:
-    """Return the keys of a declaration that follow the movement of a copy; ``joints`` are those of the model.
+def moved(said: Any, c: Copying) -> dict[str, Any]:
+    """Return the keys of a declaration that follow the movement of a copy.
 
     Raises:
         ModelError: it cannot be copied so.
@@ -402,9 +431,9 @@ def moved(said: Any, c: Copying, joints: Mapping[str, Joint]) -> dict[str, Any]:
             n: c.movement.point(v) for n in ("point", "point_a", "point_b") if (v := getattr(said, n, None)) is not None
         }
     out = RULES[type(said)](said, c)
-    if isinstance(said, (JointSpring, Motor)) and _on_joint(said, c, joints) < 0.0:
+    if isinstance(said, (JointSpring, Motor)) and joint_sign(c, said.joint, said.coordinate) < 0.0:
         if isinstance(said, JointSpring):
             out |= _reversed_law(said)
         else:
-            out |= {n: _scaled(getattr(said, n), -1.0) for n in ("force", "speed", "position")}
+            out |= {n: scaled(getattr(said, n), -1.0) for n in ("force", "speed", "position")}
     return out

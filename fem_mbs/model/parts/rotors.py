@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import NAME, NUMBER, NUMBERS_NESTED, PLACE, PLACES, VECTOR, VECTOR_ANY, shown
+from fem_mbs.declarations.kinds import (
+    COUNT_OF_COPIES,
+    NAME,
+    NUMBER,
+    NUMBERS_NESTED,
+    PLACE,
+    PLACES,
+    VECTOR,
+    VECTOR_ANY,
+    shown,
+)
 from fem_mbs.elements.registry import element_type
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
@@ -30,12 +40,13 @@ def across(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 @dataclass(frozen=True)
 class Rotor:
     """Parts in steady rotation: ``axis`` (3,) of length 1, in the plane (0, 0, 1); ``point`` (dimension,) of the axis
-    at the start [m]; ``nodes`` (k,) that turn."""
+    at the start [m]; ``nodes`` (k,) that turn; ``blades``: number of equal ones, None: as found."""
 
     name: str
     axis: np.ndarray
     point: np.ndarray
     nodes: np.ndarray
+    blades: int | None = None
 
     @property
     def owner(self) -> str:
@@ -105,6 +116,8 @@ class RotorAxis(Declaration):
         axis: in space its direction, about which positive speeds turn; in the plane it is across the plane.
         point: of the axis, (dimension,) [m]; None: the origin.
         on: places whose nodes turn; "all": every node of the model so far.
+        blades: number of equal blades, for multi-blade coordinates; None: the largest number of equal sectors, 3 or
+            more, that the nodes off the axis have.
 
     Raises:
         ModelError: no axis in space, or one in the plane; a place without nodes.
@@ -116,9 +129,17 @@ class RotorAxis(Declaration):
     axis: Any = key(VECTOR, "space: direction about which positive speeds turn", None)
     point: Any = key(VECTOR, "of the axis", None, shows="origin", unit="m")
     on: Any = key(PLACES, "what turns", "all")
+    blades: int | None = key(
+        COUNT_OF_COPIES, "number of equal blades, for multi-blade coordinates", None, shows="as found"
+    )
 
     def build(self, building: Building) -> None:
         owner = Owner("Rotor", building.new_name("Rotor", self.name, building.rotors))
+        if self.blades is not None and self.blades < 3:
+            raise ModelError(
+                f"blades = {self.blades} must be 3 or more: of fewer blades the coefficients stay periodic",
+                owner=owner, key="blades", value=self.blades, remedy='remove it, and take frame = "periodic" in steps',
+            )  # fmt: skip
         if building.dimension == 2:
             if self.axis is not None:
                 raise ModelError("in the plane the axis is across it", owner=owner, remedy="remove axis")
@@ -136,7 +157,7 @@ class RotorAxis(Declaration):
                 value=self.on,
                 remedy="name parts of the rotor",
             )
-        building.rotors[self.name] = Rotor(self.name, direction, place, nodes)
+        building.rotors[self.name] = Rotor(self.name, direction, place, nodes, self.blades)
 
 
 @dataclass(frozen=True, eq=False)

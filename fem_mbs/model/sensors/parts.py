@@ -1,4 +1,4 @@
-"""Sensors of what is largest over a part: displacements of a set of nodes, stresses of solids, with the place."""
+"""Sensors of what is largest over a part: displacements of a set of nodes, stresses of parts, with the place."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import numpy as np
 
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import NAME, PLACE, PLACES, TEXT
+from fem_mbs.elements.shells.surface import triads, turned_tensors
 from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.recovery import cauchy_stresses, nodal_average, outputs, principal, von_mises
 from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.motion import ObservedPoint
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
+from fem_mbs.properties.shell_recovery import ShellRecovery
+from fem_mbs.properties.shells import ShellGroup
 from fem_mbs.solvers.stepping.layout import REC_OUT, REC_Q
 
 __all__ = ["LargestDisplacement", "LargestStress"]
@@ -85,38 +88,110 @@ class _LargestDisplacement(_Largest):
         return self.picked(found, np.abs(found))
 
 
+@dataclass
+class _Cells:
+    """Cells of one kind whose stresses are sought: ``nodes`` (e, n) among those of the sensor, and where their outputs
+    begin in its record, ``width`` for each."""
+
+    nodes: np.ndarray
+    first: int
+    width: int
+
+    def table(self, own: np.ndarray) -> np.ndarray:
+        """Return the outputs (e, width) among the values of a record."""
+        return own[self.first : self.first + len(self.nodes) * self.width].reshape(-1, self.width)
+
+
+@dataclass
+class _SolidCells(_Cells):
+    cell: str
+    integration: str
+    about: bool
+    nonlinear: bool
+    layers = 1  # places over the thickness
+
+    def at_nodes(self, own: np.ndarray, X: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Return the stresses (1, m, c) at the m nodes of the sensor, NaN where none of the cells is."""
+        dim = X.shape[1]
+        stress = outputs(self.table(own), 6 if dim == 3 else 4)[0]
+        if self.nonlinear:
+            stress = cauchy_stresses(self.cell, X[self.nodes], x[self.nodes], stress, self.integration, self.about)
+        return nodal_average(self.cell, self.nodes, stress, len(X), self.integration)[None]
+
+
+@dataclass
+class _ShellCells(_Cells):
+    recovery: ShellRecovery
+
+    @property
+    def layers(self) -> int:
+        return 3 * self.recovery.group.section.layers
+
+    @property
+    def heights(self) -> list[tuple[int, float]]:
+        """Return layers, from 0 at the bottom, and heights -1/2 to 1/2: bottom, middle and top of each."""
+        bounds = self.recovery.group.section.bounds
+        pairs = zip(bounds[:-1], bounds[1:], strict=True)
+        return [(k, h) for k, (low, high) in enumerate(pairs) for h in (low, 0.5 * (low + high), high)]
+
+    def at_nodes(self, own: np.ndarray, X: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Return the stresses (layers, m, 6) at the m nodes of the sensor, those of the frames with each element turned
+        as it is; NaN where none of the cells is."""
+        strain, level = self.recovery.strains_of(self.table(own))
+        meet = np.bincount(self.nodes.ravel(), minlength=len(X)).astype(float)
+        meet[meet == 0.0] = np.nan
+        found = []
+        turn = np.swapaxes(triads(x[self.nodes]), 2, 3) @ triads(X[self.nodes])
+        for layer, height in self.heights:
+            plane = self.recovery.group.stresses_at(strain, level, float(height), layer)
+            tensor = turned_tensors(self.recovery.tensor(plane), turn).reshape(-1, 6)
+            total = np.column_stack([np.bincount(self.nodes.ravel(), c, len(X)) for c in tensor.T])
+            found.append(total / meet[:, None])
+        return np.array(found)
+
+
 class _LargestStress(_Largest):
     mid_step = at_state = True
 
     def prepare(self, on, component):
-        self.groups = [g for g in self.model.solid_groups.values() if on in (g.name, g.part)]
+        solids = [g for g in self.model.solid_groups.values() if on in (g.name, g.part)]
+        shells = [g for g in self.model.shell_groups.values() if on in (g.name, g.part)]
+        self.groups: list[Any] = solids or shells
         if not self.groups:
-            if any(on in (g.name, g.part) for g in self.model.shell_groups.values()):
-                raise ModelError(
-                    f'"{on}" is a shell', owner=self.owner, key="on", value=on,
-                    remedy='take sensors "layer stress", or the field "von Mises stress" of the frames',
-                )  # fmt: skip
-            table = {g.part: g for g in self.model.solid_groups.values()}
-            self.model.find("solid or plane part", on, table, self.owner)
+            table = {g.part: g for g in (*self.model.solid_groups.values(), *self.model.shell_groups.values())}
+            self.model.find("solid, plane part or shell", on, table, self.owner)
         self.what = component
         self.nodes = np.unique(np.concatenate([g.nodes.ravel() for g in self.groups]))
         self.name_columns("Pa")
+        self.heights: list[tuple[int, float]] = []
+        if shells:
+            sections = [_ShellCells(np.zeros((0, 3), int), 0, 0, ShellRecovery(g, np.zeros((0, 3, 3)))) for g in shells]
+            self.heights = max((s.heights for s in sections), key=len)
+            self.columns += [f"{self.name}.value {word}" for word in ("layer", "height")]
+            self.unit = [*self.unit, "-", "-"]
+            self.places = tuple(range(1, len(self.columns)))
 
     def bind(self, compiled):
         system, dim = compiled.system, self.model.dimension
         records = [(REC_Q, int(k)) for node in self.nodes for k in system.position_dofs(node)]
-        self.cells = []
-        wanted = {g.name for g in self.groups}
+        self.cells: list[_SolidCells | _ShellCells] = []
+        wanted = {g.name: g for g in self.groups}
         for block in system.blocks:
             kinds = next((m.KINDS for m in (solid, solid_plane) if block.type.name in m.KINDS), None)
-            for name, first, last in block.groups if kinds is not None else ():
-                if name not in wanted:
+            for name, first, last in block.groups:
+                group = wanted.get(name)
+                width, nodes = len(block.type.outputs), block.nodes[first:last]
+                own = np.searchsorted(self.nodes, nodes) if group is not None else nodes
+                if group is not None and kinds is not None:
+                    cell, integration, third = kinds[block.type.name]
+                    nonlinear = bool(np.any(block.par[first:last, solid.NONLINEAR]))
+                    about = dim == 2 and bool(third)
+                    self.cells.append(_SolidCells(own, len(records), width, cell, integration, about, nonlinear))
+                elif isinstance(group, ShellGroup) and block.type.name == group.type:
+                    X = system.nodes.x[nodes]
+                    self.cells.append(_ShellCells(own, len(records), width, ShellRecovery(group, X)))
+                else:
                     continue
-                cell, integration, third = kinds[block.type.name]
-                width, nodes = len(block.type.outputs), np.searchsorted(self.nodes, block.nodes[first:last])
-                nonlinear = bool(np.any(block.par[first:last, solid.NONLINEAR]))
-                about = dim == 2 and bool(third)
-                self.cells.append((cell, integration, about, nonlinear, nodes, len(records), width))
                 compiled.system.watch(block)
                 start = block.first_output + first * width
                 records += [(REC_OUT, k) for k in range(start, start + (last - first) * width)]
@@ -125,28 +200,41 @@ class _LargestStress(_Largest):
     def evaluate(self, values, ledger):
         n, dim = self.nodes.size, self.model.dimension
         X = self.model.positions[self.nodes]
-        found = np.full((len(values), n), np.nan)
-        components = 6 if dim == 3 else 4
+        heights = max(cells.layers for cells in self.cells)
+        found = np.full((len(values), heights, n), np.nan)
         for row, own in enumerate(values):
             if not np.isfinite(own).all():
                 continue
-            x, total, count = own[: n * dim].reshape(n, dim), np.zeros((n, components)), np.zeros(n)
-            for cell, integration, about, nonlinear, nodes, first, width in self.cells:
-                table = own[first : first + len(nodes) * width].reshape(len(nodes), width)
-                stress = outputs(table, components)[0]
-                if nonlinear:
-                    stress = cauchy_stresses(cell, X[nodes], x[nodes], stress, integration, about)
-                meet = np.bincount(nodes.ravel(), minlength=n)
-                mean = nodal_average(cell, nodes, stress, n, integration)
-                total[meet > 0] += mean[meet > 0] * meet[meet > 0, None]
-                count += meet
-            mean = total / count[:, None]
-            found[row] = von_mises(mean) if self.what == "von Mises" else principal(mean)[
+            x = own[: n * dim].reshape(n, dim)
+            total, count = np.zeros((heights, n, 6 if dim == 3 else 4)), np.zeros((heights, n, 1))
+            for cells in self.cells:
+                meet = np.bincount(cells.nodes.ravel(), minlength=n)
+                some = np.flatnonzero(meet)
+                mean = cells.at_nodes(own, X, x)
+                total[: len(mean), some] += mean[:, some] * meet[some, None]
+                count[: len(mean), some] += meet[some, None]
+            mean = (total / np.where(count > 0.0, count, np.nan)).reshape(heights * n, -1)
+            known = np.isfinite(mean).all(axis=1)
+            value = np.full(len(mean), np.nan)
+            value[known] = von_mises(mean[known]) if self.what == "von Mises" else principal(mean[known])[
                 :, 0 if self.what == "principal" else -1
             ]  # fmt: skip
-        known = np.isfinite(found).any(axis=1)
-        out = np.full((len(values), len(self.columns)), np.nan)
-        out[known] = self.picked(found[known], -found[known] if self.what == "compression" else found[known])
+            found[row] = value.reshape(heights, n)
+        return self._columns(found)
+
+    def _columns(self, found: np.ndarray) -> np.ndarray:
+        """Return the columns of stresses (rows, heights, nodes)."""
+        signed = -found if self.what == "compression" else found
+        known = np.isfinite(found).any(axis=(1, 2))
+        out = np.full((len(found), len(self.columns)), np.nan)
+        some, own = signed[known], found[known]
+        some = np.where(np.isfinite(some), some, -np.inf)
+        level = some.max(axis=2).argmax(axis=1)
+        rows = np.arange(len(level))
+        picked = self.picked(own[rows, level], some[rows, level])
+        out[known, : picked.shape[1]] = picked
+        if self.heights:
+            out[known, picked.shape[1] :] = np.array([(k + 1, h) for k, h in self.heights])[level]
         return out
 
 
@@ -168,13 +256,14 @@ class LargestDisplacement(SensorRequest):
 
 @dataclass(frozen=True, eq=False)
 class LargestStress(SensorRequest):
-    """Largest stress at the nodes of a solid or plane part [Pa], as the frames have it (means of the cells at a node),
-    and where: number and place of the node at the start."""
+    """Largest stress at the nodes of a solid, plane part or shell [Pa], as the frames have it (means of the cells at a
+    node), and where: number and place of the node at the start; of a shell over the bottom, middle and top of all
+    layers, with the number of the layer from 1 at the bottom and the height over the thickness, -1/2 to 1/2."""
 
     sensor = _LargestStress
 
     kind: str = kind_key("largest stress")
-    on: Any = key(NAME, "solid or plane part", kw_only=True)
+    on: Any = key(NAME, "solid, plane part or shell", kw_only=True)
     component: str = key(
         TEXT, "; ".join(f'"{k}": {v}' for k, v in _STRESSES.items()), "von Mises", choices=_STRESSES, kw_only=True
     )

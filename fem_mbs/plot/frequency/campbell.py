@@ -23,8 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = ["UNSTABLE", "find_step", "outlined", "plot_campbell", "plot_unbalance", "title_of"]
 
-_WHIRL = {"forward": "#0072B2", "backward": "#D55E00", "mixed": "#009E73", "none": "#777777"}
-_NAMES = {"forward": "forward whirl", "backward": "backward whirl", "mixed": "forward and backward", "none": "no whirl"}
+_WHIRL = {
+    "forward": "#0072B2", "backward": "#D55E00", "mixed": "#009E73", "collective": "#CC79A7", "differential": "#E69F00",
+    "support": "#56B4E9", "none": "#777777",
+}  # fmt: skip
+_NAMES = {
+    "forward": "forward whirl", "backward": "backward whirl", "mixed": "forward and backward",
+    "collective": "collective", "differential": "differential", "support": "support", "none": "no whirl",
+}  # fmt: skip
 UNSTABLE = "#C2185B"  # the halo of what grows
 _MOST_LISTED = 12  # critical speeds in the margin
 _MOST_CURVES = 8  # of responses in one figure

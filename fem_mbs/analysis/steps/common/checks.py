@@ -6,7 +6,7 @@ import difflib
 import math
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.analysis.steps.common.options import Along, Sought, TimeSteps, Turning
+from fem_mbs.analysis.steps.common.options import FRAMES, Along, Sought, TimeSteps, Turning
 from fem_mbs.analysis.steps.common.values import named
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.declarations.steps import PlannedStep, step_kind
@@ -58,8 +58,8 @@ def check_rotor(owner: str, options: Turning, model: Model) -> None:
             value=options.speed,
             remedy="name it in rotor",
         )
-    elif options.frame == "rotating":
-        raise ModelError('frame = "rotating" needs a rotor', owner=owner, remedy="name it in rotor")
+    elif options.frame not in FRAMES[:2]:
+        raise ModelError(f'frame = "{options.frame}" needs a rotor', owner=owner, remedy="name it in rotor")
 
 
 def rotor_of(model: Model, name: str, owner: str) -> Rotor:

@@ -23,9 +23,10 @@ from fem_mbs.declarations.steps import StepOptions
 from fem_mbs.declarations.texts import tables, wholes
 
 __all__ = [
-    "ALONG_TEXT", "About", "Along", "FRAMES", "INCREMENT", "LOADS_TEXT", "Newton", "RAYLEIGH_TEXT", "REPORTS",
+    "ALONG_TEXT", "About", "Along", "FRAMES", "INCREMENT", "LOADS_TEXT", "MULTI_BLADE", "Newton", "PERIODIC",
+    "RAYLEIGH_TEXT", "REPORTS",
     "REPORT_TEXT", "RESTARTS_TEXT", "RuleWeights", "SUPPORTS_TEXT", "Sought", "Speeds", "Supported", "TIME_TEXT",
-    "TOTAL", "TimeSteps", "Turning", "UNASKED_RESTARTS", "WITHOUT_TEXT", "frame_key",
+    "TOTAL", "TimeSteps", "Turning", "UNASKED_RESTARTS", "WITHOUT_TEXT", "any_frame_key", "frame_key",
 ]  # fmt: skip
 
 #: Tolerances beyond which what Newton-Raphson leaves would be seen in the results.
@@ -37,6 +38,9 @@ SUPPORTS_TEXT = (
 WITHOUT_TEXT = "names of `[[equation]]` and `[[tie]]` that do not act in this step"
 #: Frames in which small motions are seen.
 FRAMES = ("auto", "fixed", "rotating")
+#: Those of eigenvalues alone: multi-blade coordinates, and harmonics of the turn where no frame makes coefficients
+#: constant.
+MULTI_BLADE, PERIODIC = "multi-blade", "periodic"
 RAYLEIGH_TEXT = "alpha and beta: damping alpha + beta w^2 of modes with the circular frequencies w, added to `damping`"
 
 
@@ -124,6 +128,19 @@ def frame_key() -> Any:
         "takes the first for which they are",
         FRAMES[0],
         choices=FRAMES,
+    )
+
+
+def any_frame_key() -> Any:
+    """Return the key of the frame of eigenvalues, also of rotors that no frame makes constant."""
+    return key(
+        ANY_TEXT,
+        'in which small motions are seen: "fixed", "rotating" or "multi-blade" (Coleman coordinates of three or more '
+        'equal blades); their coefficients must be constant there; "auto" takes the first for which they are; '
+        '"periodic": by harmonics of the turn of the rotor, where no frame makes them constant (two blades, unequal '
+        "blades)",
+        FRAMES[0],
+        choices=(*FRAMES, MULTI_BLADE, PERIODIC),
     )
 
 
