@@ -50,7 +50,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from fem_mbs.linking import compiled, linked, uncounted
+from fem_mbs.linking import compiled, linked
+from fem_mbs.passes import uncounted
 
 _HERE = Path(__file__).resolve().parent
 _IMPORT = re.compile(rb"^(?:from (fem_mbs[\w.]*) import (\([^)]*\)|[^\n]*)|import (fem_mbs[\w.]*))", re.MULTILINE)
