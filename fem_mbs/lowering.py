@@ -266,7 +266,7 @@ class _ShortLower(Lower):
 
     def _member_of_pair(self, expr, i):
         kind = self.typeof(expr.value.name)
-        if not isinstance(kind, types.Pair) or self.context.enable_nrt and kind.first_type != types.int64:
+        if not isinstance(kind, types.Pair) or (self.context.enable_nrt and kind.first_type != types.int64):
             return None
         return self.builder.extract_value(self.loadvar(expr.value.name), i)
 

@@ -53,10 +53,8 @@ _FLAGS = hash(Flags())
 
 _PLAIN = (types.Number, types.Boolean, types.Array, types.BaseTuple, types.NoneType)
 # Operators whose result depends on the types of numbers only, not on the values of constants.
-_OF_NUMBERS = frozenset(
-    getattr(operator, name)
-    for name in "add sub mul truediv floordiv mod iadd isub imul itruediv lt le gt ge eq ne".split()
-)
+_NAMES = "add sub mul truediv floordiv mod iadd isub imul itruediv lt le gt ge eq ne"
+_OF_NUMBERS = frozenset(getattr(operator, name) for name in _NAMES.split(" "))
 
 
 class _Typing:
@@ -97,9 +95,7 @@ class _Typing:
         if isinstance(value, types.Array) and isinstance(index, int):
             return None
         if isinstance(value, types.BaseTuple) and type(index) is int:
-            return self._result(
-                (value, index), (value,), self._context.resolve_static_getitem, value, index
-            )
+            return self._result((value, index), (value,), self._context.resolve_static_getitem, value, index)
         return self._context.resolve_static_getitem(value, index)
 
     def resolve_setitem(self, target, index, value):
