@@ -7,6 +7,7 @@ the former takes all of numba's passes.
 
 from __future__ import annotations
 
+import gc
 import operator
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -15,9 +16,7 @@ from numba import types
 from numba.core import ir
 from numba.core.analysis import dead_branch_prune, rewrite_semantic_constants
 from numba.core.compiler import Compiler, Flags
-from numba.core.ir_utils import build_definitions
 from numba.core.rewrites import rewrite_registry
-from numba.core.ssa import reconstruct_ssa
 from numba.core.typed_passes import (
     AnnotateTypes,
     IRLegalization,
@@ -26,7 +25,7 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
     PreLowerStripPhis,
 )
-from numba.core.untyped_passes import FixupArgs, IRProcessing, TranslateByteCode
+from numba.core.untyped_passes import FixupArgs, IRProcessing, ReconstructSSA, TranslateByteCode
 
 from fem_mbs.lowering import ShortLowering
 
@@ -196,18 +195,11 @@ def _rewrite(state: Any) -> None:
                 waiting.append((key, blocks[key]))
 
 
-def _assign_once(state: Any) -> None:
-    """Give every assignment of a variable a name of its own."""
-    state.func_ir = reconstruct_ssa(state.func_ir)
-    state.func_ir._definitions = build_definitions(state.func_ir.blocks)
-
-
 class _StripPhis(PreLowerStripPhis):
-    """Numba's pass, without what generators need."""
+    """Numba's pass, without what generators and its passes on arrays need."""
 
     def run_pass(self, state):
         state.func_ir = self._strip_phi_nodes(state.func_ir)
-        state.func_ir._definitions = build_definitions(state.func_ir.blocks)
         return True
 
 
@@ -219,6 +211,7 @@ def _join_operators(state: Any) -> None:
     for statement in _statements(state):
         operation = isinstance(statement, ir.Assign) and getattr(statement.value, "op", None) in _OPERATORS
         if operation and isinstance(state.typemap[statement.target.name], types.Array):
+            PreLowerStripPhis().run_pass(state)  # for what it notes about the blocks
             NopythonRewrites().run_pass(state)
             return
 
@@ -242,7 +235,7 @@ _PASSES = (
     IRProcessing().run_pass,
     _prune,
     _rewrite,
-    _assign_once,
+    ReconstructSSA().run_pass,
     _prune,
     NopythonTypeInference().run_pass,
     _StripPhis().run_pass,
@@ -276,6 +269,16 @@ class ShortCompiler(Compiler):
 
     def __init__(self, typingctx, targetctx, library, args, return_type, flags, local):
         super().__init__(_Typing(typingctx), targetctx, library, args, return_type, _Flags(flags), local)
+
+    def compile_extra(self, func: Callable) -> Any:
+        """Compile a function; the collector of garbage would take a tenth of the time, and find little."""
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile_extra(func)
+        finally:
+            if collects:
+                gc.enable()
 
     def define_pipelines(self) -> list:
         code = self.state.func_id.code
