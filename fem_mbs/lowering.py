@@ -100,7 +100,8 @@ class _ShortLower(Lower):
         build = self.builder
         if kind == types.float64:
             if op in _FLOATS:
-                return getattr(build, _FLOATS[op])
+                raises = self.context.error_model.raise_on_fp_zero_division and _FLOATS[op] == "fdiv"
+                return None if raises else getattr(build, _FLOATS[op])
             compare = build.fcmp_unordered if op is operator.ne else build.fcmp_ordered
         elif kind == types.int64:
             if op in _INTEGERS:
@@ -119,7 +120,8 @@ class _ShortLower(Lower):
     def lower_getitem(self, resty, expr, value, index, signature):
         """Write the code of ``value[index]``."""
         array = self.typeof(value.name)
-        if index is not None and array == signature.args[0] and isinstance(array, types.Array):
+        checked = self.context.enable_boundscheck
+        if index is not None and array == signature.args[0] and isinstance(array, types.Array) and not checked:
             kinds = _indices(self.typeof(index.name))
             if kinds and len(kinds) == array.ndim and resty == array.dtype:
                 place = self._place(array, self.loadvar(value.name), index, kinds)
@@ -132,7 +134,8 @@ class _ShortLower(Lower):
         """Write the code of ``target[index] = value``."""
         array = self.typeof(target_var.name)
         value = self.typeof(value_var.name)
-        if isinstance(array, types.Array) and isinstance(value, (types.Number, types.Boolean)):
+        checked = self.context.enable_boundscheck
+        if isinstance(array, types.Array) and isinstance(value, (types.Number, types.Boolean)) and not checked:
             kinds = _indices(self.typeof(index_var.name))
             if kinds and len(kinds) == array.ndim:
                 place = self._place(array, self.loadvar(target_var.name), index_var, kinds)
