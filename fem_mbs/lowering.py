@@ -9,9 +9,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from llvmlite import ir as llvm
 from numba import types
-from numba.core import ir
+from numba.core import cgutils, ir
 from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
 from numba.np.arrayobj import load_item, store_item
@@ -44,7 +43,7 @@ _COMPARED = {
     operator.eq: "==",
     operator.ne: "!=",
 }
-_WORD = llvm.IntType(64)
+_WORD = cgutils.intp_t
 # Members of the structures of numba's arrays and range iterators.
 _MEMORY, _PARENT, _COUNT, _ENTRY_SIZE, _DATA, _SHAPE, _STRIDES = range(7)
 _NEXT, _STOP, _STEP, _LEFT = range(4)
@@ -193,7 +192,7 @@ class _ShortLower(Lower):
         for i, (axis, length) in enumerate(zip(rest, lengths, strict=True)):
             members += [((_SHAPE, i), length), ((_STRIDES, i), build.extract_value(value, (_STRIDES, axis)))]
         kind = types.Array(array.dtype, len(lengths), "C", readonly=not array.mutable, aligned=array.aligned)
-        made = llvm.Constant(self.context.get_value_type(kind), llvm.Undefined)
+        made = self.context.get_constant_undef(kind)
         for where, member in members:
             made = build.insert_value(made, member, where)
         return made
@@ -221,7 +220,7 @@ class _ShortLower(Lower):
             return None
         values = [self._converted(v, k) for v, k in zip(expr.args, given, strict=True)]
         start, stop = values if len(values) == 2 else (_WORD(0), *values)
-        made = llvm.Constant(self.context.get_value_type(resty), llvm.Undefined)
+        made = self.context.get_constant_undef(resty)
         for i, value in enumerate((start, stop, _WORD(1))):
             made = self.builder.insert_value(made, value, i)
         self._ranges[made] = (start, stop)
@@ -240,7 +239,7 @@ class _ShortLower(Lower):
             at, left = build.alloca(_WORD), build.alloca(_WORD)
         build.store(start, at)
         build.store(build.select(build.icmp_signed(">", stop, start), build.sub(stop, start), _WORD(0)), left)
-        made = llvm.Constant(self.context.get_value_type(resty), llvm.Undefined)
+        made = self.context.get_constant_undef(resty)
         for i, value in enumerate((at, stop, _WORD(1), left)):
             made = build.insert_value(made, value, i)
         return made
@@ -255,7 +254,7 @@ class _ShortLower(Lower):
         count, number = build.load(left), build.load(at)
         build.store(build.sub(count, _WORD(1)), left)
         build.store(build.add(number, step), at)
-        made = llvm.Constant(self.context.get_value_type(resty), llvm.Undefined)
+        made = self.context.get_constant_undef(resty)
         made = build.insert_value(made, number, 0)
         return build.insert_value(made, build.icmp_signed(">", count, _WORD(0)), 1)
 

@@ -209,8 +209,9 @@ _OPERATORS = ("binop", "inplace_binop", "unary")
 def _join_operators(state: Any) -> None:
     """Let numba make one loop of the operators of a line that works on whole arrays."""
     for statement in _statements(state):
-        operation = isinstance(statement, ir.Assign) and getattr(statement.value, "op", None) in _OPERATORS
-        if operation and isinstance(state.typemap[statement.target.name], types.Array):
+        if not isinstance(statement, ir.Assign) or getattr(statement.value, "op", None) not in _OPERATORS:
+            continue
+        if isinstance(state.typemap[statement.target.name], types.Array):
             PreLowerStripPhis().run_pass(state)  # for what it notes about the blocks
             NopythonRewrites().run_pass(state)
             return
