@@ -16,7 +16,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import lower_builtin
 from numba.np.arrayobj import make_array, populate_array
 
-from fem_mbs.linking import uncounted
+from fem_mbs.passes import uncounted
 
 __all__ = ["cleared", "copy", "integers", "part", "scratch"]
 

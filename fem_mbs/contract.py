@@ -50,7 +50,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from fem_mbs.linking import compiled, linked, uncounted
+from fem_mbs.linking import compiled, linked
+from fem_mbs.passes import uncounted
 
 _HERE = Path(__file__).resolve().parent
 _IMPORT = re.compile(rb"^(?:from (fem_mbs[\w.]*) import (\([^)]*\)|[^\n]*)|import (fem_mbs[\w.]*))", re.MULTILINE)
@@ -114,7 +115,7 @@ def _cache_directory(key: str) -> str:
     return tempfile.mkdtemp(prefix="fem-mbs-")
 
 
-def _cached(function):
+def _cached(function, **options):
     """Compile a function and cache it on disk, in a folder keyed by the digest of its sources.
 
     Numba's own cache notices a change in the file of the function, but none in the file of a callee.
@@ -123,7 +124,7 @@ def _cached(function):
     given = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _cache_directory(digest.hexdigest()[:16])
     try:
-        return compiled(function, cache=True, error_model="numpy")
+        return compiled(function, cache=True, error_model="numpy", **options)
     finally:
         numba.config.CACHE_DIR = given
 
@@ -194,7 +195,37 @@ def _distinct(function):
 def kernel(function):
     """Compile a kernel on first use and cache it on disk; the assembler compiles it for `SIGNATURE`."""
     function = _distinct(function)
-    return _cached(function)
+    of_elements = function.__code__.co_argcount == len(SIGNATURE.args) and not vars(numba.config)["DISABLE_JIT"]
+    return Kernel(_cached(function, no_cpython_wrapper=True)) if of_elements else _cached(function)
+
+
+class Kernel:
+    """A kernel of an element type, which is called by its address.
+
+    It has no interface of its own to Python: numba would need a third of the kernel's time to compile it.  Calls from
+    Python go through one function that all kernels share.
+
+    Attributes:
+        py_func: the function that was compiled, as Python.
+    """
+
+    def __init__(self, dispatcher: Any):
+        self.py_func = dispatcher.py_func
+        self._compiled = dispatcher
+        functools.update_wrapper(self, self.py_func)
+
+    def __reduce__(self) -> tuple:
+        return Kernel, (self._compiled,)
+
+    @functools.cached_property
+    def address(self) -> int:
+        """The address of the machine code."""
+        self._compiled.compile(SIGNATURE)
+        result = self._compiled.get_compile_result(SIGNATURE)
+        return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+
+    def __call__(self, *arguments: Any) -> None:
+        _through(self.address, *arguments)
 
 
 _PLAIN: contextvars.ContextVar[bool] = contextvars.ContextVar("plain kernels", default=False)
@@ -243,11 +274,9 @@ def inline(function):
     return linked(_distinct(function), error_model="numpy", forceinline=True)
 
 
-def address(function) -> int:
+def address(function: Kernel) -> int:
     """Return the address of the machine code of a kernel for `call`; compile the kernel first if necessary."""
-    function.compile(SIGNATURE)
-    result = function.get_compile_result(SIGNATURE)
-    return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+    return function.address
 
 
 @intrinsic
@@ -267,6 +296,14 @@ def call(typing_context, where, job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D
         return context.get_dummy_value()
 
     return types.void(types.intp, *SIGNATURE.args), generate
+
+
+def _through(where, job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    """Call the kernel at an address from Python."""
+    call(where, job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
+
+
+_through = _cached(_through)
 
 
 @uncounted

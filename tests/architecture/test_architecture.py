@@ -22,6 +22,8 @@ PEERS = ("fem_mbs.elements", "fem_mbs.solvers", "fem_mbs.meshes")
 ORDER = (
     "fem_mbs.errors",
     "fem_mbs.declarations",
+    "fem_mbs.lowering",
+    "fem_mbs.passes",
     "fem_mbs.linking",
     "fem_mbs.arrays",
     "fem_mbs.contract",

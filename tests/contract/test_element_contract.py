@@ -46,6 +46,8 @@ from fem_mbs.contract import (
     WA,
     WV,
     H,
+    Kernel,
+    address,
 )
 from fem_mbs.elements.registry import ElementType, element_type, element_types
 from fem_mbs.model.sensors.kinds import make_sensor
@@ -764,11 +766,9 @@ def test_contract_kernels_have_the_signature(subject):
     """The assembler calls all types by their addresses, with one signature."""
     assert len(SIGNATURE.args) == 16
     t = element_type(subject[0])
-    if not hasattr(t.force, "compile"):
+    if not isinstance(t.force, Kernel):
         pytest.skip("compilation is switched off")
-    for kernel in (t.force, t.report):
-        kernel.compile(SIGNATURE.args)
-        assert SIGNATURE.args in kernel.overloads
+    assert address(t.force) and address(t.report) and address(t.force) != address(t.report)
     assert t.scale == -1 or t.par[t.scale] == "scale"
 
 
