@@ -19,7 +19,7 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.solution import Progress, Solution
 from fem_mbs.analysis.start.closing import assemble
 from fem_mbs.analysis.start.initial import check_start
-from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, Owner, ResultsError
+from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, Owner, ResultsError, UncompiledError
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, Summary, report_of
 from fem_mbs.results.series import StepSensors, sensors_of
@@ -202,12 +202,15 @@ def _fail(recorder: Any, error: BaseException) -> None:
 @dataclass(frozen=True)
 class Beginning:
     """The start of a run: the compiled model, its state with velocities that fit joints and motions, what was done to
-    the velocities (all None if the first step is static), and what an assembly has moved (None without one)."""
+    the velocities (all None if the first step is static), and what an assembly has moved (None without one).
+
+    ``tried`` is False where kernels are missing and must not be compiled: joints or velocities were not looked at."""
 
     compiled: CompiledModel
     state: S.State
     start: StartReport
     assembly: ClosingReport | None
+    tried: bool = True
 
 
 def inspect(model: Model) -> Beginning:
@@ -217,13 +220,21 @@ def inspect(model: Model) -> Beginning:
         ModelError: the model cannot be computed.
     """
     context = make_context(model)
+    tried = True
+    try:
+        check_beginning(context)
+    except UncompiledError:
+        context.now.checked, tried = True, False
     look_ahead(context)
     moving = next((step for step in context.plan if not step.kind.linear), None)
-    if moving is not None:
-        moving.kind.check_stability(moving, context)
     first = context.plan[0]
-    first.kind.begin(first, context)
-    return Beginning(context.compiled, context.state, context.now.start, context.now.assembly)
+    try:
+        if moving is not None:
+            moving.kind.check_stability(moving, context)
+        first.kind.begin(first, context)
+    except UncompiledError:
+        tried = False
+    return Beginning(context.compiled, context.state, context.now.start, context.now.assembly, tried)
 
 
 def check_beginning(context: RunContext) -> None:
