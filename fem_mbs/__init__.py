@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and edito
     from fem_mbs.parts.recovery import hot_spots
     from fem_mbs.parts.sid import FlexibleBodyData, body_data
     from fem_mbs.plot.validation import draw_curves
+    from fem_mbs.progress import quiet
     from fem_mbs.results.mac import mac
     from fem_mbs.results.reader import Results
     from fem_mbs.solvers.eigen.complex_modes import complex_modes
@@ -83,6 +84,7 @@ __all__ = [
     "run_tasks",
     "solve",
     "optimise",
+    "quiet",
     "sweep",
     "tangent_check",
     "write_part",
@@ -149,6 +151,7 @@ _PUBLIC = {
     "run": "fem_mbs.analysis.run",
     "run_tasks": "fem_mbs.cluster",
     "optimise": "fem_mbs.sweeps.optimise",
+    "quiet": "fem_mbs.progress",
     "solve": "fem_mbs.analysis.run",
     "sweep": "fem_mbs.sweeps.sweep",
     "newton_residuals": "fem_mbs.analysis.transient.tangent",

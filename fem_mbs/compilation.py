@@ -140,6 +140,7 @@ class _Pool:
         self._count = workers
         self.left: list[str] = []  # kernels that workers do not know, or could not compile
         self._workers: list[subprocess.Popen] = []
+        self._threads: list[threading.Thread] = []
 
     def __enter__(self) -> _Pool:
         paths = json.dumps([str(Path(p).absolute()) if p else str(Path.cwd()) for p in sys.path])
@@ -154,7 +155,8 @@ class _Pool:
                 )
             )  # fmt: skip
         for number, worker in enumerate(self._workers):
-            threading.Thread(target=self._serve, args=(number, worker), daemon=True).start()
+            self._threads.append(threading.Thread(target=self._serve, args=(number, worker), daemon=True))
+            self._threads[-1].start()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -163,6 +165,13 @@ class _Pool:
         for worker in self._workers:
             worker.kill()
             worker.wait()
+        for thread in self._threads:  # none waits longer: there is nobody to answer
+            thread.join()
+        for worker in self._workers:
+            for pipe in (worker.stdin, worker.stdout):
+                if pipe is not None:
+                    with contextlib.suppress(OSError):
+                        pipe.close()
 
     def _next(self, number: int) -> str | None:
         """Return the name that a worker compiles next: of its own modules, else of the module with the most to do that

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
@@ -133,12 +133,16 @@ class _Placed:
 class _Index(IndexDataCacheFile):
     """Numba's files of one kernel."""
 
+    def _load_index(self) -> dict:
+        """Return the names of files by their keys; a damaged index, whatever it makes pickle raise, has none."""
+        try:
+            return super()._load_index()
+        except Exception:
+            return {}
+
     def has(self, key: Any) -> bool:
         """Return whether the code of a key is there."""
-        try:
-            name = self._load_index().get(key)
-        except Exception:  # an index that is no pickle is none
-            return False
+        name = self._load_index().get(key)
         return name is not None and os.path.isfile(self._data_path(name))
 
 
@@ -157,9 +161,11 @@ class KernelCache(FunctionCache):
         class Kept(CompileResultCacheImpl):
             """Numba's way to keep code, at our place."""
 
-            _locator_classes: ClassVar = [_Placed(place)]
+            def __init__(self, function: Any):
+                self._locator_classes: Any = [_Placed(place)]
+                super().__init__(function)
 
-        self._impl_class = Kept
+        self._impl_class: Any = Kept
         super().__init__(function)
         self._cache_file = _Index(self.cache_path, self._impl.filename_base, digest)
 

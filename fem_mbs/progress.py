@@ -1,6 +1,7 @@
 """One line that says what a call is busy with: on a terminal, in a notebook, nowhere else.
 
-Whoever may take seconds opens the line by `waiting` and writes to it.  Calls within the call write to the same line.
+Whoever may take seconds opens the line by `waiting`, a context or the decorator of a function, and writes to it by
+`say`.  Calls within the call write to the same line.
 The line vanishes at the end.  Compilations of kernels are told here, and shown by this line unless a program shows
 them in its own way (`told`).  `quiet`, or the environment variable FEM_MBS_QUIET, switches it off.
 """
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, TextIO
 
-__all__ = ["Compiling", "quiet", "showing", "tell", "told", "waiting"]
+__all__ = ["Compiling", "quiet", "say", "showing", "tell", "told", "waiting"]
 
 log = logging.getLogger("fem_mbs")
 _DELAY = 0.5  # [s] before the line appears
@@ -42,7 +43,7 @@ class _Terminal:
 
     def show(self, text: str) -> None:
         """Write a text over the line, cut at the width of the terminal."""
-        width = os.get_terminal_size(self._stream.fileno()).columns if hasattr(os, "get_terminal_size") else 80
+        width = os.get_terminal_size(self._stream.fileno()).columns or 80
         self._stream.write(f"\r\x1b[K{text[: max(width, 20) - 1]}")
         self._stream.flush()
 
@@ -127,6 +128,12 @@ def waiting() -> Iterator[Callable[..., None]]:
     finally:
         _open.remove(made)
         made.close()
+
+
+def say(text: str) -> None:
+    """Write a text to the line that a caller has opened, if any."""
+    if _open:
+        _open[-1](text)
 
 
 @contextlib.contextmanager

@@ -21,6 +21,7 @@ from fem_mbs.analysis.start.closing import assemble
 from fem_mbs.analysis.start.initial import check_start
 from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, Owner, ResultsError, UncompiledError
 from fem_mbs.model.model import CompiledModel, Model
+from fem_mbs.progress import say, showing, waiting
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, Summary, report_of
 from fem_mbs.results.series import StepSensors, sensors_of
 from fem_mbs.solvers.stepping import layout as S
@@ -33,10 +34,13 @@ __all__ = ["Beginning", "inspect", "run", "run_to_end", "solve"]
 log = logging.getLogger("fem_mbs")
 
 
+@waiting()
 def solve(
     model: Model, progress: Callable[[Progress], None] | None = None, watch: Callable[..., Any] | None = None
 ) -> Solution:
     """Run all steps of a model and keep the results in memory; ``watch`` as in `run`.
+
+    Without ``progress`` a line on a terminal or in a notebook shows it (`fem_mbs.quiet` switches it off).
 
     Steps that have not reached their goal, or whose results do not hold, have "failures" in their summary; they are
     logged too.
@@ -46,7 +50,7 @@ def solve(
         AnalysisError: a step has no valid result.
     """
     solution = Solution()
-    context = make_context(model, solution, progress=progress)
+    context = make_context(model, solution, progress=progress or _line())
     solution.compiled = context.compiled
     if watch is not None:
         context = replace(context, recorder=watch(context, solution))
@@ -65,6 +69,16 @@ def solve(
     for sentence in solution.failures:
         log.warning(sentence)
     return solution
+
+
+def _line() -> Callable[[Progress], None] | None:
+    """Return what shows the progress of a run that nobody else shows, None where nobody would see it."""
+
+    def show(p: Progress) -> None:
+        at = f"load factor {p.load_factor:.4g}" if p.load_factor is not None else f"t = {p.time:.4g} s"
+        say(f"{p.step}: {100 * p.done // max(p.total, 1)} %, {at}")
+
+    return show if showing() else None
 
 
 def run_to_end(model: Model, compiled: CompiledModel | None = None) -> EndState:
@@ -88,6 +102,7 @@ def run_to_end(model: Model, compiled: CompiledModel | None = None) -> EndState:
     return end
 
 
+@waiting()
 def run(
     model: Model,
     directory: str | Path,
@@ -122,7 +137,7 @@ def run(
     from fem_mbs.results.reader import Results
     from fem_mbs.results.writer import ResultsWriter
 
-    context = make_context(model, progress=progress, skipped=skipped)
+    context = make_context(model, progress=progress or _line(), skipped=skipped)
     header = make_header(context.compiled)
     columns = [check.column(header["sensors"]) for check in model.checks]
     header["fingerprint"] = fingerprint(context)
