@@ -21,6 +21,7 @@ from typing import Any
 
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
+from fem_mbs import packed_code
 from fem_mbs.errors import UncompiledError
 from fem_mbs.progress import Compiling, tell
 
@@ -153,7 +154,7 @@ class KernelCache(FunctionCache):
     """
 
     def __init__(self, name: str, function: Any, digest: str):
-        self.name = name
+        self.name, self.digest = name, digest
         self._began: float | None = None
         code = function.__code__
         place = _Place(cache_root() / digest, code.co_firstlineno, code.co_filename)
@@ -167,12 +168,20 @@ class KernelCache(FunctionCache):
 
         self._impl_class: Any = Kept
         super().__init__(function)
-        self._cache_file = _Index(self.cache_path, self._impl.filename_base, digest)
+        #: Name that numba gives the files.
+        self.base: str = self._impl.filename_base
+        self._cache_file = _Index(self.cache_path, self.base, digest)
 
     def has(self, signature: Any, context: Any) -> bool:
-        """Return whether the code for a signature is on disk."""
+        """Return whether the code for a signature is on disk, in the cache or with the package."""
         context.refresh()
-        return self._cache_file.has(self._index_key(_arguments(signature), context.codegen()))
+        here = self._cache_file.has(self._index_key(_arguments(signature), context.codegen()))
+        return here or packed_code.has(self.digest, self.base)
+
+    def stored(self, signature: Any, context: Any) -> Any:
+        """Return the code for a signature as it lies in the cache."""
+        context.refresh()
+        return self._cache_file.load(self._index_key(_arguments(signature), context.codegen()))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code of a signature, or None; what is not there is about to be compiled."""
@@ -181,6 +190,8 @@ class KernelCache(FunctionCache):
         except Exception as error:  # a damaged file, whatever it makes pickle or LLVM raise
             log.debug("cached code of %s: %s", self.name, error)
             found = None
+        if found is None:
+            found = self._packed(_arguments(sig), target_context)
         if found is None and _batch.refusing:
             raise UncompiledError("it needs kernels that are not compiled", remedy="call fem-mbs compile MODEL before")
         if found is None:
@@ -188,6 +199,15 @@ class KernelCache(FunctionCache):
             if not _batch.running:
                 tell(Compiling(0, 1, costs([self.name])[0], self.name))
         return found
+
+    def _packed(self, arguments: tuple, context: Any) -> Any:
+        """Return the code that came with the package, or None."""
+        try:
+            code = packed_code.packed(self.digest, self.base, arguments)
+            return None if code is None else self._impl.rebuild(context, code)
+        except Exception as error:  # a damaged file
+            log.debug("packed code of %s: %s", self.name, error)
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the code of a signature, and what it has taken."""

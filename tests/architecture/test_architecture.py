@@ -24,6 +24,7 @@ ORDER = (
     "fem_mbs.declarations",
     "fem_mbs.progress",
     "fem_mbs.linking",
+    "fem_mbs.packed_code",
     "fem_mbs.machine_code",
     "fem_mbs.arrays",
     "fem_mbs.contract",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fem_mbs import compilation, machine_code, progress
+from fem_mbs import compilation, machine_code, packed_code, progress
 from fem_mbs.cli.compile import named_kernels
 from fem_mbs.cli.progress import PlainProgress
 from fem_mbs.contract import KERNELS, kernel_of
@@ -78,7 +79,7 @@ def test_compiles_once_also_by_two_at_once_and_heals(tmp_path):
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()[:-1]] == ["there", "there", "missing", "missing"]
     assert "4 kernels, 2 missing" in out.splitlines()[-1]
-    measured = machine_code.json.loads((tmp_path / "fem-mbs" / "seconds.json").read_text())
+    measured = json.loads((tmp_path / "fem-mbs" / "seconds.json").read_text())
     assert set(measured) == {k.name for k in named_kernels([*TWO])}
     assert all(0.05 < seconds < 60.0 for seconds in measured.values())
 
@@ -200,6 +201,13 @@ def test_estimates_follow_this_machine(tmp_path, monkeypatch):
     assert machine_code.costs(["of nobody"])[0] > 0.0
 
 
+def test_shipped_costs_know_most_kernels():
+    shipped = json.loads((Path(machine_code.__file__).parent / "kernel_costs.json").read_text())
+    names = [k.name for k in compilation.all_kernels()]
+    assert sum(name in shipped for name in names) > 0.8 * len(names)
+    assert all(0.0 < seconds < 60.0 for seconds in shipped.values())
+
+
 def test_sentences_of_progress(capsys):
     state = Compiling(2, 14, 7.6, "name")
     assert state.text == "compiling 3 of 14 kernels, once, about 8 s"
@@ -253,3 +261,49 @@ def test_nothing_is_shown_where_nobody_reads(capsys):
         progress.tell(Compiling(0, 3, 9.0, "name"))
         progress.tell(None)
     assert capsys.readouterr() == ("", "")
+
+
+PACKED_LOOK = """
+import sys
+from pathlib import Path
+from fem_mbs import machine_code, packed_code
+from fem_mbs.contract import KERNELS, address
+from fem_mbs.elements.registry import element_type
+packed_code.PACKED = Path(sys.argv[1])
+kind = element_type("mass2")
+kernels = [k for k in KERNELS.values() if k.function in (kind.force, kind.report)]
+print([k.missing() for k in kernels])
+with machine_code.compile_nothing():
+    for kernel in kernels:
+        try:
+            print(address(kernel.function) > 0)
+        except machine_code.UncompiledError:
+            print("compile")
+"""
+
+
+def test_packed_code_is_used_where_it_fits(tmp_path, checkout):
+    """Code for a level of processors runs on this one; other versions, sources or processors compile."""
+    folder, cache = tmp_path / "packed", tmp_path / "cache"
+    names = [k.name for k in named_kernels([*TWO])]
+    out, err = process(str(checkout / ".ci" / "pack_code.py"), str(folder), *names, cache=tmp_path / "made",
+                       PYTHONPATH=os.pathsep.join([str(checkout), *sys.path])).communicate()  # fmt: skip
+    assert out.startswith("2 kernels"), err
+
+    def look() -> list[str]:
+        out, err = process("-c", PACKED_LOOK, str(folder), cache=cache).communicate()
+        assert err == ""
+        return out.split("\n")[:-1]
+
+    about = json.loads((folder / "about.json").read_text())
+    if not packed_code.usable(folder):
+        pytest.skip(f"this processor is none of level {about['level']}")
+    assert look() == ["[False, False]", "True", "True"]
+    assert not list(cache.rglob("*.nbc"))
+    for changed in ({"numba": "0.1"}, {"python": "cpython 2.7"}, {"features": ["of another processor"]}):
+        (folder / "about.json").write_text(json.dumps({**about, **changed}))
+        assert look() == ["[True, True]", "compile", "compile"]
+    (folder / "about.json").write_text(json.dumps(about))
+    for file in folder.glob("*.xz"):
+        file.rename(file.with_name("0" * 16 + file.name[16:]))  # of other sources
+    assert look() == ["[True, True]", "compile", "compile"]
