@@ -215,12 +215,12 @@ def _name(function) -> str:
     return f"{function.__module__}:{function.__qualname__}"
 
 
-def kernel_of(function) -> Kernel | None:
+def kernel_of(function: Any) -> Kernel | None:
     """Return the entry of a function that `kernel` has returned; None for a Python function."""
     return KERNELS.get(_name(getattr(function, "py_func", function)))
 
 
-def declare(function, arguments: Sequence[types.Type]) -> None:
+def declare(function: Any, arguments: Sequence[types.Type]) -> None:
     """Say for which types a kernel of another signature than those of elements is compiled in advance."""
     _DECLARED[_name(getattr(function, "py_func", function))] = tuple(arguments)
 

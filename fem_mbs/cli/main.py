@@ -345,8 +345,12 @@ def compile_(
 
     if show_list:
         list_named(names or [], _console())
-    else:
+        return
+    try:
         compile_named(names or [], workers, _console(), quiet)
+    except KeyboardInterrupt:
+        _complain("interrupted; the kernels that were ready are kept")
+        raise typer.Exit(130) from None
 
 
 @app.command()

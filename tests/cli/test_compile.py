@@ -156,6 +156,16 @@ def test_a_cache_that_cannot_be_written_is_told_in_a_line(tmp_path, monkeypatch,
     assert "NUMBA_CACHE_DIR" in err
 
 
+def test_an_interrupt_ends_it_in_a_line(monkeypatch, fem_mbs):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fem_mbs.cli.compile.compile_named", interrupted)
+    code, out, err = fem_mbs("compile", *TWO)
+    assert (code, out) == (130, "")
+    assert err == "fem-mbs: interrupted; the kernels that were ready are kept\n"
+
+
 class Fake:
     """A kernel that is missing until it is compiled here."""
 
