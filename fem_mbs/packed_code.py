@@ -62,7 +62,8 @@ def usable(folder: Path) -> bool:
         about = json.loads((folder / ABOUT).read_text("utf-8"))
     except (OSError, ValueError):
         return False
-    chosen = numba.config.CPU_NAME is not None or numba.config.CPU_FEATURES is not None  # the user wants other code
+    settings = vars(numba.config)
+    chosen = settings["CPU_NAME"] is not None or settings["CPU_FEATURES"] is not None  # the user wants other code
     if chosen or any(about.get(k) != v for k, v in versions().items()):
         return False
     has = binding.get_host_cpu_features()

@@ -177,7 +177,7 @@ class Compiling:
 Display = Callable[[Compiling | None], None]
 
 
-class _Line:
+class _Compilations:
     """What tells of compilations where no program does: the line of `fem_mbs.progress`, and a line of the log."""
 
     def __init__(self) -> None:
@@ -198,7 +198,7 @@ class _Line:
         self._show(state.text, at_once=True)
 
 
-_displays: list[Display] = [_Line()]
+_displays: list[Display] = [_Compilations()]
 
 
 @contextlib.contextmanager
