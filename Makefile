@@ -1,6 +1,7 @@
 # make demo, make test: each sets up everything it needs in .venv first (quick when that is done).
 #   PYTHON=python3.12 make test     another interpreter than python3 (>= 3.11)
 #   SYSTEM_PACKAGES=no make test    do not call apt, even where that is allowed
+#   KERNELS=no make demo            do not compile the kernels of the examples in advance
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -10,7 +11,7 @@ READY := $(VENV)/.ready
 
 export PYTHON VENV
 
-.PHONY: help setup demo test test-quick lint types validate bench docs-tools docs clean FORCE
+.PHONY: help setup demo test test-quick lint types validate bench compile docs-tools docs clean FORCE
 
 help:
 	@echo "make demo      run examples/slider_crank; results, figures and an animation in $(OUT)/slider_crank"
@@ -19,6 +20,7 @@ help:
 	@echo "make types     mypy"
 	@echo "make validate  the published benchmarks, as a table"
 	@echo "make bench     timings"
+	@echo "make compile   all kernels, on all processors (minutes; without it models compile what they need)"
 	@echo "make docs      the documentation site in $(OUT)/docs; executes the tutorials"
 	@echo "make clean     remove the environment and what runs and builds left behind"
 
@@ -53,6 +55,9 @@ validate: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
+
+compile: $(READY)
+	$(BIN)/fem-mbs compile
 
 # What builds the site, into the same environment; no other package is changed.
 docs-tools: $(READY)

@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.."
 PYTHON=${PYTHON:-python3}
 VENV=${VENV:-.venv}
 SYSTEM_PACKAGES=${SYSTEM_PACKAGES:-yes}
+KERNELS=${KERNELS:-yes}
 STAMP=$VENV/.ready
 LOG=$VENV.log # outside, since the folder may be made anew
 
@@ -133,6 +134,17 @@ if ! quietly "$VENV/bin/python" -c 'import sksparse.cholmod'; then
 fi
 
 quietly "$VENV/bin/python" -c 'import fem_mbs'
+
+# --- machine code ---------------------------------------------------------------------------------------------------
+# What the examples need, on all processors, so that no first run waits; the rest compiles when a model asks for it.
+# Without it everything works as well.
+if [ "$KERNELS" != no ]; then
+    say "compiling the kernels of the examples (KERNELS=no leaves that to their first runs)"
+    quietly "$VENV/bin/fem-mbs" compile examples/*/model.toml ||
+        say "the kernels were not compiled in advance: the first run of a model does it"
+    say "all others in advance: $VENV/bin/fem-mbs compile"
+fi
+
 .ci/links.sh "$VENV/links"
 printf '%s\n' "$key" >"$STAMP"
 rm -f "$LOG"

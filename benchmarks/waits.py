@@ -1,9 +1,10 @@
-"""Print how long a person waits for each example on a fresh machine: first run, second run, check, plot, animate, show.
+"""Print how long a person waits for each example on a fresh machine: check, compilation in advance, run, plot ...
 
-    python benchmarks/waits.py [NAME ...]        all examples, or those whose folders are named
+    python benchmarks/waits.py [--cold] [NAME ...]     all examples, or those whose folders are named
 
-Every example begins with an empty cache of compiled code.  Times are processor seconds of one command each, with the
-start of Python.
+Every example begins with an empty cache of compiled code.  `fem-mbs compile` is given its model; with --cold the first
+run compiles instead, and a second one follows.  Times are processor seconds of one command each, of all its processes
+and with the start of Python.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import tempfile
 from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-COLUMNS = ("check", "first run", "second run", "plot", "animate", "show")
+AFTER = ("plot", "animate", "show")
+COLUMNS = ("check", "compile", "run", *AFTER)
+COLD = ("check", "first run", "second run", *AFTER)
 
 
 def seconds(command: list[str], environment: dict[str, str]) -> float:
@@ -29,8 +32,8 @@ def seconds(command: list[str], environment: dict[str, str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def waits(model: Path) -> list[float]:
-    """Return the times [s] of the commands in the order of `COLUMNS`."""
+def waits(model: Path, cold: bool) -> list[float]:
+    """Return the times [s] of the commands in the order of `COLUMNS` or `COLD`."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "XDG_CACHE_HOME": f"{folder}/cache", "MPLBACKEND": "Agg"}
         environment.pop("NUMBA_CACHE_DIR", None)
@@ -38,7 +41,7 @@ def waits(model: Path) -> list[float]:
         run = [*program, "run", str(model), "-o", out, "-q"]
         commands = (
             [*program, "check", str(model)],
-            run,
+            run if cold else [*program, "compile", str(model)],
             run,
             [*program, "plot", out],
             [*program, "animate", out],
@@ -49,10 +52,12 @@ def waits(model: Path) -> list[float]:
 
 def main() -> None:
     """Print the table as Markdown."""
-    names = sys.argv[1:] or sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
-    print(f"| example | {' | '.join(COLUMNS)} |\n|---{'|---' * len(COLUMNS)}|")
+    cold = "--cold" in sys.argv
+    given = [name for name in sys.argv[1:] if name != "--cold"]
+    names = given or sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
+    print(f"| example | {' | '.join(COLD if cold else COLUMNS)} |\n|---{'|---' * len(COLUMNS)}|")
     for name in names:
-        row = waits(EXAMPLES / name / "model.toml")
+        row = waits(EXAMPLES / name / "model.toml", cold)
         print(f"| {name} | {' | '.join(f'{value:.1f}' for value in row)} |", flush=True)
 
 

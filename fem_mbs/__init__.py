@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and edito
     from fem_mbs.parts.recovery import hot_spots
     from fem_mbs.parts.sid import FlexibleBodyData, body_data
     from fem_mbs.plot.validation import draw_curves
+    from fem_mbs.progress import quiet
     from fem_mbs.results.modes.mac import mac
     from fem_mbs.results.reader import Results
     from fem_mbs.solvers.eigen.complex_modes import complex_modes
@@ -85,6 +86,7 @@ __all__ = [
     "run_tasks",
     "solve",
     "optimise",
+    "quiet",
     "sweep",
     "tangent_check",
     "write_part",
@@ -152,6 +154,7 @@ _PUBLIC = {
     "run": "fem_mbs.analysis.run",
     "run_tasks": "fem_mbs.cluster",
     "optimise": "fem_mbs.sweeps.optimise",
+    "quiet": "fem_mbs.progress",
     "solve": "fem_mbs.analysis.run",
     "sweep": "fem_mbs.sweeps.sweep",
     "newton_residuals": "fem_mbs.analysis.transient.tangent",

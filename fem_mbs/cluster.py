@@ -34,7 +34,9 @@ from fem_mbs.errors import AnalysisError, InputError
 __all__ = ["TaskFailure", "TaskPool", "TaskProgress", "default_workers", "refuse_in_workers", "run_tasks"]
 
 #: Threads within a worker: the variants themselves are what runs side by side.
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "FEM_MBS_COMPILERS"), "1"
+)
 _POLL = 0.5  # seconds between two looks at the workers while tasks run
 _PATIENCE = 120.0  # seconds without any worker after which a run gives up
 _GONE = 3.0  # seconds without a process after which a worker is replaced; one that is started anew is back in less

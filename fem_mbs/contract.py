@@ -38,22 +38,23 @@ import contextlib
 import contextvars
 import functools
 import hashlib
-import os
 import re
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numba
 from numba import types
 from numba.core import cgutils
+from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic
 
-from fem_mbs.linking import compiled, linked
+from fem_mbs.linking import compiled, keep, linked
+from fem_mbs.machine_code import KernelCache
 from fem_mbs.passes import uncounted
 
 _HERE = Path(__file__).resolve().parent
+_NEUTRAL = _HERE / "machine_code.py"  # it keeps machine code and makes none
 _IMPORT = re.compile(rb"^(?:from (fem_mbs[\w.]*) import (\([^)]*\)|[^\n]*)|import (fem_mbs[\w.]*))", re.MULTILINE)
 
 
@@ -77,7 +78,7 @@ def _imports(path: Path) -> tuple[bytes, tuple[Path, ...]]:
         for member in re.findall(r"\w+", members.decode().replace(" as ", "=")):
             names.add(f"{package.decode()}.{member}")
     found = (_module_file(name) for name in sorted(names))
-    return hashlib.sha256(text).digest(), tuple(f for f in found if f is not None)
+    return hashlib.sha256(text).digest(), tuple(f for f in found if f not in (None, _NEUTRAL))
 
 
 def sources(function) -> frozenset[Path]:
@@ -101,32 +102,13 @@ def sources(function) -> frozenset[Path]:
     return frozenset(files)
 
 
-@functools.cache
-def _cache_directory(key: str) -> str:
-    """Return a writable folder for the compiled code of one digest of sources."""
-    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    folder = Path(base) / "fem-mbs" / key
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
-            return str(folder)
-    except OSError:
-        pass
-    return tempfile.mkdtemp(prefix="fem-mbs-")
-
-
-def _cached(function, **options):
-    """Compile a function and cache it on disk, in a folder keyed by the digest of its sources.
+def _digest(function) -> str:
+    """Return the digest of the sources of a function.
 
     Numba's own cache notices a change in the file of the function, but none in the file of a callee.
     """
-    digest = hashlib.sha256(b"".join(path.name.encode() + _imports(path)[0] for path in sorted(sources(function))))
-    given = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _cache_directory(digest.hexdigest()[:16])
-    try:
-        return compiled(function, cache=True, error_model="numpy", **options)
-    finally:
-        numba.config.CACHE_DIR = given
+    parts = b"".join(path.name.encode() + _imports(path)[0] for path in sorted(sources(function)))
+    return hashlib.sha256(parts).hexdigest()[:16]
 
 
 # --- ctl: control values of a step ---------------------------------------------------------------------------------
@@ -192,14 +174,48 @@ def _distinct(function):
     return function
 
 
+@dataclass(frozen=True)
+class Kernel:
+    """A compiled function that Python calls or whose address is taken; ``name`` is its module and its name there."""
+
+    name: str
+    function: Any
+    cache: KernelCache
+
+    @property
+    def arguments(self) -> tuple:
+        """Return the types that it is compiled for in advance: those of `declare`, else those of `SIGNATURE`."""
+        return _DECLARED.get(self.name, SIGNATURE.args)
+
+    def compile(self) -> None:
+        """Compile it, unless it is compiled or on disk."""
+        self.function.compile(self.arguments)
+
+    def missing(self) -> bool:
+        """Return whether it is neither compiled in this process nor on disk."""
+        known = self.arguments in self.function.overloads
+        return not known and not self.cache.has(self.arguments, self.function.targetctx)
+
+
+#: Kernels of all modules that are loaded, by their names.
+KERNELS: dict[str, Kernel] = {}
+_DECLARED: dict[str, tuple] = {}
+
+
 def kernel(function):
     """Compile a kernel on first use and cache it on disk; the assembler compiles it for `SIGNATURE`."""
     function = _distinct(function)
-    of_elements = function.__code__.co_argcount == len(SIGNATURE.args) and not vars(numba.config)["DISABLE_JIT"]
-    return Kernel(_cached(function, no_cpython_wrapper=True)) if of_elements else _cached(function)
+    of_elements = function.__code__.co_argcount == len(SIGNATURE.args)
+    options = {"no_cpython_wrapper": True} if of_elements else {}
+    made = compiled(function, error_model="numpy", **options)
+    if not isinstance(made, Dispatcher):  # so without compilation (NUMBA_DISABLE_JIT)
+        return made
+    name = _name(function)
+    KERNELS[name] = Kernel(name, made, keep(made, KernelCache(name, function, _digest(function))))
+    return ElementKernel(made) if of_elements else made
 
 
-class Kernel:
+class ElementKernel:
     """A kernel of an element type, which is called by its address.
 
     It has no interface of its own to Python: numba would need a third of the kernel's time to compile it.  Calls from
@@ -215,7 +231,7 @@ class Kernel:
         functools.update_wrapper(self, self.py_func)
 
     def __reduce__(self) -> tuple:
-        return Kernel, (self._compiled,)
+        return ElementKernel, (self._compiled,)
 
     @functools.cached_property
     def address(self) -> int:
@@ -225,7 +241,21 @@ class Kernel:
         return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
 
     def __call__(self, *arguments: Any) -> None:
-        _through(self.address, *arguments)
+        call_by_address(self.address, *arguments)
+
+
+def _name(function) -> str:
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+def kernel_of(function: Any) -> Kernel | None:
+    """Return the entry of a function that `kernel` has returned; None for a Python function."""
+    return KERNELS.get(_name(getattr(function, "py_func", function)))
+
+
+def declare(function: Any, arguments: Sequence[types.Type]) -> None:
+    """Say for which types a kernel of another signature than those of elements is compiled in advance."""
+    _DECLARED[_name(getattr(function, "py_func", function))] = tuple(arguments)
 
 
 _PLAIN: contextvars.ContextVar[bool] = contextvars.ContextVar("plain kernels", default=False)
@@ -274,7 +304,7 @@ def inline(function):
     return linked(_distinct(function), error_model="numpy", forceinline=True)
 
 
-def address(function: Kernel) -> int:
+def address(function: ElementKernel) -> int:
     """Return the address of the machine code of a kernel for `call`; compile the kernel first if necessary."""
     return function.address
 
@@ -298,12 +328,13 @@ def call(typing_context, where, job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D
     return types.void(types.intp, *SIGNATURE.args), generate
 
 
-def _through(where, job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    """Call the kernel at an address from Python."""
+@kernel
+def call_by_address(where, job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+    """Call the kernel of an element type at an address, from Python."""
     call(where, job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke)
 
 
-_through = _cached(_through)
+declare(call_by_address, (types.intp, *SIGNATURE.args))
 
 
 @uncounted

@@ -121,6 +121,10 @@ class InputError(FemMbsError):
         )
 
 
+class UncompiledError(InputError):
+    """Kernels would have to be compiled by a command that compiles nothing."""
+
+
 class MeshError(InputError):
     """A mesh file or a named set in it cannot be used."""
 

@@ -22,7 +22,7 @@ from numba.extending import models, register_jitable, register_model
 
 from fem_mbs.passes import ShortCompiler
 
-__all__ = ["compiled", "linked"]
+__all__ = ["compiled", "keep", "linked"]
 
 # Versions of numba, from the first to before the second, whose compiler has the hooks that are used here.
 _KNOWN = ((0, 68), (0, 69))
@@ -97,6 +97,12 @@ def compiled(function: Callable, **options: Any) -> Any:
     compiler: Any = njit  # numba's types do not know the option
     short = {"pipeline_class": ShortCompiler} if _known() else {}
     return compiler(no_cfunc_wrapper=True, **short, **options)(function)
+
+
+def keep(dispatcher: Any, cache: Any) -> Any:
+    """Let a dispatcher look for its machine code in a cache, and keep it there; return the cache."""
+    dispatcher._cache = cache
+    return cache
 
 
 def linked(function: Callable, **options: Any) -> Callable:

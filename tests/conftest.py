@@ -8,6 +8,8 @@ import os
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Workers of pytest share the processors: none compiles in further processes.
+os.environ.setdefault("FEM_MBS_COMPILERS", "1")
 # Tests start some hundred interpreters: without bytecode on disk each one would compile all modules of the package.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 

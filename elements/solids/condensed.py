@@ -28,6 +28,7 @@ Type: ``solid_condensed_hexahedron``.  Dofs: displacements of the nodes.
 from __future__ import annotations
 
 import numpy as np
+from numba import float64
 
 from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
@@ -43,6 +44,7 @@ from fem_mbs.contract import (
     WA,
     WV,
     H,
+    declare,
     inner,
     kernel,
 )
@@ -195,6 +197,9 @@ def _condense(par, Z, K):
                 else:
                     F[i, c - n + 3] = _SHARE * s
         inverse3(F, K[e])
+
+
+declare(_condense, (float64[:, ::1], float64[:, :, ::1], float64[:, :, ::1]))
 
 
 def condensed_parameters(stiffness: np.ndarray, density, damping=0.0) -> np.ndarray:

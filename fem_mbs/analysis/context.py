@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.analysis.end_state import EndState
+from fem_mbs.analysis.kernels import prepare
 from fem_mbs.analysis.linear.linearised import Linearised, Response
 from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.rows import Rows
@@ -227,6 +228,7 @@ def make_context(
     )  # fmt: skip
     for step in plan:
         step.kind.check(step, context)
+    prepare(compiled.system.blocks, plan)
     moving = next((step for step in plan if step.kind.passes_time), None)
     if moving is not None:
         moving.kind.fit_loads(moving, context)

@@ -19,8 +19,9 @@ from fem_mbs.analysis.loading import Loading
 from fem_mbs.analysis.solution import Progress, Solution
 from fem_mbs.analysis.start.closing import assemble
 from fem_mbs.analysis.start.initial import check_start
-from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, Owner, ResultsError
+from fem_mbs.errors import DiskFullError, FemMbsError, ModelError, Owner, ResultsError, UncompiledError
 from fem_mbs.model.model import CompiledModel, Model
+from fem_mbs.progress import say, showing, waiting
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, Summary, report_of
 from fem_mbs.results.series import StepSensors, sensors_of
 from fem_mbs.solvers.stepping import layout as S
@@ -33,10 +34,13 @@ __all__ = ["Beginning", "inspect", "run", "run_to_end", "solve"]
 log = logging.getLogger("fem_mbs")
 
 
+@waiting()
 def solve(
     model: Model, progress: Callable[[Progress], None] | None = None, watch: Callable[..., Any] | None = None
 ) -> Solution:
     """Run all steps of a model and keep the results in memory; ``watch`` as in `run`.
+
+    Without ``progress`` a line on a terminal or in a notebook shows it (`fem_mbs.quiet` switches it off).
 
     Steps that have not reached their goal, or whose results do not hold, have "failures" in their summary; they are
     logged too.
@@ -46,7 +50,7 @@ def solve(
         AnalysisError: a step has no valid result.
     """
     solution = Solution()
-    context = make_context(model, solution, progress=progress)
+    context = make_context(model, solution, progress=progress or _line())
     solution.compiled = context.compiled
     if watch is not None:
         context = replace(context, recorder=watch(context, solution))
@@ -65,6 +69,16 @@ def solve(
     for sentence in solution.failures:
         log.warning(sentence)
     return solution
+
+
+def _line() -> Callable[[Progress], None] | None:
+    """Return what shows the progress of a run that nobody else shows, None where nobody would see it."""
+
+    def show(p: Progress) -> None:
+        at = f"load factor {p.load_factor:.4g}" if p.load_factor is not None else f"t = {p.time:.4g} s"
+        say(f"{p.step}: {100 * p.done // max(p.total, 1)} %, {at}")
+
+    return show if showing() else None
 
 
 def run_to_end(model: Model, compiled: CompiledModel | None = None) -> EndState:
@@ -88,6 +102,7 @@ def run_to_end(model: Model, compiled: CompiledModel | None = None) -> EndState:
     return end
 
 
+@waiting()
 def run(
     model: Model,
     directory: str | Path,
@@ -122,7 +137,7 @@ def run(
     from fem_mbs.results.reader import Results
     from fem_mbs.results.writer import ResultsWriter
 
-    context = make_context(model, progress=progress, skipped=skipped)
+    context = make_context(model, progress=progress or _line(), skipped=skipped)
     header = make_header(context.compiled)
     columns = [check.column(header["sensors"]) for check in model.checks]
     header["fingerprint"] = fingerprint(context)
@@ -202,12 +217,15 @@ def _fail(recorder: Any, error: BaseException) -> None:
 @dataclass(frozen=True)
 class Beginning:
     """The start of a run: the compiled model, its state with velocities that fit joints and motions, what was done to
-    the velocities (all None if the first step is static), and what an assembly has moved (None without one)."""
+    the velocities (all None if the first step is static), and what an assembly has moved (None without one).
+
+    ``tried`` is False where kernels are missing and must not be compiled: joints or velocities were not looked at."""
 
     compiled: CompiledModel
     state: S.State
     start: StartReport
     assembly: ClosingReport | None
+    tried: bool = True
 
 
 def inspect(model: Model) -> Beginning:
@@ -217,13 +235,21 @@ def inspect(model: Model) -> Beginning:
         ModelError: the model cannot be computed.
     """
     context = make_context(model)
+    tried = True
+    try:
+        check_beginning(context)
+    except UncompiledError:
+        context.now.checked, tried = True, False
     look_ahead(context)
     moving = next((step for step in context.plan if not step.kind.linear), None)
-    if moving is not None:
-        moving.kind.check_stability(moving, context)
     first = context.plan[0]
-    first.kind.begin(first, context)
-    return Beginning(context.compiled, context.state, context.now.start, context.now.assembly)
+    try:
+        if moving is not None:
+            moving.kind.check_stability(moving, context)
+        first.kind.begin(first, context)
+    except UncompiledError:
+        tried = False
+    return Beginning(context.compiled, context.state, context.now.start, context.now.assembly, tried)
 
 
 def check_beginning(context: RunContext) -> None:

@@ -261,6 +261,12 @@ def _mobility(found: Any, notes: list[str]) -> Iterator[str]:
 
 def _start(model: Any, begun: Beginning) -> Iterator[str]:
     start = begun.start
+    if not begun.tried:
+        yield (
+            "start: not tried: the model is too large for kernels that are not compiled; call fem-mbs compile with "
+            "the model, then check again"
+        )
+        return
     if begun.assembly is not None:
         from fem_mbs.cli.report import assembly_sentences
 

@@ -78,10 +78,11 @@ def explain_file(path: Path, accept: Accept) -> list[str]:
     """
     from fem_mbs.analysis.run import inspect
     from fem_mbs.contract import plain
+    from fem_mbs.machine_code import compile_nothing
 
     form = need_format(path)
     converted = form.convert(form.read(path), accept=accept)
-    with plain():
+    with plain(), compile_nothing():
         inspect(converted.model)
     return form.describe(converted) + [n.line for n in converted.notes]
 

@@ -1,5 +1,5 @@
-"""The command line: `fem-mbs run`, `sweep`, `check`, `compare-decks`, `new`, `plot`, `report`, `animate`, `export`,
-`mac`, `reduce`, `stresses`, `recover`, `convert`, `modify`, `validate`, `list`.
+"""The command line: `fem-mbs run`, `sweep`, `check`, `compile`, `compare-decks`, `new`, `plot`, `report`, `animate`,
+`export`, `mac`, `reduce`, `stresses`, `recover`, `convert`, `modify`, `validate`, `list`.
 
 Exit codes: 0 done; 1 an analysis without a valid result, a check or validation that failed, or a full disk; 2 bad
 input; 3 an error of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from fem_mbs.cli.progress import noted
 from fem_mbs.decks.formats import is_deck
 from fem_mbs.errors import AnalysisError, DiskFullError, FemMbsError, InputError, ModelError
 from fem_mbs.files import no_room
@@ -62,7 +63,8 @@ def main() -> NoReturn:
     code = 0
     try:
         logging.basicConfig(format="fem-mbs: %(message)s", level=logging.WARNING)
-        code = app(args=_with_restart_number(arguments), prog_name="fem-mbs", standalone_mode=True)
+        with noted(quiet=not {"-q", "--quiet"}.isdisjoint(arguments)):
+            code = app(args=_with_restart_number(arguments), prog_name="fem-mbs", standalone_mode=True)
     except KeyboardInterrupt:
         _complain("interrupted")
         code = 130
@@ -315,10 +317,40 @@ def check(
         return
     from fem_mbs.cli.check import explain
     from fem_mbs.contract import plain
+    from fem_mbs.machine_code import compile_nothing
 
-    with plain():
+    with plain(), compile_nothing():
         for line in explain(model, settings or []):
             print(line)
+
+
+@app.command("compile")
+def compile_(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Model files or decks, element types, modules or folders of elements, or solvers.",
+            metavar="[NAME|MODEL]...",
+            show_default="all",
+        ),
+    ] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="Name the kernels, compile none.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes side by side.", show_default="as many as processors")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+) -> None:
+    """Compile kernels in advance, so that no run waits for them."""
+    from fem_mbs.cli.compile import compile_named, list_named
+
+    if show_list:
+        list_named(names or [], _console())
+        return
+    try:
+        compile_named(names or [], workers, _console(), quiet)
+    except KeyboardInterrupt:
+        _complain("interrupted; the kernels that were ready are kept")
+        raise typer.Exit(130) from None
 
 
 @app.command()
@@ -339,9 +371,10 @@ def new(
     for sentence in found.skipped:
         print(f"not read: {sentence}")
     from fem_mbs.contract import plain
+    from fem_mbs.machine_code import compile_nothing
 
     try:
-        with plain():
+        with plain(), compile_nothing():
             explain(target)
     except InputError as error:
         print(f"to do before it runs: {error}")

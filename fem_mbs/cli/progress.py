@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from fem_mbs.errors import ResultsError
+from fem_mbs.progress import showing, told
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,10 +20,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fem_mbs.analysis.solution import Progress
+    from fem_mbs.progress import Compiling
 
-__all__ = ["LiveProgress", "PlainProgress", "interruptible", "kept", "make_progress"]
+__all__ = ["LiveProgress", "PlainProgress", "compilations", "interruptible", "kept", "make_progress", "noted"]
 
 _PLAIN_SECONDS = 10.0  # between two plain lines, at most
+_WORTH_A_LINE = 2.0  # [s] of compilation
 
 
 def _describe(p: Progress) -> str:
@@ -34,6 +39,10 @@ def _brief(p: Progress) -> str:
     if p.load_factor is not None:
         return f"load factor {p.load_factor:.4g}, {p.iterations:.1f} iterations"
     return f"t = {p.time:.4g} s, {p.iterations:.1f} iterations, energy {p.energy_error:.0e}"
+
+
+def _brief_compilation(state: Compiling) -> str:
+    return f"kernels, once, about {max(round(state.left), 1)} s"
 
 
 class LiveProgress:
@@ -55,11 +64,24 @@ class LiveProgress:
         )
         self._tasks: dict[str, Any] = {}
         self._waiting: Any = None
+        self._compiled: Any = None
 
     def __enter__(self) -> LiveProgress:
         self._bars.start()
-        self._waiting = self._bars.add_task("preparing", total=None, text="(the first run compiles for a while)")
+        self._waiting = self._bars.add_task("preparing", total=None, text="")
         return self
+
+    def compiling(self, state: Compiling | None) -> None:
+        """Show the kernels that are compiled, None: no more."""
+        if state is None:
+            if self._compiled is not None:
+                self._bars.remove_task(self._compiled)
+                self._compiled = None
+            return
+        if self._compiled is None:
+            self._compiled = self._bars.add_task("compiling", total=state.total, text="")
+        text = _brief_compilation(state)
+        self._bars.update(self._compiled, total=state.total, completed=state.done, text=text)
 
     def __call__(self, p: Progress) -> None:
         if self._waiting is not None:
@@ -73,6 +95,7 @@ class LiveProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.compiling(None)
         if self._waiting is not None:
             self._bars.remove_task(self._waiting)
         self._bars.stop()
@@ -86,9 +109,18 @@ class PlainProgress:
         self._console = console
         self._printed = -1
         self._began = self._when = monotonic()
+        self._announced = False
 
     def __enter__(self) -> PlainProgress:
         return self
+
+    def compiling(self, state: Compiling | None) -> None:
+        """Print a line when a compilation begins."""
+        if state is None:
+            self._announced = False
+        elif not self._announced and state.left >= _WORTH_A_LINE and self._console is not None:
+            self._announced = True
+            self._console.print(state.announcement, markup=False, soft_wrap=True)
 
     def __call__(self, p: Progress) -> None:
         if self.last is None or p.step != self.last.step or p.done < self.last.done:
@@ -140,6 +172,7 @@ class interruptible:
         self.display = display
         self._wanted = False
         self._before: Callable | int | None = None
+        self._told = contextlib.ExitStack()
 
     def _note(self, *args) -> None:
         at_once = self._wanted or self.display.last is None
@@ -149,6 +182,7 @@ class interruptible:
 
     def __enter__(self) -> interruptible:
         self.display.__enter__()
+        self._told.enter_context(told(self.display.compiling))
         # whoever started us with the signal ignored, as a shell does for background jobs, meant it
         listening = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if listening and threading.current_thread() is threading.main_thread():
@@ -165,4 +199,49 @@ class interruptible:
     ) -> None:
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
+        self._told.close()
         self.display.__exit__(kind, error, trace)
+
+
+@contextlib.contextmanager
+def compilations(console: Console, quiet: bool) -> Iterator[None]:
+    """Show the kernels that are compiled, with a bar on a terminal."""
+    if quiet or not console.is_terminal:
+        with told(PlainProgress(None if quiet else console).compiling):
+            yield
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("compiling"), BarColumn(bar_width=20), MofNCompleteColumn(), TextColumn("{task.fields[text]}"),
+        TimeElapsedColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=console) as bars:
+        task = bars.add_task("compiling", total=None, text="kernels")
+
+        def show(state: Compiling | None) -> None:
+            if state is not None:
+                bars.update(task, total=state.total, completed=state.done, text=_brief_compilation(state))
+
+        with told(show):
+            yield
+        total = bars.tasks[0].total
+        bars.update(task, completed=total, text="kernels")
+
+
+@contextlib.contextmanager
+def noted(quiet: bool) -> Iterator[None]:
+    """Say in a line of the error output, where that is no terminal, that kernels are compiled."""
+    if showing():
+        yield
+        return
+    announced = False
+
+    def note(state: Compiling | None) -> None:
+        nonlocal announced
+        if state is not None and not announced and not quiet and state.left >= _WORTH_A_LINE:
+            announced = True
+            print(f"fem-mbs: {state.announcement}", file=sys.stderr)
+
+    with told(note):
+        yield

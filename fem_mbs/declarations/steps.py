@@ -193,6 +193,10 @@ class StepKind:
         ``Report`` of the kind.  `quantity_names` lists the names."""
         yield from ()
 
+    def kernels(self, options: Any) -> tuple[str, ...]:
+        """Return the sets of compiled solvers that a step calls, names of `fem_mbs.solvers.stepping.signatures`."""
+        return ()
+
     def plan(self, number: int, name: str, given: dict[str, Any]) -> PlannedStep:
         """Return a step with its options checked by themselves.
 

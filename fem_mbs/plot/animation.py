@@ -12,6 +12,7 @@ import numpy as np
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.files import replacing
+from fem_mbs.progress import say, waiting
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,6 +35,7 @@ class _Camera:
 
     def picture(self, number: int) -> np.ndarray:
         """Return frame `number` as RGB values (height, width, 3)."""
+        say(f"drawing frame {number + 1} of {self.count}")
         self._canvas.restore_region(self._background)
         for artist in self._draw(number):
             if hasattr(artist, "do_3d_projection"):
@@ -42,6 +44,7 @@ class _Camera:
         return np.array(self._canvas.buffer_rgba())[..., :3]
 
 
+@waiting()
 def write_movie(figure: Figure, draw: Draw, count: int, path: Path, fps: int) -> None:
     """Draw frames 0 .. count - 1 and write them; the file appears under its name when it is whole.
 

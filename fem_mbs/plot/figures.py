@@ -33,6 +33,7 @@ from fem_mbs.plot.series import (
     sensor_pages,
 )
 from fem_mbs.plot.style import make_figure, save_figure, style
+from fem_mbs.progress import say, waiting
 from fem_mbs.results.fields import is_continuum
 from fem_mbs.results.modes.eigenvalues import campbell_branches, eigenvalue_path, is_damped
 from fem_mbs.results.reader import Results, Step
@@ -219,6 +220,7 @@ def figure_jobs(results: Results) -> Iterator[FigureJob]:
         yield FigureJob("deformed", None, partial(plot_deformed, results))
 
 
+@waiting()
 def plot_all(results: Results, directory: str | Path | None = None, format: str = "png") -> list[Path]:
     """Draw every figure that the results allow into a folder (by default `figures` beside the results).
 
@@ -234,7 +236,8 @@ def plot_all(results: Results, directory: str | Path | None = None, format: str 
         raise ResultsError(f'Figures: format "{format}" is unknown: give one of {", ".join(FORMATS)}')
     target = Path(directory) if directory is not None else results.folder() / "figures"
     paths = []
-    for job in figure_jobs(results):
+    for number, job in enumerate(figure_jobs(results), 1):
+        say(f"drawing figure {number}: {job.name}")
         path = target / f"{job.name}.{format}"
         results.take(path)
         with _if_possible():  # no displacement was watched, or nothing was found

@@ -19,6 +19,7 @@ from fem_mbs.plot.figures import FigureJob, figure_jobs
 from fem_mbs.plot.marks import marks_of
 from fem_mbs.plot.model import plot_model
 from fem_mbs.plot.scene import start_of
+from fem_mbs.progress import say, waiting
 from fem_mbs.report import tables
 from fem_mbs.report.tables import TableText
 from fem_mbs.results.folder import Folder
@@ -48,6 +49,7 @@ _CAPTIONS = {
 }
 
 
+@waiting()
 def write_report(results: Results, path: str | Path) -> Path:
     """Write the report of results as one HTML file, and return its path.
 
@@ -190,6 +192,7 @@ def _figures(jobs: Iterable[FigureJob], caption: str = "") -> Iterator[str]:
     """Yield figures as images within the page: lines as SVG, pictures and very dense curves as PNG."""
     with TemporaryDirectory() as folder:
         for job in jobs:
+            say(f"report: drawing {job.name}")
             picture = job.name.partition("-")[0] in _PICTURES
             try:
                 path = job.draw(Path(folder) / f"{job.name}.{'png' if picture else 'svg'}")

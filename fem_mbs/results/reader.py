@@ -237,7 +237,12 @@ class Results(Shown):
         known = ", ".join(itertools.islice(names, 8)) or "none has a name"
         raise ResultsError(f'{self.where}: no node "{name}": give 0 .. {len(self.header["nodes"]) - 1} or {known}')
 
-    def _sensor(self, name: str) -> dict[str, Any]:
+    def sensor_entry(self, name: str) -> dict[str, Any]:
+        """Return the entry of a sensor in the header.
+
+        Raises:
+            ResultsError: no sensor has this name.
+        """
         for sensor in self.header["sensors"]:
             if sensor["name"] == name:
                 return sensor
@@ -284,7 +289,7 @@ class Results(Shown):
 
         Raises ResultsError for an unknown sensor or step.
         """
-        sensor = self._sensor(name)
+        sensor = self.sensor_entry(name)
         times, values = [], []
         found = self.steps_with(f"sensor/{name}", step)
         if step is not None and found[0].is_path:
@@ -370,7 +375,7 @@ class Results(Shown):
 
         Raises ResultsError for an unknown sensor or step.
         """
-        sensor = self._sensor(name)
+        sensor = self.sensor_entry(name)
         item = self.steps_with(f"response/{name}", step)[-1]
         parts = (item.series[f"{key}/{name}"] for key in ("response", "response imaginary"))
         real, imaginary = (part.reshape(len(part), -1) for part in parts)

@@ -14,14 +14,16 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
+from fem_mbs.compilation import compile_kernels
 from fem_mbs.errors import Owner
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block, Nodes
 from fem_mbs.system.callbacks import Callback, serve
 
-__all__ = ["Compiled", "Driven", "joined_parameters"]
+__all__ = ["Compiled", "Driven", "joined_parameters", "prepare"]
 
 _ROUND_OFF = 1e-14  # of a diagonal, over the largest
+_JOINT = 4  # columns of the matrix of a joint that take as long as one of another element
 
 
 @dataclass
@@ -230,6 +232,7 @@ class Compiled:
 
     def kernels(self) -> tuple[np.ndarray, np.ndarray]:
         """Return addresses (force, report) of the kernels of the blocks, for the compiled step."""
+        prepare(self.blocks, reports=True)
         forces = np.array([C.address(b.type.force) for b in self.blocks], np.int64)
         reports = np.array([C.address(b.type.report) for b in self.blocks], np.int64)
         return forces, reports
@@ -241,13 +244,15 @@ class Compiled:
 
         It serves the few assemblies outside the step loop (initial conditions, scales), in the order of ``blocks``.
         """
+        prepare(self.blocks if blocks is None else blocks)
         for block in self.blocks if blocks is None else blocks:
             n, m = block.size, block.type.local_dofs
             fe, ke = np.zeros((n, m)), np.zeros((n, m, m))
             hist = self.block_history(block)
             if "callback" in block.type.par:
                 serve(block, hist, self.callbacks, ctl, fun, state)
-            C.runner(block.type.force, n * m * m)(
+            # equations of joints take little for each of their entries
+            C.runner(block.type.force, n * m * (min(m, _JOINT) if block.type.multipliers else m))(
                 job, 0, n, ctl, block.par, block.dof, block.rot, hist, fun,
                 state.Q, state.D, state.V, state.DD, state.U, fe, ke,
             )  # fmt: skip
@@ -388,6 +393,13 @@ class Compiled:
                     if joint.type.multipliers:
                         scales[number == i] = joint.par[element[number == i], joint.type.scale]
         return diagonal
+
+
+def prepare(blocks: Sequence[Block], reports: bool = False) -> None:
+    """Compile the kernels of blocks that are missing, all at once, unless they run as Python."""
+    if not C.is_plain():
+        functions = [f for b in blocks for f in (b.type.force, *([b.type.report] if reports else []))]
+        compile_kernels([k for k in map(C.kernel_of, functions) if k is not None])
 
 
 def joined_parameters(blocks: list[Block], table: np.ndarray) -> np.ndarray:

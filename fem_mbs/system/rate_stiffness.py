@@ -115,9 +115,10 @@ def _by_differences(at: Tangent, block: Block) -> np.ndarray:
         found = []
         for velocities, rates_of in ((V, DD), (np.zeros_like(V), np.zeros_like(DD))):
             fe = np.zeros((n, m))
+            # directors in the order that kernels are compiled for
             block.type.force(
-                C.FORCE, 0, n, ctl, block.par, dof, rot, hist.copy(), fun, Q, D, velocities, rates_of, U, fe,
-                np.zeros((0, 0, 0)),
+                C.FORCE, 0, n, ctl, block.par, dof, rot, hist.copy(), fun, Q, np.ascontiguousarray(D), velocities,
+                np.ascontiguousarray(rates_of), U, fe, np.zeros((0, 0, 0)),
             )  # fmt: skip
             found.append(fe)
         return found[0] - found[1]

@@ -25,7 +25,7 @@ from fem_mbs.solvers.stepping.layout import State
 from fem_mbs.solvers.stepping.pattern import add_entries, element_slots, matrix_pattern
 from fem_mbs.system.blocks import Block
 from fem_mbs.system.callbacks import serve
-from fem_mbs.system.compiled import Compiled
+from fem_mbs.system.compiled import Compiled, prepare
 from fem_mbs.system.rate_stiffness import rate_stiffness
 from fem_mbs.system.states import at_rest, crosses
 
@@ -176,6 +176,7 @@ class Matrices:
     ) -> Iterator[tuple[Block, int, int, np.ndarray, np.ndarray]]:
         """Yield (block, first, last, fe (k, m), ke (k, m, m)) of elements first ... last - 1; the arrays are used
         again."""
+        prepare(self.compiled.blocks if blocks is None else blocks)
         for block in self.compiled.blocks if blocks is None else blocks:
             m = block.type.local_dofs
             step = max(1, _TILE // (m * m))

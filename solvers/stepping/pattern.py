@@ -1,7 +1,7 @@
 """Pattern of a sparse matrix from the equations of elements, and the place of every element matrix entry in it.
 
 Columns are made one after the other from the elements that touch them, in time and memory linear in the element
-matrices.  Nothing is sorted.
+matrices.  Nothing is sorted.  Where kernels run as Python, numpy sorts instead.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fem_mbs.contract import kernel, runner
+from fem_mbs.contract import is_plain, kernel
 
 __all__ = ["add_entries", "element_slots", "matrix_pattern"]
 
@@ -89,6 +89,14 @@ def _slots(indptr, indices, equations, starts, matrices, begin, element, place, 
                     slot[matrices[e] + i * m + j] = where[r]
 
 
+#: Types of the arguments of the kernels that only this module calls; see `fem_mbs.solvers.stepping.signatures`.
+ARGUMENTS = {
+    _touching: "int, i4 1, i8 1",
+    _pattern: "int, i4 1, i8 1, i8 1, i4 1",
+    _slots: "i8 1, i4 1, i4 1, i8 1, i8 1, i8 1, i4 1, i8 1, i4 1, i8 1",
+}
+
+
 def _flat(tables):
     """Join all tables (n, m) of equations; return them, where each element begins, and where its matrix begins."""
     equations = np.concatenate([np.empty(0, np.int32), *[np.ravel(t) for t in tables]]).astype(np.int32)
@@ -106,10 +114,22 @@ def matrix_pattern(n_eq: int, tables: Sequence[np.ndarray]) -> tuple[np.ndarray,
     Args:
         tables: one array (n, m) per block: equations of the local unknowns, negative: none.
     """
-    equations, starts, matrices = _flat(tables)
-    work = matrices[-1] / 5  # less for an entry than an element takes to make it
-    begin, element, _ = runner(_touching, work)(n_eq, equations, starts)
-    return runner(_pattern, work)(n_eq, equations, starts, begin, element)
+    if is_plain():
+        found = np.concatenate([np.arange(n_eq) * (n_eq + 1), _places(n_eq, tables)])
+        columns, rows = np.divmod(np.unique(found[found >= 0]), max(n_eq, 1))
+        return np.searchsorted(columns, np.arange(n_eq + 1)), rows.astype(np.int32)
+    equations, starts, _ = _flat(tables)
+    begin, element, _ = _touching(n_eq, equations, starts)
+    return _pattern(n_eq, equations, starts, begin, element)
+
+
+def _places(n_eq: int, tables: Sequence[np.ndarray]) -> np.ndarray:
+    """Return column n_eq + row (k,) of all element matrix entries, -1 for those without an equation."""
+    found = [np.empty(0, np.int64)]
+    for table in tables:
+        rows, columns = np.asarray(table, np.int64)[:, :, None], np.asarray(table, np.int64)[:, None, :]
+        found.append(np.where((rows >= 0) & (columns >= 0), columns * n_eq + rows, -1).ravel())
+    return np.concatenate(found)
 
 
 def element_slots(
@@ -119,12 +139,17 @@ def element_slots(
 
     Entries come row by row and block after block; those without an equation are one past the last place.
     """
+    n_eq = indptr.size - 1
+    if is_plain():
+        known = np.repeat(np.arange(n_eq), np.diff(indptr)) * n_eq + indices
+        wanted = _places(n_eq, tables)
+        places = np.where(wanted >= 0, np.searchsorted(known, wanted), indices.size)
+        return places.astype(np.int32), np.searchsorted(known, np.arange(n_eq) * (n_eq + 1))
     equations, starts, matrices = _flat(tables)
-    work = matrices[-1] / 5  # less for an entry than an element takes to make it
-    begin, element, place = runner(_touching, work)(indptr.size - 1, equations, starts)
+    begin, element, place = _touching(n_eq, equations, starts)
     slot = np.full(matrices[-1], indices.size, np.int32)
-    diagonal = np.empty(indptr.size - 1, np.int64)
-    runner(_slots, work)(indptr, indices, equations, starts, matrices, begin, element, place, slot, diagonal)
+    diagonal = np.empty(n_eq, np.int64)
+    _slots(indptr, indices, equations, starts, matrices, begin, element, place, slot, diagonal)
     return slot, diagonal
 
 

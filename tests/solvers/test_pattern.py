@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_matrix, csc_matrix
 
+from fem_mbs.contract import plain
 from fem_mbs.solvers.stepping.pattern import add_entries, element_slots, matrix_pattern
 
 
@@ -74,3 +75,16 @@ def test_entries_are_added_and_their_skewness_found():
     ke[4, 1, 3] += 0.25
     ke[5, 4, 0] -= 0.5
     assert add_entries(ke, slots, values) == pytest.approx(0.5, rel=1e-14)
+
+
+@pytest.mark.parametrize("n_eq", [0, 1, 23])
+def test_numpy_finds_the_same_places(n_eq):
+    """Where kernels run as Python, the pattern comes from numpy."""
+    tables = _tables(np.random.default_rng(n_eq), max(n_eq, 1)) if n_eq else [np.full((3, 2), -1, np.int32)]
+    compiled = matrix_pattern(n_eq, tables)
+    slots = element_slots(*compiled, tables)
+    with plain():
+        found = matrix_pattern(n_eq, tables)
+        for a, b in zip((*compiled, *slots), (*found, *element_slots(*found, tables)), strict=True):
+            assert a.dtype == b.dtype
+            assert np.array_equal(a, b)

@@ -46,6 +46,7 @@ from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.model import Model
 from fem_mbs.parts.part import ReducedPart
+from fem_mbs.progress import say, waiting
 from fem_mbs.solvers.eigen.modes import CHECKS
 from fem_mbs.solvers.linear.libraries import NotPositiveDefinite
 from fem_mbs.solvers.reduction.fixed_interface import FixedInterface, fixed_interface_parts
@@ -83,6 +84,7 @@ class _Basis:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
+@waiting()
 def reduce_part(
     model: Model | Linearised,
     interfaces: Mapping[str, Any],
@@ -146,6 +148,7 @@ def reduce_part(
     """
     began = time.perf_counter()
     _check_options(method, modes, cutoff, participation, accuracy, check, state, recovery)
+    say("reduction: matrices")
     linear = model if isinstance(model, Linearised) else _linearised(model, state, interfaces if release else {})
     if not linear.eliminated:
         raise ModelError(
@@ -164,10 +167,12 @@ def reduce_part(
     MR = linear.mass_matrix[: linear.first][:, : linear.first] @ motions[: linear.first]
     if linear is not model:
         linear.release()  # factors take much memory
+    say(f"reduction: modes of {K.shape[0]} unknowns")
     basis = _basis(linear, boundary, K, M, method, modes, cutoff, participation, check, rigid_q, combination, start)
     Q = boundary.expand(basis.T)
     rigid = _rigid_coordinates(basis, boundary, combination, start, M, Q, rigid_q)
     reduced = time.perf_counter()
+    say("reduction: accuracy, loads and recovery")
     quality = _accuracy(basis, boundary, K, M, Q, rigid, accuracy) if accuracy else []
     damped = _damping(linear, damping, basis, Q, rigid)
     gravity = gravity_forces(linear, MR, Q)

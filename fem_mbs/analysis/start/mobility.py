@@ -65,13 +65,18 @@ def mobility(compiled: CompiledModel, state: S.State) -> Mobility:
     system = compiled.system
     first = system.first_multiplier
     free = np.flatnonzero(system.system.equation[:first] >= 0)
-    unloaded = _unloaded(compiled, state)
-    K, mass = unloaded.of_nodes(2.0, joints=0.0), unloaded.M.diagonal()[:first]
     rows = started(compiled, state).gradients
-    # weighed by masses where there are any, as a step is
-    found = find_constraints(system, rows, mass if np.any(mass) else K.diagonal())
+    small = free.size <= _LARGEST and rows.shape[0] <= _LARGEST
+    if small:
+        unloaded = _unloaded(compiled, state)
+        K, mass = unloaded.of_nodes(2.0, joints=0.0), unloaded.M.diagonal()[:first]
+        # weighed by masses where there are any, as a step is
+        weights = mass if np.any(mass) else K.diagonal()
+    else:  # masses would cost more than all else; they only tell units apart
+        weights = np.where(system.system.kind[:first] == S.ROTATION, system.length**2, 1.0)
+    found = find_constraints(system, rows, weights)
     said = tuple(sentences(found, constraint_labels(system)).values()) if found.loops else ()
-    if free.size > _LARGEST or found.count > _LARGEST:
+    if not small:
         return Mobility(found.free, found.count, found.redundant, said, None)
     K = K[free][:, free].toarray()
     d = np.sqrt(np.abs(np.diag(K)))

@@ -122,6 +122,9 @@ read (`interpolation = "spline"`), so that forces and moments of another model f
         if step.options.dynamic:
             begin(step, context)
 
+    def kernels(self, options: Any) -> tuple[str, ...]:
+        return ("steps",)
+
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> InverseReport:
         from fem_mbs.analysis.march import march
         from fem_mbs.analysis.transient.inverse import check_drivers

@@ -235,6 +235,10 @@ warning tells each jump of the stiffness. A branch may begin at a jump, though i
 
         return chosen(context.compiled, varied(step), step.owner, "vary", motions=True)[0]
 
+    def kernels(self, options: Any) -> tuple[str, ...]:
+        path = options.control != "load" or options.stability or options.line_search
+        return ("statics",) if path else ("steps",)
+
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> StaticReport:
         from fem_mbs.analysis.statics.equilibria import run_static
         from fem_mbs.analysis.switched import switched

@@ -195,6 +195,9 @@ whose energies are not finite, stops with an error."""
                 remedy='take a smaller h, or rule = "midpoint"',
             )
 
+    def kernels(self, options: Any) -> tuple[str, ...]:
+        return ("explicit",) if RULES[options.rule].kind == EXPLICIT else ("steps",)
+
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> TransientReport:
         from fem_mbs.analysis.march import march
         from fem_mbs.analysis.switched import switched

@@ -30,7 +30,7 @@ def plot_response(results: Results, sensor: str, step: int, path: str | Path) ->
 
     item = results.steps[step]
     frequencies, values, columns = results.response(sensor, step)
-    units = sensor_units(results._sensor(sensor), len(columns))
+    units = sensor_units(results.sensor_entry(sensor), len(columns))
     most = np.nanmax(np.abs(values), initial=0.0)
     if not most > 0.0:
         raise ResultsError(f'Figure: sensor "{sensor}" does not respond in step "{item.name}"')
