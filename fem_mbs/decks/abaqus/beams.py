@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -65,7 +66,7 @@ _SHAPES = {
 }
 
 
-def beam_section(section: BeamSection) -> tuple[str, dict, np.ndarray]:
+def beam_section(section: BeamSection) -> tuple[Any, dict[str, Any], np.ndarray]:
     """Return shape and dimensions for `Model.section`, and thicknesses (2,) along the local directions 1 and 2.
 
     Raises:
