@@ -167,7 +167,7 @@ class Solution(Results):
 
 
 def _as_array(series: Series, array: np.ndarray) -> ArraySeries:
-    given = (series.name, series.t, series.values, series.columns, series.units, series.along)
+    given = (series.name, series.t, series.values, series.columns, series.units, series.along, series.shown)
     return ArraySeries(*given, array=array)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.solvers.eigen.modal_quantities import mac as assurance
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["Mac", "mac"]
 
@@ -38,6 +42,23 @@ class Mac:
         """Return for each shape of the first result the best match in the second: (number, number, value), from 0."""
         best = self.matrix.argmax(axis=1)
         return [(i, int(j), float(self.matrix[i, j])) for i, j in enumerate(best)]
+
+    def __repr__(self) -> str:
+        k, n = self.matrix.shape
+        return f"<Mac of {k} shapes of {self.names[0]!r} and {n} of {self.names[1]!r}, {self.nodes} nodes>"
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """Return the matrix as a table: a row per shape of the first result, a column per shape of the second, by
+        their numbers from 1.
+
+        Raises:
+            ResultsError: pandas is not installed.
+        """
+        from fem_mbs.results.series import tables
+
+        library = tables("pandas")
+        numbers = [library.RangeIndex(1, count + 1, name=name) for count, name in zip(self.matrix.shape, self.names)]
+        return library.DataFrame(self.matrix, index=numbers[0], columns=numbers[1])
 
 
 def _is_real(step: Step) -> bool:

@@ -12,14 +12,13 @@ and after it was killed.
 from __future__ import annotations
 
 import builtins
-import csv
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -30,13 +29,16 @@ from fem_mbs.model.sensors.sensor import node_values
 from fem_mbs.results import store
 from fem_mbs.results.folder import take
 from fem_mbs.results.report import StepReport, Summary, report_of
+from fem_mbs.results.sensor_tables import csv_lines, csv_rows, sensors_in
 from fem_mbs.results.series import Drives, Series, TupleSeries, sensor_columns, sensor_units
 from fem_mbs.results.writer import ResultsWriter, finish
 from fem_mbs.results.xdmf import write_xdmf
 from fem_mbs.units import Units
 
+if TYPE_CHECKING:
+    import pandas
+
 __all__ = ["Column", "Columns", "FolderResults", "FolderStep", "Results", "ResultsWriter", "Step", "export"]
-_CSV_ROWS = 20_000  # rows held in memory while a table is written
 R = TypeVar("R", bound=StepReport)
 
 
@@ -402,13 +404,14 @@ class Results(Shown):
     def _series(self, sensor: dict[str, Any], t: np.ndarray, values: np.ndarray, **options: Any) -> Series:
         count = values.shape[1]
         columns, units = sensor_columns(sensor, count), sensor_units(sensor, count)
-        return TupleSeries(sensor["name"], t, values, columns, units, **options)
+        return TupleSeries(sensor["name"], t, values, columns, units, shown=self.units, **options)
 
     def energy(self, step: int | str | None = None) -> Series:
         """Return the energy ledger [J] as a series (n, k); its columns are those of `ledger`."""
         found = self.ledger(step)
         time = found.pop("time")
-        return Series("energy", time, np.column_stack(list(found.values())), list(found), ["J"] * len(found))
+        values = np.column_stack(list(found.values()))
+        return Series("energy", time, values, list(found), ["J"] * len(found), shown=self.units)
 
     def ledger(self, step: int | str | None = None) -> dict[str, np.ndarray]:
         """Return the energy ledger [J]: "time" [s], the columns of the header, "total" and "closing error".
@@ -438,6 +441,51 @@ class Results(Shown):
             parts.append(part)
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
+    def to_dataframe(self, step: int | str = -1, base: bool = False) -> pandas.DataFrame:
+        """Return all sensors of a step as a table over the time [s], of a path over the load factor: a row per row of
+        the step, the columns of `write_sensors_csv`, whose labels name the units.
+
+        Args:
+            step: its number (from 0; -1: the last) or its name.
+            base: give numbers in the units of the model; else in those of display.
+
+        Raises:
+            ResultsError: there is no such step, it has no sensors, or pandas is not installed.
+        """
+        from fem_mbs.results.dataframes import sensor_frame
+
+        return sensor_frame(self, self.step_at(step), base)
+
+    def nodes_to_dataframe(self, step: int | str = -1, frame: int = -1, base: bool = False) -> pandas.DataFrame:
+        """Return one frame of a step as a table: a row per node, with its place at the start and what the frame holds
+        of the nodes (displacements, rotations, velocities, stresses).
+
+        Args:
+            step: its number (from 0; -1: the last) or its name.
+            frame: its number (from 0; -1: the last).
+            base: give numbers in the units of the model; else in those of display.
+
+        Raises:
+            ResultsError: there is no such step or frame, or pandas is not installed.
+        """
+        from fem_mbs.results.dataframes import node_frame
+
+        return node_frame(self, self.step_at(step), frame, base)
+
+    def modes_to_dataframe(self, step: int | str | None = None, base: bool = False) -> pandas.DataFrame:
+        """Return the modes, load factors or eigenvalues of a step as a table: a row per mode, by its number from 1.
+
+        Args:
+            step: its number (from 0; -1: the last) or its name; None: the last one with modes.
+            base: give numbers in the units of the model; else in those of display.
+
+        Raises:
+            ResultsError: there is no such step, it has no modes, or pandas is not installed.
+        """
+        from fem_mbs.results.dataframes import mode_frame
+
+        return mode_frame(self, step, base)
+
     def write_report(self, path: str | Path | None = None) -> Path:
         """Write the report of the run, one HTML file, and return its path; by default report.html in the folder.
 
@@ -459,13 +507,13 @@ class Results(Shown):
         target = Path(directory) if directory is not None else self.folder()
         paths = []
         for step in self.steps:
-            sensors = [sensor for sensor in self.header["sensors"] if f"sensor/{sensor['name']}" in step.series]
+            sensors = sensors_in(self.header, step)
             if not sensors:
                 continue
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
             path = target / f"sensors-{step.number + 1}-{label}.csv"
             self.take(path)
-            store.write_atomic(path, _csv_lines(step, sensors, self.units))
+            store.write_atomic(path, csv_lines(step, sensors, self.units))
             paths.append(path)
         return paths
 
@@ -503,7 +551,7 @@ class Results(Shown):
             label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
             path = target / f"response-{step.number + 1}-{label}.csv"
             self.take(path)
-            store.write_atomic(path, _csv_rows(head, np.hstack(table)))
+            store.write_atomic(path, csv_rows(head, np.hstack(table)))
             paths.append(path)
         return paths
 
@@ -532,7 +580,7 @@ class Results(Shown):
                 units += sensor_units(sensor, raw.shape[1])
         values = np.column_stack(list(tables.values())) if tables else np.zeros((len(time), 0))
         by_sensor = {name: table[:, 0] if table.shape[1] == 1 else table for name, table in tables.items()}
-        found = Drives("drives", time, values, columns, units, by_sensor=by_sensor)
+        found = Drives("drives", time, values, columns, units, shown=self.units, by_sensor=by_sensor)
         return replace(found, old=self._old_drives(found))
 
     def _old_drives(self, found: Drives) -> tuple[Any, ...]:
@@ -601,76 +649,6 @@ def _ledger_kind(name: str) -> str:
     if "work" in low:
         return "work"
     return "dissipation" if "dissipat" in low or "damp" in low else "energy"
-
-
-class _Line:
-    """Receive one line from csv.writer."""
-
-    text = ""
-
-    def write(self, text: str) -> None:
-        self.text = text
-
-
-def _csv_rows(head: list[str], table: np.ndarray) -> Iterator[str]:
-    line = _Line()
-    writer = csv.writer(line, lineterminator="\n")
-    for row in (head, *table.tolist()):
-        writer.writerow(row)
-        yield line.text
-
-
-def _csv_lines(step: Step, sensors: list[dict[str, Any]], units: Units) -> Iterator[str]:
-    line = _Line()
-    writer = csv.writer(line, lineterminator="\n")
-    columns = [step.column(f"sensor/{sensor['name']}") for sensor in sensors]
-    along = [name for name in ("load factor", "path length") if name in step.series]  # what rows of a path differ by
-    shown = [units.column("time [s]")]
-    shown += [units.column(f"{name} [{'-' if name == 'load factor' else 'm'}]") for name in along]
-    for sensor, column in zip(sensors, columns, strict=True):
-        count = int(np.prod(column.shape[1:], dtype=int))
-        names = sensor_columns(sensor, count)
-        for name, unit in zip(names, sensor_units(sensor, count), strict=True):
-            full = sensor["name"] if names == [sensor["name"]] else f"{sensor['name']} {name}"
-            shown.append(units.column(f"{full} [{unit}]") if unit else (full, 1.0))
-    factors = np.array([factor for _, factor in shown])
-    writer.writerow([label for label, _ in shown])
-    yield line.text
-    time = step.series["time"]
-    places = [step.series[name] for name in along]
-    middle = any(step.in_middle(sensor) for sensor in sensors)
-    rows, mids = step.mid_times() if middle else (np.empty(0, int), np.empty(0))
-    for start in range(0, len(time), _CSV_ROWS):
-        stop = min(start + _CSV_ROWS, len(time))
-        table = [values[start:stop, None] for values in (time, *places)]
-        for sensor, column in zip(sensors, columns, strict=True):
-            if not step.in_middle(sensor):
-                table.append(column[start:stop].reshape(stop - start, -1))
-                continue
-            # One value more at both ends, to interpolate to the first and last times of this part.
-            low, high = np.searchsorted(rows, (start, stop))
-            use = slice(max(low - 1, 0), min(high + 1, len(rows)))
-            part = column[int(rows[use][0]) : int(rows[use][-1]) + 1] if len(rows[use]) else column[0:0]
-            values = part.reshape(len(part), -1)[rows[use] - rows[use][:1]]
-            table.append(_interpolate(time[start:stop], mids[use], values, sensor.get("places", [])))
-        for row in (np.hstack(table) * factors).tolist():
-            writer.writerow(["" if value != value else repr(value) for value in row])
-            yield line.text
-
-
-def _interpolate(at: np.ndarray, times: np.ndarray, values: np.ndarray, places: Sequence[int] = ()) -> np.ndarray:
-    """Return `values` (n, k) given at `times` (n,) linearly interpolated to `at` (m,); NaN outside of them.
-
-    Columns ``places`` take the later of two rows.
-    """
-    if len(times) == 0:
-        return np.full((len(at), values.shape[1]), np.nan)
-    out = np.stack([np.interp(at, times, column, np.nan, np.nan) for column in values.T], axis=1)
-    if len(places):
-        later = np.minimum(np.searchsorted(times, at), len(times) - 1)
-        inside = np.isfinite(out[:, places[0]])[:, None]
-        out[:, places] = np.where(inside, values[later][:, places], np.nan)
-    return out
 
 
 def export(directory: str | Path) -> list[Path]:

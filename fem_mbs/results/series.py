@@ -3,7 +3,7 @@
 series = results.sensor("tip")
 series.t, series.values, series.columns, series.unit      # (n,), (n, k), k names, "m"
 t, values, columns = results.sensor("tip")                # the same
-series.to_pandas()                                        # a table with the time as its index
+series.to_dataframe()                                     # a table with the time as its index, in units of display
 
 The summary has statistics of every sensor over a step: extremes with their times and places, mean, root mean square.
 Sweeps have them as quantities; `STATISTICS` is the one list of what there is.
@@ -25,6 +25,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.errors import ResultsError
 from fem_mbs.records import Record, entry
+from fem_mbs.units import Units
 
 if TYPE_CHECKING:
     import pandas
@@ -49,6 +50,10 @@ class Series:
         columns: names of the k columns.
         units: their units, "" where there is none.
         along: name and unit of ``t``.
+        shown: the base of the model, in which the numbers are, and the units in which tables show them.
+
+    ``units`` and ``along`` name units as declared, in SI; where the base of the model is another one, `shown.of`
+    tells what they stand for.
 
     A series can be unpacked: ``t, values, columns = series``.
     """
@@ -59,6 +64,7 @@ class Series:
     columns: list[str]
     units: list[str]
     along: tuple[str, str] = ("time", "s")
+    shown: Units = Units()  # noqa: RUF009 (frozen)
 
     @property
     def unit(self) -> str:
@@ -114,7 +120,9 @@ class Series:
         weight = get_window(window, n)
         amplitudes = np.abs(np.fft.rfft(weight[:, None] * values, axis=0)) / weight.sum()
         amplitudes[1 : (n + 1) // 2] *= 2.0
-        return Series(self.name, np.fft.rfftfreq(n, h), amplitudes, self.columns, self.units, ("frequency", "Hz"))
+        return Series(
+            self.name, np.fft.rfftfreq(n, h), amplitudes, self.columns, self.units, ("frequency", "Hz"), self.shown
+        )
 
     def psd(self, window: str = "hann", rows: int | None = None) -> Series:
         """Return the one-sided power spectral density over the frequency [Hz], in squares of the units per Hz.
@@ -133,7 +141,7 @@ class Series:
             raise ResultsError(f'Series "{self.name}": psd(rows={rows}) must be from 2 to its {len(values)} rows')
         f, density = welch(values, 1.0 / h, window=window, nperseg=count, axis=0)
         units = [f"({unit})^2/Hz" if unit else "1/Hz" for unit in self.units]
-        return Series(self.name, f, density, self.columns, units, ("frequency", "Hz"))
+        return Series(self.name, f, density, self.columns, units, ("frequency", "Hz"), self.shown)
 
     def _rows(self, asked: str) -> tuple[np.ndarray, np.ndarray]:
         """Return ``t`` (n,) and values (n, k) of the rows that hold numbers."""
@@ -159,16 +167,23 @@ class Series:
             )
         return values, float(steps.mean())
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return a table with the columns of the series, and ``t`` as its index; units are in its ``attrs``.
+    def to_dataframe(self, base: bool = False) -> pandas.DataFrame:
+        """Return a table with the columns of the series, and ``t`` as its index; labels name the units.
+
+        ``attrs`` of the table has the name of the series, and the units of the columns by their labels.
+
+        Args:
+            base: give numbers in the units of the model; else in those of display.
 
         Raises:
             ResultsError: pandas is not installed.
         """
-        frame = tables("pandas").DataFrame(self.values, columns=self.columns)
-        frame.index = tables("pandas").Index(self.t, name=f"{self.along[0]} [{self.along[1]}]")
-        frame.attrs = {"name": self.name, "units": dict(zip(self.columns, self.units, strict=True))}
-        return frame
+        from fem_mbs.results.dataframes import dataframe
+
+        named = [(self.along[0], self.along[1]), *zip(self.columns, self.units, strict=True)]
+        values = self.values.reshape(len(self.t), -1)
+        units = Units(self.shown.base) if base else self.shown
+        return dataframe(named, [self.t, *values.T], units, self.name)
 
     def to_xarray(self) -> xarray.DataArray:
         """Return an array with the dimensions of ``along`` and "column"; units are coordinates of the columns.

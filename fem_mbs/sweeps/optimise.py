@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from fem_mbs.sweeps.sweep import (
     table_of,
 )
 from fem_mbs.sweeps.table import SweepRow, SweepTable
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["METHODS", "Optimum", "optimise"]
 
@@ -103,6 +106,16 @@ class Optimum:
     table: SweepTable
     converged: bool
     message: str
+
+    def __repr__(self) -> str:
+        best = ", ".join(f"{path} = {value:.6g}" for path, value in self.values.items())
+        end = "converged" if self.converged else "not converged"
+        return f"<Optimum {best}: objective {self.objective:.6g} after {len(self.table.rows)} trials; {end}>"
+
+    def to_dataframe(self, patterns: Sequence[str] | None = None, base: bool = False) -> pandas.DataFrame:
+        """Return the history of the search, a row per trial in the order in which they ran; see
+        `fem_mbs.SweepTable.to_dataframe` for arguments and errors."""
+        return self.table.to_dataframe(patterns, base)
 
 
 @dataclass

@@ -186,13 +186,13 @@ def test_tuples_of_a_folder(tmp_path):
 
 
 # --- other libraries --------------------------------------------------------------------------------------------------
-def test_to_pandas(results):
+def test_to_dataframe(results):
     pytest.importorskip("pandas")
-    table = results.sensor("tip").to_pandas()
-    assert list(table.columns) == ["tip.x", "tip.y"] and table.index.name == "time [s]"
-    assert table.attrs["units"] == {"tip.x": "m", "tip.y": "m"}
+    table = results.sensor("tip").to_dataframe()
+    assert list(table.columns) == ["tip.x [m]", "tip.y [m]"] and table.index.name == "time [s]"
+    assert table.attrs["units"] == {"tip.x [m]": "m", "tip.y [m]": "m"}
     np.testing.assert_array_equal(table.to_numpy(), results.sensor("tip").values)
-    assert results.response("tip").to_pandas().index.name == "frequency [Hz]"
+    assert results.response("tip").to_dataframe().index.name == "frequency [Hz]"
 
 
 def test_to_xarray(results):
@@ -202,7 +202,7 @@ def test_to_xarray(results):
     assert float(array.sel(column="tip.y")[-1]) == results.sensor("tip").values[-1, 1]
 
 
-@pytest.mark.parametrize(("library", "call"), [("pandas", "to_pandas"), ("xarray", "to_xarray")])
+@pytest.mark.parametrize(("library", "call"), [("pandas", "to_dataframe"), ("xarray", "to_xarray")])
 def test_a_missing_library_is_named_with_its_extra(results, monkeypatch, library, call):
     monkeypatch.setitem(sys.modules, library, None)  # what import does for a module that is not there
     with pytest.raises(ResultsError, match=rf"{library} is not installed: .* pip install 'fem-mbs\[tables\]'"):
