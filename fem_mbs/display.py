@@ -14,13 +14,14 @@ from typing import Any
 __all__ = ["Shown", "report_by", "report_writer", "save_by", "saved", "show_by"]
 
 _makers: list[Callable[[object], str]] = []
-_viewers: list[Callable[[object, int | None], Any]] = []
+_viewers: list[Callable[[object, int | None, bool], Any]] = []
 _reporters: list[Callable[[Any, Path], Path]] = []
 _writers: list[Callable[[Any, str | Path], None]] = []
 
 
-def show_by(maker: Callable[[object], str], viewer: Callable[[object, int | None], Any]) -> None:
-    """Let ``maker`` return the HTML of objects, and ``viewer`` their views; they take the place of those before."""
+def show_by(maker: Callable[[object], str], viewer: Callable[[object, int | None, bool], Any]) -> None:
+    """Let ``maker`` return the HTML of objects, and ``viewer`` their views (of a step, in a window or as a page); they
+    take the place of those before."""
     _makers[:], _viewers[:] = [maker], [viewer]
 
 
@@ -57,15 +58,16 @@ class Shown:
             logging.getLogger("fem_mbs").debug("no page of %r", type(self).__name__, exc_info=True)
             return f"<pre>{escape(repr(self))}</pre>"
 
-    def show(self, step: int | None = None) -> Any:
+    def show(self, step: int | None = None, window: bool = False) -> Any:
         """Return a view in space that turns, zooms and plays; a notebook shows it, ``view.write("page.html")`` makes a
         file of it.
 
         Args:
             step: of results, the number of the only step that is shown, from 0; None: all with frames.
+            window: open a window of pyvista instead, and return its `fem_mbs.show.window.Window` when it is closed.
 
         Raises:
             ModelError: the model is not complete.
-            ResultsError: no frames with displacements, or no such step.
+            ResultsError: no frames with displacements, or no such step; of a window no pyvista, or no screen.
         """
-        return _viewers[0](self, step)
+        return _viewers[0](self, step, window)

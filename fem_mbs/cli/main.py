@@ -393,12 +393,15 @@ def show(
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the page in a browser.")] = False,
     strict: Annotated[bool, _STRICT] = False,
     allow: Annotated[bool, _ALLOW] = False,
+    window: Annotated[bool, typer.Option("--window", help="Open a window of pyvista (extra: window).")] = False,
 ) -> None:  # fmt: skip
     """Show a model before its run, or results, in space: one page that turns, zooms and plays, with all names."""
     from fem_mbs.cli.show import show_file
     from fem_mbs.decks.notes import Accept
 
-    print(show_file(path, output, png, step, not no_open, Accept.of(strict, allow)))
+    written = show_file(path, output, png, step, not no_open, Accept.of(strict, allow), window)
+    if written is not None:
+        print(written)
 
 
 @app.command()

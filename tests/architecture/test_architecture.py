@@ -115,6 +115,7 @@ HEAVY = {
     ],
     "distributed": [r"fem_mbs/cluster\.py"],
     "dask": [r"fem_mbs/cluster\.py"],
+    "pyvista": [r"fem_mbs/show/window\.py"],
 }
 MODULES_PER_FOLDER = 15
 FOREIGN_PRIVATE_NAMES = 8
