@@ -6,12 +6,12 @@ A class that derives from `Shown` gets `_repr_html_` and `show`.  The package `f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Shown", "report_by", "report_writer", "save_by", "saved", "show_by"]
+__all__ = ["Shown", "html_table", "report_by", "report_writer", "save_by", "saved", "show_by"]
 
 _makers: list[Callable[[object], str]] = []
 _viewers: list[Callable[[object, int | None, bool], Any]] = []
@@ -43,6 +43,31 @@ def save_by(writer: Callable[[Any, str | Path], None]) -> None:
 def saved(model: Any, path: str | Path) -> None:
     """Write a model by the writer that `save_by` has named."""
     _writers[0](model, path)
+
+
+_MOST_ROWS = 24  # of a table in a notebook
+
+
+def html_table(title: str, heads: Sequence[str], rows: Iterable[Sequence[Any]], gap: int | None = None) -> str:
+    """Return a table with a title, "" without rows; of many rows the first ones.
+
+    Args:
+        title: above the table.
+        heads: (k,) of the columns.
+        rows: of k cells each.
+        gap: number of rows that are left out already behind the first half.
+    """
+    found = list(rows)
+    if not found:
+        return ""
+    shown = [[str(cell) for cell in row] for row in found[:_MOST_ROWS]]
+    if len(found) > _MOST_ROWS:
+        shown.append([f"and {len(found) - _MOST_ROWS} more", *[""] * (len(heads) - 1)])
+    if gap:
+        shown.insert(len(shown) // 2, [f"({gap} more)", *[""] * (len(heads) - 1)])
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in shown)
+    return f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 class Shown:

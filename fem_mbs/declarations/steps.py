@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fem_mbs.declarations.declaration import Declaration, Key, arguments
 from fem_mbs.declarations.docstrings import with_arguments
+from fem_mbs.declarations.kinds import NAME
 from fem_mbs.errors import ModelError, Owner
 
 if TYPE_CHECKING:
@@ -221,7 +222,8 @@ class StepKind:
 
     def docstring(self) -> str:
         """Return the docstring of the builder's call: what the step does, and its options."""
-        return with_arguments(self.text, self.Options.keys())
+        name = Key(NAME, "of the step, in messages and results", self.name.replace("_", " "))
+        return with_arguments(self.text, {"name": name, **self.Options.keys()})
 
     def arguments(self, given: tuple[Any, ...], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """Return the name and the options of a call of the builder.

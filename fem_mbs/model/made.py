@@ -99,7 +99,11 @@ def _describe(name: str, docstring: str) -> None:
 
 
 def _grid_docstring() -> str:
-    lines = ["Add a structured mesh of plane or solid cells.", "", "Shapes and their keys:"]
+    lines = [
+        "Add a structured mesh of plane or solid cells, called by its `name`, of a `shape`.",
+        "",
+        "Shapes and their keys:",
+    ]
     for name, source in GRIDS.items():
         text = with_arguments(source.__doc__, source.keys()).splitlines()
         lines += [f"    {name}: {text[0]}", *(f"    {line}".rstrip() for line in text[1:] if line and line != "Args:")]

@@ -2712,6 +2712,7 @@ class MadeCalls:
         """Add a transient of ``duration`` [s] in steps of h.
 
         Args:
+            name: of the step, in messages and results (default "transient")
             duration: of the step [s]
             h: time step [s]; the duration is a whole number of them
             rule: how a step is made; the list below tells the rules apart: "midpoint", "decaying", "generalised-alpha",
@@ -2763,6 +2764,7 @@ class MadeCalls:
         already.
 
         Args:
+            name: of the step, in messages and results (default "inverse")
             duration: of the step [s]
             h: time step [s]; the duration is a whole number of them
             dynamic: false: quasi-static, an equilibrium at every time without inertia (default true)
@@ -2817,6 +2819,7 @@ class MadeCalls:
         that pass over them, all loads, motions and equations following their functions.
 
         Args:
+            name: of the step, in messages and results (default "static")
             increments: of load or displacement control, cut where Newton-Raphson does not converge; of arc length: so
                 many steps at least to reach `until` (default 1)
             duration: that passes over the increments: all that `vary` does not name follows its function of time (loads
@@ -2870,6 +2873,7 @@ class MadeCalls:
         start), which stays as it is; with a ``duration`` [s] time goes on.
 
         Args:
+            name: of the step, in messages and results (default "linear static")
             loads: "all", or a list of loads (and "gravity"): they act in addition to what the state carries (default
                 "all")
             time: at which functions are taken, else the present time [s]
@@ -2909,6 +2913,7 @@ class MadeCalls:
         time goes on.
 
         Args:
+            name: of the step, in messages and results (default "linear transient")
             duration: of the step [s]
             h: time step [s]; the duration is a whole number of them
             alpha: of `rule = "hht"`: -1/3 (most damping) to 0 (none); half of the default of a transient, -0.1, since
@@ -2958,6 +2963,7 @@ class MadeCalls:
         lowest, or with ``near`` [Hz] the nearest to a frequency, or all of a ``band`` (low, high) [Hz].
 
         Args:
+            name: of the step, in messages and results (default "modes")
             count: of modes (default 10)
             without: names of `[[equation]]` and `[[tie]]` that do not act in this step (default none)
             near: frequency that the modes are to be nearest to, else the lowest [Hz]
@@ -2992,6 +2998,7 @@ class MadeCalls:
         that the steps before have left (at first: the start): the ``count`` lowest of each of ``nodal_diameters``.
 
         Args:
+            name: of the step, in messages and results (default "cyclic modes")
             count: of modes of each nodal diameter; waves in both directions are one (default 10)
             nodal_diameters: those wanted, from 0 to half of the sectors (default all, from 0 to half of the sectors)
             check: "probe" (look from another start for what was missed) or "none" (default "probe")
@@ -3016,6 +3023,7 @@ class MadeCalls:
         ``loads`` must be added for the model to lose its stability.
 
         Args:
+            name: of the step, in messages and results (default "buckling")
             count: of load factors (default 4)
             loads: "all", or a list of loads (and "gravity"): they act in addition to what the state carries, and grow
                 until the model buckles (default "all")
@@ -3041,6 +3049,7 @@ class MadeCalls:
         that the steps before have left: branches, senses of whirl, critical speeds.
 
         Args:
+            name: of the step, in messages and results (default "campbell")
             rotor: name of the rotor that turns
             speeds: an increasing list, or {start, end, n}, n equal intervals [rad/s]
             count: of modes to follow, the lowest that oscillate (default 6)
@@ -3064,6 +3073,7 @@ class MadeCalls:
         steps before have left.
 
         Args:
+            name: of the step, in messages and results (default "unbalance")
             unbalances: list of {at, amount, phase}: a place, mass times distance from the axis, and angle about the
                 axis, from y for an axis along x, z for y, x for z [kg m and rad]; all act together
             rotor: name of the rotor that turns
@@ -3096,6 +3106,7 @@ class MadeCalls:
         with ``speed`` [rad/s] (None: as it does there).
 
         Args:
+            name: of the step, in messages and results (default "complex modes")
             frame: in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there;
                 "auto" takes the first for which they are; "periodic": by harmonics of the turn of the rotor, where no
                 frame makes them constant (default "auto")
@@ -3133,6 +3144,7 @@ class MadeCalls:
         state_space_NAME.npz.  In Python see `fem_mbs.linearise`.
 
         Args:
+            name: of the step, in messages and results (default "linearise")
             inputs: names of loads (and "gravity"), motions, driven joints and motors that drive a state-space model
                 (default [])
             sensors: names of the sensors that are its outputs, with ' or '' for their derivatives by time (default [])
@@ -3165,6 +3177,7 @@ class MadeCalls:
         made anew at every point, and small motions are about the state that they leave (`complex_modes_step`).
 
         Args:
+            name: of the step, in messages and results (default "stability map")
             parameters: one or two tables: `values` (rising), and `load` (a name, a list or "all": factors), `rotor`
                 (speeds), or `element` and `number` (a number of elements as their type calls it: stiffness, damping,
                 mass_damping, coefficient ... [speeds: rad/s]; with `factor = true` values multiply it); `name` for
@@ -3214,6 +3227,7 @@ class MadeCalls:
         frequency; loads of the steps before stay as they are.
 
         Args:
+            name: of the step, in messages and results (default "harmonic")
             frequencies: a rising list, or {start, end, n, spacing}, n intervals, equal ("linear") or of equal ratio
                 ("log") [Hz]
             loads: "all" (but gravity and centrifugal loads), or a list of loads, "gravity", motions, driven joints and

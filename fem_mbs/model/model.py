@@ -178,7 +178,19 @@ class Model(MadeCalls, Shown):
         density: float | None = None,
         expansion: Any = 0.0,
     ) -> None:
-        """Define a linear elastic material of solids; see `fem_mbs.model.materials.LinearMaterial`."""
+        """Define a linear elastic material of solids, isotropic or in material axes.
+
+        Args:
+            name: by which parts call it.
+            E, nu, G: Young's modulus [Pa], Poisson's ratio and shear modulus [Pa]: numbers, or three of each along and
+                across the material axes.
+            stiffness: (6, 6) instead of these, or the 21 numbers of its upper triangle [Pa].
+            density: [kg/m^3]; None: without mass.
+            expansion: coefficient of thermal expansion [1/K]: a number, or one for each axis.
+
+        Raises:
+            ModelError: constants that are missing, contradict each other, or whose stiffness is not positive.
+        """
         self.add(LinearMaterial(name, E, nu, density, G, expansion, stiffness=stiffness, solid=True))
 
     @named("Mesh")
@@ -209,8 +221,8 @@ class Model(MadeCalls, Shown):
         normal: ArrayLike = (0.0, 0.0, 1.0),
         points: Mapping[str, float] | None = None,
     ) -> None:
-        """Add n line cells on a circle about ``normal``, between two angles [deg]; sets "all", "start", "end", and
-        those of ``points``: fractions of the angle by name."""
+        """Add n line cells on a circle of a ``radius`` [m] about ``center`` and ``normal``, between two angles [deg];
+        sets "all", "start", "end", and those of ``points``: fractions of the angle by name."""
         self.add(PlacedMesh(name, arc=Arc(center, radius, angles, n, normal, points)))
 
     def position(self, node: int) -> np.ndarray:
@@ -223,11 +235,12 @@ class Model(MadeCalls, Shown):
 
     def nodes_of(self, place: Any, owner: str = "Model", frames: bool = True) -> np.ndarray:
         """Return node indices (n,) of a place, a list of places or "all"; the index of a node stands for itself, so do
-        those of an array.  Without ``frames`` the mean frame of a reduced part is refused."""
+        those of an array.  Messages name the ``owner``.  Without ``frames`` the mean frame of a reduced part is
+        refused."""
         return self.building.nodes_of(place, owner, frames)
 
     def node_of(self, place: str | int, owner: str = "Model") -> int:
-        """Return the node of a body, of a named node or of a set of one node."""
+        """Return the node of a ``place``: a body, a named node or a set of one node; messages name the ``owner``."""
         return self.building.node_of(place, owner, frames=True)
 
     def drivers(self) -> list[str]:
@@ -239,7 +252,7 @@ class Model(MadeCalls, Shown):
         return node_displacement(self.building, a, b, direction)
 
     def save(self, path: str | Path) -> None:
-        """Write the model as a model file (TOML) that `fem_mbs.load_model` reads back as the same model.
+        """Write the model as a model file (TOML) at ``path``, which `fem_mbs.load_model` reads back as the same model.
 
         Paths of other files are written absolute, meshes of Python with all their nodes and cells.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fem_mbs.declarations.steps import recorded_kind
+from fem_mbs.display import html_table
 from fem_mbs.errors import ResultsError
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.solvers.eigen.modal_quantities import mac as assurance
@@ -46,6 +47,14 @@ class Mac:
     def __repr__(self) -> str:
         k, n = self.matrix.shape
         return f"<Mac of {k} shapes of {self.names[0]!r} and {n} of {self.names[1]!r}, {self.nodes} nodes>"
+
+    def _repr_html_(self) -> str:
+        """Return the matrix as a table of a notebook."""
+        rows = (
+            [f"{f:.5g}", *(f"{v:.2f}" for v in row)] for f, row in zip(self.frequencies_a, self.matrix, strict=True)
+        )
+        heads = [f"{self.quantity}: {self.names[0]} / {self.names[1]}", *(f"{f:.5g}" for f in self.frequencies_b)]
+        return html_table("Modal assurance criterion", heads, rows)
 
     def to_dataframe(self) -> pandas.DataFrame:
         """Return the matrix as a table: a row per shape of the first result, a column per shape of the second, by
@@ -136,6 +145,7 @@ def mac(
     first with the nearest of the second.
 
     Args:
+        results_a, results_b: of runs with shapes.
         step_a, step_b: name or number of the steps; by default the first with shapes; step_b the name of step_a, where
             the second result has such a step.
         tolerance: [m] largest distance of two nodes that count as one; those of the first mesh without a partner are

@@ -17,13 +17,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from fem_mbs.declarations.steps import recorded_kind
-from fem_mbs.display import Shown, report_writer
+from fem_mbs.display import Shown, html_table, report_writer
 from fem_mbs.errors import ResultsError
 from fem_mbs.model.sensors.sensor import node_values
 from fem_mbs.results import store
@@ -158,6 +159,21 @@ class Step:
     series: Mapping[str, Any]
     frames: Mapping[str, Any]
 
+    def __repr__(self) -> str:
+        rows = len(self.series["time"]) if "time" in self.series else 0
+        counts = f"{rows} rows, {len(self.frame_times)} frames"
+        report = self.report
+        state = "has not ended" if report is None else "failed" if report.failures else "done"
+        return f"<Step {self.number} {self.name!r} ({self.type}): {counts}; {state}>"
+
+    def _repr_html_(self) -> str:
+        """Return what the step holds as tables of a notebook."""
+        parts = [f"<p>{escape(repr(self))}</p>"]
+        for title, held in (("Series", self.series), ("Frames", self.frames)):
+            rows = ((name, " x ".join(map(str, np.shape(held[name])))) for name in held)
+            parts.append(html_table(title, ("name", "rows x columns"), rows))
+        return "".join(parts)
+
     @property
     def report(self) -> StepReport | None:
         """Return the results of the step as the report of its kind; None for a step that has not reached its end.
@@ -267,7 +283,8 @@ class Results(Shown):
 
     @staticmethod
     def open(directory: str | Path) -> FolderResults:
-        """Open the result in a folder, whether finished, running, failed or killed, as it is at this moment.
+        """Open the result in the folder ``directory``, whether finished, running, failed or killed, as it is at this
+        moment.
 
         Raises ResultsError if there is none.
         """
@@ -299,7 +316,7 @@ class Results(Shown):
         return self.directory
 
     def restart(self, number: int = -1) -> dict[str, Any]:
-        """Return the state of a restart point, bit for bit as it was appended."""
+        """Return the state of a restart point (``number`` from 0, -1: the last), bit for bit as it was appended."""
         raise NotImplementedError
 
     @property
@@ -357,8 +374,8 @@ class Results(Shown):
         return self.steps[step]
 
     def steps_with(self, key: str, step: int | str | None = None) -> list[Step]:
-        """Return the steps that hold the series `key`: the one of a number or name, or all transient ones, or else
-        all."""
+        """Return the steps that hold the series ``key``: the one of ``step`` (number or name), or all transient ones,
+        or else all."""
         if step is not None:
             found = [item for item in (self.step_at(step),) if key in item.series]
         else:
@@ -407,7 +424,8 @@ class Results(Shown):
         return TupleSeries(sensor["name"], t, values, columns, units, shown=self.units, **options)
 
     def energy(self, step: int | str | None = None) -> Series:
-        """Return the energy ledger [J] as a series (n, k); its columns are those of `ledger`."""
+        """Return the energy ledger [J] of a ``step``, or as `ledger` of all, as a series (n, k); its columns are those
+        of `ledger`."""
         found = self.ledger(step)
         time = found.pop("time")
         values = np.column_stack(list(found.values()))
@@ -497,7 +515,8 @@ class Results(Shown):
         return report_writer()(self, target)
 
     def write_sensors_csv(self, directory: str | Path | None = None) -> list[Path]:
-        """Write one table per step, sensors-<number>-<step>.csv, with time and all sensors; return their paths.
+        """Write one table per step, sensors-<number>-<step>.csv, with time and all sensors, into the folder of the
+        results or ``directory``; return their paths.
 
         Numbers are in the units of display, which the heads of the columns name.
 
@@ -518,8 +537,8 @@ class Results(Shown):
         return paths
 
     def response(self, name: str, step: int | str | None = None) -> Series:
-        """Return the complex amplitudes a (n, k) of a sensor over the frequencies f = t (n,) [Hz] of a step of harmonic
-        response, by default the last: the sensor changes as Re(a exp(i 2 pi f t)).
+        """Return the complex amplitudes a (n, k) of the sensor ``name`` over the frequencies f = t (n,) [Hz] of a step
+        of harmonic response, by default the last: the sensor changes as Re(a exp(i 2 pi f t)).
 
         Raises ResultsError for an unknown sensor or step.
         """
@@ -530,8 +549,8 @@ class Results(Shown):
         return self._series(sensor, item.series["time"], real + 1j * imaginary, along=("frequency", "Hz"))
 
     def write_response_csv(self, directory: str | Path | None = None) -> list[Path]:
-        """Write one table per step of harmonic response, response-<number>-<step>.csv: frequencies, and amplitudes and
-        phases [degrees] of all sensors; return their paths."""
+        """Write one table per step of harmonic response, response-<number>-<step>.csv, into the folder of the results
+        or ``directory``: frequencies, and amplitudes and phases [degrees] of all sensors; return their paths."""
         target = Path(directory) if directory is not None else self.folder()
         paths = []
         for step in self.steps:
@@ -605,7 +624,8 @@ class Results(Shown):
         return paths
 
     def take(self, *paths: Path) -> None:
-        """List files that are about to be made of results in a folder, as its own (`fem_mbs.results.folder.take`)."""
+        """List files ``paths`` that are about to be made of results in a folder, as its own
+        (`fem_mbs.results.folder.take`)."""
         if self.directory is not None:
             take(self.directory, paths)
 
@@ -628,7 +648,7 @@ class FolderResults(Results):
             step.units = self.units
 
     def restart(self, number: int = -1) -> dict[str, Any]:
-        """Return the state of a restart point, bit for bit as it was appended."""
+        """Return the state of a restart point (``number`` from 0, -1: the last), bit for bit as it was appended."""
         entries = self._index.restarts
         if not -len(entries) <= number < len(entries):
             raise store.folder_error(self.directory, f"{len(entries)} restart points, no number {number}")

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Self
 
 from fem_mbs.declarations.steps import step_kinds
 from fem_mbs.model.checks import CheckReport
-from fem_mbs.records import Record, Schema, entry
+from fem_mbs.records import Record, Schema, entries, entry
 from fem_mbs.results.series import StepSensors
 
 __all__ = [
@@ -54,6 +54,20 @@ class PrintTable(Record):
     values: list[list[float | None]] = entry("one row per id or point")
 
 
+def _short(report: StepReport) -> str:
+    """Return a report as one line: its numbers, and of lists how long they are."""
+    told = []
+    for item in entries(type(report)):
+        value = getattr(report, item.name)
+        unit = f" {item.unit}" if item.unit else ""
+        if isinstance(value, bool | int | float):
+            told.append(f"{item.name} = {value:.6g}{unit}" if isinstance(value, float) else f"{item.name} = {value}")
+        elif isinstance(value, list) and value:
+            first = f", the first {value[0]:.6g}{unit}" if isinstance(value[0], int | float) else ""
+            told.append(f"{len(value)} {item.name}{first}")
+    return f"<{type(report).__name__} {report.name!r}: {'; '.join(told)}>"
+
+
 @dataclass(frozen=True, kw_only=True)
 class StepReport(Record):
     """What a step of any kind reports."""
@@ -75,6 +89,8 @@ class StepReport(Record):
 
     def __init_subclass__(cls, type: str = "", linear: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = _short  # type: ignore[method-assign]  # the one of dataclasses has all numbers of all lists
         if type:
             cls.type, cls.linear = type, linear
             _known[type, linear] = cls

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from fem_mbs.declarations.steps import recorded_kind
+from fem_mbs.display import html_table
 from fem_mbs.errors import ResultsError
 from fem_mbs.records import Record, entry
 from fem_mbs.units import Units
@@ -37,6 +39,9 @@ __all__ = [
     "ArraySeries", "ColumnStatistics", "Drives", "STATISTICS", "Series", "StepSensors", "TupleSeries", "columns_of",
     "of_step", "sensor_columns", "sensor_units", "sensors_of", "statistics", "tables",
 ]  # fmt: skip
+
+
+_ENDS = 5  # rows of a series at both ends that a notebook shows
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +86,20 @@ class Series:
         unit = f" [{self.unit}]" if self.unit else ""
         reach = f", {self.along[0]} {self.t[0]:.6g} to {self.t[-1]:.6g} {self.along[1]}" if len(self.t) else ""
         return f"<Series {self.name!r}: {', '.join(self.columns)}{unit}; {len(self.t)} rows{reach}>"
+
+    def _repr_html_(self) -> str:
+        """Return the first and the last rows as a table of a notebook, in units of display."""
+        units = [self.shown.of(unit) for unit in (self.along[1], *self.units)]
+        heads = [f"{n} [{u.unit}]" if u.unit else n for n, u in zip((self.along[0], *self.columns), units, strict=True)]
+        count = len(self.t)
+        rows = [*range(count)] if count <= 2 * _ENDS else [*range(_ENDS), *range(count - _ENDS, count)]
+        values = self.values.reshape(count, -1)
+        cells = (
+            [f"{u(number):.6g}" for u, number in zip(units, (self.t[k].item(), *values[k].tolist()), strict=True)]
+            for k in rows
+        )
+        title = f"{self.name}: {count} rows"
+        return html_table(title, heads, cells, count - len(rows)) or f"<p>{escape(title)}</p>"
 
     def rms(self) -> np.ndarray:
         """Return the root mean square (k,) of each column over ``t``, in its unit: of straight lines between the rows.
@@ -128,7 +147,7 @@ class Series:
         """Return the one-sided power spectral density over the frequency [Hz], in squares of the units per Hz.
 
         Its integral is the mean square of the values about their mean.  Averaged over half overlapping segments of
-        ``rows`` rows (None: one segment) by Welch's method (`scipy.signal.welch`).
+        ``rows`` rows (None: one segment) by Welch's method (`scipy.signal.welch`) with a ``window``.
 
         Raises:
             ResultsError: the rows are not evenly spaced in time, or fewer than ``rows``.

@@ -126,5 +126,5 @@ class View:
         return f'<iframe style="{style}" sandbox="allow-scripts" srcdoc="{escape(self.html, quote=True)}"></iframe>'
 
     def write(self, path: str | Path) -> Path:
-        """Write the page to a file; errors as for `write_page`."""
+        """Write the page to the file ``path``, and return it; errors as for `write_page`."""
         return write_page(self._thing, path, self._step)

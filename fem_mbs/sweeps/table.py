@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.declarations.kinds import shown
+from fem_mbs.display import html_table
 from fem_mbs.errors import ResultsError
 from fem_mbs.results import store
 from fem_mbs.units import Shown, Units
@@ -32,6 +33,9 @@ _TELLING = (
     r"growth_rate_(max|\d+)", r"damping_ratio_\d+", r"largest_displacement", r"unstable_from\..*", r"time",
     r"strain_energy",
 )  # fmt: skip
+
+
+_MOST_COLUMNS = 8  # of the quantities in a notebook
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,10 @@ class SweepRow:
 class SweepTable:
     """All variants of a sweep, in the order of their values (the last parameter fastest).
 
-    ``units`` has the names of all quantities, in order, with their units as declared; the numbers are in the base of
-    ``shown``, which says in which units tables and figures show them.
+    ``rows`` are the variants, ``parameters`` what changes in the ``model`` file; ``title`` is that of the model, and
+    ``directory`` the folder of the sweep.  ``zipped``: the parameters change together.  ``units`` has the names of all
+    quantities, in order, with their units as declared; the numbers are in the base of ``shown``, which says in which
+    units tables and figures show them.
     """
 
     directory: Path
@@ -85,8 +91,27 @@ class SweepTable:
             f"<SweepTable {self.title!r}: {done} of {len(self.rows)} done, over {over}; {len(self.units)} quantities>"
         )
 
+    def _repr_html_(self) -> str:
+        """Return the variants with their most telling quantities as a table of a notebook, in units of display."""
+        names = self.choose(None, _MOST_COLUMNS) if self.units else []
+        units = [self.unit(name) for name in names]
+        heads = [f"{name} [{one.unit}]" if one.unit else name for name, one in zip(names, units, strict=True)]
+        rows = (
+            [
+                *map(str, row.values),
+                row.status,
+                *(
+                    f"{one(row.quantities[name]):.6g}" if name in row.quantities else ""
+                    for name, one in zip(names, units)
+                ),
+            ]
+            for row in self.rows
+        )
+        return html_table(self.title, [*(p.label for p in self.parameters), "status", *heads], rows)
+
     @property
     def failed(self) -> list[SweepRow]:
+        """Return the variants that have failed."""
         return [row for row in self.rows if row.status == "failed"]
 
     @property
@@ -108,7 +133,7 @@ class SweepTable:
         return np.array([row.quantities.get(name, np.nan) for row in self.rows], float)
 
     def unit(self, name: str) -> Shown:
-        """Return how a quantity is shown: its unit of display, and the factor from the base to it."""
+        """Return how the quantity ``name`` is shown: its unit of display, and the factor from the base to it."""
         return self.shown.of(self.units.get(name, ""))
 
     def to_dataframe(self, patterns: Sequence[str] | None = None, base: bool = False) -> pandas.DataFrame:
@@ -252,7 +277,7 @@ class SweepTable:
 
     @classmethod
     def open(cls, directory: str | Path) -> SweepTable:
-        """Read the table of a sweep.
+        """Read the table of a sweep from its folder ``directory``.
 
         Raises ResultsError if the folder holds none.
         """

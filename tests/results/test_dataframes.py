@@ -198,3 +198,12 @@ def test_results_in_memory_have_the_same_tables():
     assert list(found.to_dataframe("swing").columns)[:2] == ["tip tip.x [mm]", "tip tip.y [mm]"]
     assert found.sensor("tip").to_dataframe().columns[0] == "tip.x [mm]"
     assert found.nodes_to_dataframe("modes", 0).columns[3] == "displacement x [mm]"
+
+
+def test_sweeps_and_assurance_show_themselves_in_tables(results, tmp_path):
+    table = sweep(tmp_path, Units("m kg s", {"length": "mm"}))
+    table.rows[2] = SweepRow((0.3,), "v/3", "done", "", 1.0, {"static.largest_displacement": 0.004})
+    page = table._repr_html_()
+    assert "<th>static.largest_displacement [mm]</th>" in page and "<td>0.1</td><td>done</td><td>2</td>" in page
+    found = mac(results, results)
+    assert "<td>1.00</td>" in found._repr_html_() and repr(found).startswith("<Mac of 2 shapes of 'modes' and 2 of")
