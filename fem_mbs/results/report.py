@@ -90,7 +90,7 @@ class StepReport(Record):
     def __init_subclass__(cls, type: str = "", linear: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "__repr__" not in vars(cls):
-            cls.__repr__ = _short  # type: ignore[method-assign]  # the one of dataclasses has all numbers of all lists
+            cls.__repr__ = _short  # type: ignore[assignment, method-assign]  # the one of dataclasses has all numbers of all lists
         if type:
             cls.type, cls.linear = type, linear
             _known[type, linear] = cls

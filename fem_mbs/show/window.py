@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -253,16 +254,16 @@ class Window:
         self._add("model", self._edges, _INK, line_width=1)
         for k, block in enumerate(self.scene.blocks):
             coloured = quantity is not None and block["name"] in quantity.blocks
-            self._add("model", lambda k=k: self._line(k), _BODY, coloured=coloured, line_width=5)
+            self._add("model", partial(self._line, k), _BODY, coloured=coloured, line_width=5)
         self._add("model", self._bodies, _BODY, line_width=4)
         self._add("model", self._points, _BODY, point_size=11, render_points_as_spheres=True)
         self._add("model", self._discs, _BODY, line_width=2)
         for k, (colour, _) in enumerate(self.scene.visuals(self.frame)):
-            self._add("model", lambda k=k: self._visual(k), colour)
+            self._add("model", partial(self._visual, k), colour)
         for layer in LAYERS:
-            self._add(layer, lambda layer=layer: self._symbols(layer), COLOURS[layer], line_width=2)
+            self._add(layer, partial(self._symbols, layer), COLOURS[layer], line_width=2)
         for k, colour in enumerate(_AXES):
-            self._add("axes", lambda k=k: self._body_axes(k), colour, line_width=3)
+            self._add("axes", partial(self._body_axes, k), colour, line_width=3)
         self._add("nodes", self._nodes, _INK, point_size=6, render_points_as_spheres=True)
         self._add("set", self._nodes_of_set, _SET, point_size=12, render_points_as_spheres=True)
         self._label()
