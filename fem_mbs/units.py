@@ -187,6 +187,10 @@ class Units:
         """Return what `of_json` reads."""
         return {"base": self.base, **self.chosen}
 
+    def told(self, base: bool) -> Units:
+        """Return the units of display, or with ``base`` those of the model alone."""
+        return Units(self.base) if base else self
+
     @cached_property
     def _sizes(self) -> tuple[float, float, float]:
         """Return the units of length, mass and time of the base in SI."""

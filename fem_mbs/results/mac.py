@@ -63,7 +63,7 @@ class Mac:
         Raises:
             ResultsError: pandas is not installed.
         """
-        from fem_mbs.results.series import tables
+        from fem_mbs.dataframes import tables
 
         library = tables("pandas")
         numbers = [library.RangeIndex(1, count + 1, name=name) for count, name in zip(self.matrix.shape, self.names)]

@@ -28,10 +28,20 @@ from fem_mbs.display import Shown, html_table, report_writer
 from fem_mbs.errors import ResultsError
 from fem_mbs.model.sensors.sensor import node_values
 from fem_mbs.results import store
+from fem_mbs.results.fields import node_frame
 from fem_mbs.results.folder import take
-from fem_mbs.results.report import StepReport, Summary, report_of
-from fem_mbs.results.sensor_tables import csv_lines, csv_rows, sensors_in
-from fem_mbs.results.series import Drives, Series, TupleSeries, sensor_columns, sensor_units
+from fem_mbs.results.report import StepReport, Summary, mode_frame, report_of
+from fem_mbs.results.series import (
+    Drives,
+    Series,
+    TupleSeries,
+    csv_lines,
+    csv_rows,
+    sensor_columns,
+    sensor_frame,
+    sensor_units,
+    sensors_in,
+)
 from fem_mbs.results.writer import ResultsWriter, finish
 from fem_mbs.results.xdmf import write_xdmf
 from fem_mbs.units import Units
@@ -470,8 +480,6 @@ class Results(Shown):
         Raises:
             ResultsError: there is no such step, it has no sensors, or pandas is not installed.
         """
-        from fem_mbs.results.dataframes import sensor_frame
-
         return sensor_frame(self, self.step_at(step), base)
 
     def nodes_to_dataframe(self, step: int | str = -1, frame: int = -1, base: bool = False) -> pandas.DataFrame:
@@ -486,8 +494,6 @@ class Results(Shown):
         Raises:
             ResultsError: there is no such step or frame, or pandas is not installed.
         """
-        from fem_mbs.results.dataframes import node_frame
-
         return node_frame(self, self.step_at(step), frame, base)
 
     def modes_to_dataframe(self, step: int | str | None = None, base: bool = False) -> pandas.DataFrame:
@@ -500,8 +506,6 @@ class Results(Shown):
         Raises:
             ResultsError: there is no such step, it has no modes, or pandas is not installed.
         """
-        from fem_mbs.results.dataframes import mode_frame
-
         return mode_frame(self, step, base)
 
     def write_report(self, path: str | Path | None = None) -> Path:

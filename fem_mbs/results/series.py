@@ -11,9 +11,10 @@ Sweeps have them as quantities; `STATISTICS` is the one list of what there is.
 
 from __future__ import annotations
 
+import csv
 import inspect
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from fem_mbs.dataframes import dataframe, tables
 from fem_mbs.declarations.steps import recorded_kind
 from fem_mbs.display import html_table
 from fem_mbs.errors import ResultsError
@@ -37,7 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArraySeries", "ColumnStatistics", "Drives", "STATISTICS", "Series", "StepSensors", "TupleSeries", "columns_of",
-    "of_step", "sensor_columns", "sensor_units", "sensors_of", "statistics", "tables",
+    "csv_lines", "csv_rows", "of_step", "sensor_columns", "sensor_frame", "sensor_units", "sensors_in",
+    "sensors_of", "statistics",
 ]  # fmt: skip
 
 
@@ -197,12 +200,9 @@ class Series:
         Raises:
             ResultsError: pandas is not installed.
         """
-        from fem_mbs.results.dataframes import dataframe
-
         named = [(self.along[0], self.along[1]), *zip(self.columns, self.units, strict=True)]
         values = self.values.reshape(len(self.t), -1)
-        units = Units(self.shown.base) if base else self.shown
-        return dataframe(named, [self.t, *values.T], units, self.name)
+        return dataframe(named, [self.t, *values.T], self.shown.told(base), self.name)
 
     def to_xarray(self) -> xarray.DataArray:
         """Return an array with the dimensions of ``along`` and "column"; units are coordinates of the columns.
@@ -311,22 +311,6 @@ def _warn(text: str) -> None:
     while frame is not None and frame.f_code.co_filename.startswith(own):
         level, frame = level + 1, frame.f_back
     warnings.warn(f"fem-mbs: {text}", DeprecationWarning, stacklevel=level)
-
-
-def tables(library: str) -> Any:
-    """Return the module pandas or xarray.
-
-    Raises:
-        ResultsError: it is not installed.
-    """
-    from importlib import import_module
-
-    try:
-        return import_module(library)
-    except ImportError:
-        raise ResultsError(
-            f"Results: {library} is not installed: it comes with the extra, pip install 'fem-mbs[tables]'"
-        ) from None
 
 
 def sensor_columns(sensor: dict[str, Any], count: int) -> list[str]:
@@ -457,3 +441,119 @@ def sensors_of(results: Results) -> list[StepSensors]:
             kept = dict(list(columns.items())[:MOST])
             found.append(StepSensors(step=step.name, columns=kept, left_out=len(columns) - len(kept) or None))
     return found
+
+
+# --- tables of all sensors of a step ----------------------------------------------------------------------------------
+_CSV_ROWS = 20_000  # rows held in memory while a table is written
+
+
+def sensors_in(header: dict[str, Any], step: Step) -> list[dict[str, Any]]:
+    """Return the sensors of a header that a step holds values of."""
+    return [sensor for sensor in header["sensors"] if f"sensor/{sensor['name']}" in step.series]
+
+
+class _Line:
+    """Receive one line from csv.writer."""
+
+    text = ""
+
+    def write(self, text: str) -> None:
+        self.text = text
+
+
+def csv_rows(head: list[str], table: np.ndarray) -> Iterator[str]:
+    """Yield the lines of a table (n, k) below its head."""
+    line = _Line()
+    writer = csv.writer(line, lineterminator="\n")
+    for row in (head, *table.tolist()):
+        writer.writerow(row)
+        yield line.text
+
+
+def sensor_head(step: Step, sensors: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Return names and declared units of the columns of `sensor_rows`."""
+    found = [("time", "s"), *((name, "-" if name == "load factor" else "m") for name in _along(step))]
+    for sensor in sensors:
+        count = int(np.prod(step.column(f"sensor/{sensor['name']}").shape[1:], dtype=int))
+        names = sensor_columns(sensor, count)
+        for name, unit in zip(names, sensor_units(sensor, count), strict=True):
+            found.append((sensor["name"] if names == [sensor["name"]] else f"{sensor['name']} {name}", unit))
+    return found
+
+
+def _along(step: Step) -> list[str]:
+    """Return what rows of a path differ by."""
+    return [name for name in ("load factor", "path length") if name in step.series]
+
+
+def sensor_rows(step: Step, sensors: list[dict[str, Any]]) -> Iterator[np.ndarray]:
+    """Yield the rows (n, k) of the table of a step, some thousands at a time, in the units of the model.
+
+    Mid-step quantities are interpolated to the times of the rows; NaN where there is no neighbour.
+    """
+    columns = [step.column(f"sensor/{sensor['name']}") for sensor in sensors]
+    time = step.series["time"]
+    places = [step.series[name] for name in _along(step)]
+    middle = any(step.in_middle(sensor) for sensor in sensors)
+    rows, mids = step.mid_times() if middle else (np.empty(0, int), np.empty(0))
+    for start in range(0, len(time), _CSV_ROWS):
+        stop = min(start + _CSV_ROWS, len(time))
+        table = [np.asarray(values[start:stop])[:, None] for values in (time, *places)]
+        for sensor, column in zip(sensors, columns, strict=True):
+            if not step.in_middle(sensor):
+                table.append(column[start:stop].reshape(stop - start, -1))
+                continue
+            # One value more at both ends, to interpolate to the first and last times of this part.
+            low, high = np.searchsorted(rows, (start, stop))
+            use = slice(max(low - 1, 0), min(high + 1, len(rows)))
+            part = column[int(rows[use][0]) : int(rows[use][-1]) + 1] if len(rows[use]) else column[0:0]
+            values = part.reshape(len(part), -1)[rows[use] - rows[use][:1]]
+            table.append(_interpolate(time[start:stop], mids[use], values, sensor.get("places", [])))
+        yield np.hstack(table)
+
+
+def csv_lines(step: Step, sensors: list[dict[str, Any]], units: Units) -> Iterator[str]:
+    """Yield the lines of the table of a step in units of display."""
+    line = _Line()
+    writer = csv.writer(line, lineterminator="\n")
+    shown = [units.column(f"{name} [{unit}]") if unit else (name, 1.0) for name, unit in sensor_head(step, sensors)]
+    factors = np.array([factor for _, factor in shown])
+    writer.writerow([label for label, _ in shown])
+    yield line.text
+    for table in sensor_rows(step, sensors):
+        for row in (table * factors).tolist():
+            writer.writerow(["" if value != value else repr(value) for value in row])
+            yield line.text
+
+
+def _interpolate(at: np.ndarray, times: np.ndarray, values: np.ndarray, places: Sequence[int] = ()) -> np.ndarray:
+    """Return `values` (n, k) given at `times` (n,) linearly interpolated to `at` (m,); NaN outside of them.
+
+    Columns ``places`` take the later of two rows.
+    """
+    if len(times) == 0:
+        return np.full((len(at), values.shape[1]), np.nan)
+    out = np.stack([np.interp(at, times, column, np.nan, np.nan) for column in values.T], axis=1)
+    if len(places):
+        later = np.minimum(np.searchsorted(times, at), len(times) - 1)
+        inside = np.isfinite(out[:, places[0]])[:, None]
+        out[:, places] = np.where(inside, values[later][:, places], np.nan)
+    return out
+
+
+def sensor_frame(results: Results, step: Step, base: bool) -> pandas.DataFrame:
+    """Return the table of `Results.to_dataframe`."""
+    sensors = sensors_in(results.header, step)
+    if not sensors:
+        raise ResultsError(
+            f'{results.where}: step "{step.name}" ({step.type}) has no rows of sensors: ask for '
+            "modes_to_dataframe, or a series by its own call"
+        )
+    named, parts = sensor_head(step, sensors), list(sensor_rows(step, sensors))
+    table = np.vstack(parts) if parts else np.empty((0, len(named)))
+    order = list(range(len(named)))
+    if step.is_path:  # the load factor tells its rows apart, not the time
+        factor = [text for text, _ in named].index("load factor")
+        order = [factor, *(k for k in order if k != factor)]
+    columns = [table[:, k] for k in order]
+    return dataframe([named[k] for k in order], columns, results.units.told(base), step.name)

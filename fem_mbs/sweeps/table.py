@@ -149,12 +149,12 @@ class SweepTable:
         Raises:
             ResultsError: a pattern that fits none, or pandas is not installed.
         """
-        from fem_mbs.results.dataframes import dataframe
+        from fem_mbs.dataframes import dataframe
 
         names = self.choose(patterns) if patterns else self.names
         named = [("variant", ""), *((name, self.units[name]) for name in names)]
         columns = [np.arange(1, len(self.rows) + 1), *(self.column(name) for name in names)]
-        found = dataframe(named, columns, Units(self.shown.base) if base else self.shown, self.title)
+        found = dataframe(named, columns, self.shown.told(base), self.title)
         labels = [p.label for p in self.parameters]
         for k, label in reversed([*enumerate(labels)]):
             found.insert(0, label, [row.values[k] for row in self.rows])

@@ -31,6 +31,7 @@ ORDER = (
     "fem_mbs.records",
     "fem_mbs.units",
     "fem_mbs.display",
+    "fem_mbs.dataframes",
     "fem_mbs.input_files",
     "fem_mbs.elements",
     "fem_mbs.elements.masses",

@@ -222,7 +222,7 @@ def test_works_go_on_from_step_to_step(tmp_path):
 
 @pytest.mark.parametrize("rows_at_once", [1, 3, 20_000])
 def test_sensor_tables(tmp_path, monkeypatch, rows_at_once):
-    monkeypatch.setattr("fem_mbs.results.reader._CSV_ROWS", rows_at_once)
+    monkeypatch.setattr("fem_mbs.results.series._CSV_ROWS", rows_at_once)
     whole_run(tmp_path)
     (path,) = Results.open(tmp_path).write_sensors_csv()
     assert path.name == "sensors-2-swing.csv"
