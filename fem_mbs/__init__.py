@@ -184,8 +184,12 @@ def _page(shown: Any) -> str:
     return page(shown)
 
 
-def _view(shown: Any, step: int | None) -> Any:
-    """Return the view of an object; what draws is loaded with the first one."""
+def _view(shown: Any, step: int | None, window: bool) -> Any:
+    """Return the view of an object, or its window after it is closed; what draws is loaded with the first one."""
+    if window:
+        from fem_mbs.show.window import open_window
+
+        return open_window(shown, step)
     from fem_mbs.show.page import View
 
     return View(shown, step)

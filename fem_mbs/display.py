@@ -6,21 +6,22 @@ A class that derives from `Shown` gets `_repr_html_` and `show`.  The package `f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Shown", "report_by", "report_writer", "save_by", "saved", "show_by"]
+__all__ = ["Shown", "html_table", "report_by", "report_writer", "save_by", "saved", "show_by"]
 
 _makers: list[Callable[[object], str]] = []
-_viewers: list[Callable[[object, int | None], Any]] = []
+_viewers: list[Callable[[object, int | None, bool], Any]] = []
 _reporters: list[Callable[[Any, Path], Path]] = []
 _writers: list[Callable[[Any, str | Path], None]] = []
 
 
-def show_by(maker: Callable[[object], str], viewer: Callable[[object, int | None], Any]) -> None:
-    """Let ``maker`` return the HTML of objects, and ``viewer`` their views; they take the place of those before."""
+def show_by(maker: Callable[[object], str], viewer: Callable[[object, int | None, bool], Any]) -> None:
+    """Let ``maker`` return the HTML of objects, and ``viewer`` their views (of a step, in a window or as a page); they
+    take the place of those before."""
     _makers[:], _viewers[:] = [maker], [viewer]
 
 
@@ -44,6 +45,31 @@ def saved(model: Any, path: str | Path) -> None:
     _writers[0](model, path)
 
 
+_MOST_ROWS = 24  # of a table in a notebook
+
+
+def html_table(title: str, heads: Sequence[str], rows: Iterable[Sequence[Any]], gap: int | None = None) -> str:
+    """Return a table with a title, "" without rows; of many rows the first ones.
+
+    Args:
+        title: above the table.
+        heads: (k,) of the columns.
+        rows: of k cells each.
+        gap: number of rows that are left out already behind the first half.
+    """
+    found = list(rows)
+    if not found:
+        return ""
+    shown = [[str(cell) for cell in row] for row in found[:_MOST_ROWS]]
+    if len(found) > _MOST_ROWS:
+        shown.append([f"and {len(found) - _MOST_ROWS} more", *[""] * (len(heads) - 1)])
+    if gap:
+        shown.insert(len(shown) // 2, [f"({gap} more)", *[""] * (len(heads) - 1)])
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in shown)
+    return f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
 class Shown:
     """Base of classes whose objects show themselves in notebooks."""
 
@@ -57,15 +83,16 @@ class Shown:
             logging.getLogger("fem_mbs").debug("no page of %r", type(self).__name__, exc_info=True)
             return f"<pre>{escape(repr(self))}</pre>"
 
-    def show(self, step: int | None = None) -> Any:
+    def show(self, step: int | None = None, window: bool = False) -> Any:
         """Return a view in space that turns, zooms and plays; a notebook shows it, ``view.write("page.html")`` makes a
         file of it.
 
         Args:
             step: of results, the number of the only step that is shown, from 0; None: all with frames.
+            window: open a window of pyvista instead, and return its `fem_mbs.show.window.Window` when it is closed.
 
         Raises:
             ModelError: the model is not complete.
-            ResultsError: no frames with displacements, or no such step.
+            ResultsError: no frames with displacements, or no such step; of a window no pyvista, or no screen.
         """
-        return _viewers[0](self, step)
+        return _viewers[0](self, step, window)

@@ -109,7 +109,8 @@ class InputError(FemMbsError):
         return f"{message}; {self.remedy}" if self.remedy else message
 
     def at(self, place: str, file: str = "", inside: bool = False) -> Self:
-        """Return the same error, in one line, with the place where its cause stands.
+        """Return the same error, in one line, with the ``place`` where its cause stands: in a ``file``, ``inside`` of
+        an input file or not.
 
         An error that has a place already, in the file of a part, keeps it behind the new one.
         """

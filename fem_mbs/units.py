@@ -102,6 +102,7 @@ _POWERS: dict[str, tuple[int, int, int]] = {
     "J": (2, 1, -2), "W": (2, 1, -3), "Hz": (0, 0, -1), "K": (0, 0, 0), "1": (0, 0, 0),
 }  # fmt: skip
 _FIXED = ("", "-", "%", "deg", "degrees", "1")  # of no base
+_DENSITY = ")^2/Hz"
 _PART = re.compile(r"([A-Za-z]+|1)(?:\^?(-?\d+))?")
 
 
@@ -174,12 +175,21 @@ class Units:
     @staticmethod
     def of_header(header: Mapping[str, Any]) -> Units:
         """Return the units that a header of results records; those of results without them are SI."""
-        told = dict(header.get("units") or {})
+        return Units.of_json(header.get("units"))
+
+    @staticmethod
+    def of_json(value: Mapping[str, Any] | None) -> Units:
+        """Return the units that `to_json` has written; SI without any."""
+        told = dict(value or {})
         return Units(str(told.pop("base", "m kg s")), told)
 
     def to_json(self) -> dict[str, str]:
-        """Return what `of_header` reads."""
+        """Return what `of_json` reads."""
         return {"base": self.base, **self.chosen}
+
+    def told(self, base: bool) -> Units:
+        """Return the units of display, or with ``base`` those of the model alone."""
+        return Units(self.base) if base else self
 
     @cached_property
     def _sizes(self) -> tuple[float, float, float]:
@@ -228,6 +238,9 @@ class Units:
         return self._known[unit]
 
     def _found(self, unit: str) -> Shown:
+        if unit.startswith("(") and unit.endswith(_DENSITY):  # of a power spectral density
+            value, rate = self.of(unit[1 : -len(_DENSITY)]), self.of("Hz")
+            return Shown(f"({value.unit})^2/{rate.unit}", value.factor**2 / rate.factor)
         parts = None if unit in _FIXED else _parts(unit)
         if parts is None:
             return Shown(unit)

@@ -68,6 +68,15 @@ class Mesh:
     skipped: Sequence[str] = ()
     facet_sets: Mapping[str, Sequence[tuple[int, np.ndarray, np.ndarray]]] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        counts: dict[str, int] = {}
+        for block in self.blocks:
+            counts[block.kind] = counts.get(block.kind, 0) + len(block.cells)
+        cells = ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "no cells"
+        sets = len(self.node_sets) + len(self.cell_sets) + len(self.facet_sets)
+        source = f" {self.source!r}" if self.source else ""
+        return f"<Mesh{source}: {len(self.points)} points; {cells}; {sets} sets>"
+
     def __post_init__(self) -> None:
         def put(name, value):
             object.__setattr__(self, name, value)
@@ -246,8 +255,8 @@ class Mesh:
         return name is None or (name == "all" and "all" not in named)
 
     def lines(self, name: str | None = None) -> np.ndarray:
-        """Return connectivity (n, 2) int64 of two-node line elements, of one cell set or (None, "all") of the whole
-        mesh.
+        """Return connectivity (n, 2) int64 of two-node line elements, of the cell set ``name`` or (None, "all")
+        of the whole mesh.
 
         The order is that of the file.  A three-node cell gives two elements, from its first end to its middle node and
         on to its second end: the geometry of a curved cell is kept at all three nodes.
@@ -257,8 +266,8 @@ class Mesh:
         return np.concatenate(halves) if halves else np.empty((0, 2), dtype=np.int64)
 
     def cells_of(self, name: str | None, dimension: int) -> list[tuple[int, np.ndarray]]:
-        """Return cells of a dimension, 1 lines, 2 plane, 3 solid, of a cell set or (None, "all") of the whole mesh:
-        indices in it, in the order of the file.  Empty only for the whole mesh."""
+        """Return cells of a dimension, 1 lines, 2 plane, 3 solid, of the cell set ``name`` or (None, "all") of the
+        whole mesh: indices in it, in the order of the file.  Empty only for the whole mesh."""
         if name is None or self._everything(name):
             return [(b, np.arange(len(k.cells))) for b, k in enumerate(self.blocks) if DIMENSION[k.kind] == dimension]
         bare, _, cells = self._resolve(name)
@@ -279,7 +288,7 @@ class Mesh:
         self._fail(f'set "{name}" holds {held} and no {what} cells; name a {group} group')
 
     def facets(self, name: str) -> Sequence[tuple[int, np.ndarray, np.ndarray]]:
-        """Return a facet set: block, cells (m,) in it and local facets (m,)."""
+        """Return the facet set ``name``: block, cells (m,) in it and local facets (m,)."""
         bare = name if name in self.facet_sets else name.removesuffix("@1")
         if bare in self.facet_sets:
             return self.facet_sets[bare]
@@ -288,8 +297,8 @@ class Mesh:
         self._fail(f'set "{name}" holds no faces of solids or edges of plane cells; facet sets: {known}')
 
     def nodes_of(self, name: str) -> np.ndarray:
-        """Return point indices (n,) int64, ascending, of a node set, of the cells of a cell set, of the facets of a
-        facet set, or of "all" cells; "#12" is the point with the number 12."""
+        """Return point indices (n,) int64, ascending, by ``name``: of a node set, of the cells of a cell set, of the
+        facets of a facet set, or of "all" cells; "#12" is the point with the number 12."""
         if self._everything(name):
             return np.unique(np.concatenate([np.empty(0, np.int64), *[block.cells.ravel() for block in self.blocks]]))
         if (numbered := self._numbered(name)) is not None:
@@ -306,8 +315,8 @@ class Mesh:
         return np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
 
     def facet_nodes(self, name: str) -> list[tuple[str, np.ndarray]]:
-        """Return nodes (m, k) of the facets of a facet set, by kind of facet, ordered so that the normal points
-        outwards."""
+        """Return nodes (m, k) of the facets of the facet set ``name``, by kind of facet, ordered so that the normal
+        points outwards."""
         result = []
         for block, cells, facets in self.facets(name):
             kind, table = self.blocks[block].kind, self.blocks[block].cells

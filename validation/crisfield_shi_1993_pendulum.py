@@ -19,6 +19,8 @@ interpolation); the exact period of the rigid pendulum is 4 sqrt(l/g) K(k), k = 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, solve
@@ -37,7 +39,7 @@ LENGTH, MASS, GRAVITY, EA, SPEED = 304.43, 10.0, 980.0, 1e10, 772.5
 
 
 def build(
-    h: float, duration: float, rule: str = "midpoint", strain: str = "corotational", prestress: float = 0.0, **options
+    h: float, duration: float, rule: Any = "midpoint", strain: Any = "corotational", prestress: float = 0.0, **options
 ) -> Model:
     """Return the pendulum; ``prestress`` is the axial force at the start [kg cm/s2]."""
     model = Model(2, "Bathe's pendulum", gravity=(0.0, -GRAVITY))

@@ -17,6 +17,8 @@ these were recomputed with Hermite elements and QZ.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, TwoSidedLanczos, complex_modes, linearise, solve
@@ -34,7 +36,7 @@ SPEED, SHIFTS = 4.0, (1.0, 5.0, 20.0)
 TINY = 1e-12  # rotary inertia, which the sources neglect
 
 
-def mass(frame: str = "rotating") -> Model:
+def mass(frame: Any = "rotating") -> Model:
     """Return a mass on an isotropic mount that turns with 3 rad/s; 10 rad/s at rest."""
     model = Model(2, "mass on a turning shaft")
     model.node("mass", (0.0, 0.0))

@@ -17,6 +17,8 @@ rigid links comes within 6 cm of either in its first 6 s, so these are not compa
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, solve
@@ -27,13 +29,13 @@ CASES = {"B-PEND2": "double pendulum of stiff beams: hinges and spherical joints
 GRAVITY = 9.81
 
 
-def build(kind: str = "revolute", h: float = 1e-3, duration: float = 1.0, n: int = 2, **options) -> Model:
+def build(kind: Any = "revolute", h: float = 1e-3, duration: float = 1.0, n: int = 2, **options) -> Model:
     """Return the pendulum in the x-z plane; ``kind`` of the joint between the beams and at the pivot."""
     model = Model(3, f"double pendulum, {kind}", gravity=(0.0, 0.0, -GRAVITY))
     model.section("beam", "stiffness", EA=1e9, GA=1e9, GJ=1e9, EI=1e9, rhoA=1.0, rhoI=1e-4)
     model.line("first", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), n)
     model.line("second", (1.0, 0.0, 0.0), (1.0, 0.0, -1.0), n)
-    axis = {"axis": (0.0, 1.0, 0.0)} if kind == "revolute" else {}
+    axis: dict[str, Any] = {"axis": (0.0, 1.0, 0.0)} if kind == "revolute" else {}
     for name in ("first", "second"):
         model.beams(name, name, "beam", orientation=(0.0, 1.0, 0.0))
         model.point_mass(f"mass {name}", f"{name}:end", 1.0)

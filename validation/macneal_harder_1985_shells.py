@@ -185,7 +185,7 @@ def hemisphere(n: int, cell: str) -> Model:
     return model
 
 
-def moved(model: Model, on: str, component: int, quantity: str = "displacement") -> float:
+def moved(model: Model, on: str, component: int, quantity: Any = "displacement") -> float:
     """Return a component of the displacement, or of the rotation, of a node in a linear static step."""
     model.sensor("u", quantity, on=on)
     model.linear_static_step()

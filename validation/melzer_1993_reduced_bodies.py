@@ -20,6 +20,8 @@ that one axial shape has in the stretch of a turning beam.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, reduce_part, solve
@@ -48,7 +50,7 @@ def _blade(length: float, elements: int, stiffening: str | None = None):
 
 
 def build(
-    case: str = "B-FFR", pieces: int = 1, stiffening: str = "inertia", h: float = 0.005, duration: float = 20.0
+    case: str = "B-FFR", pieces: int = 1, stiffening: Any = "inertia", h: float = 0.005, duration: float = 20.0
 ) -> Model:
     """Return the spin-up in one body of two bending shapes and the first axial one, or in pieces of all their shapes;
     or the four-bar ("B-FFR-4BAR") with reduced links."""

@@ -15,6 +15,8 @@ quoted in the test model ANCFBeamTest.py of EXUDYN (github.com/jgerstmayr/EXUDYN
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, solve
@@ -28,7 +30,7 @@ FORCE = 5.0e8 * HEIGHT**3
 MESHES = (6, 18, 54)
 
 
-def stiffness() -> dict[str, float]:
+def stiffness() -> dict[str, Any]:
     G, A = E / (2.0 * (1.0 + NU)), HEIGHT * WIDTH
     EIz = E * WIDTH * HEIGHT**3 / 12.0
     # nothing twists or bends it the other way

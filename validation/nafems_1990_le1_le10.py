@@ -17,6 +17,7 @@ Source: NAFEMS, "The standard NAFEMS benchmarks", TSNB, Rev. 3 (1990), tests LE1
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,7 @@ def ellipses(s: np.ndarray, t: np.ndarray) -> np.ndarray:
     return inner + s[:, None] * (outer - inner)
 
 
-def build(case: str = "LE1", kind: str = "quad8", element: str = "standard", counts=(6, 8)) -> Model:
+def build(case: str = "LE1", kind: str = "quad8", element: Any = "standard", counts=(6, 8)) -> Model:
     """Return the membrane (quad, quad8, triangle6; counts across and around) or the plate (hexahedron20, wedge15;
     through)."""
     X, cells = grid(kind, counts)

@@ -20,6 +20,8 @@ small steps) give 374.8, 377.5, 380.7 or 383.4 with lumped or consistent transla
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, solve
@@ -28,7 +30,10 @@ from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energ
 CASES = {"B-SPAG": "energy and both momenta of the free flight; energy taken up"}
 
 ELEMENTS, PUSH = 10, 2.5
-STIFFNESS = {"soft": {"EA": 1e4, "GA": 1e4, "EI": 100.0}, "stiff": {"EA": 1e6, "GA": 1e6, "EI": 1e4}}
+STIFFNESS: dict[str, dict[str, Any]] = {
+    "soft": {"EA": 1e4, "GA": 1e4, "EI": 100.0},
+    "stiff": {"EA": 1e6, "GA": 1e6, "EI": 1e4},
+}
 
 
 def build(kind: str, h: float, duration: float = 30.0, frames: int = 0, elements: int = ELEMENTS, **options) -> Model:

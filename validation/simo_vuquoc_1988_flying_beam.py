@@ -17,6 +17,8 @@ constant at every step size, for every beam and every mass.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -38,7 +40,7 @@ VARIANTS = (
 
 def build(
     strains: str = "exact",
-    mass: str = "hermite",
+    mass: Any = "hermite",
     h: float = 0.1,
     duration: float = 30.0,
     turn: Rotation | None = None,

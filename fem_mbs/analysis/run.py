@@ -38,7 +38,7 @@ log = logging.getLogger("fem_mbs")
 def solve(
     model: Model, progress: Callable[[Progress], None] | None = None, watch: Callable[..., Any] | None = None
 ) -> Solution:
-    """Run all steps of a model and keep the results in memory; ``watch`` as in `run`.
+    """Run all steps of a model and keep the results in memory; ``progress`` and ``watch`` as in `run`.
 
     Without ``progress`` a line on a terminal or in a notebook shows it (`fem_mbs.quiet` switches it off).
 
@@ -120,6 +120,9 @@ def run(
     files that fem-mbs has not written there are left alone (`fem_mbs.results.folder`).
 
     Args:
+        model: what is computed.
+        directory: the folder.
+        progress: is called with how far the run is.
         restart: number of the restart point in the folder to continue from (-1: the last; where the run was interrupted
             before its first point, from the start), None: from the start.
         skipped: plain sentences on what an input file held and was not used, for the summary; or what gives them when

@@ -50,7 +50,7 @@ class SeriesTable(dict[str, np.ndarray]):
         raise ResultsError(f'Results in memory: no quantity "{name}": there are {", ".join(self) or "none"}')
 
 
-@dataclass
+@dataclass(repr=False)
 class StepResult(Step):
     """One step of a run in memory: arrays with one row per time step, the first row being the start."""
 
@@ -167,7 +167,7 @@ class Solution(Results):
 
 
 def _as_array(series: Series, array: np.ndarray) -> ArraySeries:
-    given = (series.name, series.t, series.values, series.columns, series.units, series.along)
+    given = (series.name, series.t, series.values, series.columns, series.units, series.along, series.shown)
     return ArraySeries(*given, array=array)
 
 

@@ -11,28 +11,39 @@ import typer
 from fem_mbs.cli.progress import interruptible, kept, make_progress
 from fem_mbs.decks.formats import AnyConverted, need_format
 from fem_mbs.decks.notes import Accept
-from fem_mbs.errors import AnalysisError, DiskFullError, ModelError
+from fem_mbs.errors import AnalysisError, DiskFullError, ModelError, Owner
 from fem_mbs.meshes.vocabulary import Effect
 
 __all__ = ["compare", "explain_file", "run_file"]
 
 
 def run_file(
-    path: Path, folder: Path, console, restart: int | None, quiet: bool, accept: Accept, overwrite: bool
+    path: Path,
+    folder: Path,
+    console,
+    restart: int | None,
+    quiet: bool,
+    accept: Accept,
+    overwrite: bool,
+    units: str = "",
 ) -> None:
-    """Run a deck into a folder and report.
+    """Run a deck into a folder and report; ``units`` are those of display, as text of the command line.
 
     Raises:
-        ModelError: also for a restart, which decks do not have.
+        ModelError: also for a restart, which decks do not have, and for units that there are not.
     """
     from fem_mbs.cli.report import print_report
+    from fem_mbs.model.fields import DisplayUnits, units_of_text
 
     if restart is not None:
         raise ModelError(f"{path}: decks have no restart points; run it from its start")
 
     said: set[str] = set()
+    chosen = DisplayUnits.read(units_of_text(units), Owner("Units")) if units else None
 
     def told(converted: AnyConverted) -> None:
+        if chosen is not None:
+            converted.model.add(chosen)
         if quiet:
             return
         model = converted.model

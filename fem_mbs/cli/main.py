@@ -49,6 +49,12 @@ _STRICT = typer.Option("--strict", help="Refuse a deck of which anything is not 
 _ALLOW = typer.Option(
     "--allow", help="Compute a deck without what is not supported of it: the results are not those of the deck."
 )
+_UNITS = typer.Option(
+    "--units",
+    help="Of a deck: units in which results are shown (mm,MPa,speed=rpm), and what its numbers mean (base=mm t s).",
+    metavar="UNITS",
+    show_default="SI",
+)
 _OVERWRITE = typer.Option(
     "--overwrite", help="Take a folder of another model, or with files of others; only what fem-mbs wrote is removed."
 )
@@ -151,15 +157,20 @@ def run(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
     strict: Annotated[bool, _STRICT] = False,
     allow: Annotated[bool, _ALLOW] = False,
+    units: Annotated[str, _UNITS] = "",
 ) -> None:
     """Simulate a model and write its results."""
     _refuse_set(model, settings)
+    if units and not is_deck(model):
+        raise ModelError(
+            f"{model}: --units is for decks; a model file has the table [units]: write it, or --set units.length=mm"
+        )
     if is_deck(model):
         from fem_mbs.cli.deck import run_file
         from fem_mbs.decks.notes import Accept
 
         accept = Accept.of(strict, allow)
-        run_file(model, output or Path(f"{model.stem}-results"), _console(), restart, quiet, accept, overwrite)
+        run_file(model, output or Path(f"{model.stem}-results"), _console(), restart, quiet, accept, overwrite, units)
         return
     from fem_mbs.analysis.run import run as run_model
     from fem_mbs.cli.progress import interruptible, kept, make_progress
@@ -415,12 +426,15 @@ def show(
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open the page in a browser.")] = False,
     strict: Annotated[bool, _STRICT] = False,
     allow: Annotated[bool, _ALLOW] = False,
+    window: Annotated[bool, typer.Option("--window", help="Open a window of pyvista (extra: window).")] = False,
 ) -> None:  # fmt: skip
     """Show a model before its run, or results, in space: one page that turns, zooms and plays, with all names."""
     from fem_mbs.cli.show import show_file
     from fem_mbs.decks.notes import Accept
 
-    print(show_file(path, output, png, step, not no_open, Accept.of(strict, allow)))
+    written = show_file(path, output, png, step, not no_open, Accept.of(strict, allow), window)
+    if written is not None:
+        print(written)
 
 
 @app.command()

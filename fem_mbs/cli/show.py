@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +19,9 @@ __all__ = ["show_file"]
 _PICTURES = (".png", ".svg", ".pdf")
 
 
-def show_file(path: Path, output: Path | None, picture: bool, step: int | None, browse: bool, accept: Accept) -> Path:
+def show_file(
+    path: Path, output: Path | None, picture: bool, step: int | None, browse: bool, accept: Accept, window: bool = False
+) -> Path | None:
     """Write the page or the picture of a model file, a deck or a folder of results, and return its path.
 
     Args:
@@ -31,21 +31,27 @@ def show_file(path: Path, output: Path | None, picture: bool, step: int | None, 
         step: number of the only step of results that is shown.
         browse: open the page in a browser, where there is a screen.
         accept: what of a deck may be left unused.
+        window: open a window of pyvista instead, write nothing, and return None.
 
     Raises:
         InputError: the first thing that is wrong in the file, by its place there.
         ResultsError: no results to show, or a file that cannot be written.
     """
-    from fem_mbs.show.page import write_page, write_picture
+    from fem_mbs.show.page import has_screen, write_page, write_picture
 
     picture = picture or (output is not None and output.suffix.lower() in _PICTURES)
     ending = ".png" if picture else ".html"
     write: Callable[..., Path] = write_picture if picture else write_page
+    if window and (output is not None or picture):
+        raise InputError(f"{path}: --window writes no file: remove -o and --png, or --window")
     if path.is_dir():
         from fem_mbs.results.folder import take
         from fem_mbs.results.reader import Results
 
         results = Results.open(path)
+        if window:
+            results.show(step, window=True)
+            return None
         target = output or path / f"view{ending}"
         take(path, [target])
         written = write(results, target, step)
@@ -53,8 +59,11 @@ def show_file(path: Path, output: Path | None, picture: bool, step: int | None, 
         if step is not None:
             raise InputError(f"{path}: --step is for results; a model is shown at its start: remove it")
         target = output or Path(f"{path.stem}-view{ending}")
+        if window:
+            _write_model(path, target, lambda model, _: model.show(window=True), accept)
+            return None
         written = _write_model(path, target, write, accept)
-    if browse and not picture and _has_screen():
+    if browse and not picture and has_screen():
         webbrowser.open(written.resolve().as_uri())
     return written
 
@@ -71,10 +80,3 @@ def _write_model(path: Path, target: Path, write: Callable[..., Path], accept: A
         return write(model, target)
     except InputError as error:
         raise locate_error(path, error) from None
-
-
-def _has_screen() -> bool:
-    """Return whether a browser could open a window."""
-    if sys.platform in ("win32", "darwin"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -219,7 +219,8 @@ def _print_table(console: Console, table: SweepTable, quantities: Sequence[str])
     heads = [table.parameters[k].label for k in varied]
     columns = [(head, [line[k] for line in cells]) for k, head in enumerate(heads)]
     columns += [
-        (_head(n, table.units[n]), [_number(row.quantities.get(n), ".6g") for row in table.rows]) for n in names
+        (_head(n, table.unit(n).unit), [_number(table.unit(n)(row.quantities.get(n)), ".6g") for row in table.rows])
+        for n in names
     ]
     columns.append(("seconds", [_number(row.seconds, ".2f") for row in table.rows]))
     columns.append(("status", [row.status for row in table.rows]))

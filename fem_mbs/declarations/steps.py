@@ -15,6 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from fem_mbs.declarations.declaration import Declaration, Key, arguments
+from fem_mbs.declarations.docstrings import with_arguments
+from fem_mbs.declarations.kinds import NAME
 from fem_mbs.errors import ModelError, Owner
 
 if TYPE_CHECKING:
@@ -224,11 +226,8 @@ class StepKind:
 
     def docstring(self) -> str:
         """Return the docstring of the builder's call: what the step does, and its options."""
-        lines = [
-            f"    {name}: {key.meaning}" + (f" (default {key.default_text})" if key.default_text else "")
-            for name, key in self.Options.keys().items()
-        ]
-        return f"{self.text}\n\nArgs:\n" + "\n".join(lines)
+        name = Key(NAME, "of the step, in messages and results", self.name.replace("_", " "))
+        return with_arguments(self.text, {"name": name, **self.Options.keys()})
 
     def arguments(self, given: tuple[Any, ...], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """Return the name and the options of a call of the builder.

@@ -457,7 +457,7 @@ class Building:
             i = int(np.flatnonzero(length == 0.0)[0])
             a, b = (self.node_name(k) for k in cells[i])
             raise ModelError(
-                f'element {i + 1} between nodes "{a}" and "{b}" has no length',
+                f'element {i} between nodes "{a}" and "{b}" has no length',
                 owner=owner,
                 remedy="move or merge its nodes",
             )

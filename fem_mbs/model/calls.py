@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from fem_mbs.declarations.declaration import Declaration, arguments
+from fem_mbs.declarations.docstrings import with_arguments
 
 __all__ = ["Built", "adds", "named", "named_calls"]
 
@@ -26,7 +27,7 @@ def adds(declaration: Callable[P, Declaration]) -> Callable[Concatenate[Any, P],
     def call(model: Any, *args: P.args, **options: P.kwargs) -> None:
         model.add(declaration.call(args, options))  # type: ignore[attr-defined]
 
-    call.__doc__ = declaration.__doc__
+    call.__doc__ = with_arguments(declaration.__doc__, declaration.keys())  # type: ignore[attr-defined]
     signature = inspect.signature(declaration)
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     call.__signature__ = signature.replace(  # type: ignore[attr-defined]

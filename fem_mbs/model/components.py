@@ -42,7 +42,7 @@ class Substructure(Declaration):
 
     owner = "Component"
 
-    name: str = key(NAME, "", shows='"component 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"component 1", ...')
     groups: Any = key(WORDS, "names of beams, trusses, solids, plane parts, bodies, masses, springs")
     modes: int | None = key(WHOLE, "number of elastic modes that are kept; or", None, shows="what the analysis says")
     cutoff: float | None = key(

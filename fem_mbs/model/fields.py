@@ -11,7 +11,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.units import BASES, QUANTITIES, Units
 
-__all__ = ["FIELDS", "DisplayUnits", "check_fields"]
+__all__ = ["FIELDS", "DisplayUnits", "check_fields", "units_of_text"]
 
 #: What a model may ask for -> what it is.
 FIELDS = {
@@ -86,5 +86,37 @@ class DisplayUnits(Declaration):
     def build(self, building: Building) -> None:
         if building.shown_units is not None:
             raise ModelError("they have been chosen already", owner=Owner("Units"), remedy="keep one")
-        chosen = {name: getattr(self, name) for name in QUANTITIES if getattr(self, name) is not None}
-        building.shown_units = Units(self.base, chosen)
+        building.shown_units = self.units()
+
+    def units(self) -> Units:
+        """Return the base with the choices."""
+        return Units(self.base, {name: getattr(self, name) for name in QUANTITIES if getattr(self, name) is not None})
+
+
+def units_of_text(text: str) -> dict[str, str]:
+    """Return the keys of `DisplayUnits` that a text gives, such as "mm, MPa, speed=rpm, base=mm t s".
+
+    A unit alone chooses that of the quantity which it measures.
+
+    Raises:
+        ModelError: a unit of no quantity or of several, or a quantity that is given twice.
+    """
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, unit = (word.strip() for word in part.partition("="))
+        if not equals:
+            fitting = [key for key, quantity in QUANTITIES.items() if name in quantity.choices]
+            if len(fitting) != 1:
+                remedy = f"say which: {' or '.join(f'{key}={name}' for key in fitting)}" if fitting else _known()
+                what = "is a unit of several quantities" if fitting else "is no unit of display"
+                raise ModelError(f"{shown(name)} {what}", owner=Owner("Units"), value=name, remedy=remedy)
+            name, unit = fitting[0], name
+        if name in found:
+            raise ModelError(f"{name} is given twice", owner=Owner("Units"), key=name, remedy="keep one")
+        found[name] = unit
+    return found
+
+
+def _known() -> str:
+    names = dict.fromkeys(name for quantity in QUANTITIES.values() for name in quantity.choices)
+    return f"there are {', '.join(names)}"

@@ -59,9 +59,8 @@ class Initial(Declaration):
         spin: angular velocity [rad/s]: plane: a number or an expression; space: (3,) numbers.
         centre: with it, the nodes also turn about this point: v += spin x (x - centre).
         method: how velocities are made consistent with joints, motions and given speeds: "strain-free" (least
-        strain
-            rates), "projection" (mass-weighted), "given" (as they are; an error if they are not consistent), "auto"
-            (strain-free where only joints, motions and given speeds move the model, else projection).
+            strain rates), "projection" (mass-weighted), "given" (as they are; an error if they are not consistent),
+            "auto" (strain-free where only joints, motions and given speeds move the model, else projection).
     """
 
     owner = "Initial velocity"

@@ -17,54 +17,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fem_mbs.declarations.declaration import Declaration, choose
+from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.display import Shown, saved
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.parameters import Parameters
 from fem_mbs.model.building import Building
-from fem_mbs.model.calls import Built, adds, named, named_calls
+from fem_mbs.model.calls import Built, named, named_calls
 from fem_mbs.model.compiled import CompiledModel, compile_model
-from fem_mbs.model.components import Substructure
-from fem_mbs.model.connections.contact import Contact
-from fem_mbs.model.connections.couplings import Coupling
-from fem_mbs.model.connections.cyclic import CyclicSymmetry
-from fem_mbs.model.connections.equations import Equation, EquationRows
-from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass, UserForce
-from fem_mbs.model.connections.friction import Friction
 from fem_mbs.model.connections.joint_parts import drivers, node_displacement
-from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
-from fem_mbs.model.connections.nodal_springs import NodalSpring
-from fem_mbs.model.connections.pretension import Pretension
-from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.copying import copies_of
 from fem_mbs.model.copies.movement import Copy
-from fem_mbs.model.fields import DisplayUnits, check_fields
-from fem_mbs.model.geometry import NamedNode, PlacedMesh
-from fem_mbs.model.initial import Assembly, Initial, StartSpeed
-from fem_mbs.model.loads.forces import Force, LineLoad, Moment
-from fem_mbs.model.loads.frames import BaseExcitation, Centrifugal
-from fem_mbs.model.loads.submodels import Submodel
-from fem_mbs.model.loads.temperature import Temperature
-from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction, NamedParameter
-from fem_mbs.model.parts.beams import Beam
-from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
-from fem_mbs.model.parts.grids import GRIDS, Arc, Line, Polyline
-from fem_mbs.model.parts.imperfections import Imperfection
-from fem_mbs.model.parts.reduced import MovingPart, PartLoad
-from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
-from fem_mbs.model.parts.shells import Shell
-from fem_mbs.model.parts.solids import Plane, Pressure, Solid, Traction
+from fem_mbs.model.fields import check_fields
+from fem_mbs.model.geometry import PlacedMesh
+from fem_mbs.model.made import MadeCalls
+from fem_mbs.model.materials import LinearMaterial, NamedParameter
+from fem_mbs.model.parts.grids import Arc, Line, Polyline
 from fem_mbs.model.records import Body, InitialSpeed, InitialVelocity, JointCoordinate, Step
 from fem_mbs.model.registry import TABLES
-from fem_mbs.model.sensors.kinds import sensor_docstring, sensor_kind
-from fem_mbs.model.steps import StepCalls
-from fem_mbs.model.watching import CheckRequest, EventRule
 
 __all__ = ["Body", "CompiledModel", "InitialSpeed", "InitialVelocity", "Model", "Step"]
 
 
 @named_calls
-class Model(StepCalls, Shown):
+class Model(MadeCalls, Shown):
     """A machine: parts, joints, motions, loads, initial velocities, sensors and steps.
 
     Args:
@@ -86,7 +61,7 @@ class Model(StepCalls, Shown):
         self,
         dimension: int = 3,
         title: str = "",
-        gravity: Sequence[float] | None = None,
+        gravity: Sequence[float] | np.ndarray | None = None,
         elimination: bool = True,
         fields: Sequence[str] = ("stress",),
     ) -> None:
@@ -191,68 +166,6 @@ class Model(StepCalls, Shown):
     warnings = Built()
     departures = Built()
 
-    # What can be said of a machine.
-    units = adds(DisplayUnits)
-    copy = adds(Copy)
-    assembly = adds(Assembly)
-    initial = adds(Initial)
-    initial_speed = adds(StartSpeed)
-    check = adds(CheckRequest)
-    event = adds(EventRule)
-    material = adds(LinearMaterial)
-    section = adds(CrossSection)
-    function = adds(NamedFunction)
-    mesh = adds(PlacedMesh)
-    imperfection = adds(Imperfection)
-    pretension = adds(Pretension)
-    node = adds(NamedNode)
-    body = adds(RigidBody)
-    reduced_part = adds(MovingPart)
-    tie = adds(Tie)
-    beams = adds(Beam)
-    trusses = adds(Truss)
-    solids = adds(Solid)
-    planes = adds(Plane)
-    shells = adds(Shell)
-    point_mass = adds(PointMass)
-    disc = adds(Disc)
-    nodal_mass = adds(NodalMass)
-    spring = adds(Spring)
-    torsion_spring = adds(TorsionSpring)
-    nodal_spring = adds(NodalSpring)
-    fix = adds(Support)
-    motion = adds(Motion)
-    submodel = adds(Submodel)
-    joint = adds(Joint)
-    gear = adds(Gear)
-    equation = adds(Equation)
-    equations = adds(EquationRows)
-    coupling = adds(Coupling)
-    cyclic_symmetry = adds(CyclicSymmetry)
-    joint_spring = adds(JointSpring)
-    motor = adds(Motor)
-    user_force = adds(UserForce)
-    friction = adds(Friction)
-    contact = adds(Contact)
-    bushing = adds(Bushing)
-    bearing = adds(Bearing)
-    component = adds(Substructure)
-    rotor = adds(RotorAxis)
-    force = adds(Force)
-    moment = adds(Moment)
-    line_load = adds(LineLoad)
-    part_load = adds(PartLoad)
-    pressure = adds(Pressure)
-    traction = adds(Traction)
-    temperature = adds(Temperature)
-    centrifugal = adds(Centrifugal)
-    base_excitation = adds(BaseExcitation)
-
-    def sensor(self, name: str, kind: str, **options: Any) -> None:
-        self.add(sensor_kind(kind, Owner("Sensor", name)).call((name,), options))
-
-    sensor.__doc__ = sensor_docstring()
-
     @named("Material")
     def solid_material(
         self,
@@ -265,7 +178,19 @@ class Model(StepCalls, Shown):
         density: float | None = None,
         expansion: Any = 0.0,
     ) -> None:
-        """Define a linear elastic material of solids; see `fem_mbs.model.materials.LinearMaterial`."""
+        """Define a linear elastic material of solids, isotropic or in material axes.
+
+        Args:
+            name: by which parts call it.
+            E, nu, G: Young's modulus [Pa], Poisson's ratio and shear modulus [Pa]: numbers, or three of each along and
+                across the material axes.
+            stiffness: (6, 6) instead of these, or the 21 numbers of its upper triangle [Pa].
+            density: [kg/m^3]; None: without mass.
+            expansion: coefficient of thermal expansion [1/K]: a number, or one for each axis.
+
+        Raises:
+            ModelError: constants that are missing, contradict each other, or whose stiffness is not positive.
+        """
         self.add(LinearMaterial(name, E, nu, density, G, expansion, stiffness=stiffness, solid=True))
 
     @named("Mesh")
@@ -296,21 +221,9 @@ class Model(StepCalls, Shown):
         normal: ArrayLike = (0.0, 0.0, 1.0),
         points: Mapping[str, float] | None = None,
     ) -> None:
-        """Add n line cells on a circle about ``normal``, between two angles [deg]; sets "all", "start", "end", and
-        those of ``points``: fractions of the angle by name."""
+        """Add n line cells on a circle of a ``radius`` [m] about ``center`` and ``normal``, between two angles [deg];
+        sets "all", "start", "end", and those of ``points``: fractions of the angle by name."""
         self.add(PlacedMesh(name, arc=Arc(center, radius, angles, n, normal, points)))
-
-    def grid(self, name: str, shape: str, **options: Any) -> None:
-        """Add a structured mesh of plane or solid cells.
-
-        Args:
-            name: by which others call it.
-            shape: "rectangle", "patch", "box", "block", "ring" or "tube".
-            options: as of `fem_mbs.meshes.grids`.
-        """
-        source = choose(GRIDS, shape, Owner("Mesh", name))
-        given: dict[str, Any] = {shape: source.call((), options)}
-        self.add(PlacedMesh(name, **given))
 
     def position(self, node: int) -> np.ndarray:
         """Return the position of a node (dimension,) [m] at the start."""
@@ -322,11 +235,12 @@ class Model(StepCalls, Shown):
 
     def nodes_of(self, place: Any, owner: str = "Model", frames: bool = True) -> np.ndarray:
         """Return node indices (n,) of a place, a list of places or "all"; the index of a node stands for itself, so do
-        those of an array.  Without ``frames`` the mean frame of a reduced part is refused."""
+        those of an array.  Messages name the ``owner``.  Without ``frames`` the mean frame of a reduced part is
+        refused."""
         return self.building.nodes_of(place, owner, frames)
 
     def node_of(self, place: str | int, owner: str = "Model") -> int:
-        """Return the node of a body, of a named node or of a set of one node."""
+        """Return the node of a ``place``: a body, a named node or a set of one node; messages name the ``owner``."""
         return self.building.node_of(place, owner, frames=True)
 
     def drivers(self) -> list[str]:
@@ -338,7 +252,7 @@ class Model(StepCalls, Shown):
         return node_displacement(self.building, a, b, direction)
 
     def save(self, path: str | Path) -> None:
-        """Write the model as a model file (TOML) that `fem_mbs.load_model` reads back as the same model.
+        """Write the model as a model file (TOML) at ``path``, which `fem_mbs.load_model` reads back as the same model.
 
         Paths of other files are written absolute, meshes of Python with all their nodes and cells.
 

@@ -44,7 +44,8 @@ def is_part(path: str | Path) -> bool:
 
 
 def read_part(path: str | Path, grids: Iterable[str | Path] = ()) -> ReducedPart:
-    """Return a reduced part from a file or folder of any format; ``grids``: more files with GRID entries, of DMIG.
+    """Return a reduced part from a file or folder of any format at ``path``; ``grids``: more files with GRID entries,
+    of DMIG.
 
     Raises:
         InputError: no such file, one of no known format, or a damaged one.
@@ -112,6 +113,8 @@ def write_part(path: str | Path, part: ReducedPart, frame: str | None = None, mo
     """Write a part in the format that the name says.
 
     Args:
+        path: of the file or folder, whose ending says the format.
+        part: what is written.
         frame: of flexible body data: "mean" or the interface that carries the body's frame; None: that of the
             geometric stiffness, or "mean".
         modes: of flexible body data: how many shapes; None: all.

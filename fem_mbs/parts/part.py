@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Any
 
 import numpy as np
+
+from fem_mbs.display import html_table
 
 __all__ = ["COMPONENTS", "Interface", "LoadMoments", "Moments", "Recovery", "ReducedPart"]
 
@@ -167,6 +170,23 @@ class ReducedPart:
     stiffening: Mapping[str, np.ndarray] = field(default_factory=dict)
     load_moments: Mapping[str, LoadMoments] = field(default_factory=dict)
     info: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        names = ", ".join(interface.name for interface in self.interfaces[:6])
+        more = f" and {len(self.interfaces) - 6} more" if len(self.interfaces) > 6 else ""
+        count = len(self.frequencies)
+        modes = f"{count} modes up to {self.frequencies.max():.6g} Hz" if count else "no modes"
+        return f"<ReducedPart {self.name!r}: {self.method}, {self.size} coordinates, {modes}; at {names}{more}>"
+
+    def _repr_html_(self) -> str:
+        """Return interfaces and modes as tables of a notebook."""
+        interfaces = html_table(
+            "Interfaces", ("name", "components"), ((i.name, ", ".join(i.components)) for i in self.interfaces)
+        )
+        modes = html_table(
+            "Modes", ("number", "frequency [Hz]"), ((k, f"{f:.6g}") for k, f in enumerate(self.frequencies, 1))
+        )
+        return f"<p>{escape(repr(self))}</p>{interfaces}{modes}"
 
     @property
     def size(self) -> int:

@@ -72,6 +72,7 @@ class FlexibleBodyData:
     ``mass`` [kg]; ``mdCM`` (3, 1) mass times centre; ``J`` (3, 3) about the origin; ``Ct``, ``Cr`` (n, 3) coupling
     with the frame; ``Me`` (n, n); ``Gr`` (3, 3 n), ``Ge`` (n, 3 n): blocks of three columns per mode; ``Oe`` (n, 6);
     ``ksigma`` (n, 1) forces of initial stresses; ``Ke``, ``De`` (n, n).  ``modes``: what to call the coordinates.
+    ``nodes``: the places (``FlexibleNode``) whose motion it knows; ``title`` and ``info``: what the file tells of it.
     """
 
     mass: float
@@ -111,7 +112,9 @@ class FlexibleBodyData:
         thickness in x and y).
 
         Args:
+            moments: of the mass.
             stiffness, damping: (n, n); None: no damping.
+            nodes, modes, title: as of the class; ``modes`` None: numbers from 1.
             stiffening: geometric stiffness (n, n) by the names of `fem_mbs.parts.part.ReducedPart.stiffening`.
         """
         s = _in_space(moments)

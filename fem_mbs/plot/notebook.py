@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 
+from fem_mbs.display import html_table
 from fem_mbs.errors import FemMbsError
 from fem_mbs.model.model import Model
 from fem_mbs.plot.model import draw_deformed
@@ -21,7 +22,6 @@ __all__ = ["page"]
 
 _MOST_NODES = 20_000  # of models that are drawn: a page appears within a second
 _MOST_VALUES = 5e6  # numbers of the sensors that are read
-_MOST_ROWS = 24  # of a table
 _DPI = 80.0
 
 
@@ -47,8 +47,8 @@ def _results(results: Results) -> str:
         f"<h4>{escape(title)}{state}</h4>",
         f"<p>{counts['nodes']} nodes, {counts['unknowns']} unknowns; {escape(where)}</p>",
         _picture(results),
-        _table("Steps", ("step", "kind", "rows", "notes"), map(_step, results.steps)),
-        _table("Sensors", ("sensor", "unit", "start", "minimum", "maximum", "end"), _sensors(results)),
+        html_table("Steps", ("step", "kind", "rows", "notes"), map(_step, results.steps)),
+        html_table("Sensors", ("sensor", "unit", "start", "minimum", "maximum", "end"), _sensors(results)),
         *_energies(results),
     ]
     return _whole(lines)
@@ -60,10 +60,10 @@ def _model(model: Model) -> str:
         f"<h4>{escape(model.title or 'Model')}</h4>",
         f"<p>{model.dimension} dimensions, {model.n_nodes} nodes, {joints} joints, {sensors} sensors</p>",
         _start(model),
-        _table("Elements", ("group", "elements"), ((name, len(cells)) for name, cells in model.groups.items())),
-        _table("Joints", ("joint", "kind"), ((name, joint.kind) for name, joint in model.joints.items())),
-        _table("Sensors", ("sensor", "kind"), ((sensor.name, sensor.kind) for sensor in model.sensors)),
-        _table("Steps", ("step", "kind", "options"), ((s.name, s.kind, _options(s.options)) for s in model.steps)),
+        html_table("Elements", ("group", "elements"), ((name, len(cells)) for name, cells in model.groups.items())),
+        html_table("Joints", ("joint", "kind"), ((name, joint.kind) for name, joint in model.joints.items())),
+        html_table("Sensors", ("sensor", "kind"), ((sensor.name, sensor.kind) for sensor in model.sensors)),
+        html_table("Steps", ("step", "kind", "options"), ((s.name, s.kind, _options(s.options)) for s in model.steps)),
     ]
     return _whole(lines)
 
@@ -75,19 +75,6 @@ def _whole(lines: Iterable[str]) -> str:
 def _options(options: dict[str, Any]) -> str:
     text = ", ".join(f"{key} = {value!r}" for key, value in options.items())
     return text if len(text) < 80 else f"{text[:77]}..."
-
-
-def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table with a title, "" without rows; of many rows the first ones."""
-    found = list(rows)
-    if not found:
-        return ""
-    shown = [[str(cell) for cell in row] for row in found[:_MOST_ROWS]]
-    if len(found) > _MOST_ROWS:
-        shown.append([f"and {len(found) - _MOST_ROWS} more", *[""] * (len(heads) - 1)])
-    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in shown)
-    return f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _step(step: Any) -> tuple[str, ...]:
@@ -122,7 +109,7 @@ def _energies(results: Results) -> Iterable[str]:
         return
     names = list(found[0][1])
     rows = ((step, *(_number(final.get(name)) for name in names)) for step, final in found)
-    yield _table("Energies at the end [J]", ("step", *names), rows)
+    yield html_table("Energies at the end [J]", ("step", *names), rows)
 
 
 def _number(value: float | None) -> str:

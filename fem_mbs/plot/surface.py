@@ -254,6 +254,16 @@ class Skin:
             return np.empty((0, 3), int), np.empty(0, int), np.empty(0, int)
         return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))  # type: ignore[return-value]
 
+    def vertices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return nodes and regions (v,) of the vertices of the surface, and these of its triangles (t, 3).
+
+        A node on the border of two regions is a vertex of each, so that values may jump there.
+        """
+        triangles, regions, _ = self.triangles()
+        n = len(self.nodes)
+        keys, index = np.unique(triangles + n * regions[:, None], return_inverse=True)
+        return keys % n, keys // n, index.reshape(triangles.shape)
+
     def outside(self, nodes: np.ndarray) -> np.ndarray:
         """Select the nodes that lie on the surface."""
         corners = [patch.nodes.ravel() for patch in self._facets]

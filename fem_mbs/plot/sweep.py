@@ -88,7 +88,7 @@ def _family_title(family: list[str]) -> str:
 
 
 def _unit_label(table: SweepTable, name: str) -> str:
-    unit = table.units.get(name, "")
+    unit = table.unit(name).unit
     return f"{_short(name)} [{unit}]" if unit else _short(name)
 
 
@@ -127,7 +127,12 @@ def _lines(axes: Axes, table: SweepTable, along: int, family: list[str]) -> None
             marker: dict[str, Any] = {"marker": "o", "ms": 3.5} if len(rows) <= 60 else {}
             style_ = "-" if parameter.numeric else ":"
             axes.plot(
-                x[rows], table.column(name)[rows], style_, color=colours[number % len(colours)], label=text, **marker
+                x[rows],
+                table.unit(name)(table.column(name)[rows]),
+                style_,
+                color=colours[number % len(colours)],
+                label=text,
+                **marker,
             )
             number += 1
     failed = np.array([row.status == "failed" for row in table.rows])
@@ -165,7 +170,7 @@ def _map(figure: Any, axes: Axes, table: SweepTable, name: str) -> None:
     shape = (len(first.values), len(second.values))
     x = np.array(first.values, float)
     y = np.array(second.values, float)
-    z = np.ma.masked_invalid(table.column(name).reshape(shape)).T
+    z = np.ma.masked_invalid(table.unit(name)(table.column(name)).reshape(shape)).T
     order_x, order_y = np.argsort(x), np.argsort(y)
     z = z[np.ix_(order_y, order_x)]
     if z.count() == 0:

@@ -36,6 +36,7 @@ def draw_curves(
     """Return one pair of axes as SVG.
 
     Args:
+        title: above the axes.
         curves: (x (n,), y (n,), label, style) with style "-", "--", ":", "o", "o-" or "bar" (bars, as wide as there is
             room between those of all curves); empty label: not in the legend.
         x, y: labels of the axes.

@@ -366,7 +366,7 @@ def _inverse(F: np.ndarray, fixed: list[int], owner: str) -> np.ndarray:
             names = dict.fromkeys(_STRAINS[free[i]] for i in np.flatnonzero(share > 0.3 * share.max()))
             words = ", ".join(f'"{name}"' for name in names)
             raise ModelError(
-                f"element {bad[0] + 1} is infinitely stiff in {' and '.join(names)}",
+                f"element {bad[0]} is infinitely stiff in {' and '.join(names)}",
                 owner=owner,
                 remedy=f"hold it with fixed = [{words}], or give a finite stiffness",
             )
@@ -599,7 +599,7 @@ def _from_vector(ex: np.ndarray, vector: np.ndarray, owner: str) -> np.ndarray:
     flat = np.flatnonzero(~(size > 0.0))
     if flat.size:
         raise ModelError(
-            f"orientation of element {flat[0] + 1} has no length", owner=owner, remedy="give a vector across the beam"
+            f"orientation of element {flat[0]} has no length", owner=owner, remedy="give a vector across the beam"
         )
     v = vector / size[:, None]
     ey = v - np.einsum("ni,ni->n", v, ex)[:, None] * ex
@@ -609,7 +609,7 @@ def _from_vector(ex: np.ndarray, vector: np.ndarray, owner: str) -> np.ndarray:
         k = parallel[0]
         text = ", ".join(f"{c:.4g}" for c in vector[k])
         raise ModelError(
-            f"orientation ({text}) is parallel to element {k + 1}",
+            f"orientation ({text}) is parallel to element {k}",
             owner=owner,
             remedy="give a vector that points across it",
         )

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.display import html_table
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.properties.computed_sections import COMPUTED_SHAPES, ComputedSection
 from fem_mbs.properties.materials import DEFAULT_NU, Material, finite_number
@@ -142,6 +143,11 @@ def couple(
     return C, F
 
 
+def _told(value: Any) -> bool:
+    """Return whether this is a number that is known."""
+    return isinstance(value, int | float) and not math.isnan(value)
+
+
 @dataclass(frozen=True)
 class Section:
     """A cross-section; made by :func:`make_section`.
@@ -176,6 +182,18 @@ class Section:
     mass_centre: tuple[float, float] = (0.0, 0.0)
     rotate: float = 0.0
     computed: ComputedSection | None = None
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{k} = {v:.6g}" for k, v in self.dimensions.items() if _told(v))
+        return f"<Section {self.name!r}: {self.shape}{f', {given}' if given else ''}>"
+
+    def _repr_html_(self) -> str:
+        """Return dimensions and constants as a table of a notebook."""
+        constants = {"A [m^2]": self.A, "Iy [m^4]": self.Iy, "Iz [m^4]": self.Iz, "J [m^4]": self.J}
+        rows = (
+            (name, f"{value:.6g}") for name, value in [*self.dimensions.items(), *constants.items()] if _told(value)
+        )
+        return html_table(f"Section {self.name!r}: {self.shape}", ("constant", "value"), rows)
 
     def __reduce__(self) -> tuple[Any, ...]:  # a mappingproxy cannot be pickled
         if self.computed is not None:

@@ -10,13 +10,36 @@ names them: ``{"name": "stress [Pa]", "components": ["xx", ...]}``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.dataframes import dataframe
 from fem_mbs.elements.solids.shapes import CELLS, n_nodes
+from fem_mbs.errors import ResultsError
+from fem_mbs.units import split_unit
 
-__all__ = ["LINES", "MODAL", "cell_kind", "field_key", "is_continuum", "part_file", "regions", "split_key"]
+if TYPE_CHECKING:
+    import pandas
+
+    from fem_mbs.results.reader import Results, Step
+
+__all__ = [
+    "LINES",
+    "MODAL",
+    "cell_kind",
+    "field_key",
+    "is_continuum",
+    "node_frame",
+    "part_file",
+    "regions",
+    "split_key",
+]
+
+_AXES = ("x", "y", "z", "rotation x", "rotation y", "rotation z")
+_TENSOR = ("xx", "yy", "zz", "xy", "yz", "zx")
+#: Fields of frames whose names do not tell their unit.
+_UNITS = {"displacement": "m", "rotation": "rad", "velocity": "m/s"}
 
 #: Column of the frames with the coordinates of a reduced part, after its name and a slash.
 MODAL = "modal [m]"
@@ -80,3 +103,29 @@ def regions(parts: Sequence[np.ndarray], n: int) -> list[int]:
 def part_file(number: int) -> str:
     """Return the file of a results folder with the shapes of a reduced part, by its number."""
     return f"part-{number + 1}.h5"
+
+
+def node_frame(results: Results, step: Step, frame: int, base: bool) -> pandas.DataFrame:
+    """Return the table of `Results.nodes_to_dataframe`."""
+    count, places = len(step.frame_times), results.header["nodes"]
+    if not -count <= frame < count:
+        raise ResultsError(f'{results.where}: step "{step.name}" has {count} frames, no number {frame}')
+    named = [("node", ""), *((axis, "m") for axis in "xyz")]
+    columns: list[Any] = [np.arange(len(places)), *np.asarray(places).T]
+    for name in step.frames:
+        text, unit = split_unit(name)
+        unit = unit or _UNITS.get(text.removesuffix(" imaginary").removeprefix("state "), "")
+        if name == "time" or step.frames[name].shape[1:2] != (len(places),):
+            continue  # of elements and of modal coordinates
+        values = np.asarray(step.frames[name][frame % count])
+        if values.ndim == 1:
+            named.append((text, unit))
+            columns.append(values)
+        elif values.ndim == 2:
+            # forces and moments of supports stand in one array
+            tensor = values.shape[1] == 6 and text != "reaction"
+            parts = (_TENSOR if tensor else _AXES)[: values.shape[1]]
+            turned = ["N"] * 3 + ["N m"] * 3 if text == "reaction" else [unit] * len(parts)
+            named += [(f"{text} {part}", u) for part, u in zip(parts, turned, strict=False)]
+            columns += list(values.T)
+    return dataframe(named, columns, results.units.told(base), f"{step.name}, frame {frame % count}")

@@ -16,24 +16,29 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from html import escape
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from fem_mbs.declarations.steps import recorded_kind
-from fem_mbs.display import Shown, report_writer
+from fem_mbs.display import Shown, html_table, report_writer
 from fem_mbs.errors import ResultsError
 from fem_mbs.model.sensors.sensor import node_values
 from fem_mbs.results import store
 from fem_mbs.results.columns import Column, Columns
-from fem_mbs.results.export.tables import write_drives, write_responses, write_sensors
+from fem_mbs.results.export.tables import sensor_frame, write_drives, write_responses, write_sensors
 from fem_mbs.results.export.xdmf import write_xdmf
+from fem_mbs.results.fields import node_frame
 from fem_mbs.results.folder import take
-from fem_mbs.results.report import StepReport, Summary, report_of
+from fem_mbs.results.report import StepReport, Summary, mode_frame, report_of
 from fem_mbs.results.series import Drives, Series, TupleSeries, sensor_columns, sensor_units
 from fem_mbs.results.writer import finish
 from fem_mbs.units import Units
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["FolderResults", "FolderStep", "Results", "Step", "export"]
 R = TypeVar("R", bound=StepReport)
@@ -61,6 +66,21 @@ class Step:
     summary: dict[str, Any]
     series: Mapping[str, Any]
     frames: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        rows = len(self.series["time"]) if "time" in self.series else 0
+        counts = f"{rows} rows, {len(self.frame_times)} frames"
+        report = self.report
+        state = "has not ended" if report is None else "failed" if report.failures else "done"
+        return f"<Step {self.number} {self.name!r} ({self.type}): {counts}; {state}>"
+
+    def _repr_html_(self) -> str:
+        """Return what the step holds as tables of a notebook."""
+        parts = [f"<p>{escape(repr(self))}</p>"]
+        for title, held in (("Series", self.series), ("Frames", self.frames)):
+            rows = ((name, " x ".join(map(str, np.shape(held[name])))) for name in held)
+            parts.append(html_table(title, ("name", "rows x columns"), rows))
+        return "".join(parts)
 
     @property
     def report(self) -> StepReport | None:
@@ -171,7 +191,8 @@ class Results(Shown):
 
     @staticmethod
     def open(directory: str | Path) -> FolderResults:
-        """Open the result in a folder, whether finished, running, failed or killed, as it is at this moment.
+        """Open the result in the folder ``directory``, whether finished, running, failed or killed, as it is at this
+        moment.
 
         Raises ResultsError if there is none.
         """
@@ -203,7 +224,7 @@ class Results(Shown):
         return self.directory
 
     def restart(self, number: int = -1) -> dict[str, Any]:
-        """Return the state of a restart point, bit for bit as it was appended."""
+        """Return the state of a restart point (``number`` from 0, -1: the last), bit for bit as it was appended."""
         raise NotImplementedError
 
     @property
@@ -266,8 +287,8 @@ class Results(Shown):
         return self.steps[step]
 
     def steps_with(self, key: str, step: int | str | None = None) -> list[Step]:
-        """Return the steps that hold the series `key`: the one of a number or name, or all transient ones, or else
-        all."""
+        """Return the steps that hold the series ``key``: the one of ``step`` (number or name), or all transient ones,
+        or else all."""
         if step is not None:
             found = [item for item in (self.step_at(step),) if key in item.series]
         else:
@@ -313,13 +334,15 @@ class Results(Shown):
     def _series(self, sensor: dict[str, Any], t: np.ndarray, values: np.ndarray, **options: Any) -> Series:
         count = values.shape[1]
         columns, units = sensor_columns(sensor, count), sensor_units(sensor, count)
-        return TupleSeries(sensor["name"], t, values, columns, units, **options)
+        return TupleSeries(sensor["name"], t, values, columns, units, shown=self.units, **options)
 
     def energy(self, step: int | str | None = None) -> Series:
-        """Return the energy ledger [J] as a series (n, k); its columns are those of `ledger`."""
+        """Return the energy ledger [J] of a ``step``, or as `ledger` of all, as a series (n, k); its columns are those
+        of `ledger`."""
         found = self.ledger(step)
         time = found.pop("time")
-        return Series("energy", time, np.column_stack(list(found.values())), list(found), ["J"] * len(found))
+        values = np.column_stack(list(found.values()))
+        return Series("energy", time, values, list(found), ["J"] * len(found), shown=self.units)
 
     def ledger(self, step: int | str | None = None) -> dict[str, np.ndarray]:
         """Return the energy ledger [J]: "time" [s], the columns of the header, "total" and "closing error".
@@ -349,6 +372,45 @@ class Results(Shown):
             parts.append(part)
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
+    def to_dataframe(self, step: int | str = -1, base: bool = False) -> pandas.DataFrame:
+        """Return all sensors of a step as a table over the time [s], of a path over the load factor: a row per row of
+        the step, the columns of `write_sensors_csv`, whose labels name the units.
+
+        Args:
+            step: its number (from 0; -1: the last) or its name.
+            base: give numbers in the units of the model; else in those of display.
+
+        Raises:
+            ResultsError: there is no such step, it has no sensors, or pandas is not installed.
+        """
+        return sensor_frame(self, self.step_at(step), base)
+
+    def nodes_to_dataframe(self, step: int | str = -1, frame: int = -1, base: bool = False) -> pandas.DataFrame:
+        """Return one frame of a step as a table: a row per node, with its place at the start and what the frame holds
+        of the nodes (displacements, rotations, velocities, stresses).
+
+        Args:
+            step: its number (from 0; -1: the last) or its name.
+            frame: its number (from 0; -1: the last).
+            base: give numbers in the units of the model; else in those of display.
+
+        Raises:
+            ResultsError: there is no such step or frame, or pandas is not installed.
+        """
+        return node_frame(self, self.step_at(step), frame, base)
+
+    def modes_to_dataframe(self, step: int | str | None = None, base: bool = False) -> pandas.DataFrame:
+        """Return the modes, load factors or eigenvalues of a step as a table: a row per mode, by its number from 1.
+
+        Args:
+            step: its number (from 0; -1: the last) or its name; None: the last one with modes.
+            base: give numbers in the units of the model; else in those of display.
+
+        Raises:
+            ResultsError: there is no such step, it has no modes, or pandas is not installed.
+        """
+        return mode_frame(self, step, base)
+
     def write_report(self, path: str | Path | None = None) -> Path:
         """Write the report of the run, one HTML file, and return its path; by default report.html in the folder.
 
@@ -360,7 +422,8 @@ class Results(Shown):
         return report_writer()(self, target)
 
     def write_sensors_csv(self, directory: str | Path | None = None) -> list[Path]:
-        """Write one table per step, sensors-<number>-<step>.csv, with time and all sensors; return their paths.
+        """Write one table per step, sensors-<number>-<step>.csv, with time and all sensors, into the folder of the
+        results or ``directory``; return their paths.
 
         Numbers are in the units of display, which the heads of the columns name.
 
@@ -370,8 +433,8 @@ class Results(Shown):
         return write_sensors(self, Path(directory) if directory is not None else self.folder())
 
     def response(self, name: str, step: int | str | None = None) -> Series:
-        """Return the complex amplitudes a (n, k) of a sensor over the frequencies f = t (n,) [Hz] of a step of harmonic
-        response, by default the last: the sensor changes as Re(a exp(i 2 pi f t)).
+        """Return the complex amplitudes a (n, k) of the sensor ``name`` over the frequencies f = t (n,) [Hz] of a step
+        of harmonic response, by default the last: the sensor changes as Re(a exp(i 2 pi f t)).
 
         Raises ResultsError for an unknown sensor or step.
         """
@@ -382,8 +445,8 @@ class Results(Shown):
         return self._series(sensor, item.series["time"], real + 1j * imaginary, along=("frequency", "Hz"))
 
     def write_response_csv(self, directory: str | Path | None = None) -> list[Path]:
-        """Write one table per step of harmonic response, response-<number>-<step>.csv: frequencies, and amplitudes and
-        phases [degrees] of all sensors; return their paths."""
+        """Write one table per step of harmonic response, response-<number>-<step>.csv, into the folder of the results
+        or ``directory``: frequencies, and amplitudes and phases [degrees] of all sensors; return their paths."""
         return write_responses(self, Path(directory) if directory is not None else self.folder())
 
     def drives(self, step: int | str | None = None) -> Drives:
@@ -411,7 +474,7 @@ class Results(Shown):
                 units += sensor_units(sensor, raw.shape[1])
         values = np.column_stack(list(tables.values())) if tables else np.zeros((len(time), 0))
         by_sensor = {name: table[:, 0] if table.shape[1] == 1 else table for name, table in tables.items()}
-        found = Drives("drives", time, values, columns, units, by_sensor=by_sensor)
+        found = Drives("drives", time, values, columns, units, shown=self.units, by_sensor=by_sensor)
         return replace(found, old=self._old_drives(found))
 
     def _old_drives(self, found: Drives) -> tuple[Any, ...]:
@@ -424,7 +487,8 @@ class Results(Shown):
         return write_drives(self, self.folder())
 
     def take(self, *paths: Path) -> None:
-        """List files that are about to be made of results in a folder, as its own (`fem_mbs.results.folder.take`)."""
+        """List files ``paths`` that are about to be made of results in a folder, as its own
+        (`fem_mbs.results.folder.take`)."""
         if self.directory is not None:
             take(self.directory, paths)
 
@@ -447,7 +511,7 @@ class FolderResults(Results):
             step.units = self.units
 
     def restart(self, number: int = -1) -> dict[str, Any]:
-        """Return the state of a restart point, bit for bit as it was appended."""
+        """Return the state of a restart point (``number`` from 0, -1: the last), bit for bit as it was appended."""
         entries = self._index.restarts
         if not -len(entries) <= number < len(entries):
             raise store.folder_error(self.directory, f"{len(entries)} restart points, no number {number}")

@@ -16,16 +16,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
+
+from fem_mbs.dataframes import dataframe
 from fem_mbs.declarations.steps import step_kinds
+from fem_mbs.errors import ResultsError
 from fem_mbs.model.checks import CheckReport
-from fem_mbs.records import Record, Schema, entry
+from fem_mbs.records import Record, Schema, entries, entry
 from fem_mbs.results.series import StepSensors
+
+if TYPE_CHECKING:
+    import pandas
+
+    from fem_mbs.results.reader import Results
 
 __all__ = [
     "CheckReport", "ClosingReport", "CountCheck", "EigenvaluesAlong", "EnergyBalance", "EventReport", "ModelCounts",
-    "Moved", "PrintTable", "SpinReport", "StartReport", "StepReport", "Summary", "report_classes", "report_of",
+    "Moved", "PrintTable", "SpinReport", "StartReport", "StepReport", "Summary", "mode_frame",
+    "report_classes", "report_of",
 ]  # fmt: skip
 
 _known: dict[tuple[str, bool], type[StepReport]] = {}
@@ -54,6 +64,20 @@ class PrintTable(Record):
     values: list[list[float | None]] = entry("one row per id or point")
 
 
+def _short(report: StepReport) -> str:
+    """Return a report as one line: its numbers, and of lists how long they are."""
+    told = []
+    for item in entries(type(report)):
+        value = getattr(report, item.name)
+        unit = f" {item.unit}" if item.unit else ""
+        if isinstance(value, bool | int | float):
+            told.append(f"{item.name} = {value:.6g}{unit}" if isinstance(value, float) else f"{item.name} = {value}")
+        elif isinstance(value, list) and value:
+            first = f", the first {value[0]:.6g}{unit}" if isinstance(value[0], int | float) else ""
+            told.append(f"{len(value)} {item.name}{first}")
+    return f"<{type(report).__name__} {report.name!r}: {'; '.join(told)}>"
+
+
 @dataclass(frozen=True, kw_only=True)
 class StepReport(Record):
     """What a step of any kind reports."""
@@ -75,6 +99,8 @@ class StepReport(Record):
 
     def __init_subclass__(cls, type: str = "", linear: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = _short  # type: ignore[assignment, method-assign]  # the one of dataclasses has all numbers of all lists
         if type:
             cls.type, cls.linear = type, linear
             _known[type, linear] = cls
@@ -237,3 +263,51 @@ class Summary(Record):
     def failures(self) -> list[str]:
         """Return the steps that have not reached their goal, or have invalid results, and why."""
         return [f'step "{step.name}": {why}' for step in self.steps for why in step.failures or []]
+
+
+#: Lists of reports with a number per mode, beside those whose members have a name.
+_OF_MODES = ("nodal_diameters", "copies", "residuals", "backward_errors")
+
+
+def mode_frame(results: Results, step: int | str | None, base: bool) -> pandas.DataFrame:
+    """Return the table of `Results.modes_to_dataframe`."""
+    chosen = results.steps if step is None else [results.step_at(step)]
+    for item in reversed(chosen):
+        report = item.report
+        found = [] if report is None else _of_modes(report)
+        if found:
+            count = len(found[0][2])
+            named, columns = [("mode", "")], [np.arange(1, count + 1)]
+            for text, unit, values in found:
+                named.append((text, unit))
+                columns.append(values)
+            return dataframe(named, columns, results.units.told(base), item.name)
+    where = "no step" if step is None else f'step "{chosen[0].name}" ({chosen[0].type})'
+    raise ResultsError(f"{results.where}: {where} has modes: ask for a step of modes, buckling or complex modes")
+
+
+def _of_modes(report: StepReport) -> list[tuple[str, str, np.ndarray]]:
+    """Return names, units and values (n,) of what a report tells of each of its n modes; none of other reports.
+
+    The first list with a name for its members says how many modes there are.
+    """
+    told = [(item, getattr(report, item.name)) for item in entries(type(report))]
+    lists = [(item, value) for item, value in told if isinstance(value, list)]
+    count = next((len(value) for item, value in lists if item.member in ("frequency", "load_factor")), None)
+    if count is None:
+        return []
+    found = []
+    for item, value in lists:
+        if len(value) != count:
+            continue
+        if item.name == "eigenvalues":
+            found.append(("eigenvalue", "1/s", np.asarray(value, float) @ np.array([1.0, 1.0j])))
+        elif item.member or item.name in _OF_MODES:
+            found.append(((item.member or item.name).replace("_", " "), item.unit, np.asarray(value)))
+    part = getattr(report, "participation", None)
+    masses = np.asarray(getattr(part, "effective_mass", None) or [], float)
+    if masses.ndim == 2 and len(masses) == count and part is not None:
+        for direction, column in zip(part.directions, masses.T, strict=True):
+            unit = "kg m^2" if "rotation" in direction else "kg"
+            found.append((f"effective mass {direction}", unit, column))
+    return found

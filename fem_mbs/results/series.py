@@ -3,7 +3,7 @@
 series = results.sensor("tip")
 series.t, series.values, series.columns, series.unit      # (n,), (n, k), k names, "m"
 t, values, columns = results.sensor("tip")                # the same
-series.to_pandas()                                        # a table with the time as its index
+series.to_dataframe()                                     # a table with the time as its index, in units of display
 
 The summary has statistics of every sensor over a step: extremes with their times and places, mean, root mean square.
 Sweeps have them as quantities; `STATISTICS` is the one list of what there is.
@@ -16,15 +16,19 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from fem_mbs.dataframes import dataframe, tables
 from fem_mbs.declarations.steps import recorded_kind
+from fem_mbs.display import html_table
 from fem_mbs.errors import ResultsError
 from fem_mbs.records import Record, entry
+from fem_mbs.units import Units
 
 if TYPE_CHECKING:
     import pandas
@@ -34,8 +38,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArraySeries", "ColumnStatistics", "Drives", "STATISTICS", "Series", "StepSensors", "TupleSeries", "columns_of",
-    "of_step", "sensor_columns", "sensor_units", "sensors_of", "statistics", "tables",
+    "of_step", "sensor_columns", "sensor_units", "sensors_of", "statistics",
 ]  # fmt: skip
+
+
+_ENDS = 5  # rows of a series at both ends that a notebook shows
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +56,10 @@ class Series:
         columns: names of the k columns.
         units: their units, "" where there is none.
         along: name and unit of ``t``.
+        shown: the base of the model, in which the numbers are, and the units in which tables show them.
+
+    ``units`` and ``along`` name units as declared, in SI; where the base of the model is another one, `shown.of`
+    tells what they stand for.
 
     A series can be unpacked: ``t, values, columns = series``.
     """
@@ -59,6 +70,7 @@ class Series:
     columns: list[str]
     units: list[str]
     along: tuple[str, str] = ("time", "s")
+    shown: Units = Units()  # noqa: RUF009 (frozen)
 
     @property
     def unit(self) -> str:
@@ -75,6 +87,20 @@ class Series:
         unit = f" [{self.unit}]" if self.unit else ""
         reach = f", {self.along[0]} {self.t[0]:.6g} to {self.t[-1]:.6g} {self.along[1]}" if len(self.t) else ""
         return f"<Series {self.name!r}: {', '.join(self.columns)}{unit}; {len(self.t)} rows{reach}>"
+
+    def _repr_html_(self) -> str:
+        """Return the first and the last rows as a table of a notebook, in units of display."""
+        units = [self.shown.of(unit) for unit in (self.along[1], *self.units)]
+        heads = [f"{n} [{u.unit}]" if u.unit else n for n, u in zip((self.along[0], *self.columns), units, strict=True)]
+        count = len(self.t)
+        rows = [*range(count)] if count <= 2 * _ENDS else [*range(_ENDS), *range(count - _ENDS, count)]
+        values = self.values.reshape(count, -1)
+        cells = (
+            [f"{u(number):.6g}" for u, number in zip(units, (self.t[k].item(), *values[k].tolist()), strict=True)]
+            for k in rows
+        )
+        title = f"{self.name}: {count} rows"
+        return html_table(title, heads, cells, count - len(rows)) or f"<p>{escape(title)}</p>"
 
     def rms(self) -> np.ndarray:
         """Return the root mean square (k,) of each column over ``t``, in its unit: of straight lines between the rows.
@@ -114,13 +140,15 @@ class Series:
         weight = get_window(window, n)
         amplitudes = np.abs(np.fft.rfft(weight[:, None] * values, axis=0)) / weight.sum()
         amplitudes[1 : (n + 1) // 2] *= 2.0
-        return Series(self.name, np.fft.rfftfreq(n, h), amplitudes, self.columns, self.units, ("frequency", "Hz"))
+        return Series(
+            self.name, np.fft.rfftfreq(n, h), amplitudes, self.columns, self.units, ("frequency", "Hz"), self.shown
+        )
 
     def psd(self, window: str = "hann", rows: int | None = None) -> Series:
         """Return the one-sided power spectral density over the frequency [Hz], in squares of the units per Hz.
 
         Its integral is the mean square of the values about their mean.  Averaged over half overlapping segments of
-        ``rows`` rows (None: one segment) by Welch's method (`scipy.signal.welch`).
+        ``rows`` rows (None: one segment) by Welch's method (`scipy.signal.welch`) with a ``window``.
 
         Raises:
             ResultsError: the rows are not evenly spaced in time, or fewer than ``rows``.
@@ -133,7 +161,7 @@ class Series:
             raise ResultsError(f'Series "{self.name}": psd(rows={rows}) must be from 2 to its {len(values)} rows')
         f, density = welch(values, 1.0 / h, window=window, nperseg=count, axis=0)
         units = [f"({unit})^2/Hz" if unit else "1/Hz" for unit in self.units]
-        return Series(self.name, f, density, self.columns, units, ("frequency", "Hz"))
+        return Series(self.name, f, density, self.columns, units, ("frequency", "Hz"), self.shown)
 
     def _rows(self, asked: str) -> tuple[np.ndarray, np.ndarray]:
         """Return ``t`` (n,) and values (n, k) of the rows that hold numbers."""
@@ -159,16 +187,20 @@ class Series:
             )
         return values, float(steps.mean())
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """Return a table with the columns of the series, and ``t`` as its index; units are in its ``attrs``.
+    def to_dataframe(self, base: bool = False) -> pandas.DataFrame:
+        """Return a table with the columns of the series, and ``t`` as its index; labels name the units.
+
+        ``attrs`` of the table has the name of the series, and the units of the columns by their labels.
+
+        Args:
+            base: give numbers in the units of the model; else in those of display.
 
         Raises:
             ResultsError: pandas is not installed.
         """
-        frame = tables("pandas").DataFrame(self.values, columns=self.columns)
-        frame.index = tables("pandas").Index(self.t, name=f"{self.along[0]} [{self.along[1]}]")
-        frame.attrs = {"name": self.name, "units": dict(zip(self.columns, self.units, strict=True))}
-        return frame
+        named = [(self.along[0], self.along[1]), *zip(self.columns, self.units, strict=True)]
+        values = self.values.reshape(len(self.t), -1)
+        return dataframe(named, [self.t, *values.T], self.shown.told(base), self.name)
 
     def to_xarray(self) -> xarray.DataArray:
         """Return an array with the dimensions of ``along`` and "column"; units are coordinates of the columns.
@@ -277,22 +309,6 @@ def _warn(text: str) -> None:
     while frame is not None and frame.f_code.co_filename.startswith(own):
         level, frame = level + 1, frame.f_back
     warnings.warn(f"fem-mbs: {text}", DeprecationWarning, stacklevel=level)
-
-
-def tables(library: str) -> Any:
-    """Return the module pandas or xarray.
-
-    Raises:
-        ResultsError: it is not installed.
-    """
-    from importlib import import_module
-
-    try:
-        return import_module(library)
-    except ImportError:
-        raise ResultsError(
-            f"Results: {library} is not installed: it comes with the extra, pip install 'fem-mbs[tables]'"
-        ) from None
 
 
 def sensor_columns(sensor: dict[str, Any], count: int) -> list[str]:

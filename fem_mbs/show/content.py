@@ -26,7 +26,7 @@ from fem_mbs.results.modes.shapes import has_shapes
 from fem_mbs.results.reader import Results
 from fem_mbs.units import split_unit
 
-__all__ = ["page_content"]
+__all__ = ["frame_title", "page_content", "scenes_of"]
 
 _MOST_FRAMES = 400  # of a step
 _ROOM = 24e6  # bytes of motions and of fields in a page, each
@@ -52,12 +52,16 @@ def page_content(results: Results, step: int | None = None) -> dict[str, Any]:
     Raises:
         ResultsError: no step has frames with displacements, or that step does not exist.
     """
+    return _Page(results, scenes_of(results, step)).content()
+
+
+def scenes_of(results: Results, step: int | None = None) -> list[Scene]:
+    """Return what is drawn of the steps that have frames, or of one of them; arguments and errors as `page_content`."""
     chosen = results.steps if step is None else [results.step_at(step)]
     chosen = [item for item in chosen if "displacement" in item.frames and len(item.frame_times)]
     if not chosen:
         raise ResultsError(f"{results.where}: no frames with displacements to show: store some during the run")
-    scenes = [Scene(results, item) for item in chosen]
-    return _Page(results, scenes).content()
+    return [Scene(results, item) for item in chosen]
 
 
 class _Page:
@@ -181,10 +185,7 @@ class _Page:
 
     @cached_property
     def _vertices(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return nodes and regions (v,) of the vertices of the surface, and these of its triangles (t, 3)."""
-        n = len(self.header["nodes"])
-        keys, index = np.unique(self.triangles + n * self.regions[:, None], return_inverse=True)
-        return keys % n, keys // n, index.reshape(self.triangles.shape)
+        return self.scene.skin.vertices()  # type: ignore[union-attr]
 
     def _body(self, body: dict[str, Any]) -> dict[str, Any]:
         R = np.asarray(body.get("rotation", np.eye(3)), float)
@@ -280,7 +281,7 @@ class _Page:
             "shapes": swings,
             "moves": not still,
             "times": _packed(times, "f8"),
-            "titles": [_title(scene, frame) for frame in frames],
+            "titles": [frame_title(scene, frame) for frame in frames],
             "even": path or swings,
             "seconds": float(np.clip(np.ptp(times), _SHORTEST, _SECONDS)) if not path else 4.0,
             "largest": largest.tolist(),
@@ -346,7 +347,7 @@ def _is_beam(block: dict[str, Any]) -> bool:
     return block["connectivity"].shape[1] == 2 and "beam" in str(block["type"]).lower()
 
 
-def _title(scene: Scene, frame: int) -> str:
+def frame_title(scene: Scene, frame: int) -> str:
     """Return what is told of a frame: its time or load factor, or the number and frequency of a shape."""
     step = scene.step
     if has_shapes(step) or recorded_kind(step.type).shapes == "vibration":

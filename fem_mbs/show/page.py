@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -14,13 +16,13 @@ from fem_mbs.plot.scene import at_start
 from fem_mbs.results.reader import Results
 from fem_mbs.show.content import page_content
 
-__all__ = ["View", "html_page", "write_page", "write_picture"]
+__all__ = ["View", "has_screen", "html_page", "results_of", "write_page", "write_picture"]
 
 _MARK = b'name="generator" content="fem-mbs"'  # of a page in its first lines
 _HEIGHT = 560  # of a view in a notebook, in pixels
 
 
-def _results(thing: Model | Results) -> Results:
+def results_of(thing: Model | Results) -> Results:
     """Return results as they are, of a model its start.
 
     Raises:
@@ -44,7 +46,7 @@ def html_page(thing: Model | Results, step: int | None = None) -> str:
         ModelError: the model is not complete.
         ResultsError: no frames with displacements, or no such step.
     """
-    content = page_content(_results(thing), step)
+    content = page_content(results_of(thing), step)
     room = resources.files("fem_mbs.show")
     # "</" would end the script that holds the data; "<\/" is the same in JSON
     data = json.dumps(_finite(content), separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
@@ -96,6 +98,13 @@ def write_picture(thing: Model | Results, path: str | Path, step: int | None = N
     return plot_deformed(thing, path, step=step)
 
 
+def has_screen() -> bool:
+    """Return whether a browser or a viewer could open a window."""
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
 class View:
     """A page in a notebook: `_repr_html_` is a frame that holds it; `write` makes a file of it.
 
@@ -117,5 +126,5 @@ class View:
         return f'<iframe style="{style}" sandbox="allow-scripts" srcdoc="{escape(self.html, quote=True)}"></iframe>'
 
     def write(self, path: str | Path) -> Path:
-        """Write the page to a file; errors as for `write_page`."""
+        """Write the page to the file ``path``, and return it; errors as for `write_page`."""
         return write_page(self._thing, path, self._step)

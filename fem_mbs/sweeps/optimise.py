@@ -13,14 +13,16 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs.cluster import TaskFailure, refuse_in_workers, run_tasks
 from fem_mbs.decks.formats import is_deck
 from fem_mbs.declarations.kinds import shown
+from fem_mbs.display import html_table
 from fem_mbs.errors import AnalysisError, ModelError, Owner, ResultsError
 from fem_mbs.functions.expressions import Expression, compile_expression
 from fem_mbs.input_files import digest_of
@@ -41,6 +43,9 @@ from fem_mbs.sweeps.sweep import (
     table_of,
 )
 from fem_mbs.sweeps.table import SweepRow, SweepTable
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["METHODS", "Optimum", "optimise"]
 
@@ -103,6 +108,23 @@ class Optimum:
     table: SweepTable
     converged: bool
     message: str
+
+    def __repr__(self) -> str:
+        best = ", ".join(f"{path} = {value:.6g}" for path, value in self.values.items())
+        end = "converged" if self.converged else "not converged"
+        return f"<Optimum {best}: objective {self.objective:.6g} after {len(self.table.rows)} trials; {end}>"
+
+    def _repr_html_(self) -> str:
+        """Return the best values and the history as tables of a notebook."""
+        best = html_table("Best values", ("parameter", "value"), ((k, f"{v:.6g}") for k, v in self.values.items()))
+        return f"<p>{escape(repr(self))}</p>{best}{self.table._repr_html_()}"
+
+    def to_dataframe(self, patterns: Sequence[str] | None = None, base: bool = False) -> pandas.DataFrame:
+        """Return the history of the search, a row per trial in the order in which they ran.
+
+        Arguments ``patterns`` and ``base``, and errors, are those of `fem_mbs.SweepTable.to_dataframe`.
+        """
+        return self.table.to_dataframe(patterns, base)
 
 
 @dataclass

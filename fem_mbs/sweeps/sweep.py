@@ -24,6 +24,7 @@ from fem_mbs.cluster import TaskFailure, TaskProgress, refuse_in_workers, run_ta
 from fem_mbs.decks.formats import is_deck
 from fem_mbs.errors import AnalysisError, FemMbsError, InputError, ModelError, Owner, ResultsError
 from fem_mbs.input_files import digest_of, moved
+from fem_mbs.model.fields import DisplayUnits
 from fem_mbs.modelfile.read import build_model, check_model_data, load_model, locate_error, parse_model_file
 from fem_mbs.modelfile.writer import model_text
 from fem_mbs.results import store
@@ -350,7 +351,9 @@ def table_of(plan: Plan) -> SweepTable:
         found = {name: value for name, value, _ in record["quantities"]}
         rows.append(SweepRow(variant.values, folder, record["status"], record["reason"], record["seconds"], found))
     parameters = [SweepParameter(p.path, p.label, p.values) for p in plan.parameters]
-    return SweepTable(plan.directory, plan.title, str(plan.file), parameters, rows, units, plan.zipped)
+    told = plan.data.get("units") or {}  # [units], or [[units]] of one
+    shown = DisplayUnits.read(told[0] if isinstance(told, list) else told, Owner("Units")).units()
+    return SweepTable(plan.directory, plan.title, str(plan.file), parameters, rows, units, plan.zipped, shown)
 
 
 # --- in a worker -----------------------------------------------------------------------------------------------------

@@ -9,13 +9,18 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs.declarations.kinds import shown
+from fem_mbs.display import html_table
 from fem_mbs.errors import ResultsError
 from fem_mbs.results import store
+from fem_mbs.units import Shown, Units
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["CSV", "FORMAT", "JSON", "SweepParameter", "SweepRow", "SweepTable"]
 
@@ -28,6 +33,9 @@ _TELLING = (
     r"growth_rate_(max|\d+)", r"damping_ratio_\d+", r"largest_displacement", r"unstable_from\..*", r"time",
     r"strain_energy",
 )  # fmt: skip
+
+
+_MOST_COLUMNS = 8  # of the quantities in a notebook
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,10 @@ class SweepRow:
 class SweepTable:
     """All variants of a sweep, in the order of their values (the last parameter fastest).
 
-    ``units`` has the names of all quantities, in order, with their units.
+    ``rows`` are the variants, ``parameters`` what changes in the ``model`` file; ``title`` is that of the model, and
+    ``directory`` the folder of the sweep.  ``zipped``: the parameters change together.  ``units`` has the names of all
+    quantities, in order, with their units as declared; the numbers are in the base of ``shown``, which says in which
+    units tables and figures show them.
     """
 
     directory: Path
@@ -71,9 +82,36 @@ class SweepTable:
     rows: list[SweepRow]
     units: dict[str, str]
     zipped: bool = False
+    shown: Units = field(default_factory=Units)
+
+    def __repr__(self) -> str:
+        done = sum(row.status == "done" for row in self.rows)
+        over = ", ".join(p.label for p in self.parameters)
+        return (
+            f"<SweepTable {self.title!r}: {done} of {len(self.rows)} done, over {over}; {len(self.units)} quantities>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the variants with their most telling quantities as a table of a notebook, in units of display."""
+        names = self.choose(None, _MOST_COLUMNS) if self.units else []
+        units = [self.unit(name) for name in names]
+        heads = [f"{name} [{one.unit}]" if one.unit else name for name, one in zip(names, units, strict=True)]
+        rows = (
+            [
+                *map(str, row.values),
+                row.status,
+                *(
+                    f"{one(row.quantities[name]):.6g}" if name in row.quantities else ""
+                    for name, one in zip(names, units)
+                ),
+            ]
+            for row in self.rows
+        )
+        return html_table(self.title, [*(p.label for p in self.parameters), "status", *heads], rows)
 
     @property
     def failed(self) -> list[SweepRow]:
+        """Return the variants that have failed."""
         return [row for row in self.rows if row.status == "failed"]
 
     @property
@@ -93,6 +131,35 @@ class SweepTable:
         if name not in self.units:
             raise ResultsError(self._unknown(name))
         return np.array([row.quantities.get(name, np.nan) for row in self.rows], float)
+
+    def unit(self, name: str) -> Shown:
+        """Return how the quantity ``name`` is shown: its unit of display, and the factor from the base to it."""
+        return self.shown.of(self.units.get(name, ""))
+
+    def to_dataframe(self, patterns: Sequence[str] | None = None, base: bool = False) -> pandas.DataFrame:
+        """Return a table with a row per variant that has run: parameters as its index, and the quantities, whose labels
+        name the units.
+
+        ``attrs`` of the table has the title, and the units of the columns by their labels.
+
+        Args:
+            patterns: quantities to take, as of `choose`; None: all.
+            base: give numbers in the units of the model; else in those of display.
+
+        Raises:
+            ResultsError: a pattern that fits none, or pandas is not installed.
+        """
+        from fem_mbs.dataframes import dataframe
+
+        names = self.choose(patterns) if patterns else self.names
+        named = [("variant", ""), *((name, self.units[name]) for name in names)]
+        columns = [np.arange(1, len(self.rows) + 1), *(self.column(name) for name in names)]
+        found = dataframe(named, columns, self.shown.told(base), self.title)
+        labels = [p.label for p in self.parameters]
+        for k, label in reversed([*enumerate(labels)]):
+            found.insert(0, label, [row.values[k] for row in self.rows])
+        found = found.set_index(labels) if labels else found
+        return found[[row.status != "missing" for row in self.rows]]
 
     def values(self, parameter: str) -> list[Any]:
         """Return the values of a parameter (by path or short name) in the rows.
@@ -171,6 +238,7 @@ class SweepTable:
             "title": self.title,
             "model": self.model,
             "zip": self.zipped,
+            "shown": self.shown.to_json(),
             "parameters": [{"path": p.path, "label": p.label, "values": list(p.values)} for p in self.parameters],
             "columns": columns,
             "rows": [
@@ -193,19 +261,23 @@ class SweepTable:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         names = list(names)
-        units = [f" [{self.units[name]}]" if self.units[name] else "" for name in names]
+        shown_ = [self.unit(name) for name in names]
+        units = [f" [{one.unit}]" if one.unit else "" for one in shown_]
         head = [*(p.label for p in self.parameters), "folder", "status", "reason", "seconds [s]"]
         writer.writerow([*head, *(name + unit for name, unit in zip(names, units))])
         for row in self.rows:
             values = [v if isinstance(v, str) else shown(v, 1000) for v in row.values]
-            found = [repr(row.quantities[name]) if name in row.quantities else "" for name in names]
+            found = [
+                repr(one(row.quantities[name])) if name in row.quantities else ""
+                for name, one in zip(names, shown_, strict=True)
+            ]
             seconds = "" if row.seconds is None else repr(row.seconds)
             writer.writerow([*values, row.folder, row.status, row.reason, seconds, *found])
         return text.getvalue()
 
     @classmethod
     def open(cls, directory: str | Path) -> SweepTable:
-        """Read the table of a sweep.
+        """Read the table of a sweep from its folder ``directory``.
 
         Raises ResultsError if the folder holds none.
         """
@@ -221,4 +293,13 @@ class SweepTable:
             for r in value["rows"]
         ]
         units = {c["name"]: c["unit"] for c in value["columns"] if c["of"] == "quantity"}
-        return cls(folder, value["title"], value["model"], parameters, rows, units, value["zip"])
+        return cls(
+            folder,
+            value["title"],
+            value["model"],
+            parameters,
+            rows,
+            units,
+            value["zip"],
+            Units.of_json(value.get("shown")),
+        )

@@ -58,6 +58,7 @@ def read_mesh(path: str | Path, cells: str = "lines") -> Mesh:
     """Read a mesh file of one of `MESH_FORMATS`, which its suffix names.
 
     Args:
+        path: of the file.
         cells: "lines": line cells only; "all": plane and solid cells too.
 
     Raises MeshError, with the file, what is wrong and what to do, for whatever is not a sound mesh with such cells.

@@ -69,6 +69,13 @@ class Ritz:
 class TwoSidedLanczos:
     """The recurrence with at most ``most`` vectors on each side.
 
+    Args:
+        operator: what the vectors are multiplied by.
+        most: number of vectors on each side.
+        rng: source of random vectors.
+        start: a right and a left vector (size,); None: random ones.
+        full: orthogonalise to all vectors; False, for tests, to the last two only.
+
     Attributes:
         steps: number k of vectors whose images are known; D, G: bases (size, k), of equal lengths column by column.
         locked: how many of them span converged pairs; eps: (k,); T: projected operator (k, k), all coefficients.
@@ -84,8 +91,6 @@ class TwoSidedLanczos:
         start: tuple[np.ndarray, np.ndarray] | None = None,
         full: bool = True,
     ):
-        """Take ``start``, a right and a left vector (size,); ``full=False``, for tests, orthogonalises to the last
-        two only."""
         self.operator, self.most, self.rng, self.full = operator, most, rng, full
         kind = operator.dtype
         self._D = np.zeros((operator.size, most + 1), kind, order="F")
@@ -102,18 +107,22 @@ class TwoSidedLanczos:
 
     @property
     def D(self) -> np.ndarray:
+        """Return the right basis (size, k)."""
         return self._D[:, : self.steps]
 
     @property
     def G(self) -> np.ndarray:
+        """Return the left basis (size, k)."""
         return self._G[:, : self.steps]
 
     @property
     def eps(self) -> np.ndarray:
+        """Return the products (k,) of right and left vectors, column by column."""
         return self._eps[: self.steps]
 
     @property
     def T(self) -> np.ndarray:
+        """Return the projected operator (k, k)."""
         return self._T[: self.steps, : self.steps]
 
     # --- recurrence ------------------------------------------------------------------------------------------------
@@ -234,7 +243,7 @@ class TwoSidedLanczos:
         return Ritz(theta, right, left)
 
     def estimates(self, ritz: Ritz, some: np.ndarray) -> np.ndarray:
-        """Return estimates (j,) of |A x - t x| / |t x| of the Ritz pairs ``some``, the larger of right and left.
+        """Return estimates (j,) of |A x - t x| / |t x| of the pairs ``some`` of ``ritz``, the larger of right and left.
 
         They are zero for locked pairs.  Where the basis spans everything, they measure the part of images outside of
         it.
@@ -260,12 +269,13 @@ class TwoSidedLanczos:
         return 1e-14 * float((np.linalg.norm(self.D[:, self.locked :], axis=0) ** 2).max(initial=1.0)) if k else 1e-14
 
     def vectors(self, ritz: Ritz, some: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return right and left Ritz vectors (size, j)."""
+        """Return right and left vectors (size, j) of the pairs ``some`` of ``ritz``."""
         return _product(self.D, ritz.right[:, some]), _product(self.G, ritz.left[:, some])
 
     # --- restart ---------------------------------------------------------------------------------------------------
     def condense(self, ritz: Ritz, some: np.ndarray, fresh: bool = False, seeds: np.ndarray | None = None) -> None:
-        """Keep the span of the Ritz vectors ``some`` (closed under conjugation for real operators) and of locked ones.
+        """Keep the span of the vectors ``some`` of ``ritz`` (closed under conjugation for real operators) and of locked
+        ones.
 
         The recurrence continues with the vectors that would come next.  With ``fresh`` it locks the kept ones with
         their present estimates, and continues with a new pair of vectors: random ones, or the images of the sums of the

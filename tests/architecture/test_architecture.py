@@ -36,6 +36,7 @@ ORDER = (
     "fem_mbs.records",
     "fem_mbs.units",
     "fem_mbs.display",
+    "fem_mbs.dataframes",
     "fem_mbs.input_files",
     "fem_mbs.elements",
     "fem_mbs.elements.masses",
@@ -124,6 +125,7 @@ HEAVY = {
     ],
     "distributed": [r"fem_mbs/cluster\.py"],
     "dask": [r"fem_mbs/cluster\.py"],
+    "pyvista": [r"fem_mbs/show/window\.py"],
 }
 MODULES_PER_FOLDER = 15
 FOREIGN_PRIVATE_NAMES = 8

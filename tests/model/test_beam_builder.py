@@ -366,11 +366,11 @@ def test_point_masses_in_space():
 WRONG = [
     ({"strains": "green"}, 'strains = "green" must be one of exact, generalised, corotational, natural'),
     ({"rule": "secant"}, 'beams in space have "exact" only'),
-    ({"orientation": (1, 0, 0)}, "orientation .1, 0, 0. is parallel to element 1"),
+    ({"orientation": (1, 0, 0)}, "orientation .1, 0, 0. is parallel to element 0"),
     ({"orientation": (1, 0)}, "orientation = .1, 0. must be 3 numbers or expressions"),
     ({"orientation": ("1/x", 0, 0)}, 'orientation is not finite at node "b 1"'),
     ({"offset": (0, 0, 1), "offset_end": (0, 0, 1)}, "give offset, or offset_start and offset_end, not both"),
-    ({"offset_start": (1, 0, 0)}, "with its offsets element 1 has no length"),
+    ({"offset_start": (1, 0, 0)}, "with its offsets element 0 has no length"),
     ({"fixed": "bending"}, 'fixed = "bending" must be of .*did you mean "bending'),
     ({"releases": {"middle": "rotation"}}, "must be a table of start and end"),
     ({"releases": {"end": ["x"]}}, 'releases, end: "x" must be of rotation, rotation x'),
@@ -509,3 +509,17 @@ def test_check_of_a_model_file(tmp_path):
     numbers = list(_section_numbers(model, "steel", ["thick", "thin"], "beam", 1.0))
     assert numbers[0] == "EA = 2.386e+08 - 1.058e+08 N"
     assert numbers[-1].startswith("mass 6.28")
+
+
+def test_messages_count_elements_as_sensors_do():
+    """From 0: the third element of a part is number 2 in its messages, and in the key `element` of its sensors."""
+    m = Model(3)
+    m.material("steel", 2e11, 0.3, 7800.0)
+    m.section("s", "circle", diameter=0.1)
+    m.polyline("bent", [(0, 0, 0), (2, 0, 0), (2, 1, 0)], [2, 1])
+    with pytest.raises(ModelError, match="is parallel to element 2"):
+        m.beams("along it", "bent", "s", "steel", orientation=(0.0, 1.0, 0.0))
+    m.beams("bent", "bent", "s", "steel")
+    m.sensor("N", "element", on="bent", element=2, quantity="N")
+    with pytest.raises(ModelError, match='"bent" has elements 0 to 2'):
+        m.sensor("N 3", "element", on="bent", element=3, quantity="N")

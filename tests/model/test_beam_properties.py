@@ -137,7 +137,7 @@ def test_infinite_stiffness_needs_a_fixed_strain():
     cases = [({"EA": np.inf}, "extension"), ({"GJ": np.inf}, "torsion")]
     cases += [({"EIy": np.inf, "GAz": np.inf}, "bending y"), ({"EIz": np.inf}, "bending z")]
     for keys, name in cases:
-        with pytest.raises(ModelError, match=f'Beam "b": element 1 is infinitely stiff in {name}.*fixed = ."{name}"'):
+        with pytest.raises(ModelError, match=f'Beam "b": element 0 is infinitely stiff in {name}.*fixed = ."{name}"'):
             element_stiffness(uniform(stiff(**keys)), [1.0], owner='Beam "b"')
     S = element_stiffness(uniform(stiff(EA=np.inf, GJ=np.inf)), [0.5], fixed=(0, 1))[0]
     same(S[2:, 2:], closed_form(0.5, **NUMBERS)[2:, 2:], 1e-12)
@@ -336,9 +336,9 @@ def test_axes():
     ex = np.column_stack([np.cos(angle), 0.0 * angle, np.sin(angle)])
     A, _ = section_triads(ex, ex, curved=True)
     np.testing.assert_allclose(A[..., 1], np.broadcast_to([0.0, 1.0, 0.0], (9, 3)), atol=1e-15)
-    with pytest.raises(ModelError, match=r'Beam "b": orientation \(2, 0, 0\) is parallel to element 1'):
+    with pytest.raises(ModelError, match=r'Beam "b": orientation \(2, 0, 0\) is parallel to element 0'):
         section_triads(np.eye(3)[:1], np.eye(3)[:1], np.array([2.0, 0, 0]), np.array([2.0, 0, 0]), 'Beam "b"')
-    with pytest.raises(ModelError, match="orientation of element 1 has no length"):
+    with pytest.raises(ModelError, match="orientation of element 0 has no length"):
         section_triads(np.eye(3)[:1], np.eye(3)[:1], np.zeros(3), np.zeros(3))
 
 

@@ -186,13 +186,13 @@ def test_tuples_of_a_folder(tmp_path):
 
 
 # --- other libraries --------------------------------------------------------------------------------------------------
-def test_to_pandas(results):
+def test_to_dataframe(results):
     pytest.importorskip("pandas")
-    table = results.sensor("tip").to_pandas()
-    assert list(table.columns) == ["tip.x", "tip.y"] and table.index.name == "time [s]"
-    assert table.attrs["units"] == {"tip.x": "m", "tip.y": "m"}
+    table = results.sensor("tip").to_dataframe()
+    assert list(table.columns) == ["tip.x [m]", "tip.y [m]"] and table.index.name == "time [s]"
+    assert table.attrs["units"] == {"tip.x [m]": "m", "tip.y [m]": "m"}
     np.testing.assert_array_equal(table.to_numpy(), results.sensor("tip").values)
-    assert results.response("tip").to_pandas().index.name == "frequency [Hz]"
+    assert results.response("tip").to_dataframe().index.name == "frequency [Hz]"
 
 
 def test_to_xarray(results):
@@ -202,7 +202,7 @@ def test_to_xarray(results):
     assert float(array.sel(column="tip.y")[-1]) == results.sensor("tip").values[-1, 1]
 
 
-@pytest.mark.parametrize(("library", "call"), [("pandas", "to_pandas"), ("xarray", "to_xarray")])
+@pytest.mark.parametrize(("library", "call"), [("pandas", "to_dataframe"), ("xarray", "to_xarray")])
 def test_a_missing_library_is_named_with_its_extra(results, monkeypatch, library, call):
     monkeypatch.setitem(sys.modules, library, None)  # what import does for a module that is not there
     with pytest.raises(ResultsError, match=rf"{library} is not installed: .* pip install 'fem-mbs\[tables\]'"):
@@ -263,3 +263,19 @@ def test_checks_are_the_same_in_memory(tmp_path):
     model.check("reach", "tip.x", quantity="maximum", reference=0.0, tolerance=10.0)
     in_memory, in_folder = solve(model), run(model, tmp_path / "out")
     assert in_memory.report.checks == in_folder.report.checks and len(in_memory.report.checks) == 1
+
+
+def test_objects_show_themselves_in_one_line_and_in_tables(results):
+    """Lines are short and hold what one looks for; tables hold numbers in units of display."""
+    step, tip = results.step_at("swing"), results.sensor("tip")
+    assert repr(step) == f"<Step 2 'swing' (transient): {len(step.time)} rows, {len(step.frame_times)} frames; done>"
+    assert "<td>displacement</td><td>4 x 3 x 3</td>" in step._repr_html_()
+    modes = results.steps[3].report
+    assert repr(modes).startswith("<ModesReport 'modes': 2 frequencies_hz, the first ") and len(repr(modes)) < 300
+    page = tip._repr_html_()
+    assert f"<caption>tip: {len(tip.t)} rows</caption>" in page and "<th>tip.y [m]</th>" in page
+    assert f"<td>({len(tip.t) - 10} more)</td>" in page and f"<td>{tip.values[-1, 1]:.6g}</td>" in page
+    assert "<td>" in results.response("tip")._repr_html_() and "j</td>" in results.response("tip")._repr_html_()
+    section = crank().sections["s"]
+    assert repr(section).startswith("<Section 's': stiffness, EA = 10000, EIy = 20, EIz = 20, ")
+    assert "<td>10000</td>" in section._repr_html_()

@@ -148,8 +148,8 @@ class Modification:
 
     @one_blas_thread()
     def forward(self, alphas: ArrayLike | Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
-        """Return frequencies [Hz] and modes (n_p, n_p), in the baseline's modes, after changes of the parameters:
-        numbers in their order, or by names."""
+        """Return frequencies [Hz] and modes (n_p, n_p), in the baseline's modes, after changes ``alphas`` of the
+        parameters: numbers in their order, or by names."""
         values, vectors = self._forward(self._alphas(alphas))
         return np.sign(values) * np.sqrt(np.abs(values)) / (2.0 * np.pi), vectors
 
@@ -225,8 +225,8 @@ class Modification:
 
     @one_blas_thread()
     def combination(self, required: Mapping[int, float], anew: bool = False) -> Combination:
-        """Return the least change of all parameters, by the norm of alpha, that puts modes (numbers from 1) at
-        frequencies [Hz]; modes are followed by their shapes.  ``anew`` as of `answer`.
+        """Return the least change of all parameters, by the norm of alpha, that puts modes at frequencies
+        [Hz], ``required`` by their numbers from 1; modes are followed by their shapes.  ``anew`` as of `answer`.
 
         Raises:
             ModelError: no requirement, more than parameters, unknown modes.
@@ -398,7 +398,7 @@ class Modification:
     # --- anew ------------------------------------------------------------------------------------------------------
     @one_blas_thread()
     def synthesis(self, alphas: ArrayLike | Mapping[str, float]) -> Assembly:
-        """Return the model after changes, with new modes of the components that change, as many as before.
+        """Return the model after changes ``alphas``, with new modes of the components that change, as many as before.
 
         Unchanged components keep their modes; ``seconds`` of the result is the time of the computation.
         """
@@ -424,5 +424,5 @@ class Modification:
 
     @one_blas_thread()
     def full(self, alphas: ArrayLike | Mapping[str, float], count: int) -> np.ndarray:
-        """Return frequencies (count,) [Hz] of the whole model after changes, without reduction."""
+        """Return frequencies (count,) [Hz] of the whole model after changes ``alphas``, without reduction."""
         return self.assembly.full_modes(count, self._changes.whole(self._alphas(alphas)))

@@ -35,6 +35,9 @@ def tangent_check(model: Model, h: float, size: float = 0.3, seed: int = 1, deca
     """Compare the tangent of a step of length h with central differences of order 4, at a random increment.
 
     Args:
+        model: which is taken at its start.
+        h: time step [s].
+        seed: of the random increment.
         size: of the random increment: displacements over the model's length, rotations in radians.
         decay: that of the decaying rule; 0: the mid-point rule.
 

@@ -53,11 +53,11 @@ class Watcher:
             first = next(first for group, first, last in block.groups if first <= i < last)
             if value >= watch.limit:
                 raise AnalysisError(
-                    f'{watch.kind} "{name}": {watch.what} of element {i - first + 1} is {value:.3g} {watch.unit} at '
+                    f'{watch.kind} "{name}": {watch.what} of element {i - first} is {value:.3g} {watch.unit} at '
                     f"t = {time:.6g} s, the limit is {watch.limit:.3g} {watch.unit}; {watch.remedy}"
                 )
             if value > self.worst.get((name, watch.what), (0.0,))[0]:
-                self.worst[name, watch.what] = value, i - first + 1, time, watch
+                self.worst[name, watch.what] = value, i - first, time, watch
 
     @property
     def warnings(self) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -65,7 +66,7 @@ _SHAPES = {
 }
 
 
-def _of_constants(section: BeamSection) -> tuple[str, dict, np.ndarray]:
+def _of_constants(section: BeamSection) -> tuple[Any, dict[str, Any], np.ndarray]:
     """Return a section of a shape with moduli of its own in place of a material, as `beam_section`."""
     assert section.general is not None
     E, G = section.general[:2]
@@ -83,7 +84,7 @@ def _of_constants(section: BeamSection) -> tuple[str, dict, np.ndarray]:
     return "stiffness", values, thick
 
 
-def beam_section(section: BeamSection) -> tuple[str, dict, np.ndarray]:
+def beam_section(section: BeamSection) -> tuple[Any, dict[str, Any], np.ndarray]:
     """Return shape and dimensions for `Model.section`, and thicknesses (2,) along the local directions 1 and 2.
 
     Raises:

@@ -135,7 +135,7 @@ class _Joint:
     """A joint for types of connections: its kind; whether the nodes stand at one "place" or on the first "axis" of the
     orientation; whether the second node turns; component of relative motion -> coordinate of the joint."""
 
-    kind: str
+    kind: Any  # one of those of `Model.joint`
     together: str
     turns: bool
     coordinates: Mapping[int, str] = field(default_factory=dict)
@@ -321,6 +321,6 @@ def _joint(
     elif found.kind == "distance":
         conv.model.joint(name, found.kind, a, b)
     else:
-        other = {"axis_b": axes[2]} if found.kind == "universal" else {}
+        other: dict[str, Any] = {"axis_b": axes[2]} if found.kind == "universal" else {}
         at = axis if found.kind in _WITH_AXIS else None
         conv.model.joint(name, found.kind, a, b, point=x[b], axis=at, **other)

@@ -516,7 +516,7 @@ def _dynamic(
         h = min(h, step.duration / _LEAST)
     n = max(1, round(step.duration / h))
     frames = _every(prints, n) if step.direct else 100
-    options = {"rule": "hht", "alpha": step.alpha, "frames": frames}
+    options: dict[str, Any] = {"rule": "hht", "alpha": step.alpha, "frames": frames}
     if conv.is_nonlinear(step):
         if swung:
             raise ModelError(

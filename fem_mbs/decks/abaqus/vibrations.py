@@ -208,7 +208,7 @@ def make_vibrations(
             )  # fmt: skip
         else:
             spectra[load] = _spectrum(conv, found[0], frequencies[0], frequencies[-1])
-    given = {"amplitudes": amplitudes, "phases": phases, "spectra": spectra}
+    given: dict[str, Any] = {"amplitudes": amplitudes, "phases": phases, "spectra": spectra}
     conv.model.harmonic_step(frequencies, name, **options, **{k: v for k, v in given.items() if v})
 
 

@@ -7,7 +7,7 @@ Offsets and pins that differ make parts of their own.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -366,7 +366,7 @@ def _make_rods(conv: Conversion, group: Group, on: str) -> None:
         conv.model.section(name, "stiffness", EA=m.E * data.A, rhoA=mass)
         # MSC Nastran takes the stiffness N/L of stresses across rods at their first length: Green's strain has it about
         # a preload, which the model has moved to; from the start the co-rotational one, which has no other terms
-        strain = "green" if conv.deck.sol == 103 else "corotational"
+        strain: Literal["green", "corotational"] = "green" if conv.deck.sol == 103 else "corotational"
         conv.model.trusses(group.name, on, name, mass="lumped", strain=strain)
     if not (data.J and m.G):
         return

@@ -208,7 +208,7 @@ def scalar_ends(conv: Conversion, card: Card) -> list[tuple[int, int]]:
     return out
 
 
-def _spring(conv: Conversion, card: Card, law: dict[str, float]) -> None:
+def _spring(conv: Conversion, card: Card, law: dict[str, Any]) -> None:
     ends = scalar_ends(conv, card)
     name = f"{card.name} {card.id}"
     if len({c > 2 for _, c in ends}) > 1:
@@ -342,7 +342,7 @@ def _bush(conv: Conversion, card: Card) -> None:
     from scipy.spatial.transform import Rotation
 
     bush = bush_of(conv, card)
-    law = {
+    law: dict[str, Any] = {
         key: values.tolist()
         for key, values in (("stiffness", bush.stiffness), ("damping", bush.damping))
         if values.any()

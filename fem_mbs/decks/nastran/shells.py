@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -94,7 +94,7 @@ def make_shells(conv: Conversion) -> None:
             continue
         make = _homogeneous if group.section.name == "PSHELL" else _laminate
         options = make(conv, group)
-        mass = "consistent" if conv.coupled else "lumped"
+        mass: Literal["consistent", "lumped"] = "consistent" if conv.coupled else "lumped"
         if not _is_membrane(group.section):
             conv.note(
                 f"{group.type} are shells with rotations "

@@ -12,7 +12,7 @@ SOL 105      linear_static_step of the static subcases, buckling_step of the loa
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -385,7 +385,7 @@ def _modes(
             conv.model.modes_step(10, name, band=(low, high), **options)
     else:
         bounded = high is not None or (low is not None and low > 0.0)
-        within = {"within": (low or 0.0, high if high is not None else 1e30)} if bounded else {}
+        within: dict[str, Any] = {"within": (low or 0.0, high if high is not None else 1e30)} if bounded else {}
         conv.model.modes_step(count or _ONE, name, **within, **options)
     steps.plan(i, name, most)
 
@@ -424,7 +424,7 @@ def _buckling(conv: Conversion, steps: _Steps, i: int, others: list[int]) -> Non
     low, high, count = _range(card)
     if low is not None and high is not None and not high > low:
         raise ModelError(f"the range {low:g} to {high:g} is empty", place=card.where)
-    sign = "positive" if low is not None and low >= 0.0 else "both"
+    sign: Literal["positive", "both"] = "positive" if low is not None and low >= 0.0 else "both"
     numbers = (np.inf, np.inf)
     if card.name == "EIGB":
         numbers = (count or np.inf, card["ndn"] or count or np.inf)

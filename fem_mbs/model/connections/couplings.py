@@ -232,7 +232,7 @@ class Coupling(Declaration):
 
     owner = "Coupling"
 
-    name: str = key(NAME, "", shows='"coupling 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"coupling 1", ...')
     reference: Any = key(PLACE, "node or body; it gets a rotation")
     nodes: Any = key(PLACES, "what moves with it, or what it follows")
     kind: str = key(

@@ -146,7 +146,7 @@ class CyclicSymmetry(Declaration):
 
     owner = "Cyclic symmetry"
 
-    name: str = key(NAME, "", shows='"cyclic symmetry 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"cyclic symmetry 1", ...')
     face: Any = key(PLACES, "whose nodes follow those of the other face")
     other: Any = key(PLACES, "the other face of the sector: `face` turned by one sector, in either direction")
     sectors: int = key(WHOLE, "of the whole wheel, at least 2")

@@ -82,7 +82,7 @@ class Equation(Declaration):
 
     owner = "Equation"
 
-    name: str = key(NAME, "", shows='"equation 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"equation 1", ...')
     terms: Any = key(
         TERMS,
         "each {on = place, component, coefficient}, component one of x, y, z, rx, ry, rz, in the plane x, y, "

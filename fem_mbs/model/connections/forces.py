@@ -152,7 +152,7 @@ class Motor(Declaration):
 
     owner = "Motor"
 
-    name: str = key(NAME, "", shows='"motor 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"motor 1", ...')
     joint: str | None = key(TEXT, "name of a joint; or a and b", None, shows="none")
     coordinate: str | None = key(TEXT, "of the joint, as of a joint_spring", None, shows="the first")
     force: Any = key(
@@ -346,7 +346,7 @@ class Bushing(Declaration):
 
     owner = "Bushing"
 
-    name: str = key(NAME, "", shows='"bushing 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"bushing 1", ...')
     a: str | int = key(PLACE, "one part")
     b: str | int = key(PLACE, "other part", "ground")
     stiffness: Any = key(
@@ -445,7 +445,7 @@ class NodalMass(Declaration):
 
     owner = "Nodal mass"
 
-    name: str = key(NAME, "", shows='"nodal_mass 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"nodal_mass 1", ...')
     at: Any = key(PLACES, "on each node of it")
     matrix: Any = key(
         SQUARE,

@@ -212,7 +212,7 @@ class Friction(Declaration):
 
     owner = "Friction"
 
-    name: str = key(NAME, "", shows='"friction 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"friction 1", ...')
     joint: str | None = key(
         TEXT,
         "name of a joint: pin (plane), revolute, prismatic, slider, point_on_line, point_on_plane, planar, "

@@ -98,7 +98,7 @@ class Motion(Declaration):
 
     owner = "Motion"
 
-    name: str = key(NAME, "", shows='"motion 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"motion 1", ...')
     on: str | int = key(PLACES, "driven nodes or body")
     component: str = key(TEXT, '"x", "y", "z" or (plane) "rotation"')
     function: Any = key(FUNCTION, "displacement or angle since the start", unit="m or rad")
@@ -161,7 +161,7 @@ class Joint(Declaration):
 
     owner = "Joint"
 
-    name: str = key(NAME, "", shows='"joint 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"joint 1", ...')
     kind: str = key(TEXT, "what it leaves free", file="type", choices=JOINT_KINDS)
     a: str | int = key(PLACE, "one part (along_beam: the name of a beam or truss)")
     b: str | int = key(PLACE, "other part", "ground")
@@ -254,7 +254,7 @@ class JointSpring(Declaration):
 
     owner = "Joint spring"
 
-    name: str = key(NAME, "", shows='"joint_spring 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"joint_spring 1", ...')
     joint: str = key(TEXT, "name of a joint")
     stiffness: float | None = key(NUMBER, "", None, shows="0", unit="N m/rad or N/m")
     damping: float = key(NUMBER, "", 0.0, unit="N m s/rad or N s/m")
@@ -331,7 +331,7 @@ class Gear(Declaration):
 
     owner = "Gear"
 
-    name: str = key(NAME, "", shows='"gear 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"gear 1", ...')
     a: str = key(TEXT, "name of a joint")
     b: str = key(TEXT, "name of a joint")
     ratio: float = key(NUMBER, "what b's coordinate moves over what a's moves", unit="-, m/rad (rack) or rad/m")

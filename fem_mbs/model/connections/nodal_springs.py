@@ -70,7 +70,7 @@ class NodalSpring(Declaration):
 
     owner = "Nodal spring"
 
-    name: str = key(NAME, "", shows='"nodal_spring 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"nodal_spring 1", ...')
     on: Any = key(PLACES, "nodes, each with a spring")
     component: Any = key(
         COMPONENT,

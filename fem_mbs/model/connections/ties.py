@@ -120,7 +120,7 @@ class Tie(Declaration):
 
     owner = "Tie"
 
-    name: str = key(NAME, "", shows='"tie 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"tie 1", ...')
     slave: Any = key(PLACES, "whose nodes stay on the surface")
     master: Any = key(PLACES, "the surface: a facet set, or lines, plane cells (in the plane their outline) or solids")
     tolerance: float | None = key(

@@ -110,7 +110,7 @@ class Force(Declaration):
 
     owner = "Force"
 
-    name: str = key(NAME, "", shows='"force 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"force 1", ...')
     on: str | int = key(PLACES, "on each node of it")
     vector: Any = key(VECTOR, "in global axes", unit="N")
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
@@ -156,7 +156,7 @@ class Moment(Declaration):
 
     owner = "Moment"
 
-    name: str = key(NAME, "", shows='"moment 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"moment 1", ...')
     on: str | int = key(PLACES, "on each node of it")
     value: Any = key(NUMBER_OR_VECTOR, "in space the vector of the start", unit="N m")
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")
@@ -208,7 +208,7 @@ class LineLoad(Declaration):
 
     owner = "Line load"
 
-    name: str = key(NAME, "", shows='"line load 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"line load 1", ...')
     on: str = key(TEXT, "name of a group of beams or trusses, or mesh:set of edges of shells")
     vector: Any = key(VELOCITY, "per undeformed length; expressions of x, y, z of the nodes", unit="N/m")
     function: Any = key(FUNCTION, "factor on it", None, shows="1.0")

@@ -156,7 +156,7 @@ class Centrifugal(Declaration):
 
     owner = "Centrifugal load"
 
-    name: str = key(NAME, "", shows='"centrifugal 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"centrifugal 1", ...')
     speed: Any = key(FUNCTION, "of the turning frame; the load factor multiplies its square", unit="rad/s")
     axis: Any = key(VECTOR, "space: direction of the axis", None)
     point: Any = key(VECTOR, "of the axis", None, shows="origin", unit="m")
@@ -220,7 +220,7 @@ class BaseExcitation(Declaration):
 
     owner = "Base excitation"
 
-    name: str = key(NAME, "", shows='"base excitation 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"base excitation 1", ...')
     direction: Any = key(VECTOR, "factors on the movement, by axis")
     displacement: Any = key(FUNCTION, "starts at zero", None, unit="m")
     acceleration: Any = key(FUNCTION, "instead of displacement; starts at rest", None, unit="m/s^2")

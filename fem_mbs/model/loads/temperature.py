@@ -166,7 +166,7 @@ class Temperature(Declaration):
 
     owner = "Temperature"
 
-    name: str = key(NAME, "", shows='"temperature 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"temperature 1", ...')
     on: Any = key(
         PLACE,
         "solid or plane part, shell, or cells of a mesh: these elements; or a set of nodes: elements take what follows "

@@ -298,7 +298,7 @@ def _space_beams(building: Building, beam: _Beam, line: B.SectionLine | StationL
         flat = np.flatnonzero(np.linalg.norm(chord, axis=1) <= 1e-9 * beam.length)
         if flat.size:
             raise ModelError(
-                f"with its offsets element {flat[0] + 1} has no length", owner=owner, remedy="make them smaller"
+                f"with its offsets element {flat[0]} has no length", owner=owner, remedy="make them smaller"
             )
         A = _axes(beam, chord, towards, curved, places["default_axes"])
     length = np.linalg.norm(chord, axis=1)

@@ -222,7 +222,7 @@ class PointMass(Declaration):
 
     owner = "Point mass"
 
-    name: str = key(NAME, "", shows='"point_mass 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"point_mass 1", ...')
     at: Any = key(PLACES, "on each node of it")
     mass: float = key(NUMBER, "", unit="kg")
     inertia: Any = key(
@@ -306,7 +306,7 @@ class Spring(Declaration):
 
     owner = "Spring"
 
-    name: str = key(NAME, "", shows='"spring 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"spring 1", ...')
     a: str | int = key(PLACE, "one end")
     b: str | int = key(PLACE, "other end")
     stiffness: float | None = key(NUMBER, "", None, shows="0", unit="N/m")
@@ -381,7 +381,7 @@ class TorsionSpring(Declaration):
 
     owner = "Torsion spring"
 
-    name: str = key(NAME, "", shows='"torsion_spring 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"torsion_spring 1", ...')
     a: str | int = key(PLACE, "one end")
     b: str | int = key(PLACE, "other end, whose angle against a counts")
     stiffness: float | None = key(NUMBER, "", None, shows="0", unit="N m/rad")

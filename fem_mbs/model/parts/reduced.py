@@ -481,7 +481,7 @@ class PartLoad(Declaration):
 
     owner = "Part load"
 
-    name: str = key(NAME, "", shows='"part load 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"part load 1", ...')
     part: str = key(TEXT, "name of a reduced part")
     load: str | Sequence[str] = key(
         WORDS, "name of a load in the part's own model or deck, or a list of them, which act together"

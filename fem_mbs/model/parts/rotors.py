@@ -177,7 +177,7 @@ class Disc(Declaration):
 
     owner = "Disc"
 
-    name: str = key(NAME, "", shows='"disc 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"disc 1", ...')
     at: Any = key(PLACES, "on each node of it")
     mass: float = key(NUMBER, "", unit="kg")
     polar: float = key(NUMBER, "moment of inertia about its axis", unit="kg m^2")
@@ -241,7 +241,7 @@ class Bearing(Declaration):
 
     owner = "Bearing"
 
-    name: str = key(NAME, "", shows='"bearing 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"bearing 1", ...')
     a: str | int = key(PLACE, "node of the shaft")
     b: str | int = key(PLACE, "node of the housing, which does not turn", "ground")
     stiffness: Any = key(

@@ -499,7 +499,7 @@ class Pressure(Declaration):
 
     owner = "Pressure"
 
-    name: str = key(NAME, "", shows='"pressure 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"pressure 1", ...')
     on: Any = key(PLACES, "mesh:set of faces of solids, edges of plane parts or cells of shells, or a list of them")
     value: Any = key(
         NUMBER_OR_EXPRESSION,
@@ -542,7 +542,7 @@ class Traction(Declaration):
 
     owner = "Traction"
 
-    name: str = key(NAME, "", shows='"traction 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"traction 1", ...')
     on: Any = key(PLACES, "mesh:set of faces of solids, edges of plane parts or cells of shells, or a list of them")
     vector: Any = key(
         VELOCITY, "per undeformed area, fixed in direction; expressions of x, y, z of the middle of a face", unit="Pa"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fem_mbs.declarations.declaration import choose
+from fem_mbs.declarations.docstrings import argument_text
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.sensors.drives import Drive, JointCoordinate
 from fem_mbs.model.sensors.elements import Element, Force, LayerStress, Strain, Work
@@ -27,9 +28,10 @@ from fem_mbs.model.sensors.sensor import Sensor, SensorRequest
 from fem_mbs.model.sensors.stresses import Stress, StressEnvelope
 from fem_mbs.model.sensors.system import Energy, Modal
 
-__all__ = ["make_sensor", "register_sensor", "registry", "sensor_docstring", "sensor_kind", "sensor_kinds"]
+__all__ = ["make_sensor", "on_sensor", "register_sensor", "registry", "sensor_docstring", "sensor_kind", "sensor_kinds"]
 
 _KINDS: dict[str, type[SensorRequest]] = {}
+_hooks: list[Callable[[], None]] = []
 
 
 def register_sensor(declaration: type[SensorRequest]) -> None:
@@ -42,6 +44,14 @@ def register_sensor(declaration: type[SensorRequest]) -> None:
     if _KINDS.get(name, declaration) is not declaration:
         raise ModelError(f'there is a kind "{name}" already', owner=Owner("Sensor"), remedy="choose another name")
     _KINDS[name] = declaration
+    for hook in _hooks:
+        hook()
+
+
+def on_sensor(hook: Callable[[], None]) -> None:
+    """Call ``hook`` now, and whenever a kind is added later."""
+    _hooks.append(hook)
+    hook()
 
 
 def registry() -> dict[str, type[SensorRequest]]:
@@ -75,12 +85,17 @@ def make_sensor(building: Any, name: str, kind: str, options: Mapping[str, Any])
 
 def sensor_docstring() -> str:
     """Return the docstring of `Model.sensor`: the kinds with their keys."""
-    lines = ["Add a named quantity written at every step.", "", "Kinds and their keys:"]
+    lines = ["Add a named quantity written at every time step.", "", "Kinds and their keys:"]
     for name, kind in _KINDS.items():
         keys = kind.keys()
         words = ", ".join(k if keys[k].required else f"{k} (optional)" for k in kind.own_keys())
         lines.append(f"    {name}: {words}. {kind.purpose()}")
-    return "\n".join(lines)
+    texts: dict[str, dict[str, None]] = {}  # of every key, those of all kinds
+    for kind in _KINDS.values():
+        for key, said in kind.keys().items():
+            texts.setdefault(key, {})[argument_text(said)] = None
+    texts["kind"] = {"what it measures, one of those above": None}
+    return "\n".join([*lines, "", "Args:", *(f"    {key}: {'; or '.join(said)}" for key, said in texts.items())])
 
 
 register_sensor(Position)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fem_mbs.declarations.steps import recorded_kind
+from fem_mbs.display import html_table
 from fem_mbs.errors import ResultsError
 from fem_mbs.results.reader import Results, Step
 from fem_mbs.solvers.eigen.modal_quantities import mac as assurance
+
+if TYPE_CHECKING:
+    import pandas
 
 __all__ = ["Mac", "mac"]
 
@@ -38,6 +43,31 @@ class Mac:
         """Return for each shape of the first result the best match in the second: (number, number, value), from 0."""
         best = self.matrix.argmax(axis=1)
         return [(i, int(j), float(self.matrix[i, j])) for i, j in enumerate(best)]
+
+    def __repr__(self) -> str:
+        k, n = self.matrix.shape
+        return f"<Mac of {k} shapes of {self.names[0]!r} and {n} of {self.names[1]!r}, {self.nodes} nodes>"
+
+    def _repr_html_(self) -> str:
+        """Return the matrix as a table of a notebook."""
+        rows = (
+            [f"{f:.5g}", *(f"{v:.2f}" for v in row)] for f, row in zip(self.frequencies_a, self.matrix, strict=True)
+        )
+        heads = [f"{self.quantity}: {self.names[0]} / {self.names[1]}", *(f"{f:.5g}" for f in self.frequencies_b)]
+        return html_table("Modal assurance criterion", heads, rows)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """Return the matrix as a table: a row per shape of the first result, a column per shape of the second, by
+        their numbers from 1.
+
+        Raises:
+            ResultsError: pandas is not installed.
+        """
+        from fem_mbs.dataframes import tables
+
+        library = tables("pandas")
+        numbers = [library.RangeIndex(1, count + 1, name=name) for count, name in zip(self.matrix.shape, self.names)]
+        return library.DataFrame(self.matrix, index=numbers[0], columns=numbers[1])
 
 
 def _is_real(step: Step) -> bool:
@@ -115,6 +145,7 @@ def mac(
     first with the nearest of the second.
 
     Args:
+        results_a, results_b: of runs with shapes.
         step_a, step_b: name or number of the steps; by default the first with shapes; step_b the name of step_a, where
             the second result has such a step.
         tolerance: [m] largest distance of two nodes that count as one; those of the first mesh without a partner are
