@@ -291,7 +291,7 @@ def animate(
         draw(0)
         stage.finish()
         stage.clear()
-        write_movie(figure, draw, len(take), target, fps)
+        write_movie(figure, draw, len(take), target, fps, stage.shaded())
     return target
 
 

@@ -103,21 +103,28 @@ def _triangle(a, b, c, va, vb, vc, light, depth, value, lights):
 
 
 @njit(cache=True, error_model="numpy")
+def _same(a, b):
+    return a[0] == b[0] and a[1] == b[1] and a[2] == b[2]
+
+
+@njit(cache=True, error_model="numpy")
 def _fill(polygons, values, light, depth, value, lights):
     """Draw polygons: triangles as they are, others as triangles about their middle."""
     most = polygons.shape[1]
+    middle = np.zeros(3)
     for m in range(len(polygons)):
         points, own = polygons[m], values[m]
         count = most
-        while count > 3 and np.all(points[count - 1] == points[count - 2]):
+        while count > 3 and _same(points[count - 1], points[count - 2]):
             count -= 1
         if count == 3:
             _triangle(points[0], points[1], points[2], own[0], own[1], own[2], light[m], depth, value, lights)
             continue
-        middle = np.zeros(3)
+        middle[:] = 0.0
         mean = 0.0
         for k in range(count):
-            middle += points[k] / count
+            for i in range(3):
+                middle[i] += points[k, i] / count
             mean += own[k] / count
         for k in range(count):
             j = (k + 1) % count

@@ -26,6 +26,7 @@ _BODY = "#4a4f57"
 _PLAIN = "#0072B2"
 _SURFACE = "#8fb0cf"
 _ORBIT = "#D55E00"
+_SHADE = 0.72  # brightness of surfaces that face away from the light
 _MOST_ORBITS = 40  # in one picture
 _VIEW = (22.0, -58.0)  # elevation and azimuth of models in space [degrees]
 _SYMBOL = 0.022  # size of symbols over that of the model
@@ -44,6 +45,7 @@ class Stage:
         self._quantity: Quantity | NodalQuantity | None = None
         self._trail: dict[int, np.ndarray] = {}
         self.axes: Any  # plane or spatial
+        self._pixels: np.ndarray | None = None  # from axes to pixels (3, 3), once these are fixed
         self.fineness = 170.0  # pixels per inch of the pictures of surfaces
         self.marks_largest = False  # whether the largest value on surfaces is marked ...
         self.largest = ""  # ... and what the mark of the last frame says
@@ -63,7 +65,7 @@ class Stage:
         scene = self.scene
         self._figure = figure
         self._quantity = quantity
-        low, high = scene.extent([None, *frames] if self._near_reference(frames) else frames)  # type: ignore[list-item]
+        low, high = self._limits(frames)
         size = float(np.max(high - low)) or 1.0
         self._size = size
         alone = place == (1, 1, 1)
@@ -140,6 +142,14 @@ class Stage:
             size = np.ptp(corners @ np.column_stack((right, np.cross(to_eye, right))), axis=0)
         return float(size[1] / size[0]) if size[0] > 0.0 else np.inf
 
+    def shaded(self) -> np.ndarray:
+        """Return colours (n, 3), from 0 to 255, of surfaces at their values under any light."""
+        if self._scale is None or self.scene.skin is None:
+            return np.empty((0, 3), np.uint8)
+        light = np.array([1.0]) if self.scene.flat else np.linspace(_SHADE, 1.0, 5)
+        table = self._scale.cmap(np.linspace(0.0, 1.0, 65))[:, :3]
+        return np.unique((255.0 * light[:, None, None] * table).round().astype(np.uint8).reshape(-1, 3), axis=0)
+
     @property
     def scale(self) -> Any:
         """Return the map from values to colours, None where nothing is coloured."""
@@ -173,12 +183,13 @@ class Stage:
             figure.add_artist(Line2D((start[0], end[0]), (start[1], end[1]), color="#555555", lw=1.1))
             figure.text(*text, letter, ha="center", va="center", fontsize=8.0, color="#333333")
 
-    def _near_reference(self, frames: list[int]) -> bool:
-        """Return whether the model is near enough to its reference shape to show it."""
+    def _limits(self, frames: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return lowest and highest corner (3,) of the model at some frames, with its reference shape if that is near."""
         low, high = self.scene.extent(frames)
         ref_low, ref_high = self.scene.extent([None])  # type: ignore[list-item]
-        reach = float(np.max(np.maximum(high, ref_high) - np.minimum(low, ref_low)))
-        return reach < 2.5 * (float(np.max(high - low)) or 1.0)
+        both = np.minimum(low, ref_low), np.maximum(high, ref_high)
+        near = float(np.max(both[1] - both[0])) < 2.5 * (float(np.max(high - low)) or 1.0)
+        return both if near else (low, high)
 
     def _ticks(self, span: np.ndarray) -> None:
         from matplotlib.ticker import MaxNLocator
@@ -212,8 +223,12 @@ class Stage:
         artist.set_in_layout(not self._bare)
 
     def _marks(self, points: np.ndarray, marker: Any, size: float, **style: Any) -> None:
-        coordinates = points.T[:2] if self.scene.flat else points.T
-        (artist,) = self.axes.plot(*coordinates, ls="", marker=marker, ms=size, **style)
+        from matplotlib.lines import Line2D
+        from mpl_toolkits.mplot3d.art3d import Line3D
+
+        own = {"ls": "", "marker": marker, "ms": size, "zorder": 2, **style}
+        artist = Line2D(*points.T[:2], **own) if self.scene.flat else Line3D(*points.T, **own)
+        self.axes.add_artist(artist)
         self._loosen(artist)
         self._drawn.append(artist)
 
@@ -330,7 +345,6 @@ class Stage:
         """Draw the surfaces of solid parts and the areas of plane ones as a picture, with their edges and the nodes
         that supports hold; mark the largest value where ``marks_largest`` asks for it."""
         from matplotlib.colors import to_rgb
-        from matplotlib.image import AxesImage
 
         from fem_mbs.plot.raster import Canvas
 
@@ -343,16 +357,14 @@ class Stage:
         area = normals(pieces)
         size = np.maximum(np.linalg.norm(area, axis=1), 1e-300)
         bright = np.abs(area @ light) / size / np.linalg.norm(light)
-        bright = np.ones(len(pieces)) if scene.flat else 0.72 + 0.28 * np.clip(bright, 0.0, 1.0)
+        bright = np.ones(len(pieces)) if scene.flat else _SHADE + (1.0 - _SHADE) * np.clip(bright, 0.0, 1.0)
         keep = area @ to_eye > 1e-6 * size if skin.solid else np.ones(len(pieces), bool)
         quantity = self._quantity if isinstance(self._quantity, NodalQuantity) and self._scale is not None else None
         values = np.full(pieces.shape[:2], np.nan) if quantity is None else quantity.on_pieces(skin, frame)
         low, high = quantity.range if quantity is not None else (0.0, 1.0)
         plain = to_rgb(colour if quantity is None and colour is not None else _SURFACE)
         shown = [self._seen_at(points) for points in (pieces[keep], lines)]
-        edge = np.concatenate([points.reshape(-1, 3)[:, :2] for points in shown])
-        margin = 0.01 * np.ptp(edge, axis=0).max()
-        corners = edge.min(axis=0) - margin, edge.max(axis=0) + margin
+        corners = self._window(np.concatenate([points.reshape(-1, 3)[:, :2] for points in shown]))
         canvas = Canvas(*corners, self._picture_width(corners))
         canvas.fill(shown[0], values[keep], bright[keep])
         sharp = np.repeat(skin.sharp, skin.cuts)
@@ -362,11 +374,7 @@ class Stage:
         if quantity is not None and self._scale is not None:
             table = self._scale.cmap(np.linspace(0.0, 1.0, 512))[:, :3]
         picture = canvas.image(table, low, high, np.array(plain), np.array(to_rgb("#20242a")))
-        (left, bottom), (end, top) = corners
-        image = AxesImage(
-            self.axes, extent=(left, end, bottom, top), origin="lower", interpolation="bilinear", zorder=2
-        )
-        image.set_data(picture)
+        image = self._image(picture, corners)
         self.axes.add_artist(image)
         self._loosen(image)
         self._drawn.append(image)
@@ -377,8 +385,35 @@ class Stage:
         if quantity is not None and self.marks_largest:
             self._mark_largest(frame, position, canvas, lift)
 
+    def _window(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the corners (2,) of a picture around points (n, 2) as the eye sees them, of pixels whole ones."""
+        low, high = points.min(axis=0), points.max(axis=0)
+        if self._pixels is None:
+            margin = 0.01 * (high - low).max()
+            return low - margin, high + margin
+        size = np.array(self._figure.canvas.get_width_height(), float)
+        first = np.clip(np.floor(low) - 2.0, 0.0, size - 2.0)
+        return first, np.clip(np.ceil(high) + 2.0, first + 2.0, size)
+
+    def _image(self, picture: np.ndarray, corners: tuple[np.ndarray, np.ndarray]) -> Any:
+        """Return the artist of a picture between two corners."""
+        from matplotlib.image import AxesImage
+
+        from fem_mbs.plot.pixels import Pixels
+
+        (left, bottom), (end, top) = corners
+        if self._pixels is not None:
+            return Pixels(picture, left, bottom, zorder=2)
+        image = AxesImage(
+            self.axes, extent=(left, end, bottom, top), origin="lower", interpolation="bilinear", zorder=2
+        )
+        image.set_data(picture)
+        return image
+
     def _picture_width(self, corners: tuple[np.ndarray, np.ndarray]) -> int:
         """Return the pixels across a picture: as many as its panel has at the resolution of files."""
+        if self._pixels is not None:
+            return int(corners[1][0] - corners[0][0])
         span = corners[1] - corners[0]
         filled = 0.75  # of the panel, about: bar, labels and margins take the rest
         return int(np.clip(filled * self.fineness * self._panel.max() * span[0] / max(span), 40, 4000))
@@ -386,13 +421,18 @@ class Stage:
     def _seen_at(self, points: np.ndarray) -> np.ndarray:
         """Return points (..., 3) as the eye sees them: coordinates in the plane of the axes, and heights towards the
         eye."""
-        if self.scene.flat:
+        if self.scene.flat and self._pixels is None:
             return points
-        from mpl_toolkits.mplot3d.proj3d import proj_transform
-
         flat = points.reshape(-1, 3)
-        x, y, _ = proj_transform(*flat.T, self.axes.get_proj())
-        return np.column_stack((x, y, flat @ _eye()[0])).reshape(points.shape)
+        if self.scene.flat:
+            x, y, height = flat.T
+        else:
+            seen = self.axes.get_proj() @ np.vstack((flat.T, np.ones(len(flat))))
+            x, y, height = seen[0] / seen[3], seen[1] / seen[3], flat @ _eye()[0]
+        if self._pixels is not None:
+            to_pixels = self._pixels
+            x, y = to_pixels[:2, :2] @ np.stack((x, y)) + to_pixels[:2, 2:]
+        return np.column_stack((x, y, height)).reshape(points.shape)
 
     def _mark_largest(self, frame: int, position: np.ndarray, canvas: Canvas, lift: float) -> None:
         """Mark the largest value on the surfaces, and tell it with its place at the start."""
@@ -538,9 +578,11 @@ class Stage:
         self._drawn.clear()
 
     def finish(self) -> None:
-        """Fix the layout, so that later frames do not move the axes."""
+        """Fix the layout, so that later frames do not move the axes; surfaces are then drawn pixel by pixel."""
         self._figure.draw_without_rendering()
         self._figure.set_layout_engine("none")
+        transform = self.axes.transData
+        self._pixels = transform.get_matrix() if transform.is_affine else None
 
     def frame_artists(self) -> list[Any]:
         """Return the artists drawn since the last `clear`, the lowest first."""
