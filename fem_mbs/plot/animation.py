@@ -12,6 +12,7 @@ import numpy as np
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.files import replacing
+from fem_mbs.plot.axes import plain_numbers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,6 +31,8 @@ class _Camera:
         self._figure, self._draw = figure, draw
         self._canvas: Any = figure.canvas
         self.count = count
+        for axes in figure.axes:
+            plain_numbers(axes)
         self._canvas.draw()
         self._background = self._canvas.copy_from_bbox(figure.bbox)
 
@@ -100,9 +103,10 @@ def _numbered(colours: np.ndarray) -> np.ndarray:
 
 
 def _nearest(colours: np.ndarray) -> np.ndarray:
-    """Return for each colour of 5 bits per channel (32768,) the number of the nearest of `colours`."""
-    levels = (np.arange(32) * 255 / 31).astype(np.float32)
-    cube = np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1).reshape(-1, 3)
+    """Return for each colour of 5 bits of red, 6 of green and 5 of blue (65536,) the number of the nearest of
+    `colours`."""
+    levels = [(np.arange(count) * 255 / (count - 1)).astype(np.float32) for count in (32, 64, 32)]
+    cube = np.stack(np.meshgrid(*levels, indexing="ij"), axis=-1).reshape(-1, 3)
     palette = colours.astype(np.float32)
     return ((palette**2).sum(axis=1) - 2 * cube @ palette.T).argmin(axis=1).astype(np.uint8)
 
@@ -119,7 +123,7 @@ def _write_gif(camera: _Camera, path: Path, fps: int, sure: np.ndarray) -> None:
     def frames() -> Iterator[Any]:
         for number in range(camera.count):
             colour = camera.picture(number).view("<u4")[..., 0]  # red is the lowest byte
-            bits = (colour & 0xF8) << 7 | (colour >> 6) & 0x3E0 | (colour >> 19) & 0x1F
+            bits = (colour & 0xF8) << 8 | (colour >> 5) & 0x7E0 | (colour >> 19) & 0x1F
             image = Image.fromarray(nearest[bits])
             image.putpalette(colours.ravel().tolist())
             yield image

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fem_mbs.analysis.symbols.symbol import Symbol
 from fem_mbs.plot.axes import name_axis, name_bar, pretty
 from fem_mbs.plot.glyphs import COLOURS, lines_of
 from fem_mbs.plot.scene import NodalQuantity, Quantity, Scene, time_label
@@ -44,6 +45,7 @@ class Stage:
         self._drawn: list[Any] = []
         self._quantity: Quantity | NodalQuantity | None = None
         self._trail: dict[int, np.ndarray] = {}
+        self._kept: dict[tuple[int, float], np.ndarray] = {}  # pieces of symbols about their place
         self.axes: Any  # plane or spatial
         self._pixels: np.ndarray | None = None  # from axes to pixels (3, 3), once these are fixed
         self.fineness = 170.0  # pixels per inch of the pictures of surfaces
@@ -102,7 +104,8 @@ class Stage:
         self._ticks(2 * half)
         self._bare = not scene.flat and (scene.skin is not None or not alone)  # small axes in space tell nothing
         if self._bare:
-            self._fill(middle, (high - low) / 2, half, (figure.get_size_inches() - (1.0, 0.0)) / place[1::-1])
+            beside = 1.4 if alone else 1.0  # inches of the bar, which the part must not reach
+            self._fill(middle, (high - low) / 2, half, (figure.get_size_inches() - (beside, 0.0)) / place[1::-1])
             if place[2] == 1:
                 self._triad()
         if scene.flat or alone:
@@ -204,18 +207,35 @@ class Stage:
     # ------------------------------------------------------------------------------------------ drawing
 
     def _lines(self, segments: np.ndarray, *, keep: bool = False, **style: Any) -> None:
-        from matplotlib.collections import LineCollection
-
-        style["capstyle"] = "round"
-        if self.scene.flat:
-            artist = self.axes.add_collection(LineCollection(segments[..., :2], **style), autolim=False)
+        """Draw polylines (n, k, 2 or 3); those of one colour as one line with gaps, which is drawn much sooner."""
+        colours = style["colors"]
+        if "alpha" not in style and (isinstance(colours, str) or len(colours) == 1):
+            artist = self._gapped(segments, colours if isinstance(colours, str) else colours[0], style)
         else:
-            from mpl_toolkits.mplot3d.art3d import Line3DCollection
-
-            artist = self.axes.add_collection3d(Line3DCollection(segments, **style), autolim=False)
+            artist = self._collected(segments, style)
         self._loosen(artist)
         if not keep:
             self._drawn.append(artist)
+
+    def _gapped(self, segments: np.ndarray, colour: Any, style: dict[str, Any]) -> Any:
+        from matplotlib.lines import Line2D
+        from mpl_toolkits.mplot3d.art3d import Line3D
+
+        gaps = np.full((len(segments), 1, segments.shape[2]), np.nan)
+        points = np.concatenate([segments, gaps], axis=1).reshape(-1, segments.shape[2]).T
+        own = {"color": colour, "lw": style["linewidths"], "zorder": style["zorder"]}
+        own |= {"solid_capstyle": "round", "solid_joinstyle": "round"}
+        return self.axes.add_artist(Line2D(*points[:2], **own) if self.scene.flat else Line3D(*points, **own))
+
+    def _collected(self, segments: np.ndarray, style: dict[str, Any]) -> Any:
+        style["capstyle"] = "round"
+        if self.scene.flat:
+            from matplotlib.collections import LineCollection
+
+            return self.axes.add_collection(LineCollection(segments[..., :2], **style), autolim=False)
+        from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+        return self.axes.add_collection3d(Line3DCollection(segments, **style), autolim=False)
 
     def _loosen(self, artist: Any) -> None:
         """Let an artist reach beyond the square of its axes where the part fills its panel."""
@@ -485,20 +505,31 @@ class Stage:
         for symbol in self.scene.symbols:
             if symbol.layer not in layers and (not whole or symbol.layer in ("masses", "sensors")):
                 continue
+            if symbol.layer == "supports" and symbol.ends[0][0] in marked:
+                continue
             places, turn = self.scene.places(symbol, frame)
             if symbol.layer == "supports":
-                if symbol.ends[0][0] not in marked:
-                    self._support(places[0], set(symbol.held))
+                self._support(places[0], set(symbol.held))
                 continue
             if symbol.layer == "joints" and not whole:
                 rings += list(places if symbol.glyph == "rod" else places[:1])
             if symbol.layer != "joints" or len(places) == 2 or whole:
-                lines.setdefault(symbol.layer, []).extend(lines_of(symbol, places, turn, _SYMBOL * self._size, eye))
+                lines.setdefault(symbol.layer, []).append(self._pieces(symbol, places, turn, eye))
         for layer, found in lines.items():
-            pieces = np.concatenate([_pairs(line[None]) for line in found])
-            self._lines(pieces, colors=[COLOURS[layer]], linewidths=1.1, zorder=6.5)
+            self._lines(np.concatenate(found), colors=[COLOURS[layer]], linewidths=1.1, zorder=6.5)
         if rings:
             self._marks(np.array(rings), "o", 6.5, mfc="white", mec="black", mew=1.3, zorder=7)
+
+    def _pieces(self, symbol: Symbol, places: np.ndarray, turn: np.ndarray, eye: np.ndarray) -> np.ndarray:
+        """Return the straight pieces (n, 2, 3) of a symbol; those of symbols at one place are kept and moved."""
+        size = _SYMBOL * self._size
+        if len(places) > 1:
+            return np.concatenate([_pairs(line[None]) for line in lines_of(symbol, places, turn, size, eye)])
+        key = (id(symbol), size)
+        if key not in self._kept:
+            lines = lines_of(symbol, np.zeros((1, 3)), np.eye(3), size, eye)
+            self._kept[key] = np.concatenate([_pairs(line[None]) for line in lines])
+        return places[0] + (self._kept[key] @ turn.T if symbol.turns else self._kept[key])
 
     def draw_names(self, frame: int) -> None:
         """Write the names of bodies, and of symbols but supports and sensors, beside them."""

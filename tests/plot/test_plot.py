@@ -345,7 +345,7 @@ def test_colours_of_a_gif_cover_rare_ones():
     pixels = np.full((20_000, 3), 255, np.uint8)
     pixels[:5000] = rng.integers(0, 40, (5000, 1))  # many greys
     pixels[7] = 253, 231, 37
-    colours = _choose_colours(pixels)
+    colours = _choose_colours(pixels, np.array([[200, 30, 30]], np.uint8))
     assert len(colours) <= 256
     assert colours[0].tolist() == [255, 255, 255]  # the commonest
     assert {tuple(c) for c in colours.tolist()} <= {tuple(p) for p in pixels.tolist()}
