@@ -73,9 +73,11 @@ def write_movie(figure: Figure, draw: Draw, count: int, path: Path, fps: int, co
 
 
 def _choose_colours(pixels: np.ndarray, sure: np.ndarray) -> np.ndarray:
-    """Return up to 256 colours (k, 3) for pixels (n, 3) and colours (m, 3) that other frames may have: the commonest as
-    they are, then always the one that is farthest from all chosen ones, so that thin lines and both ends of a colour bar
-    keep their colours."""
+    """Return up to 256 colours (k, 3) for pixels (n, 3) and colours (m, 3) that other frames may have.
+
+    The commonest come as they are, then always the one that is farthest from all chosen ones, so that thin lines and
+    both ends of a colour bar keep their colours.
+    """
     # one number per pixel: sorting rows of three would take most of the time of a short film
     numbers = _numbered(pixels)
     found, counts = np.unique(numbers, return_counts=True)

@@ -6,10 +6,13 @@ mesh is.  A picture is drawn with twice the wanted resolution, and averaged.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from matplotlib.artist import Artist, allow_rasterization
 from numba import njit
 
-__all__ = ["Canvas"]
+__all__ = ["Canvas", "Pixels"]
 
 _FINE = 2  # samples per pixel and direction
 
@@ -69,6 +72,25 @@ class Canvas:
         plain, dark = np.asarray(plain, np.float32), np.asarray(dark, np.float32)
         _compose(self._depth, self._value, self._light, self._ink, table, low, high, plain, dark, out)
         return out
+
+
+class Pixels(Artist):
+    """A picture (rows, columns, 4) of numbers from 0 to 255, the lowest row first.
+
+    Its lower left corner is at a whole pixel of a canvas in memory.
+    """
+
+    def __init__(self, picture: np.ndarray, left: float, bottom: float, zorder: float) -> None:
+        super().__init__()
+        self._picture, self._left, self._bottom = picture, left, bottom
+        self.set_zorder(zorder)
+
+    @allow_rasterization
+    def draw(self, renderer: Any) -> None:
+        """Draw the picture."""
+        pen = renderer.new_gc()
+        renderer.draw_image(pen, self._left, self._bottom, self._picture)
+        pen.restore()
 
 
 @njit(cache=True, error_model="numpy")

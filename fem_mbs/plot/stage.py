@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fem_mbs.analysis.symbols.symbol import Symbol
-from fem_mbs.plot.axes import name_axis, name_bar, pretty
-from fem_mbs.plot.glyphs import COLOURS, lines_of
+from fem_mbs.plot.axes import VIEW, draw_triad, eye, hold_labels, name_axis, name_bar, pretty, straight
+from fem_mbs.plot.glyphs import COLOURS, lines_of, pairs, spokes
 from fem_mbs.plot.scene import NodalQuantity, Quantity, Scene, time_label
 from fem_mbs.plot.style import MAP, SIGNED_MAP
 from fem_mbs.plot.surface import normals
@@ -29,7 +30,6 @@ _SURFACE = "#8fb0cf"
 _ORBIT = "#D55E00"
 _SHADE = 0.72  # brightness of surfaces that face away from the light
 _MOST_ORBITS = 40  # in one picture
-_VIEW = (22.0, -58.0)  # elevation and azimuth of models in space [degrees]
 _SYMBOL = 0.022  # size of symbols over that of the model
 _MOST_NAMES = 60  # in one picture
 _MOST_SYMBOLS = 12  # of supports at nodes of surfaces; more become dots
@@ -54,12 +54,13 @@ class Stage:
 
     def set_up(
         self, figure: Figure, frames: list[int], *, title: str, quantity: Quantity | NodalQuantity | None, times: bool,
-        fit: bool, place: tuple[int, int, int] = (1, 1, 1), bar: bool = True,
+        fit: bool, place: tuple[int, int, int] = (1, 1, 1), bar: bool = True, together: Sequence[int] = (),
     ) -> None:  # fmt: skip
         """Create the axes for the given frames, with a colour bar: of `quantity`, or of time with `times`.
 
         With `fit` the figure takes the height that a plane model needs; `place` is that of the axes among others (rows,
-        columns, number); without `bar` the colours are those of another's bar.
+        columns, number); without `bar` the colours are those of another's bar. Axes of the frames `together` show
+        one size, as long as these are not far apart.
         """
         import matplotlib as mpl
         from matplotlib.colors import Normalize
@@ -68,6 +69,10 @@ class Stage:
         self._figure = figure
         self._quantity = quantity
         low, high = self._limits(frames)
+        if len(together) > 1:
+            all_low, all_high = self._limits(list(together))
+            if np.max(all_high - all_low) < 2.5 * np.max(high - low):
+                low, high = all_low, all_high
         size = float(np.max(high - low)) or 1.0
         self._size = size
         alone = place == (1, 1, 1)
@@ -91,7 +96,7 @@ class Stage:
             tall = float(half[2] / np.linalg.norm(half))
             axes.set_box_aspect(half.copy(), zoom=1.2 * min(1.0, 0.6 / tall))
             axes.set_zlim(middle[2] - half[2], middle[2] + half[2])
-            axes.view_init(*_VIEW)
+            axes.view_init(*VIEW)
             if scene.skin is not None or not alone:
                 axes.set_proj_type("ortho")  # what is hidden does not depend on the place then
             for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
@@ -107,7 +112,7 @@ class Stage:
             beside = 1.4 if alone else 1.0  # inches of the bar, which the part must not reach
             self._fill(middle, (high - low) / 2, half, (figure.get_size_inches() - (beside, 0.0)) / place[1::-1])
             if place[2] == 1:
-                self._triad()
+                draw_triad(figure)
         if scene.flat or alone:
             name_axis(axes.xaxis, "x [m]", self._units)
             name_axis(axes.yaxis, "y [m]", self._units)
@@ -133,6 +138,8 @@ class Stage:
                 colours = figure.colorbar(self._scale, ax=axes, shrink=0.7, aspect=26, pad=0.12)
             name_bar(colours, text, self._units)
             colours.outline.set_visible(False)
+        if not scene.flat and not self._bare:
+            hold_labels(figure, axes, half, 1.2 * min(1.0, 0.6 / tall))
 
     def aspect(self, frames: list[int]) -> float:
         """Return height over width of what is seen at some frames."""
@@ -140,7 +147,7 @@ class Stage:
         if self.scene.flat:
             size = (high - low)[:2]
         else:
-            to_eye, right = _eye()
+            to_eye, right = eye()
             corners = low + (high - low) * np.indices((2, 2, 2)).reshape(3, -1).T
             size = np.ptp(corners @ np.column_stack((right, np.cross(to_eye, right))), axis=0)
         return float(size[1] / size[0]) if size[0] > 0.0 else np.inf
@@ -171,23 +178,8 @@ class Stage:
         side = np.min(panel - (0.1, 0.35))  # of the square; the title takes some height
         axes.set_box_aspect(half.copy(), zoom=float(np.min((panel - (0.6, 0.5)) / share) / side))
 
-    def _triad(self) -> None:
-        """Draw the directions of the axes into the lower left corner."""
-        from matplotlib.lines import Line2D
-
-        figure, size = self._figure, self._figure.get_size_inches()
-        to_eye, right = _eye()
-        up = np.cross(to_eye, right)
-        origin = np.array((0.45, 0.4))
-        for number, letter in enumerate("xyz"):
-            arm = np.array((right[number], up[number]))
-            end, text = (origin + 0.32 * arm) / size, (origin + 0.44 * arm) / size
-            start = origin / size
-            figure.add_artist(Line2D((start[0], end[0]), (start[1], end[1]), color="#555555", lw=1.1))
-            figure.text(*text, letter, ha="center", va="center", fontsize=8.0, color="#333333")
-
     def _limits(self, frames: list[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return lowest and highest corner (3,) of the model at some frames, with its reference shape if that is near."""
+        """Return the corners (3,) of the model at some frames, the lowest first, with its reference shape if near."""
         low, high = self.scene.extent(frames)
         ref_low, ref_high = self.scene.extent([None])  # type: ignore[list-item]
         both = np.minimum(low, ref_low), np.maximum(high, ref_high)
@@ -256,12 +248,12 @@ class Stage:
         """Draw the reference shape lightly."""
         if self.scene.skin is not None:
             edges = self.scene.skin.lines(self.scene.state(None)[0], sharp_only=True)
-            self._lines(_pairs(edges), keep=True, colors=_REFERENCE, linewidths=0.8, zorder=1)
+            self._lines(pairs(edges), keep=True, colors=_REFERENCE, linewidths=0.8, zorder=1)
         for _, points, _ in self.scene.curves(None):
-            self._lines(_pairs(points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
+            self._lines(pairs(points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
         for centre, points in self.scene.body_lines(None):
             if len(points):
-                self._lines(_spokes(centre, points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
+                self._lines(spokes(centre, points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
 
     def draw_orbits(self, frame: int) -> None:
         """Draw the orbits of nodes of lines and bodies in a complex shape: a dot at the beginning (phase 0), and a gap
@@ -277,7 +269,7 @@ class Stage:
         size = np.ptp(orbits, axis=1).max(axis=1)
         orbits = orbits[size > 0.02 * size.max(initial=0.0)]
         if len(orbits):
-            self._lines(_pairs(orbits), colors=[_ORBIT], linewidths=0.9, zorder=2.5)
+            self._lines(pairs(orbits), colors=[_ORBIT], linewidths=0.9, zorder=2.5)
             self._marks(orbits[:, 0], "o", 3.0, color=_ORBIT, zorder=6)
 
     def explain_phases(self, later: str, columns: int) -> None:
@@ -305,7 +297,7 @@ class Stage:
                 ends = self._quantity.ends(name, frame, len(points))
                 centre = (s[1:] + s[:-1]) / 2
                 values = ends[:, :1] * (1 - centre) + ends[:, 1:] * centre
-                self._lines(_pairs(points), colors=scale.to_rgba(values.ravel()), linewidths=3.2, zorder=4)
+                self._lines(pairs(points), colors=scale.to_rgba(values.ravel()), linewidths=3.2, zorder=4)
             else:
                 plain = _BODY if self._quantity is not None else _PLAIN
                 self._lines(points, colors=[plain if colour is None else colour], linewidths=2.4, zorder=4)
@@ -313,7 +305,7 @@ class Stage:
         for body, (centre, points) in self._bodies_at(frame):
             tint = _BODY if colour is None else colour
             if len(points) and not body.get("visual"):
-                self._lines(_spokes(centre, points), colors=[tint], linewidths=3.6, zorder=3)
+                self._lines(spokes(centre, points), colors=[tint], linewidths=3.6, zorder=3)
             self._marks(centre[None], "o", 4.5, mfc="white", mec=tint, mew=1.3, zorder=5)
         if scene.discs:
             self._discs(frame, _BODY if colour is None else colour)
@@ -329,7 +321,7 @@ class Stage:
         """Draw the surfaces of bodies, lit from the upper left."""
         from matplotlib.colors import to_rgb
 
-        to_eye, right = _straight() if self.scene.flat else _eye()
+        to_eye, right = straight() if self.scene.flat else eye()
         light = to_eye - 0.5 * right + 0.6 * np.cross(to_eye, right)
         for colour, triangles in self.scene.visuals(frame):
             area = normals(triangles)
@@ -371,8 +363,8 @@ class Stage:
         scene, skin = self.scene, self.scene.skin
         assert skin is not None
         position, _ = scene.state(frame)
-        pieces, lines = skin.polygons(position), _pairs(skin.lines(position))
-        to_eye, right = _straight() if scene.flat else _eye()
+        pieces, lines = skin.polygons(position), pairs(skin.lines(position))
+        to_eye, right = straight() if scene.flat else eye()
         light = to_eye - 0.5 * right + 0.6 * np.cross(to_eye, right)
         area = normals(pieces)
         size = np.maximum(np.linalg.norm(area, axis=1), 1e-300)
@@ -419,7 +411,7 @@ class Stage:
         """Return the artist of a picture between two corners."""
         from matplotlib.image import AxesImage
 
-        from fem_mbs.plot.pixels import Pixels
+        from fem_mbs.plot.raster import Pixels
 
         (left, bottom), (end, top) = corners
         if self._pixels is not None:
@@ -448,7 +440,7 @@ class Stage:
             x, y, height = flat.T
         else:
             seen = self.axes.get_proj() @ np.vstack((flat.T, np.ones(len(flat))))
-            x, y, height = seen[0] / seen[3], seen[1] / seen[3], flat @ _eye()[0]
+            x, y, height = seen[0] / seen[3], seen[1] / seen[3], flat @ eye()[0]
         if self._pixels is not None:
             to_pixels = self._pixels
             x, y = to_pixels[:2, :2] @ np.stack((x, y)) + to_pixels[:2, 2:]
@@ -500,7 +492,7 @@ class Stage:
         marked = set(self._held().tolist())
         rings: list[np.ndarray] = []
         lines: dict[str, list[np.ndarray]] = {}
-        eye = np.array([0.0, 0.0, 1.0]) if self.scene.flat else _eye()[0]
+        to_eye = (straight() if self.scene.flat else eye())[0]
         layers = {"supports", "joints", "springs"} | ({"loads"} if loads else set())
         for symbol in self.scene.symbols:
             if symbol.layer not in layers and (not whole or symbol.layer in ("masses", "sensors")):
@@ -514,21 +506,21 @@ class Stage:
             if symbol.layer == "joints" and not whole:
                 rings += list(places if symbol.glyph == "rod" else places[:1])
             if symbol.layer != "joints" or len(places) == 2 or whole:
-                lines.setdefault(symbol.layer, []).append(self._pieces(symbol, places, turn, eye))
+                lines.setdefault(symbol.layer, []).append(self._pieces(symbol, places, turn, to_eye))
         for layer, found in lines.items():
             self._lines(np.concatenate(found), colors=[COLOURS[layer]], linewidths=1.1, zorder=6.5)
         if rings:
             self._marks(np.array(rings), "o", 6.5, mfc="white", mec="black", mew=1.3, zorder=7)
 
-    def _pieces(self, symbol: Symbol, places: np.ndarray, turn: np.ndarray, eye: np.ndarray) -> np.ndarray:
+    def _pieces(self, symbol: Symbol, places: np.ndarray, turn: np.ndarray, to_eye: np.ndarray) -> np.ndarray:
         """Return the straight pieces (n, 2, 3) of a symbol; those of symbols at one place are kept and moved."""
         size = _SYMBOL * self._size
         if len(places) > 1:
-            return np.concatenate([_pairs(line[None]) for line in lines_of(symbol, places, turn, size, eye)])
+            return np.concatenate([pairs(line[None]) for line in lines_of(symbol, places, turn, size, to_eye)])
         key = (id(symbol), size)
         if key not in self._kept:
-            lines = lines_of(symbol, np.zeros((1, 3)), np.eye(3), size, eye)
-            self._kept[key] = np.concatenate([_pairs(line[None]) for line in lines])
+            lines = lines_of(symbol, np.zeros((1, 3)), np.eye(3), size, to_eye)
+            self._kept[key] = np.concatenate([pairs(line[None]) for line in lines])
         return places[0] + (self._kept[key] @ turn.T if symbol.turns else self._kept[key])
 
     def draw_names(self, frame: int) -> None:
@@ -618,28 +610,3 @@ class Stage:
     def frame_artists(self) -> list[Any]:
         """Return the artists drawn since the last `clear`, the lowest first."""
         return sorted(self._drawn, key=lambda artist: artist.get_zorder())
-
-
-def _straight() -> tuple[np.ndarray, np.ndarray]:
-    """Return unit vectors towards the eye over a plane and to its right."""
-    return np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
-
-
-def _eye() -> tuple[np.ndarray, np.ndarray]:
-    """Return unit vectors towards the eye and to its right."""
-    elevation, azimuth = np.deg2rad(_VIEW)
-    to_eye = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
-    return to_eye, np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
-
-
-def _pairs(points: np.ndarray) -> np.ndarray:
-    """Return the straight pieces (n * (k - 1), 2, 3) of curves (n, k, 3)."""
-    return np.stack([points[:, :-1], points[:, 1:]], axis=2).reshape(-1, 2, 3)
-
-
-def _spokes(centre: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return lines (n, 2, 3) from a mass centre to points; three and more points are also joined to a ring."""
-    lines = np.stack([np.broadcast_to(centre, points.shape), points], axis=1)
-    if len(points) < 3:
-        return lines
-    return np.stack([points, np.roll(points, -1, axis=0)], axis=1)
