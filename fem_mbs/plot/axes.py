@@ -107,7 +107,7 @@ def draw_triad(figure: Figure) -> None:
         end, text = (origin + 0.32 * arm) / size, (origin + 0.44 * arm) / size
         start = origin / size
         figure.add_artist(Line2D((start[0], end[0]), (start[1], end[1]), color="#555555", lw=1.1))
-        figure.text(*text, letter, ha="center", va="center", fontsize=8.0, color="#333333")
+        figure.text(float(text[0]), float(text[1]), letter, ha="center", va="center", fontsize=8.0, color="#333333")
 
 
 def hold_labels(figure: Figure, axes: Any, box: np.ndarray, zoom: float) -> None:
