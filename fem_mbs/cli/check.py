@@ -274,7 +274,7 @@ def _start(model: Any, begun: Beginning) -> Iterator[str]:
         return
     way = {"strain-free": "with the least strain rates", "projection": "by the least change"}.get(start.method)
     text = f"start: velocities and spins up to {speed:.4g} (m/s, rad/s), "
-    text += f"made to fit joints and motions {way}" if way else "as given"
+    text += f"made to fit joints and motions {way} ({start.method})" if way else "as given"
     change = start.largest_change or 0.0
     if model.initial_velocities and change > 1e-9 * speed:
         text += f", which changed what was given by up to {change:.3g}"
