@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.cli.held_sets import doubts_of_sets
+from fem_mbs.cli.loose_nodes import doubts_of_loose_nodes
 from fem_mbs.cli.plausibility import doubts_of_statics, doubts_of_units
 from fem_mbs.errors import InputError, ModelError
 from fem_mbs.units import Units
@@ -63,6 +64,7 @@ def explain(path: str | Path, values: Sequence[str] = ()) -> list[str]:
     out += _steps(file, model, compiled, state, moves.strain_free, notes)
     notes += doubts_of_units(model)
     notes += doubts_of_sets(model)
+    notes += doubts_of_loose_nodes(model)
     out += _watched(model)
     notes += _unused(file)
     out += _solver(compiled, notes)
@@ -278,7 +280,9 @@ def _start(model: Any, begun: Beginning) -> Iterator[str]:
     if speed == 0.0:
         yield "start: at rest"
         return
-    text = f"start: velocities and spins up to {speed:.4g} (m/s, rad/s), made consistent by {start.method}"
+    way = {"strain-free": "with the least strain rates", "projection": "by the least change"}.get(start.method)
+    text = f"start: velocities and spins up to {speed:.4g} (m/s, rad/s), "
+    text += f"made to fit joints and motions {way} ({start.method})" if way else "as given"
     change = start.largest_change or 0.0
     if model.initial_velocities and change > 1e-9 * speed:
         text += f", which changed what was given by up to {change:.3g}"

@@ -309,7 +309,19 @@ class Building:
             raise ModelError(
                 f'"{mesh}" is a body or a node, it has no set "{name}"', owner=owner, remedy=f'write "{mesh}"'
             )
-        return self.find("body, node or mesh", mesh, table, owner)
+        what = "a joint" if mesh in self.joints else "elements" if self._names_elements(mesh) else ""
+        if not what:
+            return self.find("body, node or mesh", mesh, table, owner)
+        raise ModelError(
+            f'"{mesh}" is the name of {what}, not of a place',
+            owner=owner,
+            value=place,
+            remedy="name a body, a node, a mesh, or mesh:set",
+        )
+
+    def _names_elements(self, name: str) -> bool:
+        """Return whether elements have a name, as those of a beam, a spring or a point mass."""
+        return any(name == group for block in self.blocks for group, *_ in block.groups)
 
     def node_of(self, place: str | int, owner: str = "Model", frames: bool = False) -> int:
         """Return the node of a body, of a named node or of a set of one node; ``frames`` as in `nodes_of`."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from fem_mbs.errors import ResultsError
 from fem_mbs.files import replacing
+from fem_mbs.plot.axes import plain_numbers
 from fem_mbs.progress import say, waiting
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ __all__ = ["write_movie"]
 
 
 Draw = Callable[[int], list[Any]]
+_FEW = 8  # pixels of a colour among those of some frames; colours of fewer take those of others
 
 
 class _Camera:
@@ -30,25 +32,28 @@ class _Camera:
         self._figure, self._draw = figure, draw
         self._canvas: Any = figure.canvas
         self.count = count
+        for axes in figure.axes:
+            plain_numbers(axes)
         self._canvas.draw()
         self._background = self._canvas.copy_from_bbox(figure.bbox)
 
     def picture(self, number: int) -> np.ndarray:
-        """Return frame `number` as RGB values (height, width, 3)."""
+        """Return frame `number` as values (height, width, 4) of red, green, blue and cover, until the next is drawn."""
         say(f"drawing frame {number + 1} of {self.count}")
         self._canvas.restore_region(self._background)
         for artist in self._draw(number):
             if hasattr(artist, "do_3d_projection"):
                 artist.do_3d_projection()
             self._figure.draw_artist(artist)
-        return np.array(self._canvas.buffer_rgba())[..., :3]
+        return np.asarray(self._canvas.buffer_rgba())
 
 
 @waiting()
-def write_movie(figure: Figure, draw: Draw, count: int, path: Path, fps: int) -> None:
+def write_movie(figure: Figure, draw: Draw, count: int, path: Path, fps: int, colours: np.ndarray) -> None:
     """Draw frames 0 .. count - 1 and write them; the file appears under its name when it is whole.
 
-    `figure` holds what is the same in all frames; `draw` adds what belongs to one and returns its artists.
+    `figure` holds what is the same in all frames; `draw` adds what belongs to one and returns its artists; `colours`
+    (n, 3), from 0 to 255, are those that some frames may have.
     Raises ResultsError for an ending other than .gif and .mp4, or if the program that MP4 needs is missing or fails.
     """
     ending = path.suffix.lower()
@@ -63,17 +68,27 @@ def write_movie(figure: Figure, draw: Draw, count: int, path: Path, fps: int) ->
     except OSError as exc:
         raise ResultsError(f'Animation "{path}": cannot be written ({exc}): give another path') from exc
     with replacing(path, "Animation") as part:
-        (_write_gif if ending == ".gif" else _write_mp4)(_Camera(figure, draw, count), part, fps)
+        camera = _Camera(figure, draw, count)
+        if ending == ".gif":
+            _write_gif(camera, part, fps, colours)
+        else:
+            _write_mp4(camera, part, fps)
 
 
-def _choose_colours(pixels: np.ndarray) -> np.ndarray:
-    """Return up to 256 colours (k, 3) for pixels (n, 3): the commonest as they are, then always the one that is
-    farthest from all chosen ones, so that thin lines and both ends of a colour bar keep their colours."""
+def _choose_colours(pixels: np.ndarray, sure: np.ndarray) -> np.ndarray:
+    """Return up to 256 colours (k, 3) for pixels (n, 3) and colours (m, 3) that other frames may have.
+
+    The commonest come as they are, then always the one that is farthest from all chosen ones, so that thin lines and
+    both ends of a colour bar keep their colours.
+    """
     # one number per pixel: sorting rows of three would take most of the time of a short film
-    red, green, blue = pixels.astype(np.uint32).T
-    found, counts = np.unique(red << 16 | green << 8 | blue, return_counts=True)
+    numbers = _numbered(pixels)
+    found, counts = np.unique(numbers, return_counts=True)
+    seen = counts >= np.minimum(_FEW, counts.max())
+    found = np.concatenate([found[seen], _numbered(sure)])
+    counts = np.concatenate([counts[seen], np.zeros(len(sure), int)])
     colours = np.stack([found >> 16, found >> 8 & 255, found & 255], axis=1).astype(np.uint8)
-    common = np.argsort(-counts, kind="stable")[:64]
+    common = np.argsort(-counts, kind="stable")[:32]
     chosen = list(common)
     points = colours.astype(np.float32)
     distance = np.full(len(points), np.inf, np.float32)
@@ -86,26 +101,35 @@ def _choose_colours(pixels: np.ndarray) -> np.ndarray:
     return colours[chosen]
 
 
+def _numbered(colours: np.ndarray) -> np.ndarray:
+    """Return one number for each colour (n, 3)."""
+    red, green, blue = colours.astype(np.uint32).T
+    return red << 16 | green << 8 | blue
+
+
 def _nearest(colours: np.ndarray) -> np.ndarray:
-    """Return for each colour of 5 bits per channel (32768,) the number of the nearest of `colours`."""
-    levels = (np.arange(32) * 255 / 31).astype(np.float32)
-    cube = np.stack(np.meshgrid(levels, levels, levels, indexing="ij"), axis=-1).reshape(-1, 3)
+    """Return for each colour of 5 bits of red, 6 of green and 5 of blue (65536,) the number of the nearest of
+    `colours`."""
+    levels = [(np.arange(count) * 255 / (count - 1)).astype(np.float32) for count in (32, 64, 32)]
+    cube = np.stack(np.meshgrid(*levels, indexing="ij"), axis=-1).reshape(-1, 3)
     palette = colours.astype(np.float32)
     return ((palette**2).sum(axis=1) - 2 * cube @ palette.T).argmin(axis=1).astype(np.uint8)
 
 
-def _write_gif(camera: _Camera, path: Path, fps: int) -> None:
+def _write_gif(camera: _Camera, path: Path, fps: int, sure: np.ndarray) -> None:
     """Write a GIF with one palette and no dithering: no flicker, and unchanged areas cost no bytes."""
     from PIL import Image
 
     sample = np.unique(np.linspace(0, camera.count - 1, 8).astype(int))
-    colours = _choose_colours(np.concatenate([camera.picture(int(number)).reshape(-1, 3) for number in sample]))
+    pixels = np.concatenate([camera.picture(int(number))[..., :3].reshape(-1, 3) for number in sample])
+    colours = _choose_colours(pixels, sure)
     nearest = _nearest(colours)
 
     def frames() -> Iterator[Any]:
         for number in range(camera.count):
-            bits = (camera.picture(number) >> 3).astype(np.uint16)
-            image = Image.fromarray(nearest[bits[..., 0] << 10 | bits[..., 1] << 5 | bits[..., 2]])
+            colour = camera.picture(number).view("<u4")[..., 0]  # red is the lowest byte
+            bits = (colour & 0xF8) << 8 | (colour >> 5) & 0x7E0 | (colour >> 19) & 0x1F
+            image = Image.fromarray(nearest[bits])
             image.putpalette(colours.ravel().tolist())
             yield image
 
@@ -138,7 +162,7 @@ def _write_mp4(camera: _Camera, path: Path, fps: int) -> None:
                 command += ["-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", str(path)]
                 process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
             assert process.stdin is not None
-            process.stdin.write(np.ascontiguousarray(picture[:height, :width]).tobytes())
+            process.stdin.write(np.ascontiguousarray(picture[:height, :width, :3]).tobytes())
     except BrokenPipeError:
         pass  # ffmpeg has stopped; its message follows
     finally:

@@ -1,4 +1,4 @@
-"""Name axes and colour bars by quantity and unit, with ticks at round numbers of the unit that is shown.
+"""Name axes and colour bars by quantity and unit, with ticks at round numbers of the unit that is shown; axes in space.
 
 Figures draw numbers of the model's base.  Where another unit is shown, only the ticks of the axis change.
 """
@@ -23,8 +23,14 @@ from fem_mbs.units import Units, split_unit
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
-__all__ = ["capital", "name_axis", "name_bar", "plain_numbers", "pretty"]
+__all__ = [
+    "VIEW", "capital", "draw_triad", "eye", "hold_labels", "name_axis", "name_bar", "plain_numbers", "pretty",
+    "straight",
+]  # fmt: skip
+
+VIEW = (22.0, -58.0)  # elevation and azimuth of models in space [degrees]
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -74,6 +80,46 @@ def name_bar(bar: Any, label: str, units: Units) -> None:
         ticks = MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
         inside = ticks[(ticks >= low - 1e-9 * (high - low)) & (ticks <= high + 1e-9 * (high - low))]
         bar.set_ticks(inside / shown.factor, labels=[f"{tick:.6g}".replace("-", "\N{MINUS SIGN}") for tick in inside])
+
+
+def straight() -> tuple[np.ndarray, np.ndarray]:
+    """Return unit vectors towards the eye over a plane and to its right."""
+    return np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
+
+
+def eye() -> tuple[np.ndarray, np.ndarray]:
+    """Return unit vectors towards the eye and to its right."""
+    elevation, azimuth = np.deg2rad(VIEW)
+    to_eye = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+    return to_eye, np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
+
+
+def draw_triad(figure: Figure) -> None:
+    """Draw the directions of the axes into the lower left corner of a figure."""
+    from matplotlib.lines import Line2D
+
+    size = figure.get_size_inches()
+    to_eye, right = eye()
+    up = np.cross(to_eye, right)
+    origin = np.array((0.45, 0.4))
+    for number, letter in enumerate("xyz"):
+        arm = np.array((right[number], up[number]))
+        end, text = (origin + 0.32 * arm) / size, (origin + 0.44 * arm) / size
+        start = origin / size
+        figure.add_artist(Line2D((start[0], end[0]), (start[1], end[1]), color="#555555", lw=1.1))
+        figure.text(float(text[0]), float(text[1]), letter, ha="center", va="center", fontsize=8.0, color="#333333")
+
+
+def hold_labels(figure: Figure, axes: Any, box: np.ndarray, zoom: float) -> None:
+    """Make axes in space smaller where a label of theirs would be cut at an edge of the figure."""
+    for _ in range(4):
+        figure.draw_without_rendering()
+        labels = [axis.label.get_window_extent() for axis in (axes.xaxis, axes.yaxis, axes.zaxis)]
+        low = min(min(label.x0, label.y0) for label in labels)
+        if low >= 6.0 and max(label.x1 for label in labels) <= figure.bbox.x1:
+            return
+        zoom *= 0.94
+        axes.set_box_aspect(box.copy(), zoom=zoom)
 
 
 def plain_numbers(axes: Any) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fem_mbs.analysis.symbols.symbol import Symbol
 
-__all__ = ["COLOURS", "GLYPHS", "Glyph", "across", "lines_of"]
+__all__ = ["COLOURS", "GLYPHS", "Glyph", "across", "lines_of", "pairs", "spokes"]
 
 Line = Sequence[tuple[float, ...]]
 
@@ -239,3 +239,16 @@ def lines_of(symbol: Symbol, places: np.ndarray, turn: np.ndarray, size: float, 
     if symbol.turns:
         frame = turn @ frame
     return [places[0] + size * np.array(line) @ frame.T for line in glyph.mark]
+
+
+def pairs(points: np.ndarray) -> np.ndarray:
+    """Return the straight pieces (n * (k - 1), 2, 3) of curves (n, k, 3)."""
+    return np.stack([points[:, :-1], points[:, 1:]], axis=2).reshape(-1, 2, 3)
+
+
+def spokes(centre: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return lines (n, 2, 3) from a mass centre to points; three and more points are also joined to a ring."""
+    lines = np.stack([np.broadcast_to(centre, points.shape), points], axis=1)
+    if len(points) < 3:
+        return lines
+    return np.stack([points, np.roll(points, -1, axis=0)], axis=1)

@@ -77,6 +77,10 @@ def plot_shapes(results: Results, step: int, path: str | Path, most: int | None 
         quantity = find_quantity(results, item, "displacement") if stage.scene.skin is not None else None
         if quantity is not None:
             figure.set_size_inches(3.6 * columns + 0.8, figure.get_figheight())
+        figure.set_figheight(figure.get_figheight() + 0.3)
+        title = ": ".join(word for word in (results.header["title"], item.name) if word)
+        words = textwrap.shorten(title, int(12 * figure.get_figwidth()), placeholder=" ...")
+        figure.suptitle(words, x=0.01, ha="left", fontsize=10.0, fontweight="bold")
         for place, frame in enumerate(chosen, 1):
             stage.set_up(
                 figure, [frame], title=shape_title(item, frame, results.units), quantity=quantity, times=False,
@@ -203,7 +207,7 @@ def _side_by_side(results: Results, stage: Stage, frames: list[int], quantity: A
         named = ", ".join(word for word in (title or item.name, enlarged) if word) if alone else label
         stage.set_up(
             figure, [frame], title=named, quantity=quantity, times=False, fit=alone, place=(rows, columns, place),
-            bar=alone,
+            bar=alone, together=frames,
         )  # fmt: skip
         stage.draw_reference()
         stage.draw_frame(frame)
@@ -291,7 +295,7 @@ def animate(
         draw(0)
         stage.finish()
         stage.clear()
-        write_movie(figure, draw, len(take), target, fps)
+        write_movie(figure, draw, len(take), target, fps, stage.shaded())
     return target
 
 

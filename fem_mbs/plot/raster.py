@@ -6,10 +6,13 @@ mesh is.  A picture is drawn with twice the wanted resolution, and averaged.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from matplotlib.artist import Artist, allow_rasterization
 from numba import njit
 
-__all__ = ["Canvas"]
+__all__ = ["Canvas", "Pixels"]
 
 _FINE = 2  # samples per pixel and direction
 
@@ -71,6 +74,25 @@ class Canvas:
         return out
 
 
+class Pixels(Artist):
+    """A picture (rows, columns, 4) of numbers from 0 to 255, the lowest row first.
+
+    Its lower left corner is at a whole pixel of a canvas in memory.
+    """
+
+    def __init__(self, picture: np.ndarray, left: float, bottom: float, zorder: float) -> None:
+        super().__init__()
+        self._picture, self._left, self._bottom = picture, left, bottom
+        self.set_zorder(zorder)
+
+    @allow_rasterization
+    def draw(self, renderer: Any) -> None:
+        """Draw the picture."""
+        pen = renderer.new_gc()
+        renderer.draw_image(pen, self._left, self._bottom, self._picture)
+        pen.restore()
+
+
 @njit(cache=True, error_model="numpy")
 def _triangle(a, b, c, va, vb, vc, light, depth, value, lights):
     """Draw one triangle."""
@@ -103,21 +125,28 @@ def _triangle(a, b, c, va, vb, vc, light, depth, value, lights):
 
 
 @njit(cache=True, error_model="numpy")
+def _same(a, b):
+    return a[0] == b[0] and a[1] == b[1] and a[2] == b[2]
+
+
+@njit(cache=True, error_model="numpy")
 def _fill(polygons, values, light, depth, value, lights):
     """Draw polygons: triangles as they are, others as triangles about their middle."""
     most = polygons.shape[1]
+    middle = np.zeros(3)
     for m in range(len(polygons)):
         points, own = polygons[m], values[m]
         count = most
-        while count > 3 and np.all(points[count - 1] == points[count - 2]):
+        while count > 3 and _same(points[count - 1], points[count - 2]):
             count -= 1
         if count == 3:
             _triangle(points[0], points[1], points[2], own[0], own[1], own[2], light[m], depth, value, lights)
             continue
-        middle = np.zeros(3)
+        middle[:] = 0.0
         mean = 0.0
         for k in range(count):
-            middle += points[k] / count
+            for i in range(3):
+                middle[i] += points[k, i] / count
             mean += own[k] / count
         for k in range(count):
             j = (k + 1) % count

@@ -38,12 +38,18 @@ __all__ = [
 ]
 
 _CURVE_PIECES = 8  # straight pieces per beam element ...
-_MOST_KEPT = 4e6  # numbers of a column of frames that is read as a whole
+_MOST_KEPT = 1.2e7  # numbers of a column of frames that is read as a whole
 _CURVE_LIMIT = 500  # ... in models of at most so many elements
 
 
 def rotation_matrices(vectors: np.ndarray) -> np.ndarray:
     """Return the rotation matrices (n, 3, 3) of rotation vectors (n, 3) [rad] (Rodrigues)."""
+    turned = vectors.any(axis=1)
+    if not turned.all():  # of nodes of solids, which have no rotation
+        found = np.tile(np.eye(3), (len(vectors), 1, 1))
+        if turned.any():
+            found[turned] = rotation_matrices(vectors[turned])
+        return found
     angle = np.linalg.norm(vectors, axis=1)
     small = angle < 1e-8
     safe = np.where(small, 1.0, angle)

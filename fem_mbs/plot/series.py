@@ -30,6 +30,7 @@ __all__ = [
 _CRITICAL = {"limit": "o", "bifurcation": "s", "jump": "D"}  # markers of critical points
 _MAX_POINTS = 3000  # of a curve in a figure
 _PANELS = 12  # on a page
+_HIDING = 50.0  # an energy so many times as large as all changes hides them
 _BARS = 36  # on a page
 
 
@@ -160,13 +161,19 @@ def _panels(results: Results, name: str, step: int | None) -> Iterator[_Panel]:
     """Yield the panels of a sensor: one for each unit of its columns."""
     found = results.sensor(name, step)
     sensor = next(sensor for sensor in results.header["sensors"] if sensor["name"] == name)
-    kind = str(sensor.get("kind") or name)
     for unit in dict.fromkeys(found.units):
+        kind = _quantity(sensor, unit)
         own = [k for k, other in enumerate(found.units) if other == unit]
         words = [_without(found.columns[k], name) for k in own]
         label = kind if len(own) > 1 or len(found.columns) == 1 else f"{kind}, {words[0]}"
         curves = [(word, found.values[:, k]) for word, k in zip(words, own, strict=True)]
         yield _Panel(name, f"{capital(label)} [{unit}]" if unit else capital(label), found.t, curves)
+
+
+def _quantity(sensor: dict[str, Any], unit: str) -> str:
+    """Return what a sensor measures in a unit: its kind, of the coordinate of a joint an angle or a displacement."""
+    kind = str(sensor.get("kind") or sensor["name"])
+    return {"rad": "joint angle", "m": "joint displacement"}.get(unit, kind) if kind == "joint" else kind
 
 
 def _without(column: str, name: str) -> str:
@@ -208,6 +215,8 @@ def _plot_panels(results: Results, panels: list[_Panel], abscissa: str, title: s
             for axes in last:
                 name_axis(axes.xaxis, abscissa, units)
                 axes.tick_params(labelbottom=True)
+                # of a shorter column it takes the place of an empty panel, not room between the rows
+                axes.xaxis.set_in_layout((column + 1) * rows <= len(panels) or columns == 1)
         if alone:
             places[0].set_title(title)
         else:
@@ -229,8 +238,8 @@ def _plot_bars(results: Results, page: SensorPage, title: str, path: str | Path)
     for name in page.sensors:
         found = results.sensor(name, page.step)
         sensor = next(sensor for sensor in results.header["sensors"] if sensor["name"] == name)
-        kind = capital(str(sensor.get("kind") or name))
         for k, (column, unit) in enumerate(zip(sensor_columns(sensor, len(found.columns)), found.units, strict=True)):
+            kind = capital(_quantity(sensor, unit))
             label = f"{kind} [{unit}]" if unit else kind
             alone = column if len(page.sensors) == 1 else f"{name} {_without(column, name)}"
             panels.setdefault(label, []).append((name if column == name else alone, float(found.values[-1, k])))
@@ -257,7 +266,8 @@ def _plot_bars(results: Results, page: SensorPage, title: str, path: str | Path)
 def plot_ledger(results: Results, path: str | Path) -> Path:
     """Draw the energies and works over time, and below them the error by which the ledger does not close.
 
-    The error is relative to the largest change of any of the energies; zero is drawn at the lower edge.
+    The error is relative to the largest change of any of the energies; zero is drawn at the lower edge. Where a
+    constant energy, such as that of a fast rotor, would hide all changes, the changes since the start are drawn.
     """
     ledger = results.ledger()
     step = results.steps_with("ledger")[-1]
@@ -266,15 +276,19 @@ def plot_ledger(results: Results, path: str | Path) -> Path:
     spans = {name: float(np.nanmax(ledger[name]) - np.nanmin(ledger[name])) for name in names}
     scale = max([*spans.values(), float(np.nanmax(np.abs(ledger["total"])))]) or 1.0
     drawn = [name for name in names if np.nanmax(np.abs(ledger[name])) > 1e-12 * scale]
+    changes = max(spans.values(), default=0.0)
+    start = max((abs(float(ledger[name][0])) for name in names), default=0.0)
+    hidden = 1e-9 * start < changes < start / _HIDING
+    shown = {name: ledger[name] - (ledger[name][0] if hidden else 0.0) for name in (*drawn, "total")}
     with style(results):
         figure = make_figure(7.4, 4.8)
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.6, 1.0))
         for name in drawn:
             dashed = "work" in name.lower() or "dissip" in name.lower() or "damp" in name.lower()
-            upper.plot(*thin(time, ledger[name]), ls="--" if dashed else "-", label=capital(name))
-        upper.plot(*thin(time, ledger["total"]), color="#777777", lw=1.0, zorder=1, label="Total energy")
+            upper.plot(*thin(time, shown[name]), ls="--" if dashed else "-", label=capital(name))
+        upper.plot(*thin(time, shown["total"]), color="#777777", lw=1.0, zorder=1, label="Total energy")
         upper.set_title(f"{results.header['title']}: energy" if results.header["title"] else "Energy")
-        name_axis(upper.yaxis, "Energy, work [J]", results.units)
+        name_axis(upper.yaxis, "Change of energy, work [J]" if hidden else "Energy, work [J]", results.units)
         _legend(upper)
         relative = np.abs(error) / scale
         floor = 1e-18

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.plot.axes import name_axis, name_bar, pretty
-from fem_mbs.plot.glyphs import COLOURS, lines_of
+from fem_mbs.analysis.symbols.symbol import Symbol
+from fem_mbs.plot.axes import VIEW, draw_triad, eye, hold_labels, name_axis, name_bar, pretty, straight
+from fem_mbs.plot.glyphs import COLOURS, lines_of, pairs, spokes
 from fem_mbs.plot.scene import NodalQuantity, Quantity, Scene, time_label
 from fem_mbs.plot.style import MAP, SIGNED_MAP
 from fem_mbs.plot.surface import normals
@@ -26,8 +28,8 @@ _BODY = "#4a4f57"
 _PLAIN = "#0072B2"
 _SURFACE = "#8fb0cf"
 _ORBIT = "#D55E00"
+_SHADE = 0.72  # brightness of surfaces that face away from the light
 _MOST_ORBITS = 40  # in one picture
-_VIEW = (22.0, -58.0)  # elevation and azimuth of models in space [degrees]
 _SYMBOL = 0.022  # size of symbols over that of the model
 _MOST_NAMES = 60  # in one picture
 _MOST_SYMBOLS = 12  # of supports at nodes of surfaces; more become dots
@@ -43,19 +45,22 @@ class Stage:
         self._drawn: list[Any] = []
         self._quantity: Quantity | NodalQuantity | None = None
         self._trail: dict[int, np.ndarray] = {}
+        self._kept: dict[tuple[int, float], np.ndarray] = {}  # pieces of symbols about their place
         self.axes: Any  # plane or spatial
+        self._pixels: np.ndarray | None = None  # from axes to pixels (3, 3), once these are fixed
         self.fineness = 170.0  # pixels per inch of the pictures of surfaces
         self.marks_largest = False  # whether the largest value on surfaces is marked ...
         self.largest = ""  # ... and what the mark of the last frame says
 
     def set_up(
         self, figure: Figure, frames: list[int], *, title: str, quantity: Quantity | NodalQuantity | None, times: bool,
-        fit: bool, place: tuple[int, int, int] = (1, 1, 1), bar: bool = True,
+        fit: bool, place: tuple[int, int, int] = (1, 1, 1), bar: bool = True, together: Sequence[int] = (),
     ) -> None:  # fmt: skip
         """Create the axes for the given frames, with a colour bar: of `quantity`, or of time with `times`.
 
         With `fit` the figure takes the height that a plane model needs; `place` is that of the axes among others (rows,
-        columns, number); without `bar` the colours are those of another's bar.
+        columns, number); without `bar` the colours are those of another's bar. Axes of the frames `together` show
+        one size, as long as these are not far apart.
         """
         import matplotlib as mpl
         from matplotlib.colors import Normalize
@@ -63,7 +68,11 @@ class Stage:
         scene = self.scene
         self._figure = figure
         self._quantity = quantity
-        low, high = scene.extent([None, *frames] if self._near_reference(frames) else frames)  # type: ignore[list-item]
+        low, high = self._limits(frames)
+        if len(together) > 1:
+            all_low, all_high = self._limits(list(together))
+            if np.max(all_high - all_low) < 2.5 * np.max(high - low):
+                low, high = all_low, all_high
         size = float(np.max(high - low)) or 1.0
         self._size = size
         alone = place == (1, 1, 1)
@@ -87,7 +96,7 @@ class Stage:
             tall = float(half[2] / np.linalg.norm(half))
             axes.set_box_aspect(half.copy(), zoom=1.2 * min(1.0, 0.6 / tall))
             axes.set_zlim(middle[2] - half[2], middle[2] + half[2])
-            axes.view_init(*_VIEW)
+            axes.view_init(*VIEW)
             if scene.skin is not None or not alone:
                 axes.set_proj_type("ortho")  # what is hidden does not depend on the place then
             for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
@@ -100,9 +109,10 @@ class Stage:
         self._ticks(2 * half)
         self._bare = not scene.flat and (scene.skin is not None or not alone)  # small axes in space tell nothing
         if self._bare:
-            self._fill(middle, (high - low) / 2, half, (figure.get_size_inches() - (1.0, 0.0)) / place[1::-1])
+            beside = 1.4 if alone else 1.0  # inches of the bar, which the part must not reach
+            self._fill(middle, (high - low) / 2, half, (figure.get_size_inches() - (beside, 0.0)) / place[1::-1])
             if place[2] == 1:
-                self._triad()
+                draw_triad(figure)
         if scene.flat or alone:
             name_axis(axes.xaxis, "x [m]", self._units)
             name_axis(axes.yaxis, "y [m]", self._units)
@@ -128,6 +138,8 @@ class Stage:
                 colours = figure.colorbar(self._scale, ax=axes, shrink=0.7, aspect=26, pad=0.12)
             name_bar(colours, text, self._units)
             colours.outline.set_visible(False)
+        if not scene.flat and not self._bare:
+            hold_labels(figure, axes, half, 1.2 * min(1.0, 0.6 / tall))
 
     def aspect(self, frames: list[int]) -> float:
         """Return height over width of what is seen at some frames."""
@@ -135,10 +147,18 @@ class Stage:
         if self.scene.flat:
             size = (high - low)[:2]
         else:
-            to_eye, right = _eye()
+            to_eye, right = eye()
             corners = low + (high - low) * np.indices((2, 2, 2)).reshape(3, -1).T
             size = np.ptp(corners @ np.column_stack((right, np.cross(to_eye, right))), axis=0)
         return float(size[1] / size[0]) if size[0] > 0.0 else np.inf
+
+    def shaded(self) -> np.ndarray:
+        """Return colours (n, 3), from 0 to 255, of surfaces at their values under any light."""
+        if self._scale is None or self.scene.skin is None:
+            return np.empty((0, 3), np.uint8)
+        light = np.array([1.0]) if self.scene.flat else np.linspace(_SHADE, 1.0, 5)
+        table = self._scale.cmap(np.linspace(0.0, 1.0, 65))[:, :3]
+        return np.unique((255.0 * light[:, None, None] * table).round().astype(np.uint8).reshape(-1, 3), axis=0)
 
     @property
     def scale(self) -> Any:
@@ -158,27 +178,13 @@ class Stage:
         side = np.min(panel - (0.1, 0.35))  # of the square; the title takes some height
         axes.set_box_aspect(half.copy(), zoom=float(np.min((panel - (0.6, 0.5)) / share) / side))
 
-    def _triad(self) -> None:
-        """Draw the directions of the axes into the lower left corner."""
-        from matplotlib.lines import Line2D
-
-        figure, size = self._figure, self._figure.get_size_inches()
-        to_eye, right = _eye()
-        up = np.cross(to_eye, right)
-        origin = np.array((0.45, 0.4))
-        for number, letter in enumerate("xyz"):
-            arm = np.array((right[number], up[number]))
-            end, text = (origin + 0.32 * arm) / size, (origin + 0.44 * arm) / size
-            start = origin / size
-            figure.add_artist(Line2D((start[0], end[0]), (start[1], end[1]), color="#555555", lw=1.1))
-            figure.text(*text, letter, ha="center", va="center", fontsize=8.0, color="#333333")
-
-    def _near_reference(self, frames: list[int]) -> bool:
-        """Return whether the model is near enough to its reference shape to show it."""
+    def _limits(self, frames: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return the corners (3,) of the model at some frames, the lowest first, with its reference shape if near."""
         low, high = self.scene.extent(frames)
         ref_low, ref_high = self.scene.extent([None])  # type: ignore[list-item]
-        reach = float(np.max(np.maximum(high, ref_high) - np.minimum(low, ref_low)))
-        return reach < 2.5 * (float(np.max(high - low)) or 1.0)
+        both = np.minimum(low, ref_low), np.maximum(high, ref_high)
+        near = float(np.max(both[1] - both[0])) < 2.5 * (float(np.max(high - low)) or 1.0)
+        return both if near else (low, high)
 
     def _ticks(self, span: np.ndarray) -> None:
         from matplotlib.ticker import MaxNLocator
@@ -193,18 +199,35 @@ class Stage:
     # ------------------------------------------------------------------------------------------ drawing
 
     def _lines(self, segments: np.ndarray, *, keep: bool = False, **style: Any) -> None:
-        from matplotlib.collections import LineCollection
-
-        style["capstyle"] = "round"
-        if self.scene.flat:
-            artist = self.axes.add_collection(LineCollection(segments[..., :2], **style), autolim=False)
+        """Draw polylines (n, k, 2 or 3); those of one colour as one line with gaps, which is drawn much sooner."""
+        colours = style["colors"]
+        if "alpha" not in style and (isinstance(colours, str) or len(colours) == 1):
+            artist = self._gapped(segments, colours if isinstance(colours, str) else colours[0], style)
         else:
-            from mpl_toolkits.mplot3d.art3d import Line3DCollection
-
-            artist = self.axes.add_collection3d(Line3DCollection(segments, **style), autolim=False)
+            artist = self._collected(segments, style)
         self._loosen(artist)
         if not keep:
             self._drawn.append(artist)
+
+    def _gapped(self, segments: np.ndarray, colour: Any, style: dict[str, Any]) -> Any:
+        from matplotlib.lines import Line2D
+        from mpl_toolkits.mplot3d.art3d import Line3D
+
+        gaps = np.full((len(segments), 1, segments.shape[2]), np.nan)
+        points = np.concatenate([segments, gaps], axis=1).reshape(-1, segments.shape[2]).T
+        own = {"color": colour, "lw": style["linewidths"], "zorder": style["zorder"]}
+        own |= {"solid_capstyle": "round", "solid_joinstyle": "round"}
+        return self.axes.add_artist(Line2D(*points[:2], **own) if self.scene.flat else Line3D(*points, **own))
+
+    def _collected(self, segments: np.ndarray, style: dict[str, Any]) -> Any:
+        style["capstyle"] = "round"
+        if self.scene.flat:
+            from matplotlib.collections import LineCollection
+
+            return self.axes.add_collection(LineCollection(segments[..., :2], **style), autolim=False)
+        from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+        return self.axes.add_collection3d(Line3DCollection(segments, **style), autolim=False)
 
     def _loosen(self, artist: Any) -> None:
         """Let an artist reach beyond the square of its axes where the part fills its panel."""
@@ -212,8 +235,12 @@ class Stage:
         artist.set_in_layout(not self._bare)
 
     def _marks(self, points: np.ndarray, marker: Any, size: float, **style: Any) -> None:
-        coordinates = points.T[:2] if self.scene.flat else points.T
-        (artist,) = self.axes.plot(*coordinates, ls="", marker=marker, ms=size, **style)
+        from matplotlib.lines import Line2D
+        from mpl_toolkits.mplot3d.art3d import Line3D
+
+        own = {"ls": "", "marker": marker, "ms": size, "zorder": 2, **style}
+        artist = Line2D(*points.T[:2], **own) if self.scene.flat else Line3D(*points.T, **own)
+        self.axes.add_artist(artist)
         self._loosen(artist)
         self._drawn.append(artist)
 
@@ -221,12 +248,12 @@ class Stage:
         """Draw the reference shape lightly."""
         if self.scene.skin is not None:
             edges = self.scene.skin.lines(self.scene.state(None)[0], sharp_only=True)
-            self._lines(_pairs(edges), keep=True, colors=_REFERENCE, linewidths=0.8, zorder=1)
+            self._lines(pairs(edges), keep=True, colors=_REFERENCE, linewidths=0.8, zorder=1)
         for _, points, _ in self.scene.curves(None):
-            self._lines(_pairs(points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
+            self._lines(pairs(points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
         for centre, points in self.scene.body_lines(None):
             if len(points):
-                self._lines(_spokes(centre, points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
+                self._lines(spokes(centre, points), keep=True, colors=_REFERENCE, linewidths=1.2, zorder=1)
 
     def draw_orbits(self, frame: int) -> None:
         """Draw the orbits of nodes of lines and bodies in a complex shape: a dot at the beginning (phase 0), and a gap
@@ -242,7 +269,7 @@ class Stage:
         size = np.ptp(orbits, axis=1).max(axis=1)
         orbits = orbits[size > 0.02 * size.max(initial=0.0)]
         if len(orbits):
-            self._lines(_pairs(orbits), colors=[_ORBIT], linewidths=0.9, zorder=2.5)
+            self._lines(pairs(orbits), colors=[_ORBIT], linewidths=0.9, zorder=2.5)
             self._marks(orbits[:, 0], "o", 3.0, color=_ORBIT, zorder=6)
 
     def explain_phases(self, later: str, columns: int) -> None:
@@ -270,7 +297,7 @@ class Stage:
                 ends = self._quantity.ends(name, frame, len(points))
                 centre = (s[1:] + s[:-1]) / 2
                 values = ends[:, :1] * (1 - centre) + ends[:, 1:] * centre
-                self._lines(_pairs(points), colors=scale.to_rgba(values.ravel()), linewidths=3.2, zorder=4)
+                self._lines(pairs(points), colors=scale.to_rgba(values.ravel()), linewidths=3.2, zorder=4)
             else:
                 plain = _BODY if self._quantity is not None else _PLAIN
                 self._lines(points, colors=[plain if colour is None else colour], linewidths=2.4, zorder=4)
@@ -278,7 +305,7 @@ class Stage:
         for body, (centre, points) in self._bodies_at(frame):
             tint = _BODY if colour is None else colour
             if len(points) and not body.get("visual"):
-                self._lines(_spokes(centre, points), colors=[tint], linewidths=3.6, zorder=3)
+                self._lines(spokes(centre, points), colors=[tint], linewidths=3.6, zorder=3)
             self._marks(centre[None], "o", 4.5, mfc="white", mec=tint, mew=1.3, zorder=5)
         if scene.discs:
             self._discs(frame, _BODY if colour is None else colour)
@@ -294,7 +321,7 @@ class Stage:
         """Draw the surfaces of bodies, lit from the upper left."""
         from matplotlib.colors import to_rgb
 
-        to_eye, right = _straight() if self.scene.flat else _eye()
+        to_eye, right = straight() if self.scene.flat else eye()
         light = to_eye - 0.5 * right + 0.6 * np.cross(to_eye, right)
         for colour, triangles in self.scene.visuals(frame):
             area = normals(triangles)
@@ -330,29 +357,26 @@ class Stage:
         """Draw the surfaces of solid parts and the areas of plane ones as a picture, with their edges and the nodes
         that supports hold; mark the largest value where ``marks_largest`` asks for it."""
         from matplotlib.colors import to_rgb
-        from matplotlib.image import AxesImage
 
         from fem_mbs.plot.raster import Canvas
 
         scene, skin = self.scene, self.scene.skin
         assert skin is not None
         position, _ = scene.state(frame)
-        pieces, lines = skin.polygons(position), _pairs(skin.lines(position))
-        to_eye, right = _straight() if scene.flat else _eye()
+        pieces, lines = skin.polygons(position), pairs(skin.lines(position))
+        to_eye, right = straight() if scene.flat else eye()
         light = to_eye - 0.5 * right + 0.6 * np.cross(to_eye, right)
         area = normals(pieces)
         size = np.maximum(np.linalg.norm(area, axis=1), 1e-300)
         bright = np.abs(area @ light) / size / np.linalg.norm(light)
-        bright = np.ones(len(pieces)) if scene.flat else 0.72 + 0.28 * np.clip(bright, 0.0, 1.0)
+        bright = np.ones(len(pieces)) if scene.flat else _SHADE + (1.0 - _SHADE) * np.clip(bright, 0.0, 1.0)
         keep = area @ to_eye > 1e-6 * size if skin.solid else np.ones(len(pieces), bool)
         quantity = self._quantity if isinstance(self._quantity, NodalQuantity) and self._scale is not None else None
         values = np.full(pieces.shape[:2], np.nan) if quantity is None else quantity.on_pieces(skin, frame)
         low, high = quantity.range if quantity is not None else (0.0, 1.0)
         plain = to_rgb(colour if quantity is None and colour is not None else _SURFACE)
         shown = [self._seen_at(points) for points in (pieces[keep], lines)]
-        edge = np.concatenate([points.reshape(-1, 3)[:, :2] for points in shown])
-        margin = 0.01 * np.ptp(edge, axis=0).max()
-        corners = edge.min(axis=0) - margin, edge.max(axis=0) + margin
+        corners = self._window(np.concatenate([points.reshape(-1, 3)[:, :2] for points in shown]))
         canvas = Canvas(*corners, self._picture_width(corners))
         canvas.fill(shown[0], values[keep], bright[keep])
         sharp = np.repeat(skin.sharp, skin.cuts)
@@ -362,11 +386,7 @@ class Stage:
         if quantity is not None and self._scale is not None:
             table = self._scale.cmap(np.linspace(0.0, 1.0, 512))[:, :3]
         picture = canvas.image(table, low, high, np.array(plain), np.array(to_rgb("#20242a")))
-        (left, bottom), (end, top) = corners
-        image = AxesImage(
-            self.axes, extent=(left, end, bottom, top), origin="lower", interpolation="bilinear", zorder=2
-        )
-        image.set_data(picture)
+        image = self._image(picture, corners)
         self.axes.add_artist(image)
         self._loosen(image)
         self._drawn.append(image)
@@ -377,8 +397,35 @@ class Stage:
         if quantity is not None and self.marks_largest:
             self._mark_largest(frame, position, canvas, lift)
 
+    def _window(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the corners (2,) of a picture around points (n, 2) as the eye sees them, of pixels whole ones."""
+        low, high = points.min(axis=0), points.max(axis=0)
+        if self._pixels is None:
+            margin = 0.01 * (high - low).max()
+            return low - margin, high + margin
+        size = np.array(self._figure.canvas.get_width_height(), float)
+        first = np.clip(np.floor(low) - 2.0, 0.0, size - 2.0)
+        return first, np.clip(np.ceil(high) + 2.0, first + 2.0, size)
+
+    def _image(self, picture: np.ndarray, corners: tuple[np.ndarray, np.ndarray]) -> Any:
+        """Return the artist of a picture between two corners."""
+        from matplotlib.image import AxesImage
+
+        from fem_mbs.plot.raster import Pixels
+
+        (left, bottom), (end, top) = corners
+        if self._pixels is not None:
+            return Pixels(picture, left, bottom, zorder=2)
+        image = AxesImage(
+            self.axes, extent=(left, end, bottom, top), origin="lower", interpolation="bilinear", zorder=2
+        )
+        image.set_data(picture)
+        return image
+
     def _picture_width(self, corners: tuple[np.ndarray, np.ndarray]) -> int:
         """Return the pixels across a picture: as many as its panel has at the resolution of files."""
+        if self._pixels is not None:
+            return int(corners[1][0] - corners[0][0])
         span = corners[1] - corners[0]
         filled = 0.75  # of the panel, about: bar, labels and margins take the rest
         return int(np.clip(filled * self.fineness * self._panel.max() * span[0] / max(span), 40, 4000))
@@ -386,13 +433,18 @@ class Stage:
     def _seen_at(self, points: np.ndarray) -> np.ndarray:
         """Return points (..., 3) as the eye sees them: coordinates in the plane of the axes, and heights towards the
         eye."""
-        if self.scene.flat:
+        if self.scene.flat and self._pixels is None:
             return points
-        from mpl_toolkits.mplot3d.proj3d import proj_transform
-
         flat = points.reshape(-1, 3)
-        x, y, _ = proj_transform(*flat.T, self.axes.get_proj())
-        return np.column_stack((x, y, flat @ _eye()[0])).reshape(points.shape)
+        if self.scene.flat:
+            x, y, height = flat.T
+        else:
+            seen = self.axes.get_proj() @ np.vstack((flat.T, np.ones(len(flat))))
+            x, y, height = seen[0] / seen[3], seen[1] / seen[3], flat @ eye()[0]
+        if self._pixels is not None:
+            to_pixels = self._pixels
+            x, y = to_pixels[:2, :2] @ np.stack((x, y)) + to_pixels[:2, 2:]
+        return np.column_stack((x, y, height)).reshape(points.shape)
 
     def _mark_largest(self, frame: int, position: np.ndarray, canvas: Canvas, lift: float) -> None:
         """Mark the largest value on the surfaces, and tell it with its place at the start."""
@@ -440,25 +492,36 @@ class Stage:
         marked = set(self._held().tolist())
         rings: list[np.ndarray] = []
         lines: dict[str, list[np.ndarray]] = {}
-        eye = np.array([0.0, 0.0, 1.0]) if self.scene.flat else _eye()[0]
+        to_eye = (straight() if self.scene.flat else eye())[0]
         layers = {"supports", "joints", "springs"} | ({"loads"} if loads else set())
         for symbol in self.scene.symbols:
             if symbol.layer not in layers and (not whole or symbol.layer in ("masses", "sensors")):
                 continue
+            if symbol.layer == "supports" and symbol.ends[0][0] in marked:
+                continue
             places, turn = self.scene.places(symbol, frame)
             if symbol.layer == "supports":
-                if symbol.ends[0][0] not in marked:
-                    self._support(places[0], set(symbol.held))
+                self._support(places[0], set(symbol.held))
                 continue
             if symbol.layer == "joints" and not whole:
                 rings += list(places if symbol.glyph == "rod" else places[:1])
             if symbol.layer != "joints" or len(places) == 2 or whole:
-                lines.setdefault(symbol.layer, []).extend(lines_of(symbol, places, turn, _SYMBOL * self._size, eye))
+                lines.setdefault(symbol.layer, []).append(self._pieces(symbol, places, turn, to_eye))
         for layer, found in lines.items():
-            pieces = np.concatenate([_pairs(line[None]) for line in found])
-            self._lines(pieces, colors=[COLOURS[layer]], linewidths=1.1, zorder=6.5)
+            self._lines(np.concatenate(found), colors=[COLOURS[layer]], linewidths=1.1, zorder=6.5)
         if rings:
             self._marks(np.array(rings), "o", 6.5, mfc="white", mec="black", mew=1.3, zorder=7)
+
+    def _pieces(self, symbol: Symbol, places: np.ndarray, turn: np.ndarray, to_eye: np.ndarray) -> np.ndarray:
+        """Return the straight pieces (n, 2, 3) of a symbol; those of symbols at one place are kept and moved."""
+        size = _SYMBOL * self._size
+        if len(places) > 1:
+            return np.concatenate([pairs(line[None]) for line in lines_of(symbol, places, turn, size, to_eye)])
+        key = (id(symbol), size)
+        if key not in self._kept:
+            lines = lines_of(symbol, np.zeros((1, 3)), np.eye(3), size, to_eye)
+            self._kept[key] = np.concatenate([pairs(line[None]) for line in lines])
+        return places[0] + (self._kept[key] @ turn.T if symbol.turns else self._kept[key])
 
     def draw_names(self, frame: int) -> None:
         """Write the names of bodies, and of symbols but supports and sensors, beside them."""
@@ -538,35 +601,12 @@ class Stage:
         self._drawn.clear()
 
     def finish(self) -> None:
-        """Fix the layout, so that later frames do not move the axes."""
+        """Fix the layout, so that later frames do not move the axes; surfaces are then drawn pixel by pixel."""
         self._figure.draw_without_rendering()
         self._figure.set_layout_engine("none")
+        transform = self.axes.transData
+        self._pixels = transform.get_matrix() if transform.is_affine else None
 
     def frame_artists(self) -> list[Any]:
         """Return the artists drawn since the last `clear`, the lowest first."""
         return sorted(self._drawn, key=lambda artist: artist.get_zorder())
-
-
-def _straight() -> tuple[np.ndarray, np.ndarray]:
-    """Return unit vectors towards the eye over a plane and to its right."""
-    return np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
-
-
-def _eye() -> tuple[np.ndarray, np.ndarray]:
-    """Return unit vectors towards the eye and to its right."""
-    elevation, azimuth = np.deg2rad(_VIEW)
-    to_eye = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
-    return to_eye, np.array([-np.sin(azimuth), np.cos(azimuth), 0.0])
-
-
-def _pairs(points: np.ndarray) -> np.ndarray:
-    """Return the straight pieces (n * (k - 1), 2, 3) of curves (n, k, 3)."""
-    return np.stack([points[:, :-1], points[:, 1:]], axis=2).reshape(-1, 2, 3)
-
-
-def _spokes(centre: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return lines (n, 2, 3) from a mass centre to points; three and more points are also joined to a ring."""
-    lines = np.stack([np.broadcast_to(centre, points.shape), points], axis=1)
-    if len(points) < 3:
-        return lines
-    return np.stack([points, np.roll(points, -1, axis=0)], axis=1)

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
     from fem_mbs.results.reader import Results
 
-__all__ = ["COLOURS", "MAP", "SIGNED_MAP", "colour_table", "make_figure", "save_figure", "style"]
+__all__ = ["COLOURS", "DPI", "MAP", "SIGNED_MAP", "colour_table", "make_figure", "save_figure", "style"]
 
 WARNING = "#B22222"
+DPI = 170.0  # of pictures
 MAP = "viridis"
 SIGNED_MAP = "coolwarm"  # grey at zero, so that it shows on white
 
@@ -62,7 +63,7 @@ def style(results: Results | None = None) -> Iterator[None]:
         "legend.fontsize": 8.5,
         "lines.linewidth": 1.5,
         "figure.dpi": 100.0,
-        "savefig.dpi": 170.0,
+        "savefig.dpi": DPI,
     }
     with mpl.rc_context(settings), marked(results):
         yield

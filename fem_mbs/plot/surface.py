@@ -36,7 +36,6 @@ _TRIANGLES = {
     "quad": [[0, 1, 2], [0, 2, 3]],
     "quad8": [[0, 4, 7], [4, 1, 5], [5, 2, 6], [6, 3, 7], [4, 5, 6], [4, 6, 7]],
 }
-_ABREAST = 8  # vertices of a polygon in memory; shorter ones repeat their last
 
 
 def outer_facets(blocks: list[tuple[str, np.ndarray]]) -> list[tuple[str, np.ndarray, np.ndarray]]:
@@ -77,10 +76,9 @@ def normals(polygons: np.ndarray) -> np.ndarray:
 
 @cache
 def _pieces(kind: str, cuts: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return shape functions (p, k) at the corners of the pieces of a facet, and these corners (pieces, _ABREAST)."""
+    """Return shape functions (p, k) at the corners of the pieces of a facet, and these corners (pieces, v)."""
     if cuts == 1:
-        ring = _RINGS[kind]
-        return np.eye(len(CELLS[kind][1])), np.array([ring + ring[-1:] * (_ABREAST - len(ring))])
+        return np.eye(len(CELLS[kind][1])), np.array([_RINGS[kind]])
     steps = np.arange(cuts + 1)
     i, j = (a.ravel() for a in np.meshgrid(steps, steps, indexing="ij"))
     number = np.full((cuts + 2, cuts + 2), -1)
@@ -99,8 +97,7 @@ def _pieces(kind: str, cuts: int) -> tuple[np.ndarray, np.ndarray]:
         first = [number[i, j][low], number[i + 1, j][low], number[i, j + 1][low]]
         second = [number[i + 1, j][high], number[i + 1, j + 1][high], number[i, j + 1][high]]
         pieces = np.concatenate((np.column_stack(first), np.column_stack(second)))
-    padded = np.hstack([pieces, np.repeat(pieces[:, -1:], _ABREAST - pieces.shape[1], axis=1)])
-    return shape_functions(kind, points), padded
+    return shape_functions(kind, points), pieces
 
 
 @dataclass
@@ -114,12 +111,22 @@ class _Patch:
     block: np.ndarray
     cuts: int = 1
 
-    def at_corners(self, values: np.ndarray) -> np.ndarray:
-        """Return values (n, ...) of the nodes at the corners of the pieces: (m * pieces, _ABREAST, ...)."""
+    @property
+    def corners(self) -> int:
+        """Return the number of corners of a piece."""
+        return _pieces(self.kind, self.cuts)[1].shape[1]
+
+    def at_corners(self, values: np.ndarray, abreast: int) -> np.ndarray:
+        """Return values (n, ...) of the nodes at the corners of the pieces: (m * pieces, abreast, ...); the last corner
+        is repeated where a piece has fewer."""
         shapes, pieces = _pieces(self.kind, self.cuts)
-        at_points = np.tensordot(values[self.nodes], shapes, axes=(1, 1))  # (m, ..., p)
-        at_points = np.moveaxis(at_points, -1, 1)
-        return at_points[:, pieces].reshape(-1, _ABREAST, *values.shape[1:])
+        if self.cuts == 1:
+            at_points = values[self.nodes]
+        else:
+            at_points = np.tensordot(values[self.nodes], shapes, axes=(1, 1))  # (m, ..., p)
+            at_points = np.moveaxis(at_points, -1, 1)
+        taken = pieces[:, np.minimum(np.arange(abreast), pieces.shape[1] - 1)]
+        return at_points[:, taken].reshape(-1, abreast, *values.shape[1:])
 
 
 class Skin:
@@ -163,6 +170,7 @@ class Skin:
         for patch in patches:
             patch.cuts = int(np.clip(np.sqrt(_POLYGONS / max(total, 1)), 1, _MOST_CUTS))
         self._patches = patches
+        self._abreast = max((patch.corners for patch in patches), default=3)  # vertices of a polygon in memory
         self._region = np.concatenate(
             [np.repeat(patch.region, len(_pieces(patch.kind, patch.cuts)[1])) for patch in patches]
             or [np.empty(0, int)]
@@ -210,18 +218,21 @@ class Skin:
     def polygons(self, position: np.ndarray) -> np.ndarray:
         """Return the pieces (m, v, 3) of the surface for nodes at ``position`` (n, 3); short ones repeat a vertex."""
         values = self._values(position)
-        parts = [patch.at_corners(values) for patch in self._patches]
-        return np.concatenate(parts) if parts else np.empty((0, _ABREAST, 3))
+        parts = [patch.at_corners(values, self._abreast) for patch in self._patches]
+        return np.concatenate(parts) if parts else np.empty((0, self._abreast, 3))
 
     def at_corners(self, by_region: dict[int, np.ndarray]) -> np.ndarray:
         """Return values (m, v) at the corners of the pieces, given those at the nodes (n,) for each region; NaN where a
         region has none."""
-        found = np.full((len(self), _ABREAST), np.nan)
+        if self.regions == 1 and set(by_region) == {0} and self._patches:
+            own = self._values(np.asarray(by_region[0], float))
+            return np.concatenate([patch.at_corners(own, self._abreast) for patch in self._patches])
+        found = np.full((len(self), self._abreast), np.nan)
         for region, values in by_region.items():
             where = self._region == region
             if where.any():
                 own = self._values(np.asarray(values, float))
-                found[where] = np.concatenate([patch.at_corners(own) for patch in self._patches])[where]
+                found[where] = np.concatenate([patch.at_corners(own, self._abreast) for patch in self._patches])[where]
         return found
 
     def drawn_nodes(self, region: int) -> np.ndarray:

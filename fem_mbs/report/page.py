@@ -19,6 +19,7 @@ from fem_mbs.plot.figures import FigureJob, figure_jobs
 from fem_mbs.plot.marks import marks_of
 from fem_mbs.plot.model import plot_model
 from fem_mbs.plot.scene import start_of
+from fem_mbs.plot.style import DPI
 from fem_mbs.progress import say, waiting
 from fem_mbs.report import tables
 from fem_mbs.report.tables import TableText
@@ -28,6 +29,7 @@ from fem_mbs.results.reader import Results, Step
 __all__ = ["report_text", "write_report"]
 
 _MARK = b'name="generator" content="fem-mbs report"'  # in the first lines of a report
+_PIXELS_PER_INCH = 96.0  # of pages
 _MOST_SVG = 300_000  # bytes; larger figures become pixels
 _MOST_MODEL = 200_000  # bytes of a model file that is quoted
 _PICTURES = ("model", "shapes", "wheel", "deformed")  # of the model, which are pixels
@@ -205,8 +207,16 @@ def _figures(jobs: Iterable[FigureJob], caption: str = "") -> Iterator[str]:
             kind = "svg+xml" if path.suffix == ".svg" else "png"
             data = b64encode(path.read_bytes()).decode()
             text = escape(caption or _CAPTIONS.get(job.name.partition("-")[0], job.name))
-            image = f'<img alt="{text}" src="data:image/{kind};base64,{data}">'
+            image = f'<img alt="{text}"{_width(path)} src="data:image/{kind};base64,{data}">'
             yield f"<figure>{image}<figcaption>{text}</figcaption></figure>"
+
+
+def _width(path: Path) -> str:
+    """Return the width of a picture for the page: its letters are then as large as those of other figures."""
+    if path.suffix != ".png":
+        return ""
+    pixels = int.from_bytes(path.read_bytes()[16:20], "big")  # of the header, which begins the file
+    return f' width="{round(pixels * _PIXELS_PER_INCH / DPI)}"'
 
 
 def _notes(results: Results) -> Iterator[str]:

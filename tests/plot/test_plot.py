@@ -13,6 +13,7 @@ import pytest
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot import figures as plot
 from fem_mbs.plot import series
+from fem_mbs.plot.model import draw_deformed
 from fem_mbs.plot.scene import Scene, find_quantity, rotation_matrices
 from fem_mbs.plot.style import COLOURS
 from fem_mbs.results.reader import Results
@@ -339,20 +340,75 @@ def test_the_two_ends_of_an_element_are_one_quantity(tmp_path):
     writer.fail("")
 
 
+def write_curves(directory: Path, ledger: np.ndarray, sensors: list[dict]) -> Results:
+    """A point at rest with given energies, and sensors of value one."""
+    block = {"name": "p", "type": "point", "connectivity": [[0]]}
+    header = {"title": "", "version": "0", "dimension": 3, "nodes": np.zeros((1, 3)), "blocks": [block]}
+    writer = ResultsWriter(directory, header | {"ledger": ["kinetic", "strain"], "sensors": sensors})
+    writer.begin_step("run", "transient", {})
+    for t, row in enumerate(ledger):
+        values = {f"sensor/{sensor['name']}": [[1.0] * len(sensor["columns"])] for sensor in sensors}
+        writer.append({"time": [t], "ledger": [row], **values})
+    writer.end_step()
+    writer.close()
+    return Results.open(directory)
+
+
+@pytest.mark.parametrize(("constant", "label"), [(1e6, "Change of energy, work [J]"), (20.0, "Energy, work [J]")])
+def test_a_constant_energy_does_not_hide_changes(tmp_path, drawn, constant, label):
+    swing = np.sin(np.arange(9.0))
+    results = write_curves(tmp_path / "r", np.column_stack((constant - swing, swing)), [])
+    plot.plot_ledger(results, tmp_path / "a.png")
+    axes = drawn[0].axes[0]
+    assert axes.get_ylabel() == label
+    curves = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
+    start = constant if constant > 1e3 else 0.0
+    np.testing.assert_allclose(curves["Kinetic"], constant - swing - start, atol=1e-8)
+    np.testing.assert_allclose(curves["Total energy"], constant - start, atol=1e-8)
+
+
+def test_coordinates_of_joints_are_angles_or_displacements(tmp_path, drawn):
+    kinds = {"hinge": "rad", "slide": "m"}
+    sensors = [
+        {"name": name, "kind": "joint", "unit": unit, "columns": [""], "mid_step": False}
+        for name, unit in kinds.items()
+    ]
+    results = write_curves(tmp_path / "r", np.ones((3, 2)), sensors)
+    for name, label in (("hinge", "Joint angle [rad]"), ("slide", "Joint displacement [m]")):
+        plot.plot_sensor(results, name, tmp_path / "a.png")
+        assert drawn[-1].axes[0].get_ylabel().replace("\n", " ") == label
+
+
+def test_labels_of_a_tall_model_in_space_are_not_cut(tmp_path):
+    nodes = np.array([[0.0, 0.0, 0.0], [0.0, 0.1, 3.4], [3.0, 0.0, 4.2]])
+    block = {"name": "mast", "type": "truss", "connectivity": [[0, 1], [1, 2]]}
+    header = {"title": "Mast", "version": "0", "dimension": 3, "nodes": nodes, "blocks": [block]}
+    writer = ResultsWriter(tmp_path / "r", header)
+    writer.begin_step("rest", "static", {})
+    writer.append({"time": [0.0]}, {"time": [0.0], "displacement": np.zeros((1, 3, 3))})
+    writer.end_step()
+    writer.close()
+    figure = draw_deformed(Results.open(tmp_path / "r"))
+    figure.canvas.draw()
+    for axis in (figure.axes[0].xaxis, figure.axes[0].yaxis, figure.axes[0].zaxis):
+        label = axis.label.get_window_extent()
+        assert label.x0 > 0.0 < label.y0 and label.x1 < figure.bbox.x1
+
+
 def test_colours_of_a_gif_cover_rare_ones():
     from fem_mbs.plot.animation import _choose_colours, _nearest
 
     rng = np.random.default_rng(1)
     pixels = np.full((20_000, 3), 255, np.uint8)
     pixels[:5000] = rng.integers(0, 40, (5000, 1))  # many greys
-    pixels[7] = 253, 231, 37
-    colours = _choose_colours(pixels)
+    pixels[7:20] = 253, 231, 37
+    colours = _choose_colours(pixels, np.array([[200, 30, 30]], np.uint8))
     assert len(colours) <= 256
     assert colours[0].tolist() == [255, 255, 255]  # the commonest
-    assert {tuple(c) for c in colours.tolist()} <= {tuple(p) for p in pixels.tolist()}
-    for wanted in ([255, 255, 255], [253, 231, 37]):
-        code = np.array(wanted) >> 3
-        assert colours[_nearest(colours)[code[0] << 10 | code[1] << 5 | code[2]]].tolist() == wanted
+    assert {tuple(c) for c in colours.tolist()} <= {tuple(p) for p in [*pixels.tolist(), [200, 30, 30]]}
+    for wanted in ([255, 255, 255], [253, 231, 37], [200, 30, 30]):
+        red, green, blue = np.array(wanted) >> (3, 2, 3)
+        assert colours[_nearest(colours)[red << 11 | green << 5 | blue]].tolist() == wanted
 
 
 @pytest.mark.parametrize(("name", "parts"), [("a [N m]", ("a", "N m")), ("a", ("a", "")), ("a[1]", ("a[1]", ""))])
