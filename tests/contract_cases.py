@@ -158,7 +158,16 @@ def _mesh_contact(ball, size, friction=0.3, loss=0, amount=0.0, table=()):
         points = _off(rng, 6)
         frame = [number for axis in triad(rng).T for number in (*axis, *points)]
         law = (3.0, 1.5, loss, amount, len(rows), ball, 0, width, first, np.inf)
-        return (*law, friction, 1.6 * friction, 15.0, 20.0, *frame, *rows.ravel(), *np.pad(tree, (0, width - len(tree))))
+        return (
+            *law,
+            friction,
+            1.6 * friction,
+            15.0,
+            20.0,
+            *frame,
+            *rows.ravel(),
+            *np.pad(tree, (0, width - len(tree))),
+        )
 
     return par
 

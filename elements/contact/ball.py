@@ -382,7 +382,9 @@ def _kernels(dim, mu, gap, quotient, apart, remember):
                         hist[e, APPROACH] = hist[e, DEEPEST] = 0.0
                     continue
             for k in range(dim):
-                p0[k], p1[k] = offset_rows(FORCE, Q, D, U, dof, rot, e, par, axes_at + 3 * dim * k, P, B, J, rows, ends, G)
+                p0[k], p1[k] = offset_rows(
+                    FORCE, Q, D, U, dof, rot, e, par, axes_at + 3 * dim * k, P, B, J, rows, ends, G
+                )
                 dp[k] = 0.0
                 for i in range(m):
                     dp[k] += rows[i] * U[dof[e, i]]

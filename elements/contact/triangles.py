@@ -5,8 +5,8 @@ The nearest point c of the surface to p lies on a face, an edge or a corner.  Wi
     d(p) = sign((p - c).n) |p - c|,   s = d - r,
 
 n of a face, the sum of both normals at an edge, the sum weighted by the angles at a corner (J.A. Baerentzen, H. Aanaes,
-IEEE Trans. Vis. Comput. Graph. 11 (2005), 243-253: the sign is that of inside and outside of a closed surface).  An open
-surface has two sides within `depth` behind it; beyond its border, and deeper, d is positive.
+IEEE Trans. Vis. Comput. Graph. 11 (2005), 243-253: the sign is that of inside and outside of a closed surface).  Behind
+an open surface d is negative down to ``depth``; beyond its border, and deeper, it is positive.
 
 The gradient over a step is Gonzalez' quotient with the mean g of the gradients at both ends,
 
@@ -28,7 +28,7 @@ import math
 import numpy as np
 
 from fem_mbs.arrays import integers, scratch
-from fem_mbs.contract import inner
+from fem_mbs.contract import inner, kernel
 
 __all__ = [
     "NODE",
@@ -36,12 +36,13 @@ __all__ = [
     "TRIANGLE_COLUMNS",
     "mesh_apart",
     "mesh_gap",
+    "mesh_gaps",
     "mesh_quotient",
     "mesh_remember",
     "tree_table",
 ]
 
-#: Sizes of a node of the tree and of a triangle in the table, in numbers; the width of rows is a multiple of the second.
+#: Sizes of a node of the tree and of a triangle in the table; the width of rows is a multiple of the second.
 NODE, TRIANGLE = 8, 40
 _LEAF = 4  # triangles of a leaf
 # columns of par
@@ -211,7 +212,7 @@ def mesh_apart(par, e, hist, p0, p1, grad):
 
 @inner
 def mesh_remember(par, e, hist, p, grad):
-    """Keep in hist how far the ball may move from p without a touch; a distance changes by no more than the movement."""
+    """Keep in hist how far the ball may move from p without a touch; a distance changes by no more than that."""
     moved = 0.0
     for i in range(3):
         moved += (p[i] - hist[e, NEAR + 1 + i]) ** 2
@@ -268,6 +269,14 @@ def mesh_quotient(par, e, p0, p1, dp, grad, bend):
         bend[i, i] += rest
         for j in range(3):
             bend[i, j] += dp[i] * (g[j] / size - 2 * rest * dp[j] / size)
+
+
+@kernel
+def mesh_gaps(par, centres, gaps):
+    """Fill gaps (n,) at the coordinates centres (n, 3) of balls, one per row of par."""
+    grad = scratch(3)
+    for e in range(gaps.shape[0]):
+        gaps[e] = mesh_gap(par, e, centres[e], grad)
 
 
 # --- the table, in numpy ----------------------------------------------------------------------------------------------
