@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.contract import runner
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FLAG, NAME, NUMBER, NUMBER_OR_VECTOR, PLACES, SHAPES, TABLE_POINTS, TEXT, VECTOR
 from fem_mbs.elements.contact.law import LOSSES
@@ -20,6 +21,8 @@ from fem_mbs.system.blocks import GROUND, deal
 
 __all__ = ["SURFACES", "Contact"]
 
+#: What a search for the nearest triangle counts as beside an entry of an element matrix.
+_LOOKS = 100
 #: Kind of surface -> the keys that say its size.
 SURFACES = {
     "plane": (),
@@ -192,7 +195,7 @@ class Contact(Declaration):
         block = building.add_block(self.name, "mesh_contact3", pairs, table, **columns)
         block.par = deal(block.par, block.type, tree)
         start = np.empty(len(pairs))
-        mesh_gaps(block.par, np.ascontiguousarray(centres), start)
+        runner(mesh_gaps, _LOOKS * len(pairs))(block.par, np.ascontiguousarray(centres), start)
         return start
 
     def _shape(self, building: Building, owner: Owner) -> dict[str, float]:
