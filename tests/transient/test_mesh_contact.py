@@ -219,6 +219,8 @@ def test_a_ball_stays_in_a_hollow_and_modes_see_the_surface():
         ({"shape": {"shape": "box", "size": [1, 1, 1]}, "radius": 0.1}, "a triangles has no radius"),
         ({"shape": {"shape": "box", "size": [1, 1, 1]}, "axis": UP}, 'a surface "triangles" has no axis'),
         ({"shape": {"shape": "box", "size": [1, 1, 1.9]}}, 'overlaps with the triangles of "ground" at the start by'),
+        ({"facets": "floor:top", "point": None, "ball": 0.0}, "points need a depth behind it"),
+        ({"shape": {"shape": "box", "size": [1, 1, 1]}, "depth": 0.1}, "a closed surface has no depth"),
         ({"facets": "floor", "point": None}, 'must name a set ("mesh:set")'),
         ({"facets": "floor:top", "rotation": (0, 0, 1.0), "point": None}, "take no rotation"),
         ({"facets": "floor:bad", "point": None}, "are turned differently"),

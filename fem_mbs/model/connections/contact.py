@@ -82,6 +82,7 @@ class Contact(Declaration):
             Its parts must not overlap.
         facets: of triangles: "mesh:set", plane cells or faces of a mesh that no elements use, where they are at the
             start; quadratic faces count by their corners.
+        depth: of an open surface: centres that are deeper behind it have passed it, and nothing holds them.
         inside: the balls are in a hollow sphere, a bore or a hollow capsule.
         ball: radius of the balls.
         modulus: instead of stiffness: 1/((1 - nu_a^2)/E_a + (1 - nu_b^2)/E_b) of both materials, of balls with planes
@@ -134,6 +135,10 @@ class Contact(Declaration):
     size: Any = key(VECTOR, "box: its edges", None, shows="none", kw_only=True, unit="m")
     shape: Any = key(SHAPES, "triangles: a file, or tables, as of `visual` of bodies", None, shows="none", kw_only=True)
     facets: str | None = key(TEXT, 'triangles: instead, "mesh:set" of a mesh', None, shows="none", kw_only=True)
+    depth: float | None = key(
+        NUMBER, "open triangles: how far behind them centres of balls are pushed back", None, shows="ball",
+        kw_only=True, unit="m",
+    )  # fmt: skip
     inside: bool = key(FLAG, "the balls are inside of a hollow surface", False, kw_only=True)
     ball: float = key(NUMBER, "radius of the balls; 0: points", 0.0, kw_only=True, unit="m")
     stiffness: float | None = key(NUMBER, "K of K y^exponent", None, shows="none", kw_only=True, unit="N/m^exponent")
@@ -191,7 +196,7 @@ class Contact(Declaration):
         points, triangles = surface_triangles(building, owner, self.shape, self.facets, self.inside)
         tree, first, closed = tree_table(points, triangles)
         ball = building.number(self.ball, owner, "ball", 0.0)
-        columns = columns | triangle_columns(points, ball, first, closed)
+        columns = columns | triangle_columns(building, owner, ball, self.depth, first, closed)
         block = building.add_block(self.name, "mesh_contact3", pairs, table, **columns)
         block.par = deal(block.par, block.type, tree)
         start = np.empty(len(pairs))
@@ -236,7 +241,7 @@ class Contact(Declaration):
     def _check_triangles(self, owner: Owner, dim: int) -> None:
         """Raise ModelError for keys of triangles at other surfaces, and for others at triangles."""
         if self.surface != "triangles":
-            for name in ("shape", "facets"):
+            for name in ("shape", "facets", "depth"):
                 if getattr(self, name) is not None:
                     raise ModelError(
                         f'{name} is for surface = "triangles"', owner=owner, key=name, remedy=f"remove {name}"

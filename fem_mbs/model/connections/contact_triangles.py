@@ -15,8 +15,6 @@ __all__ = ["surface_triangles", "triangle_columns"]
 
 #: Corners that are closer than this part of the size of the surface are one.
 _JOINED = 1e-9
-#: Behind an open surface centres of balls count as inside up to this part of its size, and at least up to their radius.
-_DEPTH = 0.1
 #: Triangles of a facet by the number of its corners, counter-clockwise like the facet.
 _CUT = {3: ((0, 1, 2),), 4: ((0, 1, 2), (0, 2, 3))}
 
@@ -115,7 +113,20 @@ def _closed(points: np.ndarray, triangles: np.ndarray, owner: Owner) -> bool:
     return 2 * len(np.unique(np.sort(directed, axis=1), axis=0)) == len(directed)
 
 
-def triangle_columns(points: np.ndarray, ball: float, first: int, closed: bool) -> dict[str, float]:
-    """Return the columns of `mesh_contact3` that say its surface; ``first`` is the place of its first triangle."""
-    depth = np.inf if closed else max(ball, _DEPTH * float(np.linalg.norm(np.ptp(points, axis=0))))
-    return {"ball radius": ball, "first triangle": float(first), "depth": depth}
+def triangle_columns(
+    building: Building, owner: Owner, ball: float, depth: Any, first: int, closed: bool
+) -> dict[str, float]:
+    """Return the columns of `mesh_contact3` that say its surface; ``first`` is the place of its first triangle.
+
+    Raises:
+        ModelError: a depth of a closed surface, or none where points touch an open one.
+    """
+    if closed and depth is not None:
+        raise ModelError("a closed surface has no depth", owner=owner, key="depth", remedy="remove depth")
+    if not closed and depth is None and ball == 0.0:
+        raise ModelError(
+            "the surface is open, so points need a depth behind it", owner=owner, key="depth",
+            remedy="give depth, ball, or a closed surface",
+        )  # fmt: skip
+    reach = ball if depth is None else building.number(depth, owner, "depth", 0.0, strict=True)
+    return {"ball radius": ball, "first triangle": float(first), "depth": np.inf if closed else reach}
