@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import numpy as np
 import pytest
 
 from fem_mbs import Mesh, Model, ModelError, solve
 from fem_mbs.elements.contact.triangles import TRIANGLE, mesh_gaps, tree_table
 from fem_mbs.elements.registry import element_type
+from fem_mbs.input_files import files_of
 from fem_mbs.meshes.formats.shapes import box
+from fem_mbs.modelfile.read import load_model
+from fem_mbs.modelfile.writer import write_model
 from fem_mbs.system.blocks import chosen_rows, deal
 from fem_mbs.validation.case import constancy, energy_error
 
@@ -107,7 +112,7 @@ def test_elastic_blows_of_free_bodies_keep_energy_and_momenta(tmp_path, h):
     for k, name in enumerate(names):
         away = np.array((np.cos(k), np.sin(k), 0.6 * (-1) ** k)) * (1.6 + 0.3 * (k % 3))
         ball(model, name, away + (0.1, 0.2, 0.3), -3.0 * away + rng.normal(size=3), rng.normal(size=3), mass=0.3)
-    surface = {"surface": "triangles", "shape": stl(tmp_path / "ring.stl", *torus(9)), "ball": 0.1}
+    surface = {"surface": "triangles", "triangles": stl(tmp_path / "ring.stl", *torus(9)), "ball": 0.1}
     model.contact("blow", "ring", names, stiffness=1e5, **surface)
     for name in names:
         model.sensor(name, "velocity", on=name)
@@ -144,7 +149,7 @@ def test_blows_on_a_sphere_of_triangles_tend_to_those_on_a_sphere(tmp_path):
     errors = []
     for n in (24, 120):
         path = stl(tmp_path / f"{n}.stl", *sphere(0.5, n))
-        found = bounced(places, surface="triangles", shape=path, rotation=(0.3, 0.2, 0.1))
+        found = bounced(places, surface="triangles", triangles=path, rotation=(0.3, 0.2, 0.1))
         errors.append(np.linalg.norm(found - exact, axis=1).mean())
     assert errors[1] < 0.05
     assert errors[0] > 3.5 * errors[1]
@@ -153,7 +158,7 @@ def test_blows_on_a_sphere_of_triangles_tend_to_those_on_a_sphere(tmp_path):
 def test_shapes_turn_and_move_like_boxes():
     place = {"rotation": (0.3, -0.2, 0.5), "overlap": 0.0}
     exact = bounced(surface="box", size=(0.8, 0.7, 0.6), **place)
-    found = bounced(surface="triangles", shape={"shape": "box", "size": [0.8, 0.7, 0.6]}, **place)
+    found = bounced(surface="triangles", triangles={"shape": "box", "size": [0.8, 0.7, 0.6]}, **place)
     assert np.abs(found - exact).max() < 1e-9
 
 
@@ -201,7 +206,7 @@ def test_a_ball_stays_in_a_hollow_and_modes_see_the_surface():
     ball(model, "ball", (0.05, 0.0, -0.4 - depth))
     model.fix("ball", ["x", "y", "rotation"])
     model.contact(
-        "room", "ground", "ball", surface="triangles", shape={"shape": "box", "size": [1.0, 1.0, 1.0]}, inside=True,
+        "room", "ground", "ball", surface="triangles", triangles={"shape": "box", "size": [1.0, 1.0, 1.0]}, inside=True,
         point=(0.0, 0.0, 0.0), ball=0.1, stiffness=1e7, overlap=1e-3,
     )  # fmt: skip
     model.static_step()
@@ -211,21 +216,50 @@ def test_a_ball_stays_in_a_hollow_and_modes_see_the_surface():
     assert solution.steps[1].report.frequencies_hz[0] == pytest.approx(frequency, rel=1e-9)
 
 
+def test_files_of_model_files_stand_beside_them_and_are_inputs(tmp_path):
+    text = """dimension = 3
+[[body]]
+name = "a"
+position = [0, 0, 2]
+mass = 1
+inertia = [1, 1, 1]
+[[contact]]
+name = "rock"
+a = "ground"
+b = "a"
+point = [0, 0, 0]
+surface = "triangles"
+triangles = %s
+ball = 0.1
+stiffness = 1e5
+"""
+    stl(tmp_path / "rock.stl", *torus(5))
+    stl(tmp_path / "stone.stl", *box(np.ones(3)))
+    for said, files in (('"rock.stl"', ["rock.stl"]), ('["stone.stl"]', ["stone.stl"])):
+        path = tmp_path / "model.toml"
+        path.write_text(text % said)
+        assert list(files_of(tomllib.loads(path.read_text()))) == files
+        (tmp_path / "other").mkdir(exist_ok=True)
+        write_model(load_model(path), tmp_path / "other" / "copy.toml")
+        one, two = (load_model(p).building.blocks[-1].par for p in (path, tmp_path / "other" / "copy.toml"))
+        assert (one == two).all()
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({}, "is given by one of shape and facets"),
-        ({"shape": "no.stl"}, "there is no such file"),
-        ({"shape": {"shape": "box", "size": [1, 1, 1]}, "radius": 0.1}, "a triangles has no radius"),
-        ({"shape": {"shape": "box", "size": [1, 1, 1]}, "axis": UP}, 'a surface "triangles" has no axis'),
-        ({"shape": {"shape": "box", "size": [1, 1, 1.9]}}, 'overlaps with the triangles of "ground" at the start by'),
+        ({}, "is given by one of triangles and facets"),
+        ({"triangles": "no.stl"}, "there is no such file"),
+        ({"triangles": {"shape": "box", "size": [1, 1, 1]}, "radius": 0.1}, "a triangles has no radius"),
+        ({"triangles": {"shape": "box", "size": [1, 1, 1]}, "axis": UP}, 'a surface "triangles" has no axis'),
+        ({"triangles": {"shape": "box", "size": [1, 1, 1.9]}}, 'overlaps with the triangles of "ground"'),
         ({"facets": "floor:top", "point": None, "ball": 0.0}, "points need a depth behind it"),
-        ({"shape": {"shape": "box", "size": [1, 1, 1]}, "depth": 0.1}, "a closed surface has no depth"),
+        ({"triangles": {"shape": "box", "size": [1, 1, 1]}, "depth": 0.1}, "a closed surface has no depth"),
         ({"facets": "floor", "point": None}, 'must name a set ("mesh:set")'),
         ({"facets": "floor:top", "rotation": (0, 0, 1.0), "point": None}, "take no rotation"),
         ({"facets": "floor:bad", "point": None}, "are turned differently"),
-        ({"surface": "sphere", "radius": 0.1, "shape": "a.stl"}, 'shape is for surface = "triangles"'),
-        ({"shape": {"shape": "box", "size": [1, 1, 1]}, "modulus": 1e9, "stiffness": None}, "modulus is for balls"),
+        ({"surface": "sphere", "radius": 0.1, "triangles": "a.stl"}, 'triangles is for surface = "triangles"'),
+        ({"triangles": {"shape": "box", "size": [1, 1, 1]}, "modulus": 1e9, "stiffness": None}, "modulus is for balls"),
     ],
 )  # fmt: skip
 def test_wrong_input_is_one_clear_error(changes, message):

@@ -73,14 +73,14 @@ class Contact(Declaration):
             touch each other, each pair once.
         surface: "plane" (the half-space that axis points out of), "sphere", "cylinder" (without ends, along axis),
             "capsule" (a cylinder of ``length`` between two half-spheres), "box" (edges ``size``, rounded by
-            ``radius``), "triangles" (in space: ``shape`` or ``facets``; a ball touches the nearest face, edge or
+            ``radius``), "triangles" (in space: ``triangles`` or ``facets``; a ball touches the nearest face, edge or
             corner). The balls are outside of a closed surface of triangles, however these are turned, and on the side
             of the normals of an open one: right-handed about each triangle.
-        point: a point of the plane, the centre of other surfaces, the origin of shape, in global coordinates of the
+        point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of the
             start.
-        shape: of triangles: an STL or OBJ file, or tables, as of ``visual`` of bodies, in axes turned by ``rotation``.
-            Its parts must not overlap.
-        facets: of triangles: "mesh:set", plane cells or faces of a mesh that no elements use, where they are at the
+        triangles: the surface: an STL or OBJ file, or tables, as of ``visual`` of bodies, in axes turned by
+            ``rotation``. Its parts must not overlap.
+        facets: instead: "mesh:set", plane cells or faces of a mesh that no elements use, where they are at the
             start; quadratic faces count by their corners.
         depth: of an open surface: centres that are deeper behind it have passed it, and nothing holds them.
         inside: the balls are in a hollow sphere, a bore or a hollow capsule.
@@ -104,7 +104,7 @@ class Contact(Declaration):
     surface: str = key(TEXT, "shape of the surface", "plane", choices=tuple(SURFACES), kw_only=True)
     point: Any = key(
         VECTOR,
-        "a point of the plane, the centre of other surfaces, the origin of shape, in global coordinates of the start",
+        "a point of the plane, the centre of others, the origin of triangles, in global coordinates of the start",
         None,
         shows="the nodes of a",
         kw_only=True,
@@ -115,7 +115,7 @@ class Contact(Declaration):
     )
     rotation: Any = key(
         NUMBER_OR_VECTOR,
-        "of a box or a shape at the start: angle; space: axis times angle",
+        "of a box or triangles at the start: angle; space: axis times angle",
         None,
         shows="global axes",
         kw_only=True,
@@ -133,7 +133,9 @@ class Contact(Declaration):
         NUMBER, "capsule: between the centres of its ends", None, shows="none", kw_only=True, unit="m"
     )
     size: Any = key(VECTOR, "box: its edges", None, shows="none", kw_only=True, unit="m")
-    shape: Any = key(SHAPES, "triangles: a file, or tables, as of `visual` of bodies", None, shows="none", kw_only=True)
+    triangles: Any = key(
+        SHAPES, "of triangles: a file, or tables, as of `visual` of bodies", None, shows="none", kw_only=True
+    )
     facets: str | None = key(TEXT, 'triangles: instead, "mesh:set" of a mesh', None, shows="none", kw_only=True)
     depth: float | None = key(
         NUMBER, "open triangles: how far behind them centres of balls are pushed back", None, shows="ball",
@@ -193,7 +195,7 @@ class Contact(Declaration):
         columns: dict[str, Any],
     ) -> np.ndarray:  # fmt: skip
         """Add the elements of a surface of triangles; return the gaps (n,) at the start."""
-        points, triangles = surface_triangles(building, owner, self.shape, self.facets, self.inside)
+        points, triangles = surface_triangles(building, owner, self.triangles, self.facets, self.inside)
         tree, first, closed = tree_table(points, triangles)
         ball = building.number(self.ball, owner, "ball", 0.0)
         columns = columns | triangle_columns(building, owner, ball, self.depth, first, closed)
@@ -241,7 +243,7 @@ class Contact(Declaration):
     def _check_triangles(self, owner: Owner, dim: int) -> None:
         """Raise ModelError for keys of triangles at other surfaces, and for others at triangles."""
         if self.surface != "triangles":
-            for name in ("shape", "facets", "depth"):
+            for name in ("triangles", "facets", "depth"):
                 if getattr(self, name) is not None:
                     raise ModelError(
                         f'{name} is for surface = "triangles"', owner=owner, key=name, remedy=f"remove {name}"

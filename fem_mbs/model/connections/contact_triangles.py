@@ -20,7 +20,7 @@ _CUT = {3: ((0, 1, 2),), 4: ((0, 1, 2), (0, 2, 3))}
 
 
 def surface_triangles(
-    building: Building, owner: Owner, shape: Any, facets: str | None, inside: bool
+    building: Building, owner: Owner, given: Any, facets: str | None, inside: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return corners (n, 3) [m] and triangles (t, 3), counter-clockwise seen from the side of the balls.
 
@@ -29,12 +29,15 @@ def surface_triangles(
     Raises:
         ModelError: no surface, one with edges that three triangles or two of opposite directions share.
     """
-    if (shape is None) == (facets is None):
+    if (given is None) == (facets is None):
         raise ModelError(
-            "a surface of triangles is given by one of shape and facets", owner=owner, key="shape",
-            remedy='name a file by shape, or faces of a mesh ("mesh:set") by facets',
+            "a surface of triangles is given by one of triangles and facets", owner=owner, key="triangles",
+            remedy='name a file by triangles, or faces of a mesh ("mesh:set") by facets',
         )  # fmt: skip
-    parts = _of_mesh(building, owner, facets) if facets is not None else _of_shapes(shape, owner)
+    if facets is not None:
+        parts = _of_mesh(building, owner, facets)
+    else:
+        parts = [(made.points, made.triangles) for made in visuals_of(given, owner, "triangles")]
     before = np.cumsum([0] + [len(x) for x, _ in parts])
     points = np.concatenate([x for x, _ in parts])
     triangles = np.concatenate([t + k for (_, t), k in zip(parts, before, strict=False)])
@@ -55,13 +58,6 @@ def surface_triangles(
     if inside != (closed and volume < 0.0):
         triangles = triangles[:, ::-1]
     return points, np.ascontiguousarray(triangles)
-
-
-def _of_shapes(shape: Any, owner: Owner) -> list[tuple[np.ndarray, np.ndarray]]:
-    try:
-        return [(made.points, made.triangles) for made in visuals_of(shape, owner)]
-    except ModelError as error:
-        raise ModelError(f"its surface: {error}", owner=owner, key="shape", value=shape) from error
 
 
 def _of_mesh(building: Building, owner: Owner, facets: str) -> list[tuple[np.ndarray, np.ndarray]]:

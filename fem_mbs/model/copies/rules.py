@@ -330,7 +330,7 @@ def _contact(said: Contact, c: Copying) -> dict[str, Any]:
     if said.facets is not None:
         c.refuse(said, "its surface is that of a mesh, which stays", "give the copy a contact of its own")
     if said.surface == "triangles" and c.movement.mirrors:
-        c.refuse(said, "its shape cannot be mirrored", "give the copy a contact of its own")
+        c.refuse(said, "its triangles cannot be mirrored", "give the copy a contact of its own")
     if said.surface in ("box", "triangles"):
         plane = c.movement.dimension == 2
         R, _ = _axes_of(said, c, said.rotation if plane else 0.0, None if plane else said.rotation)
