@@ -184,6 +184,7 @@ _MODULES = {
     "centrifugal2": "masses.centrifugal",
     "centrifugal3": "masses.centrifugal",
     **{f"nonlinear_{kind}{d}": "springs.nonlinear" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
+    **{f"plastic_{kind}{d}": "springs.plastic" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
     "nodal_mass2": "masses.nodal_mass",
     "nodal_mass3": "masses.nodal_mass",
     "bushing2": "springs.bushing",

@@ -101,6 +101,11 @@ def _nonlinear(kind, dimension, interpolation, damped=True, stops=False):
     return par
 
 
+def _plastic(kind, dimension, hardening, limit=1.3):
+    """A spring that yields within random steps, from a plastic part of its own."""
+    return lambda rng: (0.17, 3.0, 0.2, limit, hardening, *_coordinate(kind, dimension, rng))
+
+
 def _motor(kind, dimension, numbers, start=0.3):
     """A motor or a user's force on a coordinate: its start, numbers, then the coordinate."""
     kind = {"length": "spring", "offset": "slide", "angle": "torsion"}[kind]
@@ -508,6 +513,15 @@ CASES: dict[str, Case | dict[str, Case]] = {
             "spline": Case(_nonlinear(kind, d, "spline", damped=False)),
             "polynomial": Case(_nonlinear(kind, d, None)),
             "stops": Case(_nonlinear(kind, d, None, stops=True)),
+        }
+        for kind in ("spring", "slide", "torsion")
+        for d in (2, 3)
+    },
+    **{
+        f"plastic_{kind}{d}": {
+            "hinge": Case(_plastic(kind, d, 0.02)),
+            "hardening": Case(_plastic(kind, d, 0.8)),
+            "elastic": Case(_plastic(kind, d, 0.8, 1e3)),
         }
         for kind in ("spring", "slide", "torsion")
         for d in (2, 3)

@@ -28,11 +28,11 @@ LENGTH = 209.0**0.5
 START = 0.5 * np.pi
 
 
-def build(h: float = 2e-3, duration: float = 5.6, **options) -> Model:
-    """Return the linkage at phi = pi/2."""
+def build(h: float = 2e-3, duration: float = 5.6, start: float = START, **options) -> Model:
+    """Return the linkage at phi = ``start``; without duration it gets no step."""
     model = Model(3, "four-bar", gravity=(0.0, 0.0, -9.81))
-    s = 10.0 - 5.0 * np.sin(START) - np.sqrt(109.0 - (2.0 - 5.0 * np.cos(START)) ** 2)
-    ball = np.array([0.0, -5.0 * np.sin(START), 5.0 * np.cos(START)])
+    s = 10.0 - 5.0 * np.sin(start) - np.sqrt(109.0 - (2.0 - 5.0 * np.cos(start)) ** 2)
+    ball = np.array([0.0, -5.0 * np.sin(start), 5.0 * np.cos(start)])
     fork = np.array([10.0, s - 10.0, 2.0])
     along = (fork - ball) / LENGTH
     across = np.cross(along, (0.0, 1.0, 0.0))  # second axis of the universal joint: across the rod and y
@@ -50,7 +50,8 @@ def build(h: float = 2e-3, duration: float = 5.6, **options) -> Model:
     model.joint("S", "spherical", "crank", "rod", point=ball)
     model.sensor("ball", "position", on="rod", point=ball)
     model.sensor("fork", "position", on="rod", point=fork)
-    model.transient_step(duration, h, frames=0, **options)
+    if duration:
+        model.transient_step(duration, h, frames=0, **options)
     return model
 
 
@@ -107,6 +108,12 @@ def check(f: Findings) -> None:
     f.zero("B-4BAR", "change of the rod's length over the run / length", gap, 1e-12, "rigid")
     off = np.abs(fork[:, [0, 2]] - (10.0, 2.0)).max() / LENGTH
     f.zero("B-4BAR", "distance of the fork from its line / rod length", off, 1e-12, "constraints at the end of steps")
+    hanging = build(duration=0.0, start=np.pi)
+    hanging.static_step()  # forces of the joints
+    hanging.modes_step(1)
+    frequency = 2.0 * np.pi * solve(hanging).steps[1].summary["frequencies_hz"][0]
+    why = "recomputed: weight and generalised mass 250 of one degree of freedom"
+    f.row("B-4BAR", "small oscillation about phi = pi [rad/s]", frequency, (245.25 / 250.0) ** 0.5, why, relative=1e-8)
     t = solution.steps[0].time
     f.figure(
         "Crank angle and slide", [Curve(t, crank_angle(solution), "phi [rad]"), Curve(t, fork[:, 1] + 10.0, "s [m]")],

@@ -22,12 +22,17 @@ from fem_mbs.elements.coordinates import dot, end_velocities
 from fem_mbs.elements.joints.coordinate import Coordinate
 from fem_mbs.elements.registry import ElementType
 
-__all__ = ["Law", "coordinate_force", "no_columns"]
+__all__ = ["Law", "coordinate_force", "no_columns", "no_memory"]
 
 
 @inline
 def no_columns(job, ctl, par, e, tail, dof, fun, U, rate, row, fe, ke, k):
     """Add nothing: the force depends on no multiplier."""
+
+
+@inline
+def no_memory(ctl, par, e, tail, hist, s0, s1, ds):
+    """Keep nothing: the force depends on no history."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,8 @@ class Law:
         else both are ds/h
     ``columns(job, ctl, par, e, tail, dof, fun, U, rate, row, fe, ke, k)`` writes the rows and columns of the
         multipliers that the force reads, in fe[k] and ke[k] after those of the coordinate
+    ``commit(ctl, par, e, tail, hist, s0, s1, ds)`` keeps in `hist` what the law remembers of an accepted step, and
+        at the start, where s0 = s1
 
     ``par(coordinate)`` names the parameters before those of the coordinate, the same number for each coordinate;
     ``appended`` names those after them, from the column ``tail`` on.  ``outputs(coordinate)`` names the outputs.
@@ -53,6 +60,7 @@ class Law:
     force: Callable[..., Any]
     report: Callable[..., Any]
     columns: Callable[..., Any] = no_columns
+    commit: Callable[..., Any] = no_memory
     appended: tuple[str, ...] = ()
     memory: int = 0
     reads: int = 0
@@ -61,7 +69,9 @@ class Law:
 
 
 @functools.cache
-def _kernels(workspace, rows, step, rate_at, turns, spring, vectors: int, first: int, law_force, law_report, columns):
+def _kernels(
+    workspace, rows, step, rate_at, turns, spring, vectors: int, first: int, law_force, law_report, columns, commit
+):
     """Return kernels `force` and `report` of a law on a coordinate, whose ``vectors`` start at the parameter
     ``first``."""
 
@@ -92,7 +102,12 @@ def _kernels(workspace, rows, step, rate_at, turns, spring, vectors: int, first:
         row, row1, G = np.empty(n), np.empty(n), np.empty((n, n))
         for e in range(e0, e1):
             if job == START or job == COMMIT:
-                turns(job == START, ctl, D, U, dof, rot, hist, e, par, first, work, row, row1, G)
+                if job == START:
+                    turns(True, ctl, D, U, dof, rot, hist, e, par, first, work, row, row1, G)
+                s0, s1, ds = step(ctl, Q, D, U, dof, rot, hist, e, par, first, work, row, row1, G)
+                commit(ctl, par, e, tail, hist, s0, s1, ds)
+                if job == COMMIT:
+                    turns(False, ctl, D, U, dof, rot, hist, e, par, first, work, row, row1, G)
                 continue
             s0, s1, ds = step(ctl, Q, D, U, dof, rot, hist, e, par, first, work, row, row1, G)
             if ctl[RULE] == ONE_STATE:
@@ -109,7 +124,18 @@ def coordinate_force(name: str, dimension: int, s: Coordinate, law: Law) -> Elem
     """Return the element type of a law on a coordinate; both dimensions share kernels where these are equal."""
     par = law.par(s)
     force, report = _kernels(
-        s.workspace, s.rows, s.step, s.rate, s.turns, s.spring, s.vectors, len(par), law.force, law.report, law.columns
+        s.workspace,
+        s.rows,
+        s.step,
+        s.rate,
+        s.turns,
+        s.spring,
+        s.vectors,
+        len(par),
+        law.force,
+        law.report,
+        law.columns,
+        law.commit,
     )
     return ElementType(
         name=name,

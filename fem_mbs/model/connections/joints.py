@@ -280,6 +280,17 @@ class JointSpring(Declaration):
     stop_damping: float = key(
         NUMBER, "b of the stops' force k y (1 + b y') with the overlap y", 0.0, kw_only=True, unit="s/m"
     )
+    yield_force: float | None = key(
+        NUMBER, "beyond which it flows: a plastic hinge, a spring in series with dry friction", None, shows="none",
+        kw_only=True, unit="N m or N",
+    )  # fmt: skip
+    hardening: float = key(
+        NUMBER,
+        "tangent stiffness beyond the yield force (kinematic hardening)",
+        0.0,
+        kw_only=True,
+        unit="N m/rad or N/m",
+    )
 
     def build(self, building: Building) -> None:
         owner = building.label("Joint spring", self.name)

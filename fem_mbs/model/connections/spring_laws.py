@@ -16,12 +16,14 @@ INTERPOLATIONS = ("linear", "spline")
 
 
 class SpringLaw:
-    """The force law on a coordinate: ``linear`` if stiffness and damping define it; parameters of the element types
-    `nonlinear_*` by name in ``columns`` (but for "free"), and ``table``, the pieces that follow them."""
+    """The force law on a coordinate: ``linear`` if stiffness and damping define it; else ``family``, the first word of
+    the element types (`nonlinear_*`, `plastic_*`), their parameters by name in ``columns`` (but for "free"), and
+    ``table``, the pieces that follow them."""
 
     def __init__(self, stiffness: float, damping: float):
         self.stiffness, self.damping = stiffness, damping
         self.linear = True
+        self.family = "nonlinear"
         self.columns: dict[str, float] = {}
         self.table: np.ndarray = np.zeros(0)
 
@@ -76,6 +78,32 @@ def _interpolate(points: np.ndarray, x: float) -> float:
     return float(f0 + (f1 - f0) / (x1 - x0) * (x - x0))
 
 
+def _make_plastic(law: SpringLaw, model: Any, owner: str, yield_force: Any, hardening: Any, others: dict) -> None:
+    """Fill the law of an elastic-plastic spring."""
+    if yield_force is None:
+        raise ModelError("hardening belongs to yield_force", owner=owner, remedy="add yield_force")
+    beside = [name for name, value in others.items() if value is not None and not (np.isscalar(value) and value == 0.0)]
+    if beside:
+        raise ModelError(
+            f"a spring that yields has no {beside[0]}", owner=owner, key=beside[0],
+            remedy="give that to a second spring beside it",
+        )  # fmt: skip
+    k = law.stiffness
+    if k == 0.0:
+        raise ModelError("a spring that yields needs its elastic stiffness", owner=owner, remedy="add stiffness")
+    limit = model.number(yield_force, owner, "yield_force", 0.0, strict=True)
+    tangent = model.number(hardening, owner, "hardening", 0.0)
+    if tangent >= k:
+        raise ModelError(
+            f"hardening = {tangent:g} must be less than the stiffness {k:g}", owner=owner, key="hardening",
+            value=tangent, remedy="it is the tangent stiffness beyond the yield force",
+        )  # fmt: skip
+    law.linear, law.family = False, "plastic"
+    law.columns = {
+        "stiffness": k, "damping": law.damping, "yield force": limit, "hardening": k * tangent / (k - tangent)
+    }  # fmt: skip
+
+
 def law_of(model: Any, owner: str, given: Any, start: float = 0.0) -> SpringLaw:
     """Return the law of a declaration, which has the arguments of `spring_law` as keys.
 
@@ -100,6 +128,8 @@ def spring_law(
     stops: Any = None,
     stop_stiffness: Any = None,
     stop_damping: Any = 0.0,
+    yield_force: Any = None,
+    hardening: Any = 0.0,
     start: float = 0.0,
 ) -> SpringLaw:
     """Return the law that these arguments say; ``start`` is what the element measures where the user's coordinate is
@@ -127,6 +157,10 @@ def spring_law(
         raise ModelError(
             "stop_stiffness and stop_damping belong to stops", owner=owner, remedy="add stops = [lower, upper]"
         )
+    if yield_force is not None or hardening:
+        others = {"table": table, "damping_table": damping_table, "stops": stops, "cubic": cubic, "preload": preload}
+        _make_plastic(law, model, owner, yield_force, hardening, others)
+        return law
     law.linear = table is None and damping_table is None and stops is None and not cubic and not preload
     lower, upper = -np.inf, np.inf
     if stops is not None:

@@ -300,6 +300,8 @@ class Spring(Declaration):
         stops: least and largest length [m], -inf or inf where there is none.
         stop_stiffness: of the stops [N/m].
         stop_damping: b [s/m] of their force k y (1 + b y'), y the overlap (Hunt & Crossley 1975); never below zero.
+        yield_force: the force [N] beyond which the spring flows; what flows is lost, and the rest springs back.
+        hardening: tangent stiffness [N/m] beyond it, less than the stiffness (kinematic hardening).
     """
 
     owner = "Spring"
@@ -330,6 +332,13 @@ class Spring(Declaration):
     stop_damping: float = key(
         NUMBER, "b of the stops' force k y (1 + b y') with the overlap y", 0.0, kw_only=True, unit="s/m"
     )
+    yield_force: float | None = key(
+        NUMBER, "beyond which it flows: a plastic hinge, a spring in series with dry friction", None, shows="none",
+        kw_only=True, unit="N",
+    )  # fmt: skip
+    hardening: float = key(
+        NUMBER, "tangent stiffness beyond the yield force (kinematic hardening)", 0.0, kw_only=True, unit="N/m"
+    )
 
     def build(self, building: Building) -> None:
         length = self.length
@@ -355,7 +364,7 @@ class Spring(Declaration):
                 self.name, kind, nodes, stiffness=found.stiffness, damping=found.damping, length=length, **columns
             )
             return
-        kind = f"nonlinear_spring{building.dimension}"
+        kind = f"{found.family}_spring{building.dimension}"
         building.add_block(self.name, kind, nodes, found.table, free=length, **columns, **found.columns)
 
 
@@ -400,6 +409,13 @@ class TorsionSpring(Declaration):
     )
     stop_damping: float = key(
         NUMBER, "b of the stops' force k y (1 + b y') with the overlap y", 0.0, kw_only=True, unit="s/rad"
+    )
+    yield_force: float | None = key(
+        NUMBER, "beyond which it flows: a plastic hinge, a spring in series with dry friction", None, shows="none",
+        kw_only=True, unit="N m",
+    )  # fmt: skip
+    hardening: float = key(
+        NUMBER, "tangent stiffness beyond the yield force (kinematic hardening)", 0.0, kw_only=True, unit="N m/rad"
     )
 
     def build(self, building: Building) -> None:

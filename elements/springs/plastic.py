@@ -1,0 +1,131 @@
+"""Elastic-plastic springs with kinematic hardening: `plastic_spring`, `plastic_slide`, `plastic_torsion` (2/3).
+
+On a coordinate s of two ends (`fem_mbs.elements.joints.coordinate`) acts, against its growth, F = k e with the elastic
+part e = s - free - p.  The plastic part p flows where |k e - H p| = F_y, H p the back stress: beyond the yield force
+the tangent stiffness is k H/(k + H).  Without hardening (H = 0) it is a plastic hinge (Dias & Pereira 1993), or a
+spring in series with a dry slider (Jenkins 1962).
+
+Over a step, in which s runs one way, acts the mean of F along the path: an elastic part, then a plastic one.  Its work
+is the change of k e^2/2 + H p^2/2 and the loss F_y |p1 - p0|, exactly.  A dashpot c s' in parallel adds its own loss.
+One-state rules: the force at the state, with p from the state at the start of the step.
+
+``hist`` holds p after the coordinate's column.  Outputs: F, s and p at the end of the step.
+"""
+
+from __future__ import annotations
+
+from fem_mbs.contract import DECAY, DISSIPATED, LEDGER, LOAD_WORK, ONE_STATE, OUTPUT, RULE, STRAIN, WV, H, inline, inner
+from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, coordinate
+from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
+
+__all__ = ["TYPES"]
+
+FREE, STIFFNESS, DAMPING, YIELD, HARDENING = range(5)  # columns of par
+_P = 1  # column of hist
+
+
+@inner
+def _flow(par, e, p, s):
+    """Return the plastic part at the coordinate s, which is reached from the plastic part p in one go."""
+    k, hardening, limit = par[e, STIFFNESS], par[e, HARDENING], par[e, YIELD]
+    over = k * (s - par[e, FREE] - p) - hardening * p
+    if abs(over) <= limit * (1 + 1e-13):  # round-off on the yield surface does not flow
+        return p
+    if over > limit:
+        return p + (over - limit) / (k + hardening)
+    return p + (over + limit) / (k + hardening)
+
+
+@inner
+def _mean(par, e, p, s0, s1, ds):
+    """Return the mean of the force over the path from s0 to s1, and its derivative by s1; p at s0."""
+    k, hardening = par[e, STIFFNESS], par[e, HARDENING]
+    e0 = s0 - par[e, FREE] - p
+    limit = par[e, YIELD] if ds >= 0 else -par[e, YIELD]
+    left = (limit + hardening * p) / k - e0  # of elastic path
+    if left * ds <= 0 and left != 0 and ds != 0:  # on the yield surface but for round-off
+        left = 0.0
+    if abs(ds) <= abs(left):
+        return k * (e0 + 0.5 * ds), 0.5 * k
+    tangent = k * hardening / (k + hardening)
+    rest = ds - left
+    mean = (left * k * (e0 + 0.5 * left) + rest * (k * (e0 + left) + 0.5 * tangent * rest)) / ds
+    slope = (0.5 * k * left * left + tangent * left * rest + 0.5 * tangent * rest * rest) / (ds * ds)
+    return mean, slope
+
+
+@inner
+def _decay(ctl, par, e, p, s0, s1, ds):
+    """Return what a rule with numerical damping adds to the force, and its derivative by s1."""
+    if ctl[DECAY] == 0:
+        return 0.0, 0.0
+    a = ctl[DECAY] / ctl[H]
+    k, hardening = par[e, STIFFNESS], par[e, HARDENING]
+    after = _flow(par, e, p, s1)
+    slope = k if after == p else k * hardening / (k + hardening)
+    change = k * (s1 - s0 - (after - p))
+    return (a * change, a * slope) if change * ds > 0 else (0.0, 0.0)
+
+
+@inline
+def plastic_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
+    p, c = hist[e, _P], par[e, DAMPING]
+    if ctl[RULE] == ONE_STATE:
+        k, hardening = par[e, STIFFNESS], par[e, HARDENING]
+        after = _flow(par, e, p, s1)
+        slope = k if after == p else k * hardening / (k + hardening)
+        return k * (s1 - par[e, FREE] - after) + c * rate, slope, c
+    mean, slope = _mean(par, e, p, s0, s1, ds)
+    extra, by_extra = _decay(ctl, par, e, p, s0, s1, ds)
+    return mean + extra + c * rate, 2 * (slope + by_extra), c
+
+
+@inner
+def plastic_report(job, ctl, par, e, tail, dof, hist, fun, Q, U, s0, s1, ds, rate0, rate1, f):
+    p, c, k = hist[e, _P], par[e, DAMPING], par[e, STIFFNESS]
+    end = s0 + ds if ctl[RULE] != ONE_STATE else s1
+    after = _flow(par, e, p, end)
+    if ctl[RULE] == ONE_STATE:
+        force = k * (s1 - par[e, FREE] - after)
+        loss = 0.5 * c * (rate0 + rate1) * ds
+    else:
+        force = _mean(par, e, p, s0, s1, ds)[0]
+        extra = _decay(ctl, par, e, p, s0, s1, ds)[0]
+        loss = (extra + c * rate1) * ds
+        force += extra
+    if job == LEDGER:
+        lost = par[e, YIELD] * abs(after - p)
+        f[STRAIN] = 0.5 * k * (s1 - par[e, FREE] - after) ** 2 + 0.5 * par[e, HARDENING] * after * after
+        if ctl[RULE] == ONE_STATE and ctl[WV] == 0:  # statics has no time: what flows counts as work of loads
+            f[LOAD_WORK] = -lost
+        else:
+            f[DISSIPATED] = loss + lost
+    elif job == OUTPUT:
+        f[0] = force + c * rate1
+        f[1] = s1
+        f[2] = after
+
+
+@inner
+def plastic_commit(ctl, par, e, tail, hist, s0, s1, ds):
+    """Keep the plastic part of the accepted step."""
+    hist[e, _P] = _flow(par, e, hist[e, _P], s1 if ctl[RULE] == ONE_STATE else s0 + ds)
+
+
+_LAW = Law(
+    par=lambda s: (
+        f"free [{s.unit}]", f"stiffness [{s.force_unit}/{s.unit}]", f"damping [{s.force_unit} s/{s.unit}]",
+        f"yield force [{s.force_unit}]", f"hardening [{s.force_unit}/{s.unit}]",
+    ),
+    outputs=lambda s: (f"{s.force} [{s.force_unit}]", f"{s.name} [{s.unit}]", f"plastic {s.name} [{s.unit}]"),
+    force=plastic_force,
+    report=plastic_report,
+    commit=plastic_commit,
+    memory=1,
+)  # fmt: skip
+
+TYPES = {
+    f"plastic_{name}{d}": coordinate_force(f"plastic_{name}{d}", d, coordinate(kind, d), _LAW)
+    for name, kind in (("spring", LENGTH), ("slide", OFFSET), ("torsion", ANGLE))
+    for d in (2, 3)
+}
