@@ -134,8 +134,8 @@ class ElementSet:
             whole = compiled.blocks[i]
             block = copy(whole)
             block.groups, block.nodes = [(whole.type.name, 0, len(elements))], whole.nodes[elements]
-            own = par is None or number not in par
-            block.par = np.ascontiguousarray(chosen_rows(whole.par, whole.type, elements) if own else par[number])
+            given = None if par is None else par.get(number)
+            block.par = np.ascontiguousarray(chosen_rows(whole.par, whole.type, elements) if given is None else given)
             block.dof, block.rot = np.ascontiguousarray(whole.dof[elements]), np.ascontiguousarray(whole.rot[elements])
             self.blocks.append(block)
             self._histories[id(block)] = compiled.block_history(whole)[elements]

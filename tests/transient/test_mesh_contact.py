@@ -250,7 +250,7 @@ stiffness = 1e5
     [
         ({}, "is given by one of triangles and facets"),
         ({"triangles": "no.stl"}, "there is no such file"),
-        ({"triangles": {"shape": "box", "size": [1, 1, 1]}, "radius": 0.1}, "a triangles has no radius"),
+        ({"triangles": {"shape": "box", "size": [1, 1, 1]}, "radius": 0.1}, "a surface of triangles has no radius"),
         ({"triangles": {"shape": "box", "size": [1, 1, 1]}, "axis": UP}, 'a surface "triangles" has no axis'),
         ({"triangles": {"shape": "box", "size": [1, 1, 1.9]}}, 'overlaps with the triangles of "ground"'),
         ({"facets": "floor:top", "point": None, "ball": 0.0}, "points need a depth behind it"),

@@ -16,7 +16,7 @@ from fem_mbs.elements.contact.triangles import mesh_gaps, tree_table
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
-from fem_mbs.model.connections.contact_triangles import surface_triangles, triangle_columns
+from fem_mbs.model.parts.triangles import surface_triangles, triangle_columns
 from fem_mbs.system.blocks import GROUND, deal
 
 __all__ = ["SURFACES", "Contact"]
@@ -32,6 +32,10 @@ SURFACES = {
     "box": ("size",),
     "triangles": (),
 }
+
+
+def _noun(surface: str) -> str:
+    return "surface of triangles" if surface == "triangles" else surface
 
 
 def _gonthier(e: float) -> float:
@@ -213,7 +217,7 @@ class Contact(Declaration):
             if given != (name in needed) and not (self.surface == "box" and name == "radius"):
                 what = f"needs {name}" if not given else f"has no {name}"
                 remedy = f"add {name}" if not given else f"remove {name}"
-                raise ModelError(f"a {self.surface} {what}", owner=owner, key=name, remedy=remedy)
+                raise ModelError(f"a {_noun(self.surface)} {what}", owner=owner, key=name, remedy=remedy)
         if self.inside and self.surface in ("plane", "box"):
             raise ModelError(f"a {self.surface} has no inside", owner=owner, key="inside", remedy="remove inside")
         if self.rotation is not None and self.surface not in ("box", "triangles"):
