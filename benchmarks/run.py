@@ -2,7 +2,7 @@
 
     python benchmarks/run.py                                 everything
     python benchmarks/run.py kernel spin      cases: kernel, spin, elbow, chain, crank, links, memory, modes, parts,
-                                              complex
+                                              complex, contact
     python benchmarks/run.py spin --peers venv/bin/python --peer-scripts scripts
 
 The other programs run from scripts "case1_exudyn.py", "case1_opensees.py" ..., which print one line ``JSON {...}``
@@ -356,6 +356,21 @@ class Bench:
              ("error", 8, ".0e"), ("residual", 8, ".0e"), ("backward_error", 14, ".0e"), ("note", 1, "s")],
         )  # fmt: skip
 
+    def contact(self) -> None:
+        jobs = [(kind, n, 200) for kind in ("floor", "triangles") for n in self.options.contact_sizes]
+        jobs += [(kind, self.options.contact_sizes[0], 10_000) for kind in ("floor", "triangles")]
+        rows = []
+        for kind, n, steps in jobs:
+            command = [sys.executable, str(HERE / "contact.py"), kind, "--n", str(n), "--steps", str(steps)]
+            row = self._process(command, ROOT)
+            row.update(surface=kind, n=n, note=row.get("failed"))
+            rows.append(row)
+        self._table(
+            "contact", "Balls that bounce over a floor, and over 10 000 triangles; energy: its change", rows,
+            [("surface", 9, "s"), ("n", 6, "d"), ("steps", 6, "d"), ("setup_s", 8, ".2f"), ("step_ms", 8, ".2f"),
+             ("iterations", 10, ".2f"), ("energy", 8, ".0e"), ("note", 1, "s")],
+        )  # fmt: skip
+
     # --- output ----------------------------------------------------------------------------------------------------
     def _compared(
         self, key: str, title: str, rows: list[dict], result: str, form: str = ".4f", more: Sequence = ()
@@ -386,7 +401,20 @@ class Bench:
         sys.stdout.flush()
 
 
-CASES = ("kernel", "spin", "chain", "crank", "elbow", "links", "memory", "modes", "parts", "complex", "reduction")
+CASES = (
+    "kernel",
+    "spin",
+    "chain",
+    "crank",
+    "elbow",
+    "links",
+    "memory",
+    "modes",
+    "parts",
+    "complex",
+    "reduction",
+    "contact",
+)
 
 
 def _sizes(text: str) -> list[int]:
@@ -433,6 +461,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--complex", type=lambda text: [(p.split(":")[0], int(p.split(":")[1])) for p in text.split(",") if p],
         default=[("beam", 800), ("shaft", 4)], help="beam:n elements, shaft:n elements across",
     )  # fmt: skip
+    parser.add_argument("--contact-sizes", type=_sizes, default=[100, 1000, 10_000], help="balls")
     parser.add_argument("--modes-sizes", type=_sizes, default=[4, 7], help="cubes across the solid bar")
     options = parser.parse_args(arguments)
     for case in options.cases:

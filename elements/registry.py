@@ -34,6 +34,9 @@ class ElementType:
 
     ``par``, ``outputs``  names of the columns of the parameter table and of the OUTPUT job, units in square brackets
     ``tables``       True: after the columns that ``par`` names, the rows of the parameter table hold tables
+    ``shared``       of types with one table for all elements of a block: the table lies in the last columns of their
+                     rows, in parts of a multiple of this; the columns "row" and "width" say where (`deal` of
+                     `fem_mbs.system.blocks`).  Such blocks are not merged
     ``hist``         number of history variables
     ``turns``        True: ``hist`` holds relative rotations with their full turns; the job START keeps the turns
     ``multipliers``  number of constraint rows, after the node dofs
@@ -68,6 +71,7 @@ class ElementType:
     prestress: Any = None
     watches: tuple[Watch, ...] = ()
     tables: bool = False
+    shared: int = 0
     reads: int = 0
     inside: Any = None
     scalars: int = 0
@@ -168,6 +172,7 @@ _MODULES = {
     "beam_slide3": "joints.beam_slide",
     "contact2": "contact.ball",
     "contact3": "contact.ball",
+    "mesh_contact3": "contact.mesh",
     "slide2": "springs.linear",
     "slide3": "springs.linear",
     "force2": "loads.nodal",

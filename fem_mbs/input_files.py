@@ -12,7 +12,7 @@ from typing import Any
 
 __all__ = ["digest_of", "files_of", "inputs_of", "moved"]
 
-_FILE_KEYS = ("file", "visual")
+_FILE_KEYS = ("file", "visual", "triangles")
 _ABAQUS = re.compile(
     rb"^\s*\*(?:INCLUDE|SUBMODEL)\s*,(?:[^\r\n]*,)?\s*INPUT\s*=\s*([^\r\n,]+)", re.IGNORECASE | re.MULTILINE
 )
@@ -26,9 +26,11 @@ _INCLUDES = {
 
 def files_of(value: Any) -> Iterator[str]:
     """Files that the tables of a model file name: every text under a key ``file`` (of meshes, of reduced parts, and of
-    functions and shapes as tables), or ``visual``."""
+    functions and shapes as tables), ``visual`` or ``triangles``, which may also be lists of them."""
     if isinstance(value, Mapping):
-        yield from (value[key] for key in _FILE_KEYS if isinstance(value.get(key), str))
+        for key in _FILE_KEYS:
+            given = value.get(key)
+            yield from (v for v in (given if isinstance(given, list) else [given]) if isinstance(v, str))
         value = list(value.values())
     if isinstance(value, list):
         for item in value:
@@ -40,10 +42,16 @@ def moved(value: Any, prefix: str) -> Any:
     if isinstance(value, Mapping):
         out = {k: moved(v, prefix) for k, v in value.items()}
         for key in _FILE_KEYS:
-            if isinstance(value.get(key), str) and not Path(value[key]).is_absolute():
-                out[key] = f"{prefix}/{value[key]}"
+            if isinstance(value.get(key), str):
+                out[key] = _from(prefix, value[key])
+            elif isinstance(value.get(key), list):
+                out[key] = [_from(prefix, v) if isinstance(v, str) else moved(v, prefix) for v in value[key]]
         return out
     return [moved(v, prefix) for v in value] if isinstance(value, list) else value
+
+
+def _from(prefix: str, path: str) -> str:
+    return path if Path(path).is_absolute() else f"{prefix}/{path}"
 
 
 def digest_of(data: Mapping[str, Any], folder: Path, known: dict[Path, str]) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fem_mbs.elements.contact.triangles import TRIANGLE, tree_table
 from fem_mbs.elements.flexible import body as flexible_body
 from fem_mbs.elements.flexible import load as flexible_load
 from fem_mbs.elements.laws import piecewise
@@ -145,6 +146,33 @@ def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, expone
         frame = [number for axis in axes for number in (*axis, *points)]
         law = (3.0, exponent, loss, amount, len(rows))
         return (*law, *surfaces[shape], friction, 1.6 * friction, 15.0, 20.0, *frame, *rows.ravel())
+
+    return par
+
+
+def _mesh_contact(ball, size, friction=0.3, loss=0, amount=0.0, table=()):
+    """A ball in deep contact with a body of triangles: outside of a small one, or inside of a large one."""
+
+    def par(rng):
+        rows = piecewise(((-1.0, 0.0), (0.0, 0.0), *table), "linear") if table else np.zeros((0, 6))
+        corners = size * np.array(((1.0, 0.1, 0), (-1, 0, 0.2), (0, 1.1, 0), (0.1, -1, 0), (0, 0.2, 0.9), (0, 0, -1)))
+        faces = np.array(((0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)))
+        tree, first, closed = tree_table(corners, faces)
+        assert closed
+        width = -(-len(tree) // TRIANGLE) * TRIANGLE
+        points = _off(rng, 6)
+        frame = [number for axis in triad(rng).T for number in (*axis, *points)]
+        law = (3.0, 1.5, loss, amount, len(rows), ball, 0, width, first, np.inf)
+        return (
+            *law,
+            friction,
+            1.6 * friction,
+            15.0,
+            20.0,
+            *frame,
+            *rows.ravel(),
+            *np.pad(tree, (0, width - len(tree))),
+        )
 
     return par
 
@@ -528,6 +556,11 @@ CASES: dict[str, Case | dict[str, Case]] = {
         }
         for kind in ("length", "offset", "angle")
         for d in (2, 3)
+    },
+    "mesh_contact3": {
+        "smooth": Case(_mesh_contact(6.0, 0.8, friction=0.0)),
+        "rubbed": Case(_mesh_contact(6.0, 0.8, loss=2, amount=0.4)),
+        "inside": Case(_mesh_contact(0.3, 20.0, loss=1, amount=0.02, table=((0.7, 1.2), (30.0, 80.0)))),
     },
     **{
         f"contact{d}": {

@@ -40,26 +40,26 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.common import clear
 from fem_mbs.elements.contact.law import APPROACH, DEEPEST, LAW_COLUMNS, decay_force, normal_energy, normal_force
-from fem_mbs.elements.contact.surface import BALL, SURFACE_COLUMNS, gap, gap_rows
+from fem_mbs.elements.contact.surface import BALL, SURFACE_COLUMNS, gap, gap_apart, gap_rows, nothing_kept
 from fem_mbs.elements.coordinates import offset_rate, offset_rows
 from fem_mbs.elements.kinematics import P0, P1, R0, R1, cross, rotate, spin
 from fem_mbs.elements.laws import friction_slopes
 from fem_mbs.elements.registry import ElementType
 
-__all__ = ["TYPES"]
+__all__ = ["TYPES", "contact_type"]
 
-MU = 12  # columns of the law of friction
-AXES = 16  # for each axis of the surface: the axis, its origin and the centre of the ball, as `offset_rows` reads them
+#: Names of the columns of friction, which come after those of the surface.
+_FRICTION = ("coefficient", "static coefficient", "Stribeck speed [m/s]", "smoothing speed [m/s]")
 
 
 @inner
-def _coordinates(Q, D, dof, rot, par, e, state, p, x, y):
-    """Fill p (dim,) with the coordinates of the ball's centre in the axes of the surface; x, y (dim,) are work
-    arrays."""
+def _coordinates(Q, D, dof, rot, par, e, first, state, p, x, y):
+    """Fill p (dim,) with the coordinates of the ball's centre in the axes of the surface, which par[e, first:] holds;
+    x, y (dim,) are work arrays."""
     dim = p.shape[0]
     a, b = rot[e, 0], rot[e, 1]
     for k in range(dim):
-        column = AXES + 3 * dim * k
+        column = first + 3 * dim * k
         if dim == 3:
             if k == 0:
                 rotate(D, state, a, par[e, column + 3], par[e, column + 4], par[e, column + 5], x)
@@ -151,11 +151,13 @@ def _velocity(ctl, V, U, dof, e, state, spins, rho, q, x):
             q[i] += x[i] if k == 1 else -x[i]
 
 
-def _kernels(dim):
+def _kernels(dim, mu, gap, quotient, apart, remember):
+    """Return both kernels; ``mu`` is the column of friction, the rest functions of the surface (`contact_type`)."""
     n = 3 * (dim - 1)  # dofs of an end
     m = 2 * n
     turns = n - dim
-    tail = AXES + 3 * dim * dim
+    axes_at = mu + len(_FRICTION)  # for each axis of the surface: the axis, its origin and the centre of the ball
+    tail = axes_at + 3 * dim * dim
 
     @inner
     def friction_tangent(
@@ -249,13 +251,13 @@ def _kernels(dim):
         if job == TANGENT:
             clear(ke, e1 - e0)
         for e in range(e0, e1):
-            _coordinates(Q, D, dof, rot, par, e, 0, p0, q, w)
-            _coordinates(Q, D, dof, rot, par, e, 1, p1, q, w)
-            if gap(par, e, p0, grad) >= 0 and gap(par, e, p1, grad) >= 0:
+            _coordinates(Q, D, dof, rot, par, e, axes_at, 0, p0, q, w)
+            _coordinates(Q, D, dof, rot, par, e, axes_at, 1, p1, q, w)
+            if apart(par, e, hist, p0, p1, grad):
                 continue
             f = fe[e - e0]
             for k in range(dim):
-                column = AXES + 3 * dim * k
+                column = axes_at + 3 * dim * k
                 p0[k], p1[k] = offset_rows(job, Q, D, U, dof, rot, e, par, column, P, B, J, rows[k], ends[k], G[k])
                 dp[k] = 0.0
                 for i in range(m):
@@ -267,7 +269,7 @@ def _kernels(dim):
             for k in range(dim):
                 approach -= grad[k] * rates[0, k]
             s1 = gap(par, e, p1, grad1)
-            gap_rows(par, e, p0, p1, dp, grad, bend)
+            quotient(par, e, p0, p1, dp, grad, bend)
             for k in range(dim):
                 ds += grad[k] * dp[k]
                 rate -= grad1[k] * rates[1, k] if one_state else grad[k] * dp[k] / ctl[H]
@@ -288,7 +290,7 @@ def _kernels(dim):
             pushes = 1.0 if N + more > 0 else 0.0
             for i in range(m):
                 f[i] = -ctl[SF] * pushes * (N + more) * row[i]
-            rubs = par[e, MU] > 0 or par[e, MU + 1] > 0
+            rubs = par[e, mu] > 0 or par[e, mu + 1] > 0
             if one_state and ctl[WV] == 0:
                 rubs = False
             if rubs:
@@ -302,7 +304,7 @@ def _kernels(dim):
                 _spins(ctl, V, D, dof, rot, U, e, 1, spins)
                 _velocity(ctl, V, U, dof, e, 1, spins, rho, q, x)
                 along, size = _sliding(q, direction, w)
-                g, _, curve = friction_slopes(par, e, MU, _speed(w))
+                g, _, curve = friction_slopes(par, e, mu, _speed(w))
                 for k in range(2):
                     _lever(rho[k], L[k])
                     for i in range(dim):
@@ -370,8 +372,19 @@ def _kernels(dim):
         one_state = ctl[RULE] == ONE_STATE
         for e in range(e0, e1):
             f = fe[e - e0]
+            if job != OUTPUT:
+                _coordinates(Q, D, dof, rot, par, e, axes_at, 0, p0, q, w)
+                _coordinates(Q, D, dof, rot, par, e, axes_at, 1, p1, q, w)
+                if job == COMMIT or job == START:
+                    remember(par, e, hist, p1, w)
+                if apart(par, e, hist, p0, p1, w):
+                    if job == COMMIT or job == START:
+                        hist[e, APPROACH] = hist[e, DEEPEST] = 0.0
+                    continue
             for k in range(dim):
-                p0[k], p1[k] = offset_rows(FORCE, Q, D, U, dof, rot, e, par, AXES + 3 * dim * k, P, B, J, rows, ends, G)
+                p0[k], p1[k] = offset_rows(
+                    FORCE, Q, D, U, dof, rot, e, par, axes_at + 3 * dim * k, P, B, J, rows, ends, G
+                )
                 dp[k] = 0.0
                 for i in range(m):
                     dp[k] += rows[i] * U[dof[e, i]]
@@ -382,7 +395,7 @@ def _kernels(dim):
             y0, y1 = -gap(par, e, p0, grad[0]), -gap(par, e, p1, grad[1])
             rate0 = rate1 = ds = 0.0
             if not one_state:
-                gap_rows(par, e, p0, p1, dp, grad[2], bend)
+                quotient(par, e, p0, p1, dp, grad[2], bend)
             for k in range(dim):
                 rate0 -= grad[0, k] * rates[0, k]
                 rate1 -= grad[1, k] * rates[1, k]
@@ -434,7 +447,7 @@ def _kernels(dim):
                 _velocity(ctl, V, U, dof, e, at, spins, rho, q, x)
                 _sliding(q, direction, w)
                 slid[state] = _speed(w)
-                forces[state, 2] = N * friction_slopes(par, e, MU, slid[state])[1]
+                forces[state, 2] = N * friction_slopes(par, e, mu, slid[state])[1]
             if job == OUTPUT:
                 f[0] = forces[last - 1, 0]
                 f[1] = forces[last - 1, 2]
@@ -491,7 +504,17 @@ def _rate_derivative(ctl, row, row1, total, V, D, dof, rot, e, x, y, one_state, 
         out[n * k + 5] += x[0] * y[1] - x[1] * y[0]
 
 
-def _type(dimension):
+def contact_type(name, dimension, columns, gap, quotient, apart, remember, **more):
+    """Return the element type of contact with one kind of surface.
+
+    Args:
+        columns: names of the columns of the surface; the first is the radius of the ball.
+        gap: ``gap(par, e, p, grad)`` returns the gap at the coordinates p (dim,) of the centre, and fills its gradient.
+        quotient: ``quotient(par, e, p0, p1, dp, grad, bend)`` fills the exact quotient, and its derivative by p1.
+        apart: ``apart(par, e, hist, p0, p1, work)`` returns whether both gaps are open.
+        remember: ``remember(par, e, hist, p, work)`` updates what ``apart`` reads of hist at an accepted state.
+        more: further entries of the type.
+    """
     axes = "xyz"[:dimension]
     frame = tuple(
         name
@@ -500,22 +523,24 @@ def _type(dimension):
             *(f"e{k}{c}" for c in axes), *(f"a{c}_a {k} [m]" for c in axes), *(f"a{c}_b {k} [m]" for c in axes),
         )
     )  # fmt: skip
-    force, report = _kernels(dimension)
+    force, report = _kernels(dimension, len(LAW_COLUMNS) + len(columns), gap, quotient, apart, remember)
+    entries = {"hist": 2, "tables": True} | more
     return ElementType(
-        name=f"contact{dimension}",
+        name=name,
         dimension=dimension,
         ends=2,
         rotational=True,
-        par=(
-            *LAW_COLUMNS, *SURFACE_COLUMNS, "coefficient", "static coefficient", "Stribeck speed [m/s]",
-            "smoothing speed [m/s]", *frame,
-        ),
+        par=(*LAW_COLUMNS, *columns, *_FRICTION, *frame),
         outputs=("normal force [N]", "friction force [N]", "gap [m]", "sliding speed [m/s]"),
-        hist=2,
-        tables=True,
         force=force,
         report=report,
-    )  # fmt: skip
+        **entries,
+    )
 
 
-TYPES = {f"contact{dimension}": _type(dimension) for dimension in (2, 3)}
+TYPES = {
+    f"contact{dimension}": contact_type(
+        f"contact{dimension}", dimension, SURFACE_COLUMNS, gap, gap_rows, gap_apart, nothing_kept
+    )
+    for dimension in (2, 3)
+}

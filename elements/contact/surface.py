@@ -22,7 +22,7 @@ import numpy as np
 
 from fem_mbs.contract import inner
 
-__all__ = ["CORE", "PLANE", "SURFACE", "SURFACE_COLUMNS", "gap", "gap_rows", "gaps"]
+__all__ = ["CORE", "PLANE", "SURFACE", "SURFACE_COLUMNS", "gap", "gap_apart", "gap_rows", "gaps", "nothing_kept"]
 
 PLANE, CORE = 0.0, 1.0
 # columns of par from SURFACE on
@@ -107,6 +107,17 @@ def gap_rows(par, e, p0, p1, dp, grad, bend):
             other, by_m = _beyond(p1[m], par[e, HALF + m])
             if n1 > 0:
                 bend[k, m] -= side * quotient * both * other * by_m / (n1 * total)
+
+
+@inner
+def gap_apart(par, e, hist, p0, p1, work):
+    """Return whether the ball is off the surface at p0 and p1; work (dim,)."""
+    return gap(par, e, p0, work) >= 0 and gap(par, e, p1, work) >= 0
+
+
+@inner
+def nothing_kept(par, e, hist, p, work):
+    """Keep nothing of an accepted state: these gaps are found at once."""
 
 
 # --- in numpy --------------------------------------------------------------------------------------------------------

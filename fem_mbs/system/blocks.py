@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from fem_mbs.elements.registry import ElementType, element_type
 
-__all__ = ["GROUND", "Block", "Nodes", "make_block", "merge_blocks"]
+__all__ = ["GROUND", "Block", "Nodes", "chosen_rows", "deal", "make_block", "merge_blocks"]
 
 #: Node index that stands for ground in connectivity tables.
 GROUND = -1
@@ -128,11 +128,39 @@ def make_block(label: str, type_name: str, nodes: ArrayLike, table: ArrayLike = 
     return Block([(label, 0, nodes.shape[0])], t, nodes, par)
 
 
+def deal(par: np.ndarray, element: ElementType, table: np.ndarray) -> np.ndarray:
+    """Return parameters (n, n_par + w) whose rows hold a table that all elements share, one part after the other.
+
+    Args:
+        par: (n, n_par) parameters, with tables of the elements' own after the named columns.
+        table: (m,) numbers.
+    """
+    n, unit = len(par), element.shared
+    width = -(-max(len(table), 1) // (n * unit)) * unit
+    whole = np.zeros(n * width)
+    whole[: len(table)] = table
+    par = np.hstack((par, whole.reshape(n, width)))
+    par[:, element.column("row")], par[:, element.column("width")] = np.arange(n), width
+    return par
+
+
+def chosen_rows(par: np.ndarray, element: ElementType, elements: np.ndarray) -> np.ndarray:
+    """Return the parameters of some elements of a block; a shared table is dealt to them anew."""
+    if not element.shared or len(elements) == 0:
+        return par[elements]
+    own = par.shape[1] - int(par[0, element.column("width")])
+    return deal(par[elements, :own], element, par[:, own:].ravel())
+
+
 def merge_blocks(blocks: list[Block]) -> list[Block]:
-    """Return one block per element type, in the order of first appearance: a kernel call serves many elements."""
-    by_type: dict[str, list[Block]] = {}
+    """Return one block per element type, in the order of first appearance: a kernel call serves many elements.
+
+    Blocks of types with shared tables stay alone.
+    """
+    by_type: dict[tuple[str, int], list[Block]] = {}
     for block in blocks:
-        by_type.setdefault(block.type.name, []).append(block)
+        key = (block.type.name, len(by_type) if block.type.shared else 0)  # a shared table is that of one block
+        by_type.setdefault(key, []).append(block)
     merged = []
     for parts in by_type.values():
         groups, along, at = [], [], 0

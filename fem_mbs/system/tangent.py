@@ -23,7 +23,7 @@ from scipy.sparse import csc_matrix, csr_matrix, vstack
 from fem_mbs import contract as C
 from fem_mbs.solvers.stepping.layout import State
 from fem_mbs.solvers.stepping.pattern import add_entries, element_slots, matrix_pattern
-from fem_mbs.system.blocks import Block
+from fem_mbs.system.blocks import Block, chosen_rows
 from fem_mbs.system.callbacks import serve
 from fem_mbs.system.compiled import Compiled, prepare
 from fem_mbs.system.rate_stiffness import rate_stiffness
@@ -134,7 +134,8 @@ class ElementSet:
             whole = compiled.blocks[i]
             block = copy(whole)
             block.groups, block.nodes = [(whole.type.name, 0, len(elements))], whole.nodes[elements]
-            block.par = np.ascontiguousarray(whole.par[elements] if par is None or number not in par else par[number])
+            given = None if par is None else par.get(number)
+            block.par = np.ascontiguousarray(chosen_rows(whole.par, whole.type, elements) if given is None else given)
             block.dof, block.rot = np.ascontiguousarray(whole.dof[elements]), np.ascontiguousarray(whole.rot[elements])
             self.blocks.append(block)
             self._histories[id(block)] = compiled.block_history(whole)[elements]

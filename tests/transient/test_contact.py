@@ -86,7 +86,8 @@ def test_friction_between_free_balls_keeps_the_momenta(dimension):
 
 
 @pytest.mark.parametrize(
-    ("model_name", "e"), [("lankarani", 0.9), ("lankarani", 0.5), ("flores", 0.5), ("flores", 0.2)]
+    ("model_name", "e"),
+    [("lankarani", 0.9), ("lankarani", 0.5), ("flores", 0.5), ("flores", 0.2), ("gonthier", 0.5), ("gonthier", 0.2)],
 )
 def test_restitution(model_name, e):
     """Against the equation of one degree of freedom; the default gives the coefficient that is asked for."""

@@ -7,17 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.contract import runner
 from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import FLAG, NAME, NUMBER, NUMBER_OR_VECTOR, PLACES, TABLE_POINTS, TEXT, VECTOR
+from fem_mbs.declarations.kinds import FLAG, NAME, NUMBER, NUMBER_OR_VECTOR, PLACES, SHAPES, TABLE_POINTS, TEXT, VECTOR
 from fem_mbs.elements.contact.law import LOSSES
 from fem_mbs.elements.contact.surface import CORE, PLANE, gaps
+from fem_mbs.elements.contact.triangles import mesh_gaps, tree_table
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
-from fem_mbs.system.blocks import GROUND
+from fem_mbs.model.parts.triangles import surface_triangles, triangle_columns
+from fem_mbs.system.blocks import GROUND, deal
 
 __all__ = ["SURFACES", "Contact"]
 
+#: What a search for the nearest triangle counts as beside an entry of an element matrix.
+_LOOKS = 100
 #: Kind of surface -> the keys that say its size.
 SURFACES = {
     "plane": (),
@@ -25,7 +30,12 @@ SURFACES = {
     "cylinder": ("radius",),
     "capsule": ("radius", "length"),
     "box": ("size",),
+    "triangles": (),
 }
+
+
+def _noun(surface: str) -> str:
+    return "surface of triangles" if surface == "triangles" else surface
 
 
 def _gonthier(e: float) -> float:
@@ -67,8 +77,16 @@ class Contact(Declaration):
             touch each other, each pair once.
         surface: "plane" (the half-space that axis points out of), "sphere", "cylinder" (without ends, along axis),
             "capsule" (a cylinder of ``length`` between two half-spheres), "box" (edges ``size``, rounded by
-            ``radius``).
-        point: a point of the plane, the centre of other surfaces, in global coordinates of the start.
+            ``radius``), "triangles" (in space: ``triangles`` or ``facets``; a ball touches the nearest face, edge or
+            corner). The balls are outside of a closed surface of triangles, however these are turned, and on the side
+            of the normals of an open one: right-handed about each triangle.
+        point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of the
+            start.
+        triangles: the surface: an STL or OBJ file, or tables, as of ``visual`` of bodies, in axes turned by
+            ``rotation``. Its parts must not overlap.
+        facets: instead: "mesh:set", plane cells or faces of a mesh that no elements use, where they are at the
+            start; quadratic faces count by their corners.
+        depth: of an open surface: centres that are deeper behind it have passed it, and nothing holds them.
         inside: the balls are in a hollow sphere, a bore or a hollow capsule.
         ball: radius of the balls.
         modulus: instead of stiffness: 1/((1 - nu_a^2)/E_a + (1 - nu_b^2)/E_b) of both materials, of balls with planes
@@ -90,7 +108,7 @@ class Contact(Declaration):
     surface: str = key(TEXT, "shape of the surface", "plane", choices=tuple(SURFACES), kw_only=True)
     point: Any = key(
         VECTOR,
-        "a point of the plane, the centre of other surfaces, in global coordinates of the start",
+        "a point of the plane, the centre of others, the origin of triangles, in global coordinates of the start",
         None,
         shows="the nodes of a",
         kw_only=True,
@@ -101,7 +119,7 @@ class Contact(Declaration):
     )
     rotation: Any = key(
         NUMBER_OR_VECTOR,
-        "of a box at the start: angle; space: axis times angle",
+        "of a box or triangles at the start: angle; space: axis times angle",
         None,
         shows="global axes",
         kw_only=True,
@@ -119,6 +137,14 @@ class Contact(Declaration):
         NUMBER, "capsule: between the centres of its ends", None, shows="none", kw_only=True, unit="m"
     )
     size: Any = key(VECTOR, "box: its edges", None, shows="none", kw_only=True, unit="m")
+    triangles: Any = key(
+        SHAPES, "of triangles: a file, or tables, as of `visual` of bodies", None, shows="none", kw_only=True
+    )
+    facets: str | None = key(TEXT, 'triangles: instead, "mesh:set" of a mesh', None, shows="none", kw_only=True)
+    depth: float | None = key(
+        NUMBER, "open triangles: how far behind them centres of balls are pushed back", None, shows="ball",
+        kw_only=True, unit="m",
+    )  # fmt: skip
     inside: bool = key(FLAG, "the balls are inside of a hollow surface", False, kw_only=True)
     ball: float = key(NUMBER, "radius of the balls; 0: points", 0.0, kw_only=True, unit="m")
     stiffness: float | None = key(NUMBER, "K of K y^exponent", None, shows="none", kw_only=True, unit="N/m^exponent")
@@ -151,8 +177,13 @@ class Contact(Declaration):
         friction = self._friction(building, owner)
         pairs = self._pairs(building, owner, friction["coefficient"] > 0.0)
         ends, centres = self._frames(building, owner, pairs)
-        half = np.array([shape[f"half size {k}"] for k in (1, 2, 3)])[: building.dimension]
-        start = gaps(centres, shape["surface"], shape["radius"], shape["side"], half, shape["ball radius"])
+        if self.surface == "triangles":
+            start = self._add_triangles(building, owner, pairs, centres, table, law | friction | ends)
+        else:
+            half = np.array([shape[f"half size {k}"] for k in (1, 2, 3)])[: building.dimension]
+            start = gaps(centres, shape["surface"], shape["radius"], shape["side"], half, shape["ball radius"])
+            columns = {**law, **shape, **friction, **ends}
+            building.add_block(self.name, f"contact{building.dimension}", pairs, table, **columns)
         worst = int(np.argmin(start))
         accepted = building.number(self.overlap, owner, "overlap", 0.0)
         if start[worst] < -accepted - 1e-9 * max(1.0, float(np.abs(building.positions).max())):
@@ -162,8 +193,21 @@ class Contact(Declaration):
                 owner=owner,
                 remedy="move them apart, or accept it by overlap",
             )
-        columns = {**law, **shape, **friction, **ends}
-        building.add_block(self.name, f"contact{building.dimension}", pairs, table, **columns)
+
+    def _add_triangles(
+        self, building: Building, owner: Owner, pairs: np.ndarray, centres: np.ndarray, table: np.ndarray,
+        columns: dict[str, Any],
+    ) -> np.ndarray:  # fmt: skip
+        """Add the elements of a surface of triangles; return the gaps (n,) at the start."""
+        points, triangles = surface_triangles(building, owner, self.triangles, self.facets, self.inside)
+        tree, first, closed = tree_table(points, triangles)
+        ball = building.number(self.ball, owner, "ball", 0.0)
+        columns = columns | triangle_columns(building, owner, ball, self.depth, first, closed)
+        block = building.add_block(self.name, "mesh_contact3", pairs, table, **columns)
+        block.par = deal(block.par, block.type, tree)
+        start = np.empty(len(pairs))
+        runner(mesh_gaps, _LOOKS * len(pairs))(block.par, np.ascontiguousarray(centres), start)
+        return start
 
     def _shape(self, building: Building, owner: Owner) -> dict[str, float]:
         """Return the columns of the surface."""
@@ -173,12 +217,13 @@ class Contact(Declaration):
             if given != (name in needed) and not (self.surface == "box" and name == "radius"):
                 what = f"needs {name}" if not given else f"has no {name}"
                 remedy = f"add {name}" if not given else f"remove {name}"
-                raise ModelError(f"a {self.surface} {what}", owner=owner, key=name, remedy=remedy)
+                raise ModelError(f"a {_noun(self.surface)} {what}", owner=owner, key=name, remedy=remedy)
         if self.inside and self.surface in ("plane", "box"):
             raise ModelError(f"a {self.surface} has no inside", owner=owner, key="inside", remedy="remove inside")
-        if self.rotation is not None and self.surface != "box":
+        if self.rotation is not None and self.surface not in ("box", "triangles"):
             raise ModelError("rotation is that of a box", owner=owner, key="rotation", remedy="give axis")
         dim = building.dimension
+        self._check_triangles(owner, dim)
         half = np.zeros(3)
         if self.surface == "cylinder" and dim == 3:
             half[2] = np.inf
@@ -190,7 +235,7 @@ class Contact(Declaration):
                 raise ModelError(f"size = {self.size} must not be negative", owner=owner, key="size", value=self.size)
         radius = 0.0 if self.radius is None else building.number(self.radius, owner, "radius", 0.0)
         ball = building.number(self.ball, owner, "ball", 0.0)
-        if self.inside and ball >= radius:
+        if self.inside and self.surface != "triangles" and ball >= radius:
             raise ModelError(
                 f"a ball of radius {ball:g} does not fit into one of {radius:g}", owner=owner, key="ball", value=ball
             )
@@ -198,6 +243,24 @@ class Contact(Declaration):
             "ball radius": ball, "surface": PLANE if self.surface == "plane" else CORE, "radius": radius,
             "side": -1.0 if self.inside else 1.0, **{f"half size {k + 1}": float(half[k]) for k in range(3)},
         }  # fmt: skip
+
+    def _check_triangles(self, owner: Owner, dim: int) -> None:
+        """Raise ModelError for keys of triangles at other surfaces, and for others at triangles."""
+        if self.surface != "triangles":
+            for name in ("triangles", "facets", "depth"):
+                if getattr(self, name) is not None:
+                    raise ModelError(
+                        f'{name} is for surface = "triangles"', owner=owner, key=name, remedy=f"remove {name}"
+                    )
+            return
+        if dim == 2:
+            raise ModelError("surfaces of triangles are for space", owner=owner, key="surface", value=self.surface)
+        for name in ("point", "rotation"):
+            if self.facets is not None and getattr(self, name) is not None:
+                raise ModelError(
+                    f"facets are where their mesh is, and take no {name}", owner=owner, key=name,
+                    remedy="move the mesh",
+                )  # fmt: skip
 
     def _law(self, building: Building, owner: Owner) -> tuple[dict[str, float], np.ndarray]:
         """Return the columns of the normal force, and its table."""
@@ -309,6 +372,8 @@ class Contact(Declaration):
         dim, names = building.dimension, "xyz"[: building.dimension]
         carriers, which = np.unique(pairs[:, 0], return_inverse=True)
         point = None if self.point is None else building.vector(self.point, owner, "point")
+        if self.facets is not None:
+            point = np.zeros(dim)  # in global coordinates of the start
         if point is None and GROUND in carriers:
             raise ModelError("a surface of the ground needs its point", owner=owner, key="point", remedy="add point")
         axes = self._axes(building, owner)  # in rows
@@ -329,9 +394,11 @@ class Contact(Declaration):
     def _axes(self, building: Building, owner: Owner) -> np.ndarray:
         """Return the axes of the surface at the start, in rows; the last one is the normal or the axis."""
         dim = building.dimension
-        if self.surface == "box":
+        if self.surface in ("box", "triangles"):
             if self.axis is not None:
-                raise ModelError("a box has no axis", owner=owner, key="axis", remedy="give rotation")
+                raise ModelError(
+                    f'a surface "{self.surface}" has no axis', owner=owner, key="axis", remedy="give rotation"
+                )
             return building.turned_axes(self.rotation, owner).T
         if self.surface == "sphere" or (self.surface == "cylinder" and dim == 2):
             if self.axis is not None:

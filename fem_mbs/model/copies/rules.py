@@ -311,7 +311,11 @@ def _bushing(said: Bushing, c: Copying) -> dict[str, Any]:
 
 def _contact(said: Contact, c: Copying) -> dict[str, Any]:
     out = _all(_points("point"), _vectors("axis"))(said, c)
-    if said.surface == "box":
+    if said.facets is not None:
+        c.refuse(said, "its surface is that of a mesh, which stays", "give the copy a contact of its own")
+    if said.surface == "triangles" and c.movement.mirrors:
+        c.refuse(said, "its triangles cannot be mirrored", "give the copy a contact of its own")
+    if said.surface in ("box", "triangles"):
         plane = c.movement.dimension == 2
         R, _ = _axes_of(said, c, said.rotation if plane else 0.0, None if plane else said.rotation)
         out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if plane else _rotvec(R).tolist()

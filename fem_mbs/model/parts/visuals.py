@@ -26,8 +26,8 @@ class Visual:
     colour: str
 
 
-def visuals_of(given: Any, owner: Owner) -> list[Visual]:
-    """Return the surfaces of the key ``visual`` of a body.
+def visuals_of(given: Any, owner: Owner, key: str = "visual") -> list[Visual]:
+    """Return the surfaces of a key, ``visual`` of a body.
 
     Raises:
         ModelError: no shape, a file that is missing or damaged, a size that is not positive.
@@ -37,11 +37,11 @@ def visuals_of(given: Any, owner: Owner) -> list[Visual]:
     try:
         shapes = shapes_of(given)
     except ValueError as error:
-        raise ModelError(f"visual {error}", owner=owner, key="visual", value=given) from None
-    return [_visual(shape, owner) for shape in shapes]
+        raise ModelError(f"{key} {error}", owner=owner, key=key, value=given) from None
+    return [_visual(shape, owner, key) for shape in shapes]
 
 
-def _visual(shape: dict[str, Any], owner: Owner) -> Visual:
+def _visual(shape: dict[str, Any], owner: Owner, key: str) -> Visual:
     """Return the surface of one shape."""
     from scipy.spatial.transform import Rotation
 
@@ -49,11 +49,11 @@ def _visual(shape: dict[str, Any], owner: Owner) -> Visual:
         try:
             points, triangles = read_shape(shape["file"])
         except MeshError as error:
-            raise ModelError(f"visual: {error}", owner=owner, key="visual", value=shape["file"]) from None
+            raise ModelError(f"{key}: {error}", owner=owner, key=key, value=shape["file"]) from None
         points = float(shape.get("scale", 1.0)) * points
         if len(triangles) > _MOST_TRIANGLES:
             raise ModelError(
-                f"visual: {shape['file']} has {len(triangles)} triangles", owner=owner, key="visual",
+                f"{key}: {shape['file']} has {len(triangles)} triangles", owner=owner, key=key,
                 remedy=f"reduce it to {_MOST_TRIANGLES} or less",
             )  # fmt: skip
     elif shape["shape"] == "box":

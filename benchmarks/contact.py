@@ -1,0 +1,78 @@
+"""Balls that bounce, elastically, over a floor or a surface of triangles, then a line ``JSON {...}``: its own process.
+
+    python benchmarks/contact.py floor --n 1000
+    python benchmarks/contact.py triangles --n 1000 --triangles 10000
+
+Each ball has one candidate, the surface.  Timed are the steps, without set-up and compilation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+import numpy as np  # noqa: E402
+
+from fem_mbs import Mesh, Model, solve  # noqa: E402
+from fem_mbs.validation.case import energy_error  # noqa: E402
+
+RADIUS, H, WIDTH = 0.05, 1e-3, 20.0
+
+
+def hills(count: int) -> Mesh:
+    """Return an open surface of about ``count`` triangles with hills of .1 m."""
+    n = max(2, round(np.sqrt(count / 2)))
+    line = np.linspace(-0.5 * WIDTH, 0.5 * WIDTH, n + 1)
+    x, y = np.meshgrid(line, line, indexing="ij")
+    z = 0.05 * (np.sin(1.3 * x) * np.cos(1.1 * y) - 1.0)
+    a = (np.arange(n)[:, None] * (n + 1) + np.arange(n)).ravel()
+    cells = np.concatenate((np.column_stack((a, a + n + 1, a + n + 2)), np.column_stack((a, a + n + 2, a + 1))))
+    points = np.column_stack((x.ravel(), y.ravel(), z.ravel()))
+    return Mesh(points, (("triangle", cells, None),), cell_sets={"top": ((0, np.arange(len(cells))),)})
+
+
+def build(kind: str, n: int, steps: int, triangles: int) -> Model:
+    """Return n balls at random heights over the surface."""
+    model = Model(3, f"{n} balls", gravity=(0.0, 0.0, -9.81))
+    rng = np.random.default_rng(1)
+    names = [f"ball {k}" for k in range(n)]
+    places = np.column_stack((rng.uniform(-0.35 * WIDTH, 0.35 * WIDTH, (n, 2)), rng.uniform(0.1, 0.6, n)))
+    for name, place in zip(names, places, strict=True):
+        model.body(name, place, mass=1.0, inertia=np.full(3, 0.4 * RADIUS**2))
+    law = {"ball": RADIUS, "stiffness": 1e6}
+    if kind == "floor":
+        model.contact("floor", "ground", names, point=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0), **law)
+    else:
+        model.mesh("hills", hills(triangles))
+        model.contact("floor", "ground", names, surface="triangles", facets="hills:top", **law)
+    model.transient_step(steps * H, H, frames=0)
+    return model
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=("floor", "triangles"))
+    parser.add_argument("--n", type=int, default=1000, help="balls")
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--triangles", type=int, default=10_000)
+    options = parser.parse_args()
+    solve(build(options.kind, 2, 2, 8))  # compiles
+    begun = time.perf_counter()
+    model = build(options.kind, options.n, options.steps, options.triangles)
+    made = time.perf_counter() - begun
+    step = solve(model).steps[0]
+    report = step.report
+    answer = {
+        "setup_s": made, "steps": options.steps, "step_ms": 1e3 * report.seconds / options.steps,
+        "iterations": report.iterations / report.n_steps, "energy": energy_error(step, constant=True),
+    }  # fmt: skip
+    print("JSON", json.dumps(answer, default=float))
+
+
+if __name__ == "__main__":
+    main()
