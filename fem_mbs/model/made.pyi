@@ -1590,13 +1590,16 @@ class MadeCalls:
         a: Places,
         b: Places,
         *,
-        surface: Literal["plane", "sphere", "cylinder", "capsule", "box"] = "plane",
+        surface: Literal["plane", "sphere", "cylinder", "capsule", "box", "triangles"] = "plane",
         point: Vector | None = None,
         axis: Vector | None = None,
         rotation: Number | Vector | Rows | None = None,
         radius: Number | None = None,
         length: Number | None = None,
         size: Vector | None = None,
+        triangles: str | Path | Mapping[str, Any] | Sequence[str | Path | Mapping[str, Any]] | None = None,
+        facets: str | None = None,
+        depth: Number | None = None,
         inside: bool = False,
         ball: Number = 0.0,
         stiffness: Number | None = None,
@@ -1605,7 +1608,7 @@ class MadeCalls:
         table: Rows | None = None,
         damping: Number = 0.0,
         restitution: Number | None = None,
-        restitution_model: Literal["gonthier", "flores", "lankarani", "indentation"] = "flores",
+        restitution_model: Literal["gonthier", "flores", "lankarani", "indentation"] = "gonthier",
         coefficient: Number = 0.0,
         smoothing: Number | None = None,
         static: Number | None = None,
@@ -1629,14 +1632,22 @@ class MadeCalls:
             b: whose nodes are balls or points; if it is a, its balls touch each other
             surface: "plane" (the half-space that axis points out of), "sphere", "cylinder" (without ends, along axis),
                 "capsule" (a cylinder of ``length`` between two half-spheres), "box" (edges ``size``, rounded by
-                ``radius``).
-            point: a point of the plane, the centre of other surfaces, in global coordinates of the start. [m]
+                ``radius``), "triangles" (in space: ``triangles`` or ``facets``; a ball touches the nearest face, edge
+                or corner). The balls are outside of a closed surface of triangles, however these are turned, and on the
+                side of the normals of an open one: right-handed about each triangle.
+            point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of
+                the start. [m]
             axis: plane: the normal out of it; cylinder, capsule: their axis (default none)
-            rotation: of a box at the start: angle [rad]; space: axis times angle (default global axes)
+            rotation: of a box or triangles at the start: angle [rad]; space: axis times angle (default global axes)
             radius: of the sphere, the cylinder or the capsule [m]; box: of its rounded edges, beyond size (default
                 none)
             length: capsule: between the centres of its ends [m] (default none)
             size: box: its edges [m] (default none)
+            triangles: the surface: an STL or OBJ file, or tables, as of ``visual`` of bodies, in axes turned by
+                ``rotation``. Its parts must not overlap.
+            facets: instead: "mesh:set", plane cells or faces of a mesh that no elements use, where they are at the
+                start; quadratic faces count by their corners.
+            depth: of an open surface: centres that are deeper behind it have passed it, and nothing holds them. [m]
             inside: the balls are in a hollow sphere, a bore or a hollow capsule.
             ball: radius of the balls. [m]
             stiffness: K of K y^exponent [N/m^exponent] (default none)
@@ -1649,7 +1660,7 @@ class MadeCalls:
                 "flores" or "lankarani" (approximations, the second for e near 1), or "indentation": the surface keeps a
                 part of each indentation until the contact ends.
             restitution_model: of what restitution says: "gonthier", "flores", "lankarani", "indentation" (default
-                "flores")
+                "gonthier")
             coefficient: of friction (default 0.0); of friction, as of ``friction``.
             smoothing: sliding speed up to which friction rises, like tanh(w/smoothing) [m/s] (default none); of
                 friction, as of ``friction``.
