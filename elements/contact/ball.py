@@ -294,13 +294,9 @@ def _kernels(dim, mu, gap, quotient, apart, remember):
             if one_state and ctl[WV] == 0:
                 rubs = False
             if rubs:
-                r = par[e, BALL]
                 for i in range(dim):
                     direction[i] = row[n + i]
-                    centre = 0.5 * (P[1, P0, i] + P[1, P1, i]) - r * direction[i]
-                    rho[1, i] = 0.5 * (P[1, R0, i] + P[1, R1, i]) - r * direction[i]
-                    origin = P[0, P0, i] - P[0, R0, i] + P[0, P1, i] - P[0, R1, i]
-                    rho[0, i] = centre - 0.5 * origin
+                _arms(P, par[e, BALL], direction, 2, rho)
                 _spins(ctl, V, D, dof, rot, U, e, 1, spins)
                 _velocity(ctl, V, U, dof, e, 1, spins, rho, q, x)
                 along, size = _sliding(q, direction, w)
@@ -316,14 +312,7 @@ def _kernels(dim, mu, gap, quotient, apart, remember):
                 continue
             K = ke[e - e0]
             # derivative of row, in one-state rules of the gradient at the state; of the normal force in ``normal``
-            for i in range(m):
-                for j in range(m):
-                    total[i, j] = 0.0
-                    for k in range(dim):
-                        total[i, j] += grad[k] * G[k, i, j]
-                        for l in range(dim):
-                            total[i, j] += rows[k, i] * bend[k, l] * ends[l, j]
-                    total[i, j] *= two
+            _row_derivative(grad, bend, rows, ends, G, two, total)
             _rate_derivative(ctl, row, row1, total, V, D, dof, rot, e, x, q, one_state, normal_rate)
             if rubs:  # (``x`` and ``q`` were overwritten)
                 _velocity(ctl, V, U, dof, e, 1, spins, rho, q, x)
@@ -338,27 +327,9 @@ def _kernels(dim, mu, gap, quotient, apart, remember):
                 continue
             by_x = ctl[WV] if one_state else 1 / ctl[H]
             friction_tangent(
-                ctl[SF],
-                by_x,
-                one_state,
-                par[e, BALL],
-                N,
-                g,
-                curve,
-                along,
-                size,
-                direction,
-                q,
-                w,
-                normal,
-                total,
-                rho,
-                spins,
-                L,
-                J,
-                X,
-                K,
-            )
+                ctl[SF], by_x, one_state, par[e, BALL], N, g, curve, along, size, direction, q, w, normal, total, rho,
+                spins, L, J, X, K,
+            )  # fmt: skip
 
     @kernel
     def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
@@ -401,19 +372,12 @@ def _kernels(dim, mu, gap, quotient, apart, remember):
                 rate1 -= grad[1, k] * rates[1, k]
                 ds += grad[2, k] * dp[k] if not one_state else 0.0
             if job == START:
-                hist[e, DEEPEST] = max(hist[e, DEEPEST], y1) if y1 > 0 else 0.0
-                if y1 <= 0:
-                    hist[e, APPROACH] = 0.0
+                _keep(hist, e, True, y1, y1, 0.0)
                 continue
             rate = rate1 if one_state else -ds / ctl[H]
             approach = rate1 if one_state else max(rate0, rate)
             if job == COMMIT:
-                if y1 <= 0:
-                    hist[e, APPROACH] = hist[e, DEEPEST] = 0.0
-                else:
-                    if hist[e, APPROACH] <= 0 and y0 <= 0:
-                        hist[e, APPROACH] = max(approach, 0.0)
-                    hist[e, DEEPEST] = max(hist[e, DEEPEST], y1)
+                _keep(hist, e, False, y0, y1, approach)
                 continue
             if job != LEDGER and job != OUTPUT:
                 continue
@@ -428,20 +392,11 @@ def _kernels(dim, mu, gap, quotient, apart, remember):
                 forces[state, 0], forces[state, 1], forces[state, 2], slid[state] = N + more, mean, 0.0, 0.0
                 if N == 0 or (one_state and ctl[WV] == 0):
                     continue
-                r = par[e, BALL]
                 for i in range(dim):
                     direction[i] = 0.0
                     for k in range(dim):
                         direction[i] += grad[state, k] * axes[state, k, i]
-                    c0, c1 = P[1, P0, i], P[1, P1, i]
-                    o0, o1 = P[1, R0, i], P[1, R1, i]
-                    a0, a1 = P[0, P0, i] - P[0, R0, i], P[0, P1, i] - P[0, R1, i]
-                    if state == 2:
-                        c1, o1, a1 = 0.5 * (c0 + c1), 0.5 * (o0 + o1), 0.5 * (a0 + a1)
-                    elif state == 0:
-                        c1, o1, a1 = c0, o0, a0
-                    rho[1, i] = o1 - r * direction[i]
-                    rho[0, i] = c1 - r * direction[i] - a1
+                _arms(P, par[e, BALL], direction, state, rho)
                 at = 0 if state == 0 else 1
                 _spins(ctl, V, D, dof, rot, U, e, at, spins)
                 _velocity(ctl, V, U, dof, e, at, spins, rho, q, x)
@@ -469,6 +424,47 @@ def _kernels(dim, mu, gap, quotient, apart, remember):
                 f[DISSIPATED] = work + rubbed + lost
 
     return force, report
+
+
+@inner
+def _row_derivative(grad, bend, rows, ends, G, two, total):
+    """Fill total (2 n, 2 n) with the derivative of the row of the gap; ``two``: 2 in one-state rules, else 1."""
+    dim, m = rows.shape
+    for i in range(m):
+        for j in range(m):
+            total[i, j] = 0.0
+            for k in range(dim):
+                total[i, j] += grad[k] * G[k, i, j]
+                for l in range(dim):
+                    total[i, j] += rows[k, i] * bend[k, l] * ends[l, j]
+            total[i, j] *= two
+
+
+@inner
+def _arms(P, r, direction, state, rho):
+    """Fill rho (2, dim) with the arms from both nodes to where the ball touches, r below its centre.
+
+    ``state``: 0 or 1, an end of the step, or 2, its middle; P (.., 5, dim) as of `offset_rows`.
+    """
+    for i in range(rho.shape[1]):
+        centre0, centre1 = P[1, P0, i], P[1, P1, i]
+        arm0, arm1 = P[1, R0, i], P[1, R1, i]
+        node0, node1 = P[0, P0, i] - P[0, R0, i], P[0, P1, i] - P[0, R1, i]
+        first = 1.0 if state == 0 else (0.5 if state == 2 else 0.0)
+        last = 1 - first
+        rho[1, i] = first * arm0 + last * arm1 - r * direction[i]
+        rho[0, i] = first * (centre0 - node0) + last * (centre1 - node1) - r * direction[i]
+
+
+@inner
+def _keep(hist, e, start, y0, y1, approach):
+    """Keep the largest penetration and the speed of approach of the contact; forget both where the gap is open."""
+    if y1 <= 0:
+        hist[e, APPROACH] = hist[e, DEEPEST] = 0.0
+        return
+    if not start and hist[e, APPROACH] <= 0 and y0 <= 0:
+        hist[e, APPROACH] = max(approach, 0.0)
+    hist[e, DEEPEST] = max(hist[e, DEEPEST], y1)
 
 
 @inner

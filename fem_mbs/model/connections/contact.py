@@ -158,7 +158,9 @@ class Contact(Declaration):
     )
     damping: float = key(NUMBER, "b of F (1 + b y')", 0.0, kw_only=True, unit="s/m")
     restitution: float | None = key(NUMBER, "instead: coefficient of restitution", None, shows="none", kw_only=True)
-    restitution_model: str = key(TEXT, "of what restitution says", "gonthier", choices=tuple(_RESTITUTION), kw_only=True)
+    restitution_model: str = key(
+        TEXT, "of what restitution says", "gonthier", choices=tuple(_RESTITUTION), kw_only=True
+    )
     coefficient: float = key(NUMBER, "of friction", 0.0, kw_only=True)
     smoothing: float | None = key(
         NUMBER, "sliding speed up to which friction rises, like tanh(w/smoothing)", None, shows="none", kw_only=True,
