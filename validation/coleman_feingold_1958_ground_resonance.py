@@ -76,8 +76,8 @@ def characteristic(blades: int, support: tuple[float, float], speed: float) -> n
     return np.linalg.eigvals(A)
 
 
-def reference(blades: int, support: tuple[float, float]) -> tuple[float, float]:
-    """Return the speeds [rad/s] between which the motion grows."""
+def reference(blades: int = 4, support: tuple[float, float] = UNEVEN) -> dict[str, float]:
+    """Return the speeds [rad/s] between which the motion grows, "onset" and "end"."""
 
     def growth(speed: float) -> float:
         return float(characteristic(blades, support, speed).real.max())
@@ -86,7 +86,8 @@ def reference(blades: int, support: tuple[float, float]) -> tuple[float, float]:
     grows = np.array([growth(s) for s in speeds]) > 0.0
     first, last = np.flatnonzero(grows)[[0, -1]]
     low = brentq(growth, speeds[first - 1], speeds[first], xtol=1e-10)
-    return float(low), float(brentq(growth, speeds[last], speeds[last + 1], xtol=1e-10))
+    end = brentq(growth, speeds[last], speeds[last + 1], xtol=1e-10)
+    return {"onset": float(low), "end": float(end)}
 
 
 def eigenvalues(blades: int, support: tuple[float, float], speed: float) -> tuple[np.ndarray, dict]:
@@ -115,7 +116,7 @@ def check(f: Findings) -> None:
             if blades != 4:  # of which the collective and the differential mode are equal
                 f.row("B-GROUND", f"{blades} blades on {word} supports, collective modes", names.count("collective"), 1,
                       "a whole number", tolerance=0.0)  # fmt: skip
-    low, high = reference(4, UNEVEN)
+    low, high = reference().values()
 
     def growth(speed: float) -> float:
         return float(eigenvalues(4, UNEVEN, speed)[0].real.max())

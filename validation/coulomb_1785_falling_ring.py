@@ -9,7 +9,7 @@ takes up a speed along the floor and jumps off again, vibrating.
         \\        /   |
     ______`-..-'_____v_g_______
 
-Source of the data: E.V. Zahariev, "Generalized Newton-Euler dynamic equations", which shows pictures of the motion
+Source: data of E.V. Zahariev, "Generalized Newton-Euler dynamic equations", which shows pictures of the motion
 and prints no numbers of it; the height of the fall stands in a figure only and is .5 m here.  References:
 free fall; Coulomb's law, C.A. Coulomb, "Theorie des machines simples", Mem. Math. Phys. Acad. Sci. 10 (1785), 161-332:
 as long as all that touches slides one way, the momenta obey -p_x = mu (p_y + m g t),

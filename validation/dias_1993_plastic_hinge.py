@@ -42,8 +42,8 @@ def build(h: float, hardening: float = 0.0) -> Model:
     return model
 
 
-def reference(hardening: float = 0.0) -> tuple[float, float]:
-    """Return the largest and the permanent angle [rad], from the balance of energy."""
+def reference(hardening: float = 0.0) -> dict[str, float]:
+    """Return the largest and the permanent angle [rad], "largest" and "set", from the balance of energy."""
     k, energy = YIELD_MOMENT / YIELD_ANGLE, 0.5 * INERTIA * SPEED**2
     # M_l theta_l/2 + M_l x + k_t x^2/2 = energy, x beyond theta_l
     rest = energy - 0.5 * YIELD_MOMENT * YIELD_ANGLE
@@ -52,13 +52,13 @@ def reference(hardening: float = 0.0) -> tuple[float, float]:
     else:
         x = rest / YIELD_MOMENT
     largest = YIELD_ANGLE + x
-    return float(largest), float(x * (1.0 - hardening / k))
+    return {"largest": float(largest), "set": float(x * (1.0 - hardening / k))}
 
 
 def check(f: Findings) -> None:
     curves = []
     for hardening in (0.0, 5000.0):
-        largest, left = reference(hardening)
+        largest, left = reference(hardening).values()
         for h in (1e-3, 1e-4):
             step = solve(build(h, hardening)).steps[0]
             angle = step.series["sensor/angle"].ravel()

@@ -3,6 +3,14 @@
 Two equal rods (1 m, 60 kg, central inertia 5.037 kg m^2) on revolute joints, at q = (30, 60) deg with the rates (1, 2)
 rad/s.  Torques hold the rates for the moment: dq/dt is constant, so that M, D and K of small motions are
 
+                    o tip
+                   /
+         q2 = 60  /                 q1, q2: angles of the joints
+           _____o'  L = 1 m
+      L  .-'
+     .-'   q1 = 30
+    o-------------- x
+
     M = [[2 I + m a^2 + m (L^2 + a^2 + 2 L a c), I + m (a^2 + L a c)], [., I + m a^2]]      a = L/2, c = cos q2
     D = [[-2 h q2', -2 h (q1' + q2')], [2 h q1', 0]]                                        h = m L a sin q2
     K = [[0, -h' (2 q1' q2' + q2'^2)], [0, h' q1'^2]]                                       h' = m L a cos q2
@@ -19,7 +27,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, linearise
-from fem_mbs.validation.case import Findings
+from fem_mbs.validation.case import Curve, Findings
 
 CASES = {"B-LINKS": "mass, damping and stiffness of a two-link arm in motion"}
 
@@ -60,7 +68,7 @@ def weight(gravity: float) -> np.ndarray:
     return np.array([MASS * gravity * (a + LENGTH) * np.cos(q1) + second, second])
 
 
-def reference(gravity: float) -> dict[str, np.ndarray]:
+def reference(gravity: float = 0.0) -> dict[str, np.ndarray]:
     m, L, a, s, c = MASS, LENGTH, 0.5 * LENGTH, np.sin(ANGLES[1]), np.cos(ANGLES[1])
     h, turned = m * L * a * s, m * L * a * c
     M = np.array(
@@ -87,8 +95,13 @@ def measured(gravity: float) -> dict[str, np.ndarray]:
 
 
 def check(f: Findings) -> None:
+    curves = []
     for gravity in (0.0, 9.81):
         found, known = measured(gravity), reference(gravity)
+        w = np.linspace(0.0, 6.0, 200)
+        for label, matrices, style in (("model", found, "-"), ("closed form", known, ":")):
+            inverse = [-(x**2) * matrices["M"] + 1j * x * matrices["D"] + matrices["K"] for x in w]
+            curves.append(Curve(w, np.abs(np.linalg.det(inverse)), f"{label}, g = {gravity:g} m/s^2", style))
         for name in "MDK":
             for i in range(2):
                 for j in range(2):
@@ -97,3 +110,7 @@ def check(f: Findings) -> None:
                         "B-LINKS", f"{name}{i + 1}{j + 1}, g = {gravity:g} m/s^2", found[name][i, j], known[name][i, j],
                         "closed form; 1e-7: accelerations of a step of 1e-10 s carry round-off", tolerance=1e-7 * scale,
                     )  # fmt: skip
+    f.figure(
+        "Determinant of K + i w D - w^2 M", curves, "w [rad/s]", "|det| [(N m/rad)^2]",
+        "Small motions about the arm in motion, without and with weight.",
+    )  # fmt: skip

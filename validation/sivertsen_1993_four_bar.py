@@ -46,16 +46,16 @@ def build(h: float = 1e-3) -> Model:
     return model
 
 
-def reference() -> tuple[float, float]:
-    """Return the smallest and the largest angle of the rocker [deg]."""
+def reference() -> dict[str, float]:
+    """Return the smallest and the largest angle of the rocker [deg], "low" and "high"."""
     ground, crank, coupler, rocker = 0.3, 0.15, 0.375, 0.375
     limits = [(ground**2 + rocker**2 - (coupler + sign * crank) ** 2) / (2.0 * ground * rocker) for sign in (-1.0, 1.0)]
     low, high = np.rad2deg(np.arccos(limits))
-    return float(low), float(high)
+    return {"low": float(low), "high": float(high)}
 
 
 def check(f: Findings) -> None:
-    low, high = reference()
+    low, high = reference().values()
     step = solve(build()).steps[0]
     pin = step.series["sensor/pin"]
     angle = np.rad2deg(np.arctan2(pin[:, 1], 0.3 - pin[:, 0]))

@@ -26,9 +26,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numba import float64
 
 from fem_mbs.arrays import integers, scratch
-from fem_mbs.contract import inner, kernel
+from fem_mbs.contract import declare, inner, kernel
 
 __all__ = [
     "NODE",
@@ -277,6 +278,9 @@ def mesh_gaps(par, centres, gaps):
     grad = scratch(3)
     for e in range(gaps.shape[0]):
         gaps[e] = mesh_gap(par, e, centres[e], grad)
+
+
+declare(mesh_gaps, (float64[:, ::1], float64[:, ::1], float64[::1]))
 
 
 # --- the table, in numpy ----------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fem_mbs.declarations.steps import recorded_kind
+from fem_mbs.declarations.steps import recorded_kind, step_kinds
 from fem_mbs.elements.solids import shapes
 from fem_mbs.errors import ModelError
 from fem_mbs.meshes.formats.frd import read_frd
@@ -15,9 +15,6 @@ from fem_mbs.results.fields import is_continuum
 from fem_mbs.results.reader import Results, Step
 
 __all__ = ["read_global_motion", "read_global_temperature"]
-
-#: Kinds of steps whose frames are displacements that a model has had.
-_KINDS = ("static", "linear_static", "transient", "linear_transient", "inverse")
 
 
 def read_global_motion(path: str | Path | Results, step: str | int = "") -> GlobalMotion:
@@ -61,11 +58,12 @@ def read_global_motion(path: str | Path | Results, step: str | int = "") -> Glob
 
 
 def _step_of(results: Results, step: str) -> Step:
-    usable = [s for s in results.steps if s.type in _KINDS and s.ended]
+    kinds = ", ".join(name for name, kind in step_kinds().items() if kind.states)
+    usable = [s for s in results.steps if recorded_kind(s.type).states and s.ended]
     if not step:
         if not usable:
             raise ModelError(f"{results.where} has no step with displacements",
-                             remedy=f"run one of {', '.join(_KINDS)}")  # fmt: skip
+                             remedy=f"run one of {kinds}")  # fmt: skip
         return usable[-1]
     found = next((s for s in results.steps if s.name == step), None)
     if found is None and step.isdecimal() and 1 <= int(step) <= len(results.steps):
@@ -76,7 +74,7 @@ def _step_of(results: Results, step: str) -> Step:
     if found not in usable:
         raise ModelError(
             f'step "{found.name}" ({found.type}) of {results.where} has no displacements of a state', key="step",
-            value=step, remedy=f"name one of {', '.join(_KINDS)} that has ended",
+            value=step, remedy=f"name one of {kinds} that has ended",
         )  # fmt: skip
     return found
 

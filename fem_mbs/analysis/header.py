@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.analysis.fields import fields_of
-from fem_mbs.analysis.recovered import RecoveredNodes
+from fem_mbs.analysis.recovery.recovered import RecoveredNodes
 from fem_mbs.analysis.symbols.compiled import disc_entries, joint_entries, mass_entries, support_entries
 from fem_mbs.analysis.symbols.drawing import some, told
 from fem_mbs.analysis.symbols.kinds import symbols_in

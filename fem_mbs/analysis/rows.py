@@ -10,7 +10,7 @@ import numpy as np
 from fem_mbs.analysis.fields import fields_of
 from fem_mbs.analysis.header import find_group
 from fem_mbs.analysis.linear.sensors import LinearSensors
-from fem_mbs.analysis.recovered import RecoveredNodes
+from fem_mbs.analysis.recovery.recovered import RecoveredNodes
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.sensors.sensor import Sensor

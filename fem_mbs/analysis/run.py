@@ -136,7 +136,7 @@ def run(
         ModelError, ResultsError: the model or the folder cannot be used.
         AnalysisError: a step has no valid result; what was computed before stays readable.
     """
-    from fem_mbs.analysis.part_results import write_parts
+    from fem_mbs.analysis.recovery.part_results import write_parts
     from fem_mbs.results.reader import Results
     from fem_mbs.results.writer import ResultsWriter
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.cli.held_sets import doubts_of_sets
-from fem_mbs.cli.loose_nodes import doubts_of_loose_nodes
-from fem_mbs.cli.plausibility import doubts_of_statics, doubts_of_units
+from fem_mbs.cli.doubts.held_sets import doubts_of_sets
+from fem_mbs.cli.doubts.loose_nodes import doubts_of_loose_nodes
+from fem_mbs.cli.doubts.plausibility import doubts_of_statics, doubts_of_units
 from fem_mbs.errors import InputError, ModelError
 from fem_mbs.units import Units
 

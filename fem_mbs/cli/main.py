@@ -695,7 +695,7 @@ def recover(
     overwrite: Annotated[bool, _OVERWRITE] = False,
 ) -> None:
     """Write results with the whole mesh of reduced parts, for plot, animate, export and ParaView."""
-    from fem_mbs.analysis.part_results import recover as recovered
+    from fem_mbs.analysis.recovery.part_results import recover as recovered
     from fem_mbs.results.reader import Results
     from fem_mbs.results.reader import export as write
 

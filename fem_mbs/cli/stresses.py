@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fem_mbs.analysis.part_results import peak_results, stress_peaks
+from fem_mbs.analysis.recovery.part_results import peak_results, stress_peaks
 from fem_mbs.files import replacing
 from fem_mbs.results.folder import take
 from fem_mbs.results.reader import Results

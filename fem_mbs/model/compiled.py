@@ -11,9 +11,9 @@ import numpy as np
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.connections.couplings import coupling_blocks
-from fem_mbs.model.connections.friction import check_path_ends
 from fem_mbs.model.connections.pretension import check_sections
 from fem_mbs.model.connections.releases import Release, faded_groups, release_blocks
+from fem_mbs.model.connections.surfaces.friction import check_path_ends
 from fem_mbs.model.loads.frames import centrifugal_blocks, shake
 from fem_mbs.model.parts.solids import check_masses
 from fem_mbs.model.sensors.sensor import Sensor

@@ -1226,7 +1226,7 @@ class MadeCalls:
         with them.
 
         Args:
-            name:
+            name: in messages and results
             on: nodes that move so, as a rule those of the cut
             source: of `fem_mbs.read_global_motion`.
             file: results folder of the whole model, or results file of CalculiX (.frd); a relative path starts at the
@@ -1626,7 +1626,7 @@ class MadeCalls:
         balls that rotate.  Steps must be short against a blow to follow it; longer ones miss fast passages.
 
         Args:
-            name:
+            name: in messages and results
             a: what carries the surface; of several nodes each carries one.  Where a and b are the same place, its balls
                 touch each other, each pair once.
             b: whose nodes are balls or points; if it is a, its balls touch each other

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.model.components import Substructure
-from fem_mbs.model.connections.contact import Contact
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.cyclic import CyclicSymmetry
 from fem_mbs.model.connections.equations import Equation
 from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass
-from fem_mbs.model.connections.friction import Friction
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
+from fem_mbs.model.connections.surfaces.contact import Contact
+from fem_mbs.model.connections.surfaces.friction import Friction
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits

@@ -335,6 +335,9 @@ def _function_from(spec: Any, folder: Path, depth: int = 0) -> Any:
     return own
 
 
+_MOST_KEYS = 40  # that a message names
+
+
 def _unknown(name: str, known: list[str]) -> tuple[str, str]:
     """Return text and remedy of an unknown key."""
     text = f"unknown key {shown(name)}"
@@ -344,7 +347,10 @@ def _unknown(name: str, known: list[str]) -> tuple[str, str]:
         return f"{text} here", "it belongs to the top of the file, before the first table"
     if close and close[0] in _BY_NAME and close[0] not in top and "name" not in known:
         return text, f"did you mean {_BY_NAME[close[0]].place('NAME').split(' ')[0]}?"
-    return text, f'did you mean "{close[0]}"?' if close else f"there are {', '.join(known)}"
+    if close:
+        return text, f'did you mean "{close[0]}"?'
+    more = f" and {len(known) - _MOST_KEYS} more (docs/model-file.md)" if len(known) > _MOST_KEYS else ""
+    return text, f"there are {', '.join(known[:_MOST_KEYS])}{more}"
 
 
 def _checked_step(file: ModelFile, place: str, keys: type[Declaration], given: Mapping[str, Any]) -> Any:

@@ -68,8 +68,8 @@ ORDER = (
     "fem_mbs.analysis.fields",
     "fem_mbs.analysis.start",
     "fem_mbs.analysis.transient",
-    "fem_mbs.analysis.recovered",
-    "fem_mbs.analysis.part_results",
+    "fem_mbs.analysis.recovery.recovered",
+    "fem_mbs.analysis.recovery.part_results",
     "fem_mbs.analysis.symbols",
     "fem_mbs.analysis.header",
     "fem_mbs.analysis.solution",
@@ -104,6 +104,7 @@ ORDER = (
     "fem_mbs.plot",
     "fem_mbs.show",
     "fem_mbs.report",
+    "fem_mbs.cli.doubts",
     "fem_mbs.cli",
     "fem_mbs.__main__",
     "fem_mbs",
@@ -360,7 +361,9 @@ def test_private_names_stay_where_they_are():
 
 
 # Files that may look into the JSON of summaries: they make reports of it, or copy it.
-SUMMARY_READERS = r"fem_mbs/results/(reader|modes/shapes|store|writer)\.py|fem_mbs/analysis/(solution|part_results)\.py"
+SUMMARY_READERS = (
+    r"fem_mbs/results/(reader|modes/shapes|store|writer)\.py|fem_mbs/analysis/(solution|recovery/part_results)\.py"
+)
 
 
 def summary_reads(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from solid_meshes import box_mesh
 
 from fem_mbs import Model
 from fem_mbs.cli.check import explain
-from fem_mbs.cli.held_sets import doubts_of_sets
+from fem_mbs.cli.doubts.held_sets import doubts_of_sets
 from fem_mbs.meshes.mesh import Mesh
 
 

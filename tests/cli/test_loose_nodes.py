@@ -6,7 +6,7 @@ import pytest
 
 from fem_mbs import Model
 from fem_mbs.cli.check import explain
-from fem_mbs.cli.loose_nodes import doubts_of_loose_nodes
+from fem_mbs.cli.doubts.loose_nodes import doubts_of_loose_nodes
 from fem_mbs.errors import ModelError
 
 

@@ -7,8 +7,8 @@ import pytest
 from deck_text import at, block, brick, mesh_text, nset, prints, run, steel, step
 
 from fem_mbs.decks.abaqus.compare import compare_deck
+from fem_mbs.decks.abaqus.results.section_forces import section_tables
 from fem_mbs.decks.abaqus.run import solve_deck
-from fem_mbs.decks.abaqus.section_forces import section_tables
 from fem_mbs.decks.comparison import Row, count_decks
 from fem_mbs.meshes.vocabulary import Effect
 

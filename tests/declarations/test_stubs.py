@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -88,6 +89,13 @@ def found(tmp_path_factory):
     (folder / "fem_mbs/__init__.pyi").write_text(
         "from fem_mbs.model.made import MadeCalls\nclass Model(MadeCalls):\n    def __init__(self) -> None: ...\n"
     )
+    for module, name in re.findall(r"^from (fem_mbs\.[\w.]+) import (\w+)$", STUB.read_text(), re.MULTILINE):
+        path = folder.joinpath(*module.split(".")).with_suffix(".pyi")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for package in path.relative_to(folder).parents[:-1]:
+            (folder / package / "__init__.pyi").touch()
+        with path.open("a") as file:
+            file.write(f"class {name}: ...\n")
     (folder / "numpy/__init__.pyi").write_text(NUMPY)
     (folder / "numpy/typing.pyi").write_text(
         "from typing import TypeVar\nfrom numpy import ndarray\nT = TypeVar('T')\nNDArray = ndarray[T]\n"

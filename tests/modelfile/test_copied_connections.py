@@ -240,14 +240,15 @@ h = 0.001
 
 
 def test_a_part_is_reduced_once_for_all_copies(tmp_path, monkeypatch):
-    import fem_mbs.modelfile.read as read
+    import fem_mbs.modelfile.sources as sources
+    from fem_mbs import load_model
 
     made = []
-    part_of = read.part_of
-    monkeypatch.setattr(read, "part_of", lambda *given: made.append(given) or part_of(*given))
+    part_of = sources.part_of
+    monkeypatch.setattr(sources, "part_of", lambda *given: made.append(given) or part_of(*given))
     (tmp_path / "rod.toml").write_text(PART_FILE, encoding="utf-8")
     (tmp_path / "model.toml").write_text(OF_PARTS, encoding="utf-8")
-    model = read.load_model(tmp_path / "model.toml")
+    model = load_model(tmp_path / "model.toml")
     assert len(made) == 1 and list(model.reduced_parts) == ["arm", "arm copy 1", "arm copy 2"]
     results = solve(model)
     mine = np.asarray(results.sensor("x", 0))
@@ -259,4 +260,4 @@ def test_a_part_is_reduced_once_for_all_copies(tmp_path, monkeypatch):
     text = OF_PARTS.replace('of = ["arm", "hinge", "gust", "x"]', 'of = ["gust"]')
     (tmp_path / "model.toml").write_text(text, encoding="utf-8")
     with pytest.raises(ModelError, match='its part "arm" is not copied'):
-        read.load_model(tmp_path / "model.toml")
+        load_model(tmp_path / "model.toml")

@@ -9,7 +9,7 @@ import pytest
 from solid_meshes import box_mesh
 
 from fem_mbs import Model, reduce_part, run
-from fem_mbs.analysis.part_results import peak_results, placed_parts, recover, stress_peaks
+from fem_mbs.analysis.recovery.part_results import peak_results, placed_parts, recover, stress_peaks
 from fem_mbs.errors import ResultsError
 from fem_mbs.parts.recovery import stresses
 

@@ -208,7 +208,11 @@ HOMONYMS = {
     "fem_mbs/analysis/transient/stepping.py": {"static"},
     "fem_mbs/analysis/steps/linear_static.py": {"static"},  # types in summaries, kept for those who read them
     "fem_mbs/analysis/steps/linear_transient.py": {"transient"},
-    "fem_mbs/model/connections/friction.py": {"static"},  # its coefficient
+    "fem_mbs/model/connections/surfaces/friction.py": {"static"},  # its coefficient
+    "fem_mbs/model/connections/surfaces/contact.py": {"static"},  # likewise
+    "fem_mbs/decks/abaqus/substructures.py": {"modes"},  # a key of reductions
+    "fem_mbs/modelfile/parts.py": {"modes"},  # likewise
+    "meshes/formats/frd.py": {"static"},  # a kind of results of CalculiX
     "fem_mbs/functions/kinds.py": {"harmonic"},  # a function of time
     "fem_mbs/modelfile/reference.py": {"harmonic"},
     "fem_mbs/plot/figures.py": {"campbell", "unbalance"},  # names of pictures

@@ -107,8 +107,8 @@ def contact(said: Any, drawing: Drawing) -> Iterator[Symbol]:
         end = drawing.at("ground" if np.ndim(said.a) else said.a, said.point)
         if end is not None:
             glyph = "plate" if said.surface == "plane" else "ball"
-            yield Symbol("joints", glyph, said.name, f"contact: {said.surface}", text, [end], axis)
-    yield from drawing.marks("joints", "ball", said, "contact: ball", text, drawing.nodes(said.b))
+            yield Symbol("springs", glyph, said.name, f"contact: {said.surface}", text, [end], axis)
+    yield from drawing.marks("springs", "ball", said, "contact: ball", text, drawing.nodes(said.b))
 
 
 def user_force(said: Any, drawing: Drawing) -> Iterator[Symbol]:

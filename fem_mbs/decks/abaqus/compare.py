@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.decks.abaqus.beams import beam_section, torsion_excess
-from fem_mbs.decks.abaqus.section_forces import SECTION_COLUMNS
+from fem_mbs.decks.abaqus.results.section_forces import SECTION_COLUMNS
 from fem_mbs.decks.abaqus.shells import section_axes, shell_thickness
 from fem_mbs.decks.abaqus.vibrations import VIBRATION
 from fem_mbs.decks.comparison import SAME, Row

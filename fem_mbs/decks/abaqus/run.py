@@ -25,7 +25,7 @@ from fem_mbs.decks.abaqus.constraints.ties import plan_ties
 from fem_mbs.decks.abaqus.loads import make_loads, plan_loads
 from fem_mbs.decks.abaqus.model import Conversion, find_groups, make_mesh
 from fem_mbs.decks.abaqus.points import make_points
-from fem_mbs.decks.abaqus.prints import Printer
+from fem_mbs.decks.abaqus.results.prints import Printer
 from fem_mbs.decks.abaqus.shells import make_shells
 from fem_mbs.decks.abaqus.solids import make_solids
 from fem_mbs.decks.abaqus.steps import StepPlan, make_steps

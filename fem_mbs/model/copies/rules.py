@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration
-from fem_mbs.model.connections.contact import Contact
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.forces import Bushing, Motor
-from fem_mbs.model.connections.friction import Friction
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
+from fem_mbs.model.connections.surfaces.contact import Contact
+from fem_mbs.model.connections.surfaces.friction import Friction
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.events import copied_event
 from fem_mbs.model.copies.movement import Copying, Movement, reflection

@@ -103,7 +103,7 @@ class Submodel(Declaration):
 
     owner = "Submodel"
 
-    name: str = key(NAME, "", shows='"submodel 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"submodel 1", ...')
     on: Any = key(PLACES, "nodes that move so, as a rule those of the cut")
     source: GlobalMotion | None = key(ANY, "displacements of the whole model", None, file=None)
     file: str | None = key(

@@ -4,7 +4,7 @@
 
 in small motions x0 + dx + dtheta x R (c + Phi q) + R Phi dq.  So figures, animations and files for ParaView show the
 parts whole and deformed, and know nothing of reduction.  Large meshes would fill the results of every run; they come
-back when asked for (`fem_mbs.analysis.part_results`).
+back when asked for (`fem_mbs.analysis.recovery.part_results`).
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ over the set "total": true and no ids.
     CENT        square of the speed of the turning frame (as CENTRIF)
     EVOL EMAS   volumes and masses of elements at the start; with sums of EMAS also the second moments of the mass about
                 the axes of coordinates, the centre of gravity, and the second moments about that
-    SOF SOM     forces and moments through surfaces (`fem_mbs.decks.abaqus.section_forces`)
+    SOF SOM     forces and moments through surfaces (`fem_mbs.decks.abaqus.results.section_forces`)
 
 Trusses print one point, in their middle; beams and shells those of the solid elements that CalculiX makes of them
-(`fem_mbs.decks.abaqus.section_stresses`).
+(`fem_mbs.decks.abaqus.results.section_stresses`).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from fem_mbs.decks.abaqus.beams import Beyond, beam_section, beyond
 from fem_mbs.decks.abaqus.constraints.free import check_balance
 from fem_mbs.decks.abaqus.loads import node_temperatures
 from fem_mbs.decks.abaqus.model import Conversion, Group, density_of, material_of, stiffness_matrix
-from fem_mbs.decks.abaqus.section_forces import SECTION_COLUMNS, surface_tables
-from fem_mbs.decks.abaqus.section_stresses import beam_stresses, shell_stresses, tensors
+from fem_mbs.decks.abaqus.results.section_forces import SECTION_COLUMNS, surface_tables
+from fem_mbs.decks.abaqus.results.section_stresses import beam_stresses, shell_stresses, tensors
 from fem_mbs.decks.abaqus.shells import shell_areas, shell_mass_per_area, shell_thickness
 from fem_mbs.decks.abaqus.solids import kinetic_energies, volumes
 from fem_mbs.decks.abaqus.steps import StepPlan

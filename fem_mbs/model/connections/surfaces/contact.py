@@ -102,7 +102,7 @@ class Contact(Declaration):
 
     owner = "Contact"
 
-    name: str = key(NAME, "", shows='"contact 1", ...')
+    name: str = key(NAME, "in messages and results", shows='"contact 1", ...')
     a: Any = key(PLACES, '"ground" or what carries the surface; each of its nodes carries one')
     b: Any = key(PLACES, "whose nodes are balls or points; if it is a, its balls touch each other")
     surface: str = key(TEXT, "shape of the surface", "plane", choices=tuple(SURFACES), kw_only=True)

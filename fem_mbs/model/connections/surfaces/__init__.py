@@ -1,0 +1,1 @@
+"""What acts where surfaces touch: contact and dry friction."""
