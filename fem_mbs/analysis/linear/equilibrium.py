@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["LOOSE", "Equilibrium"]
 
 _REFINEMENTS = 2
-#: What is said where no factor exists because something moves freely.
+#: Message where no factor exists because something moves freely.
 LOOSE = "the model is loose; hold it, so that every motion strains something"
 
 

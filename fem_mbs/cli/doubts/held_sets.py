@@ -87,7 +87,7 @@ def _stem(name: str) -> tuple[str, ...] | None:
 
 
 def _forgotten_feet(model: Any, named: list[tuple[Any, str]]) -> Iterator[str]:
-    """Yield notes on feet of which some are held, and others stand in no table at all."""
+    """Yield notes on sets that no table names while sets of like names are held."""
     used = {word for _, word in named}
     held = {word for d, word in named if isinstance(d, _HOLDING)}
     for mesh, (data, _) in model.meshes.items():
