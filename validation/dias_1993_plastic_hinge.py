@@ -66,7 +66,7 @@ def check(f: Findings) -> None:
             # the first swing only: with hardening the bar may yield again on its way back
             first = slice(0, int(np.argmax(np.diff(angle) < 0.0)) + 3)
             found = interpolated_extreme(step.time[first], angle[first], np.argmax)[1]
-            why = f"closed form; {1e3 * h:g} of h in ms: the parabola through the summit"
+            why = "closed form; error of the step, which is fitted by a parabola about the largest angle"
             f.row("B-HINGE", f"largest angle [rad], {label}", found, largest, why, relative=2e-4 if h > 5e-4 else 2e-6)
             permanent = step.series["sensor/set"].ravel()[1 : first.stop].max()
             f.row(

@@ -137,8 +137,7 @@ eigenproblem in the speed, gives for them (`direct`)."""
             )  # fmt: skip
         if options.frame == PERIODIC and min(options.speeds) <= 0.0:
             raise ModelError(
-                f"speeds begin at {min(options.speeds):g} rad/s, where there is no turn of which motions could have "
-                "harmonics",
+                f"speeds begin at {min(options.speeds):g} rad/s; a rotor at rest has no turn to count harmonics of",
                 owner=step.owner, key="speeds", remedy='begin above 0, or take another frame than "periodic"',
             )  # fmt: skip
         check_turning(step, context)

@@ -116,7 +116,7 @@ def _singular(B: np.ndarray, largest: float) -> list[int]:
     while rest.shape[1]:
         i = int(np.linalg.norm(rest, axis=1).argmax())
         lost.append(i)
-        # what of the singular directions is left when component i is held
+        # the singular directions that remain when component i is held
         row = rest[i] / np.linalg.norm(rest[i])
         rest = rest @ np.linalg.svd(row[None])[2][1:].T
     return lost
