@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from fem_mbs import contract as C
 from fem_mbs.arrays import cleared, scratch
 from fem_mbs.contract import kernel
@@ -17,8 +15,8 @@ _QUARTER = 2.0  # Cayley vector of a quarter of a turn
 
 @kernel
 def follow(
-    kernels, reports, system, state, output, ctl, funs, counter, real, bodies, offsets, frames, iterations, turns, places,
-    spins, speeds,
+    kernels, reports, system, state, output, ctl, funs, counter, real, bodies, offsets, frames, iterations, turns,
+    places, spins, speeds,
 ):  # fmt: skip
     """Commit the rows of ``turns`` (m, n, 9), ``places``, ``spins`` and ``speeds`` (m, n, 3) of segments as steps.
 

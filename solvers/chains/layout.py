@@ -1,7 +1,8 @@
 """Arrays of a tree of rigid segments, and workspaces of its kernels.
 
-A segment turns about, or slides along, one axis of the segment before it; joints with more freedoms are made of massless
-segments without length.  All axes of segments are parallel to the global ones where the coordinates are zero.
+A segment turns about, or slides along, one axis of the segment before it; joints with more freedoms are made of
+massless segments without length.  All axes of segments are parallel to the global ones where the coordinates are
+zero.
 """
 
 from __future__ import annotations

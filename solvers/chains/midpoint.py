@@ -7,10 +7,10 @@ with discrete derivatives whose products with the increments add up to the chang
     (p1 - p0)/h = -D - C (q1 - q0)/h
 
 H is quadratic in p, so the first is exact for the mean of the energies at q0 and q1.  D is the discrete gradient of
-G(q) = (H(q, p0) + H(q, p1))/2 (Gonzalez 1996, eq. 2.8): its gradient in the middle, and the multiple of W (q1 - q0) that
-makes D . (q1 - q0) = G(q1) - G(q0).  W is the diagonal of A in the middle, without the entries of cyclic coordinates:
-their momenta stay constant.  So the energy changes by what the dampers take, h |q'|_C^2, at any h; the rule is symmetric and
-of second order.
+G(q) = (H(q, p0) + H(q, p1))/2 (Gonzalez 1996, eq. 2.8): its gradient in the middle, and the multiple of W (q1 - q0)
+that makes D . (q1 - q0) = G(q1) - G(q0).  W is the diagonal of A in the middle, without the entries of cyclic
+coordinates: their momenta stay constant.  So the energy changes by what the dampers take, h |q'|_C^2, at any h; the
+rule is symmetric and of second order.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ FAILED = -1
 _ITERATIONS = 60
 _ROUND_OFF = 4.0 * 2.0**-52  # of the increments of a step
 _STALLED = 1e-9  # corrections that have twice not fallen are round-off below this
+_QUARTER = 0.5 * np.pi  # turn of a hinge in a step beyond which no step is taken
 # rows of the workspace of `advance`
 _Q1, _P1, _MIDDLE, _CHANGE, _RHS, _X, _Y, _STEP, _ROWS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
@@ -74,15 +75,15 @@ def _end_momenta(work, start, change, p0, h, v, sums, other):
 
 
 @inner
-def _correction(chain, work, change, gain):
-    """Add the correction of the discrete gradient, whose product with the change is the energy ``gain`` [J] that the
-    gradient in the middle lacks."""
+def _correction(chain, work, change, gain, noise):
+    """Add the correction of the discrete gradient, whose product with the change is the energy that the gradient in the
+    middle lacks of ``gain`` [J]; none, where that is below the round-off ``noise`` [J] of the energies."""
     size = 0.0
     for i in range(change.size):
         gain -= work.slope[i] * change[i]
         if chain.cyclic[i] == 0:
             size += work.matrix[i, i] * change[i] * change[i]
-    if size > 0.0:
+    if size > 0.0 and abs(gain) > noise:
         for i in range(change.size):
             if chain.cyclic[i] == 0:
                 work.slope[i] += gain * work.matrix[i, i] * change[i] / size
@@ -100,7 +101,8 @@ def _step(chain, work, q0, p0, h, size, v, start, start_factor, sums, other):
     solve(start_factor, p0, v[_X])
     for i in range(n):
         v[_CHANGE, i] = h * v[_X, i]
-    at_start = _kinetic(start_factor, p0, v[_X]) + 2.0 * potential(chain, work, q0)
+    at_start, low = _kinetic(start_factor, p0, v[_X]), potential(chain, work, q0)
+    noise = 8.0 * 2.0**-52 * (at_start + abs(low))
     q1, p1, middle, change = v[_Q1], v[_P1], v[_MIDDLE], v[_CHANGE]
     least, stalled = np.inf, 0
     for iteration in range(1, _ITERATIONS + 1):
@@ -109,8 +111,10 @@ def _step(chain, work, q0, p0, h, size, v, start, start_factor, sums, other):
             middle[i] = q0[i] + 0.5 * change[i]
         if not _set(chain, work, q1) or not _end_momenta(work, start, change, p0, h, v, sums, other):
             return FAILED
-        gain = _kinetic(work.factor, p0, v[_X]) + _kinetic(work.factor, p1, v[_X]) + 2.0 * potential(chain, work, q1)
-        gain = 0.5 * (gain - at_start - _kinetic(start_factor, p1, v[_X]))
+        kinetic = _kinetic(work.factor, p0, v[_X]) + _kinetic(work.factor, p1, v[_X])
+        before = at_start + _kinetic(start_factor, p1, v[_X])
+        after = potential(chain, work, q1)
+        gain = 0.5 * (kinetic - before) + after - low
         if not _set(chain, work, middle):
             return FAILED
         for i in range(n):
@@ -118,7 +122,7 @@ def _step(chain, work, q0, p0, h, size, v, start, start_factor, sums, other):
         for p in range(2):
             solve(work.factor, p0 if p == 0 else p1, work.rate)
             slopes(chain, work, middle, 0.5)
-        _correction(chain, work, change, gain)
+        _correction(chain, work, change, gain, noise)
         for i in range(n):
             v[_RHS, i] = -(p1[i] - p0[i] + h * work.slope[i] + chain.damping[i] * change[i])
             for j in range(n):
@@ -132,6 +136,8 @@ def _step(chain, work, q0, p0, h, size, v, start, start_factor, sums, other):
             unit = size if chain.slides[i] == 1 else 1.0
             largest = max(largest, abs(v[_STEP, i]) / unit)
             moved = max(moved, abs(change[i]) / unit)
+            if chain.slides[i] == 0 and abs(change[i]) > _QUARTER:
+                return FAILED
         if not np.isfinite(largest):
             return FAILED
         stalled = stalled + 1 if largest >= 0.9 * least else 0
@@ -193,8 +199,8 @@ def states(chain, work, q, p, turns, places, spins, speeds):
 
 @kernel
 def conjugate(chain, work, q, spins, speeds, p):
-    """Set the momenta p (n,) conjugate to q (n,) of segments with angular velocities and velocities of their mass centres
-    (n, 3), global: p_i = dT/dq'_i is the momentum of what hangs on i along the unit twist of i."""
+    """Set the momenta p (n,) conjugate to q (n,) of segments with angular velocities and velocities of their mass
+    centres (n, 3), global: p_i = dT/dq'_i is the momentum of what hangs on i along the unit twist of i."""
     chain, work = C.borrow(chain), C.borrow(work)
     place(chain, work, q)
     for k in range(q.size):

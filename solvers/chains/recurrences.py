@@ -1,16 +1,17 @@
 """Kinematics, energy matrix and slopes of the energy of a tree of rigid segments, by recurrences along its branches.
 
-Th. van Holten, "On the use of Hamiltonian concepts in rotordynamics", European Rotorcraft Forum: the kinetic energy is
-T = q'^T A(q) q'/2 (eq. 1), the momenta are p = A q' (eq. 6), and A follows from recurrences for the turns and places of
-the segments (eqs 25-36).  Here the derivatives of the paper's matrices [H] and rows (R) stand as twists: dH_k/dq_i is
-H_k times the skew matrix of the axis of i, and dR_k/dq_i the velocity of the mass centre of k for a unit rate of i.  The
-sums over the segments that hang on i are taken once, from the free ends to the root, so that an entry of A takes a
-constant number of operations (Featherstone, "Rigid body dynamics algorithms", 2008, sect. 6.2).  The derivative of T at
-constant rates, which the paper takes by differences, is exact:
+Th. van Holten, "On the use of Hamiltonian concepts in rotordynamics", European Rotorcraft Forum: the kinetic energy
+is T = q'^T A(q) q'/2 (eq. 1), the momenta are p = A q' (eq. 6), and A follows from recurrences for the turns and
+places of the segments (eqs 25-36).  Here the derivatives of the paper's matrices [H] and rows (R) stand as twists:
+dH_k/dq_i is H_k times the skew matrix of the axis of i, and dR_k/dq_i the velocity of the mass centre of k for a unit
+rate of i.  The sums over the segments that hang on i are taken once, from the free ends to the root, so that an entry
+of A takes a constant number of operations (Featherstone, "Rigid body dynamics algorithms", 2008, sect. 6.2).  The
+derivative of T at constant rates, which the paper takes by differences, is exact:
 
     dT/dq_i = h_i . [xi_i, s_i]
 
-with the momentum h_i of all that hangs on i, the twist xi_i of segment i, the unit twist s_i, and the bracket of twists.
+with the momentum h_i of all that hangs on i, the twist xi_i of segment i, the unit twist s_i, and the bracket of
+twists.
 """
 
 from __future__ import annotations

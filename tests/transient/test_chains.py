@@ -40,7 +40,8 @@ def skew(u):
 def energy_matrix(chain: Chain, q: np.ndarray) -> np.ndarray:
     """A by van Holten's matrices [H] and rows R, eqs 18, 23-36, for a chain whose segments turn.
 
-    Rows are local coordinates times the unit vectors of a segment, the rows of H; [alpha'] is the derivative of [alpha].
+    Rows are local coordinates times the unit vectors of a segment, the rows of H; [alpha'] is the derivative of
+    [alpha].
     """
     n = len(q)
     H, dH = [np.eye(3)], []
@@ -164,8 +165,8 @@ def compare(make, sizes=(0.01, 0.005, 0.0025, 0.00125), tolerance=1e-8):
     limits, names = [], None
     for rule in ("midpoint", "hamiltonian"):
         runs = [solve(make(rule, h)) for h in sizes]
-        for run in runs:
-            assert energy_error(run.steps[0]) < 1e-11
+        for made in runs:
+            assert energy_error(made.steps[0]) < 1e-11
         names = [s.name for s in runs[0].compiled.sensors if not s.mid_step]
         values = [
             np.hstack([run.sensor(name).values[:: round(sizes[0] / h)] for name in names])
@@ -210,7 +211,9 @@ def test_double_pendulum_is_that_of_lagrange():
         f = np.array([-0.5 * s * v * v - 1.5 * 9.81 * np.sin(a), 0.5 * s * u * u - 0.5 * 9.81 * np.sin(b)])
         return [u, v, *np.linalg.solve(M, f)]
 
-    exact = solve_ivp(rates, (0.0, 1.0), [0.5 * np.pi, 0.5 * np.pi, 0.0, 0.0], "DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
+    exact = solve_ivp(rates, (0.0, 1.0), [0.5 * np.pi, 0.5 * np.pi, 0.0, 0.0], "DOP853", rtol=1e-12, atol=1e-12).y[
+        :, -1
+    ]
     tips = []
     for h in (0.02, 0.01, 0.005, 0.0025):
         model = Model(2, gravity=(0.0, -9.81))

@@ -76,8 +76,9 @@ class Segment:
     """A segment behind another one (-1: the ground), which moves about or along ``axis`` (3,), fixed in the body
     ``axis_of`` (None: the ground).
 
-    Its hinge is at ``point`` (3,), in axes of the body ``point_of`` from its node (None: global).  ``coordinate`` is that of the joint, ``sign`` times
-    the segment's own.  ``middle``: it is the second of three turns, which may not come near a right angle.
+    Its hinge is at ``point`` (3,), in axes of the body ``point_of`` from its node (None: global). ``coordinate`` is
+    that of the joint, ``sign`` times the segment's own. ``middle``: it is the second of three turns, which may not
+    come near a right angle.
     """
 
     before: int
@@ -151,7 +152,9 @@ class Tree:
                 return bool(block.type.multipliers)
         return False
 
-    def _refuse(self, what: str, why: str = "it is for trees of rigid bodies, joints and linear springs on them") -> None:
+    def _refuse(
+        self, what: str, why: str = "it is for trees of rigid bodies, joints and linear springs on them"
+    ) -> None:
         raise ModelError(f'rule = "hamiltonian" cannot use {what}: {why}', owner=self.owner, remedy=_REMEDY)
 
     # --- the tree ----------------------------------------------------------------------------------------------------
@@ -208,7 +211,9 @@ class Tree:
         motions = (_PLANE if self._plane else _MOTIONS)[said.kind]
         a, b = (None if p == "ground" else self.compiled.model.bodies[p].node for p in (said.a, said.b))
         # Turns are about the point of b, wherever it has slid to.
-        point = self._local(building.vector(said.point if said.point_b is None else said.point_b, self.owner, "point"), b)
+        point = self._local(
+            building.vector(said.point if said.point_b is None else said.point_b, self.owner, "point"), b
+        )
         turns = [i for i, (axis, slides, _) in enumerate(motions) if not slides and axis in "xyz"]
         for i, (axis, slides, key) in [*enumerate(motions)][:: 1 if forward else -1]:
             vector, of = self._direction(said, axis, a, b)
@@ -320,7 +325,8 @@ class Tree:
         return chain, hinges
 
     def _masses(self, x: np.ndarray, R: np.ndarray, hinges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return masses (n,), mass centres from the hinges (n, 3) and inertias (n, 3, 3) of the segments, in global axes."""
+        """Return masses (n,), mass centres from the hinges (n, 3) and inertias (n, 3, 3) of the segments, in global
+        axes."""
         n = len(self.segments)
         mass, centre, inertia = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3, 3))
         for body, place in zip(self.bodies, x, strict=True):

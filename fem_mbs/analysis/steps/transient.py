@@ -53,7 +53,7 @@ class TransientReport(StepReport, type="transient"):
     rule: str = entry(
         "of the integration",
         given=True,
-        enum=["midpoint", "decaying", "generalised-alpha", "hht", "newmark", "explicit"],
+        enum=list(RULES),
     )
     n_steps: int = entry("time steps", given=True, minimum=1)
     h: float = entry("length of a time step", unit="s", given=True, exclusiveMinimum=0)
