@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.analysis.chains.stepping import ChainStepping
+from fem_mbs.analysis.chains.tree import Tree
 from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.eigenvalue_paths import EigenvaluePath
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, energy_range, relative_error
@@ -142,12 +144,16 @@ class _March:
     def begun(self, t: float, h: float) -> Stepping:
         """Return time steps of h that begin at the present state and the time t."""
         context, options = self.context, self.options
-        tolerance = getattr(options, "adaptive", 0.0)
-        adaptive = {"tolerance": tolerance, "duration": options.duration} if tolerance else {}
-        return (AdaptiveStepping if adaptive else Stepping)(
+        kind: type[Stepping] = Stepping
+        more: dict[str, Any] = {}
+        if tolerance := getattr(options, "adaptive", 0.0):
+            kind, more = AdaptiveStepping, {"tolerance": tolerance, "duration": options.duration}
+        elif self.rule in RULES and RULES[self.rule].kind == S.CHAIN:
+            kind, more = ChainStepping, {"tree": Tree(context.compiled, self.step.owner)}
+        return kind(
             context.system, transient_functions(context), context.state, context.model.gravity, rule=self.rule, t0=t,
             h=h, settings=self.settings, restart_every=self.restart_every,
-            frame_every=max(1, self.n_steps // options.frames) if options.frames else 0, **adaptive,
+            frame_every=max(1, self.n_steps // options.frames) if options.frames else 0, **more,
         )  # fmt: skip
 
     # --- the start -------------------------------------------------------------------------------------------------

@@ -2874,7 +2874,7 @@ class MadeCalls:
         h: Number,
         name: str = "transient",
         *,
-        rule: Literal["midpoint", "decaying", "generalised-alpha", "hht", "newmark", "explicit"] = "midpoint",
+        rule: Literal["midpoint", "decaying", "generalised-alpha", "hht", "newmark", "explicit", "hamiltonian"] = "midpoint",
         frames: Whole = 100,
         restarts: Whole | None = None,
         adaptive: Number = 0.0,
@@ -2900,7 +2900,7 @@ class MadeCalls:
             duration: of the step [s]
             h: time step [s]; the duration is a whole number of them
             rule: how a step is made; the list below tells the rules apart: "midpoint", "decaying", "generalised-alpha",
-                "hht", "newmark", "explicit" (default "midpoint")
+                "hht", "newmark", "explicit", "hamiltonian" (default "midpoint")
             frames: states kept for pictures and ParaView, evenly spread; 0: none (default 100)
             restarts: points from which `fem-mbs run --restart` can continue, evenly spread, kept in the results; not
                 given: 20 while the run goes on, for a run that is interrupted (none with events or adaptive steps); 0:

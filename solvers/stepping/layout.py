@@ -25,7 +25,8 @@ N_TABLE = 16
 
 # --- rules ---------------------------------------------------------------------------------------------------------
 # NEWMARK stands for the generalised-alpha rule; its weights make it Newmark's or HHT's rule
-MIDPOINT, NEWMARK, STATIC, EXPLICIT = 0, 1, 2, 3
+# CHAIN: joint coordinates of trees (`fem_mbs.solvers.chains`)
+MIDPOINT, NEWMARK, STATIC, EXPLICIT, CHAIN = 0, 1, 2, 3, 4
 
 # --- integer settings and counters of a run ------------------------------------------------------------------------
 (
@@ -38,7 +39,7 @@ MIDPOINT, NEWMARK, STATIC, EXPLICIT = 0, 1, 2, 3
     FULL,  # 1: a new tangent in every iteration
     MAX_ITERATIONS,
     WORST,  # dof or equation to blame
-    RULE_KIND,  # MIDPOINT, NEWMARK, STATIC or EXPLICIT
+    RULE_KIND,  # MIDPOINT, NEWMARK, STATIC, EXPLICIT or CHAIN
     PREDICTOR,  # 0: none, 1: h v0, 2: last increment, 3: linear extrapolation of the increments
     HISTORY,  # number of stored increments (0, 1, 2)
     FRAME_EVERY,

@@ -10,6 +10,7 @@ from typing import Any
 from numba import types
 
 from fem_mbs.contract import call_by_address, declare
+from fem_mbs.solvers.chains import follow, midpoint
 from fem_mbs.solvers.stepping import assembly, explicit, gauge, motion, pattern, stepper
 from fem_mbs.solvers.stepping.gauge import Rank
 from fem_mbs.solvers.stepping.layout import Output, State, System
@@ -76,6 +77,7 @@ _ARGUMENTS = {
     explicit.advance: _STEPS,
     assembly.report: "int, i8 1, system, f8 1, f8 2, state, f8 1, bool",
     motion.director_velocities: "system, state, float, bool",
+    follow.follow: f"{_STEPS}, i8 2, f8 2, f8 2, i8 1, f8 3, f8 3, f8 3, f8 3",
     gauge.set_null: "rank, int, f8 1",
     gauge.balance_increment: "rank, i4 1, f8 1, f8 1",
     pattern.add_entries: "f8 3, i4 1, f8 1",
@@ -87,6 +89,7 @@ SETS = {
     "matrices": (*pattern.ARGUMENTS, pattern.add_entries, motion.director_velocities, call_by_address),
     "steps": (stepper.advance, assembly.report),
     "explicit": (explicit.advance, assembly.report),
+    "chains": (midpoint.advance, midpoint.states, midpoint.conjugate, follow.follow, assembly.report),
     "statics": (stepper.equilibrium, stepper.compose, stepper.accept, assembly.report),
 }
 

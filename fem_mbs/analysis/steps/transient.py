@@ -26,7 +26,7 @@ from fem_mbs.declarations.texts import numbers
 from fem_mbs.errors import ConvergenceError, ModelError
 from fem_mbs.records import Record, entry
 from fem_mbs.results.report import EigenvaluesAlong, EnergyBalance, EventReport, StartReport, StepReport
-from fem_mbs.solvers.stepping.layout import EXPLICIT
+from fem_mbs.solvers.stepping.layout import CHAIN, EXPLICIT
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
@@ -53,7 +53,7 @@ class TransientReport(StepReport, type="transient"):
     rule: str = entry(
         "of the integration",
         given=True,
-        enum=["midpoint", "decaying", "generalised-alpha", "hht", "newmark", "explicit"],
+        enum=list(RULES),
     )
     n_steps: int = entry("time steps", given=True, minimum=1)
     h: float = entry("length of a time step", unit="s", given=True, exclusiveMinimum=0)
@@ -153,6 +153,8 @@ whose energies are not finite, stops with an error."""
                     'rule = "explicit" knows only supports that hold the present place', owner=owner, key="supports",
                     value=group, remedy="give them present = true, or take another rule",
                 )  # fmt: skip
+        if RULES[options.rule].kind == CHAIN:
+            self._check_tree(step, context)
         check_spin(owner, context)
         if context.model.events and options.restarts:
             raise ModelError(
@@ -164,6 +166,17 @@ whose energies are not finite, stops with an error."""
             raise ModelError(
                 "events are located within equal steps", owner=owner, remedy="remove adaptive, or the events"
             )
+
+    @staticmethod
+    def _check_tree(step: PlannedStep, context: RunContext) -> None:
+        from fem_mbs.analysis.chains.tree import Tree
+
+        Tree(context.compiled, step.owner)
+        if step.options.eigenvalues is not None:
+            raise ModelError(
+                'eigenvalues need the forces of joints, which rule = "hamiltonian" has not', owner=step.owner,
+                key="eigenvalues", remedy='remove it, or take rule = "midpoint"',
+            )  # fmt: skip
 
     def fit_loads(self, step: PlannedStep, context: RunContext) -> None:
         from fem_mbs.analysis.march import fit_turning_load
@@ -196,7 +209,7 @@ whose energies are not finite, stops with an error."""
             )
 
     def kernels(self, options: Any) -> tuple[str, ...]:
-        return ("explicit",) if RULES[options.rule].kind == EXPLICIT else ("steps",)
+        return {EXPLICIT: ("explicit",), CHAIN: ("chains",)}.get(RULES[options.rule].kind, ("steps",))
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> TransientReport:
         from fem_mbs.analysis.march import march
