@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.state_energies import StateEnergies, StateRecord
+from fem_mbs.analysis.transient.state_energies import StateEnergies, StateRecord
 from fem_mbs.dataframes import dataframe
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.display import html_table

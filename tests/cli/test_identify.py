@@ -18,7 +18,7 @@ from fem_mbs import (
     run,
     solve,
 )
-from fem_mbs.analysis.state_energies import StateEnergies
+from fem_mbs.analysis.transient.state_energies import StateEnergies
 from fem_mbs.cli.main import app
 
 TRUE = {"rhoA": 1.2, "EI": 35.0, "EA": 5e3, "mass": 0.4, "J": 0.02, "k": 12.0}
