@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and edito
     from fem_mbs.results.reader import Results
     from fem_mbs.solvers.eigen.complex_modes import complex_modes
     from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
+    from fem_mbs.sweeps.identify import Identification, Instant, identify, measured_instants
     from fem_mbs.sweeps.optimise import optimise
     from fem_mbs.sweeps.sweep import sweep
     from fem_mbs.sweeps.table import SweepTable
@@ -57,7 +58,9 @@ __all__ = [
     "ConvergenceError",
     "FemMbsError",
     "FlexibleBodyData",
+    "Identification",
     "InputError",
+    "Instant",
     "Mesh",
     "MeshError",
     "Model",
@@ -73,9 +76,11 @@ __all__ = [
     "complex_modes",
     "draw_curves",
     "hot_spots",
+    "identify",
     "linearise",
     "load_model",
     "mac",
+    "measured_instants",
     "newton_residuals",
     "read_global_motion",
     "read_mesh",
@@ -128,7 +133,9 @@ _PUBLIC = {
     "ConvergenceError": "fem_mbs.errors",
     "FemMbsError": "fem_mbs.errors",
     "FlexibleBodyData": "fem_mbs.parts.sid",
+    "Identification": "fem_mbs.sweeps.identify",
     "InputError": "fem_mbs.errors",
+    "Instant": "fem_mbs.sweeps.identify",
     "Mesh": "fem_mbs.meshes.mesh",
     "MeshError": "fem_mbs.errors",
     "Model": "fem_mbs.model.model",
@@ -143,9 +150,11 @@ _PUBLIC = {
     "complex_modes": "fem_mbs.solvers.eigen.complex_modes",
     "draw_curves": "fem_mbs.plot.validation",
     "hot_spots": "fem_mbs.parts.recovery",
+    "identify": "fem_mbs.sweeps.identify",
     "linearise": "fem_mbs.analysis.stability.linearise",
     "load_model": "fem_mbs.modelfile.read",
     "mac": "fem_mbs.results.modes.mac",
+    "measured_instants": "fem_mbs.sweeps.identify",
     "read_global_motion": "fem_mbs.analysis.global_motion",
     "read_mesh": "fem_mbs.meshes.formats.reader",
     "read_part": "fem_mbs.parts.formats",

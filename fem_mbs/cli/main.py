@@ -297,6 +297,22 @@ def optimise(
     )  # fmt: skip
 
 
+@app.command()
+def identify(
+    model: Annotated[Path, typer.Argument(help="Model file (TOML), with start values.", show_default=False)],
+    results: Annotated[Path, typer.Argument(help="Results of a step with restarts.", show_default=False)],
+    of: Annotated[
+        list[str] | None,
+        typer.Option(help="What is sought: section.rod.EI, a parameter; any number of times.", metavar="PATH"),
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the values to this file.")] = None,
+) -> None:
+    """Find masses, densities and stiffnesses from the energy of a run."""
+    from fem_mbs.cli.identify import identify_file
+
+    identify_file(model, results, of or [], _console(), json)
+
+
 @app.command("compare-decks")
 def compare_decks(
     folder: Annotated[Path, typer.Argument(help="Folder with decks and results of their program.", show_default=False)],
