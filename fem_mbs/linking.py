@@ -36,8 +36,24 @@ class _Environments:
         """Drop the environment of a function."""
 
 
-class _LinkedLibrary(JITCodeLibrary):
-    """A library for other libraries: its code has passed the optimisation of functions, and is not loaded."""
+class _KernelLibrary(JITCodeLibrary):
+    """A library that is optimised once, with all that it links.
+
+    Numba's libraries optimise every function that enters, and the whole twice, for the sake of reference counts.
+    """
+
+    def _optimize_functions(self, ll_module):
+        """Take a module as it is."""
+        ll_module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self):
+        """Run the optimisation of modules."""
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
+
+
+class _LinkedLibrary(_KernelLibrary):
+    """A library for other libraries: its code is neither optimised nor loaded."""
 
     @property
     def codegen(self):
@@ -55,6 +71,16 @@ class _LinkedLibrary(JITCodeLibrary):
         """Return 0, numba's sign of a function without machine code."""
         self._ensure_finalized()
         return 0
+
+
+class _KernelCompiler(ShortCompiler):
+    """The passes of a function that ends in a `_KernelLibrary`."""
+
+    def define_pipelines(self):
+        state = self.state
+        state.library = _KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().define_pipelines()
 
 
 class _LinkedCompiler(ShortCompiler):
@@ -95,7 +121,7 @@ def compiled(function: Callable, **options: Any) -> Any:
         options: those of `numba.njit`.
     """
     compiler: Any = njit  # numba's types do not know the option
-    short = {"pipeline_class": ShortCompiler} if _known() else {}
+    short = {"pipeline_class": _KernelCompiler} if _known() else {}
     return compiler(no_cfunc_wrapper=True, **short, **options)(function)
 
 
