@@ -207,7 +207,7 @@ def kernel(function):
     function = _distinct(function)
     of_elements = function.__code__.co_argcount == len(SIGNATURE.args)
     options = {"no_cpython_wrapper": True} if of_elements else {}
-    made = compiled(function, error_model="numpy", **options)
+    made = compiled(function, unrolls=of_elements, error_model="numpy", **options)
     if not isinstance(made, Dispatcher):  # so without compilation (NUMBA_DISABLE_JIT)
         return made
     name = _name(function)

@@ -36,7 +36,8 @@ _ARGUMENTS = {
 
 #: Kernels that an analysis calls beside those of elements.
 SETS = {
-    "matrices": (*pattern.ARGUMENTS, pattern.add_entries, motion.director_velocities, call_by_address),
+    "matrices": (pattern.add_entries, motion.director_velocities, call_by_address),
+    "patterns": tuple(pattern.ARGUMENTS),
     "steps": (stepper.advance, assembly.report),
     "explicit": (explicit.advance, assembly.report),
     "statics": (stepper.equilibrium, stepper.compose, stepper.accept, assembly.report),
