@@ -1,8 +1,8 @@
 """Pattern of a sparse matrix from the equations of elements, and the place of every element matrix entry in it.
 
 Columns are made one after the other from the elements that touch them, in time and memory linear in the element
-matrices.  Nothing is sorted.  Where kernels run as Python, and for small models, numpy sorts instead: nobody waits for a
-compilation that saves milliseconds.
+matrices.  Nothing is sorted.  Where kernels run as Python, and for small models, numpy sorts instead: there the kernels
+would take longer to compile than they save.
 """
 
 from __future__ import annotations
