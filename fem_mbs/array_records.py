@@ -31,7 +31,8 @@ from fem_mbs.passes import Borrowed
 __all__ = ["array", "array_record"]
 
 _BASES = {"f8": types.float64, "i8": types.int64, "i4": types.int32, "i1": types.int8}
-_WORD = cgutils.intp_t
+# Members of the structure of numba's arrays.
+_MEMORY, _PARENT, _COUNT, _ENTRY_SIZE, _DATA, _SHAPE, _STRIDES = range(7)
 
 
 def array(code: str) -> types.Array:
@@ -101,7 +102,6 @@ def _member(context, builder, record, value, attr):
     place = record.kind._fields.index(attr)
     kind = record.members[place]
     table = builder.bitcast(value, _table(context, record).as_pointer())
-    array = cgutils.create_struct_proxy(kind)(context, builder)
     known = builder.module.add_metadata([])
 
     def read(*path):
@@ -109,17 +109,13 @@ def _member(context, builder, record, value, attr):
         word.set_metadata("invariant.load", known)
         return word
 
-    names = array._datamodel._fields
-    for name in ("nitems", "data"):
-        setattr(array, name, read(names.index(name)))
-    for name in ("shape", "strides"):
-        words = [read(names.index(name), i) for i in range(kind.ndim)]
-        setattr(array, name, cgutils.pack_array(builder, words, _WORD))
     size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-    array.itemsize = context.get_constant(types.intp, size)
-    array.meminfo = cgutils.get_null_value(array.meminfo.type)
-    array.parent = cgutils.get_null_value(array.parent.type)
-    return array._getvalue()
+    array = cgutils.get_null_value(context.get_value_type(kind))  # no owner of memory
+    array = builder.insert_value(array, context.get_constant(types.intp, size), _ENTRY_SIZE)
+    paths = [(_COUNT,), (_DATA,), *((part, i) for part in (_SHAPE, _STRIDES) for i in range(kind.ndim))]
+    for path in paths:
+        array = builder.insert_value(array, read(*path), path)
+    return array
 
 
 @unbox(_Record)

@@ -45,7 +45,7 @@ class _KernelLibrary(JITCodeLibrary):
 
     def _optimize_functions(self, ll_module):
         """Take a module as it is."""
-        ll_module.data_layout = self._codegen._data_layout
+        ll_module.data_layout = str(self.codegen.target_data)
 
     unrolls = True
 
@@ -72,6 +72,9 @@ class _LinkedLibrary(_KernelLibrary):
     @property
     def codegen(self):
         return _Environments
+
+    def _optimize_functions(self, ll_module):
+        """Take a module as it is; the library that links it gives it a layout."""
 
     def _optimize_final_module(self):
         """Leave the optimisation of the whole to the library that links this one."""

@@ -306,7 +306,8 @@ def resisted(K: csr_matrix, G: csr_matrix, X: np.ndarray) -> np.ndarray:
         force = K @ X[:, k]
         if G.shape[0]:
             force = force - G.T @ lsqr(G.T, force, atol=1e-14, btol=1e-14)[0]
-        held[k] = np.linalg.norm(force) > _RESISTS * max(np.linalg.norm(abs(K) @ np.abs(X[:, k])), 1e-300)
+        size = float(np.linalg.norm(abs(K) @ np.abs(X[:, k])))
+        held[k] = np.linalg.norm(force) > _RESISTS * max(size, 1e-300)
     return held
 
 

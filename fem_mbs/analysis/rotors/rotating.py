@@ -313,7 +313,8 @@ def choose_frame(lin: Linearisation, frame: str = "auto", blades: bool = False) 
         f"the rotating one{told}), so that they are periodic in every frame and there are no modes",
         owner=rotation.owner,
         remedy='take frame = "periodic" of steps `complex_modes`, `campbell`, `stability_map` and `unbalance` '
-        "(harmonics of the turn); or make the rotor axisymmetric, its supports isotropic, or three or more blades equal",
+        "(harmonics of the turn); or make the rotor axisymmetric, its supports isotropic, or three or more "
+        "blades equal",
     )
 
 
