@@ -3262,7 +3262,7 @@ class MadeCalls:
         name: str = "unbalance",
         *,
         at: Places | None = None,
-        frame: Literal["auto", "fixed", "rotating"] = "auto",
+        frame: Literal["auto", "fixed", "rotating", "multi-blade", "periodic"] = "auto",
     ) -> None:
         """Add a steady response to unbalances over the speed, about the steady rotation next to the state that the
         steps before have left.
@@ -3274,8 +3274,10 @@ class MadeCalls:
             rotor: name of the rotor that turns
             speeds: an increasing list, or {start, end, n}, n equal intervals [rad/s]
             at: places whose displacements are wanted; none: those of the unbalances
-            frame: in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there;
-                "auto" takes the first for which they are (default "auto")
+            frame: in which small motions are seen: "fixed", "rotating" or "multi-blade" (Coleman coordinates of three
+                or more equal blades); their coefficients must be constant there; "auto" takes the first for which they
+                are; "periodic": by harmonics of the turn of the rotor, where no frame makes them constant (two blades,
+                unequal blades) (default "auto")
         """
 
     def complex_modes_step(
@@ -3333,7 +3335,7 @@ class MadeCalls:
         form: Literal["state space", "descriptor"] = "state space",
         rotor: str = "",
         speed: Number | None = None,
-        frame: Literal["auto", "fixed", "rotating"] = "auto",
+        frame: Literal["auto", "fixed", "rotating", "multi-blade"] = "auto",
     ) -> None:
         """Write the matrices of small motions about the state that the steps before have left to matrices_NAME.npz;
         with ``inputs`` and ``sensors`` also a state-space model, or its ``form`` "descriptor" with constraints, to
@@ -3348,8 +3350,9 @@ class MadeCalls:
                 space")
             rotor: name of the rotor that turns (default "")
             speed: of the rotor, else the one that it has in the state [rad/s]
-            frame: in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there;
-                "auto" takes the first for which they are (default "auto")
+            frame: in which small motions are seen: "fixed", "rotating" or "multi-blade" (Coleman coordinates of three
+                or more equal blades); their coefficients must be constant there; "auto" takes the first for which they
+                are (default "auto")
         """
 
     def stability_map_step(
@@ -3359,11 +3362,12 @@ class MadeCalls:
         name: str = "stability map",
         *,
         check: Literal["none", "probe"] = "none",
+        frame: Literal["auto", "fixed", "rotating", "multi-blade", "periodic"] = "auto",
+        harmonics: Whole | None = None,
         refine: Whole = 0,
         what: Literal["growth", "frequency"] = "growth",
         rotor: str = "",
         speed: Number | None = None,
-        frame: Literal["auto", "fixed", "rotating"] = "auto",
         near: Number | Vector = 0.0,
         which: Literal["nearest", "rightmost"] = "nearest",
         reach: Number | None = None,
@@ -3379,12 +3383,15 @@ class MadeCalls:
                 mass_damping, coefficient ... [speeds: rad/s]; with `factor = true` values multiply it); `name` for
                 figures
             check: "none", or "probe" (look for copies of multiple eigenvalues) (default "none")
+            frame: in which small motions are seen: "fixed", "rotating" or "multi-blade" (Coleman coordinates of three
+                or more equal blades); their coefficients must be constant there; "auto" takes the first for which they
+                are; "periodic": by harmonics of the turn of the rotor, where no frame makes them constant (two blades,
+                unequal blades) (default "auto")
+            harmonics: of the turn of the rotor in the motions, of frame = "periodic" (default as many as needed)
             refine: so many times intervals in which stability is lost are halved: `boundary` of the summary (default 0)
             what: "growth" or "frequency": what figures show (default "growth")
             rotor: name of the rotor that turns (default "")
             speed: of the rotor, else the one that it has in the state [rad/s]
-            frame: in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there;
-                "auto" takes the first for which they are (default "auto")
             count: of modes; a conjugate pair is one, rigid-body motions come in addition (default 6)
             near: frequency that they are to be nearest to, 0: the lowest, or [real, imaginary], the eigenvalue p of
                 exp(p t) [Hz or 1/s] (default 0.0)

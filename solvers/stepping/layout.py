@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fem_mbs.array_records import array_record
+
 # --- answers of `advance` ------------------------------------------------------------------------------------------
 DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR, NEED_USER, TURNED = 0, 1, 2, 3, 4, 5, 6
 
@@ -127,6 +129,38 @@ class Output(NamedTuple):
     frame_out: np.ndarray
     frame_energy: np.ndarray
     frame_step: np.ndarray  # (n_frames,) int64
+
+
+#: Types of these records in compiled code.
+SYSTEM = array_record(
+    System,
+    {
+        "i8 2": "table holding links",
+        "i4 1": "dof rot slot equation unknown positions driven driver part part_dofs",
+        "i4 2": "rotations shared record",
+        "i1 1": "kind",
+        "f8 1": "par hist driven_reference row_scale",
+    },
+)
+STATE = array_record(
+    State,
+    {
+        "f8 3": "D DD Dw",
+        "f8 2": "Q V past reaction Qw",
+        "f8 1": "U residual values rhs out energy work fe ke along peak Uw",
+        "i8 1": "pivot",
+    },
+)
+OUTPUT = array_record(
+    Output,
+    {
+        "f8 3": "frame_D",
+        "f8 2": "ledger values frame_Q frame_V frame_out frame_energy",
+        "f8 1": "residuals",
+        "i4 1": "iterations",
+        "i8 1": "frame_step",
+    },
+)
 
 
 # --- what is recorded ----------------------------------------------------------------------------------------------

@@ -305,7 +305,6 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
     on purpose: it leaves and resumes in the middle of a step (``counter[PHASE]``), so its phases share one loop, and
     each phase that calls a kernel would be compiled once per caller.
     """
-    system, state, output, rank = C.borrow(system), C.borrow(state), C.borrow(output), C.borrow(rank)
     ctl, funs, counter, real = C.borrow(ctl), C.borrow(funs), C.borrow(counter), C.borrow(real)
     n_steps = funs.shape[0]
     one_state = counter[RULE_KIND] != MIDPOINT

@@ -29,6 +29,7 @@ ORDER = (
     "fem_mbs.packed_code",
     "fem_mbs.machine_code",
     "fem_mbs.arrays",
+    "fem_mbs.array_records",
     "fem_mbs.contract",
     "fem_mbs.cluster",
     "fem_mbs.files",

@@ -137,6 +137,8 @@ def state_space(
     """
     given = inputs_of(lin, inputs, owner)
     out = outputs_of(lin, sensors, given, owner)
+    if lin.frame == "multi-blade":
+        _check_blades(lin, given, out, owner)
     found, Q = _minimal(lin, given, owner)
     n_states = 2 * found.free.size
     if n_states > _DENSE:
@@ -178,6 +180,44 @@ def state_space(
     Cx, D = _derived(out, given, A, B, Y[:, : 2 * k], Y[:, 2 * k :], owner)
     states = [*names, *(f"{name}'" for name in names)]
     return StateSpace(A, B, Cx, D, states, given.names, out.names, np.hstack((T, none)), out.start)
+
+
+def _check_blades(lin: Linearisation, given: Inputs, out: Outputs, owner: str) -> None:
+    """Refuse inputs and outputs that change with the turn in multi-blade coordinates: on blades, but for forces and
+    displacements that are equal on all of them, seen from each.
+
+    Raises:
+        ModelError: naming the input or output.
+    """
+    order, _, dofs = lin.bladed.waves(np.zeros((lin.system.n_dof, 1)))
+
+    def constant(X: np.ndarray) -> np.ndarray:  # (N, k) -> (k,)
+        _, waves, _ = lin.bladed.waves(X)
+        return np.abs(waves[:, order != 0]).max(axis=(0, 1), initial=0.0) <= 1e-9 * np.abs(X).max(axis=0, initial=0.0)
+
+    fine = constant(given.force) & ~given.place[dofs].any(axis=(0, 1))
+    for name in (name for name, good in zip(given.names, fine, strict=True) if not good):
+        raise ModelError(
+            f'input "{name}" acts on single blades, so that it changes with the turn in multi-blade coordinates',
+            owner=owner, key="inputs", value=name,
+            remedy='let it act on the axis, on what does not turn, or on all blades alike; or take frame = "rotating"',
+        )  # fmt: skip
+    moving = sum(np.abs(a.toarray())[:, dofs].max(axis=(1, 2), initial=0.0) for a in (out.v, out.a))
+    rows = [i for i, good in enumerate(constant(out.q.toarray().T) & (moving == 0.0)) if not good]
+    rows += [i for i in range(out.y.shape[0]) if out.y[i].nnz and _on_blades(lin, out.y[i])]
+    if rows:
+        name = out.names[min(rows)]
+        raise ModelError(
+            f'sensor "{name}" sees single blades, so that it changes with the turn in multi-blade coordinates',
+            owner=owner, key="sensors", value=name,
+            remedy='take one on the axis or on what does not turn; or take frame = "rotating"',
+        )  # fmt: skip
+
+
+def _on_blades(lin: Linearisation, row: csr_matrix) -> bool:
+    """Return whether a row of multipliers has some whose constraints are about blades."""
+    _, _, dofs = lin.bladed.waves(np.zeros((lin.system.n_dof, 1)))
+    return bool(lin.constraints[csr_matrix(row).indices][:, dofs.ravel()].nnz)
 
 
 def _minimal(lin: Linearisation, given: Inputs, owner: str):
@@ -297,6 +337,8 @@ def descriptor(
     """
     given = inputs_of(lin, inputs, owner)
     out = outputs_of(lin, sensors, given, owner)
+    if lin.frame == "multi-blade":
+        _check_blades(lin, given, out, owner)
     if out.derivatives.any():
         name = out.names[int(np.flatnonzero(out.derivatives)[0])]
         raise ModelError(

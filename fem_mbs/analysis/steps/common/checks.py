@@ -6,7 +6,7 @@ import difflib
 import math
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.analysis.steps.common.options import FRAMES, Along, Sought, TimeSteps, Turning
+from fem_mbs.analysis.steps.common.options import FRAMES, PERIODIC, Along, Sought, TimeSteps, Turning
 from fem_mbs.analysis.steps.common.values import named
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.declarations.steps import PlannedStep, step_kind
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fem_mbs.system.compiled import Compiled
 
 __all__ = [
-    "check_friction", "check_named", "check_preload", "check_rotor", "check_sought", "check_spin",
+    "check_friction", "check_harmonics", "check_named", "check_preload", "check_rotor", "check_sought", "check_spin",
     "check_stiffening", "check_supports", "check_turning", "check_weight", "check_without", "count_steps",
     "outside_tables", "rotor_of",
 ]  # fmt: skip
@@ -60,6 +60,19 @@ def check_rotor(owner: str, options: Turning, model: Model) -> None:
         )
     elif options.frame not in FRAMES[:2]:
         raise ModelError(f'frame = "{options.frame}" needs a rotor', owner=owner, remedy="name it in rotor")
+
+
+def check_harmonics(owner: str, frame: str, harmonics: int | None) -> None:
+    """Refuse a number of harmonics of another frame than that which counts them.
+
+    Raises:
+        ModelError: naming the step and the number.
+    """
+    if harmonics is not None and frame != PERIODIC:
+        raise ModelError(
+            f'harmonics = {harmonics} belongs to frame = "periodic"', owner=owner, key="harmonics",
+            remedy="remove it, or take that frame",
+        )  # fmt: skip
 
 
 def rotor_of(model: Model, name: str, owner: str) -> Rotor:
