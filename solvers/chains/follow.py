@@ -29,7 +29,6 @@ def follow(
     Returns:
         0, or TURNED where a body turns by more than a quarter of a turn in a step.
     """
-    system, state, output = C.borrow(system), C.borrow(state), C.borrow(output)
     ctl, funs, counter, real = C.borrow(ctl), C.borrow(funs), C.borrow(counter), C.borrow(real)
     Q, D, V, U = state.Q, state.D, state.V, state.U
     plane = D.shape[2] == 2

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
+
+from fem_mbs.array_records import array_record
 
 __all__ = ["CHAIN", "Chain", "WORK", "Work", "make_work"]
 
@@ -51,18 +52,16 @@ class Work(NamedTuple):
     slope: np.ndarray  # (n,) derivative of the energy by the coordinates
 
 
-_F1, _F2, _I1 = types.float64[::1], types.float64[:, ::1], types.int64[::1]
-
-
-def _record(kind: type, vectors: str, integers: str = "") -> types.NamedTuple:
-    fields = kind._fields  # type: ignore[attr-defined]
-    known = {**dict.fromkeys(vectors.split(), _F1), **dict.fromkeys(integers.split(), _I1)}
-    return types.NamedTuple([known.get(name, _F2) for name in fields], kind)
-
-
 #: Types of the records in compiled code.
-CHAIN = _record(Chain, "mass stiffness free damping gravity", "before slides cyclic")
-WORK = _record(Work, "rate slope")
+CHAIN = array_record(
+    Chain,
+    {
+        "i8 1": "before slides cyclic",
+        "f8 1": "mass stiffness free damping gravity",
+        "f8 2": "axis arm centre inertia",
+    },
+)
+WORK = array_record(Work, {"f8 1": "rate slope", "f8 2": "turn hinge place unit spin held total matrix factor"})
 
 
 def make_work(n: int) -> Work:

@@ -158,7 +158,6 @@ def advance(chain, work, q, p, h, size, v, matrices, iterations):
         v: workspace (8, n).
         matrices: workspace (4, n, n).
     """
-    chain, work = C.borrow(chain), C.borrow(work)
     q, p, v, matrices = C.borrow(q), C.borrow(p), C.borrow(v), C.borrow(matrices)
     for k in range(iterations.size):
         found = _step(
@@ -179,7 +178,6 @@ def states(chain, work, q, p, turns, places, spins, speeds):
     Returns:
         Whether the energy matrix was regular at all rows of q and p (m, n).
     """
-    chain, work = C.borrow(chain), C.borrow(work)
     for row in range(q.shape[0]):
         if not _set(chain, work, q[row]):
             return False
@@ -201,7 +199,6 @@ def states(chain, work, q, p, turns, places, spins, speeds):
 def conjugate(chain, work, q, spins, speeds, p):
     """Set the momenta p (n,) conjugate to q (n,) of segments with angular velocities and velocities of their mass
     centres (n, 3), global: p_i = dT/dq'_i is the momentum of what hangs on i along the unit twist of i."""
-    chain, work = C.borrow(chain), C.borrow(work)
     place(chain, work, q)
     for k in range(q.size):
         c = work.place[k]
