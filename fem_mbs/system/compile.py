@@ -9,7 +9,7 @@ models, factored by CHOLMOD or SuperLU).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from fem_mbs.solvers.stepping.pattern import element_slots, matrix_pattern
 from fem_mbs.system.blocks import Block, Nodes
 from fem_mbs.system.compiled import Compiled, Driven, joined_parameters
 
-__all__ = ["compile_system", "with_held"]
+__all__ = ["compile_system", "multipliers_of_name", "with_acting", "with_held"]
 
 #: Half-bandwidth up to which the compiled banded solver serves; beyond it the sparse solvers are faster.
 BAND_LIMIT = 60
@@ -121,7 +121,7 @@ def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):
 
 def compile_system(
     dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, Owner]],
-    shared: np.ndarray | None = None, stepping: bool = True,
+    shared: np.ndarray | None = None, stepping: bool = True, silent: Collection[str] = (),
 ) -> Compiled:  # fmt: skip
     """Number the dofs, and build pattern, slots and tables.
 
@@ -131,6 +131,7 @@ def compile_system(
         shared: (m, 3) nodes a, b and 0 (they share displacements) or 1 (rotations), all free; see `elimination`.
         stepping: order the equations and find the places of element matrices for the compiled step, which analyses
             about one state do without (`fem_mbs.system.tangent`).
+        silent: names of joints and locks whose constraints do not act at the start.
 
     Raises:
         ModelError: nothing is free to move, or a dof is both fixed and driven.
@@ -140,7 +141,8 @@ def compile_system(
     n, nrot = nodes.x.shape[0], 1 if dimension == 2 else 3
     fixed_dofs, driven_dofs = _prescribed(nodes, offset, fixed, driven)
     followers = _followers(shared, offset, dimension, nrot, N)
-    numbered = _numbered(blocks, N, (fixed_dofs, driven_dofs), followers, stepping)
+    quiet = np.concatenate([np.empty(0, np.int64), *(multipliers_of_name(blocks, name) for name in silent)])
+    numbered = _numbered(blocks, N, (fixed_dofs, driven_dofs, quiet), followers, stepping)
     table = _table(blocks)
     links = _along(blocks, table)
     initial = np.zeros(N)
@@ -199,7 +201,7 @@ def with_held(compiled: Compiled, dofs: np.ndarray, moved: Driven | None = None)
     Raises:
         ModelError: nothing is free to move then.
     """
-    arrays, blocks = compiled.system, compiled.blocks
+    arrays = compiled.system
     fixed, driven = np.union1d(compiled.fixed, dofs), compiled.driven
     reference = arrays.driven_reference
     if moved is not None:
@@ -209,17 +211,46 @@ def with_held(compiled: Compiled, dofs: np.ndarray, moved: Driven | None = None)
         )  # fmt: skip
         reference = np.concatenate((reference, compiled.initial_state().Q[0, moved.dofs]))
         fixed = np.setdiff1d(fixed, moved.dofs)
-    followers = arrays.shared.astype(np.int64)
-    numbered = _numbered(blocks, compiled.n_dof, (fixed, driven.dofs), followers, stepping=True)
+    arrays = arrays._replace(driven=driven.dofs, driver=driven.functions, driven_reference=reference)
+    return _renumbered(replace(compiled, system=arrays, fixed=fixed, driven=driven), compiled.silent)
+
+
+def with_acting(compiled: Compiled, silent: np.ndarray, released: np.ndarray) -> Compiled:
+    """Return a model in which the multipliers ``silent`` (n_mult,) bool do not act, and the dofs ``released`` (k,) are
+    no longer held; it shares all else, and vectors over all dofs serve both."""
+    return _renumbered(replace(compiled, fixed=np.setdiff1d(compiled.fixed, released)), silent)
+
+
+def _renumbered(compiled: Compiled, silent: np.ndarray) -> Compiled:
+    """Return a model with new equations, for other dofs that are held or driven, and other multipliers that are
+    ``silent`` (n_mult,) bool.
+
+    Raises:
+        ModelError: nothing is free to move.
+    """
+    arrays, blocks = compiled.system, compiled.blocks
+    quiet = compiled.first_multiplier + np.flatnonzero(silent)
+    prescribed = compiled.fixed, compiled.driven.dofs, quiet
+    stepping = compiled.diagonal.size > 0
+    numbered = _numbered(blocks, compiled.n_dof, prescribed, arrays.shared.astype(np.int64), stepping)
     system = arrays._replace(
         slot=numbered.slots, equation=numbered.equation, unknown=numbered.unknown,
-        holding=_holding(blocks, numbered.equation), driven=driven.dofs, driver=driven.functions,
-        driven_reference=reference,
+        holding=_holding(blocks, numbered.equation),
     )  # fmt: skip
     return replace(
         compiled, system=system, banded=numbered.banded, bandwidth=numbered.band, pattern=numbered.pattern,
-        diagonal=numbered.diagonal, fixed=fixed, driven=driven, assembler=None,
+        diagonal=numbered.diagonal, assembler=None,
     )  # fmt: skip
+
+
+def multipliers_of_name(blocks: Sequence[Block], name: str) -> np.ndarray:
+    """Return the dofs (k,) of the multipliers of the elements that bear a name."""
+    found = [
+        block.dof[first:last, block.type.node_dofs :].ravel()
+        for block in blocks if block.type.multipliers
+        for label, first, last in block.groups if label == name
+    ]  # fmt: skip
+    return np.unique(np.concatenate([np.empty(0, np.int64), *found]))
 
 
 class _Numbered(NamedTuple):
@@ -235,7 +266,7 @@ class _Numbered(NamedTuple):
 
 
 def _numbered(
-    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, np.ndarray], followers: np.ndarray, stepping: bool
+    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, ...], followers: np.ndarray, stepping: bool
 ) -> _Numbered:
     equation, unknown, band = _equations(blocks, N, prescribed, followers, stepping)
     banded = stepping and (band <= BAND_LIMIT or unknown.size <= BAND_LIMIT)
@@ -288,9 +319,11 @@ def _prescribed(
 
 
 def _equations(
-    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, np.ndarray], followers: np.ndarray, stepping: bool
+    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, ...], followers: np.ndarray, stepping: bool
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Return the equation (N,) of each dof, -1: none, the dof (n_eq,) of each equation, and the half-bandwidth.
+
+    ``prescribed``: dofs that are fixed, that are driven, and multipliers that do not act.
 
     Raises:
         ModelError: nothing is free to move.
