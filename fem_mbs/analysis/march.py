@@ -150,6 +150,13 @@ class _March:
             frame_every=max(1, self.n_steps // options.frames) if options.frames else 0, **adaptive,
         )  # fmt: skip
 
+    def after_events(self, t: float, h: float) -> Stepping:
+        """Return time steps of h that begin at the present state and the time t, with the constraints that act now."""
+        self.context = self.context.present()
+        if self.along is not None:
+            self.along.context = self.context
+        return self.begun(t, h)
+
     # --- the start -------------------------------------------------------------------------------------------------
     def go_on(self, resumed: dict[str, Any]) -> None:
         """Continue from a restart point."""
@@ -200,10 +207,10 @@ class _March:
         context, now = self.context, self.context.now
         if context.events is not None and self.with_events:
             before = len(context.events.happened)
-            context.events.start(*context.rows.present(self.stepping))
+            context.events.start(*context.rows.present(self.stepping), self.stepping.two_state)
             end = self.t0 + self.options.duration
             self.stepping, now.time = run_events(
-                context.events, self.stepping, end, self.on_chunk, self.begun, self.steps_to_eigenvalues
+                context.events, self.stepping, end, self.on_chunk, self.after_events, self.steps_to_eigenvalues
             )
             self.happened["events"] = context.events.happened[before:]
             self.n_steps = int(self.totals["rows"])

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Spin", "check_start", "consistent_velocities", "constrained", "constraint_error", "function_jets",
-    "given_velocities", "initial_accelerations", "multipliers_of", "start_rule", "started",
+    "given_velocities", "initial_accelerations", "multiplier_scales", "multipliers_of", "start_rule", "started",
 ]  # fmt: skip
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
