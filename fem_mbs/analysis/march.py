@@ -30,6 +30,7 @@ from fem_mbs.model.model import CompiledModel
 from fem_mbs.records import json_value
 from fem_mbs.results.report import EnergyBalance, StartReport
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.system.compile import with_acting
 
 __all__ = ["begin", "check_inertia", "fit_turning_load", "march", "spin_of", "transient_functions"]
 
@@ -87,6 +88,7 @@ def begin(step: PlannedStep, context: RunContext) -> None:
         ModelError: the step cannot start.
     """
     options, rule = step.options, step.kind.info(step.options)["rule"]
+    context = _with_brakes(step, context)
     context.now.start = consistent_velocities(context.compiled, context.state, 0.0, spin_of(step, context, 0.0))
     stepping = Stepping(
         context.system, transient_functions(context), context.state, context.model.gravity, rule=rule, t0=0.0,
@@ -94,6 +96,22 @@ def begin(step: PlannedStep, context: RunContext) -> None:
     )  # fmt: skip
     stepping.begin()
     check_inertia(context, stepping)
+
+
+def _with_brakes(step: PlannedStep, context: RunContext) -> RunContext:
+    """Return the context in which brakes slip that the velocities given for the start move."""
+    events, model = context.events, context.model
+    if events is None or not step.kind.takes_events or not (model.initial_velocities or model.initial_speeds):
+        return context
+    brakes = [lock.switch.multipliers for lock in events.switching.closed_brakes()]
+    if not brakes:
+        return context
+    silent = context.system.silent
+    silent[np.concatenate(brakes) - context.system.first_multiplier] = True
+    free = replace(context.compiled, system=with_acting(context.system, silent, events.switching.released))
+    consistent_velocities(free, context.state, context.time, spin_of(step, context, context.time))
+    events.switching.begin(free, context.state)
+    return context.present()
 
 
 def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, Any] | None) -> dict[str, Any]:
@@ -152,10 +170,14 @@ class _March:
 
     def after_events(self, t: float, h: float) -> Stepping:
         """Return time steps of h that begin at the present state and the time t, with the constraints that act now."""
-        self.context = self.context.present()
+        return self.take(self.context.present()).begun(t, h)
+
+    def take(self, context: RunContext) -> _March:
+        """Go on with another context of the run."""
+        self.context = context
         if self.along is not None:
-            self.along.context = self.context
-        return self.begun(t, h)
+            self.along.context = context
+        return self
 
     # --- the start -------------------------------------------------------------------------------------------------
     def go_on(self, resumed: dict[str, Any]) -> None:
@@ -181,6 +203,10 @@ class _March:
             self.record_start(mid_step_valid=True)
         else:
             if not now.started:
+                slipping = _with_brakes(self.step, context)
+                if slipping is not context:
+                    self.stepping = stepping = self.take(slipping).begun(self.t0, self.h)
+                    context = slipping
                 spin = spin_of(self.step, context, now.time)
                 now.start = consistent_velocities(context.compiled, context.state, now.time, spin)
                 stepping.begin()

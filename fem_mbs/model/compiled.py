@@ -149,7 +149,8 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
         kept = {sensor.on for sensor in b.sensors if sensor.kind in ("reaction", "joint")} | kept_joints(b)
         kept.update(name for block in blocks for name in block.reads or ())
         blocks, shared, merged = shared_coordinates(blocks, nodes, taken, kept)
-    system = compile_system(b.dimension, nodes, blocks, held, driven, shared, stepping, open_locks(b))
+    opened, still = open_locks(b), bool(b.breakings)
+    system = compile_system(b.dimension, nodes, blocks, held, driven, shared, stepping, opened, still)
     system.callbacks = list(b.callbacks)
     also = {name: np.unique([system.offset[i] + k for i, k in pairs]) for name, pairs in groups.items()}
     moved = {name: _driven(system, entries) for name, entries in b.step_motions.items()}

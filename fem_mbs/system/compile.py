@@ -122,6 +122,7 @@ def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):
 def compile_system(
     dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, Owner]],
     shared: np.ndarray | None = None, stepping: bool = True, silent: Collection[str] = (),
+    still: bool = False,
 ) -> Compiled:  # fmt: skip
     """Number the dofs, and build pattern, slots and tables.
 
@@ -132,6 +133,7 @@ def compile_system(
         stepping: order the equations and find the places of element matrices for the compiled step, which analyses
             about one state do without (`fem_mbs.system.tangent`).
         silent: names of joints and locks whose constraints do not act at the start.
+        still: everything may be held, since supports can break.
 
     Raises:
         ModelError: nothing is free to move, or a dof is both fixed and driven.
@@ -142,7 +144,7 @@ def compile_system(
     fixed_dofs, driven_dofs = _prescribed(nodes, offset, fixed, driven)
     followers = _followers(shared, offset, dimension, nrot, N)
     quiet = np.concatenate([np.empty(0, np.int64), *(multipliers_of_name(blocks, name) for name in silent)])
-    numbered = _numbered(blocks, N, (fixed_dofs, driven_dofs, quiet), followers, stepping)
+    numbered = _numbered(blocks, N, (fixed_dofs, driven_dofs, quiet), followers, stepping, still)
     table = _table(blocks)
     links = _along(blocks, table)
     initial = np.zeros(N)
@@ -212,27 +214,27 @@ def with_held(compiled: Compiled, dofs: np.ndarray, moved: Driven | None = None)
         reference = np.concatenate((reference, compiled.initial_state().Q[0, moved.dofs]))
         fixed = np.setdiff1d(fixed, moved.dofs)
     arrays = arrays._replace(driven=driven.dofs, driver=driven.functions, driven_reference=reference)
-    return _renumbered(replace(compiled, system=arrays, fixed=fixed, driven=driven), compiled.silent)
+    return _renumbered(replace(compiled, system=arrays, fixed=fixed, driven=driven), compiled.silent, still=False)
 
 
 def with_acting(compiled: Compiled, silent: np.ndarray, released: np.ndarray) -> Compiled:
     """Return a model in which the multipliers ``silent`` (n_mult,) bool do not act, and the dofs ``released`` (k,) are
     no longer held; it shares all else, and vectors over all dofs serve both."""
-    return _renumbered(replace(compiled, fixed=np.setdiff1d(compiled.fixed, released)), silent)
+    return _renumbered(replace(compiled, fixed=np.setdiff1d(compiled.fixed, released)), silent, still=True)
 
 
-def _renumbered(compiled: Compiled, silent: np.ndarray) -> Compiled:
+def _renumbered(compiled: Compiled, silent: np.ndarray, still: bool) -> Compiled:
     """Return a model with new equations, for other dofs that are held or driven, and other multipliers that are
     ``silent`` (n_mult,) bool.
 
     Raises:
-        ModelError: nothing is free to move.
+        ModelError: nothing is free to move, without ``still``.
     """
     arrays, blocks = compiled.system, compiled.blocks
     quiet = compiled.first_multiplier + np.flatnonzero(silent)
     prescribed = compiled.fixed, compiled.driven.dofs, quiet
-    stepping = compiled.diagonal.size > 0
-    numbered = _numbered(blocks, compiled.n_dof, prescribed, arrays.shared.astype(np.int64), stepping)
+    followers = arrays.shared.astype(np.int64)
+    numbered = _numbered(blocks, compiled.n_dof, prescribed, followers, True, still)
     system = arrays._replace(
         slot=numbered.slots, equation=numbered.equation, unknown=numbered.unknown,
         holding=_holding(blocks, numbered.equation),
@@ -266,9 +268,14 @@ class _Numbered(NamedTuple):
 
 
 def _numbered(
-    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, ...], followers: np.ndarray, stepping: bool
-) -> _Numbered:
+    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, ...], followers: np.ndarray, stepping: bool,
+    still: bool = False,
+) -> _Numbered:  # fmt: skip
     equation, unknown, band = _equations(blocks, N, prescribed, followers, stepping)
+    if not unknown.size and not len(prescribed[1]) and not still:
+        raise ModelError(
+            "every degree of freedom is held, nothing can move", owner=Owner("Model"), remedy="remove a support"
+        )
     banded = stepping and (band <= BAND_LIMIT or unknown.size <= BAND_LIMIT)
     pattern, slots, diagonal = None, np.empty(0, np.int32), np.empty(0, np.int64)
     if stepping:
@@ -324,19 +331,12 @@ def _equations(
     """Return the equation (N,) of each dof, -1: none, the dof (n_eq,) of each equation, and the half-bandwidth.
 
     ``prescribed``: dofs that are fixed, that are driven, and multipliers that do not act.
-
-    Raises:
-        ModelError: nothing is free to move.
     """
     free = np.ones(N, bool)
     free[-1] = False  # the dummy entry
     for dofs in (*prescribed, followers[:, 0]):
         free[dofs] = False
     n_eq = int(free.sum())
-    if n_eq == 0 and len(prescribed[1]) == 0:
-        raise ModelError(
-            "every degree of freedom is held, nothing can move", owner=Owner("Model"), remedy="remove a support"
-        )
     equation = np.full(N, -1, np.int32)
     equation[free] = np.arange(n_eq)
     equation[followers[:, 0]] = equation[followers[:, 1]]

@@ -68,9 +68,8 @@ class Blow:
             switching.book_impulse(self.system, name, impulse)
             if state is not None:
                 state.work[element] -= loss
-            found.append(
-                EventReport(
-                    name=name, time=self.t, action="lock", velocity_change=largest, impulse=impulse, loss=loss
-                )
-            )  # fmt: skip
+            told = {"velocity_change": largest, "impulse": impulse, "loss": loss}
+            if switching.locks[name].said.limit is not None:
+                told = {}  # a brake holds what stands: there is round-off alone
+            found.append(EventReport(name=name, time=self.t, action="lock", **told))
         return found
