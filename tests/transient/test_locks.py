@@ -82,10 +82,10 @@ def test_every_analysis_sees_the_lock(how, other):
         m.buckling_step(1, loads="push")
         m.linear_transient_step(0.1, 0.01, loads="push")
         s = solve(m)
-        kinds = {step.kind: step for step in s.steps}
-        frequencies.append(kinds["modes"].series["frequency"])
+        frequencies.append(next(step.series["frequency"] for step in s.steps if step.name == "modes"))
         places.append(np.vstack([step.series["sensor/tip"] for step in s.steps if "sensor/tip" in step.series]))
-        poles.append(np.sort_complex(linearise(m, inputs=["push"], outputs=["tip"]).eigenvalues()))
+        m.steps[1:] = []
+        poles.append(linearise(m).state_space().eigenvalues()) if hasattr(type(linearise(m).state_space()), "eigenvalues") else poles.append(np.linalg.eigvals(linearise(m).state_space().A))
     assert frequencies[0] == pytest.approx(frequencies[1], rel=1e-9)
     assert places[0] == pytest.approx(places[1], abs=1e-9)
     assert poles[0] == pytest.approx(poles[1], rel=1e-6, abs=1e-5)
@@ -272,13 +272,12 @@ def test_a_brake_stops_a_rotor_and_holds_it_to_its_limit(dimension):
     assert [e[1] for e in found] == ["lock", "slip", "lock", "slip"]
     # from 11 s on M = 0.5 (t - 5) to 15 s, then -2 (t - 15) + 5, against 3 N m
     assert [e[2] for e in found] == pytest.approx([4.0, 11.0, 18.2362, 19.0], abs=6e-4)
-    angle, moment = s.sensor("angle").values[:, 0], s.sensor("moment").values[:, 0]
-    t = s.sensor("angle").t
+    angle, moment, t = s.sensor("angle").values[:, 0], s.sensor("moment"), s.sensor("angle").t
     assert angle[(t > 4.1) & (t < 10.9)] == pytest.approx(12.0, abs=2e-4)
     assert np.ptp(angle[(t > 4.01) & (t < 10.99)]) < 1e-12
-    still = (t > 5.1) & (t < 10.9)
-    assert moment[still] == pytest.approx(-0.5 * (t[still] - 5.0), abs=1e-9)
-    assert moment[(t > 11.1) & (t < 18.1)] == pytest.approx(-3.0, abs=1e-12)
+    still, slips = ((moment.t > a) & (moment.t < b) for a, b in ((5.1, 10.9), (11.1, 18.1)))
+    assert moment.values[still, 0] == pytest.approx(-0.5 * (moment.t[still] - 5.0), abs=1e-9)
+    assert moment.values[slips, 0] == pytest.approx(-3.0, abs=1e-12)
     assert error(s) < 1e-11
     lost = s.steps[0].summary["energy"]["final"]["dissipated"]
     assert lost == pytest.approx(3.0 * (12.0 + np.abs(np.diff(angle[t > 4.0])).sum()), rel=1e-3)
@@ -432,7 +431,7 @@ def test_a_file_holds_locks_and_what_breaks(tmp_path):
     results = run(again, tmp_path / "out")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     jsonschema.validate(summary, SCHEMA)
-    assert results.step(0).summary["events"][0]["action"] == "break"
+    assert summary["steps"][0]["events"][0]["action"] == "break" and results.sensor("catch force").values.any() == 0
 
 
 def test_a_locked_model_without_events_restarts_with_the_same_bits(tmp_path):
