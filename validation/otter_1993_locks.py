@@ -132,7 +132,7 @@ def brake(h: float) -> Model:
 
 
 def hook(h: float) -> Model:
-    """Return a mass of 2 kg on a hook that breaks at 15 N, pulled by a spring of 50 N/m whose end moves with 0.2 m/s."""
+    """Return a mass of 2 kg on a hook that breaks at 15 N, pulled by a spring of 50 N/m whose end has 0.2 m/s."""
     m = Model(2, "hook")
     m.body("weight", (0.0, 0.0), 2.0, 1.0)
     m.joint("hook", "weld", "ground", "weight", (0.0, 0.0), breaks_at=15.0)
@@ -166,7 +166,9 @@ def _clutch(f: Findings) -> None:
     f.row("B-LOCK", "clutch: loss [J]", blow["loss"], 0.5 * (53.0 - 5.0 * w * w), why, relative=1e-10)
     final = step.summary["energy"]["final"]
     f.row("B-LOCK", "clutch: kinetic energy after it [J]", final["kinetic"], 2.5 * w * w, why, relative=1e-10)
-    f.row("B-LOCK", "clutch: dissipated energy [J]", final["dissipated"], blow["loss"], "property: booked", relative=1e-10)
+    f.row(
+        "B-LOCK", "clutch: dissipated energy [J]", final["dissipated"], blow["loss"], "property: booked", relative=1e-10
+    )
     f.zero("B-LOCK", "clutch: closing error of the energy", energy_error(step), CONSERVED, "round-off")
     f.zero("B-LOCK", "clutch: speed between the discs [rad/s]", abs(step.series["sensor/slip"][-1, 0]), 1e-12, "exact")
 
@@ -179,7 +181,9 @@ def _pendulum(f: Findings) -> None:
         (event,) = _events(step)
         angle, knee = step.series["sensor/hip"][:, 0], step.series["sensor/knee"][:, 0]
         found[h] = {"angle": angle[-1], **{key: event[key] for key in ("time", "impulse", "loss")}}
-        f.zero("B-LOCK", f"pendulum: closing error of the energy, h = {h:g} s", energy_error(step), CONSERVED, "round-off")
+        f.zero(
+            "B-LOCK", f"pendulum: closing error of the energy, h = {h:g} s", energy_error(step), CONSERVED, "round-off"
+        )
         f.zero(
             "B-LOCK", f"pendulum: play of the latch [rad], h = {h:g} s",
             float(np.abs(knee[step.time > event["time"] + 1e-9] + BENT).max()), 1e-12, "a constraint, round-off",
@@ -208,7 +212,14 @@ def _latch(f: Findings) -> None:
     force = solution.sensor("force")
     held = force.values[(force.t > t + 0.01) & (force.t < 1.99), 0]
     f.row("B-LOCK", "latch: force that it holds [N]", float(np.abs(held).max()), 5.0, "closed form, k a", relative=1e-9)
-    f.row("B-LOCK", "latch: place at 3 s [m]", step.series["sensor/way"][-1, 0] + 0.3, 0.1 * np.cos(w), why, tolerance=2e-6)
+    f.row(
+        "B-LOCK",
+        "latch: place at 3 s [m]",
+        step.series["sensor/way"][-1, 0] + 0.3,
+        0.1 * np.cos(w),
+        why,
+        tolerance=2e-6,
+    )
     f.zero("B-LOCK", "latch: closing error of the energy", energy_error(step), CONSERVED, "round-off")
     f.figure(
         "Latch", [Curve(step.time, step.series["sensor/way"][:, 0] + 0.3, "slide")], "Time [s]", "Place [m]",
@@ -249,5 +260,12 @@ def _hook(f: Findings) -> None:
         left = 3.0 - t
         exact = c * 3.0 - c / w * np.sin(w * left) - 0.3 * np.cos(w * left)
         place = step.series["sensor/place"][-1, 0]
-        f.row("B-LOCK", f"hook: place at 3 s [m], h = {h:g} s", place, exact, "closed form; phase (w h)^2/12", tolerance=6 * h * h)
+        f.row(
+            "B-LOCK",
+            f"hook: place at 3 s [m], h = {h:g} s",
+            place,
+            exact,
+            "closed form; phase (w h)^2/12",
+            tolerance=6 * h * h,
+        )
         f.zero("B-LOCK", f"hook: closing error of the energy, h = {h:g} s", energy_error(step), CONSERVED, "round-off")

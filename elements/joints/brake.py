@@ -54,7 +54,7 @@ def _report(workspace, step, rate_at, turns, vectors: int) -> Callable:
             if job == START or job == COMMIT:
                 turns(job == START, ctl, D, U, dof, rot, hist, e, par, _FIRST, work, row, row1, G)
                 continue
-            s0, s1, ds = step(ctl, Q, D, U, dof, rot, hist, e, par, _FIRST, work, row, row1, G)
+            _, s1, ds = step(ctl, Q, D, U, dof, rot, hist, e, par, _FIRST, work, row, row1, G)
             f = fe[e - e0]
             if job == LEDGER:
                 f[DISSIPATED] = -par[e, FORCE] * ds

@@ -360,7 +360,11 @@ def _watched(model: Any) -> Iterator[str]:
         yield "sensors: " + ", ".join(f"{s.name} ({s.kind})" for s in model.sensors)
     for lock in model.building.locks.values():
         state = "locked" if lock.locked else "ready" if lock.ready else "open"
-        words = [f"{word} {value:g}" for word in ("value", "limit", "breaks_at") if (value := getattr(lock, word)) is not None]
+        words = [
+            f"{word} {value:g}"
+            for word in ("value", "limit", "breaks_at")
+            if (value := getattr(lock, word)) is not None
+        ]
         yield f'lock "{lock.name}": {lock.key} of "{lock.joint}", {", ".join([state, *words])}'
     for b in model.building.breakings.values():
         limits = [f"{v:g} {unit}" for v, unit in ((b.force, "N"), (b.moment, "N m")) if v is not None]

@@ -34,15 +34,21 @@ def chain(dimension: int, how: str, kind: str = "revolute") -> Model:
     m.section("bar", "rectangle", width=0.02, height=0.03)
     m.line("rod", (0.0, 0.0, *z), (1.0, 0.0, *z), 3)
     m.beams("arm", "rod", section="bar", material="steel")
-    m.fix("rod:start", ["x", "y", "z", "rotation"][: dimension] + ["rotation"])
+    m.fix("rod:start", ["x", "y", "z", "rotation"][:dimension] + ["rotation"])
     inertia = 0.02 if dimension == 2 else (0.01, 0.02, 0.03)
     m.body("a", (1.1, 0.05, *z), 0.5, inertia)
     m.body("b", (1.3, 0.0, *z), 0.4, inertia)
     m.joint("clamp", "weld", "rod:end", "a", point=(1.0, 0.0, *z))
-    axis = {} if dimension == 2 and kind == "revolute" else {"axis": (1.0, 0.2, *z) if kind == "prismatic" else (0.2, 0.3, 1.0)}
+    axis = (
+        {}
+        if dimension == 2 and kind == "revolute"
+        else {"axis": (1.0, 0.2, *z) if kind == "prismatic" else (0.2, 0.3, 1.0)}
+    )
     if kind == "universal":
         axis["axis_b"] = (0.5, 1.0, 0.0)
-    m.joint("pivot", "weld" if how == "weld" else kind, "a", "b", point=(1.2, 0.05, *z), **({} if how == "weld" else axis))
+    m.joint(
+        "pivot", "weld" if how == "weld" else kind, "a", "b", point=(1.2, 0.05, *z), **({} if how == "weld" else axis)
+    )
     if how in ("locked", "open"):
         for key in m.joints["pivot"].coordinates:
             m.lock(f"lock {key}", "pivot", key, locked=how == "locked")
@@ -85,7 +91,7 @@ def test_every_analysis_sees_the_lock(how, other):
         frequencies.append(next(step.series["frequency"] for step in s.steps if step.name == "modes"))
         places.append(np.vstack([step.series["sensor/tip"] for step in s.steps if "sensor/tip" in step.series]))
         m.steps[1:] = []
-        poles.append(linearise(m).state_space().eigenvalues()) if hasattr(type(linearise(m).state_space()), "eigenvalues") else poles.append(np.linalg.eigvals(linearise(m).state_space().A))
+        poles.append(np.sort_complex(np.linalg.eigvals(linearise(m).state_space().A)))
     assert frequencies[0] == pytest.approx(frequencies[1], rel=1e-9)
     assert places[0] == pytest.approx(places[1], abs=1e-9)
     assert poles[0] == pytest.approx(poles[1], rel=1e-6, abs=1e-5)
@@ -253,7 +259,7 @@ def test_a_double_pendulum_latches_straight():
 # --- brakes ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_brake_stops_a_rotor_and_holds_it_to_its_limit(dimension):
-    """J = 2, M = 3: it stops after w J/M = 4 s and J w^2/(2 M) = 12 rad, holds 3 N m at 11 s, and slips back at 19 s."""
+    """J = 2, M = 3: it stops after w J/M = 4 s and J w^2/(2 M) = 12 rad, holds 3 N m to 11 s, slips back at 19 s."""
     m = Model(dimension)
     z = (0.0,) * (dimension - 2)
     plane = dimension == 2
@@ -351,7 +357,13 @@ def hung(kind: str, rule: str = "midpoint", h: float = 0.01) -> Model:
     if kind == "support":
         m.fix("weight", ["x", "y", "z", "rotation"], name="hook", breaks_at=30.0)
     else:
-        axis = {"axis": (0.0, 0.0, 1.0)} if kind == "prismatic" else {"axis": (0.0, 1.0, 0.0)} if kind == "revolute" else {}
+        axis = (
+            {"axis": (0.0, 0.0, 1.0)}
+            if kind == "prismatic"
+            else {"axis": (0.0, 1.0, 0.0)}
+            if kind == "revolute"
+            else {}
+        )
         m.joint("hook", kind, "ground", "weight", (0.0, 0.0, 1.0), breaks_at=30.0, **axis)
     m.force("pull", "weight", (0.0, 0.0, -1.0), {"kind": "table", "times": [0.0, 20.0], "values": [0.0, 40.0]})
     m.sensor("place", "position", on="weight")
@@ -442,6 +454,45 @@ def test_a_locked_model_without_events_restarts_with_the_same_bits(tmp_path):
     assert np.array_equal(whole, again)
 
 
+def eventful() -> Model:
+    """A pendulum that latches and is let go, a brake that slips and holds, a load that an event switches, a pin that
+    breaks, in two transients."""
+    m = pendulum(0.01, (1.0, 4.0), 0.0, 0.8)
+    m.body("rotor", (3.0, 0.0), 1.0, 2.0)
+    m.joint("bearing", "revolute", "ground", "rotor", (3.0, 0.0))
+    m.initial("rotor", spin=0.2)
+    m.lock("brake", "bearing", limit=5.0)
+    m.moment("load", "rotor", 1.0, "20*t")
+    m.body("weight", (5.0, 0.0), 1.0, 1.0)
+    m.joint("hook", "weld", "ground", "weight", (5.0, 1.0), breaks_at=14.0)
+    m.force("pull", "weight", (0.0, -1.0), "8*t")
+    m.sensor("height", "position", on="weight")
+    m.sensor("turn", "joint", on="bearing")
+    m.sensor("moment", "lock", on="brake")
+    m.event("let go", "hip", 0.4, "rising", "release", "latch")
+    m.event("push", "turn", 0.1, "rising", "switch", "load", "2 + 3*t")
+    m.steps[0].options["restarts"] = 6
+    m.transient_step(0.6, 0.01, name="more", restarts=3)
+    return m
+
+
+def test_a_run_goes_on_from_any_restart_point_with_the_same_bits(tmp_path):
+    m = eventful()
+    sensors = ("hip", "knee", "height", "turn", "moment")
+    whole = run(m, tmp_path / "out")
+    first = {name: whole.sensor(name).values.copy() for name in sensors}
+    told = [step["events"] for step in json.loads((tmp_path / "out" / "summary.json").read_text())["steps"]]
+    assert {e["action"] for events in told for e in events} >= {"lock", "release", "slip", "break", "switch"}
+    count = len(whole.restart_points)
+    assert count >= 7
+    for i in (0, 3, count - 1):
+        again = run(m, tmp_path / "out", restart=i)
+        for name in sensors:
+            assert np.array_equal(again.sensor(name).values, first[name], equal_nan=True), (i, name)
+        summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+        assert [step["events"] for step in summary["steps"]] == told
+
+
 # --- bad input -------------------------------------------------------------------------------------------------------
 def hinge() -> Model:
     m = Model(2)
@@ -490,15 +541,8 @@ def test_bad_input(make, text):
     assert text in str(told.value)
 
 
-def test_what_breaks_has_no_restart_points():
-    m = hung("weld")
-    m.steps[0].options["restarts"] = 2
-    with pytest.raises(ModelError, match="no restart points"):
-        solve(m)
-
-
 def test_a_lock_at_a_value_where_the_joint_is_not_is_refused():
     m = hinge()
     m.lock("l", "hinge", locked=True, value=0.2)
-    with pytest.raises(ModelError, match="open by 0.2 rad"):
+    with pytest.raises(ModelError, match=r"open by 0\.2 rad"):
         solve(m)

@@ -155,12 +155,6 @@ whose energies are not finite, stops with an error."""
                     value=group, remedy="give them present = true, or take another rule",
                 )  # fmt: skip
         check_spin(owner, context)
-        if context.model.building.eventful and options.restarts:
-            raise ModelError(
-                f"restarts = {options.restarts}: a transient with events, or locks that move, has no restart points",
-                owner=owner,
-                remedy="take restarts = 0",
-            )
         if context.model.building.eventful and options.adaptive:
             raise ModelError(
                 "events are located within equal steps", owner=owner,

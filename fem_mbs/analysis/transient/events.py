@@ -56,6 +56,7 @@ class Events:
         self._known: list[tuple[Watched, bool]] = []  # those of the model's events, and whether a start tells of them
         self._ended = False
         self._moved = np.zeros(len(compiled.functions), bool)
+        self._switched: list[tuple[str, int, float, float]] = []  # functions by events: name, number, time, value
         sensors, kinds = compiled.sensors, compiled.system.system.record[:, 0]
         for event in compiled.model.events:
             owner = Owner("Event", event.name)
@@ -135,20 +136,46 @@ class Events:
             self.acting[mask] = event.action == "on"
         elif event.action == "switch":
             self.acting[mask] = True
-            for i in np.flatnonzero(mask):
-                self.compiled.functions[i] = self._law(event, int(i), bool(loads[i]), t)
+            for i in np.flatnonzero(mask).tolist():
+                here = 0.0 if loads[i] else float(self.compiled.functions[i](np.float64(t)))
+                self._switched.append((event.name, i, t, here))
+                self._take_law(event, i, t, here)
             self._moved |= mask & ~loads
         elif event.action != "stop":
             self.switching.act(event.action, event.target, compiled, state, t)
 
-    def _law(self, event: Event, index: int, load: bool, t: float):
-        """Return the event's function of the time since the event; for drivers it adds to their present value."""
-        delayed = {"kind": "scaled", "function": event.function, "delay": t}
-        if load:
-            return make_function(delayed, name=event.name)
-        here = float(self.compiled.functions[index](np.float64(t))) - float(event.function(np.float64(0.0)))
-        constant = {"kind": "constant", "value": here}
-        return make_function({"kind": "sum", "functions": [delayed, constant]}, name=event.name)
+    def _take_law(self, event: Event, index: int, t: float, here: float) -> None:
+        """Let a load or driver follow the event's function of the time since the event; for drivers it adds to their
+        value ``here`` at the event."""
+        assert event.function is not None
+        law: dict[str, Any] = {"kind": "scaled", "function": event.function, "delay": t}
+        if not self.compiled.loads[index]:
+            constant = {"kind": "constant", "value": here - float(event.function(np.float64(0.0)))}
+            law = {"kind": "sum", "functions": [law, constant]}
+        self.compiled.functions[index] = make_function(law, name=event.name)
+
+    # --- restart ---------------------------------------------------------------------------------------------------
+    def story(self) -> dict[str, Any]:
+        """Return what a restart point needs, as JSON can hold it."""
+        return {
+            "acting": self.acting.tolist(), "functions": self._switched, "switching": self.switching.story(),
+            "happened": [report.to_json() for report in self.happened],
+            "watched": [w.story() for w in self.watched],
+        }  # fmt: skip
+
+    def go_on(self, story: dict[str, Any], two_state: bool) -> None:
+        """Continue from a restart point; ``two_state``: forces belong to the middle of the steps."""
+        self.acting[:] = story["acting"]
+        self._switched[:] = [(name, int(i), float(t), float(here)) for name, i, t, here in story["functions"]]
+        known = {event.name: event for event in self.compiled.model.events}
+        for name, i, t, here in self._switched:
+            self._take_law(known[name], i, t, here)
+        self.happened[:] = map(EventReport.from_json, story["happened"])
+        self.switching.go_on(story["switching"])
+        for w, told in zip(self.watched, story["watched"], strict=True):
+            if isinstance(w, WatchedForce):
+                w.two_state = two_state
+            w.go_on(told)
 
 
 def _beyond(sensor: Any, column: int, value: float, record: np.ndarray, ledger: np.ndarray) -> np.ndarray:
@@ -164,10 +191,12 @@ def run_events(
     on_chunk: Callable[[Chunk], None],
     anew: Callable[[float, float], Stepping],
     most: Callable[[], int],
+    h: float,
 ) -> tuple[Stepping, float]:
     """Make steps to ``t_end`` or to an event that stops them; return the last stepping and the time reached.
 
     Args:
+        h: length of a step; those after an event are as near to it as they fit into the time that is left.
         anew: ``anew(t0, h)`` makes the stepping after an event, of the constraints that act then, not yet begun.
         most: ``most()`` returns the largest number of steps after which the state must be that of the last
             row handed over.
@@ -175,7 +204,7 @@ def run_events(
     Raises:
         AnalysisError: events follow each other without end at one time.
     """
-    h, remaining = stepping.h, round((t_end - stepping.t0) / stepping.h)
+    remaining = round((t_end - stepping.t0) / stepping.h) - stepping.step
     at_once = 0
     while remaining > 0:
         chunks: list[Chunk] = []

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -104,13 +105,9 @@ class Switching:
                 lambda: lock.state == SLIPPING,
             )  # fmt: skip
             self.watched.append(lock.stop)
-            self._watch_force(
-                watches["force"], said.limit, partial(self._slip, lock), lambda: lock.state == CLOSED
-            )
+            self._watch_force(watches["force"], said.limit, partial(self._slip, lock), lambda: lock.state == CLOSED)
         if said.breaks_at is not None:
-            self._watch_force(
-                watches["force"], said.breaks_at, partial(self._fail, lock), lambda: lock.state == CLOSED
-            )
+            self._watch_force(watches["force"], said.breaks_at, partial(self._fail, lock), lambda: lock.state == CLOSED)
 
     def _watch_force(
         self, what: Magnitude | Reading, limit: float, fire: Callable[..., None], active: Callable[[], bool]
@@ -264,6 +261,24 @@ class Switching:
         """Return the number of the constraint of a lock among all elements, and that of its multiplier."""
         block, e = _element(system, self.locks[name], brake=False)
         return block.first_element + e, int(self.locks[name].switch.multipliers[0]) - system.first_multiplier
+
+    # --- restart ---------------------------------------------------------------------------------------------------
+    def story(self) -> dict[str, Any]:
+        """Return what a restart point needs, as JSON can hold it; the parameters of elements are in its state."""
+        return {
+            "silent": np.flatnonzero(self.silent).tolist(), "released": self.released.tolist(),
+            "broken": sorted(self.broken),
+            "locks": {name: [k.state, k.ready, k.sign, k.dead] for name, k in self.locks.items()},
+        }  # fmt: skip
+
+    def go_on(self, story: dict[str, Any]) -> None:
+        """Continue from a restart point."""
+        self.silent[:] = False
+        self.silent[story["silent"]] = True
+        self.released, self.broken = np.array(story["released"], np.int64), set(story["broken"])
+        for name, (state, ready, sign, dead) in story["locks"].items():
+            lock = self.locks[name]
+            lock.state, lock.ready, lock.sign, lock.dead = int(state), bool(ready), float(sign), bool(dead)
 
     # --- the compiled system ---------------------------------------------------------------------------------------
     def fits(self, system: Compiled) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -86,6 +87,14 @@ class Watched:
             self.value = float(values[-1])
             self.side = 1 if self.value >= 0.0 else -1
 
+    def story(self) -> list[Any]:
+        """Return what a restart point needs."""
+        return [self.side, self.value]
+
+    def go_on(self, story: list[Any]) -> None:
+        """Continue from a restart point."""
+        self.side, self.value = int(story[0]), float(story[1])
+
 
 @dataclass(eq=False)
 class WatchedForce(Watched):
@@ -126,3 +135,9 @@ class WatchedForce(Watched):
     def stand(self, values: np.ndarray) -> None:
         if values.size:
             self.before = float(values[-1])
+
+    def story(self) -> list[Any]:
+        return [self.before]
+
+    def go_on(self, story: list[Any]) -> None:
+        self.before = None if story[0] is None else float(story[0])
