@@ -103,11 +103,9 @@ def _with_brakes(step: PlannedStep, context: RunContext) -> RunContext:
     events, model = context.events, context.model
     if events is None or not step.kind.takes_events or not (model.initial_velocities or model.initial_speeds):
         return context
-    brakes = [lock.switch.multipliers for lock in events.switching.closed_brakes()]
-    if not brakes:
+    silent = events.switching.without_brakes()
+    if silent is None:
         return context
-    silent = context.system.silent
-    silent[np.concatenate(brakes) - context.system.first_multiplier] = True
     free = replace(context.compiled, system=with_acting(context.system, silent, events.switching.released))
     consistent_velocities(free, context.state, context.time, spin_of(step, context, context.time))
     events.switching.begin(free, context.state)
@@ -263,7 +261,7 @@ class _March:
         return min(most, max(self.steps_to_point(), 1)) if self.points < self.restarts else most
 
     def steps_to_point(self) -> int:
-        """Return the number of steps to the next restart point of a run with events: these are evenly spread in time."""
+        """Return the number of steps to the next restart point of a run with events, evenly spread in time."""
         stepping, share = self.stepping, (self.points + 1) / (self.restarts + 1)
         left = self.t0 + share * self.options.duration - float(stepping.time(stepping.step))
         return int(np.ceil(left / stepping.h - 1e-9))

@@ -91,7 +91,7 @@ def test_every_analysis_sees_the_lock(how, other):
         frequencies.append(next(step.series["frequency"] for step in s.steps if step.name == "modes"))
         places.append(np.vstack([step.series["sensor/tip"] for step in s.steps if "sensor/tip" in step.series]))
         m.steps[1:] = []
-        poles.append(np.sort_complex(np.linalg.eigvals(linearise(m).state_space().A)))
+        poles.append(np.sort(np.linalg.eigvals(linearise(m).state_space().A).imag))
     assert frequencies[0] == pytest.approx(frequencies[1], rel=1e-9)
     assert places[0] == pytest.approx(places[1], abs=1e-9)
     assert poles[0] == pytest.approx(poles[1], rel=1e-6, abs=1e-5)
@@ -308,6 +308,38 @@ def test_a_brake_closes_on_a_motion_and_is_released():
     ]  # fmt: skip
     assert s.sensor("speed").values[-1, 0] == pytest.approx(1.0, abs=1e-10)
     assert s.steps[0].summary["energy"]["final"]["dissipated"] == pytest.approx(0.5 * 2.0 * (16.0 - 1.0), rel=1e-10)
+
+
+def test_a_brake_transmits_no_impulse():
+    """Three discs on one axis: a clutch joins the first two, the third hangs on the second by a brake.
+
+    Its finite moment has no impulse: the third keeps its speed in the blow, and is dragged along afterwards.
+    """
+    m = Model(2)
+    J, w = np.array([2.0, 1.0, 4.0]), np.array([6.0, 0.0, 0.0])
+    for name, inertia, spin in zip("abc", J, w, strict=True):
+        m.body(name, (0.0, 0.0), 1.0, inertia)
+        m.initial(name, spin=spin)
+        m.sensor(name, "angular velocity", on=name)
+    m.joint("bearing", "revolute", "ground", "a", (0.0, 0.0))
+    m.joint("clutch", "revolute", "a", "b", (0.0, 0.0))
+    m.joint("hub", "revolute", "b", "c", (0.0, 0.0))
+    m.lock("pawl", "clutch", locked=False)
+    m.lock("brake", "hub", limit=3.0)
+    m.sensor("turn", "joint", on="bearing")
+    m.event("meet", "turn", 0.3, "rising", "lock", "pawl")
+    m.transient_step(4.0, 0.01)
+    s = solve(m)
+    blow, slip, rest = s.steps[0].summary["events"][1:]
+    assert (blow["name"], rest["name"], rest["action"]) == ("pawl", "brake", "lock")
+    assert slip["name"] == "brake" and slip["action"] == "slip"
+    common = 12.0 / 3.0
+    assert blow["impulse"] == pytest.approx(common, rel=1e-10)
+    assert blow["loss"] == pytest.approx(0.5 * (2.0 * 36.0 - 3.0 * common**2), rel=1e-10)
+    # 3 N m on J = 3 and 4 until the speeds are equal, 12/7
+    assert rest["time"] - blow["time"] == pytest.approx(common / (1.0 + 0.75), rel=1e-3)
+    assert [s.sensor(name).values[-1, 0] for name in "abc"] == pytest.approx([12.0 / 7.0] * 3, rel=1e-10)
+    assert error(s) < 1e-12
 
 
 def test_dry_friction_keeps_a_block_in_its_band():

@@ -119,8 +119,9 @@ class Events:
         self._moved = np.zeros(len(self.acting), bool)
         for w in hits:
             w.fire(self.compiled, stepping.state, record, t)
-            self.happened += self.switching.happened
-            self.switching.happened = []
+            self.happened += self.switching.take_happened()
+        if self.switching.struck or self._moved.any():
+            self.switching.loosen(self.compiled, stepping.state, t)
         for w in self.watched:
             w.reset()
         return self._ended, self._moved
@@ -325,6 +326,8 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
         blow = Blow(events.compiled, new.state, new.t0, before)
     elif moved.any():
         report = consistent_velocities(events.compiled, new.state, new.t0, current=True)
+    if closing or moved.any():
+        events.switching.turn(events.compiled, new.state)
     new.state.past[:] = 0.0
     new.redundancy.when = f"at t = {new.t0:.6g} s"
     new.begin()
@@ -346,6 +349,7 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
         events.happened[-1] = replace(events.happened[-1], velocity_change=report.largest_change)
         if blow is not None:
             events.happened += blow.book(events.switching, closing, None, report.largest_change)
+    events.happened += events.switching.take_happened()
     new.initial_energy = old.initial_energy
     new.watcher, new.halved_steps, new.turned_steps = old.watcher, old.halved_steps, old.turned_steps
     new.real[S.TURN] = old.real[S.TURN]

@@ -12,12 +12,13 @@ coordinate has a constraint force and no acceleration, a free one an acceleratio
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from fem_mbs.analysis.start.initial import consistent_velocities
 from fem_mbs.analysis.transient.watched import Watched, WatchedForce
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.records import LockData
@@ -25,6 +26,7 @@ from fem_mbs.model.switches import Magnitude, Reading, Switch
 from fem_mbs.results.report import EventReport
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block
+from fem_mbs.system.compile import with_acting
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import control, function_table
 
@@ -64,7 +66,7 @@ class Switching:
     """
 
     def __init__(self, compiled: CompiledModel):
-        self.silent = compiled.system.silent.copy()
+        self.silent, self._first = compiled.system.silent.copy(), compiled.system.first_multiplier
         self.released = np.empty(0, np.int64)
         self.locks: dict[str, _Lock] = {}
         self.others: dict[str, Switch] = {}
@@ -169,7 +171,7 @@ class Switching:
         """Set the state of a lock, and the force of a brake that slips."""
         lock.state = state
         lock.ready = lock.ready and state == OPEN
-        self.silent[lock.switch.multipliers - system.first_multiplier] = state != CLOSED
+        self.silent[lock.switch.multipliers - self._first] = state != CLOSED
         block, e = _element(system, lock, brake=True)
         block.par[e, block.type.column("state")] = state
         block.par[e, block.type.column("force")] = force
@@ -204,9 +206,9 @@ class Switching:
 
     def _break(self, name: str, compiled: CompiledModel, state: S.State) -> None:
         """Remove the constraints of a joint or support, with the locks of the joint."""
-        switch, system = self.others[name], compiled.system
+        switch = self.others[name]
         self.broken.add(name)
-        self.silent[switch.multipliers - system.first_multiplier] = True
+        self.silent[switch.multipliers - self._first] = True
         self.released = np.union1d(self.released, switch.held)
         state.reaction[:, switch.held] = 0.0
         for lock in self.locks.values():
@@ -224,16 +226,57 @@ class Switching:
                 w.two_state = two_state
                 w.begin(record, ledger)
 
-    def begin(self, compiled: CompiledModel, state: S.State) -> None:
-        """Let the brakes slip whose coordinates move at the state, which does not know them."""
+    def begin(self, compiled: CompiledModel, state: S.State, t: float | None = None) -> None:
+        """Let the brakes slip whose coordinates move at the state, which does not know them; after the start of a run
+        the report of its events tells so, with the time ``t``."""
         for lock in self.closed_brakes():
             speed = self._measured(lock, compiled.system, state)[1]
             if abs(speed) > _STILL * _largest_speed(lock, compiled.system, state):
                 self._start_slip(lock, compiled, float(np.sign(speed)), abs(speed))
+                if t is not None:
+                    self.happened.append(EventReport(name=lock.said.name, time=t, action="slip"))
+
+    def loosen(self, compiled: CompiledModel, state: S.State, t: float) -> None:
+        """Let the brakes slip that the blow of a lock or driver moves: their finite force transmits no impulse."""
+        silent = self.without_brakes()
+        if silent is None:
+            return
+        free = replace(compiled, system=with_acting(compiled.system, silent, self.released))
+        kept = state.V.copy(), state.DD.copy()
+        consistent_velocities(free, state, t, current=True)
+        self.begin(free, state, t)
+        state.V[:], state.DD[:] = kept
+
+    def turn(self, compiled: CompiledModel, state: S.State) -> None:
+        """Let brakes that slip go on against the motion after a blow."""
+        for lock in self.locks.values():
+            if lock.state == SLIPPING:
+                speed = self._measured(lock, compiled.system, state)[1]
+                still = abs(speed) <= _STILL * _largest_speed(lock, compiled.system, state)
+                self._start_slip(lock, compiled, lock.sign if still else float(np.sign(speed)), abs(speed))
+
+    def without_brakes(self) -> np.ndarray | None:
+        """Return the multipliers (n_mult,) bool that are silent where brakes do not hold; None: no brake holds."""
+        brakes = [lock.switch.multipliers for lock in self.closed_brakes()]
+        if not brakes:
+            return None
+        silent = self.silent.copy()
+        silent[np.concatenate(brakes) - self._first] = True
+        return silent
 
     def closed_brakes(self) -> list[_Lock]:
         """Return the brakes that hold."""
         return [lock for lock in self.locks.values() if lock.said.limit is not None and lock.state == CLOSED]
+
+    def take_happened(self) -> list[EventReport]:
+        """Return the reports of what has happened since the last call."""
+        found, self.happened = self.happened, []
+        return found
+
+    @property
+    def struck(self) -> bool:
+        """Return whether a lock has closed on a motion since `take_closing`; brakes close on none."""
+        return any(self.locks[name].said.limit is None for name in self.closing)
 
     def take_closing(self) -> list[str]:
         """Return the names of locks that have closed since the last call."""
