@@ -215,6 +215,19 @@ class RunContext:
             self.progress(Progress(step.name, done, total, **told))
 
 
+def _tell_limits(model: Model, plan: Sequence[PlannedStep]) -> None:
+    """Warn where limits of brakes, pins, joints or supports stand in a model whose steps do not look at them."""
+    building = model.building
+    limits = [lock.name for lock in building.locks.values() if lock.limit is not None or lock.breaks_at is not None]
+    limits += [b.name for b in building.breakings.values() if b.force is not None or b.moment is not None]
+    if not limits or any(step.kind.takes_events for step in plan):
+        return
+    names = ", ".join(f'"{name}"' for name in limits)
+    told = f"limits are looked at in transients only: {names} hold whatever comes"
+    if told not in building.warnings:
+        building.warnings.append(told)
+
+
 def make_context(
     model: Model,
     recorder: Any = None,
@@ -246,6 +259,7 @@ def make_context(
     )  # fmt: skip
     for step in plan:
         step.kind.check(step, context)
+    _tell_limits(model, plan)
     prepare(compiled.system.blocks, plan)
     moving = next((step for step in plan if step.kind.passes_time), None)
     if moving is not None:

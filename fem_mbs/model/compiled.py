@@ -17,7 +17,7 @@ from fem_mbs.model.connections.surfaces.friction import check_path_ends
 from fem_mbs.model.loads.frames import centrifugal_blocks, shake
 from fem_mbs.model.parts.solids import check_masses
 from fem_mbs.model.sensors.sensor import Sensor
-from fem_mbs.model.switches import Switch, kept_joints, make_switches, open_locks
+from fem_mbs.model.sensors.switches import Switch, kept_joints, make_switches, open_locks
 from fem_mbs.system.blocks import Nodes, merge_blocks
 from fem_mbs.system.compile import compile_system
 from fem_mbs.system.compiled import Compiled, Driven

@@ -273,16 +273,16 @@ def test_locks_and_what_breaks_move_as_their_images(mirror):
     m.joint("hip", "revolute", "ground", "arm", (0.0, 0.0))
     m.joint("knee", "revolute", "arm", "hand", (1.0, 0.0))
     m.joint("grip", "weld", "hand", "tool", (2.0, 0.0), breaks_at=1.2)
-    m.lock("latch", "knee", value=0.5)
+    m.lock("latch", "knee", value=0.1)
     m.lock("brake", "hip", limit=3.0)
     m.initial("arm", velocity=(0.0, 0.5), spin=1.0)
     m.initial("hand", velocity=(0.0, 2.5), spin=3.0)
     m.initial("tool", velocity=(0.0, 4.3), spin=3.0)
     m.sensor("place", "position", on="tool")
-    m.sensor("speed", "lock", on="brake", quantity="speed")
-    m.event("slow", "speed", 0.8, "falling", "release", ["brake", "latch"])
+    m.sensor("way", "lock", on="brake", quantity="coordinate")
+    m.event("far", "way", 0.25, "rising", "release", ["brake", "latch"])
     m.copy(
-        ["arm", "hand", "tool", "hip", "knee", "grip", "latch", "brake", "place", "speed", "slow"], prefix="other ",
+        ["arm", "hand", "tool", "hip", "knee", "grip", "latch", "brake", "place", "way", "far"], prefix="other ",
         **({"mirror": {"normal": (0.0, 1.0)}} if mirror else {"translate": (0.0, 5.0)}),
     )  # fmt: skip
     for name, w in (("arm", 1.0), ("hand", 3.0), ("tool", 3.0)):

@@ -573,6 +573,14 @@ def test_bad_input(make, text):
     assert text in str(told.value)
 
 
+def test_limits_that_no_step_looks_at_are_told():
+    m = hung("weld")
+    m.steps.clear()
+    m.static_step()
+    s = solve(m)
+    assert any("looked at in transients only" in w and '"hook"' in w for w in s.summary["warnings"])
+
+
 def test_a_lock_at_a_value_where_the_joint_is_not_is_refused():
     m = hinge()
     m.lock("l", "hinge", locked=True, value=0.2)

@@ -20,12 +20,12 @@ import numpy as np
 
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.start.initial import consistent_velocities, start_rule
-from fem_mbs.analysis.transient.blows import Blow
+from fem_mbs.analysis.switching.blows import Blow
+from fem_mbs.analysis.switching.locks import Switching
+from fem_mbs.analysis.switching.watched import Watched, WatchedForce
 from fem_mbs.analysis.transient.chunk import Chunk
 from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.analysis.transient.stepping import Stepping
-from fem_mbs.analysis.transient.switching import Switching
-from fem_mbs.analysis.transient.watched import Watched, WatchedForce
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.checks import find_column

@@ -3,7 +3,7 @@
 What acts is told by two sets: multipliers that are silent, which have no equation, and dofs that supports have held and
 hold no more.  `RunContext.present` makes the compiled system of them.  A constraint that goes changes neither places
 nor velocities.  One that comes holds a coordinate where it is; the velocities that it stops are those of a plastic
-blow (`fem_mbs.analysis.transient.blows`).
+blow (`fem_mbs.analysis.switching.blows`).
 
 Theory: docs/theory.md, section 3, "Locks and brakes"; Otter, Elmqvist & Cellier (1993), eqs 1f, 1g and 2d: a locked
 coordinate has a constraint force and no acceleration, a free one an acceleration and no constraint force.
@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.analysis.start.initial import consistent_velocities
-from fem_mbs.analysis.transient.watched import Watched, WatchedForce
+from fem_mbs.analysis.switching.watched import Watched, WatchedForce
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.model.records import LockData
-from fem_mbs.model.switches import Magnitude, Reading, Switch
+from fem_mbs.model.sensors.switches import Magnitude, Reading, Switch
 from fem_mbs.results.report import EventReport
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fem_mbs.analysis.start.initial import function_jets, multiplier_scales, multipliers_of, started
-from fem_mbs.analysis.transient.switching import Switching
+from fem_mbs.analysis.switching.locks import Switching
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.results.report import EventReport
 from fem_mbs.solvers.stepping import layout as S
