@@ -176,6 +176,65 @@ def test_two_discs_are_joined(dimension, rule):
     assert s.steps[0].summary["angular_momentum"][-1] == pytest.approx(7.0, rel=1e-12)
 
 
+def test_a_latch_beyond_a_turn_stops_a_geared_pair_in_space():
+    """It closes at 7 rad; the impulse is that of both inertias, J + J' 2^2; a support of another part goes meanwhile."""
+    m = Model(3)
+    for name, x, w in (("a", 0.0, 5.0), ("b", 2.0, -10.0)):
+        m.body(name, (x, 0.0, 0.0), 1.0, (1.0, 1.0, 1.5))
+        m.joint(f"axle {name}", "revolute", "ground", name, (x, 0.0, 0.0), axis=(0.0, 0.0, 1.0))
+        m.initial(name, spin=(0.0, 0.0, w))
+    m.gear("teeth", "axle a", "axle b", -2.0)
+    m.lock("stop", "axle a", value=7.0)
+    m.sensor("turn", "joint", on="axle a")
+    m.sensor("other", "joint", on="axle b")
+    m.body("block", (4.0, 0.0, 0.0), 1.0, (1.0, 1.0, 1.0))
+    m.fix("block", ["x", "y"], name="prop")
+    m.force("push", "block", (3.0, 0.0, 0.0))
+    m.sensor("place", "position", on="block")
+    m.event("away", "turn", 4.0, "rising", "break", "prop")
+    m.transient_step(2.0, 0.01)
+    s = solve(m)
+    away, stop = s.steps[0].summary["events"]
+    assert (away["action"], stop["action"]) == ("break", "lock")
+    assert stop["time"] == pytest.approx(1.4, rel=1e-3)
+    assert stop["impulse"] == pytest.approx(-1.5 * 5.0 - 2.0 * 1.5 * 10.0, rel=1e-6)
+    assert stop["loss"] == pytest.approx(0.75 * (25.0 + 100.0), rel=1e-10)
+    assert s.sensor("turn").values[-1, 0] == pytest.approx(7.0, abs=1e-12)
+    assert s.sensor("other").values[-1, 0] == pytest.approx(-14.0, abs=1e-12)
+    assert s.sensor("place").values[-1, 0] == pytest.approx(4.0 + 1.5 * (2.0 - away["time"]) ** 2, rel=1e-9)
+    assert error(s) < 1e-12
+
+
+def test_two_locks_that_close_at_once_share_the_loss():
+    """A chain of three bars that turn about their joints: dense equations of the blow with both multipliers."""
+    m = Model(2)
+    spins = (1.0, -2.0, 3.5)
+    v = np.zeros(2)
+    for i, (name, w) in enumerate(zip("abc", spins, strict=True)):
+        m.body(name, (0.5 + i, 0.0), 1.0, 1.0 / 12.0)
+        m.initial(name, velocity=v + (0.0, 0.5 * w), spin=w)
+        v = v + (0.0, w)
+        m.joint(f"to {name}", "revolute", "abc"[i - 1] if i else "ground", name, (float(i), 0.0))
+    m.lock("one", "to b", locked=False)
+    m.lock("two", "to c", locked=False)
+    m.sensor("speed", "lock", on="one", quantity="speed")
+    m.sensor("angle", "joint", on="to a")
+    m.event("all", "angle", 1e-9, "rising", "lock", ["one", "two"])
+    m.transient_step(0.01, 0.001)
+    s = solve(m)
+    # straight bars: place of the middles = G w, J of each bar
+    G = np.array([[0.5, 0.0, 0.0], [1.0, 0.5, 0.0], [1.0, 1.0, 0.5]])
+    M = G.T @ G + np.eye(3) / 12.0
+    C = np.array([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])
+    w = np.array(spins)
+    blow = np.linalg.solve(np.block([[M, C.T], [C, np.zeros((2, 2))]]), [*(M @ w), 0.0, 0.0])
+    one, two = s.steps[0].summary["events"][1:]
+    assert [one["impulse"], two["impulse"]] == pytest.approx(-blow[3:], rel=1e-7)
+    assert [one["loss"], two["loss"]] == pytest.approx(0.5 * blow[3:] * (C @ w), rel=1e-7)
+    assert s.sensor("speed").values[-1, 0] == pytest.approx(0.0, abs=1e-12)
+    assert error(s) < 1e-11
+
+
 def test_results_do_not_depend_on_the_length_of_chunks():
     """The same event, seen in one chunk or in many."""
     m = discs()

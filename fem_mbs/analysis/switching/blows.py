@@ -6,8 +6,8 @@ The velocities before, v0, become the nearest ones v1 that all constraints allow
     [G   0 ] [y ] = [-g_t]
 
 the plastic blow, with the impulses -y on the coordinates of the constraints.  The loss is (v1 - v0).M (v1 - v0)/2
-(Carnot's theorem); where no driver moves it is the difference of the energies before and after.  Of several locks at
-once, each takes y times half of the rate that it stops.
+(Carnot's theorem); where no driver moves it is the difference of the energies before and after.  Several locks at once
+share it as y times half of the rate that each stops.
 """
 
 from __future__ import annotations
@@ -52,19 +52,22 @@ class Blow:
         self.rates = here.gradients[: self.impulses.size, :first] @ was
 
     def book(
-        self, switching: Switching, names: Sequence[str], state: S.State | None, largest: float | None
+        self, switching: Switching, names: Sequence[str], state: S.State | None, largest: float | None, lost: float
     ) -> list[EventReport]:
         """Store the impulses of locks, take the losses from their works in a state (None: they are booked as those of
         drivers), and return their reports.
 
         Args:
             largest: change of a velocity.
+            lost: energy [J] that all of them lose; what the steps leave of the rates of other constraints is in it too.
         """
+        rows = [switching.elements(self.system, name) for name in names]
+        impulses = np.array([self.impulses[row] for _, row in rows])
+        shares = -0.5 * impulses * [self.rates[row] for _, row in rows]
+        total = float(shares.sum())
+        losses = lost * shares / total if total != 0.0 else np.full(len(names), lost / len(names))
         found = []
-        for name in names:
-            element, row = switching.elements(self.system, name)
-            impulse, rate = float(self.impulses[row]), float(self.rates[row])
-            loss = -0.5 * impulse * rate
+        for name, (element, _), impulse, loss in zip(names, rows, impulses.tolist(), losses.tolist(), strict=True):
             switching.book_impulse(self.system, name, impulse)
             if state is not None:
                 state.work[element] -= loss

@@ -340,7 +340,7 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
         lost = blow.loss if blow.driven else -gain
         new.works[0] += lost
         new.works[2] += gain + lost
-        events.happened += blow.book(events.switching, closing, new.state, report.largest_change)
+        events.happened += blow.book(events.switching, closing, new.state, report.largest_change, lost)
     elif moved.any():
         # what the blow of a driver gives or takes; of several drivers at once nothing tells the shares
         new.works[2] += gain
@@ -348,7 +348,7 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
         new.state.work[of] += gain / max(len(of), 1)
         events.happened[-1] = replace(events.happened[-1], velocity_change=report.largest_change)
         if blow is not None:
-            events.happened += blow.book(events.switching, closing, None, report.largest_change)
+            events.happened += blow.book(events.switching, closing, None, report.largest_change, blow.loss)
     events.happened += events.switching.take_happened()
     new.initial_energy = old.initial_energy
     new.watcher, new.halved_steps, new.turned_steps = old.watcher, old.halved_steps, old.turned_steps

@@ -135,8 +135,9 @@ def breaking(
     Raises:
         ModelError: a force or moment that is not greater than zero.
     """
-    limits = [
-        None if value is None else building.number(value, owner, word, 0.0, strict=True)
-        for word, value in (("breaks_at", force), ("breaks_at_moment", moment))
-    ]
-    return Breaking(owner.name, kind, *limits, tuple(pairs))
+
+    def limit(value: Any, word: str) -> float | None:
+        return None if value is None else building.number(value, owner, word, 0.0, strict=True)
+
+    at = limit(force, "breaks_at"), limit(moment, "breaks_at_moment")
+    return Breaking(owner.name, kind, *at, tuple(pairs))
