@@ -13,6 +13,9 @@ from scipy.integrate import solve_ivp
 from fem_mbs import Model, ModelError, linearise, load_model, run, solve
 from fem_mbs.analysis.run import inspect
 from fem_mbs.analysis.start.mobility import mobility
+from fem_mbs.declarations.steps import step_kind
+from fem_mbs.report.page import report_text
+from fem_mbs.sweeps.names import declared_names
 
 G = 9.81
 
@@ -177,7 +180,7 @@ def test_two_discs_are_joined(dimension, rule):
 
 
 def test_a_latch_beyond_a_turn_stops_a_geared_pair_in_space():
-    """It closes at 7 rad; the impulse is that of both inertias, J + J' 2^2; a support of another part goes meanwhile."""
+    """It closes at 7 rad; the impulse is that of both inertias, J + 4 J; a support of another part goes meanwhile."""
     m = Model(3)
     for name, x, w in (("a", 0.0, 5.0), ("b", 2.0, -10.0)):
         m.body(name, (x, 0.0, 0.0), 1.0, (1.0, 1.0, 1.5))
@@ -233,6 +236,19 @@ def test_two_locks_that_close_at_once_share_the_loss():
     assert [one["loss"], two["loss"]] == pytest.approx(0.5 * blow[3:] * (C @ w), rel=1e-7)
     assert s.sensor("speed").values[-1, 0] == pytest.approx(0.0, abs=1e-12)
     assert error(s) < 1e-11
+
+
+def test_sweeps_and_pages_tell_of_locks(tmp_path):
+    m = discs()
+    assert {"transient.event.pawl.time", "transient.event.pawl.impulse", "transient.event.pawl.loss"} <= set(
+        declared_names(m.compile())
+    )
+    results = run(m, tmp_path / "out")
+    step = results.steps[0]
+    found = {name: value for name, value, _ in step_kind("transient").quantities(step.report)}
+    page = report_text(results)
+    assert "loss [J]" in page and "<td>21.6</td>" in page.replace(' class="number"', "")
+    assert found["event.pawl.impulse"] == pytest.approx(7.2) and found["event.pawl.loss"] == pytest.approx(21.6)
 
 
 def test_results_do_not_depend_on_the_length_of_chunks():
