@@ -648,6 +648,31 @@ def test_bad_input(make, text):
     assert text in str(told.value)
 
 
+def test_what_has_no_moment_does_not_break_by_one():
+    m = hinge()
+    m.body("ball", (2.0, 0.0), 1.0, 0.1)
+    m.joint("tip", "pin", "bar", "ball", (1.0, 0.0), breaks_at_moment=2.0)
+    with pytest.raises(ModelError, match='Joint "tip": it has no moment that could break it'):
+        solve(m)
+    m = hinge()
+    m.body("block", (3.0, 0.0), 1.0, 1.0)
+    m.fix("block", ["x", "y"], name="foot", breaks_at_moment=2.0)
+    with pytest.raises(ModelError, match='Support "foot": it has no moment that could break it'):
+        solve(m)
+
+
+def test_a_shaken_support_does_not_break():
+    m = Model(2)
+    m.body("block", (3.0, 0.0), 1.0, 1.0)
+    m.body("weight", (4.0, 0.0), 1.0, 1.0)
+    m.joint("rod", "revolute", "block", "weight", (3.0, 0.0))
+    m.fix("block", ["x", "y"], name="foot", breaks_at=2.0)
+    m.base_excitation("quake", (1.0, 0.0), displacement="0.1*t**2")
+    m.transient_step(0.1, 0.01)
+    with pytest.raises(ModelError, match=r'Support "foot": .* follows a base excitation'):
+        solve(m)
+
+
 def test_limits_that_no_step_looks_at_are_told():
     m = hung("weld")
     m.steps.clear()

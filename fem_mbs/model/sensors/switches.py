@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.records import Breaking, LockData
 from fem_mbs.model.sensors.locks import LockState
 from fem_mbs.model.sensors.reactions import Reaction
@@ -113,23 +114,49 @@ def make_switches(building: Any, compiled: Any, first: int) -> tuple[list[Switch
                     for word, (a, b) in zip(words, made.groups, strict=True)
                 ]
         lengths = {
-            what: Magnitude(tuple(g for word, g in components if word.partition(" ")[0] == what))
+            what: _length(said, what, components)
             for what, limit in (("force", said.force), ("moment", said.moment)) if limit is not None
         }  # fmt: skip
         found.append(Switch(said, multipliers, held, dict(lengths)))
     return found, record, at_end
 
 
+def _length(said: Breaking, what: str, components: list[tuple[str, tuple[int, ...]]]) -> Magnitude:
+    """Return the length of the force or moment of a joint or support, of its components and their columns.
+
+    Raises:
+        ModelError: it has none.
+    """
+    groups = tuple(columns for word, columns in components if word.partition(" ")[0] == what and columns)
+    if not groups:
+        key = "breaks_at" if what == "force" else "breaks_at_moment"
+        raise ModelError(
+            f"it has no {what} that could break it", owner=Owner(said.kind.capitalize(), said.name), key=key,
+            remedy=f"remove {key}",
+        )  # fmt: skip
+    return Magnitude(groups)
+
+
 def _support(
     building: Any, system: Any, said: Breaking, first: int
 ) -> tuple[np.ndarray, list[tuple[int, int]], list[tuple[str, tuple[int, ...]]]]:
     """Return the dofs that only this support holds, records of the reactions of all that it holds, and their columns
-    from ``first`` on by the component to which they belong."""
+    from ``first`` on by the component to which they belong.
+
+    Raises:
+        ModelError: it moves with a base excitation.
+    """
     dim = building.dimension
     holds = Counter((i, abs(k)) for i, k in building.fixed)
     pairs = sorted({(i, abs(k)) for i, k in said.pairs if abs(k) < dim or system.nodes.rotational[i]})
     dofs = {pair: int(system.offset[pair[0]] + pair[1]) for pair in pairs}
     alone = np.array([dof for pair, dof in dofs.items() if holds[pair] == 1], np.int64)
+    shaken = np.setdiff1d(alone, system.fixed)
+    if shaken.size:
+        raise ModelError(
+            f"{system.name_of(int(shaken[0]))} follows a base excitation, and does not break",
+            owner=Owner("Support", said.name), remedy="hold it by a joint that breaks instead",
+        )  # fmt: skip
     groups: dict[int, list[int]] = {}
     for column, (_, k) in enumerate(pairs):
         groups.setdefault(k, []).append(first + column)
