@@ -194,7 +194,7 @@ def _events(events: Sequence[EventReport], units: Units) -> TableText:
     """Return the table of what has happened, with the impulses and losses of locks where some have closed."""
     time, energy = units.of("s"), units.of("J")
     head: tuple[str, ...] = ("Event", f"time [{time.unit}]", "action")
-    rows = [(event.name, f"{time(event.time):.9g}", event.action) for event in events]
+    rows: list[tuple[str, ...]] = [(event.name, f"{time(event.time):.9g}", event.action) for event in events]
     if any(event.loss is not None for event in events):
         head = (*head, "impulse [N s, N m s]", f"loss [{energy.unit}]")
         rows = [
