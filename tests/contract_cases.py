@@ -549,6 +549,11 @@ CASES: dict[str, Case | dict[str, Case]] = {
         for d in (2, 3)
     },
     **{
+        f"brake_{kind}{d}": Case(lambda rng, law=law, d=d: (1.3, 2.0, 0.4, *_coordinate(law, d, rng)))
+        for kind, law in (("offset", "slide"), ("angle", "torsion"))
+        for d in (2, 3)
+    },
+    **{
         f"motor_{kind}{d}": {
             "": Case(_motor(kind, d, (0, 0, 0, 3.0, 0.4, np.inf))),
             "force": Case(_motor(kind, d, (0, -1, -1, 0.0, 0.0, np.inf))),

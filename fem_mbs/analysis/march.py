@@ -32,6 +32,7 @@ from fem_mbs.model.model import CompiledModel
 from fem_mbs.records import json_value
 from fem_mbs.results.report import EnergyBalance, StartReport
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.system.compile import with_acting
 
 __all__ = ["begin", "check_inertia", "fit_turning_load", "march", "spin_of", "transient_functions"]
 
@@ -89,6 +90,7 @@ def begin(step: PlannedStep, context: RunContext) -> None:
         ModelError: the step cannot start.
     """
     options, rule = step.options, step.kind.info(step.options)["rule"]
+    context = _with_brakes(step, context)
     context.now.start = consistent_velocities(context.compiled, context.state, 0.0, spin_of(step, context, 0.0))
     stepping = Stepping(
         context.system, transient_functions(context), context.state, context.model.gravity, rule=rule, t0=0.0,
@@ -96,6 +98,20 @@ def begin(step: PlannedStep, context: RunContext) -> None:
     )  # fmt: skip
     stepping.begin()
     check_inertia(context, stepping)
+
+
+def _with_brakes(step: PlannedStep, context: RunContext) -> RunContext:
+    """Return the context in which brakes slip that the velocities given for the start move."""
+    events, model = context.events, context.model
+    if events is None or not step.kind.takes_events or not (model.initial_velocities or model.initial_speeds):
+        return context
+    silent = events.switching.without_brakes()
+    if silent is None:
+        return context
+    free = replace(context.compiled, system=with_acting(context.system, silent, events.switching.released))
+    consistent_velocities(free, context.state, context.time, spin_of(step, context, context.time))
+    events.switching.begin(free, context.state)
+    return context.present()
 
 
 def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, Any] | None) -> dict[str, Any]:
@@ -131,7 +147,8 @@ class _March:
         # Adaptive steps end at restart points, so that these change them.
         fixed = not self.with_events and not getattr(self.options, "adaptive", 0.0)
         self.restarts = asked if asked is not None else UNASKED_RESTARTS if fixed else 0
-        self.restart_every = max(1, self.n_steps // (self.restarts + 1)) if self.restarts else 0
+        every = max(1, self.n_steps // (self.restarts + 1)) if self.restarts else 0
+        self.restart_every = 0 if self.with_events else every
         self.stepping = self.begun(self.t0, self.h)
         self.along: EigenvaluePath | None = None
         if self.options.eigenvalues is not None:
@@ -140,6 +157,8 @@ class _March:
         self.late = self.t0 + LATE * self.options.duration
         self.totals: dict[str, Any] = {}
         self.happened: dict[str, Any] = {}
+        self.points = 0  # restart points
+        self.earlier = 0 if context.events is None else len(context.events.happened)  # events of steps before
 
     def begun(self, t: float, h: float) -> Stepping:
         """Return time steps of h that begin at the present state and the time t."""
@@ -156,13 +175,29 @@ class _March:
             frame_every=max(1, self.n_steps // options.frames) if options.frames else 0, **more,
         )  # fmt: skip
 
+    def after_events(self, t: float, h: float) -> Stepping:
+        """Return time steps of h that begin at the present state and the time t, with the constraints that act now."""
+        self.stepping = self.take(self.context.present()).begun(t, h)
+        return self.stepping
+
+    def take(self, context: RunContext) -> _March:
+        """Go on with another context of the run."""
+        self.context = context
+        if self.along is not None:
+            self.along.context = context
+        return self
+
     # --- the start -------------------------------------------------------------------------------------------------
     def go_on(self, resumed: dict[str, Any]) -> None:
         """Continue from a restart point."""
+        story = json.loads(resumed["story"])
+        if self.context.events is not None:
+            self.context.events.go_on(story["events"], self.stepping.two_state)
+            self.after_events(*story["span"])
+            self.earlier, self.points = story["earlier"], story["points"]
         self.stepping.restore(resumed)
         self.context.rows.resume(resumed["last row"])
         self.context.linear.restore(resumed)
-        story = json.loads(resumed["story"])
         self.context.now.start, self.totals = StartReport.from_json(story["start"]), story["totals"]
         self.stepping.redundancy.earlier = story.get("redundancy", [])
         if self.along is not None:
@@ -180,6 +215,10 @@ class _March:
             self.record_start(mid_step_valid=True)
         else:
             if not now.started:
+                slipping = _with_brakes(self.step, context)
+                if slipping is not context:
+                    self.stepping = stepping = self.take(slipping).begun(self.t0, self.h)
+                    context = slipping
                 spin = spin_of(self.step, context, now.time)
                 now.start = consistent_velocities(context.compiled, context.state, now.time, spin)
                 stepping.begin()
@@ -205,13 +244,13 @@ class _March:
         """Make all steps, with the events that happen."""
         context, now = self.context, self.context.now
         if context.events is not None and self.with_events:
-            before = len(context.events.happened)
-            context.events.start(*context.rows.present(self.stepping))
+            if self.stepping.step == 0:
+                context.events.start(*context.rows.present(self.stepping), self.stepping.two_state)
             end = self.t0 + self.options.duration
             self.stepping, now.time = run_events(
-                context.events, self.stepping, end, self.on_chunk, self.begun, self.steps_to_eigenvalues
+                context.events, self.stepping, end, self.on_chunk, self.after_events, self.steps_at_once, self.h
             )
-            self.happened["events"] = context.events.happened[before:]
+            self.happened["events"] = context.events.happened[self.earlier :]
             self.n_steps = int(self.totals["rows"])
             return
         while self.stepping.step < self.n_steps:
@@ -221,6 +260,17 @@ class _March:
     def steps_to_eigenvalues(self) -> int:
         """Return the number of steps to the next row at which eigenvalues are computed."""
         return self.n_steps if self.along is None else self.along.every - self.totals["rows"] % self.along.every
+
+    def steps_at_once(self) -> int:
+        """Return the number of steps to the next row with eigenvalues, or the next restart point."""
+        most = self.steps_to_eigenvalues()
+        return min(most, max(self.steps_to_point(), 1)) if self.points < self.restarts else most
+
+    def steps_to_point(self) -> int:
+        """Return the number of steps to the next restart point of a run with events, evenly spread in time."""
+        stepping, share = self.stepping, (self.points + 1) / (self.restarts + 1)
+        left = self.t0 + share * self.options.duration - float(stepping.time(stepping.step))
+        return int(np.ceil(left / stepping.h - 1e-9))
 
     def on_chunk(self, chunk: Chunk) -> None:
         """Record the rows of some steps, and their restart point."""
@@ -248,9 +298,17 @@ class _March:
     def restart_point(self, time: float) -> dict[str, Any] | None:
         """Return what a run goes on from at ``time`` [s], where a restart point is due."""
         stepping, context, along = self.stepping, self.context, self.along
-        due = self.restart_every and stepping.step % self.restart_every == 0 and stepping.step < self.n_steps
-        if not due or stepping.step // self.restart_every > self.restarts:
+        if self.with_events:
+            # steps count from the last event, and a part of a step is no place to go on from
+            whole = stepping.step > 0 and time == float(stepping.time(stepping.step))
+            due = whole and self.points < self.restarts and self.steps_to_point() <= 0
+            stepping.counter[S.REFACTOR] |= due
+        else:
+            due = bool(self.restart_every) and stepping.step % self.restart_every == 0 and stepping.step < self.n_steps
+            due = due and stepping.step // self.restart_every <= self.restarts
+        if not due:
             return None
+        self.points += 1
         if stepping.solver is not None and self.keep_restarts:
             # A run that goes on begins with a new solver, whose pivots and round-off may be others.
             stepping.solver.reset()
@@ -258,6 +316,9 @@ class _March:
             "summaries": json_value(context.reports), "start": context.now.start.to_json(), "totals": self.totals,
             "redundancy": stepping.redundancy.warnings, **({} if along is None else {"eigenvalues": along.story()}),
         }  # fmt: skip
+        if context.events is not None:
+            story["events"], story["span"] = context.events.story(), (stepping.t0, stepping.h)
+            story["earlier"], story["points"] = self.earlier, self.points
         return {
             "time": time,
             "t0": self.t0,

@@ -91,9 +91,7 @@ def run_to_end(model: Model, compiled: CompiledModel | None = None) -> EndState:
         ModelError, AnalysisError: the model cannot be computed, or a step has no valid result.
     """
     if model.steps:
-        context = make_context(model, Solution(), compiled=compiled)
-        run_steps(context)
-        return context.end
+        return run_steps(make_context(model, Solution(), compiled=compiled)).end
     end = EndState.at_start(compiled or model.compile(stepping=False))
     motions = ~np.asarray(end.compiled.loads, bool)
     if model.assembling is not None:
@@ -302,8 +300,9 @@ def look_ahead(context: RunContext) -> None:
             )
 
 
-def run_steps(context: RunContext, point: dict[str, Any] | None = None) -> None:
-    """Make the steps of a run, from the start or from a restart point, and close its results.
+def run_steps(context: RunContext, point: dict[str, Any] | None = None) -> RunContext:
+    """Make the steps of a run, from the start or from a restart point, and close its results; return the context with
+    the constraints that act at its end.
 
     Raises:
         ModelError, AnalysisError: as of the steps.
@@ -321,7 +320,9 @@ def run_steps(context: RunContext, point: dict[str, Any] | None = None) -> None:
         context.reports.append(context.recorder.end_step(kind.run(step, context, resumed)))
         if not kind.linear:
             context.linear.reached = None
+        context = context.present()
     context.recorder.close(_summary(context))
+    return context
 
 
 def _summary(context: RunContext) -> Summary:

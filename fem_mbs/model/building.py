@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,14 @@ from fem_mbs.model.checks import Check
 from fem_mbs.model.records import (
     Assembling,
     Body,
+    Breaking,
     Component,
     Event,
     InitialSpeed,
     InitialVelocity,
     JointCoordinate,
     JointData,
+    LockData,
 )
 from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import Section
@@ -92,6 +95,8 @@ class Building:
         self.assembling: Assembling | None = None
         self.shown_units: Units | None = None
         self.events: list[Event] = []
+        self.locks: dict[str, LockData] = {}
+        self.breakings: dict[str, Breaking] = {}  # joints and supports that can break
         #: names of loads that act only in steps that name them, whatever "all" is elsewhere
         self.reserved_loads: list[str] = []
         self._x: list[np.ndarray] = []
@@ -178,6 +183,9 @@ class Building:
                           for first, last in self.droppable]  # fmt: skip
         self.fixed = [(later(i), k) for i, k in self.fixed]
         self.step_supports = {g: [(later(i), k) for i, k in pairs] for g, pairs in self.step_supports.items()}
+        self.breakings = {
+            name: replace(b, pairs=tuple((later(i), k) for i, k in b.pairs)) for name, b in self.breakings.items()
+        }
         self.driven = [(later(i), k, number, owner) for i, k, number, owner in self.driven]
         self.step_motions = {
             g: [(later(i), k, number, owner) for i, k, number, owner in entries]
@@ -188,6 +196,12 @@ class Building:
             block.nodes = np.where(block.nodes >= at, block.nodes + more, block.nodes)
             if block.preferred is not None:
                 block.preferred[:, 0] += np.where(block.preferred[:, 0] >= at, more, 0)
+
+    @property
+    def eventful(self) -> bool:
+        """Return whether something can be switched within a transient: by events, locks, or because it breaks."""
+        broken = any(b.force is not None or b.moment is not None for b in self.breakings.values())
+        return bool(self.events) or broken or any(lock.moves_by_itself for lock in self.locks.values())
 
     # --- names and places ------------------------------------------------------------------------------------------
     @property

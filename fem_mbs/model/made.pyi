@@ -1156,6 +1156,9 @@ class MadeCalls:
         components: str | Sequence[str] | None = None,
         group: str = "",
         present: bool = False,
+        name: str = "",
+        breaks_at: Number | None = None,
+        breaks_at_moment: Number | None = None,
     ) -> None:
         """Nodes that do not move.
 
@@ -1173,6 +1176,10 @@ class MadeCalls:
             group: they hold only in steps that name the group in `supports` (default they hold in all steps)
             present: of a group: they hold where the step before has left the nodes, else where these are at the start,
                 to which a static step brings them in proportion and a transient in its first time step (default false)
+            name: by which events that break it call it; needed where it breaks (default none)
+            breaks_at: sum of the forces on its nodes beyond which it is gone, in transients [N] (default never)
+            breaks_at_moment: sum of its moments about its nodes beyond which it is gone, in transients [N m] (default
+                never)
         """
 
     def motion(
@@ -1273,6 +1280,9 @@ class MadeCalls:
         point_b: Vector | None = None,
         lead: Number | None = None,
         speed: Number | None = None,
+        *,
+        breaks_at: Number | None = None,
+        breaks_at_moment: Number | None = None,
     ) -> None:
         """Joints between two parts, or a part and the ground.
 
@@ -1322,6 +1332,10 @@ class MadeCalls:
                 and that `assembly` brings together (b as it stands in the model; of the ground where they shall be).
             lead: of a screw: slide per turn [m]
             speed: [rad/s] or [m/s], instead of a function: it grows steadily.
+            breaks_at: force of the joint beyond which its parts come apart, in transients [N] (default never); what
+                acts on its coordinates (springs, motors, friction, gears) stays, but locks.
+            breaks_at_moment: moment of the joint about its point in a beyond which its parts come apart, in transients
+                [N m] (default never); what acts on its coordinates (springs, motors, friction, gears) stays, but locks.
         """
 
     def gear(
@@ -1354,6 +1368,48 @@ class MadeCalls:
 
         Raises:
             ModelError: no such joint or coordinate, the same coordinate twice, ratio = 0.
+        """
+
+    def lock(
+        self,
+        name: str,
+        joint: str,
+        coordinate: str | None = None,
+        locked: bool | None = None,
+        value: Number | None = None,
+        ready: bool = True,
+        limit: Number | None = None,
+        slip: Number | None = None,
+        breaks_at: Number | None = None,
+    ) -> None:
+        """Locks, latches and brakes: coordinates of joints that are held, and released again.
+
+        Hold a coordinate of a joint by a constraint that events close and open (actions "lock" and "release").
+
+        Four laws exist. A plain lock closes where it is when an event says so. A latch (``value``, not ``locked``)
+        closes
+        by itself as the coordinate passes a value. A brake (``limit``) holds up to a force or moment; beyond it slips
+        with
+        dry friction, and holds again as soon as the motion stops. A pin (``breaks_at``) opens for good beyond a force
+        or
+        moment. Where a lock closes on a motion, velocities change as in a plastic blow with all joints; the loss is
+        booked as dissipated. A brake that closes on a motion slips until it stops. Limits are looked at in transients;
+        in
+        all other analyses a closed lock holds whatever it takes.
+
+        Args:
+            name: in messages and results
+            joint: name of a joint
+            coordinate: "angle", "displacement"; of a universal joint "angle" (about its axis in a), "angle_b" (default
+                the first)
+            locked: at the start (default true; false with value)
+            value: coordinate since the start, which a lock that is ``locked`` has at the start (an assembly brings it
+                there). [rad or m]
+            ready: an open lock with a value closes there; false: only after an event with the action lock (default
+                true)
+            limit: of a brake: the largest force or moment that it holds [N m or N] (default none)
+            slip: of a brake: its force or moment while it slips, at most the limit [N m or N] (default limit)
+            breaks_at: force or moment beyond which it opens for good [N m or N] (default never)
         """
 
     def equation(
@@ -2117,7 +2173,7 @@ class MadeCalls:
         sensor: str,
         value: Number = 0.0,
         direction: Literal["rising", "falling", "both"] = "both",
-        action: Literal["stop", "on", "off", "switch"] = "stop",
+        action: Literal["stop", "on", "off", "switch", "lock", "release", "break"] = "stop",
         target: Places | None = None,
         function: Function | None = None,
     ) -> None:
@@ -2133,9 +2189,11 @@ class MadeCalls:
                 ways.
             action: "stop" ends the step; "on" and "off" let loads act, or not (what is to be turned on does not act
                 before); "switch" gives loads and drivers another function, of the time since the event (drivers go on
-                from where they are; a jump of their speed acts on the model as a blow).
+                from where they are; a jump of their speed acts on the model as a blow); "lock" closes locks and brakes,
+                or lets latches close at their value, and "release" opens them; "break" removes joints and supports with
+                a name for good.
             target: name, or list of names, of loads and motors, of "switch" also of motions, driven joints and
-                equations.
+                equations; of locks; of joints or supports.
             function: of "switch".
         """
 
@@ -2670,6 +2728,25 @@ class MadeCalls:
         Args:
             name: of its columns in the results
             on: motion or driven joint
+        """
+
+    @overload
+    def sensor(
+        self,
+        name: str,
+        kind: Literal["lock"],
+        *,
+        on: str,
+        quantity: Literal["force", "coordinate", "speed", "state", "impulse"] = "force",
+    ) -> None:
+        """Of the lock or brake called so: its "force" [N], [N m] on the coordinate, positive with its growth (that of a
+        brake while it slips, too); the "coordinate" since the start [m], [rad] and its "speed"; its "state": 0 open, 1
+        closed, 2 slipping; the sum of the "impulse"s [N s], [N m s] with which it has closed.
+
+        Args:
+            name: of its columns in the results
+            on: lock
+            quantity: what of the lock: "force", "coordinate", "speed", "state", "impulse" (default "force")
         """
 
     @overload

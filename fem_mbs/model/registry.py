@@ -15,6 +15,7 @@ from fem_mbs.model.connections.cyclic import CyclicSymmetry
 from fem_mbs.model.connections.equations import Equation
 from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
+from fem_mbs.model.connections.locks import Lock
 from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.surfaces.contact import Contact
@@ -117,6 +118,7 @@ TABLES: Sequence[Table] = (
     Table("assembly", Assembly, alone=True),
     Table("joint", Joint),
     Table("gear", Gear),
+    Table("lock", Lock),
     Table("equation", Equation),
     Table("coupling", Coupling),
     Table("cyclic_symmetry", CyclicSymmetry),

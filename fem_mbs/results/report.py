@@ -156,12 +156,16 @@ class StartReport(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class EventReport(Record):
-    """Something that a sensor has set off."""
+    """Something that a sensor has set off, or a lock or a joint that breaks by itself."""
 
     name: str = entry()
     time: float = entry(unit="s")
-    action: str = entry(enum=["stop", "on", "off", "switch"])
-    velocity_change: float | None = entry("largest, where a driver changed its speed at once", optional=True)
+    action: str = entry(enum=["stop", "on", "off", "switch", "lock", "release", "slip", "break"])
+    velocity_change: float | None = entry(
+        "largest, where a driver changed its speed at once, or a lock closed", optional=True
+    )
+    impulse: float | None = entry("of the lock that closed, on its coordinate", unit="N s, N m s", optional=True)
+    loss: float | None = entry("of energy by the blow of the lock that closed", unit="J", optional=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ models, factored by CHOLMOD or SuperLU).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from fem_mbs.solvers.stepping.pattern import element_slots, matrix_pattern
 from fem_mbs.system.blocks import Block, Nodes
 from fem_mbs.system.compiled import Compiled, Driven, joined_parameters
 
-__all__ = ["compile_system", "with_held"]
+__all__ = ["compile_system", "multipliers_of_name", "with_acting", "with_held"]
 
 #: Half-bandwidth up to which the compiled banded solver serves; beyond it the sparse solvers are faster.
 BAND_LIMIT = 60
@@ -121,7 +121,8 @@ def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):
 
 def compile_system(
     dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, Owner]],
-    shared: np.ndarray | None = None, stepping: bool = True,
+    shared: np.ndarray | None = None, stepping: bool = True, silent: Collection[str] = (),
+    still: bool = False,
 ) -> Compiled:  # fmt: skip
     """Number the dofs, and build pattern, slots and tables.
 
@@ -131,6 +132,8 @@ def compile_system(
         shared: (m, 3) nodes a, b and 0 (they share displacements) or 1 (rotations), all free; see `elimination`.
         stepping: order the equations and find the places of element matrices for the compiled step, which analyses
             about one state do without (`fem_mbs.system.tangent`).
+        silent: names of joints and locks whose constraints do not act at the start.
+        still: everything may be held, since supports can break.
 
     Raises:
         ModelError: nothing is free to move, or a dof is both fixed and driven.
@@ -140,7 +143,8 @@ def compile_system(
     n, nrot = nodes.x.shape[0], 1 if dimension == 2 else 3
     fixed_dofs, driven_dofs = _prescribed(nodes, offset, fixed, driven)
     followers = _followers(shared, offset, dimension, nrot, N)
-    numbered = _numbered(blocks, N, (fixed_dofs, driven_dofs), followers, stepping)
+    quiet = np.concatenate([np.empty(0, np.int64), *(multipliers_of_name(blocks, name) for name in silent)])
+    numbered = _numbered(blocks, N, (fixed_dofs, driven_dofs, quiet), followers, stepping, still)
     table = _table(blocks)
     links = _along(blocks, table)
     initial = np.zeros(N)
@@ -199,7 +203,7 @@ def with_held(compiled: Compiled, dofs: np.ndarray, moved: Driven | None = None)
     Raises:
         ModelError: nothing is free to move then.
     """
-    arrays, blocks = compiled.system, compiled.blocks
+    arrays = compiled.system
     fixed, driven = np.union1d(compiled.fixed, dofs), compiled.driven
     reference = arrays.driven_reference
     if moved is not None:
@@ -209,17 +213,46 @@ def with_held(compiled: Compiled, dofs: np.ndarray, moved: Driven | None = None)
         )  # fmt: skip
         reference = np.concatenate((reference, compiled.initial_state().Q[0, moved.dofs]))
         fixed = np.setdiff1d(fixed, moved.dofs)
+    arrays = arrays._replace(driven=driven.dofs, driver=driven.functions, driven_reference=reference)
+    return _renumbered(replace(compiled, system=arrays, fixed=fixed, driven=driven), compiled.silent, still=False)
+
+
+def with_acting(compiled: Compiled, silent: np.ndarray, released: np.ndarray) -> Compiled:
+    """Return a model in which the multipliers ``silent`` (n_mult,) bool do not act, and the dofs ``released`` (k,) are
+    no longer held; it shares all else, and vectors over all dofs serve both."""
+    return _renumbered(replace(compiled, fixed=np.setdiff1d(compiled.fixed, released)), silent, still=True)
+
+
+def _renumbered(compiled: Compiled, silent: np.ndarray, still: bool) -> Compiled:
+    """Return a model with new equations, for other dofs that are held or driven, and other multipliers that are
+    ``silent`` (n_mult,) bool.
+
+    Raises:
+        ModelError: nothing is free to move, without ``still``.
+    """
+    arrays, blocks = compiled.system, compiled.blocks
+    quiet = compiled.first_multiplier + np.flatnonzero(silent)
+    prescribed = compiled.fixed, compiled.driven.dofs, quiet
     followers = arrays.shared.astype(np.int64)
-    numbered = _numbered(blocks, compiled.n_dof, (fixed, driven.dofs), followers, stepping=True)
+    numbered = _numbered(blocks, compiled.n_dof, prescribed, followers, True, still)
     system = arrays._replace(
         slot=numbered.slots, equation=numbered.equation, unknown=numbered.unknown,
-        holding=_holding(blocks, numbered.equation), driven=driven.dofs, driver=driven.functions,
-        driven_reference=reference,
+        holding=_holding(blocks, numbered.equation),
     )  # fmt: skip
     return replace(
         compiled, system=system, banded=numbered.banded, bandwidth=numbered.band, pattern=numbered.pattern,
-        diagonal=numbered.diagonal, fixed=fixed, driven=driven, assembler=None,
+        diagonal=numbered.diagonal, assembler=None,
     )  # fmt: skip
+
+
+def multipliers_of_name(blocks: Sequence[Block], name: str) -> np.ndarray:
+    """Return the dofs (k,) of the multipliers of the elements that bear a name."""
+    found = [
+        block.dof[first:last, block.type.node_dofs :].ravel()
+        for block in blocks if block.type.multipliers
+        for label, first, last in block.groups if label == name
+    ]  # fmt: skip
+    return np.unique(np.concatenate([np.empty(0, np.int64), *found]))
 
 
 class _Numbered(NamedTuple):
@@ -235,9 +268,14 @@ class _Numbered(NamedTuple):
 
 
 def _numbered(
-    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, np.ndarray], followers: np.ndarray, stepping: bool
-) -> _Numbered:
+    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, ...], followers: np.ndarray, stepping: bool,
+    still: bool = False,
+) -> _Numbered:  # fmt: skip
     equation, unknown, band = _equations(blocks, N, prescribed, followers, stepping)
+    if not unknown.size and not len(prescribed[1]) and not still:
+        raise ModelError(
+            "every degree of freedom is held, nothing can move", owner=Owner("Model"), remedy="remove a support"
+        )
     banded = stepping and (band <= BAND_LIMIT or unknown.size <= BAND_LIMIT)
     pattern, slots, diagonal = None, np.empty(0, np.int32), np.empty(0, np.int64)
     if stepping:
@@ -288,22 +326,17 @@ def _prescribed(
 
 
 def _equations(
-    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, np.ndarray], followers: np.ndarray, stepping: bool
+    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, ...], followers: np.ndarray, stepping: bool
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Return the equation (N,) of each dof, -1: none, the dof (n_eq,) of each equation, and the half-bandwidth.
 
-    Raises:
-        ModelError: nothing is free to move.
+    ``prescribed``: dofs that are fixed, that are driven, and multipliers that do not act.
     """
     free = np.ones(N, bool)
     free[-1] = False  # the dummy entry
     for dofs in (*prescribed, followers[:, 0]):
         free[dofs] = False
     n_eq = int(free.sum())
-    if n_eq == 0 and len(prescribed[1]) == 0:
-        raise ModelError(
-            "every degree of freedom is held, nothing can move", owner=Owner("Model"), remedy="remove a support"
-        )
     equation = np.full(N, -1, np.int32)
     equation[free] = np.arange(n_eq)
     equation[followers[:, 0]] = equation[followers[:, 1]]

@@ -155,6 +155,12 @@ class Compiled:
         return self.n_dof - 1 - sum(b.n_multipliers for b in self.blocks)
 
     @property
+    def silent(self) -> np.ndarray:
+        """Return the multipliers (n_mult,) bool whose constraints do not act: open locks, and joints that have
+        broken."""
+        return self.system.equation[self.first_multiplier : -1] < 0
+
+    @property
     def first_scalar(self) -> int:
         """Return the first dof of the coordinates that belong to no node."""
         return int(self.offset[-1])

@@ -70,6 +70,7 @@ ORDER = (
     "fem_mbs.analysis.end_state",
     "fem_mbs.analysis.fields",
     "fem_mbs.analysis.start",
+    "fem_mbs.analysis.switching",
     "fem_mbs.analysis.transient",
     "fem_mbs.analysis.recovery.recovered",
     "fem_mbs.analysis.recovery.part_results",

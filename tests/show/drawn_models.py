@@ -148,6 +148,7 @@ CASES = {
     ),
     "UserForce": (lambda: _user(frame()), 1, "thing"),
     "Gear": (lambda: _gear(frame()), 1, "thing"),
+    "Lock": (_with("lock", "thing", "pivot", limit=2.0), 1, "thing"),
     "Coupling": (_with("coupling", "thing", "one", ["rod:end"]), 1, "thing"),
     "Equation": (_with("equation", "thing", [("one", "x", 1.0), ("rod:end", "x", -1.0)]), 1, "thing"),
     "EquationRows": (_with("equations", "thing", [0, 0], [4, 5], [0, 0], [1.0, -1.0]), 1, "thing"),

@@ -189,6 +189,8 @@ class Tree:
         known = _PLANE if self._plane else _MOTIONS
         if said.kind not in known:
             self._refuse(f'Joint "{said.name}"', f'it knows joints of type {", ".join(known)}, not "{said.kind}"')
+        if said.breaks_at is not None or said.breaks_at_moment is not None:
+            self._refuse(f'Joint "{said.name}"', "it has no forces of joints, at which one might break")
         if self.compiled.model.joints[said.name].driven:
             self._refuse(f'Joint "{said.name}"', "it knows no joints that functions drive")
         for place in (said.a, said.b):

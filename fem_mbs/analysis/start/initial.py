@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Spin", "check_start", "consistent_velocities", "constrained", "constraint_error", "function_jets",
-    "given_velocities", "initial_accelerations", "multipliers_of", "start_rule", "started",
+    "given_velocities", "initial_accelerations", "multiplier_scales", "multipliers_of", "start_rule", "started",
 ]  # fmt: skip
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
@@ -314,7 +314,8 @@ def consistent_velocities(
     elif moving or given:
         v[held] = rates[held]
         v, method = _solved(start, model.initial_method, method, v, held, G, g_t)
-    _check_velocities(compiled, G, g_t, v, rates, held)
+    # (what a projection leaves of velocities is round-off of them)
+    _check_velocities(compiled, G, g_t, v, rates, held, float(np.abs(wanted).max(initial=0.0)) if current else 0.0)
     changed = np.abs(v - wanted)
     changed[system.offset[model.building.path_nodes]] = 0.0  # whose rates nobody gives
     change = float(changed.max(initial=0.0)) if given else 0.0
@@ -375,9 +376,11 @@ def _solved(
 
 
 def _check_velocities(
-    compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.ndarray, rates: np.ndarray, held: np.ndarray
-) -> None:
-    """Check that velocities fulfil the constraints, and the rates of what is held or driven.
+    compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.ndarray, rates: np.ndarray, held: np.ndarray,
+    before: float,
+) -> None:  # fmt: skip
+    """Check that velocities fulfil the constraints, and the rates of what is held or driven; ``before``: size of those
+    that they were made of.
 
     Raises:
         ModelError: naming the constraints that contradict each other, or the dof.
@@ -385,7 +388,7 @@ def _check_velocities(
     system = compiled.system
     defect = np.abs(G @ v + g_t)
     c = -(g_t + G[:, np.flatnonzero(held)] @ rates[held])
-    size = max(float(np.abs(v).max(initial=0.0)), float(np.abs(g_t).max(initial=0.0)))
+    size = max(float(np.abs(v).max(initial=0.0)), float(np.abs(g_t).max(initial=0.0)), before)
     if not np.isfinite(v).all() or np.any(defect > 1e-6 * size * np.maximum(1.0, abs(G).max() if G.nnz else 1.0)):
         row = int(np.nanargmax(defect)) if defect.size else 0
         names = _contradiction(compiled, G[:, np.flatnonzero(~held)], c, row)

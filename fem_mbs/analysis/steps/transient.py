@@ -111,7 +111,8 @@ class Transient(StepKind):
     name = "transient"
     Options = Options
     Report = TransientReport
-    quantity_names = ("stable", "unstable_from.load_factor", "unstable_from.time", "event.{event}.time")
+    quantity_names = ("stable", "unstable_from.load_factor", "unstable_from.time", "event.{event}.time",
+                      "event.{event}.impulse", "event.{event}.loss")  # fmt: skip
     positional = ("duration", "h", "name")
     text = "Add a transient of ``duration`` [s] in steps of h."
     notes = f"""\
@@ -156,16 +157,11 @@ whose energies are not finite, stops with an error."""
         if RULES[options.rule].kind == CHAIN:
             self._check_tree(step, context)
         check_spin(owner, context)
-        if context.model.events and options.restarts:
+        if context.model.building.eventful and options.adaptive:
             raise ModelError(
-                f"restarts = {options.restarts}: a transient with events has no restart points",
-                owner=owner,
-                remedy="take restarts = 0",
-            )
-        if context.model.events and options.adaptive:
-            raise ModelError(
-                "events are located within equal steps", owner=owner, remedy="remove adaptive, or the events"
-            )
+                "events are located within equal steps", owner=owner,
+                remedy="remove adaptive, or the events and what locks or breaks by itself",
+            )  # fmt: skip
 
     @staticmethod
     def _check_tree(step: PlannedStep, context: RunContext) -> None:
@@ -233,11 +229,15 @@ whose energies are not finite, stops with an error."""
 
     def quantities(self, report: TransientReport) -> Iterator[tuple[str, Any, str]]:
         yield from along_quantities(report.eigenvalues)
-        seen = set()
+        seen: set[Any] = set()
         for event in report.events or []:
             if event.name not in seen:
                 seen.add(event.name)
                 yield f"event.{event.name}.time", event.time, "s"
+            for word, value, unit in (("impulse", event.impulse, ""), ("loss", event.loss, "J")):
+                if value is not None and (event.name, word) not in seen:
+                    seen.add((event.name, word))
+                    yield f"event.{event.name}.{word}", value, unit
 
 
 KIND = Transient()

@@ -19,6 +19,7 @@ from fem_mbs.model.connections.cyclic import CyclicSymmetry
 from fem_mbs.model.connections.equations import Equation, EquationRows
 from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass, UserForce
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
+from fem_mbs.model.connections.locks import Lock
 from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.surfaces.contact import Contact
@@ -134,6 +135,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     Contact: links.contact,
     UserForce: links.user_force,
     Gear: links.gear,
+    Lock: links.lock,
     Coupling: links.coupling,
     Equation: links.equation,
     EquationRows: links.equation_rows,

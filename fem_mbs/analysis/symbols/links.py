@@ -21,6 +21,7 @@ __all__ = [
     "friction",
     "gear",
     "joint_spring",
+    "lock",
     "motor",
     "nodal_spring",
     "spring",
@@ -55,6 +56,13 @@ def joint_spring(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     place = drawing.joint(said.joint)
     if place is not None:
         yield Symbol("springs", "coil", said.name, "joint spring", told(said), [place[0]], place[1], True)
+
+
+def lock(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    place = drawing.joint(said.joint)
+    if place is not None:
+        kind = "brake" if said.limit is not None else "lock" if said.value is None else "latch"
+        yield Symbol("joints", "lock", said.name, kind, told(said), [place[0]], place[1], True)
 
 
 def nodal_spring(said: Any, drawing: Drawing) -> Iterator[Symbol]:

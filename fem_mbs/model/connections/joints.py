@@ -25,6 +25,7 @@ from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
 from fem_mbs.model.connections.joint_parts import JointRequest, component_number, couple, joint_coordinate, spring_on
+from fem_mbs.model.connections.locks import breaking
 from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, law_of
 from fem_mbs.model.records import JointData
 
@@ -60,8 +61,39 @@ class Support(Declaration):
         "which a static step brings them in proportion and a transient in its first time step",
         False,
     )
+    name: str = key(TEXT, "by which events that break it call it; needed where it breaks", "", shows="none")
+    breaks_at: float | None = key(
+        NUMBER, "sum of the forces on its nodes beyond which it is gone, in transients", None, shows="never", unit="N"
+    )
+    breaks_at_moment: float | None = key(
+        NUMBER, "sum of its moments about its nodes beyond which it is gone, in transients", None, shows="never",
+        unit="N m",
+    )  # fmt: skip
 
     def build(self, building: Building) -> None:
+        if not self.name and (self.breaks_at is not None or self.breaks_at_moment is not None):
+            raise ModelError(
+                "a support that breaks needs a name", owner=Owner("Support", self.on, "on"), key="name",
+                remedy="add name, by which the report of the run tells of it",
+            )  # fmt: skip
+        if not self.name:
+            self._hold(building)
+            return
+        owner = building.label("Support", self.name)
+        if self.group:
+            raise ModelError(
+                "supports of single steps come and go with the steps, and do not break", owner=owner, key="group",
+                value=self.group, remedy="remove group, or name and breaks_at",
+            )  # fmt: skip
+        before = len(building.fixed)
+        self._hold(building)
+        pairs = building.fixed[before:]
+        building.breakings[self.name] = breaking(
+            building, owner, self.breaks_at, self.breaks_at_moment, "support", pairs
+        )
+
+    def _hold(self, building: Building) -> None:
+        """Enter the components that are held."""
         components = self.components
         owner = Owner("Support", self.on, "on")
         if self.present and not self.group:
@@ -155,6 +187,7 @@ class Joint(Declaration):
         point: where the joint is, in global coordinates of the start; None: the node of a or b.
         function, displacement: angle [rad] or displacement [m] since the start; any number of turns.
         speed: [rad/s] or [m/s], instead of a function: it grows steadily.
+        breaks_at, breaks_at_moment: what acts on its coordinates (springs, motors, friction, gears) stays, but locks.
         point_b, axis_b: where point and axis are in b, for parts that stand apart or askew and that `assembly`
             brings together (b as it stands in the model; of the ground where they shall be).
     """
@@ -203,6 +236,14 @@ class Joint(Declaration):
     speed: Any = key(
         NUMBER, "of a driven joint that moves steadily, instead of its function", None, unit="rad/s or m/s"
     )
+    breaks_at: float | None = key(
+        NUMBER, "force of the joint beyond which its parts come apart, in transients", None, shows="never",
+        kw_only=True, unit="N",
+    )  # fmt: skip
+    breaks_at_moment: float | None = key(
+        NUMBER, "moment of the joint about its point in a beyond which its parts come apart, in transients", None,
+        shows="never", kw_only=True, unit="N m",
+    )  # fmt: skip
 
     def build(self, building: Building) -> None:
         name = self.name
@@ -235,6 +276,13 @@ class Joint(Declaration):
         for word, value in given.items():
             if value is not None and word not in known:
                 raise ModelError(f'a "{self.kind}" joint has no {word}', owner=owner, remedy="remove it")
+        if self.breaks_at is not None or self.breaks_at_moment is not None:
+            if self.kind == "along_beam":
+                raise ModelError(
+                    'a joint "along_beam" does not break', owner=owner, key="breaks_at",
+                    remedy="break a joint between its point and the part",
+                )  # fmt: skip
+            building.breakings[name] = breaking(building, owner, self.breaks_at, self.breaks_at_moment, "joint")
         building.joints[name] = JointData(self.kind)
         found.build(building, JointRequest(owner, name, self.a, self.b, **given))
 

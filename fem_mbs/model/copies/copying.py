@@ -134,7 +134,7 @@ def _one_copy(
         if isinstance(d, SensorRequest) and isinstance(changes.get("on"), str):
             changes["on"] = c.reference(d.on, tuple(names))  # type: ignore[attr-defined]
         changes |= moved(d, c)
-        if d.keys().get("name") is not None:  # supports have none
+        if _name(d):  # most supports have none
             changes["name"] = rename(_name(d))
             if changes["name"] in taken:
                 raise ModelError(

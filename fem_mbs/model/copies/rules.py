@@ -21,6 +21,7 @@ from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.forces import Bushing, Motor
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
+from fem_mbs.model.connections.locks import Lock
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
 from fem_mbs.model.connections.ties import Tie
@@ -357,6 +358,13 @@ def _gear(said: Gear, c: Copying) -> dict[str, Any]:
     return joints | {"ratio": a * b * said.ratio}
 
 
+def _lock(said: Lock, c: Copying) -> dict[str, Any]:
+    if c.reference(said.joint, ("joint",)) == said.joint:
+        c.refuse(said, f'its joint "{said.joint}" is not copied, and is locked already', "name the joint in of")
+    sign = joint_sign(c, said.joint, said.coordinate)
+    return {} if said.value is None else {"value": sign * said.value}
+
+
 def _friction(said: Friction, c: Copying) -> dict[str, Any]:
     out = _all(_points("point"), _vectors("axis", "direction"))(said, c)
     joint = c.reference(said.joint, ("joint",))
@@ -417,6 +425,7 @@ RULES: dict[type[Declaration], Rule] = {
     Pressure: _plain_value("value"),
     Traction: _vectors("vector"),
     Gear: _gear,
+    Lock: _lock,
     Friction: _friction,
     MovingPart: _part,
     PartLoad: _part_load,
