@@ -16,6 +16,7 @@ from fem_mbs.model.connections.equations import Equation
 from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.nodal_springs import NodalSpring
+from fem_mbs.model.connections.paths.curves import Curve
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
@@ -115,6 +116,7 @@ TABLES: Sequence[Table] = (
     Table("motion", Motion),
     Table("submodel", Submodel),
     Table("assembly", Assembly, alone=True),
+    Table("curve", Curve),
     Table("joint", Joint),
     Table("gear", Gear),
     Table("equation", Equation),

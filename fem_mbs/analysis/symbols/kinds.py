@@ -20,6 +20,7 @@ from fem_mbs.model.connections.equations import Equation, EquationRows
 from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass, UserForce
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.nodal_springs import NodalSpring
+from fem_mbs.model.connections.paths.curves import Curve
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
@@ -122,6 +123,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     NodalMass: Elsewhere("masses"),
     Support: Elsewhere("supports"),
     Joint: Elsewhere("joints"),
+    Curve: links.curve,
     Tie: links.tie,
     Spring: links.spring,
     TorsionSpring: links.torsion_spring,
@@ -177,6 +179,12 @@ JOINT_GLYPHS = {
     "point_on_plane": "plate",
     "distance": "rod",
     "along_beam": "bead",
+    "cylindrical_along_beam": "sleeve",
+    "prismatic_along_beam": "slide",
+    "point_on_curve": "bead",
+    "curve_on_curve": "bead",
+    "cam": "bead",
+    "rolling_curves": "gear",
     "slider": "rail",
     "position": "rail",
     "angle": "turn",

@@ -15,6 +15,7 @@ __all__ = [
     "bushing",
     "contact",
     "coupling",
+    "curve",
     "cyclic_symmetry",
     "equation",
     "equation_rows",
@@ -55,6 +56,17 @@ def joint_spring(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     place = drawing.joint(said.joint)
     if place is not None:
         yield Symbol("springs", "coil", said.name, "joint spring", told(said), [place[0]], place[1], True)
+
+
+def curve(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    """Yield the pieces of a curve on every part that a joint fixes it to."""
+    joints = [item for item in drawing.building.joint_curves if item[0] == said.name]
+    spline = drawing.building.curves[said.name]
+    points = spline(np.linspace(0.0, spline.length, MOST + 1))
+    for node in dict.fromkeys(node for _, node in joints):
+        for start, end in zip(points[:-1], points[1:], strict=True):
+            ends = [drawing.end(node, start), drawing.end(node, end)]
+            yield Symbol("joints", "thread", said.name, "curve", told(said, "points", "position", "rotation"), ends)
 
 
 def nodal_spring(said: Any, drawing: Drawing) -> Iterator[Symbol]:

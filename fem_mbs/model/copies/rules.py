@@ -21,6 +21,7 @@ from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.forces import Bushing, Motor
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
+from fem_mbs.model.connections.paths.curves import Curve
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
 from fem_mbs.model.connections.ties import Tie
@@ -348,6 +349,19 @@ def _nothing(said: Any, c: Copying) -> dict[str, Any]:
     return {}
 
 
+def _curve(said: Curve, c: Copying) -> dict[str, Any]:
+    m = c.movement
+    if m.mirrors and said.points is None:
+        c.refuse(said, "a curve of a file or of functions cannot be mirrored", "give points, or write it by hand")
+    plane = m.dimension == 2
+    R, S = _axes_of(said, c, said.rotation if plane else 0.0, None if plane else said.rotation)
+    out: dict[str, Any] = {"position": m.point([0.0] * m.dimension if said.position is None else said.position)}
+    out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if plane else _rotvec(R).tolist()
+    if m.mirrors:
+        out["points"] = (np.asarray(said.points, float) @ S[: m.dimension, : m.dimension]).tolist()
+    return out
+
+
 def _gear(said: Gear, c: Copying) -> dict[str, Any]:
     joints = {n: c.reference(getattr(said, n), ("joint",)) for n in ("a", "b")}
     copied = {n: name != getattr(said, n) for n, name in joints.items()}
@@ -406,6 +420,7 @@ RULES: dict[type[Declaration], Rule] = {
     Coupling: _coupling,
     Support: _support,
     Motion: _motion,
+    Curve: _curve,
     Joint: _joint,
     JointSpring: _nothing,  # see `moved`
     Motor: _points("point_a", "point_b"),
