@@ -785,6 +785,32 @@ CASES |= {
 CASES |= {f"flexible_orientation{d}_2": Case(lambda rng, k=k: (1.7, *_off(rng, 2 * k))) for d, k in ((2, 1), (3, 3))}
 
 
+def _definite(n):
+    """The upper triangle of a random positive definite matrix (n, n)."""
+
+    def entries(rng):
+        A = rng.normal(size=(n, n))
+        return (A @ A.T + np.eye(n))[np.triu_indices(n)]
+
+    return entries
+
+
+def _translational(rng):
+    a, b, c = _definite(2)(rng)
+    return a + 2 * b + c, a, b, c
+
+
+CASES |= {
+    **{f"translational_mass{d}_2": Case(_translational) for d in (2, 3)},
+    **{
+        f"turning_mass{d}_2": Case(
+            lambda rng, d=d: (0.7, 0.4, *_definite(6 * (d - 1))(rng)), rigid=False, short_step=2e-3
+        )
+        for d in (2, 3)
+    },
+}
+
+
 def _flexible_load(dimension, turns, function=0, moment=1.0):
     """Random forces and moments on a body with two shapes, turning with it or not."""
 
