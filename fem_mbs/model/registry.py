@@ -33,6 +33,7 @@ from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction,
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.imperfections import Imperfection
+from fem_mbs.model.parts.mass_matrix import MassMatrix
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.shells import Shell
@@ -109,6 +110,7 @@ TABLES: Sequence[Table] = (
     Table("point_mass", PointMass),
     Table("disc", Disc),
     Table("nodal_mass", NodalMass),
+    Table("mass_matrix", MassMatrix),
     Table("spring", Spring),
     Table("torsion_spring", TorsionSpring),
     Table("nodal_spring", NodalSpring),

@@ -37,6 +37,7 @@ from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction,
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.imperfections import Imperfection
+from fem_mbs.model.parts.mass_matrix import MassMatrix
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.shells import Shell
@@ -121,6 +122,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     PointMass: Elsewhere("masses"),
     Disc: Elsewhere("masses"),
     NodalMass: Elsewhere("masses"),
+    MassMatrix: links.mass_matrix,
     Support: Elsewhere("supports"),
     Joint: Elsewhere("joints"),
     Curve: links.curve,

@@ -22,6 +22,7 @@ __all__ = [
     "friction",
     "gear",
     "joint_spring",
+    "mass_matrix",
     "motor",
     "nodal_spring",
     "spring",
@@ -67,6 +68,10 @@ def curve(said: Any, drawing: Drawing) -> Iterator[Symbol]:
         for start, end in zip(points[:-1], points[1:], strict=True):
             ends = [drawing.end(node, start), drawing.end(node, end)]
             yield Symbol("joints", "thread", said.name, "curve", told(said, "points", "position", "rotation"), ends)
+
+
+def mass_matrix(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    yield from drawing.marks("masses", "mass", said, "mass matrix", told(said, "on", "matrix"), drawing.nodes(said.on))
 
 
 def nodal_spring(said: Any, drawing: Drawing) -> Iterator[Symbol]:
