@@ -14,7 +14,8 @@ All are products of vectors with coefficients of s and u (`fem_mbs.elements.join
 momenta.  Quotients of a spline over several pieces add up those within pieces: no difference of near values is divided.
 
 Ends: a, b, and a node whose first coordinates are s (and u).  Outputs: force and moment of the joint on a, the moment about
-the point of contact.
+the point of contact.  The history holds the worst of all steps: how far beyond the end of a curve, and (profiles) how much
+one bends more than the other can follow.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ import math
 import numpy as np
 
 from fem_mbs.arrays import scratch
-from fem_mbs.contract import FORCE, ONE_STATE, OUTPUT, RULE, SF, TANGENT, TWO, inner, kernel
+from fem_mbs.contract import FORCE, LEDGER, ONE_STATE, OUTPUT, RULE, SF, START, TANGENT, TWO, inner, kernel
 from fem_mbs.elements.common import clear
+from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.joints.forms import BEND, C0, C1, COEFFICIENTS, RATE, SLOPE, at_end, form_rows, vector
 from fem_mbs.elements.kinematics import P0, P1, R0, R1
-from fem_mbs.elements.registry import ElementType, Watch
+from fem_mbs.elements.registry import ElementType
 
-__all__ = ["TYPES", "curvatures"]
+__all__ = ["TYPES"]
 
 # columns of par: of `point_on_curve` scale, curve, vectors; of `curve_on_curve` scale, both curves, arm, side, vectors; of
 # a curve the number of pieces, its length and whether it is closed; the tables of the pieces (start, then four
@@ -208,10 +210,15 @@ def _point_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
 
 @kernel
 def _point_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    if job != OUTPUT:  # does no work: nothing to book
+    if job == LEDGER:  # does no work: nothing to book
         return
     dim = 2 if D.shape[2] == 2 else 3
     n = 3 * (dim - 1)
+    if job != OUTPUT:
+        for e in range(e0, e1):
+            beyond = _beyond(par, e, CURVE, Q[1, dof[e, 2 * n]])
+            hist[e, 0] = beyond if job == START else max(hist[e, 0], beyond)
+        return
     P, B, J = np.empty((5, 5, dim)), np.empty((5, dim, n)), np.empty((5, dim, n))
     C, F, multipliers, x = scratch(9, COEFFICIENTS), scratch(5, 3), scratch(3), scratch(3)
     terms, own, at = np.empty((9, 3), np.int64), np.empty(5, np.int64), np.empty(1, np.int64)
@@ -290,10 +297,22 @@ def _profile_force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, f
 
 @kernel
 def _profile_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
-    if job != OUTPUT:  # does no work: nothing to book
+    if job == LEDGER:  # does no work: nothing to book
+        return
+    F = scratch(5, 2)
+    if job != OUTPUT:
+        for e in range(e0, e1):
+            a0, b0, a1, b1 = Q[0, dof[e, 6]], Q[0, dof[e, 7]], Q[1, dof[e, 6]], Q[1, dof[e, 7]]
+            beyond = max(_beyond(par, e, CURVE, a1), _beyond(par, e, CURVE_B, b1))
+            against = -1.0
+            for k in range(1, 5):  # also between, where a step may have leapt over a hollow
+                x = 0.25 * k
+                against = max(against, _interference(par, e, a0 + x * (a1 - a0), b0 + x * (b1 - b0), F))
+            hist[e, 0] = beyond if job == START else max(hist[e, 0], beyond)
+            hist[e, 1] = against if job == START else max(hist[e, 1], against)
         return
     P, B, J = np.empty((6, 5, 2)), np.empty((6, 2, 3)), np.empty((6, 2, 3))
-    C, F, G, multipliers = scratch(14, COEFFICIENTS), scratch(5, 2), scratch(5, 2), scratch(3)
+    C, G, multipliers = scratch(14, COEFFICIENTS), scratch(5, 2), scratch(3)
     terms, own, at = np.empty((14, 3), np.int64), np.empty(6, np.int64), np.empty(2, np.int64)
     none, f, x = np.empty((0, 0)), np.empty(12), scratch(2)
     at[0], at[1] = 6, 7
@@ -322,64 +341,46 @@ def _profile_report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, 
 
 
 # --- limits ----------------------------------------------------------------------------------------------------------
-def _beyond(par, curve, s):
-    """Return by how much places s (n,) lie beyond the ends of open curves [m]; negative elsewhere."""
-    length = par[:, curve + 1]
-    return np.where(par[:, curve + 2] != 0.0, -1.0, np.maximum(-s, s - length))
+@inner
+def _beyond(par, e, curve, s):
+    """Return by how much a place lies beyond the ends of an open curve [m]; negative elsewhere."""
+    return -1.0 if par[e, curve + 2] != 0.0 else max(-s, s - par[e, curve + 1])
 
 
-def _off_curve(par, dof, rot, Q, D):
-    return _beyond(par, CURVE, Q[dof[:, 6 if D.shape[1] == 2 else 12]])
+@inner
+def _interference(par, e, a1, b1, F):
+    """Return minus the curvature of two profiles against each other over the sum of both.
+
+    It is positive where one bends more than the other can follow.  F (5, 2) is work space.
+    """
+    table = _PROFILE_VECTORS + 12
+    _evaluate(par, e, CURVE, table, 2, 1, a1, a1, 0.0, F)
+    kappa_a = (F[_V1, 0] * F[_SLOPE, 1] - F[_V1, 1] * F[_SLOPE, 0]) / math.hypot(F[_V1, 0], F[_V1, 1]) ** 3
+    _evaluate(par, e, CURVE_B, table + int(par[e, CURVE]) * 9, 2, 1, b1, b1, 0.0, F)
+    kappa_b = (F[_V1, 0] * F[_SLOPE, 1] - F[_V1, 1] * F[_SLOPE, 0]) / math.hypot(F[_V1, 0], F[_V1, 1]) ** 3
+    # side: the sign of the relative curvature at the start, twice where the tangents are opposite
+    against = kappa_a + kappa_b if abs(par[e, SIDE]) == 2.0 else kappa_a - kappa_b
+    if par[e, SIDE] > 0.0:
+        against = -against
+    return against / max(abs(kappa_a) + abs(kappa_b), 1e-300)
 
 
-def _off_profiles(par, dof, rot, Q, D):
-    return np.maximum(_beyond(par, CURVE, Q[dof[:, 6]]), _beyond(par, CURVE_B, Q[dof[:, 7]]))
+def _worst(column):
+    """Return what reads the worst value of all steps so far from a column of the history."""
+
+    def values(par, dof, rot, Q, D, hist):
+        return hist[:, column]
+
+    return values
 
 
-def curvatures(row: np.ndarray, table: int, pieces: int, length: float, closed: bool, s: float) -> np.ndarray:
-    """Return value, first and second derivative (3, 2) of a plane curve by its table in a row of parameters."""
-    t = s % length if closed else s
-    data = row[table : table + 9 * pieces].reshape(pieces, 9)
-    k = min(max(int(np.searchsorted(data[:, 0], t, side="right")) - 1, 0), pieces - 1)
-    x = t - data[k, 0]
-    c = data[k, 1:].reshape(2, 4).T
-    return np.array(
-        [
-            c[0] + x * (c[1] + x * (c[2] + x * c[3])),
-            c[1] + x * (2.0 * c[2] + 3.0 * x * c[3]),
-            2.0 * c[2] + 6.0 * x * c[3],
-        ]
-    )
-
-
-def _interference(par, dof, rot, Q, D):
-    """Return minus the curvature of the profiles against each other over the sum of both (n,): positive where one bends
-    more than the other can follow."""
-    found = np.empty(len(par))
-    for e, row in enumerate(par):
-        kappa = []
-        for curve, s in ((CURVE, Q[dof[e, 6]]), (CURVE_B, Q[dof[e, 7]])):
-            table = _PROFILE_VECTORS + 12 + (0 if curve == CURVE else int(row[CURVE]) * 9)
-            _, d, dd = curvatures(row, table, int(row[curve]), row[curve + 1], row[curve + 2] != 0.0, float(s))
-            kappa.append((d[0] * dd[1] - d[1] * dd[0]) / (d @ d) ** 1.5)
-        # side: 1 or -1 by which normal looks out of a; twice that where the tangents are opposite
-        opposite = abs(row[SIDE]) == 2.0
-        against = kappa[0] - (-kappa[1] if opposite else kappa[1])
-        found[e] = -np.sign(row[SIDE]) * against / max(abs(kappa[0]) + abs(kappa[1]), 1e-300)
-    return found
-
-
-_END = Watch(
-    _off_curve, 0.0, 0.0, "way beyond the end", "end the run before, hold the point by a stop, or make the curve longer",
+_END = HistoryWatch(
+    _worst(0), 0.0, 0.0, "way beyond the end", "end the run before, hold the point by a stop, or make the curve longer",
     kind="Joint", unit="m",
 )  # fmt: skip
-_END_OF_PROFILE = Watch(
-    _off_profiles, 0.0, 0.0, "way beyond the end", "end the run before, or make the curves longer",
-    kind="Joint", unit="m",
-)  # fmt: skip
-_INTERFERENCE = Watch(
-    _interference, 0.0, 0.0, "relative curvature of the wrong sign (the profiles cut into each other)",
-    "make the profiles rounder, or the radius of the follower smaller", kind="Joint", unit="-",
+_INTERFERENCE = HistoryWatch(
+    _worst(1), 0.0, 0.0, "relative curvature of the wrong sign (the profiles cut into each other)",
+    "make the profiles rounder, or the follower smaller", kind="Joint", unit="-",
 )  # fmt: skip
 
 _CURVE = ("pieces{}", "length{} [m]", "closed{}")
@@ -401,6 +402,7 @@ def _point_type(dimension):
         outputs=(*(f"force {c} [N]" for c in axes), *moments),
         force=_point_force,
         report=_point_report,
+        hist=1,
         watches=(_END,),
     )
 
@@ -426,7 +428,8 @@ TYPES = {
             outputs=("force x [N]", "force y [N]", "moment [N m]"),
             force=_profile_force,
             report=_profile_report,
-            watches=(_END_OF_PROFILE, _INTERFERENCE),
+            hist=2,
+            watches=(_END, _INTERFERENCE),
         ),
     )
 }

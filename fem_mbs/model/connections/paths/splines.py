@@ -13,7 +13,7 @@ from fem_mbs.errors import ModelError, Owner
 __all__ = ["Spline", "fitted", "self_crossing", "through"]
 
 #: Distance of a spline from its curve, over the size of the curve, that is fine enough; and that nobody takes for fine.
-_FINE, _COARSE = 1e-9, 1e-6
+_FINE, _COARSE = 1e-11, 1e-6
 _MOST_PIECES = 4096
 #: Angle [deg] between neighbouring chords above which points do not say how their curve runs.
 _MOST_TURN = 60.0
