@@ -1,18 +1,18 @@
 """Dense mass matrices over several nodes: rigid assemblies in free flight, and the chain with a consistent mass.
 
-Three nodes that are joined to a small body carry a matrix of 3 x 3 masses (the same in all directions), or one of 18 x 18
-over velocities and angular velocities in the axes of the nodes.  The assembly is then one body with the matrix sum_ij T_i^T
-M_ij T_j, T_i the rigid motion of node i: Euler's equations hold for the first, those of a body in a fluid for the second,
-whose mass differs by direction.  Springs between nodes with consistent masses have known frequencies.
+Three nodes that are joined to a small body carry a matrix of 3 x 3 masses (the same in all directions), or one of 18 x
+18 over velocities and angular velocities in the axes of the nodes.  The assembly is then one body with the matrix
+sum_ij T_i^T M_ij T_j, T_i the rigid motion of node i: Euler's equations hold for the first, those of a body in a fluid
+for the second, whose mass differs by direction.  Springs between nodes with consistent masses have known frequencies.
 
              o 3
            / |             k     k     k
         1 o==+==o 2     |--/\\/\\--o--/\\/\\--o--/\\/\\--|     m/6 (1 4 1)
 
-Source: G. Kirchhoff, "Ueber die Bewegung eines Rotationskoerpers in einer Fluessigkeit", J. reine angew. Math. 71 (1870)
-237-262, whose equations p' + w x p = 0, h' + w x h + v x p = 0 scipy integrates in this file (independent computation).
-The matrix that turns with each node: E.V. Zahariev, "Generalized Newton-Euler dynamic equations", eq. 4.  Frequencies of
-the chain: closed form.
+Source: G. Kirchhoff, "Ueber die Bewegung eines Rotationskoerpers in einer Fluessigkeit", J. reine angew. Math. 71
+(1870) 237-262, whose equations p' + w x p = 0, h' + w x h + v x p = 0 scipy integrates in this file (independent
+computation). The matrix that turns with each node: E.V. Zahariev, "Generalized Newton-Euler dynamic equations", eq. 4.
+Frequencies of the chain: closed form.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ import numpy as np
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Findings, constancy, energy_error
 
-CASES = {
-    "B-MASS-MATRIX": "rigid assemblies with dense masses over three nodes, frequencies of a chain with a consistent mass"
-}
+CASES = {"B-MASS-MATRIX": "rigid assemblies with dense masses over three nodes, frequencies of a chain of bars"}
 
 PLACES = np.array([(0.5, 0.0, 0.1), (-0.2, 0.4, 0.0), (-0.1, -0.3, -0.2)])
 MASS, INERTIA = 0.3, (0.02, 0.03, 0.04)  # of the small body

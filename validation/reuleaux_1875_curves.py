@@ -4,16 +4,16 @@
            .-"-.            .-"-.              \\_/ \\_               in a hollow; ellipses about their foci
           ( +   ) w        ( +   ) w
 
-- An eccentric disc (radius R, eccentricity e) drives a roller of radius r in line: y = e sin a + sqrt((R + r)^2 - (e cos
-  a)^2), and a flat follower: y = R + e sin a, with the contact at e cos a along it.
+- An eccentric disc (radius R, eccentricity e) drives a roller of radius r in line: y = e sin a + sqrt((R + r)^2 - (e
+  cos a)^2), and a flat follower: y = R + e sin a, with the contact at e cos a along it.
 - A cam with a cycloidal rise over 120 degrees, a dwell and a return drives an edge: y = r(a).
 - A bead slides down a wire y = f(x): (1 + f'^2) x'' + f' f'' x'^2 + g f' = 0.
-- A wheel of inertia J rolls down a slope with g sin(b)/(1 + J/(m r^2)), and in a hollow of radius R like a pendulum of the
-  length (R - r)(1 + J/(m r^2)).
+- A wheel of inertia J rolls down a slope with g sin(b)/(1 + J/(m r^2)), and in a hollow of radius R like a pendulum of
+  the length (R - r)(1 + J/(m r^2)).
 - Two equal ellipses that turn about foci 2 a apart touch and roll: r_1 + r_2 = 2 a.
 
-Source: kinematics of cams and of rolling ellipses as in F. Reuleaux, "Theoretische Kinematik", Vieweg, Braunschweig 1875.
-The formulas above are closed forms; the bead and the hollow are integrated by scipy in this file (independent
+Source: kinematics of cams and of rolling ellipses as in F. Reuleaux, "Theoretische Kinematik", Vieweg, Braunschweig
+1875. The formulas above are closed forms; the bead and the hollow are integrated by scipy in this file (independent
 computation).
 """
 
@@ -70,7 +70,12 @@ def cycloidal(h: float = 1e-3) -> Model:
     back = f"({fall} - sin(2*pi*{fall})/(2*pi))"
     radius = f"({BASE} + {LIFT}*({rise} if t < {RISE:.15g} else {back} if t < {2.0 * RISE:.15g} else 0))"
     model.curve(
-        "profile", x=f"{radius}*cos(t)", y=f"{radius}*sin(t)", range=(0.0, 2.0 * np.pi), closed=True, rotation=0.5 * np.pi
+        "profile",
+        x=f"{radius}*cos(t)",
+        y=f"{radius}*sin(t)",
+        range=(0.0, 2.0 * np.pi),
+        closed=True,
+        rotation=0.5 * np.pi,
     )
     model.body("edge", (0.0, BASE), 0.1, 1e-4)
     model.joint("guide", "prismatic", "ground", "edge", point=(0.0, BASE), axis=(0.0, 1.0))
@@ -107,7 +112,9 @@ def wheel(hollow: bool, h: float) -> Model:
     else:
         normal = np.array((np.sin(slope), np.cos(slope)))
         place = r * normal
-        model.curve("track", points=[(-0.5 * np.cos(slope), 0.5 * np.sin(slope)), (9 * np.cos(slope), -9 * np.sin(slope))])
+        model.curve(
+            "track", points=[(-0.5 * np.cos(slope), 0.5 * np.sin(slope)), (9 * np.cos(slope), -9 * np.sin(slope))]
+        )
     model.body("wheel", place, 2.0, 0.012)
     model.curve("rim", x=f"{r}*cos(t)", y=f"{r}*sin(t)", range=(0.0, 2.0 * np.pi), closed=True, position=place)
     model.joint("tread", "rolling_curves", "ground", "wheel", curve="track", curve_b="rim")
@@ -128,7 +135,9 @@ def ellipses(h: float) -> Model:
         model.body(name, (centre, 0.0), 1.0, 0.1)
         model.joint(f"axle {name}", "revolute", "ground", name, point=(focus, 0.0),
                     **({"function": "2*t"} if name == "a" else {}))  # fmt: skip
-        model.curve(f"rim {name}", x=f"{centre:.15g} + {a}*cos(t)", y=f"{b:.15g}*sin(t)", range=(0.0, 2.0 * np.pi), closed=True)
+        model.curve(
+            f"rim {name}", x=f"{centre:.15g} + {a}*cos(t)", y=f"{b:.15g}*sin(t)", range=(0.0, 2.0 * np.pi), closed=True
+        )
         model.sensor(f"angle {name}", "joint", on=f"axle {name}")
     model.joint("teeth", "rolling_curves", "a", "b", point=(a + c, 0.0), curve="rim a", curve_b="rim b")
     for name in ("displacement", "displacement_b"):
@@ -198,8 +207,10 @@ def _cams(f: Findings) -> None:
             f.row("B-CAM", "largest force on the flat follower [N]", force[100:].max(), ref.max(),
                   "closed form; h^2 of the mid-point rule", relative=1e-3)  # fmt: skip
             along = solution.sensor("along").values[:, 0]
-            f.zero("B-CAM", "place of contact on the flat, from its start [m]",
-                   np.abs(np.abs(along) - np.abs(E * np.cos(a) - E)).max(), 2e-9, "closed form e (cos a - 1)")  # fmt: skip
+            error = np.abs(np.abs(along) - np.abs(E * np.cos(a) - E)).max()
+            f.zero(
+                "B-CAM", "place of contact on the flat, from its start [m]", error, 2e-9, "closed form e (cos a - 1)"
+            )
         curves += [Curve(step.time, lift, follower), Curve(step.time, y, f"{follower}, closed form", ":")]
     solution = solve(cycloidal())
     t = solution.steps[0].time
@@ -218,7 +229,9 @@ def _beads(f: Findings) -> None:
         errors.append(np.abs(solution.sensor("place").values[:, 0] - on_wire(step.time)).max())
         f.zero("B-BEAD", f"change of the energy, h = {1e3 * h:g} ms", energy_error(step, constant=True), CONSERVED,
                "conserved")  # fmt: skip
-    f.zero("B-BEAD", "largest error of x [m], h = 2 ms", errors[1], 2e-4, "independent computation: equation of the bead")
+    f.zero(
+        "B-BEAD", "largest error of x [m], h = 2 ms", errors[1], 2e-4, "independent computation: equation of the bead"
+    )
     f.between("B-BEAD", "order of the error", np.log2(errors[0] / errors[1]), 1.9, 2.1, "mid-point rule: 2")
     step = solve(bead(True, 5e-3)).steps[0]
     for name in ("linear momentum", "angular momentum"):
@@ -240,7 +253,8 @@ def _rolling(f: Findings) -> None:
     solution = solve(wheel(True, 2e-3))
     step = solution.steps[0]
     angle = np.arctan2(solution.sensor("place").values[:, 0], -solution.sensor("place").values[:, 1])
-    f.zero("B-ROLLING", "largest error of the angle in the hollow [rad]", np.abs(angle - in_hollow(step.time)).max(), 1e-3,
+    error = np.abs(angle - in_hollow(step.time)).max()
+    f.zero("B-ROLLING", "largest error of the angle in the hollow [rad]", error, 1e-3,
            "independent computation: equation of the pendulum; h = 2 ms")  # fmt: skip
     f.zero("B-ROLLING", "change of the energy in the hollow", energy_error(step, constant=True), CONSERVED, "conserved")
     solution = solve(ellipses(2e-3))
@@ -251,7 +265,8 @@ def _rolling(f: Findings) -> None:
     # of the second: r = a (1 - e^2)/(1 + e cos b), b from the near apsis
     turned = np.arccos(np.clip((a * (1.0 - e**2) / other - 1.0) / e, -1.0, 1.0))
     half = first < np.pi  # up to the far apsis the arc cosine is unique
-    f.zero("B-ROLLING", "angle of the second ellipse [rad], half a turn", np.abs(np.abs(second) - turned)[half].max(), 1e-6,
+    error = np.abs(np.abs(second) - turned)[half].max()
+    f.zero("B-ROLLING", "angle of the second ellipse [rad], half a turn", error, 1e-6,
            "closed form r_1 + r_2 = 2 a; near the apsis the arc cosine halves the digits")  # fmt: skip
     ways = [solution.sensor(name).values[:, 0] for name in ("displacement", "displacement_b")]
     f.zero("B-ROLLING", "slip of the ellipses [m]", np.abs(np.abs(ways[0]) - np.abs(ways[1])).max(), 1e-7,

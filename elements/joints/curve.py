@@ -1,7 +1,8 @@
 """Points and profiles on curves that turn with a body: `point_on_curve2`, `point_on_curve3`, `curve_on_curve2`.
 
-A curve rho(s) in the axes of its end a is a cubic spline of the arc length s, piece by piece a cubic; closed ones repeat.
-Beyond the ends of open ones the first and the last piece continue.  At the end of the step, with e_k the axes of a,
+A curve rho(s) in the axes of its end a is a cubic spline of the arc length s, piece by piece a cubic; closed ones
+repeat. Beyond the ends of open ones the first and the last piece continue.  At the end of the step, with e_k the axes
+of a,
 
     e_k.(P_b - P_a) - rho_k(s) = 0                             k = 1 .. dim          ``point_on_curve``
 
@@ -13,9 +14,9 @@ and for two profiles rho(s) in a and eta(u) in b, which touch, with the axes f_k
 All are products of vectors with coefficients of s and u (`fem_mbs.elements.joints.forms`), exact in energy and both
 momenta.  Quotients of a spline over several pieces add up those within pieces: no difference of near values is divided.
 
-Ends: a, b, and a node whose first coordinates are s (and u).  Outputs: force and moment of the joint on a, the moment about
-the point of contact.  The history holds the worst of all steps: how far beyond the end of a curve, and (profiles) how much
-one bends more than the other can follow.
+Ends: a, b, and a node whose first coordinates are s (and u).  Outputs: force and moment of the joint on a, the moment
+about the point of contact.  The history holds the worst of all steps: how far beyond the end of a curve, and
+(profiles) how much one bends more than the other can follow.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
-# columns of par: of `point_on_curve` scale, curve, vectors; of `curve_on_curve` scale, both curves, arm, side, vectors; of
-# a curve the number of pieces, its length and whether it is closed; the tables of the pieces (start, then four
-# coefficients per coordinate) end the row
+# columns of par: of `point_on_curve` scale, curve, vectors; of `curve_on_curve` scale, both curves, arm, side,
+# vectors; of a curve the number of pieces, its length and whether it is closed; the tables of the pieces (start, then
+# four coefficients per coordinate) end the row
 SCALE, CURVE, CURVE_B = 0, 1, 4
 _POINT_VECTORS, ARM, SIDE, _PROFILE_VECTORS = 4, 7, 8, 9
-# rows of what `_evaluate` fills: values at both ends of the step, quotient, derivative at the end, and derivative of the
-# quotient by the end
+# rows of what `_evaluate` fills: values at both ends of the step, quotient, derivative at the end, and derivative of
+# the quotient by the end
 _V0, _V1, _WAY, _SLOPE, _BEND = range(5)
 
 

@@ -1,9 +1,9 @@
 """Constraints that are sums of products, g_m = sum_t c_t(s) w_t.z_t: coefficients times products of two vectors.
 
 w and z are positions of points or directions that turn with ends of the element (or there is no product: w.z = 1), the
-coefficients are functions of up to two coordinates s that belong to the joint, places along a line or a curve.  Products
-of vectors are invariants of the motion of the whole, so that their discrete gradients conserve both momenta (Gonzalez
-1996).  With means over the step (m) and quotients c' = (c1 - c0)/(s1 - s0),
+coefficients are functions of up to two coordinates s that belong to the joint, places along a line or a curve.
+Products of vectors are invariants of the motion of the whole, so that their discrete gradients conserve both momenta
+(Gonzalez 1996).  With means over the step (m) and quotients c' = (c1 - c0)/(s1 - s0),
 
     c1 w1.z1 - c0 w0.z0 = c_m (w_m.(z1 - z0) + z_m.(w1 - w0)) + c' (w.z)_m (s1 - s0)
 
@@ -20,8 +20,8 @@ from fem_mbs.elements.kinematics import DP, P0, P1, R0, R1, point
 
 __all__ = ["BEND", "C0", "C1", "COEFFICIENTS", "RATE", "SLOPE", "at_end", "form_rows", "vector"]
 
-# columns of the coefficients: values at both ends of the step, quotients by both coordinates, derivatives at the end, and
-# derivatives of the quotients by the coordinates at the end (row by row)
+# columns of the coefficients: values at both ends of the step, quotients by both coordinates, derivatives at the end,
+# and derivatives of the quotients by the coordinates at the end (row by row)
 C0, C1, RATE, SLOPE, BEND = 0, 1, 2, 4, 6
 COEFFICIENTS = 10
 

@@ -1,20 +1,21 @@
-"""Bodies that slide along a line of nodes and turn with it: `prismatic_slide2`, `cylindrical_slide3`, `prismatic_slide3`.
+"""Bodies that slide along a line of nodes and turn with it: `prismatic_slide2/3`, `cylindrical_slide3`.
 
-Between two nodes p, q of the line it is r(s) = sum_j c_j(s) y_j with the cubic (Hermite) shape functions c_j of the place
-s [m] along the undeformed line and y = (P_p, d_p, P_q, d_q), points and tangents fixed in the nodes.  Neighbouring
-elements have the tangent of their node in common, so that line and tangent are continuous.  b has a point P_b and a triad
-e_k, the last along the line.  At the end of the step, with the arm l [m] that makes lengths of all constraints,
+Between two nodes p, q of the line it is r(s) = sum_j c_j(s) y_j with the cubic (Hermite) shape functions c_j of the
+place s [m] along the undeformed line and y = (P_p, d_p, P_q, d_q), points and tangents fixed in the nodes.
+Neighbouring elements have the tangent of their node in common, so that line and tangent are continuous.  b has a point
+P_b and a triad e_k, the last along the line.  At the end of the step, with the arm l [m] that makes lengths of all
+constraints,
 
     e_k.(P_b - r(s)) = 0          k = 1 .. dim       the point is on the line
     l e_k.r'(s) = 0               k = 1 .. dim - 1   e_dim is along the tangent
     l e_2.w(s) = 0                prismatic in space: w = (1 - xi) w_p + xi w_q, a direction of the section
 
 All are products of vectors with coefficients of s (`fem_mbs.elements.joints.forms`), exact in energy and both momenta,
-also where a step passes from one element to another (`fem_mbs.elements.joints.path`: every element has the weight of its
-part of the distance).
+also where a step passes from one element to another (`fem_mbs.elements.joints.path`: every element has the weight of
+its part of the distance).
 
-Ends: b, p, q, and a node whose first coordinate is s.  Outputs: force and moment of the joint on the line, the moment about
-the point on it, where it is.
+Ends: b, p, q, and a node whose first coordinate is s.  Outputs: force and moment of the joint on the line, the moment
+about the point on it, where it is.
 """
 
 from __future__ import annotations

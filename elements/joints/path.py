@@ -1,7 +1,7 @@
 """Paths through nodes on which joints slide: cubics of the place s between two nodes, and the share of each in a step.
 
-Elements of sliding joints have the ends b (what slides), p, q (both ends of one piece of the path) and a node whose first
-coordinate is s.  The columns of their parameters begin with the scale of the multipliers and `PATH_COLUMNS`.
+Elements of sliding joints have the ends b (what slides), p, q (both ends of one piece of the path) and a node whose
+first coordinate is s.  The columns of their parameters begin with the scale of the multipliers and `PATH_COLUMNS`.
 """
 
 from __future__ import annotations

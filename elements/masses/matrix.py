@@ -4,19 +4,19 @@
     `fem_mbs.elements.masses.lumped`, exact in energy and both momenta; the weight is that of the sums of the rows.
 
 ``turning_mass``  T = 1/2 sum_ij (Vb_i, W_i).M_ij (Vb_j, W_j) with the velocity Vb_i and the angular velocity W_i of
-    each node in its own axes, which turn with it: the mass matrix of a finite element discretisation or a reduction that
-    turns node by node (Zahariev, eq 4).  With the momenta (pb_i, hb_i) = sum_j M_ij (Vb_j, W_j), p_i = R_i pb_i and j_i =
-    R_i hb_i, the motion follows p_i' = f_i, j_i' + v_i x p_i = m_i.  T is invariant under translations and rotations of
-    the whole, so that both momenta, sum p_i and sum x_i x p_i + j_i, are kept.
+    each node in its own axes, which turn with it: the mass matrix of a finite element discretisation or a reduction
+    that turns node by node (Zahariev, eq 4).  With the momenta (pb_i, hb_i) = sum_j M_ij (Vb_j, W_j), p_i = R_i pb_i
+    and j_i = R_i hb_i, the motion follows p_i' = f_i, j_i' + v_i x p_i = m_i.  T is invariant under translations and
+    rotations of the whole, so that both momenta, sum p_i and sum x_i x p_i + j_i, are kept.
 
-Two-state rule of the second (as of `fem_mbs.elements.masses.nodal_mass`, which is that of one node): Vb is state of its own
-(`hist`), with
+Two-state rule of the second (as of `fem_mbs.elements.masses.nodal_mass`, which is that of one node): Vb is state of
+its own (`hist`), with
 
     Vb1 = 2/h R0^T (I - theta~/2) dx - Vb0,      W1 = 2/h R0^T theta - W0,
     rows  (p1 - p0)/h   and   (j1 - j0 + dx x (p0 + p1)/2)/h.
 
-Since (I - theta~/2) R1 = (I + theta~/2) R0, the work of the rows of node i is h (Vb_m, W_m)_i.((pb, hb)_1 - (pb, hb)_0)_i;
-M is symmetric, so that all add up to T1 - T0.  Energy and both momenta are exact at any step.
+Since (I - theta~/2) R1 = (I + theta~/2) R0, the work of the rows of node i is h (Vb_m, W_m)_i.((pb, hb)_1 - (pb,
+hb)_0)_i; M is symmetric, so that all add up to T1 - T0.  Energy and both momenta are exact at any step.
 
 The weight is a force w_i g at each node.  Parameters: the mass, sum m_ij (`turning_mass`: w_i), then the upper
 triangle of the matrix.
@@ -125,7 +125,8 @@ def _add_moment(f, x, p):
 
 
 # --- turning with the nodes ------------------------------------------------------------------------------------------
-# A node has six rows here also in the plane, of which this uses the first two and the last.  Arrays of nodes: S (15, n, 3)
+# A node has six rows here also in the plane, of which this uses the first two and the last.
+# Rows of the work arrays S and Z (15, n, 3) of a vector per node:
 _DX, _TH, _V0, _W0, _V1, _W1, _P0, _J0, _P1, _J1, _A, _B, _X, _Y, _ACC = range(15)
 
 
@@ -187,7 +188,8 @@ def _get(array, dof, e, node, dim, x, r):
 def _body_velocities(ctl, D, V, U, dof, rot, hist, e, dim, S):
     """Fill the rows _DX .. _W1 of S with increments and body velocities at both ends of the step.
 
-    Where both rows hold one state, not a step (no increments and equal velocities), those at the end are those at the start.
+    Where both rows hold one state, not a step (no increments and equal velocities), those at the end are those at the
+    start.
     """
     n = S.shape[1]
     h = ctl[H]
@@ -478,7 +480,14 @@ def make_type(name: str, dimension: int, n: int) -> ElementType:
     """Return the type of a matrix over n nodes; the first word of its name says which."""
     if name.startswith("translational"):
         return ElementType(
-            name, dimension, n, False, ("mass [kg]", *_pairs(n)), force=_translational_force, report=_translational_report, inertia=True
+            name,
+            dimension,
+            n,
+            False,
+            ("mass [kg]", *_pairs(n)),
+            force=_translational_force,
+            report=_translational_report,
+            inertia=True,
         )
     weights = tuple(f"weight {k + 1} [kg]" for k in range(n))
     return ElementType(

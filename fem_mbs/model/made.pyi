@@ -1654,12 +1654,12 @@ class MadeCalls:
         The force coefficient N tanh(w/smoothing) acts against the sliding velocity w; N is the size of the joint's
         constraint force at every instant, and what ``normal`` adds.  In a pin or revolute joint it is a moment, with
         ``radius`` as its arm.  In joints that guide points ("prismatic", "slider", "point_on_line", "point_on_plane",
-        "planar", "along_beam") it acts at the point; moments that a prismatic joint bears do not press.
+        "planar", along beams and on curves) it acts at the point; moments that a prismatic joint bears do not press.
 
         Args:
             name: in messages and results
             joint: name of a joint: pin (plane), revolute, prismatic, slider, point_on_line, point_on_plane, planar,
-                along_beam; its force presses; or a and b (default none)
+                along_beam and its kin, point_on_curve; its force presses; or a and b (default none)
             coefficient: mu, of Coulomb's law.
             smoothing: sliding speed [m/s] up to which the force rises (to 76 % of mu N); below it surfaces creep.
             radius: of pin and revolute joints [m].

@@ -68,7 +68,9 @@ def _pairs_of(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     k, dim = block.type.ends, block.type.dimension
     rows, cols = np.triu_indices(k)
     values = block.par[:, 1:].reshape(-1)
-    ends = np.where((rows == cols)[:, None], np.column_stack((rows, np.full(len(rows), k))), np.column_stack((rows, cols)))
+    ends = np.where(
+        (rows == cols)[:, None], np.column_stack((rows, np.full(len(rows), k))), np.column_stack((rows, cols))
+    )
     nodes = np.column_stack((block.nodes, np.full(block.size, GROUND)))[:, ends].reshape(-1, 2)
     size = 8 if dim == 3 else 4
     M = np.zeros((len(nodes), size, size))

@@ -108,7 +108,7 @@ def test_a_file_without_the_columns(tmp_path):
         Model(2).curve("c", file=str(path))
 
 
-# --- points and rollers ------------------------------------------------------------------------------------------------
+# --- points and rollers ----------------------------------------------------------------------------------------------
 def test_bead_in_space_conserves_with_its_part():
     """A bead on a helix of a free body: energy and both momenta to round-off, over several laps of pieces."""
     m = Model(3)
@@ -134,7 +134,9 @@ def test_small_motions_on_a_parabola():
     m = bead({"y": "1.5*x**2", "range": (-1.0, 1.0)}, (0.0, 0.0))
     m.static_step()  # the force of the wire
     m.modes_step(1)
-    assert solve(m).steps[1].summary["frequencies_hz"][0] == pytest.approx(np.sqrt(3.0 * 9.81) / (2.0 * np.pi), rel=1e-5)  # of its curvature
+    assert solve(m).steps[1].summary["frequencies_hz"][0] == pytest.approx(
+        np.sqrt(3.0 * 9.81) / (2.0 * np.pi), rel=1e-5
+    )  # of its curvature
 
 
 def test_equilibrium_on_a_slope_with_a_spring():
@@ -186,11 +188,13 @@ def test_rollers_that_do_not_fit():
 
     roller(0.9, 0.9)
     roller(1.5, -1.5)  # outside
-    with pytest.raises(ModelError, match=r'Joint "j": a roller of radius 1.2 m does not fit .* bends with (1|0\.999\d*) m at \(.*0\)'):
+    with pytest.raises(
+        ModelError, match=r'Joint "j": a roller of radius 1.2 m does not fit .* bends with (1|0\.999\d*) m at \(.*0\)'
+    ):
         roller(1.2, 1.2)
     with pytest.raises(ModelError, match=r"its point is 0\.1 m off a roller's radius of 0.9 m beside"):
         roller(0.9, 1.0)
-    with pytest.raises(ModelError, match="radius = -1.0 must be a finite number greater than 0"):
+    with pytest.raises(ModelError, match=r"radius = -1\.0 must be a finite number greater than 0"):
         roller(-1.0, 1.0)
     m = Model(2)  # a lane that is too narrow: the path of the roller crosses itself
     m.curve("lane", x="0.5*sin(t)", y="0.3*sin(2*t) + 0.6*t", range=(0.0, 3.0))
@@ -288,7 +292,7 @@ def test_off_the_end():
         solve(m)
 
 
-# --- files and copies --------------------------------------------------------------------------------------------------
+# --- files and copies ------------------------------------------------------------------------------------------------
 def test_copies_move_as_their_images():
     """Turned and mirrored images of a body on a curve move as the images of the original."""
     for how, Q, points in (

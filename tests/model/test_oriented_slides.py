@@ -1,4 +1,4 @@
-"""Bodies that slide along beams and turn with them: conservation, statics, modes, drivers, interfaces of reduced parts."""
+"""Bodies that slide along beams and turn with them: conservation, statics, modes, drivers, reduced parts."""
 
 from __future__ import annotations
 

@@ -235,7 +235,9 @@ class Joint(Declaration):
                 if (other.keys if building.dimension == 3 else other.plane_keys) is not None
             ]  # fmt: skip
             raise ModelError(
-                f'a "{self.kind}" joint is one of {there}', owner=owner, remedy=f"in {here} there are {', '.join(kinds)}"
+                f'a "{self.kind}" joint is one of {there}',
+                owner=owner,
+                remedy=f"in {here} there are {', '.join(kinds)}",
             )
         if self.speed is not None:
             if function is not None:

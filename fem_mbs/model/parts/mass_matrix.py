@@ -31,13 +31,13 @@ class MassMatrix(Declaration):
     Add a mass matrix over n nodes, by one row per
 
     - node: T = sum m_ij v_i.v_j/2, the same in all directions [kg];
-    - translation x, y (, z) of node after node: it must be the same, in all directions (m_ij times the unit matrix) [kg];
+    - translation x, y (, z) of node after node: m_ij times the unit matrix, the same in all directions [kg];
     - translation and rotation of node after node (3 in the plane, 6 in space): T = sum (v, omega)_i.M_ij (v, omega)_j/2
       with velocities in the axes of each node, with which the matrix turns (Zahariev, eq 4) [kg, kg m, kg m^2].
 
-    Energy and both momenta are kept exactly.  The axes of a node are the global ones at the start, unless it is a turned
-    body's.  The weight is that of the sums of the rows, at the nodes; a matrix whose sum differs by direction (added
-    masses) has none.
+    Energy and both momenta are kept exactly.  The axes of a node are the global ones at the start, unless it is a
+    turned body's.  The weight is that of the sums of the rows, at the nodes; a matrix whose sum differs by direction
+    (added masses) has none.
 
     Args:
         on: the nodes, in the order of the rows.

@@ -11,8 +11,8 @@ from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import PLACE
 from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
-from fem_mbs.system.blocks import GROUND
 from fem_mbs.solvers.stepping.layout import REC_OUT, REC_REACTION
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["Reaction"]
 
@@ -22,10 +22,11 @@ class _Reaction(Sensor):
     "force y", "moment").
 
     - A place: what its supports and motions exert on the model ("x" ... "mz"; moments about each node, summed up).
-    - A joint: what it exerts on its part a, about the joint's point in a (along beams and
-      on curves: about the point on the line or curve; `slider`, `position`: on their only part).  It holds the joint's own driver, but no motors, springs and friction.
-      A distance joint has its "tension" too, a screw what its thread does on both coordinates, "thread force" and
-      "thread moment", with the signs of drives.
+    - A joint: what it exerts on its part a, about the joint's point in a (`slider`, `position`: on their only part).
+      It holds the joint's own driver, but no motors, springs and friction.  Along beams and on curves it is about the
+      point on the line or curve, and holds all forces along it, those of springs and friction too. A distance joint
+      has its "tension" too, a screw what its thread does on both coordinates, "thread force" and "thread moment",
+      with the signs of drives.
     - A gear (also rack, rope): "force a" and "force b" [N] or [N m] act on the coordinates of its joints a and b, with
       the signs of drives; "a force x" ... "a moment z" on part a of its joint a, about the point there, "b force x" ...
       on part a of its joint b.

@@ -35,7 +35,8 @@ class Curve(Declaration):
     """Curves of tracks, slots and cams, for the joints `point_on_curve`, `curve_on_curve`, `rolling_curves`.
 
     Add a curve in global coordinates of the start; a joint fixes it to its part.  It is smooth: the cubic spline of its
-    arc length through ``points`` or the rows of ``file``, or of a function, refined until it is within 1e-9 of its size.
+    arc length through ``points`` or the rows of ``file``, or of a function, refined until it is within 1e-9 of its
+    size.
 
     Args:
         points: (n, dimension) [m], two for a straight line; not more than 60 degrees apart where it bends.
@@ -141,7 +142,9 @@ def _check_kinks(
     """Refuse switches at which the direction jumps; ``before``: the value that precedes the only one of ``at``."""
     for p in at:
         d = 1e-8 * size
-        sides = np.array([[float(f.jet(np.array(q))[1]) for f in parts] for q in ((p if before is None else before) - d, p + d)])
+        sides = np.array(
+            [[float(f.jet(np.array(q))[1]) for f in parts] for q in ((p if before is None else before) - d, p + d)]
+        )
         sides /= np.maximum(np.linalg.norm(sides, axis=1), 1e-300)[:, None]
         jump = float(np.linalg.norm(sides[1] - sides[0]))
         if jump > _KINK:

@@ -44,7 +44,7 @@ class Line:
 
 
 def line_of(building: Building, j: JointRequest) -> Line:
-    """Return the line of a joint: of the beam or truss a, of the interfaces of the reduced part a, or of the nodes a."""
+    """Return the line of a joint: of a beam or truss, through the interfaces of a reduced part, or through nodes."""
     if isinstance(j.a, str) and j.a in building.groups:
         return _line_of_elements(building, j)
     if isinstance(j.a, str) and j.a in building.reduced_parts:
@@ -224,14 +224,12 @@ def find_place(building: Building, j: JointRequest, line: Line, point: np.ndarra
 
 
 def line_at(building: Building, line: Line, s: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return point, tangent (derivative by s) and direction of the section (dim,) of the line at the start at a place."""
+    """Return point, tangent (derivative by s) and section direction (dim,) at a place of the line at the start."""
     e = min(int(np.searchsorted(line.start, s, side="right")) - 1, len(line.length) - 1)
     x = (s - line.start[e]) / line.length[e]
     y = _start_line(building, line)[e]
     r, d = (np.einsum("jk,jd->d", _shapes(np.array([x]), m), y) for m in range(2))
-    w = [
-        building.rotation_matrices(line.nodes[[e], k])[0] @ line.sections[k, e] for k in range(2)
-    ]
+    w = [building.rotation_matrices(line.nodes[[e], k])[0] @ line.sections[k, e] for k in range(2)]
     return r, d / line.length[e], (1.0 - x) * w[0] + x * w[1]
 
 

@@ -68,7 +68,8 @@ def _profiles(building: Building, j: JointRequest) -> float:
     size = max(min(curve.length for curve in curves), 1e-300)
     if abs(gap) > 1e-7 * size and building.assembling is None:
         raise ModelError(
-            f"its profiles are {abs(gap):g} m apart, or cut into each other by this, at {_at(places[0])}", owner=j.owner,
+            f"its profiles are {abs(gap):g} m apart, or cut into each other by this, at {_at(places[0])}",
+            owner=j.owner,
             remedy="move one until they touch, give a point near the contact, or ask for an assembly before it",
         )  # fmt: skip
     ratio = float(np.sign(tangents[0] @ tangents[1]))
@@ -76,7 +77,7 @@ def _profiles(building: Building, j: JointRequest) -> float:
     against = kappa[0] - ratio * kappa[1]
     if abs(against) <= 1e-9 * (abs(kappa[0]) + abs(kappa[1])) or against == 0.0:
         raise ModelError(
-            f"both profiles have the same curvature at {_at(places[0])}, so that the place of contact is not determined",
+            f"both profiles have the same curvature at {_at(places[0])}: the place of contact is not determined",
             owner=j.owner, remedy="round one of them",
         )  # fmt: skip
     own = [_in_axes(building, node, curve) for node, curve in zip((a, b), curves, strict=True)]

@@ -1,4 +1,4 @@
-"""Curves as cubic splines of their arc length, from points or functions: fitting, places on them, offsets, crossings."""
+"""Curves as cubic splines of their arc length, from points or functions: fitting, places, crossings."""
 
 from __future__ import annotations
 
@@ -131,7 +131,10 @@ def fitted(
     spline, x, gap = None, np.empty(0), np.inf
     while True:
         p = np.concatenate(
-            [*(a + (b - a) * np.arange(pieces) / pieces for a, b in zip(breaks[:-1], breaks[1:], strict=True)), breaks[-1:]]
+            [
+                *(a + (b - a) * np.arange(pieces) / pieces for a, b in zip(breaks[:-1], breaks[1:], strict=True)),
+                breaks[-1:],
+            ]
         )
         x = place(p)
         steps = np.linalg.norm(np.diff(x, axis=0), axis=1)
