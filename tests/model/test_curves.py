@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
-from fem_mbs import Model, ModelError, load_model, run, solve
+from fem_mbs import Model, ModelError, linearise, load_model, run, solve
 from fem_mbs.errors import AnalysisError
 from fem_mbs.validation.case import constancy, energy_error
 
@@ -290,6 +290,34 @@ def test_off_the_end():
     m.transient_step(1.0, 0.01, frames=0)
     with pytest.raises(AnalysisError, match=r'Joint "bore": way beyond the end .*make the curve longer'):
         solve(m)
+
+
+def test_assembly_brings_parts_onto_curves():
+    """A bead and a cam that stand apart are brought together, by the least movement."""
+    m = Model(2)
+    m.assembly()
+    m.curve("c", x="cos(t)", y="sin(t)", **ROUND)
+    m.body("b", (1.3, 0.2), 1.0, 0.1)
+    m.joint("j", "point_on_curve", "ground", "b", point=(1.3, 0.2), curve="c")
+    m.curve("d", x="-2.2 + 0.8*cos(t)", y="0.8*sin(t)", **ROUND)
+    m.body("e", (-2.2, 0.0), 1.0, 0.1)
+    m.joint("guide", "prismatic", "ground", "e", point=(-2.2, 0.0), axis=(1.0, 0.0))
+    m.joint("k", "cam", "ground", "e", curve="c", curve_b="d")
+    for name in "be":
+        m.sensor(name, "position", on=name)
+    m.transient_step(0.02, 0.01, frames=0)
+    solution = solve(m)
+    assert np.linalg.norm(solution.sensor("b").values[0]) == pytest.approx(1.0, abs=1e-9)
+    assert solution.sensor("e").values[0] == pytest.approx((-1.8, 0.0), abs=1e-9)
+
+
+def test_linearised_bead():
+    """A bead at the bottom of y = c x^2/2 is an oscillator of the circular frequency (c g)^(1/2)."""
+    m = bead({"y": "1.5*x**2", "range": (-1.0, 1.0)}, (0.0, 0.0))
+    m.force("push", "bead", (1.0, 0.0), function="0*t")
+    m.static_step()
+    s = linearise(m).state_space("push", ["place"])
+    assert np.abs(np.linalg.eigvals(s.A).imag) == pytest.approx(np.sqrt(3.0 * 9.81), rel=1e-5)
 
 
 # --- files and copies ------------------------------------------------------------------------------------------------

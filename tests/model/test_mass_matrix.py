@@ -130,6 +130,25 @@ def test_wrong_matrices(on, matrix, message):
         nodes().mass_matrix("M", on, matrix)
 
 
+def test_copies():
+    """A matrix by nodes moves with its image; one that turns with its nodes only without a turn."""
+    m = nodes(2)
+    m.mass_matrix("M", ON, CONSISTENT)
+    m.initial("n0", velocity=(1.0, -2.0))
+    m.sensor("x", "displacement", on="n2")
+    m.transient_step(0.5, 0.01, frames=0)
+    m.copy([*ON, "s01", "s12", "s20", "M", "x"], rotate={"angle": 90.0})
+    m.initial("n0 copy", velocity=(2.0, 1.0))
+    solution = solve(m)
+    mine, image = (solution.sensor(name).values for name in ("x", "x copy"))
+    assert image == pytest.approx(np.column_stack((-mine[:, 1], mine[:, 0])), abs=1e-10)
+    m = nodes(2)
+    m.mass_matrix("M", ON, np.eye(9))
+    with pytest.raises(ModelError, match='Mass matrix "M": its axes may differ by direction'):
+        m.copy([*ON, "M"], rotate={"angle": 90.0})
+        m.compile()
+
+
 def test_files(tmp_path):
     mmwrite(tmp_path / "m.mtx", CONSISTENT)
     m = nodes()

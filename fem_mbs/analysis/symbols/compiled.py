@@ -107,6 +107,8 @@ def joint_entries(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[d
             column = [block.type.column(f"a{c}{suffix}") for c in "xyz"[:dim]]
             place = {"name": name, "type": model.joints[name].kind, "node": int(block.nodes[first, end])}
             place["point"] = block.par[first, column].tolist()
+            if kind in (f"prismatic_slide{dim}", f"cylindrical_slide{dim}"):
+                place["axis"] = _tangent(model, block, first)
             if kind == f"distance{dim}":
                 place["other"] = _other_end(model, block, first, end)
             joints.setdefault(name, place)  # one symbol, whatever the joint is made of
@@ -155,6 +157,14 @@ def _place_of(block: Any, row: int) -> tuple[int, str]:
         return _SLIDING[block.type.name[:-1]], "_b"
     end = int(block.nodes[row].argmax())
     return end, f"_{'ab'[end]}" if block.type.ends == 2 else ""
+
+
+def _tangent(model: Any, block: Any, row: int) -> list[float]:
+    """Return the direction (3,) along its line that a sliding body has at the start."""
+    dim, node = block.type.dimension, int(block.nodes[row, 0])
+    e = block.par[row, [block.type.column(f"e{dim}{c}_b") for c in "xyz"[:dim]]]
+    found: list[float] = np.pad(e if node < 0 else model.building.rotation_matrix(node) @ e, (0, 3 - dim)).tolist()
+    return found
 
 
 def _other_end(model: Any, block: Any, row: int, end: int) -> list[Any]:

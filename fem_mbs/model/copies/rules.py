@@ -32,6 +32,7 @@ from fem_mbs.model.geometry import Mirror, NamedNode, PlacedMesh
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
+from fem_mbs.model.parts.mass_matrix import MassMatrix
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Disc
 from fem_mbs.model.parts.shells import Shell
@@ -362,6 +363,15 @@ def _curve(said: Curve, c: Copying) -> dict[str, Any]:
     return out
 
 
+def _mass_matrix(said: MassMatrix, c: Copying) -> dict[str, Any]:
+    n = 0 if said.matrix is None else len(said.matrix)
+    # one row per node, of nodes named one by one: the same in all directions
+    by_nodes = isinstance(said.on, (list, tuple)) and n == len(said.on)
+    if not by_nodes and not np.array_equal(c.movement.Q, np.eye(3)):
+        c.refuse(said, "its axes may differ by direction", "give one row per node, or write it by hand")
+    return {}
+
+
 def _gear(said: Gear, c: Copying) -> dict[str, Any]:
     joints = {n: c.reference(getattr(said, n), ("joint",)) for n in ("a", "b")}
     copied = {n: name != getattr(said, n) for n, name in joints.items()}
@@ -413,6 +423,7 @@ RULES: dict[type[Declaration], Rule] = {
     Plane: _solid,
     Shell: _shell,
     PointMass: _mass_axes,
+    MassMatrix: _mass_matrix,
     Disc: _vectors("axis", axial=True),
     Spring: _points("point_a", "point_b"),
     TorsionSpring: _torsion,
