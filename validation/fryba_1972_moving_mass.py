@@ -15,6 +15,8 @@ equations of the amplitudes of the sines by scipy, those of the pendulum likewis
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, solve
@@ -54,11 +56,11 @@ def build(carriage: bool = False, elements: int = 16, h: float = 1e-3) -> Model:
     return model
 
 
-def slider(kind: str, dimension: int, elements: int, h: float) -> Model:
+def slider(kind: Any, dimension: int, elements: int, h: float) -> Model:
     """Return a body on an arc that stands across gravity; ``kind`` is the joint."""
     pad = (0.0,) * (dimension - 2)
     model = Model(dimension, "slider on an arc", gravity=(0.0, -GRAVITY, *pad))
-    more = {"GJ": 1e3, "EIy": 1e3, "EIz": 1e3} if dimension == 3 else {"EI": 1e3}
+    more: dict[str, Any] = {"GJ": 1e3, "EIy": 1e3, "EIz": 1e3} if dimension == 3 else {"EI": 1e3}
     model.section("rail", "stiffness", EA=1e6, rhoA=1.0, **more)
     model.arc("rail", (0.0, 0.0, *pad), RADIUS, (-170.0, -10.0), elements)
     model.beams("rail", "rail", "rail")

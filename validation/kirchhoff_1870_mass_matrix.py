@@ -49,7 +49,7 @@ def build(matrix: np.ndarray, h: float, duration: float = 2.0) -> Model:
         model.node(f"n{k}", x)
         turns = len(matrix) > 3  # nodes have rotations where the matrix has
         model.joint(f"joint {k}", "weld" if turns else "spherical", "body", f"n{k}", point=x)
-        model.initial(f"n{k}", velocity=VELOCITY + np.cross(SPIN, x), **({"spin": SPIN} if turns else {}))
+        model.initial(f"n{k}", velocity=VELOCITY + np.cross(SPIN, x), spin=SPIN if turns else None)
     model.mass_matrix("M", [f"n{k}" for k in range(3)], matrix)
     model.initial("body", velocity=VELOCITY, spin=SPIN)
     model.sensor("place", "position", on="body")
@@ -84,12 +84,12 @@ def whole(matrix: np.ndarray) -> np.ndarray:
             for j in range(3):
                 full[6 * i : 6 * i + 3, 6 * j : 6 * j + 3] = matrix[i, j] * np.eye(3)
         matrix = full
-    T = []
+    motions = []
     for x in PLACES:
         t = np.eye(6)
         t[:3, 3:] = -_tilde(x)
-        T.append(t)
-    T = np.vstack(T)
+        motions.append(t)
+    T = np.vstack(motions)
     return M + T.T @ matrix @ T
 
 

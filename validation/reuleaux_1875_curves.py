@@ -129,12 +129,11 @@ def ellipses(h: float) -> Model:
     model = Model(2, "elliptic gears")
     a, c = SEMI_AXIS, SEMI_AXIS * EXCENTRICITY
     b = np.sqrt(a**2 - c**2)
-    for name, focus, sign in (("a", 0.0, -1.0), ("b", 2.0 * a, 1.0)):
-        # the long axes lie on the line of the foci: at the start they touch at a (1 + e) - c from the first focus
-        centre = focus + (sign * -1.0 if name == "a" else 1.0) * c
+    for name, focus in (("a", 0.0), ("b", 2.0 * a)):
+        centre = focus + c  # long axes on the line of the foci: at the start they touch at a + c from the first one
         model.body(name, (centre, 0.0), 1.0, 0.1)
         model.joint(f"axle {name}", "revolute", "ground", name, point=(focus, 0.0),
-                    **({"function": "2*t"} if name == "a" else {}))  # fmt: skip
+                    function="2*t" if name == "a" else None)  # fmt: skip
         model.curve(
             f"rim {name}", x=f"{centre:.15g} + {a}*cos(t)", y=f"{b:.15g}*sin(t)", range=(0.0, 2.0 * np.pi), closed=True
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.errors import ModelError
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import JointRequest, check_different, couple
 from fem_mbs.model.connections.paths.sliding import add_ways, drive_way
@@ -149,7 +149,9 @@ def _offset_curve(building: Building, j: JointRequest, curve: Spline, at: np.nda
         n = np.column_stack((-d[:, 1], d[:, 0])) / np.linalg.norm(d, axis=1)[:, None]
         return curve(p) + side * radius * n
 
-    found = fitted(j.owner, place, curve.knots, curve.closed, f'the path of the roller on curve "{j.curve}"')
+    found = fitted(
+        Owner("Joint", j.name), place, curve.knots, curve.closed, f'the path of the roller on curve "{j.curve}"'
+    )
     crossing = self_crossing(found)
     if crossing is not None:
         raise ModelError(

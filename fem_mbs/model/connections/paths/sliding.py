@@ -74,7 +74,9 @@ def _oriented(building: Building, j: JointRequest, kind: str) -> None:
     triad = [R.T @ (v / np.linalg.norm(v)) for v in (*across, t)]
     at = np.zeros(dim) if node == GROUND else building.position(node)
     vectors = {"b": R.T @ (r - at)}
-    columns = {f"e{k + 1}{c}_b": float(v) for k, e in enumerate(triad) for c, v in zip("xyz", e, strict=False)}
+    columns: dict[str, object] = {
+        f"e{k + 1}{c}_b": float(v) for k, e in enumerate(triad) for c, v in zip("xyz", e, strict=False)
+    }
     columns["arm"] = float(line.length.mean())
     if kind == "prismatic_slide3":
         for k, end in enumerate("pq"):
