@@ -1034,17 +1034,15 @@ class MadeCalls:
         Add a mass matrix over n nodes, by one row per
 
         - node: T = sum m_ij v_i.v_j/2, the same in all directions [kg];
-        - translation x, y (, z) of node after node: it must be the same, in all directions (m_ij times the unit matrix)
-        [kg];
+        - translation x, y (, z) of node after node: m_ij times the unit matrix, the same in all directions [kg];
         - translation and rotation of node after node (3 in the plane, 6 in space): T = sum (v, omega)_i.M_ij (v,
         omega)_j/2
           with velocities in the axes of each node, with which the matrix turns (Zahariev, eq 4) [kg, kg m, kg m^2].
 
         Energy and both momenta are kept exactly.  The axes of a node are the global ones at the start, unless it is a
-        turned
-        body's.  The weight is that of the sums of the rows, at the nodes; a matrix whose sum differs by direction
-        (added
-        masses) has none.
+        turned body's.  The weight is that of the sums of the rows, at the nodes; a matrix whose sum differs by
+        direction
+        (added masses) has none.
 
         Args:
             name: in messages and results
@@ -1312,8 +1310,8 @@ class MadeCalls:
 
         Add a curve in global coordinates of the start; a joint fixes it to its part.  It is smooth: the cubic spline of
         its
-        arc length through ``points`` or the rows of ``file``, or of a function, refined until it is within 1e-9 of its
-        size.
+        arc length through ``points`` or the rows of ``file``, or of a function, refined until it is within 1e-11 of its
+        size (1e-6 where the curvature of a function jumps).
 
         Args:
             name: of joints on it

@@ -84,7 +84,8 @@ class _Reaction(Sensor):
                 continue
             names = [o.partition(" [")[0] for o in t.outputs]
             for first, last in ((first, last) for name, first, last in block.groups if name == self.on):
-                if np.isin(block.nodes[first:last], [GROUND, *self.model.path_nodes]).all():
+                coupled = joint is not None and joint.kind == "gear"
+                if not coupled and np.isin(block.nodes[first:last], [GROUND, *self.model.path_nodes]).all():
                     continue  # drives or couples places along lines: the wrench is that of the slide
                 found = True
                 system.watch(block)

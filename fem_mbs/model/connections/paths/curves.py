@@ -35,8 +35,8 @@ class Curve(Declaration):
     """Curves of tracks, slots and cams, for the joints `point_on_curve`, `curve_on_curve`, `rolling_curves`.
 
     Add a curve in global coordinates of the start; a joint fixes it to its part.  It is smooth: the cubic spline of its
-    arc length through ``points`` or the rows of ``file``, or of a function, refined until it is within 1e-9 of its
-    size.
+    arc length through ``points`` or the rows of ``file``, or of a function, refined until it is within 1e-11 of its
+    size (1e-6 where the curvature of a function jumps).
 
     Args:
         points: (n, dimension) [m], two for a straight line; not more than 60 degrees apart where it bends.
