@@ -95,7 +95,7 @@ def _profiles(building: Building, j: JointRequest) -> float:
 
 def _contact(building: Building, j: JointRequest, a: Spline, b: Spline) -> tuple[float, float]:
     """Return the places s, u where two profiles touch or are nearest, by Newton's rule from the nearest of many."""
-    s, u = a.samples(), b.samples()
+    s, u = a.samples(500), b.samples(500)
     if j.point is None:
         apart = np.linalg.norm(a(s)[:, None] - b(u)[None], axis=2)
         i, k = np.unravel_index(int(apart.argmin()), apart.shape)

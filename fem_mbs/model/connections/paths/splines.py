@@ -58,10 +58,11 @@ class Spline:
         n = len(self.coefficients)
         return np.hstack((self.knots[:-1, None], self.coefficients.reshape(n, -1))).ravel()
 
-    def samples(self) -> np.ndarray:
-        """Return arc lengths (m,) close enough to find places between."""
+    def samples(self, most: int = 0) -> np.ndarray:
+        """Return arc lengths (m,) close enough to find places between; ``most``: about as many at most (0: any)."""
         x = np.linspace(0.0, 1.0, 5)[:-1]
         s = (self.knots[:-1, None] + np.diff(self.knots)[:, None] * x).ravel()
+        s = s[:: max(1, len(s) // most)] if most else s
         return s if self.closed else np.append(s, self.length)
 
     def nearest(self, point: np.ndarray) -> float:
@@ -196,8 +197,7 @@ def _at(x: np.ndarray) -> str:
 
 def self_crossing(spline: Spline) -> np.ndarray | None:
     """Return a point where a plane curve crosses itself; None: nowhere."""
-    s = spline.samples()
-    s = s[:: max(1, len(s) // 400)]
+    s = spline.samples(400)
     x = spline(np.append(s, spline.length))
     a, d = x[:-1], np.diff(x, axis=0)
     cross = d[:, None, 0] * d[None, :, 1] - d[:, None, 1] * d[None, :, 0]
