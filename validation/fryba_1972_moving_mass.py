@@ -24,11 +24,13 @@ from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
 
 CASES = {
     "B-MOVING-MASS": "a mass and a turning carriage that are driven over a simply supported beam",
+    "B-BAR-SLIDER": "a carriage that is thrown outwards on a free turning bar, in large rotation",
     "B-ARC-SLIDER": "bodies that slide along an arc of beams and turn with it, in the plane and in space",
 }
 
 LENGTH, EI, RHO_A = 10.0, 2e5, 20.0
 MASS, FORCE, SPEED, INERTIA = 60.0, -600.0, 12.0, 150.0
+BAR, CARRIAGE, PLACE, TURN = (2.0, 0.5), (0.8, 0.05), 0.3, 3.0  # length, mass per length; mass, inertia; [m], [rad/s]
 DURATION = 0.83  # a little less than the passage
 RADIUS, ANGLE, GRAVITY = 2.0, 0.5, 9.81
 BODY, OFF = (3.0, 0.4), 0.15  # mass and inertia of the slider, distance of its centre from the line
@@ -76,6 +78,39 @@ def slider(kind: Any, dimension: int, elements: int, h: float) -> Model:
     model.sensor("force", "reaction", on="slide")
     model.transient_step(3.0, h, frames=0)
     return model
+
+
+def bar(h: float) -> Model:
+    """Return a stiff bar on a pivot, which turns freely, with a carriage that slides along it and turns with it."""
+    model = Model(2, "carriage on a bar")
+    model.section("bar", "stiffness", EA=1e9, EI=1e8, rhoA=BAR[1], rhoI=0.0)
+    model.line("bar", (0.0, 0.0), (BAR[0], 0.0), 4)
+    model.beams("bar", "bar", "bar")
+    model.fix("bar:start", ["x", "y"])
+    model.body("carriage", (PLACE, 0.0), *CARRIAGE)
+    model.joint("slide", "prismatic_along_beam", "bar", "carriage", point=(PLACE, 0.0))
+    model.initial("bar", spin=TURN, centre=(0.0, 0.0))
+    model.initial("carriage", velocity=(0.0, TURN * PLACE), spin=TURN)
+    model.sensor("way", "joint", on="slide")
+    model.sensor("place", "position", on="carriage")
+    model.transient_step(0.8, h, frames=0)
+    return model
+
+
+def thrown(t: np.ndarray) -> np.ndarray:
+    """Return place along the bar [m] and angle [rad] (n, 2) of the carriage: s'' = s w^2, (J + m s^2) w constant."""
+    from scipy.integrate import solve_ivp
+
+    mass, inertia = CARRIAGE
+    whole = BAR[1] * BAR[0] ** 3 / 3.0 + inertia
+    momentum = (whole + mass * PLACE**2) * TURN
+
+    def rate(_: float, y: np.ndarray) -> tuple[float, float, float]:
+        w = momentum / (whole + mass * y[0] ** 2)
+        return y[1], y[0] * w**2, w
+
+    y = solve_ivp(rate, (0.0, float(t[-1])), (PLACE, 0.0, 0.0), t_eval=t, rtol=1e-11, atol=1e-13).y
+    return y[[0, 2]].T
 
 
 def sines(t: np.ndarray, inertia: float, modes: int) -> np.ndarray:
@@ -143,25 +178,41 @@ def check(f: Findings) -> None:
         f.zero("B-MOVING-MASS", f"closing error of the energy, {name}", energy_error(step), CONSERVED, "conserved")
         curves += [Curve(t, w, name), Curve(t, ref, f"{name}, sines", ":")]
     f.figure("Path of the mass", curves, "time [s]", "deflection [m]")
+    _bar(f)
     _arc(f)
 
 
+def _bar(f: Findings) -> None:
+    errors = []
+    for h in (8e-3, 4e-3):
+        solution = solve(bar(h))
+        step = solution.steps[0]
+        s, angle = thrown(step.time).T
+        place = np.column_stack((s * np.cos(angle), s * np.sin(angle)))
+        errors.append(np.abs(solution.sensor("place").values - place).max())
+    f.zero("B-BAR-SLIDER", f"largest distance from its path [m], turning by {angle[-1]:.1f} rad, h = 4 ms", errors[1],
+           3e-4, "independent computation: s'' = s w^2, (J + m s^2) w constant; h^2 and the stiff bar")  # fmt: skip
+    way = np.abs(solution.sensor("way").values[:, 0] - (s - PLACE)).max()
+    f.zero("B-BAR-SLIDER", "largest error of the way along the bar [m], h = 4 ms", way, 3e-4,
+           "independent computation, as above")  # fmt: skip
+    f.between("B-BAR-SLIDER", "order of the error", np.log2(errors[0] / errors[1]), 1.8, 2.2, "mid-point rule: 2")
+    f.zero("B-BAR-SLIDER", "change of the energy", energy_error(step, constant=True), CONSERVED, "conserved")
+
+
 def _arc(f: Findings) -> None:
-    for kind, dimension in (("prismatic_along_beam", 2), ("prismatic_along_beam", 3)):
-        errors = []
-        for elements in (8, 16):
-            solution = solve(slider(kind, dimension, elements, 2e-3))
-            step = solution.steps[0]
-            x = solution.sensor("place").values
-            ref = pendulum(step.time)
-            place = (RADIUS - OFF) * np.column_stack((np.sin(ref), -np.cos(ref)))
-            errors.append(np.abs(x[:, :2] - place).max())
-            f.zero("B-ARC-SLIDER", f"change of the energy, {kind}, {dimension}D, {elements} elements",
-                   energy_error(step, constant=True), CONSERVED, "conserved")  # fmt: skip
-        label = f"{kind}, {'plane' if dimension == 2 else 'space'}"
+    for dimension in (2, 3):
+        solution = solve(slider("prismatic_along_beam", dimension, 16, 4e-3))
+        step = solution.steps[0]
+        ref = pendulum(step.time)
+        place = (RADIUS - OFF) * np.column_stack((np.sin(ref), -np.cos(ref)))
+        error = np.abs(solution.sensor("place").values[:, :2] - place).max()
+        label = f"prismatic_along_beam, {'plane' if dimension == 2 else 'space'}"
         f.zero(
-            "B-ARC-SLIDER", f"largest distance from the compound pendulum [m], {label}, 16 elements", errors[1], 2e-4,
-            "independent computation: equation of the pendulum; cubics of 10 degrees, h = 2 ms",
+            "B-ARC-SLIDER", f"change of the energy, {label}", energy_error(step, constant=True), CONSERVED, "conserved"
+        )
+        f.zero(
+            "B-ARC-SLIDER", f"largest distance from the compound pendulum [m], {label}", error, 5e-4,
+            "independent computation: equation of the pendulum; cubics of 10 degrees, h = 4 ms",
         )  # fmt: skip
         way = solution.sensor("way").values[-1, 0]
         f.row(
@@ -169,7 +220,7 @@ def _arc(f: Findings) -> None:
             "independent computation: arc of the pendulum", tolerance=3e-4,
         )  # fmt: skip
     # free to turn about the tangent: a body whose centre is on the line keeps its spin there
-    model = slider("cylindrical_along_beam", 3, 8, 2e-3)
+    model = slider("cylindrical_along_beam", 3, 8, 4e-3)
     tangent = (np.cos(ANGLE), np.sin(ANGLE), 0.0)
     model.initial("body", spin=tuple(3.0 * np.array(tangent)))
     step = solve(model).steps[0]
