@@ -170,6 +170,12 @@ _MODULES = {
     "mean_rotation3": "loads.mean_rotation",
     "beam_slide2": "joints.beam_slide",
     "beam_slide3": "joints.beam_slide",
+    "prismatic_slide2": "joints.oriented_slide",
+    "prismatic_slide3": "joints.oriented_slide",
+    "cylindrical_slide3": "joints.oriented_slide",
+    "point_on_curve2": "joints.curve",
+    "point_on_curve3": "joints.curve",
+    "curve_on_curve2": "joints.curve",
     "contact2": "contact.ball",
     "contact3": "contact.ball",
     "mesh_contact3": "contact.mesh",
@@ -216,13 +222,15 @@ _MODULES = {
     "solid_wedge_reduced": "solids.space",
 }
 
-# Families of types that share their code, one type per number n of modal coordinates: prefix -> module that defines
-# `make_type(name, dimension, n)`.
+# Families of types that share their code, one type per number n of modal coordinates or of nodes: prefix -> module that
+# defines `make_type(name, dimension, n)`.
 _FAMILIES = {
     **{f"flexible_body{d}_": "flexible.body" for d in (2, 3)},
     **{f"flexible_point{d}_": "flexible.tie" for d in (2, 3)},
     **{f"flexible_orientation{d}_": "flexible.tie" for d in (2, 3)},
     **{f"flexible_load{d}_": "flexible.load" for d in (2, 3)},
+    **{f"translational_mass{d}_": "masses.matrix" for d in (2, 3)},
+    **{f"turning_mass{d}_": "masses.matrix" for d in (2, 3)},
 }
 _MADE: dict[str, ElementType] = {}
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 from fem_mbs.elements.contact.triangles import TRIANGLE, tree_table
 from fem_mbs.elements.flexible import body as flexible_body
@@ -451,6 +452,33 @@ def _damped_mass(*numbers):
 
 
 #: index 0 is the time function that the harness provides, -1 is none
+def _spline(rng, dimension, closed, pieces=4):
+    """Number of pieces, length and kind of a random spline; its table."""
+    knots = np.concatenate(([0.0], np.cumsum(rng.uniform(0.4, 0.9, pieces))))
+    values = rng.normal(size=(pieces + 1, dimension))
+    if closed:
+        values[-1] = values[0]
+    c = CubicSpline(knots, values, bc_type="periodic" if closed else "natural").c[::-1]
+    table = np.hstack((knots[:-1, None], c.transpose(1, 2, 0).reshape(pieces, -1)))
+    return (pieces, knots[-1], float(closed)), table.ravel()
+
+
+def _point_on_curve(dimension, closed):
+    def par(rng):
+        curve, table = _spline(rng, dimension, closed)
+        return (1.7, *curve, *_off(rng, dimension * (dimension + 2)), *table)
+
+    return par
+
+
+def _curve_on_curve(*closed):
+    def par(rng):
+        (a, table_a), (b, table_b) = (_spline(rng, 2, which) for which in closed)
+        return (1.7, *a, *b, 0.8, 1.0, *_off(rng, 12), *table_a, *table_b)
+
+    return par
+
+
 CASES: dict[str, Case | dict[str, Case]] = {
     "truss2": {"": Case(_truss(damping=0.2)), "green": Case(_truss(1)), "cable": Case(_truss(0, 1))},
     "truss3": {"": Case(_truss(damping=0.2)), "green": Case(_truss(1)), "cable": Case(_truss(0, 1))},
@@ -656,6 +684,19 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "linear": Case(lambda rng: (1.7, -0.3, 1.3, 0, 1, 1, *_off(rng, 10)), isolated=False),
     },
     "beam_slide3": Case(lambda rng: (1.7, -0.3, 1.3, 1, 1, 1, *_off(rng, 15)), isolated=False),
+    # their coordinates are a node that is no place
+    "prismatic_slide2": Case(lambda rng: (1.7, -0.3, 1.3, 1, 1, 1, 0.8, *_off(rng, 14)), isolated=False),
+    "cylindrical_slide3": Case(lambda rng: (1.7, -0.3, 1.3, 1, 1, 1, 0.8, *_off(rng, 24)), isolated=False),
+    "prismatic_slide3": Case(lambda rng: (1.7, -0.3, 1.3, 1, 1, 1, 0.8, *_off(rng, 30)), isolated=False),
+    "point_on_curve2": {
+        "open": Case(_point_on_curve(2, False), isolated=False),
+        "closed": Case(_point_on_curve(2, True), isolated=False),
+    },
+    "point_on_curve3": Case(_point_on_curve(3, True), isolated=False),
+    "curve_on_curve2": {
+        "closed": Case(_curve_on_curve(True, True), isolated=False),
+        "open": Case(_curve_on_curve(False, True), isolated=False),
+    },
     "force2": Case(lambda rng: (0, *_off(rng, 4)), isolated=False),
     "force3": {
         "": Case(lambda rng: (0, *_off(rng, 6)), isolated=False),
@@ -747,6 +788,32 @@ CASES |= {
     f"flexible_point{d}_2": {"": _flexible_point(d), "second_order": _flexible_point(d, range(d))} for d in (2, 3)
 }
 CASES |= {f"flexible_orientation{d}_2": Case(lambda rng, k=k: (1.7, *_off(rng, 2 * k))) for d, k in ((2, 1), (3, 3))}
+
+
+def _definite(n):
+    """The upper triangle of a random positive definite matrix (n, n)."""
+
+    def entries(rng):
+        A = rng.normal(size=(n, n))
+        return (A @ A.T + np.eye(n))[np.triu_indices(n)]
+
+    return entries
+
+
+def _translational(rng):
+    a, b, c = _definite(2)(rng)
+    return a + 2 * b + c, a, b, c
+
+
+CASES |= {
+    **{f"translational_mass{d}_2": Case(_translational) for d in (2, 3)},
+    **{
+        f"turning_mass{d}_2": Case(
+            lambda rng, d=d: (0.7, 0.4, *_definite(6 * (d - 1))(rng)), rigid=False, short_step=2e-3
+        )
+        for d in (2, 3)
+    },
+}
 
 
 def _flexible_load(dimension, turns, function=0, moment=1.0):

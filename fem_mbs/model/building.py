@@ -83,6 +83,8 @@ class Building:
         self.meshes: dict[str, tuple[Mesh, int]] = {}
         self.bodies: dict[str, Body] = {}
         self.joints: dict[str, JointData] = {}
+        self.curves: dict[str, Any] = {}  # splines of tracks and profiles, in global axes of the start
+        self.joint_curves: list[tuple[str, int]] = []  # curves, and the nodes of the parts to which joints fix them
         self.named_nodes: dict[str, int] = {}
         self.functions: dict[str, TimeFunction] = {}
         self.groups: dict[str, np.ndarray] = {}

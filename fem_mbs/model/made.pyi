@@ -1022,6 +1022,40 @@ class MadeCalls:
         gravity acts on m at the centre that the coupling's skew part says; where it is not, the matrix has no weight.
         """
 
+    def mass_matrix(
+        self,
+        name: str,
+        on: Places,
+        matrix: Number | Vector | Rows | None = None,
+        file: str | None = None,
+    ) -> None:
+        """Dense mass matrices over several nodes.
+
+        Add a mass matrix over n nodes, by one row per
+
+        - node: T = sum m_ij v_i.v_j/2, the same in all directions [kg];
+        - translation x, y (, z) of node after node: m_ij times the unit matrix, the same in all directions [kg];
+        - translation and rotation of node after node (3 in the plane, 6 in space): T = sum (v, omega)_i.M_ij (v,
+        omega)_j/2
+          with velocities in the axes of each node, with which the matrix turns (Zahariev, eq 4) [kg, kg m, kg m^2].
+
+        Energy and both momenta are kept exactly.  The axes of a node are the global ones at the start, unless it is a
+        turned body's.  The weight is that of the sums of the rows, at the nodes; a matrix whose sum differs by
+        direction
+        (added masses) has none.
+
+        Args:
+            name: in messages and results
+            on: the nodes, in the order of the rows.
+            matrix: symmetric, positive semidefinite; or ``file``, in the format of Matrix Market (.mtx). [kg, kg m, kg
+                m^2]
+            file: Matrix Market file (.mtx) of it (default none)
+
+        Raises:
+            ModelError: the size does not fit, the matrix is not symmetric or has a negative eigenvalue, or one over
+                translations differs by direction.
+        """
+
     def spring(
         self,
         name: str,
@@ -1266,11 +1300,52 @@ class MadeCalls:
             hold: a place, or a list of places, that must not move beside what supports hold.
         """
 
+    def curve(
+        self,
+        name: str,
+        points: Rows | None = None,
+        file: str | None = None,
+        x: Number | str | None = None,
+        y: Number | str | None = None,
+        z: Number | str | None = None,
+        range: Vector | None = None,
+        closed: bool = False,
+        position: Vector | None = None,
+        rotation: Number | Vector | Rows | None = None,
+    ) -> None:
+        """Curves of tracks, slots and cams, for the joints `point_on_curve`, `curve_on_curve`, `rolling_curves`.
+
+        Add a curve in global coordinates of the start; a joint fixes it to its part.  It is smooth: the cubic spline of
+        its
+        arc length through ``points`` or the rows of ``file``, or of a function, refined until it is within 1e-11 of its
+        size (1e-6 where the curvature of a function jumps).
+
+        Args:
+            name: of joints on it
+            points: (n, dimension) [m], two for a straight line; not more than 60 degrees apart where it bends.
+            file: of a table with the columns x, y (and z).
+            x: of a parameter t [m] (default the parameter itself); y (and z) as expressions of x; or all as expressions
+                of a parameter t (no time), over ``range``.
+            y: of x, or with x given of a parameter t [m] (default none); y (and z) as expressions of x; or all as
+                expressions of a parameter t (no time), over ``range``.
+            z: the same, in space [m] (default none); y (and z) as expressions of x; or all as expressions of a
+                parameter t (no time), over ``range``.
+            range: of x or the parameter t (default none)
+            closed: the end is the start; joints may go round it.
+            position: of its own origin [m] (default the origin); moves the curve from its own axes to the model's:
+                shift [m], and turn about the own origin [rad] (in space axis times angle).
+            rotation: of its own axes [rad] (default none); moves the curve from its own axes to the model's: shift [m],
+                and turn about the own origin [rad] (in space axis times angle).
+
+        Raises:
+            ModelError: none or several of points, file and functions; a kink; points that coincide.
+        """
+
     def joint(
         self,
         name: str,
-        kind: Literal["pin", "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic", "planar", "screw", "constant_velocity", "point_on_line", "point_on_plane", "distance", "along_beam", "slider", "position", "angle"],
-        a: Place,
+        kind: Literal["pin", "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic", "planar", "screw", "constant_velocity", "point_on_line", "point_on_plane", "distance", "along_beam", "cylindrical_along_beam", "prismatic_along_beam", "point_on_curve", "curve_on_curve", "cam", "rolling_curves", "slider", "position", "angle"],
+        a: Places,
         b: Place = "ground",
         point: Vector | None = None,
         axis: Vector | None = None,
@@ -1281,6 +1356,9 @@ class MadeCalls:
         lead: Number | None = None,
         speed: Number | None = None,
         *,
+        curve: str | None = None,
+        curve_b: str | None = None,
+        radius: Number | None = None,
         breaks_at: Number | None = None,
         breaks_at_moment: Number | None = None,
     ) -> None:
@@ -1302,8 +1380,17 @@ class MadeCalls:
                 angle through any bend.
             "point_on_line": the point of b runs along ``axis`` of a; function: drives its path length.
             "point_on_plane": the point of b stays on the plane of a with the normal ``axis``.
-            "along_beam": the point of b slides along the elastic line of a, the name of a beam or truss; function:
-                drives its path length along it.
+            "along_beam": the point of b slides along the elastic line of a, the name of a beam or truss, of a reduced
+                part (through its interfaces) or a list of nodes; function: drives its path length along it.
+            "cylindrical_along_beam": and b has an axis along the tangent, about which it turns.
+            "prismatic_along_beam": and b turns with the tangent; in space it does not turn against the sections.
+            "point_on_curve": the point of b moves along ``curve``, fixed in a; with ``radius`` a roller on it, whose
+                axis
+                the point is; function: drives its path length.
+            "curve_on_curve" or "cam": ``curve``, fixed in a, and ``curve_b``, fixed in b, touch and slide; function:
+                drives
+                the place of contact on ``curve``.
+            "rolling_curves": they roll without slip.
             "distance": the points ``point`` of a and ``point_b`` of b keep their distance; function: changes it [m].
             "slider": the point of a moves along ``axis`` through its place at the start (b must be "ground").
             "position": the point of a moves by f(t) along ``axis`` (b must be "ground").
@@ -1313,8 +1400,9 @@ class MadeCalls:
             name: in messages and results
             kind: what it leaves free: "pin", "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic",
                 "planar", "screw", "constant_velocity", "point_on_line", "point_on_plane", "distance", "along_beam",
-                "slider", "position", "angle"
-            a: one part (along_beam: the name of a beam or truss)
+                "cylindrical_along_beam", "prismatic_along_beam", "point_on_curve", "curve_on_curve", "cam",
+                "rolling_curves", "slider", "position", "angle"
+            a: one part (along beams: the name of a beam, truss or reduced part, or a list of nodes in their order)
             b: other part (default "ground")
             point: where the joint is, in global coordinates of the start; None: the node of a or b. [m]
             axis: at the start: of rotation or sliding; of a universal or constant-velocity joint the one in a; of a
@@ -1331,6 +1419,12 @@ class MadeCalls:
                 point; of a distance: the node of b); where point and axis are in b, for parts that stand apart or askew
                 and that `assembly` brings together (b as it stands in the model; of the ground where they shall be).
             lead: of a screw: slide per turn [m]
+            curve: name of the curve that is fixed in a (default none); names of curves (`Model.curve`).  ``point`` of
+                two profiles: near their contact, where they are nearest at several places.
+            curve_b: of two profiles: name of the curve that is fixed in b (default none); names of curves
+                (`Model.curve`).  ``point`` of two profiles: near their contact, where they are nearest at several
+                places.
+            radius: of a roller [m].
             speed: [rad/s] or [m/s], instead of a function: it grows steadily.
             breaks_at: force of the joint beyond which its parts come apart, in transients [N] (default never); what
                 acts on its coordinates (springs, motors, friction, gears) stays, but locks.
@@ -1613,12 +1707,12 @@ class MadeCalls:
         The force coefficient N tanh(w/smoothing) acts against the sliding velocity w; N is the size of the joint's
         constraint force at every instant, and what ``normal`` adds.  In a pin or revolute joint it is a moment, with
         ``radius`` as its arm.  In joints that guide points ("prismatic", "slider", "point_on_line", "point_on_plane",
-        "planar", "along_beam") it acts at the point; moments that a prismatic joint bears do not press.
+        "planar", along beams and on curves) it acts at the point; moments that a prismatic joint bears do not press.
 
         Args:
             name: in messages and results
             joint: name of a joint: pin (plane), revolute, prismatic, slider, point_on_line, point_on_plane, planar,
-                along_beam; its force presses; or a and b (default none)
+                along_beam and its kin, point_on_curve; its force presses; or a and b (default none)
             coefficient: mu, of Coulomb's law.
             smoothing: sliding speed [m/s] up to which the force rises (to 76 % of mu N); below it surfaces creep.
             radius: of pin and revolute joints [m].

@@ -17,6 +17,7 @@ from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.locks import Lock
 from fem_mbs.model.connections.nodal_springs import NodalSpring
+from fem_mbs.model.connections.paths.curves import Curve
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
@@ -33,6 +34,7 @@ from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction,
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.imperfections import Imperfection
+from fem_mbs.model.parts.mass_matrix import MassMatrix
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.shells import Shell
@@ -109,6 +111,7 @@ TABLES: Sequence[Table] = (
     Table("point_mass", PointMass),
     Table("disc", Disc),
     Table("nodal_mass", NodalMass),
+    Table("mass_matrix", MassMatrix),
     Table("spring", Spring),
     Table("torsion_spring", TorsionSpring),
     Table("nodal_spring", NodalSpring),
@@ -116,6 +119,7 @@ TABLES: Sequence[Table] = (
     Table("motion", Motion),
     Table("submodel", Submodel),
     Table("assembly", Assembly, alone=True),
+    Table("curve", Curve),
     Table("joint", Joint),
     Table("gear", Gear),
     Table("lock", Lock),

@@ -110,7 +110,7 @@ _REACTIONS = (
         "joint, with its own driver, without motors, springs and friction",
         "its part a (`slider`, `position`: their only part)", "the point of the joint in that part",
     ),
-    ("joint `along_beam`", "the beam", "the point on the beam"),
+    ("joints along beams and on curves", "the beam, or the part with the curve", "the point on the line or curve"),
     ("coupling", "its reference", "the reference"),
     ("tie", "the tied nodes", "the origin"),
     ("equation", "all its nodes", "the origin"),

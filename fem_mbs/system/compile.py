@@ -75,7 +75,7 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
 
 
 #: Constraints whose multipliers are forces between two points along unit vectors.
-_FORCES = ("point", "position", "offset", "beam_slide")
+_FORCES = ("point", "position", "offset", "beam_slide", "point_on_curve", "prismatic_slide", "cylindrical_slide")
 
 
 def _link(block: Block, blocks: list[Block]) -> None:
@@ -92,7 +92,8 @@ def _link(block: Block, blocks: list[Block]) -> None:
             rows = [i for label, a, b in joint.groups if label == name for i in range(a, b) if not driven[i]]
             if joint.joint is not None:  # multipliers in common are read once
                 rows = [i for k, i in enumerate(rows) if joint.joint[i] not in joint.joint[rows[:k]]]
-            found += [(number, i, d) for i in rows for d in joint.dof[i, t.node_dofs :]]
+            # the first ones are forces, others moments
+            found += [(number, i, d) for i in rows for d in joint.dof[i, t.node_dofs :][: t.dimension]]
         if name and not 0 < len(found) <= block.type.reads:
             raise ModelError(
                 f'joint "{name}" has {len(found)} constraint forces where 1 to {block.type.reads} are expected',

@@ -120,6 +120,12 @@ def _sliding(m: Model) -> Model:
     return m
 
 
+def _curve(m: Model) -> Model:
+    m.curve("thing", points=[(2.0, 0.0, 1.0), (4.0, 0.0, 1.0)])
+    m.joint("bore", "point_on_curve", "one", "two", point=(3.0, 0.0, 1.0), curve="thing")
+    return m
+
+
 def _gear(m: Model) -> Model:
     m.gear("thing", "base", "pivot", -2.0)
     return m
@@ -149,6 +155,8 @@ CASES = {
     "UserForce": (lambda: _user(frame()), 1, "thing"),
     "Gear": (lambda: _gear(frame()), 1, "thing"),
     "Lock": (_with("lock", "thing", "pivot", limit=2.0), 1, "thing"),
+    "Curve": (lambda: _curve(frame()), 60, "thing"),
+    "MassMatrix": (_with("mass_matrix", "thing", ["rod:start", "rod:end"], np.eye(2)), 2, "thing"),
     "Coupling": (_with("coupling", "thing", "one", ["rod:end"]), 1, "thing"),
     "Equation": (_with("equation", "thing", [("one", "x", 1.0), ("rod:end", "x", -1.0)]), 1, "thing"),
     "EquationRows": (_with("equations", "thing", [0, 0], [4, 5], [0, 0], [1.0, -1.0]), 1, "thing"),

@@ -21,6 +21,7 @@ from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass, UserForc
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.locks import Lock
 from fem_mbs.model.connections.nodal_springs import NodalSpring
+from fem_mbs.model.connections.paths.curves import Curve
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
@@ -37,6 +38,7 @@ from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction,
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.imperfections import Imperfection
+from fem_mbs.model.parts.mass_matrix import MassMatrix
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.shells import Shell
@@ -121,8 +123,10 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     PointMass: Elsewhere("masses"),
     Disc: Elsewhere("masses"),
     NodalMass: Elsewhere("masses"),
+    MassMatrix: links.mass_matrix,
     Support: Elsewhere("supports"),
     Joint: Elsewhere("joints"),
+    Curve: links.curve,
     Tie: links.tie,
     Spring: links.spring,
     TorsionSpring: links.torsion_spring,
@@ -179,6 +183,12 @@ JOINT_GLYPHS = {
     "point_on_plane": "plate",
     "distance": "rod",
     "along_beam": "bead",
+    "cylindrical_along_beam": "sleeve",
+    "prismatic_along_beam": "slide",
+    "point_on_curve": "bead",
+    "curve_on_curve": "bead",
+    "cam": "bead",
+    "rolling_curves": "gear",
     "slider": "rail",
     "position": "rail",
     "angle": "turn",

@@ -15,6 +15,7 @@ __all__ = [
     "bushing",
     "contact",
     "coupling",
+    "curve",
     "cyclic_symmetry",
     "equation",
     "equation_rows",
@@ -22,6 +23,7 @@ __all__ = [
     "gear",
     "joint_spring",
     "lock",
+    "mass_matrix",
     "motor",
     "nodal_spring",
     "spring",
@@ -63,6 +65,21 @@ def lock(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     if place is not None:
         kind = "brake" if said.limit is not None else "lock" if said.value is None else "latch"
         yield Symbol("joints", "lock", said.name, kind, told(said), [place[0]], place[1], True)
+
+
+def curve(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    """Yield the pieces of a curve on every part that a joint fixes it to."""
+    joints = [item for item in drawing.building.joint_curves if item[0] == said.name]
+    spline = drawing.building.curves[said.name]
+    points = spline(np.linspace(0.0, spline.length, MOST + 1))
+    for node in dict.fromkeys(node for _, node in joints):
+        for start, end in zip(points[:-1], points[1:], strict=True):
+            ends = [drawing.end(node, start), drawing.end(node, end)]
+            yield Symbol("joints", "thread", said.name, "curve", told(said, "points", "position", "rotation"), ends)
+
+
+def mass_matrix(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    yield from drawing.marks("masses", "mass", said, "mass matrix", told(said, "on", "matrix"), drawing.nodes(said.on))
 
 
 def nodal_spring(said: Any, drawing: Drawing) -> Iterator[Symbol]:

@@ -33,7 +33,16 @@ from fem_mbs.model.parts.bodies import add_eccentric
 from fem_mbs.model.records import JointCoordinate
 from fem_mbs.system.callbacks import Callback
 
-__all__ = ["Bushing", "Motor", "NodalMass", "UserForce", "clock_index", "law_of_time", "worked_on"]
+__all__ = [
+    "Bushing",
+    "Motor",
+    "NodalMass",
+    "UserForce",
+    "checked_symmetric",
+    "clock_index",
+    "law_of_time",
+    "worked_on",
+]
 
 _KINDS = {LENGTH: "length", OFFSET: "offset", ANGLE: "angle"}
 
@@ -104,6 +113,15 @@ def _definite(building: Building, value, owner: str, key: str, positive: bool = 
     M = np.diag(M) if M.shape == (n,) else M
     if M.shape != (n, n) or not np.isfinite(M).all():
         raise ModelError(f"{key} must be {n} numbers, a diagonal, or {n}x{n} finite numbers", owner=owner)
+    return checked_symmetric(M, owner, key, positive)
+
+
+def checked_symmetric(M: np.ndarray, owner: str, key: str, positive: bool = False) -> np.ndarray:
+    """Return the symmetric part of a matrix (n, n) without negative eigenvalues.
+
+    Raises:
+        ModelError: it is not symmetric, or not positive semidefinite (with ``positive``: definite).
+    """
     # rows have different units: judged after scaling to a unit diagonal
     d = np.sqrt(np.abs(np.diag(M)))
     scaled = M / np.where(d > 0.0, d, 1.0)[:, None] / np.where(d > 0.0, d, 1.0)

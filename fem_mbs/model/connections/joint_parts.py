@@ -56,6 +56,9 @@ class JointRequest:
     axis_b: Any
     point_b: Any
     lead: Any
+    curve: Any = None
+    curve_b: Any = None
+    radius: Any = None
 
 
 @dataclass(frozen=True)

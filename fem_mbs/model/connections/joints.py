@@ -176,8 +176,15 @@ class Joint(Declaration):
             angle through any bend.
         "point_on_line": the point of b runs along ``axis`` of a; function: drives its path length.
         "point_on_plane": the point of b stays on the plane of a with the normal ``axis``.
-        "along_beam": the point of b slides along the elastic line of a, the name of a beam or truss; function:
-            drives its path length along it.
+        "along_beam": the point of b slides along the elastic line of a, the name of a beam or truss, of a reduced
+            part (through its interfaces) or a list of nodes; function: drives its path length along it.
+        "cylindrical_along_beam": and b has an axis along the tangent, about which it turns.
+        "prismatic_along_beam": and b turns with the tangent; in space it does not turn against the sections.
+        "point_on_curve": the point of b moves along ``curve``, fixed in a; with ``radius`` a roller on it, whose axis
+            the point is; function: drives its path length.
+        "curve_on_curve" or "cam": ``curve``, fixed in a, and ``curve_b``, fixed in b, touch and slide; function: drives
+            the place of contact on ``curve``.
+        "rolling_curves": they roll without slip.
         "distance": the points ``point`` of a and ``point_b`` of b keep their distance; function: changes it [m].
         "slider": the point of a moves along ``axis`` through its place at the start (b must be "ground").
         "position": the point of a moves by f(t) along ``axis`` (b must be "ground").
@@ -190,13 +197,18 @@ class Joint(Declaration):
         breaks_at, breaks_at_moment: what acts on its coordinates (springs, motors, friction, gears) stays, but locks.
         point_b, axis_b: where point and axis are in b, for parts that stand apart or askew and that `assembly`
             brings together (b as it stands in the model; of the ground where they shall be).
+        curve, curve_b: names of curves (`Model.curve`).  ``point`` of two profiles: near their contact, where they are
+            nearest at several places.
+        radius: of a roller [m].
     """
 
     owner = "Joint"
 
     name: str = key(NAME, "in messages and results", shows='"joint 1", ...')
     kind: str = key(TEXT, "what it leaves free", file="type", choices=JOINT_KINDS)
-    a: str | int = key(PLACE, "one part (along_beam: the name of a beam or truss)")
+    a: Any = key(
+        PLACES, "one part (along beams: the name of a beam, truss or reduced part, or a list of nodes in their order)"
+    )
     b: str | int = key(PLACE, "other part", "ground")
     point: Any = key(
         VECTOR,
@@ -233,6 +245,12 @@ class Joint(Declaration):
         unit="m",
     )
     lead: Any = key(NUMBER, "of a screw: slide per turn", None, unit="m")
+    curve: Any = key(TEXT, "name of the curve that is fixed in a", None, shows="none", kw_only=True)
+    curve_b: Any = key(TEXT, "of two profiles: name of the curve that is fixed in b", None, shows="none", kw_only=True)
+    radius: Any = key(
+        NUMBER, "of point_on_curve: of a roller on the curve, whose axis the point is", None, shows="none",
+        kw_only=True, unit="m",
+    )  # fmt: skip
     speed: Any = key(
         NUMBER, "of a driven joint that moves steadily, instead of its function", None, unit="rad/s or m/s"
     )
@@ -252,9 +270,15 @@ class Joint(Declaration):
         found = JOINT_KINDS[self.kind]
         known = found.keys if building.dimension == 3 else found.plane_keys
         if known is None:
-            plane = ", ".join(name for name, other in JOINT_KINDS.items() if other.plane_keys is not None)
+            here, there = ("space", "the plane") if building.dimension == 3 else ("the plane", "space")
+            kinds = [
+                name for name, other in JOINT_KINDS.items()
+                if (other.keys if building.dimension == 3 else other.plane_keys) is not None
+            ]  # fmt: skip
             raise ModelError(
-                f'a "{self.kind}" joint is one of space', owner=owner, remedy=f"in the plane there are {plane}"
+                f'a "{self.kind}" joint is one of {there}',
+                owner=owner,
+                remedy=f"in {here} there are {', '.join(kinds)}",
             )
         if self.speed is not None:
             if function is not None:
@@ -272,6 +296,9 @@ class Joint(Declaration):
             "axis_b": self.axis_b,
             "point_b": self.point_b,
             "lead": self.lead,
+            "curve": self.curve,
+            "curve_b": self.curve_b,
+            "radius": self.radius,
         }
         for word, value in given.items():
             if value is not None and word not in known:

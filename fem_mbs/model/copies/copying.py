@@ -23,7 +23,13 @@ __all__ = ["copies_of"]
 _PLACES = ("mesh", "node", "body", "part")
 _GROUPS = ("beam", "truss", "solid", "plane", "shell")
 #: Keys with names of things that are no places.
-_NAMED_KEYS = {"joint": ("joint",), "a": (*_PLACES, *_GROUPS), "on": (*_PLACES, *_GROUPS)}
+_NAMED_KEYS = {
+    "joint": ("joint",),
+    "curve": ("curve",),
+    "curve_b": ("curve",),
+    "a": (*_PLACES, *_GROUPS),
+    "on": (*_PLACES, *_GROUPS),
+}
 
 
 def _movement(copy: Copy, dimension: int) -> Movement:

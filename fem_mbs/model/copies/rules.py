@@ -22,6 +22,7 @@ from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.forces import Bushing, Motor
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.locks import Lock
+from fem_mbs.model.connections.paths.curves import Curve
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
 from fem_mbs.model.connections.ties import Tie
@@ -32,6 +33,7 @@ from fem_mbs.model.geometry import Mirror, NamedNode, PlacedMesh
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
+from fem_mbs.model.parts.mass_matrix import MassMatrix
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Disc
 from fem_mbs.model.parts.shells import Shell
@@ -349,6 +351,28 @@ def _nothing(said: Any, c: Copying) -> dict[str, Any]:
     return {}
 
 
+def _curve(said: Curve, c: Copying) -> dict[str, Any]:
+    m = c.movement
+    if m.mirrors and said.points is None:
+        c.refuse(said, "a curve of a file or of functions cannot be mirrored", "give points, or write it by hand")
+    plane = m.dimension == 2
+    R, S = _axes_of(said, c, said.rotation if plane else 0.0, None if plane else said.rotation)
+    out: dict[str, Any] = {"position": m.point([0.0] * m.dimension if said.position is None else said.position)}
+    out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if plane else _rotvec(R).tolist()
+    if m.mirrors:
+        out["points"] = (np.asarray(said.points, float) @ S[: m.dimension, : m.dimension]).tolist()
+    return out
+
+
+def _mass_matrix(said: MassMatrix, c: Copying) -> dict[str, Any]:
+    n = 0 if said.matrix is None else len(said.matrix)
+    # one row per node, of nodes named one by one: the same in all directions
+    by_nodes = isinstance(said.on, (list, tuple)) and n == len(said.on)
+    if not by_nodes and not np.array_equal(c.movement.Q, np.eye(3)):
+        c.refuse(said, "its axes may differ by direction", "give one row per node, or write it by hand")
+    return {}
+
+
 def _gear(said: Gear, c: Copying) -> dict[str, Any]:
     joints = {n: c.reference(getattr(said, n), ("joint",)) for n in ("a", "b")}
     copied = {n: name != getattr(said, n) for n, name in joints.items()}
@@ -407,6 +431,7 @@ RULES: dict[type[Declaration], Rule] = {
     Plane: _solid,
     Shell: _shell,
     PointMass: _mass_axes,
+    MassMatrix: _mass_matrix,
     Disc: _vectors("axis", axial=True),
     Spring: _points("point_a", "point_b"),
     TorsionSpring: _torsion,
@@ -414,6 +439,7 @@ RULES: dict[type[Declaration], Rule] = {
     Coupling: _coupling,
     Support: _support,
     Motion: _motion,
+    Curve: _curve,
     Joint: _joint,
     JointSpring: _nothing,  # see `moved`
     Motor: _points("point_a", "point_b"),
