@@ -19,6 +19,7 @@ from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
+from fem_mbs.model.connections.surfaces.impact import Impact
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits
@@ -124,6 +125,7 @@ TABLES: Sequence[Table] = (
     Table("motor", Motor),
     Table("friction", Friction),
     Table("contact", Contact),
+    Table("impact", Impact),
     Table("bushing", Bushing),
     Table("bearing", Bearing),
     Table("component", Substructure),

@@ -130,6 +130,11 @@ class Compiled:
                     return Owner(kind, block.label(int(rows[0])))
         return Owner(f"Function {index + 1}")
 
+    def has_drivers(self) -> bool:
+        """Return whether time functions move dofs or joints."""
+        joints = [b for b in self.blocks if b.type.multipliers and "function" in b.type.par]
+        return bool(self.driven.dofs.size) or any((b.par[:, b.type.column("function")] >= 0.0).any() for b in joints)
+
     def driven_lengths(self) -> list[tuple[int, float, str]]:
         """Return time functions that change distances, the least length [m] that each adds to, and the joint's name."""
         found = []

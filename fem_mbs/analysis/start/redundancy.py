@@ -14,7 +14,7 @@ Theory: docs/theory.md, section 6, "Dependent constraints".
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -63,6 +63,8 @@ class Constraints:
 def find_constraints(compiled: Compiled, G: csr_matrix, diagonal: np.ndarray | None = None) -> Constraints:
     """Return the rank of the multipliers' rows, the first ones of G (at least all node dofs), and their loops.
 
+    Idle rows of unilateral constraints, which are empty, do not count.
+
     Args:
         diagonal: of the stiffness or mass (N,), by which unknowns of different units are weighed.
     """
@@ -81,7 +83,23 @@ def find_constraints(compiled: Compiled, G: csr_matrix, diagonal: np.ndarray | N
         size = np.abs(diagonal[free])
         largest = size.max(initial=0.0) or 1.0
         weights = np.sqrt(np.where(size > 1e-8 * largest, size, largest))  # massless parts do not decide
-    return Constraints(free.size, G.shape[0], dependencies(G[:, free], weights))
+    acting = ~_idle(compiled, G)
+    place = np.flatnonzero(acting)
+    loops = dependencies(G[place][:, free], weights) if not acting.all() else dependencies(G[:, free], weights)
+    if not acting.all():
+        loops = [replace(loop, rows=place[loop.rows], dependent=place[loop.dependent]) for loop in loops]
+    return Constraints(free.size, place.size, loops)
+
+
+def _idle(compiled: Compiled, G: csr_matrix) -> np.ndarray:
+    """Return the rows (m,) bool of unilateral constraints that do not act."""
+    rows = np.zeros(G.shape[0], bool)
+    for block in compiled.blocks:
+        if block.type.unilateral:
+            rows[block.dof[:, block.type.node_dofs :] - compiled.first_multiplier] = True
+    if rows.any():
+        rows &= np.asarray(abs(G).sum(axis=1)).ravel() == 0.0
+    return rows
 
 
 @dataclass(frozen=True)

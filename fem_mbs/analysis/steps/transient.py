@@ -25,7 +25,15 @@ from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.declarations.texts import numbers
 from fem_mbs.errors import ConvergenceError, ModelError
 from fem_mbs.records import Record, entry
-from fem_mbs.results.report import EigenvaluesAlong, EnergyBalance, EventReport, StartReport, StepReport
+from fem_mbs.results.report import (
+    BlowReport,
+    EigenvaluesAlong,
+    EnergyBalance,
+    EventReport,
+    ImpactReport,
+    StartReport,
+    StepReport,
+)
 from fem_mbs.solvers.stepping.layout import EXPLICIT
 
 if TYPE_CHECKING:
@@ -68,6 +76,8 @@ class TransientReport(StepReport, type="transient"):
     events: list[EventReport] | None = entry(
         "in the order in which they happened; only where the model has events", optional=True
     )
+    impacts: list[ImpactReport] | None = entry("pairs that have met; only where the model has impacts", optional=True)
+    blows: list[BlowReport] | None = entry("in the order of time; only where the model has impacts", optional=True)
     constraint_error: float = entry(
         "largest error of a constraint at the end: lengths over the model's size, angles in rad"
     )

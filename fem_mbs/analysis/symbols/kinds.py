@@ -23,6 +23,7 @@ from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
+from fem_mbs.model.connections.surfaces.impact import Impact
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits
@@ -132,6 +133,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     Motor: links.motor,
     Friction: links.friction,
     Contact: links.contact,
+    Impact: links.contact,
     UserForce: links.user_force,
     Gear: links.gear,
     Coupling: links.coupling,

@@ -20,7 +20,7 @@ from scipy.optimize import brentq
 
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.start.initial import consistent_velocities, start_rule
-from fem_mbs.analysis.transient.chunk import Chunk
+from fem_mbs.analysis.transient.chunk import Chunk, joined
 from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import ModelError, Owner
@@ -175,7 +175,7 @@ def run_events(
         token = stepping.snapshot()
         n = stepping.chunk_length(0.0, remaining) * 16
         stepping.run(min(n, remaining, most()), chunks.append)
-        whole = _joined(chunks)
+        whole = joined(chunks)
         row = events.first(whole)
         if row < 0:
             events.stand(whole)
@@ -222,14 +222,6 @@ def _entries(stepping: Stepping, mask: np.ndarray) -> list[int]:
             found += (block.first_element + rows).tolist()
     elements = stepping.state.energy.size
     return found + (elements + np.flatnonzero(mask[stepping.compiled.driven.functions])).tolist()
-
-
-def _joined(chunks: list[Chunk]) -> Chunk:
-    first = chunks[0]
-    if len(chunks) == 1:
-        return first
-    rows = {k: np.concatenate([getattr(c, k) for c in chunks]) for k in ("time", "ledger", "record")}
-    return Chunk(**rows, iterations=first.iterations, residual=first.residual, frame_time=first.frame_time)
 
 
 def _locate(events: Events, stepping: Stepping) -> tuple[float, list[_Watched], Chunk]:
@@ -286,9 +278,5 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
         new.state.work[of] += (new.initial_energy - energy) / max(len(of), 1)
         events.happened[-1] = replace(events.happened[-1], velocity_change=report.largest_change)
     new.initial_energy = old.initial_energy
-    new.watcher, new.halved_steps, new.turned_steps = old.watcher, old.halved_steps, old.turned_steps
-    new.real[S.TURN] = old.real[S.TURN]
-    new.redundancy.earlier = old.redundancy.warnings
-    for k in (S.TOTAL_ITERATIONS, S.FACTORISATIONS):
-        new.counter[k] = old.counter[k]
+    new.follow(old)
     return new
