@@ -227,6 +227,11 @@ def make_context(
         skipped=skipped or [],
     )  # fmt: skip
     for step in plan:
+        if not step.kind.impacts:
+            compiled.system.refuse_impacts(
+                step.owner, f"acts by blows in time, which a step of type {step.kind.name} does not have",
+                "take a transient, or contact in place of the impact",
+            )  # fmt: skip
         step.kind.check(step, context)
     prepare(compiled.system.blocks, plan)
     moving = next((step for step in plan if step.kind.passes_time), None)

@@ -413,10 +413,7 @@ class Building:
     def pair_counts(self) -> dict[str, int]:
         """Return the numbers of pairs of impacts, by their names."""
         return {
-            name: last - first
-            for block in self.blocks
-            if block.type.unilateral
-            for name, first, last in block.groups
+            name: last - first for block in self.blocks if block.type.unilateral for name, first, last in block.groups
         }
 
     def add_nodes(self, x: np.ndarray) -> int:

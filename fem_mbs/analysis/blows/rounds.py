@@ -16,7 +16,7 @@ ones count.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,11 +44,12 @@ class Outcome:
     cut: bool = False
 
 
-def resolve(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow]) -> Outcome:
+def resolve(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow], least: np.ndarray) -> Outcome:
     """Return what happens at contacts with speeds v (k, dim) before, normal first.
 
     Args:
         A: (k dim, k dim) changes of speeds by impulses [1/kg].
+        least: (k,) speeds of separation [m/s] up to which a blow is made without restitution.
 
     Raises:
         ValueError: friction lets a blow never end.
@@ -62,7 +63,8 @@ def resolve(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow]) -> Outcome:
         now = np.flatnonzero(out.speed[:, 0] < -_APPROACH * max(first, _TINY * scale))
         if not now.size:
             return out
-        laws = [blows[i] for i in now]
+        slow = -np.array([blow.e for blow in blows]) * out.speed[:, 0] <= least
+        laws = [replace(blows[i], e=0.0) if slow[i] else blows[i] for i in now]
         out.cut = out.rounds >= _ROUNDS
         if out.cut:
             laws = [Blow("newton", 0.0, 0.0, 0.0)] * k

@@ -327,12 +327,12 @@ class BlowStepping(Stepping):
         which = np.flatnonzero(touching)
         reach = self._reach(which, t)
         before = reach.speeds.copy()
-        dies = self._dying(reach, t)
+        dies = self._dying(which, t)
         if not flight:
             dies |= (which == contact) & (before[:, 0] >= -self.slow)  # it does not get off
-        laws = [replace(contacts.blows[i], e=0.0) if d else contacts.blows[i] for i, d in zip(which, dies, strict=True)]
+        least = np.where(dies, np.inf, np.maximum(contacts.least[which], self.slow))
         try:
-            out = resolve(reach.A, before, laws)
+            out = resolve(reach.A, before, [contacts.blows[i] for i in which], least)
         except ValueError as error:
             name, a, b = contacts.place(contact)
             raise AnalysisError(
@@ -342,18 +342,16 @@ class BlowStepping(Stepping):
         self._apply(reach, out.impulse)
         struck = out.impulse[:, 0] > 0.0
         closed = (reach.speeds[:, 0] <= self.slow) & (struck | was[which] | (which == contact))
-        self.log.add(reach, out, before, closed & dies, t)
+        self.log.add(reach, out, before, closed, t)
         self._set_statuses(reach, closed)
         self._hold(reach)
         self._tell(reach, out, t)
 
-    def _dying(self, reach: Reach, t: float) -> np.ndarray:
-        """Return which blows (k,) are the last ones of their sequence."""
-        e = self.contacts.e[reach.which]
-        since = t - self.log.last[reach.which]
-        rest = np.where(e < 1.0, since * e / np.where(e < 1.0, 1.0 - e, 1.0), np.inf)
-        least = np.maximum(self.contacts.least[reach.which], self.slow)
-        return (rest < _REST * self.h) | (-e * reach.speeds[:, 0] <= least)
+    def _dying(self, which: np.ndarray, t: float) -> np.ndarray:
+        """Return which blows of contacts ``which`` (k,) are the last ones of their sequence."""
+        e = self.contacts.e[which]
+        since = np.minimum(t - self.log.last[which], 1e300)
+        return np.asarray(since * e < _REST * self.h * (1.0 - e))
 
     def _tell(self, reach: Reach, out: Outcome, t: float) -> None:
         """Warn of blows that gain energy, and of those that did not end."""

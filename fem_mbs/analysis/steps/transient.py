@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.analysis.steps.common.checks import check_sought, check_spin, check_supports, count_steps
+from fem_mbs.analysis.steps.common.checks import (
+    check_impacts,
+    check_sought,
+    check_spin,
+    check_supports,
+    count_steps,
+)
 from fem_mbs.analysis.steps.common.options import ALONG_TEXT, RESTARTS_TEXT, Along, Newton, RuleWeights, TimeSteps
 from fem_mbs.analysis.steps.common.values import NAMES, named, number, valued, whole
 from fem_mbs.analysis.steps.common.words import along_quantities, steps_in_words
@@ -142,7 +148,7 @@ and "newmark" with `gamma` above 1/2 lose, which is what they are for. The resul
 table marks it, `failures` of the summary says why, and the exit code is 1. A run that gains energy without bound, or
 whose energies are not finite, stops with an error."""
     noun = "transient"
-    passes_time = motion = takes_events = states = True
+    passes_time = motion = takes_events = states = impacts = True
     axis = "Time [s]"
     branches = "along"
     tables = ("fem_mbs.cli.report_stability:path_tables",)
@@ -156,6 +162,7 @@ whose energies are not finite, stops with an error."""
             check_sought(f"{owner}: eigenvalues", options.eigenvalues)
         count_steps(owner, options)
         check_supports(step, context.model)
+        check_impacts(step, context.system)
         if RULES[options.rule].kind == EXPLICIT:
             check_explicit(owner, context.system)
             for group in set(named(options.supports)) - context.model.building.keeping:

@@ -17,6 +17,7 @@ from fem_mbs.model.connections.surfaces.pairs import TouchingPairs
 
 __all__ = ["Contact"]
 
+
 def _gonthier(e: float) -> float:
     """Return the factor c for which a blow of rigid bodies has the coefficient e, whatever the exponent.
 
@@ -105,12 +106,15 @@ class Contact(TouchingPairs):
     stribeck: float | None = key(
         NUMBER, "with static: speed w_0 of its decay, exp(-(w/w_0)^2)", None, shows="none", kw_only=True, unit="m/s"
     )
+    overlap: float = key(NUMBER, "penetration that is accepted at the start", 0.0, kw_only=True, unit="m")
+
     def build(self, building: Building) -> None:
         owner = building.label("Contact", self.name)
         law, table = self._law(building, owner)
         friction = self._friction(building, owner)
         rubs = friction["coefficient"] > 0.0
-        self.add_pairs(building, owner, ("contact", "mesh_contact3"), {**law, **friction}, table, rubs)
+        accepted = building.number(self.overlap, owner, "overlap", 0.0)
+        self.add_pairs(building, owner, ("contact", "mesh_contact3"), {**law, **friction}, table, rubs, accepted)
 
     def _law(self, building: Building, owner: Owner) -> tuple[dict[str, float], np.ndarray]:
         """Return the columns of the normal force, and its table."""

@@ -45,7 +45,6 @@ class Impact(TouchingPairs):
             within the blow), "stronge" (likewise, with e^2 of the work) or "newton" (v_n+ = -e v_n-, and one direction
             of slip; with friction it may gain energy). Without friction they are the same for one blow at a time.
         least_speed: speed of separation below which a blow ends in contact; 0: found from the step.
-        overlap: penetration that is accepted at the start [m]; more is an error.
     """
 
     owner = "Impact"

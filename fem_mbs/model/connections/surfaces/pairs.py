@@ -10,7 +10,7 @@ import numpy as np
 from fem_mbs.contract import runner
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FLAG, NAME, NUMBER, NUMBER_OR_VECTOR, PLACES, SHAPES, TEXT, VECTOR
-from fem_mbs.elements.contact.surface import CORE, PLANE, gaps
+from fem_mbs.elements.contact.surface import CORE, PLANE, SURFACE_COLUMNS, gaps
 from fem_mbs.elements.contact.triangles import mesh_gaps, tree_table
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
@@ -34,6 +34,33 @@ SURFACES = {
 
 def _noun(surface: str) -> str:
     return "surface of triangles" if surface == "triangles" else surface
+
+
+def _refuse_twins(building: Building, owner: Owner, block: Block) -> None:
+    """Refuse a pair with the same surface that has a force law and blows at once.
+
+    Raises:
+        ModelError: naming both.
+    """
+    places = (*(name.split(" [")[0] for name in SURFACE_COLUMNS), *_frame(building.dimension))
+    mine = [name for name in block.type.parameters if name in places]
+    for other in building.blocks:
+        if not other.type.name.startswith(("contact", "impact")) or other.type.unilateral == block.type.unilateral:
+            continue
+        if not all(name in other.type.parameters for name in mine):
+            continue
+        columns = [[b.type.column(name) for name in mine] for b in (block, other)]
+        rows = {(*n.tolist(), *p.tolist()) for n, p in zip(block.nodes, block.par[:, columns[0]], strict=True)}
+        if any((*n.tolist(), *p.tolist()) in rows for n, p in zip(other.nodes, other.par[:, columns[1]], strict=True)):
+            raise ModelError(
+                f'the same pair has forces of contact and blows, by "{other.label(0)}" and "{block.label(0)}"',
+                owner=owner, remedy="remove one of them",
+            )  # fmt: skip
+
+
+def _frame(dimension: int) -> list[str]:
+    axes = "xyz"[:dimension]
+    return [name for k in range(1, dimension + 1) for c in axes for name in (f"e{k}{c}", f"a{c}_a {k}", f"a{c}_b {k}")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +114,10 @@ class TouchingPairs(Declaration):
     )  # fmt: skip
     inside: bool = key(FLAG, "the balls are inside of a hollow surface", False, kw_only=True)
     ball: float = key(NUMBER, "radius of the balls; 0: points", 0.0, kw_only=True, unit="m")
-    overlap: float = key(NUMBER, "penetration that is accepted at the start", 0.0, kw_only=True, unit="m")
-
 
     def add_pairs(
         self, building: Building, owner: Owner, kinds: tuple[str, str], columns: dict[str, Any], table: np.ndarray,
-        rubs: bool,
+        rubs: bool, overlap: float = 0.0,
     ) -> Block:  # fmt: skip
         """Add the elements of all pairs, and refuse an overlap at the start.
 
@@ -101,6 +126,7 @@ class TouchingPairs(Declaration):
             columns: parameters of what acts.
             table: rows of a table of its own.
             rubs: friction acts, so that balls turn.
+            overlap: penetration [m] that is accepted at the start.
 
         Raises:
             ModelError: a surface that lacks a key, or a pair that overlaps.
@@ -116,14 +142,14 @@ class TouchingPairs(Declaration):
             kind = f"{kinds[0]}{building.dimension}"
             block = building.add_block(self.name, kind, pairs, table, **columns, **shape, **ends)
         worst = int(np.argmin(start))
-        accepted = building.number(self.overlap, owner, "overlap", 0.0)
-        if start[worst] < -accepted - 1e-9 * max(1.0, float(np.abs(building.positions).max())):
+        if start[worst] < -overlap - 1e-9 * max(1.0, float(np.abs(building.positions).max())):
             a, b = (("ground" if k == GROUND else building.node_name(int(k))) for k in pairs[worst])
             raise ModelError(
                 f'"{b}" overlaps with the {self.surface} of "{a}" at the start by {-start[worst]:.6g}',
                 owner=owner,
                 remedy=self.overlap_remedy,
             )
+        _refuse_twins(building, owner, block)
         return block
 
     def _add_triangles(
