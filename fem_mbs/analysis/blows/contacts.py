@@ -19,7 +19,7 @@ from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import GROUND
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.states import instant
-from fem_mbs.system.tangent import control, function_table
+from fem_mbs.system.tangent import control, function_table, matrices_of
 
 __all__ = ["Contacts", "Rows"]
 
@@ -54,6 +54,7 @@ class Contacts:
         self.static, self.rough = static, (mu > 0.0) | (static > 0.0)
         self.e = e
         self.blows = [Blow(LAWS[int(a)], *map(float, rest)) for a, *rest in zip(law, e, mu, static, strict=True)]
+        self.matrices = matrices_of(compiled)  # kept, so that their pattern is found once
         for block in self.blocks:
             block.par[:, block.type.column("gap tolerance")] = 1e-12 * compiled.length
 

@@ -25,6 +25,9 @@ from fem_mbs.system.tangent import Level, Tangent
 __all__ = ["Reach"]
 
 _LEAST = 1e-4  # of the weights of unknowns in constraints (their roots), over the largest
+_DENSE = 250  # unknowns up to which equations are solved dense
+_RCOND = 1e-13  # of dependent constraints
+_MASSLESS = "a blow finds a node without mass: its speed after the blow is not determined; give it a mass"
 
 
 @dataclass
@@ -59,7 +62,7 @@ class Reach:
         compiled = contacts.compiled
         first = compiled.first_multiplier
         rows = contacts.rows(state, values, which)
-        start = Tangent(compiled, instant(compiled, state), Level(values))
+        start = Tangent(compiled, instant(compiled, state), Level(values), contacts.matrices)
         free = np.flatnonzero(compiled.system.equation[:first] >= 0)
         M = csr_matrix(start.M[:first, :first])
         G = start.gradients
@@ -69,10 +72,8 @@ class Reach:
         G = csr_matrix(G)[np.flatnonzero(bilateral)][:, :first]
         of_contacts = rows.G[:, :first]
         X, Y = np.zeros((first, rows.G.shape[0])), np.zeros((len(bilateral), rows.G.shape[0]))
-        saddle = _factored(M[free][:, free], G[:, free])
-        right = of_contacts[:, free].toarray()
-        for i in range(len(right)):
-            X[free, i], Y[bilateral, i] = saddle.solve(right[i], np.zeros(G.shape[0]))
+        right = of_contacts[:, free].toarray().T
+        X[free], Y[bilateral] = _solved(M[free][:, free], G[:, free], right)
         v = spatial_axes(compiled, state, state.V[0])[:first]
         speeds = (of_contacts @ v).reshape(len(which), -1)
         A = of_contacts @ X
@@ -99,10 +100,30 @@ class Reach:
         return {name: float(np.sqrt(value)) for name, value in squares.items()}
 
 
-def _factored(M: csr_matrix, G: csr_matrix):
+def _solved(M: csr_matrix, G: csr_matrix, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return x (n, k), y (m, k) of M x + G^T y = right (n, k), G x = 0, y the least one where G has dependent rows.
+
+    Raises:
+        AnalysisError: a node has no mass.
+    """
+    n, m = M.shape[0], G.shape[0]
+    if n + m <= _DENSE:
+        d = np.sqrt(M.diagonal())
+        d = np.maximum(d, _LEAST * d.max(initial=0.0)) if d.any() else np.ones(n)
+        rows = G.toarray() / d
+        norm = np.linalg.norm(rows, axis=1)
+        norm[norm == 0.0] = 1.0
+        rows /= norm[:, None]
+        A = np.block([[M.toarray() / np.outer(d, d), rows.T], [rows, np.zeros((m, m))]])
+        b = np.vstack((right / d[:, None], np.zeros((m, right.shape[1]))))
+        x = np.linalg.lstsq(A, b, rcond=_RCOND)[0]
+        x += np.linalg.lstsq(A, b - A @ x, rcond=_RCOND)[0]
+        if np.abs(A @ x - b).max(initial=0.0) > 1e-9 * np.abs(b).max(initial=0.0):
+            raise AnalysisError(_MASSLESS)
+        return x[:n] / d[:, None], x[n:] / norm[:, None]
     try:
-        return factor(M, G, "saddle", least=_LEAST, judged=False)
+        saddle = factor(M, G, "saddle", least=_LEAST, judged=False)
     except ExactlySingular:
-        raise AnalysisError(
-            "a blow finds a node without mass: its speed after the blow is not determined; give it a mass"
-        ) from None
+        raise AnalysisError(_MASSLESS) from None
+    columns = [saddle.solve(b, np.zeros(m)) for b in right.T]
+    return np.column_stack([x for x, _ in columns]), np.column_stack([y for _, y in columns])

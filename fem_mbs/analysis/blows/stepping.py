@@ -74,6 +74,7 @@ class BlowStepping(Stepping):
         self.log = BlowLog(self.contacts)
         self.told: dict[str, str] = {}
         self._driven = self.compiled.has_drivers()
+        self._looked = b""  # statuses at which the rank of the constraints was found
 
     # --- the start -------------------------------------------------------------------------------------------------
     def _scaled(self, fun: np.ndarray) -> np.ndarray | None:
@@ -265,11 +266,13 @@ class BlowStepping(Stepping):
         """Return the length of the leg at whose end a condition begins to be hurt, 0 for its start."""
 
         def value(x: float) -> float:
+            if x == 0.0:
+                return gap
             attempt(x)
             return self._value(one)
 
         if one.kind == "closes" and gap > self.touch:
-            return float(brentq(value, 0.0, part, xtol=1e-15, rtol=4.0 * 2.0**-52)) if value(0.0) > 0.0 else 0.0
+            return float(brentq(value, 0.0, part, xtol=1e-15, rtol=4.0 * 2.0**-52))
         low = part * (_FLIGHT if one.kind == "closes" else _FIRST)
         if value(low) <= 0.0:
             return 0.0
@@ -297,7 +300,9 @@ class BlowStepping(Stepping):
             contacts.set(impact.STATUS, which, impact.SLIDING)
         else:
             self._stick(one.contact, t)
-        if self.redundancy.diagonal is not None:  # other constraints act now, and others may depend on each other
+        acting = self.contacts.get(impact.STATUS).tobytes()
+        if acting != self._looked and self.redundancy.diagonal is not None:  # others may depend on each other now
+            self._looked = acting
             now = np.array([t])
             fun = self.evaluate(now, now, now)[0]
             self.redundancy.look(self.ctl, fun, self.state, f"at t = {t:.6g} s")
@@ -328,8 +333,8 @@ class BlowStepping(Stepping):
         reach = self._reach(which, t)
         before = reach.speeds.copy()
         dies = self._dying(which, t)
-        if not flight:
-            dies |= (which == contact) & (before[:, 0] >= -self.slow)  # it does not get off
+        stays = (which == contact) & (before[:, 0] >= -self.slow) & (not flight)  # it does not get off
+        dies |= stays
         least = np.where(dies, np.inf, np.maximum(contacts.least[which], self.slow))
         try:
             out = resolve(reach.A, before, [contacts.blows[i] for i in which], least)
@@ -342,6 +347,7 @@ class BlowStepping(Stepping):
         self._apply(reach, out.impulse)
         struck = out.impulse[:, 0] > 0.0
         closed = (reach.speeds[:, 0] <= self.slow) & (struck | was[which] | (which == contact))
+        closed |= stays & ~struck
         self.log.add(reach, out, before, closed, t)
         self._set_statuses(reach, closed)
         self._hold(reach)
