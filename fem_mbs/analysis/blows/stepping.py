@@ -146,7 +146,7 @@ class BlowStepping(Stepping):
                     "blows without loss follow each other ever faster; take a smaller h, a restitution below 1, or "
                     "give least_speed"
                 )
-            patient = idle > 4 * self.contacts.count + 8
+            patient = idle > 2 * int(self._closed().sum()) + 4
             if patient:
                 self._say(
                     "undecided",
@@ -273,7 +273,7 @@ class BlowStepping(Stepping):
 
         if one.kind == "closes" and gap > self.touch:
             return float(brentq(value, 0.0, part, xtol=1e-15, rtol=4.0 * 2.0**-52))
-        low = part * (_FLIGHT if one.kind == "closes" else _FIRST)
+        low = part * (_FLIGHT if one.kind in ("closes", "sticks") else _FIRST)
         if value(low) <= 0.0:
             return 0.0
         precise = 1e-15 if one.kind in ("closes", "sticks") else 1e-6
@@ -299,7 +299,7 @@ class BlowStepping(Stepping):
             contacts.set(impact.SLIP, which, mean[None])
             contacts.set(impact.STATUS, which, impact.SLIDING)
         else:
-            self._stick(one.contact, t)
+            self._stick(one.contact, t, flight)
         acting = self.contacts.get(impact.STATUS).tobytes()
         if acting != self._looked and self.redundancy.diagonal is not None:  # others may depend on each other now
             self._looked = acting
@@ -307,13 +307,16 @@ class BlowStepping(Stepping):
             fun = self.evaluate(now, now, now)[0]
             self.redundancy.look(self.ctl, fun, self.state, f"at t = {t:.6g} s")
 
-    def _stick(self, contact: int, t: float) -> None:
-        """Let a contact whose slip has ended stick, or slip on in another direction."""
+    def _stick(self, contact: int, t: float, flight: bool) -> None:
+        """Let a contact whose slip has ended stick, or slip on in another direction if there is much left of it.
+
+        ``flight``: the leg before has some length; else the slip ends at once.
+        """
         speed = float(self.contacts.get(impact.SPEED)[contact])
         closed = np.flatnonzero(self._closed())
         reach = self._reach(closed, t)
         k = int(np.flatnonzero(closed == contact)[0])
-        if np.linalg.norm(reach.speeds[k, 1:]) > max(_TURNS * speed, self.slow):
+        if flight and np.linalg.norm(reach.speeds[k, 1:]) > max(_TURNS * speed, self.slow):
             self._slide(reach, k)
             return
         self.contacts.set(impact.STATUS, np.array([contact]), impact.STICKING)
