@@ -29,6 +29,8 @@ LAWS = ("poisson", "stronge", "newton")
 #: How a blow ends.
 FRICTIONLESS, STICK, SLIP, REVERSE = "frictionless", "stick", "slip", "reverse slip"
 _TINY = 1e-12  # of speeds over those before the blow
+_STILL = 1e-9  # of slip, likewise
+_STRAIGHT = 1e-9  # across the slip, over the rate of slip
 _ANGLES = 720  # directions of slip that are tried
 _PIECES = 50  # of the path of a blow
 
@@ -124,7 +126,7 @@ class _Path:
     def friction(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the friction (dim - 1,) per normal impulse, and the direction of slip; None: sticking."""
         slip = np.linalg.norm(self.v[1:])
-        if slip > _TINY * self.size:
+        if slip > _STILL * self.size:
             s = self.v[1:] / slip
             return -self.blow.mu * s, s
         self.v[1:] = 0.0
@@ -171,7 +173,7 @@ def _routh(A: np.ndarray, v: np.ndarray, blow: Blow) -> tuple[np.ndarray, str]:
     for _ in range(_PIECES):
         f, s = path.friction()
         rates = A[:, 0] + A[:, 1:] @ f
-        straight = s is None or _across(rates[1:], s) <= 1e-12 * float(np.linalg.norm(rates[1:]))
+        straight = s is None or _across(rates[1:], s) <= _STRAIGHT * float(np.linalg.norm(rates[1:]))
         if not straight:
             _bend(path)
         else:
@@ -227,7 +229,7 @@ def _bend(path: _Path) -> None:
         return np.concatenate((dv, -mu * s, [y[0]]))
 
     def stopped(_: float, y: np.ndarray) -> float:
-        return float(np.linalg.norm(y[1:3])) - 1e-9 * path.size
+        return float(np.linalg.norm(y[1:3])) - 0.5 * _STILL * path.size
 
     def finished(x: float, y: np.ndarray) -> float:
         if not path.restituting:
