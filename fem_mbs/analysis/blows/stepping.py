@@ -47,7 +47,7 @@ _REST = 1e-3  # of a step, in which the rest of a sequence of blows is not follo
 _MOST = 5000  # blows in a step
 _SHORT = 1e-12  # of a step: no leg
 _FIRST = 0.02  # of a leg: forces of shorter ones are round-off
-_FLIGHT = 1e-4  # of a leg: shorter flights are none
+_FLIGHTS = (1e-4, 1e-6, 1e-8)  # of a leg: shorter flights than the last are none
 _REPEATS = 15  # of a leg for the direction of its slip
 _TURNS = 0.05  # slip across its direction, over the mean slip, up to which slip that ends sticks
 _CHUNK = 256  # rows that are handed over together
@@ -273,8 +273,11 @@ class BlowStepping(Stepping):
 
         if one.kind == "closes" and gap > self.touch:
             return float(brentq(value, 0.0, part, xtol=1e-15, rtol=4.0 * 2.0**-52))
-        low = part * (_FLIGHT if one.kind in ("closes", "sticks") else _FIRST)
-        if value(low) <= 0.0:
+        # a flight may be much shorter than the leg
+        for low in part * (np.array(_FLIGHTS) if one.kind in ("closes", "sticks") else np.array([_FIRST])):
+            if value(low) > 0.0:
+                break
+        else:
             return 0.0
         precise = 1e-15 if one.kind in ("closes", "sticks") else 1e-6
         return float(brentq(value, low, part, xtol=precise * part, rtol=4.0 * 2.0**-52))
@@ -447,13 +450,16 @@ class BlowStepping(Stepping):
         self.told = other.told
 
     def snapshot(self) -> dict[str, np.ndarray]:
-        return {**super().snapshot(), **self.log.snapshot(), "told": np.array(json.dumps(self.told))}
+        return {
+            **super().snapshot(),
+            **self.log.snapshot(),
+            "told": np.frombuffer(json.dumps(self.told).encode(), np.uint8),
+        }
 
     def restore(self, data: dict[str, np.ndarray]) -> None:
         super().restore(data)
         self.log.restore(data)
-        told = data["told"]
-        self.told = json.loads(told if isinstance(told, str) else np.asarray(told).item())
+        self.told = json.loads(np.asarray(data["told"], np.uint8).tobytes())
 
     def report(self) -> dict[str, Any]:
         """Return the entries of the summary."""
