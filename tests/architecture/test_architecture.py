@@ -68,6 +68,7 @@ ORDER = (
     "fem_mbs.analysis.fields",
     "fem_mbs.analysis.start",
     "fem_mbs.analysis.transient",
+    "fem_mbs.analysis.blows",
     "fem_mbs.analysis.recovery.recovered",
     "fem_mbs.analysis.recovery.part_results",
     "fem_mbs.analysis.symbols",

@@ -116,7 +116,8 @@ class Contacts:
         for number, (block, _fe, ke) in enumerate(compiled.element_arrays(C.TANGENT, ctl, fun, here, self.blocks)):
             mine = which[(which >= self.first[number]) & (which < self.first[number + 1])] - self.first[number]
             nd = block.type.node_dofs
-            oblique.append(ke[mine, nd:, :nd] / block.par[mine, block.type.scale][:, None, None])
+            # the columns of the multipliers: rows are those of rates, with derivatives of the geometry
+            oblique.append(np.swapaxes(ke[mine, :nd, nd:], 1, 2) / block.par[mine, block.type.scale][:, None, None])
             dofs.append(block.dof[mine, :nd])
             axis.append(compiled.block_history(block)[mine, impact.AXIS])
         self.set(impact.STATUS, self.all(), statuses)
