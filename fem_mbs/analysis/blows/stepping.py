@@ -44,7 +44,8 @@ _WINDOW = 16  # steps that are made at once where nothing happens
 _TOUCHES = 1e-9  # gap over the model's length
 _SLOW = 1e-9  # speed over the model's length per step
 _REST = 1e-3  # of a step, in which the rest of a sequence of blows is not followed
-_MOST = 5000  # blows in a step
+_MOST = 1000  # blows in a step
+_LEGS = 300  # changes of status in a step that are followed
 _SHORT = 1e-12  # of a step: no leg
 _FIRST = 0.02  # of a leg: forces of shorter ones are round-off
 _FLIGHTS = (1e-4, 1e-6, 1e-8)  # of a leg: shorter flights than the last are none
@@ -138,7 +139,7 @@ class BlowStepping(Stepping):
     def _legs(self, length: float, frame: bool) -> Chunk:
         """Make the part of the next step up to ``length`` in legs; return its one row."""
         done: list[tuple[float, Chunk]] = []
-        at, idle, before = 0.0, 0, self.log.count
+        at, idle, legs, before = 0.0, 0, 0, self.log.count
         while at < length - _SHORT:
             if self.log.count - before > _MOST:
                 raise AnalysisError(
@@ -146,7 +147,9 @@ class BlowStepping(Stepping):
                     "blows without loss follow each other ever faster; take a smaller h, a restitution below 1, or "
                     "give least_speed"
                 )
-            patient = idle > 2 * int(self._closed().sum()) + 4
+            legs += 1
+            changes = legs - (self.log.count - before)
+            patient = idle > 2 * int(self._closed().sum()) + 4 or changes > _LEGS
             if patient:
                 self._say(
                     "undecided",
@@ -169,7 +172,8 @@ class BlowStepping(Stepping):
         record = last.record.copy()
         means = np.array([chunk.record[-1] for _, chunk in legs])
         record[:, self.middle_values] = (shares @ means[:, self.middle_values]) / shares.sum()
-        iterations = np.sum([chunk.iterations for _, chunk in legs], axis=0, dtype=np.int32)
+        iterations = np.array([chunk.iterations for _, chunk in legs], np.int32).sum(axis=0, dtype=np.int32)
+        iterations = np.asarray(iterations)
         return replace(last, record=record, iterations=iterations)
 
     # --- one leg ---------------------------------------------------------------------------------------------------
