@@ -323,8 +323,9 @@ def test_a_driven_surface_gives_its_work():
     """A floor that a motion drives upwards: the ball takes energy from the driver, and the ledger closes."""
     model = Model(2, "driven floor")
     model.body("plate", (0.0, 0.0), mass=1.0, inertia=1.0)
-    model.motion("plate", component="y", function="1.5*t")
-    model.fix("plate", ["x", "rotation"])
+    model.motion("up", on="plate", component="y", function="1.5*t")
+    model.fix("plate", "x")
+    model.fix("plate", "rotation")
     model.body("ball", (0.0, 0.3), mass=1.0, inertia=0.1)
     model.impact("floor", "plate", "ball", point=(0.0, 0.0), axis=(0.0, 1.0), restitution=0.5)
     model.sensor("speed", "velocity", on="ball")
