@@ -298,9 +298,9 @@ def _pendulum(f: Findings) -> None:
     low, high = 0.0, 0.35
     for _ in range(20):
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if _first(build("newton", middle, 50.0))[1].mode == "stick" else (middle, high)
+        low, high = (low, middle) if _first(build("newton", middle, 5000.0))[1].mode == "stick" else (middle, high)
     why = "recomputed from the paper's data, eq. 64, three decimals"
-    f.row(case, "least e with which the blow sticks, mu = 50", low, 0.289, why, tolerance=5e-4)
+    f.row(case, "least e with which the blow sticks, mu = 5000", low, 0.289, why, tolerance=5e-4)
     one, two = (_first(build("newton", e, 50.0))[1].friction_impulse for e in (0.5, 0.6))
     f.row(case, "e at which sticking needs no friction", 0.5 - 0.1 * one / (two - one), 0.407, why, tolerance=5e-4)
 
