@@ -40,6 +40,7 @@ class ElementType:
     ``hist``         number of history variables
     ``turns``        True: ``hist`` holds relative rotations with their full turns; the job START keeps the turns
     ``multipliers``  number of constraint rows, after the node dofs
+    ``unilateral``   True: constraints that act while they press; ``hist`` says which do (`elements/contact/impact.py`)
     ``scale``        parameter column of the scale of the multipliers (joints only, else -1)
     ``angular``      True: the constraints are angles, not lengths
     ``scalars``      number of coordinates that belong to no node (modal ones), local unknowns after those of the ends
@@ -78,6 +79,7 @@ class ElementType:
     stresses: int = 0
     sections: bool = False
     turns: bool = False
+    unilateral: bool = False
 
     @property
     def end_dofs(self) -> int:
@@ -179,6 +181,9 @@ _MODULES = {
     "contact2": "contact.ball",
     "contact3": "contact.ball",
     "mesh_contact3": "contact.mesh",
+    "impact2": "contact.impact",
+    "impact3": "contact.impact",
+    "mesh_impact3": "contact.impact",
     "slide2": "springs.linear",
     "slide3": "springs.linear",
     "force2": "loads.nodal",

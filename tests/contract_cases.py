@@ -127,9 +127,8 @@ def _friction(kind, function=-1, speed=-1, along=0):
     return par
 
 
-def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, exponent=1.5, table=()):
-    """A ball in deep contact with a surface, or on both sides of it, in random axes (see
-    `fem_mbs.elements.contact`)."""
+def _surface(dimension, shape, rng):
+    """Columns of a surface near the ball, or around it, and of its random axes."""
     # ball, surface, radius, side, half sizes
     surfaces = {
         "plane": (6.0, 0, 0, 1, 0, 0, 0),
@@ -139,14 +138,59 @@ def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, expone
         "box": (0.4, 1, 7.0, 1, 0.6, 0.3, 0.2),
         "cylinder": (0.4, 1, 7.0, 1, 0, *((0, np.inf) if dimension == 3 else (np.inf, 0))),
     }
+    axes = triad(rng).T if dimension == 3 else _turn(rng.uniform(0, 6))
+    points = _off(rng, 2 * dimension)
+    return surfaces[shape], [number for axis in axes for number in (*axis, *points)]
+
+
+def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, exponent=1.5, table=()):
+    """A ball in deep contact with a surface, or on both sides of it, in random axes (see
+    `fem_mbs.elements.contact`)."""
 
     def par(rng):
         rows = piecewise(((-1.0, 0.0), (0.0, 0.0), *table), "linear") if table else np.zeros((0, 6))
-        axes = triad(rng).T if dimension == 3 else _turn(rng.uniform(0, 6))
-        points = _off(rng, 2 * dimension)
-        frame = [number for axis in axes for number in (*axis, *points)]
+        surface, frame = _surface(dimension, shape, rng)
         law = (3.0, exponent, loss, amount, len(rows))
-        return (*law, *surfaces[shape], friction, 1.6 * friction, 15.0, 20.0, *frame, *rows.ravel())
+        return (*law, *surface, friction, 1.6 * friction, 15.0, 20.0, *frame, *rows.ravel())
+
+    return par
+
+
+def _impact(status, **more):
+    """What a unilateral constraint remembers: its status, an axis of its surface, a direction of slip."""
+    one = (status, 1.0, 0.6, -0.8, 0.3, *np.zeros(10))
+    return dict(memory=lambda rng, n: np.tile(one, n // len(one)), **more)
+
+
+def _impacts(par):
+    """Cases of unilateral constraints; ``par(friction)`` returns their parameters."""
+    return {
+        "open": Case(par(0.3), **_impact(0.0)),
+        "smooth": Case(par(0.0), **_impact(1.0)),
+        "sliding": Case(par(0.3), **_impact(1.0, potential=False)),
+        "sticking": Case(par(0.3), **_impact(2.0, potential=False)),
+    }
+
+
+def _impact_on(dimension, shape):
+    def of(friction):
+        def par(rng):
+            surface, frame = _surface(dimension, shape, rng)
+            return (1.3, 0.5, 1.0, 0.0, 0.0, *surface, friction, 1.6 * friction, 1e-12, 0.0, *frame)
+
+        return par
+
+    return of
+
+
+def _mesh_impact(friction):
+    contact = _mesh_contact(6.0, 0.8, friction)
+
+    def par(rng):
+        row = np.array(contact(rng))
+        row[:5] = 1.3, 0.5, 1.0, 0.0, 0.0
+        row[12:14] = 1e-12, 0.0
+        return row
 
     return par
 
@@ -604,6 +648,15 @@ CASES: dict[str, Case | dict[str, Case]] = {
             "bowl": Case(_contact(d, "bowl", 3, 0.3)),
             "box": Case(_contact(d, "box", friction=0.0)),
             "cylinder": Case(_contact(d, "cylinder", friction=0.0, table=((0.7, 1.2), (3.0, 8.0)))),
+        }
+        for d in (2, 3)
+    },
+    "mesh_impact3": _impacts(_mesh_impact),
+    **{
+        f"impact{d}": {
+            f"{status}_{shape}": case
+            for shape in ("sphere", "bowl", "box", "plane")
+            for status, case in _impacts(_impact_on(d, shape)).items()
         }
         for d in (2, 3)
     },

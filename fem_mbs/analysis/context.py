@@ -258,6 +258,11 @@ def make_context(
         skipped=skipped or [],
     )  # fmt: skip
     for step in plan:
+        if not step.kind.impacts:
+            compiled.system.refuse_impacts(
+                step.owner, f"acts by blows in time, which a step of type {step.kind.name} does not have",
+                "take a transient, or contact in place of the impact",
+            )  # fmt: skip
         step.kind.check(step, context)
     _tell_limits(model, plan)
     prepare(compiled.system.blocks, plan)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.analysis.blows.stepping import BlowStepping
 from fem_mbs.analysis.chains.stepping import ChainStepping
 from fem_mbs.analysis.chains.tree import Tree
 from fem_mbs.analysis.context import RunContext
@@ -33,6 +34,7 @@ from fem_mbs.records import json_value
 from fem_mbs.results.report import EnergyBalance, StartReport
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compile import with_acting
+from fem_mbs.system.compiled import Compiled
 
 __all__ = ["begin", "check_inertia", "fit_turning_load", "march", "spin_of", "transient_functions"]
 
@@ -83,6 +85,11 @@ def transient_functions(context: RunContext) -> list[Any]:
     return functions if context.events is None else context.events.functions(functions)
 
 
+def stepping_kind(compiled: Compiled) -> type[Stepping]:
+    """Return the class of the equal steps of a model."""
+    return BlowStepping if any(block.type.unilateral for block in compiled.blocks) else Stepping
+
+
 def begin(step: PlannedStep, context: RunContext) -> None:
     """Make the velocities of the start consistent and factor the first step's matrices, as `march` would.
 
@@ -92,7 +99,7 @@ def begin(step: PlannedStep, context: RunContext) -> None:
     options, rule = step.options, step.kind.info(step.options)["rule"]
     context = _with_brakes(step, context)
     context.now.start = consistent_velocities(context.compiled, context.state, 0.0, spin_of(step, context, 0.0))
-    stepping = Stepping(
+    stepping = stepping_kind(context.system)(
         context.system, transient_functions(context), context.state, context.model.gravity, rule=rule, t0=0.0,
         h=options.duration / count_steps(step.owner, options), settings=settings_of(options),
     )  # fmt: skip
@@ -163,7 +170,7 @@ class _March:
     def begun(self, t: float, h: float) -> Stepping:
         """Return time steps of h that begin at the present state and the time t."""
         context, options = self.context, self.options
-        kind: type[Stepping] = Stepping
+        kind = stepping_kind(context.system)
         more: dict[str, Any] = {}
         if tolerance := getattr(options, "adaptive", 0.0):
             kind, more = AdaptiveStepping, {"tolerance": tolerance, "duration": options.duration}
@@ -342,6 +349,7 @@ class _March:
         return {
             "name": self.step.name, "rule": self.rule, "n_steps": self.n_steps, "h": self.h,
             **({"adaptive": stepping.report()} if isinstance(stepping, AdaptiveStepping) else {}),
+            **(stepping.report() if isinstance(stepping, BlowStepping) else {}),
             "t_start": self.t0, "t_end": now.time, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
             "seconds": round(seconds, 4), "start": now.start, **self.happened,

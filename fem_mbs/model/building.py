@@ -425,6 +425,13 @@ class Building:
             if last - first == 1 and name in self.labels and name not in self.groups
         }
 
+    @property
+    def pair_counts(self) -> dict[str, int]:
+        """Return the numbers of pairs of impacts, by their names."""
+        return {
+            name: last - first for block in self.blocks if block.type.unilateral for name, first, last in block.groups
+        }
+
     def add_nodes(self, x: np.ndarray) -> int:
         first = self._first[-1] + len(self._x[-1]) if self._x else 0
         self._first.append(first)

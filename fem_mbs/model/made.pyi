@@ -1820,6 +1820,72 @@ class MadeCalls:
             overlap: penetration that is accepted at the start [m]; more is an error.
         """
 
+    def impact(
+        self,
+        name: str,
+        a: Places,
+        b: Places,
+        *,
+        surface: Literal["plane", "sphere", "cylinder", "capsule", "box", "triangles"] = "plane",
+        point: Vector | None = None,
+        axis: Vector | None = None,
+        rotation: Number | Vector | Rows | None = None,
+        radius: Number | None = None,
+        length: Number | None = None,
+        size: Vector | None = None,
+        triangles: str | Path | Mapping[str, Any] | Sequence[str | Path | Mapping[str, Any]] | None = None,
+        facets: str | None = None,
+        depth: Number | None = None,
+        inside: bool = False,
+        ball: Number = 0.0,
+        restitution: Number,
+        law: Literal["poisson", "stronge", "newton"] = "poisson",
+        coefficient: Number = 0.0,
+        static: Number | None = None,
+        least_speed: Number = 0.0,
+    ) -> None:
+        """Blows with restitution between balls or points and surfaces, and rigid contact after them, in transients.
+
+        Add an impact: the nodes of b are balls (or points), a carries a surface that moves with it, as of ``contact``.
+
+        Where a gap closes, the velocities of the whole model jump: joints and flexible parts take part by their masses
+        and
+        constraints, and the loss is booked as dissipated. Blows that follow each other ever faster end in contact
+        without
+        deformation, which slides or sticks and opens when its force would pull. The gap is looked at at the ends of
+        steps,
+        so these must be short against the time between blows. The summary lists all blows. For the steps of the rules
+        "midpoint" and "decaying" of transients; other steps refuse the model.
+
+        Args:
+            name: in messages and results
+            a: what carries the surface; of several nodes each carries one.  Where a and b are the same place, its balls
+                touch each other, each pair once.
+            b: whose nodes are balls or points; if it is a, its balls touch each other
+            surface: as of ``contact``: "plane", "sphere", "cylinder", "capsule", "box" or "triangles".
+            point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of
+                the start. [m]
+            axis: plane: the normal out of it; cylinder, capsule: their axis (default none)
+            rotation: of a box or triangles at the start: angle [rad]; space: axis times angle (default global axes)
+            radius: of the sphere, the cylinder or the capsule [m]; box: of its rounded edges, beyond size (default
+                none)
+            length: capsule: between the centres of its ends [m] (default none)
+            size: box: its edges [m] (default none)
+            triangles: of triangles: a file, or tables, as of `visual` of bodies (default none)
+            facets: triangles: instead, "mesh:set" of a mesh (default none)
+            depth: open triangles: how far behind them centres of balls are pushed back [m] (default ball)
+            inside: the balls are in a hollow sphere, a bore or a hollow capsule.
+            ball: radius of the balls. [m]
+            restitution: coefficient e in 0 .. 1; 0: no separation, 1: no loss without friction.
+            law: "poisson" (the impulse of restitution is e times that of compression, and slip may end, stick and
+                reverse within the blow), "stronge" (likewise, with e^2 of the work) or "newton" (v_n+ = -e v_n-, and
+                one direction of slip; with friction it may gain energy). Without friction they are the same for one
+                blow at a time.
+            coefficient: of friction in blows and in contact.
+            static: coefficient up to which what touches does not begin to slip.
+            least_speed: speed of separation below which a blow ends in contact; 0: found from the step. [m/s]
+        """
+
     def bushing(
         self,
         name: str,

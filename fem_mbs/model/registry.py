@@ -21,6 +21,7 @@ from fem_mbs.model.connections.paths.curves import Curve
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
+from fem_mbs.model.connections.surfaces.impact import Impact
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits
@@ -130,6 +131,7 @@ TABLES: Sequence[Table] = (
     Table("motor", Motor),
     Table("friction", Friction),
     Table("contact", Contact),
+    Table("impact", Impact),
     Table("bushing", Bushing),
     Table("bearing", Bearing),
     Table("component", Substructure),

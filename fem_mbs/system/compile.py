@@ -417,7 +417,8 @@ def _length(nodes: Nodes, blocks: list[Block]) -> float:
     length = float(np.linalg.norm(span))
     if length > 0.0:
         return length
-    return max([float(np.abs(b.par).max(initial=0.0)) for b in blocks if b.type.multipliers] or [1.0])
+    joints = [np.abs(b.par) for b in blocks if b.type.multipliers]
+    return max([float(par[np.isfinite(par)].max(initial=0.0)) for par in joints] or [1.0])
 
 
 def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.compilation import compile_kernels
-from fem_mbs.errors import Owner
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block, Nodes
 from fem_mbs.system.callbacks import Callback, serve
@@ -129,6 +129,21 @@ class Compiled:
                     kind = "Equation" if block.type.name.startswith("equation") else kind
                     return Owner(kind, block.label(int(rows[0])))
         return Owner(f"Function {index + 1}")
+
+    def has_drivers(self) -> bool:
+        """Return whether time functions move dofs or joints."""
+        joints = [b for b in self.blocks if b.type.multipliers and "function" in b.type.par]
+        return bool(self.driven.dofs.size) or any((b.par[:, b.type.column("function")] >= 0.0).any() for b in joints)
+
+    def refuse_impacts(self, owner: str, reason: str, remedy: str) -> None:
+        """Refuse a model with impacts.
+
+        Raises:
+            ModelError: naming the impact.
+        """
+        for block in self.blocks:
+            if block.type.unilateral:
+                raise ModelError(f'impact "{block.label(0)}" {reason}', owner=owner, remedy=remedy)
 
     def driven_lengths(self) -> list[tuple[int, float, str]]:
         """Return time functions that change distances, the least length [m] that each adds to, and the joint's name."""

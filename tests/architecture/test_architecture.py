@@ -72,6 +72,7 @@ ORDER = (
     "fem_mbs.analysis.start",
     "fem_mbs.analysis.switching",
     "fem_mbs.analysis.transient",
+    "fem_mbs.analysis.blows",
     "fem_mbs.analysis.recovery.recovered",
     "fem_mbs.analysis.recovery.part_results",
     "fem_mbs.analysis.symbols",

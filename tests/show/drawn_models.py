@@ -147,6 +147,11 @@ CASES = {
     "Bearing": (_with("bearing", "thing", "rod:end", stiffness=10.0, axis=X), 1, "thing"),
     "Motor": (_with("motor", "thing", "pivot", force=1.0), 1, "thing"),
     "Friction": (lambda: _sliding(frame()), 1, "thing"),
+    "Impact": (
+        _with("impact", "thing", "ground", "two", point=(0.0, 0.0, -9.0), axis=(0.0, 0.0, 1.0), restitution=0.5),
+        2,
+        "thing",
+    ),
     "Contact": (
         _with("contact", "thing", "ground", "two", point=(0.0, 0.0, -9.0), axis=(0.0, 0.0, 1.0), stiffness=1e4),
         2,

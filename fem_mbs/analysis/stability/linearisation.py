@@ -95,6 +95,7 @@ class Linearisation:
         self.loading = loading
         self.notes: list[str] = []
         system = self.system
+        system.refuse_impacts(Owner("Linearisation"), "has no small motions", "take contact in place of the impact")
         self.matrices = matrices_of(system)
         self.first = system.first_multiplier
         self.state = instant(system, state)

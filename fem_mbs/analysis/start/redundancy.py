@@ -63,6 +63,8 @@ class Constraints:
 def find_constraints(compiled: Compiled, G: csr_matrix, diagonal: np.ndarray | None = None) -> Constraints:
     """Return the rank of the multipliers' rows, the first ones of G (at least all node dofs), and their loops.
 
+    Idle rows of unilateral constraints, which are empty, do not count.
+
     Args:
         diagonal: of the stiffness or mass (N,), by which unknowns of different units are weighed.
     """
@@ -71,8 +73,10 @@ def find_constraints(compiled: Compiled, G: csr_matrix, diagonal: np.ndarray | N
     owns = compiled.system.equation[:first] >= 0
     owns[followers] = False
     free = np.flatnonzero(owns)
-    act = np.flatnonzero(~compiled.silent)
-    G = csr_matrix(G)[act][:, :first]
+    G = csr_matrix(G)
+    acting = ~compiled.silent & ~_idle(compiled, G)
+    act = np.flatnonzero(acting)
+    G = G[act][:, :first]
     # dofs that share an unknown count together
     fold = csr_matrix((np.ones(followers.size), (followers, leaders)), shape=(first, first))
     G = csr_matrix(G + G @ fold)
@@ -83,9 +87,20 @@ def find_constraints(compiled: Compiled, G: csr_matrix, diagonal: np.ndarray | N
         largest = size.max(initial=0.0) or 1.0
         weights = np.sqrt(np.where(size > 1e-8 * largest, size, largest))  # massless parts do not decide
     loops = dependencies(G[:, free], weights)
-    if act.size < compiled.n_dof - 1 - first:
+    if not acting.all():
         loops = [replace(loop, rows=act[loop.rows], dependent=act[loop.dependent]) for loop in loops]
     return Constraints(free.size, act.size, loops)
+
+
+def _idle(compiled: Compiled, G: csr_matrix) -> np.ndarray:
+    """Return the rows (m,) bool of unilateral constraints that do not act."""
+    rows = np.zeros(G.shape[0], bool)
+    for block in compiled.blocks:
+        if block.type.unilateral:
+            rows[block.dof[:, block.type.node_dofs :] - compiled.first_multiplier] = True
+    if rows.any():
+        rows &= np.asarray(abs(G).sum(axis=1)).ravel() == 0.0
+    return rows
 
 
 @dataclass(frozen=True)

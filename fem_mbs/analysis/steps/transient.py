@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.analysis.steps.common.checks import check_sought, check_spin, check_supports, count_steps
+from fem_mbs.analysis.steps.common.checks import (
+    check_impacts,
+    check_sought,
+    check_spin,
+    check_supports,
+    count_steps,
+)
 from fem_mbs.analysis.steps.common.options import ALONG_TEXT, RESTARTS_TEXT, Along, Newton, RuleWeights, TimeSteps
 from fem_mbs.analysis.steps.common.values import NAMES, named, number, valued, whole
 from fem_mbs.analysis.steps.common.words import along_quantities, steps_in_words
@@ -25,7 +31,15 @@ from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.declarations.texts import numbers
 from fem_mbs.errors import ConvergenceError, ModelError
 from fem_mbs.records import Record, entry
-from fem_mbs.results.report import EigenvaluesAlong, EnergyBalance, EventReport, StartReport, StepReport
+from fem_mbs.results.report import (
+    BlowReport,
+    EigenvaluesAlong,
+    EnergyBalance,
+    EventReport,
+    ImpactReport,
+    StartReport,
+    StepReport,
+)
 from fem_mbs.solvers.stepping.layout import CHAIN, EXPLICIT
 
 if TYPE_CHECKING:
@@ -68,6 +82,8 @@ class TransientReport(StepReport, type="transient"):
     events: list[EventReport] | None = entry(
         "in the order in which they happened; only where the model has events", optional=True
     )
+    impacts: list[ImpactReport] | None = entry("pairs that have met; only where the model has impacts", optional=True)
+    blows: list[BlowReport] | None = entry("in the order of time; only where the model has impacts", optional=True)
     constraint_error: float = entry(
         "largest error of a constraint at the end: lengths over the model's size, angles in rad"
     )
@@ -133,7 +149,7 @@ and "newmark" with `gamma` above 1/2 lose, which is what they are for. The resul
 table marks it, `failures` of the summary says why, and the exit code is 1. A run that gains energy without bound, or
 whose energies are not finite, stops with an error."""
     noun = "transient"
-    passes_time = motion = takes_events = states = True
+    passes_time = motion = takes_events = states = impacts = True
     axis = "Time [s]"
     branches = "along"
     tables = ("fem_mbs.cli.report_stability:path_tables",)
@@ -147,6 +163,7 @@ whose energies are not finite, stops with an error."""
             check_sought(f"{owner}: eigenvalues", options.eigenvalues)
         count_steps(owner, options)
         check_supports(step, context.model)
+        check_impacts(step, context.system)
         if RULES[options.rule].kind == EXPLICIT:
             check_explicit(owner, context.system)
             for group in set(named(options.supports)) - context.model.building.keeping:

@@ -126,14 +126,14 @@ def friction(said: Any, drawing: Drawing) -> Iterator[Symbol]:
 
 
 def contact(said: Any, drawing: Drawing) -> Iterator[Symbol]:
-    text = told(said, "a", "b", "point", "axis")
+    text, kind = told(said, "a", "b", "point", "axis"), said.owner.lower()
     axis = [0.0, 0.0, 1.0] if said.axis is None else drawing.vector(said.axis)
     if said.point is not None:
         end = drawing.at("ground" if np.ndim(said.a) else said.a, said.point)
         if end is not None:
             glyph = "plate" if said.surface == "plane" else "ball"
-            yield Symbol("springs", glyph, said.name, f"contact: {said.surface}", text, [end], axis)
-    yield from drawing.marks("springs", "ball", said, "contact: ball", text, drawing.nodes(said.b))
+            yield Symbol("springs", glyph, said.name, f"{kind}: {said.surface}", text, [end], axis)
+    yield from drawing.marks("springs", "ball", said, f"{kind}: ball", text, drawing.nodes(said.b))
 
 
 def user_force(said: Any, drawing: Drawing) -> Iterator[Symbol]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from fem_mbs import contract as C
 
-__all__ = ["Chunk", "ENERGY_COLUMNS", "LEDGER_COLUMNS", "WORKS"]
+__all__ = ["Chunk", "ENERGY_COLUMNS", "LEDGER_COLUMNS", "WORKS", "joined"]
 
 #: Columns of the ledger that a run keeps: energies [J], works since the start [J], closing error [J], momenta.
 LEDGER_COLUMNS = (
@@ -33,3 +34,17 @@ class Chunk:
     record: np.ndarray
     frame_time: np.ndarray
     frames: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+def joined(chunks: Sequence[Chunk]) -> Chunk:
+    """Return consecutive chunks as one."""
+    if len(chunks) == 1:
+        return chunks[0]
+    names = ("time", "ledger", "iterations", "residual", "record", "frame_time")
+    rows = {name: np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in names}
+    # a chunk may hold room for a frame that it does not have
+    frames = {
+        name: np.concatenate([chunk.frames[name][: len(chunk.frame_time)] for chunk in chunks])
+        for name in chunks[0].frames
+    }
+    return Chunk(**rows, frames=frames)

@@ -23,7 +23,7 @@ from fem_mbs.analysis.start.initial import consistent_velocities, start_rule
 from fem_mbs.analysis.switching.blows import Blow
 from fem_mbs.analysis.switching.locks import Switching
 from fem_mbs.analysis.switching.watched import Watched, WatchedForce
-from fem_mbs.analysis.transient.chunk import Chunk
+from fem_mbs.analysis.transient.chunk import Chunk, joined
 from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import AnalysisError, ModelError, Owner
@@ -212,7 +212,7 @@ def run_events(
         token = stepping.snapshot()
         n = stepping.chunk_length(0.0, remaining) * 16
         stepping.run(min(n, remaining, most()), chunks.append)
-        whole = _joined(chunks)
+        whole = joined(chunks)
         row = events.first(whole)
         if row < 0:
             at_once = 0
@@ -268,14 +268,6 @@ def _entries(stepping: Stepping, mask: np.ndarray) -> list[int]:
             found += (block.first_element + rows).tolist()
     elements = stepping.state.energy.size
     return found + (elements + np.flatnonzero(mask[stepping.compiled.driven.functions])).tolist()
-
-
-def _joined(chunks: list[Chunk]) -> Chunk:
-    first = chunks[0]
-    if len(chunks) == 1:
-        return first
-    rows = {k: np.concatenate([getattr(c, k) for c in chunks]) for k in ("time", "ledger", "record")}
-    return Chunk(**rows, iterations=first.iterations, residual=first.residual, frame_time=first.frame_time)
 
 
 def _locate(events: Events, stepping: Stepping) -> tuple[float, list[Watched], Chunk]:
@@ -351,9 +343,5 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
             events.happened += blow.book(events.switching, closing, None, report.largest_change, blow.loss)
     events.happened += events.switching.take_happened()
     new.initial_energy = old.initial_energy
-    new.watcher, new.halved_steps, new.turned_steps = old.watcher, old.halved_steps, old.turned_steps
-    new.real[S.TURN] = old.real[S.TURN]
-    new.redundancy.earlier = old.redundancy.warnings
-    for k in (S.TOTAL_ITERATIONS, S.FACTORISATIONS):
-        new.counter[k] = old.counter[k]
+    new.follow(old)
     return new

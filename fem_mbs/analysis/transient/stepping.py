@@ -183,19 +183,31 @@ class Stepping:
     # --- the start -------------------------------------------------------------------------------------------------
     def begin(self) -> None:
         """Initialise element histories, constraint scales and the energy."""
-        compiled, state = self.compiled, self.state
+        state = self.state
         for a in (state.Q, state.D, state.V, state.DD):
             a[1] = a[0]
         state.U[:], state.work[:] = 0.0, 0.0
         now = np.array([self.t0])
         fun = self.evaluate(now, now, now + self.h)[0]
         self._report(C.START, fun, np.zeros(C.N_LEDGER))
-        diagonal = compiled.set_scales(self.ctl, fun, state)
+        diagonal = self._scaled(fun)
         self.redundancy.start(diagonal, self.ctl, fun, state)
         row = self.energies(self.evaluate(now, now, now)[0])  # energies that follow time count at the start
         self.initial_energy = float(row[_ENERGIES].sum())
         self.first_row = self.pack(row[None, :], np.zeros((1, 3)))[0]
         self._start_coordinates()
+
+    def _scaled(self, fun: np.ndarray) -> np.ndarray | None:
+        """Set the scales of the constraints; return the diagonal of the stiffness (N,), None without constraints."""
+        return self.compiled.set_scales(self.ctl, fun, self.state)
+
+    def follow(self, other: Stepping) -> None:
+        """Take over from the stepping before an event what the state does not tell."""
+        self.watcher, self.halved_steps, self.turned_steps = other.watcher, other.halved_steps, other.turned_steps
+        self.real[S.TURN] = other.real[S.TURN]
+        self.redundancy.earlier = other.redundancy.warnings
+        for k in (S.TOTAL_ITERATIONS, S.FACTORISATIONS):
+            self.counter[k] = other.counter[k]
 
     def book_blow(self, before: float) -> None:
         """Let the step begin with the energy ``before`` [J], what it has less is the work of drivers."""
@@ -327,21 +339,28 @@ class Stepping:
         Raises:
             ConvergenceError, AnalysisError: it failed.
         """
+        return self.leg(0.0, part, bool(self.frame_every))
+
+    def leg(self, begin: float, length: float, frame: bool) -> Chunk:
+        """Make the part of the next step that begins at ``begin`` and is ``length`` of it long, as `partial` does.
+
+        ``frame``: keep a frame of its end.
+        """
         before = self._copies()
-        first = self._halvings_of_turn(part)
+        first = self._halvings_of_turn(length)
         answer = 0
         for k in range(first, max(first, self.settings.halvings) + 1):
             if answer:
                 self._back(before)
             parts = 2**k
             self.counter[S.REFACTOR] = 1
-            output, t, answer = self._parts(part, parts, "velocity", frame=bool(self.frame_every))
+            output, t, answer = self._parts(length, parts, "velocity", frame, begin)
             if answer != S.TURNED:
                 break
         if answer:
             self._fail(answer)
         chunk = self._as_one(self.take(output, parts, t[1:]))
-        return replace(chunk, frame_time=t[-1:] if self.frame_every else t[:0])
+        return replace(chunk, frame_time=t[-1:] if frame else t[:0])
 
     def _copies(self) -> list[np.ndarray]:
         """Return copies of the arrays that a step changes."""
@@ -366,15 +385,17 @@ class Stepping:
         turns = speed * self.h * part / (0.5 * np.pi)
         return min(int(np.ceil(np.log2(turns))), self.settings.halvings) if 1.0 < turns < np.inf else 0
 
-    def _parts(self, length: float, parts: int, predictor: str, frame: bool) -> tuple[S.Output, np.ndarray, int]:
-        """Make ``parts`` steps of total length ``length`` times h; return rows, times (parts + 1,), and 0 or a
-        failure's code.
+    def _parts(
+        self, length: float, parts: int, predictor: str, frame: bool, begin: float = 0.0
+    ) -> tuple[S.Output, np.ndarray, int]:
+        """Make ``parts`` steps of total length ``length`` times h from ``begin`` times h after the last step; return
+        rows, times (parts + 1,), and 0 or a failure's code.
 
         ``frame``: keep a frame of the end.
         """
         c = self.counter
-        t = self.time(self.step + length * np.arange(parts + 1) / parts)
-        middle = self.time(self.step + length * (np.arange(parts) + 0.5) / parts)
+        t = self.time(self.step + begin + length * np.arange(parts + 1) / parts)
+        middle = self.time(self.step + begin + length * (np.arange(parts) + 0.5) / parts)
         output = self.buffers(parts, 1)
         c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET] = 0, 0, 0
         c[S.FRAME_EVERY] = parts if frame else 0

@@ -25,6 +25,7 @@ from fem_mbs.model.connections.locks import Lock
 from fem_mbs.model.connections.paths.curves import Curve
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
+from fem_mbs.model.connections.surfaces.impact import Impact
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.events import copied_event
 from fem_mbs.model.copies.movement import Copying, Movement, reflection
@@ -312,12 +313,12 @@ def _bushing(said: Bushing, c: Copying) -> dict[str, Any]:
     return out
 
 
-def _contact(said: Contact, c: Copying) -> dict[str, Any]:
+def _contact(said: Contact | Impact, c: Copying) -> dict[str, Any]:
     out = _all(_points("point"), _vectors("axis"))(said, c)
     if said.facets is not None:
-        c.refuse(said, "its surface is that of a mesh, which stays", "give the copy a contact of its own")
+        c.refuse(said, "its surface is that of a mesh, which stays", "give the copy one of its own")
     if said.surface == "triangles" and c.movement.mirrors:
-        c.refuse(said, "its triangles cannot be mirrored", "give the copy a contact of its own")
+        c.refuse(said, "its triangles cannot be mirrored", "give the copy one of its own")
     if said.surface in ("box", "triangles"):
         plane = c.movement.dimension == 2
         R, _ = _axes_of(said, c, said.rotation if plane else 0.0, None if plane else said.rotation)
@@ -445,6 +446,7 @@ RULES: dict[type[Declaration], Rule] = {
     Motor: _points("point_a", "point_b"),
     Bushing: _bushing,
     Contact: _contact,
+    Impact: _contact,
     Force: _all(_vectors("vector"), _points("point")),
     Moment: _moment,
     LineLoad: _all(_vectors("vector"), _vectors("moment", axial=True)),
