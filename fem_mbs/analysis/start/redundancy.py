@@ -73,7 +73,7 @@ def find_constraints(compiled: Compiled, G: csr_matrix, diagonal: np.ndarray | N
     owns = compiled.system.equation[:first] >= 0
     owns[followers] = False
     free = np.flatnonzero(owns)
-    G = csr_matrix(G)
+    G = csr_matrix(G)[: compiled.silent.size]
     acting = ~compiled.silent & ~_idle(compiled, G)
     act = np.flatnonzero(acting)
     G = G[act][:, :first]
