@@ -43,6 +43,7 @@ class ElementType:
     ``scale``        parameter column of the scale of the multipliers (joints only, else -1)
     ``angular``      True: the constraints are angles, not lengths
     ``scalars``      number of coordinates that belong to no node (modal ones), local unknowns after those of the ends
+    ``states``       True: the scalars are state variables x with equations of first order, x' = g, and no mass
     ``reads``        number of multipliers of another joint that the forces depend on: the last local unknowns, with
                      their scales in the last columns of ``par``
     ``inertia``      True: the element has mass
@@ -78,6 +79,7 @@ class ElementType:
     stresses: int = 0
     sections: bool = False
     turns: bool = False
+    states: bool = False
 
     @property
     def end_dofs(self) -> int:
@@ -192,6 +194,8 @@ _MODULES = {
     "bushing2": "springs.bushing",
     "bushing3": "springs.bushing",
     **{f"motor_{kind}{d}": "springs.motor" for kind in ("length", "offset", "angle") for d in (2, 3)},
+    **{f"servo_{kind}{d}": "springs.servo" for kind in ("length", "offset", "angle") for d in (2, 3)},
+    **{f"hydraulic_{kind}{d}": "springs.hydraulic" for kind in ("length", "offset", "angle") for d in (2, 3)},
     **{f"friction_{kind}": "joints.friction" for kind in ("offset2", "offset3", "angle2", "angle3", "plane3")},
     **{f"user_{kind}{d}": "springs.user" for kind in ("length", "offset", "angle", "point") for d in (2, 3)},
     **{f"solid_{cell}": "solids.space" for cell in _SOLIDS},
@@ -222,6 +226,7 @@ _FAMILIES = {
     **{f"flexible_point{d}_": "flexible.tie" for d in (2, 3)},
     **{f"flexible_orientation{d}_": "flexible.tie" for d in (2, 3)},
     **{f"flexible_load{d}_": "flexible.load" for d in (2, 3)},
+    **{f"user_states_{kind}{d}_": "springs.user_states" for kind in ("length", "offset", "angle") for d in (2, 3)},
 }
 _MADE: dict[str, ElementType] = {}
 

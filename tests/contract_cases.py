@@ -40,7 +40,7 @@ class Case:
     ``reference``    positions of the ends, shape (ends, dim) [m], where the element is unstrained; None: fully random
                      states are meaningful.  Otherwise both states are rigid motions of the reference plus a deformation
     ``rigid``        its inertia is that of masses in space: the same in all directions, with a centre
-    ``running``      a surface of it runs: it loses energy where its ends rest
+    ``running``      a surface of it runs, or oil flows: it loses or takes energy where its ends rest
     ``memory``       of n numbers: what `hist` holds after its first, turns, if that comes from outside
     ``deformation``  of displacements relative to the size of the element, and of rotations [rad] (with `reference`)
     """
@@ -110,6 +110,23 @@ def _motor(kind, dimension, numbers, start=0.3):
     """A motor or a user's force on a coordinate: its start, numbers, then the coordinate."""
     kind = {"length": "spring", "offset": "slide", "angle": "torsion"}[kind]
     return lambda rng: (start, *numbers, *_coordinate(kind, dimension, rng))
+
+
+def _servo(kind, dimension, numbers):
+    """A controller with memory: gains, limit, times, the coordinate, sizes of its state variables."""
+    motor = _motor(kind, dimension, (0, 0, 0, *numbers))
+    return lambda rng: (*motor(rng), 1.0, 0.5, 2.0)
+
+
+def _hydraulic(kind, dimension, numbers, limit=np.inf):
+    """A hydraulic actuator: law of the valve, cylinder, the coordinate, sizes of its state variables."""
+    motor = _motor(kind, dimension, (0, 0, 0, 0.8, 0.3, 0.1, limit, 1.3, 0.6, 0.9, 0.2, *numbers))
+    return lambda rng: (*motor(rng), 2.0, 0.5)
+
+
+def _user_states(kind, dimension):
+    motor = _motor(kind, dimension, (0, 0), 0.3)
+    return lambda rng: (*motor(rng), 2.0, 0.5)
 
 
 def _friction(kind, function=-1, speed=-1, along=0):
@@ -572,6 +589,32 @@ CASES: dict[str, Case | dict[str, Case]] = {
             "box": Case(_contact(d, "box", friction=0.0)),
             "cylinder": Case(_contact(d, "cylinder", friction=0.0, table=((0.7, 1.2), (3.0, 8.0)))),
         }
+        for d in (2, 3)
+    },
+    **{
+        f"servo_{kind}{d}": {
+            "": Case(_servo(kind, d, (3.0, 2.0, 0.4, np.inf, 0.0, 0.0, 0.0))),
+            "filtered": Case(_servo(kind, d, (3.0, 2.0, 0.4, np.inf, 0.7, 0.0, 0.0))),
+            "lagging": Case(_servo(kind, d, (3.0, 2.0, 0.4, np.inf, 0.7, 0.5, 0.0))),
+            "cut_off": Case(_servo(kind, d, (3.0, 2.0, 0.4, 0.01, 0.7, 0.5, 0.9))),
+            "cut_off_at_once": Case(_servo(kind, d, (3.0, 2.0, 0.4, 0.01, 0.0, 0.0, 0.9))),
+        }
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
+        f"hydraulic_{kind}{d}": {
+            "": Case(_hydraulic(kind, d, (np.inf, 0.2, 0.0)), running=True),
+            "orifice": Case(_hydraulic(kind, d, (9.0, 0.2, 0.0)), running=True),
+            "spool": Case(_hydraulic(kind, d, (9.0, 0.2, 0.4)), running=True),
+            "cut_off": Case(_hydraulic(kind, d, (9.0, 0.0, 0.4), limit=0.01), running=True),
+        }
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
+        f"user_states_{kind}{d}_2": Case(_user_states(kind, d), memory=lambda rng, n: 0.3 * rng.normal(size=n))
+        for kind in ("length", "offset", "angle")
         for d in (2, 3)
     },
     **{

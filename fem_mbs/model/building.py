@@ -18,6 +18,7 @@ from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.checks import Check
 from fem_mbs.model.records import (
+    StateVariable,
     Assembling,
     Body,
     Component,
@@ -114,6 +115,8 @@ class Building:
         self.needs_rotation: list[tuple[str, int]] = []
         self.couplings: list[Any] = []
         self.scalars: list[str] = []  # names of coordinates that belong to no node
+        #: state variables of elements: number among the scalars -> what is known of it
+        self.states: dict[int, StateVariable] = {}
         self.path_nodes: list[int] = []  # nodes that are coordinates along lines, not places
         self.components: dict[str, Component] = {}
         self.warnings: list[str] = []  # sentences on what of the model may not be meant so
@@ -442,6 +445,16 @@ class Building:
     def add_block(self, label: str, type_name: str, nodes: Any, table: Any = (), **columns: Any) -> Block:
         self.blocks.append(make_block(label, type_name, nodes, table, **columns))
         return self.blocks[-1]
+
+    def add_states(self, block: Block, states: Sequence[StateVariable | None]) -> None:
+        """Give the only element of a block its state variables; None where it does without one of its type."""
+        numbers = np.full((1, len(states)), -1, np.int64)
+        for k, state in enumerate(states):
+            if state is not None:
+                numbers[0, k] = len(self.scalars)
+                self.states[len(self.scalars)] = state
+                self.scalars.append(f'state "{state.name}" of "{state.of}"')
+        block.scalars = numbers
 
     def plain_material(self, owner: str, name: str) -> Material:
         """Return an isotropic material by its name, as beams and trusses need it."""

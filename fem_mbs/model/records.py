@@ -18,6 +18,7 @@ __all__ = [
     "InitialVelocity",
     "JointData",
     "JointCoordinate",
+    "StateVariable",
     "Step",
 ]
 
@@ -109,6 +110,18 @@ class JointData:
     coordinates: dict[str, JointCoordinate] = field(default_factory=dict)
     measured: set[str] = field(default_factory=set)
     driven: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StateVariable:
+    """A state variable of an element: the name of what has it, its own name and unit, its value at the start, and the
+    size of its values, over which it is an unknown of the model."""
+
+    of: str
+    name: str
+    unit: str
+    initial: float
+    size: float
 
 
 @dataclass(frozen=True)

@@ -187,6 +187,8 @@ class Compiled:
         n = self.nodes.x.shape[0]
         for i in range(self.dimension):
             Q[:, self.offset[:n] + i] = self.nodes.x[:, i]
+        for number, value in self.nodes.states.items():
+            Q[:, self.first_scalar + number] = value
         where = np.flatnonzero(self.nodes.rotational)
         if self.dimension == 2:
             angle = self.nodes.rotation[where]
@@ -218,7 +220,7 @@ class Compiled:
             fe=np.zeros(S.TILE * max([widest] + [len(b.type.outputs) for b in self.blocks])),
             ke=np.zeros(S.TILE * widest * widest),
             along=np.zeros(sum(b.size * b.type.node_dofs for b in self.blocks if b.type.sections)),
-            peak=np.zeros(4),
+            peak=np.zeros(S.N_KIND),
             Qw=np.zeros((2, N)),
             Dw=np.zeros_like(D),
             Uw=np.zeros(N),
@@ -366,6 +368,7 @@ class Compiled:
         flexibility = np.zeros(self.n_dof)
         # round-off of stiffness that is none, as of a body that reactions load, has no reciprocal
         size = diagonal * np.where(self.system.kind == S.POSITION, self.length**2, 1.0)
+        size[self.system.states] = 0.0  # their equations are no forces
         least = max(_ROUND_OFF * size.max(initial=0.0), 1e-150)
         free = (self.system.equation >= 0) & (size > least) & (diagonal > 1e-150)
         flexibility[free] = 1.0 / diagonal[free]

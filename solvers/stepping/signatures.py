@@ -33,7 +33,7 @@ SYSTEM = _record(
     System,
     {
         "i8 2": "table holding links",
-        "i4 1": "dof rot slot equation unknown positions driven driver part part_dofs",
+        "i4 1": "dof rot slot equation unknown positions states driven driver part part_dofs",
         "i4 2": "rotations shared record",
         "i1 1": "kind",
         "f8 1": "par hist driven_reference row_scale",
