@@ -607,7 +607,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
             "": Case(_hydraulic(kind, d, (np.inf, 0.2, 0.0)), running=True),
             "orifice": Case(_hydraulic(kind, d, (9.0, 0.2, 0.0)), running=True),
             "spool": Case(_hydraulic(kind, d, (9.0, 0.2, 0.4)), running=True),
-            "cut_off": Case(_hydraulic(kind, d, (9.0, 0.0, 0.4), limit=0.01), running=True),
+            "cut_off": Case(_hydraulic(kind, d, (np.inf, 0.0, 0.4), limit=0.01), running=True),
         }
         for kind in ("length", "offset", "angle")
         for d in (2, 3)

@@ -10,8 +10,8 @@ s and x, with s' = (s1 - s0)/h,
     rows += -SF F row,   x1 - x0 - h g(s_m, s', x_m, t_m) = 0,
 
 one-state rules take F and x' - g at the end of the step; at rest g = 0.  Unknowns are x/size: a step's equation is its
-error in units of ``size``.  Equations of x are multiplied by h, in linearisations by 1, so that at one state their
-rows of stiffness and damping are -dg/ds, -dg/dx and 1, -dg/ds'.
+error in units of ``size``.  Equations of x are multiplied by h, in statics and linearisations by 1, so that at one
+state their rows of stiffness and damping are -dg/ds, -dg/dx and -dg/ds', 1.
 
 The parameters of such an element are those of the law, those of the coordinate, and the sizes of the state variables.
 Where an element does without a state variable of its type, its unknown is the dummy entry, and its value zero.
@@ -99,15 +99,15 @@ def _state_rows(job, ctl, par, dof, V, U, e, n, sizes, row, along, quick, parts,
     F, Fx, g, gs, gx = parts
     m = g.shape[0]
     one_state = ctl[RULE] == ONE_STATE
-    f, dummy = fe[k], _sink(U)
+    f, dummy = fe[k], U.shape[0] - 1
+    h = 1.0 if one_state and ctl[WV] == 0 else ctl[H]  # statics has no time
     share = 0.5 * ctl[SK] / ctl[SF]
     for i in range(m):
         d, size = dof[e, n + i], par[e, sizes + i]
         if d == dummy:
             f[n + i] = 0.0
             continue
-        rate = ctl[H] * V[1, d] if one_state else U[d]
-        f[n + i] = rate - ctl[H] * g[i] / size
+        f[n + i] = (h * V[1, d] if one_state else U[d]) - h * g[i] / size
     if job != TANGENT:
         return
     K = ke[k]
@@ -115,20 +115,14 @@ def _state_rows(job, ctl, par, dof, V, U, e, n, sizes, row, along, quick, parts,
         d, size = dof[e, n + i], par[e, sizes + i]
         active = d != dummy
         for j in range(n):
-            K[n + i, j] = -ctl[H] * (gs[i, 0] * along[j] + gs[i, 1] * quick[j]) / size if active else 0.0
+            K[n + i, j] = -h * (gs[i, 0] * along[j] + gs[i, 1] * quick[j]) / size if active else 0.0
             K[j, n + i] = -ctl[SF] * share * Fx[i] * size * row[j] if active else 0.0
         for j in range(m):
             K[n + i, n + j] = 0.0
             if active and dof[e, n + j] != dummy:
-                K[n + i, n + j] = -ctl[H] * share * gx[i, j] * par[e, sizes + j] / size
+                K[n + i, n + j] = -h * share * gx[i, j] * par[e, sizes + j] / size
                 if i == j:
-                    K[n + i, n + i] += ctl[H] * ctl[WV] if one_state else 1.0
-
-
-@inner
-def _sink(U):
-    """Return the index of the dummy entry."""
-    return U.shape[0] - 1
+                    K[n + i, n + i] += h * ctl[WV] if one_state else 1.0
 
 
 @functools.cache

@@ -448,6 +448,7 @@ class Building:
 
     def add_states(self, block: Block, states: Sequence[StateVariable | None]) -> None:
         """Give the only element of a block its state variables; None where it does without one of its type."""
+        block.par[:, -len(states) :] = [1.0 if state is None else state.size for state in states]
         numbers = np.full((1, len(states)), -1, np.int64)
         for k, state in enumerate(states):
             if state is not None:

@@ -13,7 +13,9 @@ from fem_mbs.model.components import Substructure
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.cyclic import CyclicSymmetry
 from fem_mbs.model.connections.equations import Equation
-from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass
+from fem_mbs.model.connections.actuators.hydraulic import HydraulicActuator
+from fem_mbs.model.connections.actuators.motors import Motor
+from fem_mbs.model.connections.forces import Bushing, NodalMass
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
@@ -122,6 +124,7 @@ TABLES: Sequence[Table] = (
     Table("cyclic_symmetry", CyclicSymmetry),
     Table("joint_spring", JointSpring),
     Table("motor", Motor),
+    Table("hydraulic", HydraulicActuator),
     Table("friction", Friction),
     Table("contact", Contact),
     Table("bushing", Bushing),

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.elements.springs import user_states
 from fem_mbs.elements.springs.user import FORCE_AT
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers.stepping.layout import State
@@ -25,12 +26,14 @@ _STEP = 6e-6  # of central differences: the cube root of the round-off
 
 @dataclass(frozen=True)
 class Callback:
-    """A user's function and its tangent; ``dimension`` 0: on a coordinate, else on points of space."""
+    """A user's function and its tangent; ``dimension`` 0: on a coordinate, else on points of space; ``states``: number
+    of state variables, whose rates the function returns too."""
 
     owner: str
     function: Callable
     tangent: Callable | None
     dimension: int
+    states: int = 0
 
     def fingerprint(self) -> bytes:
         """Return a digest of code, constants, defaults and closure values of the function and its tangent.
@@ -46,15 +49,20 @@ class Callback:
                 text += [_plain([c.cell_contents for c in getattr(f, "__closure__", None) or ()])]
         return hashlib.sha256("\n".join(text).encode()).digest()
 
-    def _ask(self, what: str, function: Callable, q, v, t: float, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
-        """Call a function of the user; refuse results that are not finite numbers of the given shapes."""
+    def _ask(
+        self, what: str, function: Callable, q, v, t: float, shapes: list[tuple[int, ...]], x: np.ndarray | None = None
+    ) -> list[np.ndarray]:
+        """Call a function of the user, with its state variables x if it has any; refuse results that are not finite
+        numbers of the given shapes."""
         place = f"at t = {t:.6g} s"
         if not self.dimension:
             place += f", coordinate {float(q[0]):.6g}, rate {float(v[0]):.6g}"
+        if x is not None:
+            place += f", states {[float(f'{value:.6g}') for value in x]}"
         try:
             # copies: the function may change its arguments
             arguments = (q.copy(), v.copy()) if self.dimension else (float(q[0]), float(v[0]))
-            answer = function(*arguments, t)
+            answer = function(*arguments, t) if x is None else function(*arguments, t, x.copy())
         except Exception as error:
             raise ModelError(
                 f"its {what} failed {place}: {type(error).__name__}: {error}",
@@ -86,6 +94,32 @@ class Callback:
         """Return force (1,) at coordinate and rate (1,), or (n, dim) at positions and velocities (n, dim)."""
         shape = q.shape if self.dimension else ()
         return self._ask("function", self.function, q, v, t, [shape])[0].reshape(q.shape)
+
+    def force_and_rates(self, q: np.ndarray, v: np.ndarray, t: float, x: np.ndarray) -> np.ndarray:
+        """Return force and rates of the state variables (1 + m,) at coordinate and rate (1,) and state variables x
+        (m,)."""
+        force, rates = self._ask("function", self.function, q, v, t, [(), (self.states,)], x)
+        return np.concatenate((force.reshape(1), rates))
+
+    def all_slopes(self, q: np.ndarray, v: np.ndarray, t: float, x: np.ndarray) -> np.ndarray:
+        """Return derivatives (1 + m, 2 + m) of force and rates of the state variables, by coordinate, rate and x (m,)."""
+        m = self.states
+        if self.tangent is not None:
+            by_q, by_v, by_x, g_q, g_v, g_x = self._ask(
+                "tangent", self.tangent, q, v, t, [(), (), (m,), (m,), (m,), (m, m)], x
+            )
+            return np.block([[by_q.reshape(1, 1), by_v.reshape(1, 1), by_x[None, :]],
+                             [g_q[:, None], g_v[:, None], g_x]])  # fmt: skip
+        z = np.concatenate((q, v, x))
+        out = np.empty((1 + m, 2 + m))
+        for j in range(2 + m):
+            step = np.zeros(2 + m)
+            step[j] = _STEP * max(1.0, abs(z[j]))
+            plus, minus = z + step, z - step
+            change = self.force_and_rates(plus[:1], plus[1:2], t, plus[2:])
+            change -= self.force_and_rates(minus[:1], minus[1:2], t, minus[2:])
+            out[:, j] = change / (plus[j] - minus[j])
+        return out
 
     def slopes(self, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Return derivatives (1, 1, 1), or (n, dim, dim), of the force by coordinate or position, and by rate."""
@@ -140,7 +174,8 @@ def serve(
     points = block.type.ends == 1
     dim, n = block.type.dimension, block.size
     d = dim if points else 1
-    sample = np.zeros((n, 2 * d + 1))
+    m = block.type.scalars
+    sample = np.zeros((n, 2 * d + m + 1))
     C.runner(block.type.report, n * block.type.local_dofs**2)(
         C.SAMPLE, 0, n, ctl, block.par, block.dof, block.rot, hist, fun,
         state.Q, state.D, state.V, state.DD, state.U, sample, np.zeros((0, 0, 0)),
@@ -149,6 +184,10 @@ def serve(
         return  # a diverged iterate: Newton-Raphson finds its residual not finite
     which = block.par[:, block.type.column("callback")].astype(int)
     q, v = sample[:, :d], sample[:, d : 2 * d]
+    if m:
+        for e in range(n):
+            _serve_states(callbacks[which[e]], hist[e], q[e], v[e], float(sample[e, -1]), sample[e, 2:-1], slopes)
+        return
     if not points:
         for e in range(n):
             callback, t = callbacks[which[e]], float(sample[e, 2])
@@ -166,3 +205,22 @@ def serve(
             by_q, by_v = callbacks[i].slopes(q[rows], v[rows], t)
             hist[rows, 3 * d : 3 * d + d * d] = by_q.reshape(len(rows), -1)
             hist[rows, 3 * d + d * d :] = by_v.reshape(len(rows), -1)
+
+
+def _serve_states(
+    callback: Callback, row: np.ndarray, q: np.ndarray, v: np.ndarray, t: float, x: np.ndarray, slopes: bool
+) -> None:
+    """Write the law of a force with state variables x (m,) to its history ``row``, in the order of
+    `fem_mbs.elements.springs.user_states`."""
+    m = x.size
+    found = callback.force_and_rates(q, v, t, x)
+    at = row[user_states.FORCE_AT :]
+    at[0], at[1], at[2] = found[0], q[0], v[0]
+    places = at[5:].reshape(-1)
+    places[:m], places[2 * m : 3 * m] = x, found[1:]
+    if slopes:
+        by = callback.all_slopes(q, v, t, x)
+        at[3], at[4] = by[0, :2]
+        places[m : 2 * m] = by[0, 2:]
+        places[3 * m : 4 * m], places[4 * m : 5 * m] = by[1:, 0], by[1:, 1]
+        places[5 * m :] = by[1:, 2:].ravel()

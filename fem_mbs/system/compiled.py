@@ -22,6 +22,8 @@ from fem_mbs.system.callbacks import Callback, serve
 
 __all__ = ["Compiled", "Driven", "joined_parameters", "prepare"]
 
+#: What owners of functions are called in messages, by the first parts of their element types.
+_OWNERS = {"Motor": "Motor", "Servo": "Motor", "Hydraulic": "Hydraulic actuator", "Friction": "Friction"}
 _ROUND_OFF = 1e-14  # of a diagonal, over the largest
 _JOINT = 4  # columns of the matrix of a joint that take as long as one of another element
 
@@ -125,7 +127,7 @@ class Compiled:
                 rows = np.flatnonzero(block.par[:, block.type.column(column)] == index)
                 if rows.size:
                     kind = "Joint" if block.type.multipliers else block.type.name.rstrip("23").capitalize()
-                    kind = next((k for k in ("Motor", "Friction") if kind.startswith(k)), kind)
+                    kind = next((word for k, word in _OWNERS.items() if kind.startswith(k)), kind)
                     kind = "Equation" if block.type.name.startswith("equation") else kind
                     return Owner(kind, block.label(int(rows[0])))
         return Owner(f"Function {index + 1}")
@@ -153,6 +155,12 @@ class Compiled:
     @property
     def first_multiplier(self) -> int:
         return self.n_dof - 1 - sum(b.n_multipliers for b in self.blocks)
+
+    @property
+    def movable(self) -> np.ndarray:
+        """Return whether each dof (first_multiplier,) moves: not held, not driven, and no state variable."""
+        first = self.first_multiplier
+        return (self.system.equation[:first] >= 0) & (self.system.kind[:first] != S.STATE)
 
     @property
     def first_scalar(self) -> int:

@@ -17,7 +17,10 @@ from fem_mbs.model.components import Substructure
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.cyclic import CyclicSymmetry
 from fem_mbs.model.connections.equations import Equation, EquationRows
-from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass, UserForce
+from fem_mbs.model.connections.actuators.hydraulic import HydraulicActuator
+from fem_mbs.model.connections.actuators.motors import Motor
+from fem_mbs.model.connections.actuators.user_forces import UserForce
+from fem_mbs.model.connections.forces import Bushing, NodalMass
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.nodal_springs import NodalSpring
 from fem_mbs.model.connections.pretension import Pretension
@@ -130,6 +133,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     Bushing: links.bushing,
     Bearing: links.bearing,
     Motor: links.motor,
+    HydraulicActuator: links.hydraulic,
     Friction: links.friction,
     Contact: links.contact,
     UserForce: links.user_force,

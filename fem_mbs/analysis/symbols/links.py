@@ -21,6 +21,7 @@ __all__ = [
     "friction",
     "gear",
     "joint_spring",
+    "hydraulic",
     "motor",
     "nodal_spring",
     "spring",
@@ -88,6 +89,10 @@ def bearing(said: Any, drawing: Drawing) -> Iterator[Symbol]:
 
 def motor(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     yield from _on_coordinate(said, drawing, "motions", "motor", "motor")
+
+
+def hydraulic(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    yield from _on_coordinate(said, drawing, "motions", "motor", "hydraulic actuator")
 
 
 def friction(said: Any, drawing: Drawing) -> Iterator[Symbol]:
