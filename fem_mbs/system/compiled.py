@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.compilation import compile_kernels
-from fem_mbs.errors import Owner
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block, Nodes
 from fem_mbs.system.callbacks import Callback, serve
@@ -161,6 +161,21 @@ class Compiled:
         """Return whether each dof (first_multiplier,) moves: not held, not driven, and no state variable."""
         first = self.first_multiplier
         return (self.system.equation[:first] >= 0) & (self.system.kind[:first] != S.STATE)
+
+    def refuse_states(self, owner: str, what: str, remedy: str) -> None:
+        """Refuse a model with state variables.
+
+        Args:
+            what: does not know their equations.
+
+        Raises:
+            ModelError: naming the first one.
+        """
+        if self.system.states.size:
+            raise ModelError(
+                f"{self.name_of(int(self.system.states[0]))} has an equation of first order, which {what} not know",
+                owner=owner, remedy=remedy,
+            )  # fmt: skip
 
     @property
     def first_scalar(self) -> int:
