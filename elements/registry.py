@@ -189,6 +189,7 @@ _MODULES = {
     "centrifugal3": "masses.centrifugal",
     **{f"nonlinear_{kind}{d}": "springs.nonlinear" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
     **{f"plastic_{kind}{d}": "springs.plastic" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
+    **{f"bouc_wen_{kind}{d}": "springs.bouc_wen" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
     "nodal_mass2": "masses.nodal_mass",
     "nodal_mass3": "masses.nodal_mass",
     "bushing2": "springs.bushing",
@@ -226,6 +227,7 @@ _FAMILIES = {
     **{f"flexible_point{d}_": "flexible.tie" for d in (2, 3)},
     **{f"flexible_orientation{d}_": "flexible.tie" for d in (2, 3)},
     **{f"flexible_load{d}_": "flexible.load" for d in (2, 3)},
+    **{f"iwan_{kind}{d}_": "springs.iwan" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
     **{f"user_states_{kind}{d}_": "springs.user_states" for kind in ("length", "offset", "angle") for d in (2, 3)},
 }
 _MADE: dict[str, ElementType] = {}

@@ -42,6 +42,7 @@ class Case:
     ``rigid``        its inertia is that of masses in space: the same in all directions, with a centre
     ``running``      a surface of it runs, or oil flows: it loses or takes energy where its ends rest
     ``memory``       of n numbers: what `hist` holds after its first, turns, if that comes from outside
+    ``path``         its history remembers where the last step ended, and forces depend on the path from there
     ``deformation``  of displacements relative to the size of the element, and of rotations [rad] (with `reference`)
     """
 
@@ -55,6 +56,7 @@ class Case:
     deformation: float = 0.3
     rigid: bool = True
     running: bool = False
+    path: bool = False
     memory: Callable[[np.random.Generator, int], Sequence[float]] | None = None
 
 
@@ -104,6 +106,15 @@ def _nonlinear(kind, dimension, interpolation, damped=True, stops=False):
 def _plastic(kind, dimension, hardening, limit=1.3):
     """A spring that yields within random steps, from a plastic part of its own."""
     return lambda rng: (0.17, 3.0, 0.2, limit, hardening, *_coordinate(kind, dimension, rng))
+
+
+def _bouc_wen(kind, dimension, exponent, unloading):
+    return lambda rng: (0.17, 3.0, 0.2, 0.15, 1.1, exponent, unloading, *_coordinate(kind, dimension, rng))
+
+
+def _iwan(kind, dimension):
+    """A spring beside two sliders, of which random steps move one or both."""
+    return lambda rng: (0.17, 2.0, 0.2, *_coordinate(kind, dimension, rng), 3.0, 0.9, 1.5, 2.2)
 
 
 def _motor(kind, dimension, numbers, start=0.3):
@@ -540,6 +551,20 @@ CASES: dict[str, Case | dict[str, Case]] = {
             "hardening": Case(_plastic(kind, d, 0.8)),
             "elastic": Case(_plastic(kind, d, 0.8, 1e3)),
         }
+        for kind in ("spring", "slide", "torsion")
+        for d in (2, 3)
+    },
+    **{
+        f"bouc_wen_{kind}{d}": {
+            "": Case(_bouc_wen(kind, d, 2.4, 0.6), path=True),
+            "first_power": Case(_bouc_wen(kind, d, 1.0, 0.5), path=True),
+            "bulging": Case(_bouc_wen(kind, d, 3.0, 1.4), path=True),
+        }
+        for kind in ("spring", "slide", "torsion")
+        for d in (2, 3)
+    },
+    **{
+        f"iwan_{kind}{d}_2": Case(_iwan(kind, d))
         for kind in ("spring", "slide", "torsion")
         for d in (2, 3)
     },
