@@ -44,6 +44,8 @@ class ElementType:
     ``angular``      True: the constraints are angles, not lengths
     ``scalars``      number of coordinates that belong to no node (modal ones), local unknowns after those of the ends
     ``states``       True: the scalars are state variables x with equations of first order, x' = g, and no mass
+    ``path``         True: the forces depend on the path, so the tangent of a state may be stiffer than that of the step
+                     from it
     ``reads``        number of multipliers of another joint that the forces depend on: the last local unknowns, with
                      their scales in the last columns of ``par``
     ``inertia``      True: the element has mass
@@ -80,6 +82,7 @@ class ElementType:
     sections: bool = False
     turns: bool = False
     states: bool = False
+    path: bool = False
 
     @property
     def end_dofs(self) -> int:

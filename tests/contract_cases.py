@@ -556,7 +556,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
     },
     **{
         f"bouc_wen_{kind}{d}": {
-            "": Case(_bouc_wen(kind, d, 2.4, 0.6), path=True),
+            "": Case(_bouc_wen(kind, d, 3.6, 0.6), path=True),
             "first_power": Case(_bouc_wen(kind, d, 1.0, 0.5), path=True),
             "bulging": Case(_bouc_wen(kind, d, 3.0, 1.4), path=True),
         }

@@ -52,7 +52,7 @@ class Law:
     ``par(coordinate)`` names the parameters before those of the coordinate, the same number for each coordinate;
     ``appended`` names those after them, from the column ``tail`` on.  ``outputs(coordinate)`` names the outputs.
     ``memory`` counts the columns of `hist` after the first, which is the coordinate's.  ``reads``, ``tables``,
-    ``prestress`` and ``watches`` as in `ElementType`.
+    ``prestress``, ``watches`` and ``path`` as in `ElementType`.
     """
 
     par: Callable[[Coordinate], tuple[str, ...]]
@@ -67,6 +67,7 @@ class Law:
     tables: bool = False
     prestress: Callable[..., Any] | None = None
     watches: tuple[Watch, ...] = ()
+    path: bool = False
 
 
 @functools.cache
@@ -151,6 +152,7 @@ def coordinate_force(name: str, dimension: int, s: Coordinate, law: Law) -> Elem
         report=report,
         prestress=law.prestress,
         watches=law.watches,
+        path=law.path,
         tables=law.tables,
         reads=law.reads,
     )

@@ -54,6 +54,8 @@ from fem_mbs.elements.registry import ElementType
 
 __all__ = ["StateLaw", "state_force"]
 
+_BEGINNING = 0  # column of par of laws with samples: the coordinate from which the users' counts
+
 
 @dataclass(frozen=True)
 class StateLaw:
@@ -183,7 +185,7 @@ def _kernels(workspace, rows, step, rate_at, turns, spring, vectors: int, first:
             s, time = (s1, T1) if one_state else (0.5 * (s0 + s1), TM)
             _means(Q, U, par, dof, e, n, tail, 1 if one_state else 2, x)
             if job == SAMPLE:
-                f[0], f[1] = s - par[e, 0], rate1
+                f[0], f[1] = s - par[e, _BEGINNING], rate1
                 for i in range(m):
                     f[2 + i] = x[i]
                 f[2 + m] = fun[int(par[e, clock]), time]

@@ -170,6 +170,7 @@ _LAW = Law(
     report=bouc_wen_report,
     commit=bouc_wen_commit,
     memory=4,
+    path=True,
     watches=(_WATCH,),
 )  # fmt: skip
 

@@ -136,5 +136,6 @@ def make_type(name: str, dimension: int, n: int) -> ElementType:
         commit=iwan_commit,
         appended=tuple(entry for i in range(1, n + 1) for entry in appended(i, s)),
         memory=n,
+        path=True,
     )  # fmt: skip
     return coordinate_force(name, dimension, s, law)

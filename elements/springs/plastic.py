@@ -105,6 +105,7 @@ _LAW = Law(
     report=plastic_report,
     commit=plastic_commit,
     memory=1,
+    path=True,
 )  # fmt: skip
 
 TYPES = {
