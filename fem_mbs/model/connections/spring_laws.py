@@ -150,7 +150,7 @@ def _make_plastic(law: SpringLaw, model: Any, owner: str, given: dict[str, Any],
     """Fill the law of an elastic-plastic spring; ``given`` are yield_force, hardening, exponent and unloading."""
     yield_force, hardening = given["yield_force"], given["hardening"]
     if yield_force is None:
-        name = next(name for name, value in given.items() if value)
+        name = next(name for name, value in given.items() if value is not None and (value or name != "hardening"))
         raise ModelError(f"{name} belongs to yield_force", owner=owner, remedy="add yield_force")
     _refuse_others(owner, "that yields", others)
     k = law.stiffness
@@ -235,7 +235,7 @@ def spring_law(
     if sliders is not None:
         _make_sliding(law, owner, sliders, flowing | others)
         return law
-    if any(value is not None and value != 0.0 for value in flowing.values()):
+    if hardening or any(value is not None for name, value in flowing.items() if name != "hardening"):
         _make_plastic(law, model, owner, flowing, others)
         return law
     law.linear = table is None and damping_table is None and stops is None and not cubic and not preload

@@ -115,7 +115,8 @@ class HydraulicActuator(Declaration):
         start = building.number(self.initial_pressure, owner, "initial_pressure")
         opened = building.number(self.initial_opening, owner, "initial_opening")
         states = (
-            StateVariable(self.name, "pressure", "Pa", start, 1.0),
+            # over the root of 1/C its square is twice the energy of the oil, and matrices are balanced
+            StateVariable(self.name, "pressure", "Pa", start, float(positive["capacity"] ** -0.5)),
             StateVariable(self.name, "opening", "-", opened, 1.0) if self.spool_time else None,
         )
         building.add_states(block, states)
