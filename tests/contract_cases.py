@@ -563,11 +563,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
         for kind in ("spring", "slide", "torsion")
         for d in (2, 3)
     },
-    **{
-        f"iwan_{kind}{d}_2": Case(_iwan(kind, d))
-        for kind in ("spring", "slide", "torsion")
-        for d in (2, 3)
-    },
+    **{f"iwan_{kind}{d}_2": Case(_iwan(kind, d)) for kind in ("spring", "slide", "torsion") for d in (2, 3)},
     **{
         f"nodal_mass{d}": Case(
             lambda rng, d=d: (0.7, *_off(rng, d), *symmetric(rng, 3 * (d - 1))), rigid=False, short_step=1e-3

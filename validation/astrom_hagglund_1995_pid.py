@@ -16,8 +16,6 @@ equations by scipy in this file.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
@@ -76,7 +74,7 @@ def two_masses() -> Model:
 
 
 def own_law(q: float, rate: float, t: float, x: np.ndarray) -> tuple[float, list[float]]:
-    """Return the moment of a user's law, and the rates of its two state variables: an oscillator with a cubic spring."""
+    """Return the moment of a user's law, and the rates of its two states: an oscillator with a cubic spring."""
     return -3.0 * q - 2.0 * x[0] + np.sin(3.0 * t), [
         x[1] + 0.3 * rate, -4.0 * x[0] - 5.0 * x[0] ** 3 - 0.5 * x[1] + 2.0 * q
     ]  # fmt: skip
@@ -125,8 +123,10 @@ def check(f: Findings) -> None:
     for k, p in enumerate(complex(*p) for p in solve(two_masses()).steps[-1].report.eigenvalues):
         nearest = expected[np.abs(expected - p).argmin()]
         for part in ("real", "imag"):
-            f.row("B-PID", f"pole {k + 1} with filter and lag, {part} part [1/s]", getattr(p, part),
-                  getattr(nearest, part), "eigenvalues of the 7x7 matrix by hand", tolerance=1e-9 * abs(nearest))  # fmt: skip
+            f.row(
+                "B-PID", f"pole {k + 1} with filter and lag, {part} part [1/s]", getattr(p, part),
+                getattr(nearest, part), "eigenvalues of the 7x7 matrix by hand", tolerance=1e-9 * abs(nearest),
+            )  # fmt: skip
     exact = integrated()
     own = []
     for h in (0.01, 0.005):

@@ -113,8 +113,9 @@ def check(f: Findings) -> None:
         model.force("push", "end", (PUSH, 0.0), function=f"sin({RATE}*t)")
         model.transient_step(DURATION, h, frames=0)
         solution = solve(model)
-        f.row("B-HYSTERESIS", f"way of the forced mass [m], h = {h:g} s", float(solution.sensor("way").values[-1, 0]),
-              expected[0], "independent computation: the same equations by scipy's DOP853", tolerance=tolerance)  # fmt: skip
+        way = float(solution.sensor("way").values[-1, 0])
+        f.row("B-HYSTERESIS", f"way of the forced mass [m], h = {h:g} s", way, expected[0],
+              "independent computation: the same equations by scipy's DOP853", tolerance=tolerance)  # fmt: skip
         f.zero("B-HYSTERESIS", f"closing error, forced, h = {h:g} s", energy_error(solution.steps[0]), CONSERVED,
                "property: round-off")  # fmt: skip
     f.figure("Loops", curves, "Way [m]", "Force [N]", "Steady loops between -0.5 m and 0.5 m.")

@@ -4,8 +4,8 @@ The pressure p of an actuator is a state variable of its own,
 
     p' = (Q_x K u - Q_p p - A v)/C,   F = A p,                                                      (eq. 16)
 
-one actuator, Q_x K the flow per opening u of the valve, Q_p the leakage, A the area of the piston, C the capacity of the
-oil.  A controller closes the valve by the way, u = kp (r - q).
+one actuator, Q_x K the flow per opening u of the valve, Q_p the leakage, A the area of the piston, C the capacity of
+the oil.  A controller closes the valve by the way, u = kp (r - q).
 
                    _______________
         r --->(x)-| valve |   p   |===o M      locked valve, no leakage: stiffness A^2/C, w = A/sqrt(C M)

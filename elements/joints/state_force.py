@@ -98,7 +98,7 @@ def _state_rows(job, ctl, par, dof, V, U, e, n, sizes, row, along, quick, parts,
     ``along`` and ``quick`` (n,) are the derivatives of s and s' by the increments of the ends, those of a place with
     the weight of the stiffness.
     """
-    F, Fx, g, gs, gx = parts
+    Fx, g, gs, gx = parts
     m = g.shape[0]
     one_state = ctl[RULE] == ONE_STATE
     f, dummy = fe[k], U.shape[0] - 1
@@ -159,7 +159,7 @@ def _kernels(workspace, rows, step, rate_at, turns, spring, vectors: int, first:
                 if one_state:
                     rate_row(ctl, row, G, vel, quick)
             spring(job, ctl, -F[1], -F[2], -F[0], row, row1, G, vel, fe, ke, e - e0)
-            parts = (F, Fx, g, gs, gx)
+            parts = (Fx, g, gs, gx)
             _state_rows(job, ctl, par, dof, V, U, e, n, tail, row, along, quick, parts, fe, ke, e - e0)
 
     @kernel

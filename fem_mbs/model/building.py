@@ -18,7 +18,6 @@ from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.meshes.mesh import Mesh
 from fem_mbs.model.checks import Check
 from fem_mbs.model.records import (
-    StateVariable,
     Assembling,
     Body,
     Component,
@@ -27,6 +26,7 @@ from fem_mbs.model.records import (
     InitialVelocity,
     JointCoordinate,
     JointData,
+    StateVariable,
 )
 from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import Section

@@ -63,9 +63,9 @@ class Block:
     component of the dof that each multiplier's row should make dependent in an elimination, node -1: any; None: all of
     them any.  ``reads`` (n,): of types that read multipliers, the names of the joints whose they are ("": none);
     ``owners`` (n, type.reads, 2): where these stand, block and element, -1: nowhere.  ``scalars`` (n, type.scalars):
-    numbers of their coordinates that belong to no node, -1: a state variable that the element does without.  ``along``: runs of elements that act along those of a group of
-    beams, one by one: (first, past the last, the group, local dof of the beams at which their own dofs begin); section
-    forces contain them.
+    numbers of their coordinates that belong to no node, -1: a state variable that the element does without.  ``along``:
+    runs of elements that act along those of a group of beams, one by one: (first, past the last, the group, local dof
+    of the beams at which their own dofs begin); section forces contain them.
     """
 
     groups: list[tuple[str, int, int]]

@@ -102,7 +102,7 @@ class Callback:
         return np.concatenate((force.reshape(1), rates))
 
     def all_slopes(self, q: np.ndarray, v: np.ndarray, t: float, x: np.ndarray) -> np.ndarray:
-        """Return derivatives (1 + m, 2 + m) of force and rates of the state variables, by coordinate, rate and x (m,)."""
+        """Return derivatives (1 + m, 2 + m) of force and rates of the states, by coordinate, rate and x (m,)."""
         m = self.states
         if self.tangent is not None:
             by_q, by_v, by_x, g_q, g_v, g_x = self._ask(

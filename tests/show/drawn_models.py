@@ -141,7 +141,9 @@ CASES = {
     "Bearing": (_with("bearing", "thing", "rod:end", stiffness=10.0, axis=X), 1, "thing"),
     "Motor": (_with("motor", "thing", "pivot", force=1.0), 1, "thing"),
     "HydraulicActuator": (
-        _with("hydraulic", "thing", "pivot", area=1e-4, capacity=1e-12, gain=1e-5, opening=1.0), 1, "thing"
+        _with("hydraulic", "thing", "pivot", area=1e-4, capacity=1e-12, gain=1e-5, opening=1.0),
+        1,
+        "thing",
     ),
     "Friction": (lambda: _sliding(frame()), 1, "thing"),
     "Contact": (

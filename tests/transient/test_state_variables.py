@@ -263,7 +263,9 @@ def swinging(dimension=2, tangent=None, **given):
     return model
 
 
-@pytest.mark.parametrize(("dimension", "tangent", "sizes"), [(2, None, None), (2, slopes, [0.1, 1e-3]), (3, slopes, None)])
+@pytest.mark.parametrize(
+    ("dimension", "tangent", "sizes"), [(2, None, None), (2, slopes, [0.1, 1e-3]), (3, slopes, None)]
+)
 def test_users_states_against_an_integration(dimension, tangent, sizes):
     """Order 2, whatever the sizes of the state variables are said to be."""
 
@@ -384,7 +386,11 @@ def test_restart_gives_the_same_bits(tmp_path, rule, make):
 @pytest.mark.parametrize(
     ("step", "options", "words"),
     [
-        ("modes_step", {"count": 2}, 'state "integral" of "servo" has an equation of first order, which undamped modes do'),
+        (
+            "modes_step",
+            {"count": 2},
+            'state "integral" of "servo" has an equation of first order, which undamped modes do',
+        ),
         ("transient_step", {"duration": 0.1, "h": 0.01, "rule": "explicit"}, 'rule = "explicit"'),
     ],
 )

@@ -179,7 +179,7 @@ def state_space(
         left[:, 2 * k :] += given.force
         G = lin.G.toarray()
         Y = Y + out.y @ np.linalg.lstsq(G.T, left[lin.dofs], rcond=1e-12)[0]
-    rates = (given.force[memory] - C1[memory] @ v[:, 2 * k :] - K[memory] @ q[:, 2 * k :])
+    rates = given.force[memory] - C1[memory] @ v[:, 2 * k :] - K[memory] @ q[:, 2 * k :]
     rates = np.hstack((-(C1[memory] @ v[:, : 2 * k] + K[memory] @ q[:, : 2 * k]), rates))
     whole = np.vstack((upper, lower, rates))  # by displacements, velocities, inputs, state variables
     order = [*range(2 * k), *range(2 * k + nu, whole.shape[1]), *range(2 * k, 2 * k + nu)]

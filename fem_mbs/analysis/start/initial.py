@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_matrix, diags, hstack, lil_matrix, vstack
 
-from fem_mbs.analysis.start.states import state_rates
 from fem_mbs.analysis.start.redundancy import constraint_labels
+from fem_mbs.analysis.start.states import state_rates
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.model.model import CompiledModel

@@ -14,12 +14,12 @@ from fem_mbs.analysis.symbols.drawing import Drawing, told
 from fem_mbs.analysis.symbols.symbol import LAYERS, Symbol
 from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.model.components import Substructure
-from fem_mbs.model.connections.couplings import Coupling
-from fem_mbs.model.connections.cyclic import CyclicSymmetry
-from fem_mbs.model.connections.equations import Equation, EquationRows
 from fem_mbs.model.connections.actuators.hydraulic import HydraulicActuator
 from fem_mbs.model.connections.actuators.motors import Motor
 from fem_mbs.model.connections.actuators.user_forces import UserForce
+from fem_mbs.model.connections.couplings import Coupling
+from fem_mbs.model.connections.cyclic import CyclicSymmetry
+from fem_mbs.model.connections.equations import Equation, EquationRows
 from fem_mbs.model.connections.forces import Bushing, NodalMass
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.nodal_springs import NodalSpring

@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import NUMBER, PAIRS
+from fem_mbs.declarations.kinds import NUMBER
 from fem_mbs.elements.laws import ROW, piecewise
 from fem_mbs.errors import ModelError
 
 __all__ = [
-    "INTERPOLATIONS", "SpringLaw", "exponent_key", "law_of", "sliders_key", "spring_law", "unloading_key",
+    "INTERPOLATIONS", "SLIDERS", "SpringLaw", "exponent_key", "law_of", "spring_law", "unloading_key",
 ]  # fmt: skip
 
 INTERPOLATIONS = ("linear", "spline")
+#: What the key of sliders is.
+SLIDERS = "pairs [stiffness, yield force] of springs that slip, in parallel to the stiffness (Iwan)"
 
 
 def exponent_key() -> Any:
@@ -29,12 +31,6 @@ def unloading_key() -> Any:
     """Return the key of the shape of unloading in Bouc and Wen's law."""
     text = "beta/(beta + gamma) of that law, at least 1/2, where it unloads along its stiffness"
     return key(NUMBER, text, None, shows="1/2", kw_only=True)
-
-
-def sliders_key(unit: str) -> Any:
-    """Return the key of sliders in parallel."""
-    text = "pairs [stiffness, yield force] of springs that slip, in parallel to the stiffness (Iwan)"
-    return key(PAIRS, text, None, shows="none", kw_only=True, unit=unit)
 
 
 class SpringLaw:

@@ -22,8 +22,19 @@ _POLAR = ("position", "displacement", "velocity", "acceleration")
 _AXIAL = ("rotation", "angular velocity", "angular acceleration")
 #: Sensors whose values are those of the image.
 _SAME = ("energy", "distance", "largest displacement", "largest stress", "work", "strain", "force")
-_TARGETS = ("force", "moment", "line_load", "pressure", "traction", "motor", "hydraulic", "friction", "motion",
-            "joint", "part_load")
+_TARGETS = (
+    "force",
+    "moment",
+    "line_load",
+    "pressure",
+    "traction",
+    "motor",
+    "hydraulic",
+    "friction",
+    "motion",
+    "joint",
+    "part_load",
+)
 _TURNED = {"rising": "falling", "falling": "rising", "both": "both"}
 
 

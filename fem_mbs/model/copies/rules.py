@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration
-from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.actuators.hydraulic import HydraulicActuator
 from fem_mbs.model.connections.actuators.motors import Motor
+from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.forces import Bushing
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.surfaces.contact import Contact

@@ -14,6 +14,7 @@ from fem_mbs.declarations.kinds import (
     INERTIA,
     NAME,
     NUMBER,
+    PAIRS,
     PLACE,
     PLACES,
     SHAPES,
@@ -26,7 +27,7 @@ from fem_mbs.declarations.kinds import (
 from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import spring_on
-from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, exponent_key, law_of, sliders_key, unloading_key
+from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, SLIDERS, exponent_key, law_of, unloading_key
 from fem_mbs.model.parts.beams import director_columns, line_mass, line_stiffness
 from fem_mbs.model.parts.visuals import visuals_of
 from fem_mbs.model.records import Body
@@ -346,7 +347,7 @@ class Spring(Declaration):
     )
     exponent: float | None = exponent_key()
     unloading: float | None = unloading_key()
-    sliders: Any = sliders_key("N/m, N")
+    sliders: Any = key(PAIRS, SLIDERS, None, shows="none", kw_only=True, unit="N/m, N")
 
     def build(self, building: Building) -> None:
         length = self.length
@@ -427,7 +428,7 @@ class TorsionSpring(Declaration):
     )
     exponent: float | None = exponent_key()
     unloading: float | None = unloading_key()
-    sliders: Any = sliders_key("N m/rad, N m")
+    sliders: Any = key(PAIRS, SLIDERS, None, shows="none", kw_only=True, unit="N m/rad, N m")
 
     def build(self, building: Building) -> None:
         owner = building.label("Torsion spring", self.name)

@@ -82,9 +82,7 @@ class HydraulicActuator(Declaration):
 
     def build(self, building: Building) -> None:
         owner = building.label("Hydraulic actuator", self.name)
-        kind, c, _ = worked_on(
-            building, owner, self.joint, self.coordinate, self.a, self.b, self.point_a, self.point_b
-        )
+        kind, c, _ = worked_on(building, owner, self.joint, self.coordinate, self.a, self.b, self.point_a, self.point_b)
         positive = {name: building.number(getattr(self, name), owner, name, 0.0, strict=True)
                     for name in ("area", "capacity")}  # fmt: skip
         others = {name: building.number(getattr(self, name), owner, name, 0.0)

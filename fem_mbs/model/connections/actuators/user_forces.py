@@ -39,8 +39,8 @@ class UserForce(Declaration):
         sizes: sizes (m,) of their values, by which the tolerance of the iteration counts where they are small; None: 1.
 
     It is asked in every iteration, with the state of the middle of the step (Newmark and statics: of its end), and
-    must depend on its arguments only.  Its work is booked as that of loads.  State variables take part in the rule of the
-    step; static steps find their equilibrium, rates = 0.
+    must depend on its arguments only.  Its work is booked as that of loads.  State variables take part in the rule of
+    the step; static steps find their equilibrium, rates = 0.
 
     Raises:
         ModelError: also while running, if the function fails or returns no finite force.
