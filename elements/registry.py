@@ -44,6 +44,7 @@ class ElementType:
     ``angular``      True: the constraints are angles, not lengths
     ``scalars``      number of coordinates that belong to no node (modal ones), local unknowns after those of the ends
     ``states``       True: the scalars are state variables x with equations of first order, x' = g, and no mass
+    ``at_end``       names of outputs that belong to the end of a step, not to its middle
     ``path``         True: the forces depend on the path, so the tangent of a state may be stiffer than that of the step
                      from it
     ``reads``        number of multipliers of another joint that the forces depend on: the last local unknowns, with
@@ -83,6 +84,7 @@ class ElementType:
     turns: bool = False
     states: bool = False
     path: bool = False
+    at_end: tuple[str, ...] = ()
 
     @property
     def end_dofs(self) -> int:

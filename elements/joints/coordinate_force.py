@@ -52,7 +52,7 @@ class Law:
     ``par(coordinate)`` names the parameters before those of the coordinate, the same number for each coordinate;
     ``appended`` names those after them, from the column ``tail`` on.  ``outputs(coordinate)`` names the outputs.
     ``memory`` counts the columns of `hist` after the first, which is the coordinate's.  ``reads``, ``tables``,
-    ``prestress``, ``watches`` and ``path`` as in `ElementType`.
+    ``prestress``, ``watches``, ``path`` and ``at_end`` as in `ElementType`.
     """
 
     par: Callable[[Coordinate], tuple[str, ...]]
@@ -68,6 +68,7 @@ class Law:
     prestress: Callable[..., Any] | None = None
     watches: tuple[Watch, ...] = ()
     path: bool = False
+    at_end: tuple[str, ...] = ()
 
 
 @functools.cache
@@ -153,6 +154,7 @@ def coordinate_force(name: str, dimension: int, s: Coordinate, law: Law) -> Elem
         prestress=law.prestress,
         watches=law.watches,
         path=law.path,
+        at_end=law.at_end,
         tables=law.tables,
         reads=law.reads,
     )

@@ -240,4 +240,5 @@ def state_force(name: str, dimension: int, s: Coordinate, law: StateLaw, names: 
         report=report,
         scalars=len(names),
         states=True,
+        at_end=(s.name, *(entry.split(" [")[0] for entry in names)),
     )

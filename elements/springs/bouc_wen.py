@@ -171,6 +171,7 @@ _LAW = Law(
     commit=bouc_wen_commit,
     memory=4,
     path=True,
+    at_end=("z",),
     watches=(_WATCH,),
 )  # fmt: skip
 
