@@ -135,6 +135,12 @@ def _hydraulic(kind, dimension, numbers, limit=np.inf):
     return lambda rng: (*motor(rng), 2.0, 0.5)
 
 
+def _cylinder(kind, dimension, numbers):
+    """A cylinder with two chambers, likewise."""
+    motor = _motor(kind, dimension, (0, 0, 0, 0.8, 0.3, 0.1, np.inf, 1.3, 0.9, 0.6, 0.5, 0.9, 0.2, 0.05, *numbers))
+    return lambda rng: (*motor(rng), 2.0, 1.5, 0.5)
+
+
 def _user_states(kind, dimension):
     motor = _motor(kind, dimension, (0, 0), 0.3)
     return lambda rng: (*motor(rng), 2.0, 0.5)
@@ -629,6 +635,15 @@ CASES: dict[str, Case | dict[str, Case]] = {
             "orifice": Case(_hydraulic(kind, d, (9.0, 0.2, 0.0)), running=True),
             "spool": Case(_hydraulic(kind, d, (9.0, 0.2, 0.4)), running=True),
             "cut_off": Case(_hydraulic(kind, d, (np.inf, 0.0, 0.4), limit=0.01), running=True),
+        }
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
+        f"cylinder_{kind}{d}": {
+            "": Case(_cylinder(kind, d, (np.inf, 0.2, 0.0)), running=True),
+            "orifice": Case(_cylinder(kind, d, (9.0, 0.2, 0.0)), running=True),
+            "spool": Case(_cylinder(kind, d, (9.0, 0.2, 0.4)), running=True),
         }
         for kind in ("length", "offset", "angle")
         for d in (2, 3)

@@ -41,7 +41,9 @@ DURATION = 1.5
 
 
 def build(**spring: Any) -> Model:
-    """Return a mass on a spring along x, far from where the spring would turn about."""
+    """Return a mass on a spring along x, far from where the spring would turn about; with Bouc and Wen's law, n = 1, if
+    nothing else is given."""
+    spring = spring or {"stiffness": STIFFNESS, "yield_force": LIMIT, "exponent": 1.0}
     model = Model(2, "hysteresis")
     model.node("end", (1.0, 0.0))
     model.point_mass("mass", "end", MASS)

@@ -8,14 +8,10 @@ opening u (Leimbach & Hahn 1993, eq. 16, for one actuator):
 C [m^3/Pa] the capacity of the oil, L [m^3/(s Pa)] the leakage (with the flow-pressure coefficient of the valve), c a
 viscous friction.  The flow is Q = K u, or with a supply pressure p_s that of a symmetric valve,
 
-    Q = K u r(1 - sgn(u) p/p_s),   r(y) = y/(y^2 + d^2)^(1/4) -> sqrt(y), d = 1e-3
+    Q = K u r(1 - sgn(u) p/p_s)
 
-(Merritt 1967, eq. 5-35; r keeps its slope finite where the pressure reaches that of the supply, beyond which oil flows
-back).  The opening follows a law with q = s - start and e = r(t) - q,
-
-    u* = f(t) + kp e + kd e' - kf p,   limited to -limit .. limit,
-
-at once, or by a spool of first order, T u' = u* - u.
+(Merritt 1967, eq. 5-35).  The opening is that of a law, u* (`fem_mbs.elements.springs.valve`, also for r), at once or
+by a spool of first order, T u' = u* - u.
 
 Energy: C p^2/2 is stored, L p^2 and c s'^2 are lost, p Q is fed in.  With the mid-point rule C p_m (p1 - p0) is the
 change of what is stored, so the ledger closes to round-off.  State variables: p, u; without T the element does without
@@ -27,29 +23,14 @@ from __future__ import annotations
 import math
 
 from fem_mbs.contract import inner
-from fem_mbs.elements.common import time_value
 from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, coordinate
 from fem_mbs.elements.joints.state_force import StateLaw, state_force
+from fem_mbs.elements.springs.valve import COLUMNS, KD, KF, KP, asked, edge, opening_columns
 
 __all__ = ["TYPES"]
 
-# columns of par
-(
-    START, FUNCTION, REFERENCE, REFERENCE_RATE, KP, KD, KF, LIMIT, AREA, CAPACITY, GAIN, LEAKAGE, SUPPLY, FRICTION,
-    SPOOL,
-) = range(15)  # fmt: skip
+AREA, CAPACITY, GAIN, LEAKAGE, SUPPLY, FRICTION, SPOOL = range(COLUMNS, COLUMNS + 7)  # columns of par
 _PRESSURE, _OPENING = range(2)  # state variables
-_NEAR = 1e-6  # d^2
-
-
-@inner
-def _asked(par, e, fun, time, s, rate, p):
-    """Return the opening that the law asks for, and 1, or 0 where the limit cuts it off."""
-    error = time_value(fun, par[e, REFERENCE], time, 0.0) - (s - par[e, START])
-    u = time_value(fun, par[e, FUNCTION], time, 0.0) + par[e, KP] * error - par[e, KF] * p
-    u += par[e, KD] * (time_value(fun, par[e, REFERENCE_RATE], time, 0.0) - rate)
-    cut = min(max(u, -par[e, LIMIT]), par[e, LIMIT])
-    return cut, (1.0 if cut == u else 0.0)
 
 
 @inner
@@ -59,28 +40,25 @@ def _flow(par, e, u, p):
     if not supply < math.inf:
         return gain * u, gain, 0.0
     side = 1.0 if u > 0 else (-1.0 if u < 0 else 0.0)
-    y = 1.0 - side * p / supply
-    w = y * y + _NEAR
-    root = w**-0.25
-    slope = root * (1.0 - 0.5 * y * y / w)
-    return gain * u * y * root, gain * y * root, -gain * u * side / supply * slope
+    root, slope = edge(1.0 - side * p / supply)
+    return gain * u * root, gain * root, -gain * u * side / supply * slope
 
 
 @inner
 def _law(par, e, tail, fun, time, hist, s, rate, x, F, Fx, g, gs, gx):
     area, capacity, spool = par[e, AREA], par[e, CAPACITY], par[e, SPOOL]
     p = x[_PRESSURE]
-    asked, passed = _asked(par, e, fun, time, s, rate, p)
+    wanted, passed = asked(par, e, fun, time, s, rate, p)
     F[0], F[1], F[2] = area * p - par[e, FRICTION] * rate, 0.0, -par[e, FRICTION]
     Fx[_PRESSURE], Fx[_OPENING] = area, 0.0
-    u = x[_OPENING] if spool > 0 else asked
+    u = x[_OPENING] if spool > 0 else wanted
     flow, by_u, by_p = _flow(par, e, u, p)
     g[_PRESSURE] = (flow - par[e, LEAKAGE] * p - area * rate) / capacity
     gs[_PRESSURE, 0], gs[_PRESSURE, 1] = 0.0, -area / capacity
     gx[_PRESSURE, _PRESSURE], gx[_PRESSURE, _OPENING] = (by_p - par[e, LEAKAGE]) / capacity, 0.0
     g[_OPENING] = gs[_OPENING, 0] = gs[_OPENING, 1] = gx[_OPENING, _PRESSURE] = gx[_OPENING, _OPENING] = 0.0
     if spool > 0:
-        g[_OPENING] = (asked - u) / spool
+        g[_OPENING] = (wanted - u) / spool
         gs[_OPENING, 0], gs[_OPENING, 1] = -passed * par[e, KP] / spool, -passed * par[e, KD] / spool
         gx[_OPENING, _PRESSURE], gx[_OPENING, _OPENING] = -passed * par[e, KF] / spool, -1.0 / spool
         gx[_PRESSURE, _OPENING] = by_u / capacity
@@ -98,15 +76,14 @@ def _stored(par, e, tail, x):
 @inner
 def _powers(par, e, tail, fun, time, s, rate, x):
     p = x[_PRESSURE]
-    u = x[_OPENING] if par[e, SPOOL] > 0 else _asked(par, e, fun, time, s, rate, p)[0]
+    u = x[_OPENING] if par[e, SPOOL] > 0 else asked(par, e, fun, time, s, rate, p)[0]
     lost = par[e, LEAKAGE] * p * p + par[e, FRICTION] * rate * rate
     return lost, p * _flow(par, e, u, p)[0], 0.0
 
 
 _LAW = StateLaw(
     par=lambda s: (
-        f"start [{s.unit}]", "function", "reference", "reference rate", f"kp [1/{s.unit}]", f"kd [s/{s.unit}]",
-        "kf [1/Pa]", "limit", f"area [{'m^2' if s.unit == 'm' else 'm^3/rad'}]", "capacity [m^3/Pa]", "gain [m^3/s]",
+        *opening_columns(s), f"area [{'m^2' if s.unit == 'm' else 'm^3/rad'}]", "capacity [m^3/Pa]", "gain [m^3/s]",
         "leakage [m^3/(s Pa)]", "supply [Pa]", f"friction [{s.force_unit} s/{s.unit}]", "spool time [s]",
     ),
     names=lambda s: ("pressure [Pa]", "opening [-]"),

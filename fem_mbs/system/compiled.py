@@ -23,7 +23,13 @@ from fem_mbs.system.callbacks import Callback, serve
 __all__ = ["Compiled", "Driven", "joined_parameters", "prepare"]
 
 #: What owners of functions are called in messages, by the first parts of their element types.
-_OWNERS = {"Motor": "Motor", "Servo": "Motor", "Hydraulic": "Hydraulic actuator", "Friction": "Friction"}
+_OWNERS = {
+    "Motor": "Motor",
+    "Servo": "Motor",
+    "Hydraulic": "Hydraulic actuator",
+    "Cylinder": "Hydraulic actuator",
+    "Friction": "Friction",
+}
 _ROUND_OFF = 1e-14  # of a diagonal, over the largest
 _JOINT = 4  # columns of the matrix of a joint that take as long as one of another element
 

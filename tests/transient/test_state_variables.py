@@ -174,14 +174,14 @@ def test_lanczos_finds_states_in_a_large_model():
 AREA, CAPACITY, LEAKAGE, MASS = 2e-3, 5e-13, 1e-12, 50.0
 
 
-def cylinder(dimension=2, **given):
+def cylinder(dimension=2, named="pressure", **given):
     model = Model(dimension)
     zero, x = (0.0,) * dimension, (1.0, 0.0, 0.0)[:dimension]
     model.body("block", zero, MASS, 0.1 if dimension == 2 else (0.1, 0.1, 0.1))
     model.joint("rail", "prismatic", "ground", "block", point=zero, axis=x)
     model.hydraulic("cylinder", "rail", **{"area": AREA, "capacity": CAPACITY, "leakage": LEAKAGE, **given})
     model.sensor("way", "joint", on="rail")
-    model.sensor("pressure", "state", on="cylinder", state="pressure")
+    model.sensor("pressure", "state", on="cylinder", state=named)
     return model
 
 
@@ -425,6 +425,7 @@ def test_wrong_motors(given, words):
         ({"gain": 1e-4, "opening": 1.0, "position": 1.0}, "position is a controller's reference"),
         ({"capacity": 0.0}, "capacity = 0.0 must be a finite number greater than 0"),
         ({"initial_opening": 0.3}, "initial_opening = 0.3 belongs to spool_time"),
+        ({"drain": 1e-12}, "drain = 1e-12 belongs to area_b"),
     ],
 )
 def test_wrong_hydraulics(given, words):
@@ -480,3 +481,52 @@ def test_integrals_that_statics_cannot_settle_are_named():
     model.static_step()
     with pytest.raises(AnalysisError, match='nothing settles state "integral" of "servo"'):
         solve(model)
+
+
+# --- two chambers ----------------------------------------------------------------------------------------------------
+ROD, DRAIN, SUPPLY = 1.2e-3, 5e-13, 8e6
+
+
+@pytest.mark.parametrize("supply", [None, SUPPLY])
+def test_two_chambers_against_an_integration_of_their_equations(supply):
+    """A cylinder with a rod, four edges of the valve and a load: order 2, and the ledger of both chambers closes."""
+    gain, kp, friction, other = 4e-4, 6.0, 300.0, 4e-13
+
+    def edge(y):
+        return y / (y * y + 1e-6) ** 0.25
+
+    def rates(t, y):
+        q, v, a, b = y
+        u = kp * (0.05 - q)
+        into, out = gain * u, gain * u
+        if supply is not None:
+            into *= edge(1.0 - a / supply if u > 0.0 else a / supply)
+            out *= edge(b / supply if u > 0.0 else 1.0 - b / supply)
+        across = LEAKAGE * (a - b)
+        return [v, (AREA * a - ROD * b - friction * v - 2000.0) / MASS,
+                (into - across - DRAIN * a - AREA * v) / CAPACITY,
+                (-out + across - DRAIN * b + ROD * v) / other]  # fmt: skip
+
+    start = [0.0, 0.0, 2.0e6, 1.5e6]
+    end = solve_ivp(rates, (0.0, 0.3), start, method="LSODA", rtol=1e-9, atol=1e-9, max_step=2e-4).y[:, -1]
+    errors = []
+    for h in (2e-4, 1e-4):
+        model = cylinder(area_b=ROD, capacity_b=other, drain=DRAIN, gain=gain, kp=kp, friction=friction,
+                         position=0.05, supply=supply, initial_pressure=start[2], initial_pressure_b=start[3],
+                         named="pressure a")  # fmt: skip
+        model.force("load", "block", (-2000.0, 0.0))
+        model.transient_step(0.3, h, frames=0)
+        solution = solve(model)
+        errors.append(abs(float(solution.sensor("way").values[-1, 0]) - end[0]))
+        assert closing(solution) < 1e-11
+    assert errors[1] < 2e-6
+    assert 2.5 < errors[0] / errors[1] < 6.0
+
+
+def test_poles_of_two_locked_chambers():
+    """Stiffness A^2/C_a + B^2/C_b, and two zeros of the trapped oil."""
+    model = cylinder(area_b=ROD, leakage=0.0, named="pressure b")
+    found = np.sort(np.abs(np.linalg.eigvals(linearise(model).state_space().A)))
+    w = np.sqrt((AREA**2 + ROD**2) / CAPACITY / MASS)
+    np.testing.assert_allclose(found[-2:], [w, w], rtol=1e-9)
+    assert (found[:2] < 1e-4 * w).all()
