@@ -234,6 +234,7 @@ _FAMILIES = {
     **{f"flexible_orientation{d}_": "flexible.tie" for d in (2, 3)},
     **{f"flexible_load{d}_": "flexible.load" for d in (2, 3)},
     **{f"iwan_{kind}{d}_": "springs.iwan" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
+    **{f"user_states_point{d}_": "springs.user_point_states" for d in (2, 3)},
     **{f"user_states_{kind}{d}_": "springs.user_states" for kind in ("length", "offset", "angle") for d in (2, 3)},
 }
 _MADE: dict[str, ElementType] = {}

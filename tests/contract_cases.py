@@ -675,6 +675,15 @@ CASES: dict[str, Case | dict[str, Case]] = {
         )
         for d in (2, 3)
     },
+    **{
+        f"user_states_point{d}_2": Case(
+            lambda rng, d=d: (*_off(rng, d), 0, 0, 2.0, 0.5),
+            isolated=False,
+            potential=False,
+            memory=lambda rng, n: 0.3 * rng.normal(size=n),
+        )
+        for d in (2, 3)
+    },
     "rigid3": Case(lambda rng: (2.5, *inertia(rng))),
     "point2": Case(lambda rng: (1.7, *_off(rng, 4)), vector_multipliers=True),
     "point3": Case(lambda rng: (1.7, *_off(rng, 6)), vector_multipliers=True),

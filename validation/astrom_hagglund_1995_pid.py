@@ -120,7 +120,7 @@ def check(f: Findings) -> None:
     t = np.linspace(0.0, DURATION, 41)
     curves.append(Curve(t, np.array([response(x)[0] for x in t]), "matrix exponential", style="o"))
     expected = poles()
-    for k, p in enumerate(complex(*p) for p in solve(two_masses()).steps[-1].report.eigenvalues):
+    for k, p in enumerate(complex(*p) for p in solve(two_masses()).summary["steps"][-1]["eigenvalues"]):
         nearest = expected[np.abs(expected - p).argmin()]
         for part in ("real", "imag"):
             f.row(

@@ -81,7 +81,7 @@ def check(f: Findings) -> None:
     model = build(**loop)
     model.complex_modes_step(3)
     expected = np.linalg.eigvals(closed_loop())
-    for k, p in enumerate(complex(*p) for p in solve(model).steps[-1].report.eigenvalues):
+    for k, p in enumerate(complex(*p) for p in solve(model).summary["steps"][-1]["eigenvalues"]):
         nearest = expected[np.abs(expected - p).argmin()]
         f.row("B-ACTUATOR", f"pole {k + 1}, real part [1/s]", p.real, nearest.real, "eigenvalues of the 3x3 matrix",
               tolerance=1e-9 * abs(nearest))  # fmt: skip

@@ -6,13 +6,13 @@ grows, b on the side of the rod against it,
     C_a p_a' = Q_a - L (p_a - p_b) - D p_a - A_a s',   F = A_a p_a - A_b p_b - c s',
     C_b p_b' = Q_b + L (p_a - p_b) - D p_b + A_b s',
 
-L the leakage past the piston, D that of each chamber to the tank, at pressure zero.  The valve has four edges: for u > 0
-Q_a = K u r(1 - p_a/p_s) from the supply and Q_b = -K u r(p_b/p_s) to the tank, for u < 0 the other way round (Merritt
-1967, ch. 5); without a supply pressure Q_a = K u = -Q_b.  The load pressure of its law is p_a - p_b A_b/A_a.
+L the leakage past the piston, D that of each chamber to the tank, at pressure zero.  The valve has four edges: for
+u > 0 Q_a = K u r(1 - p_a/p_s) from the supply and Q_b = -K u r(p_b/p_s) to the tank, for u < 0 the other way round
+(Merritt 1967, ch. 5); without a supply pressure Q_a = K u = -Q_b.  The load pressure of its law is p_a - p_b A_b/A_a.
 
 Energy: C p^2/2 of both is stored, L (p_a - p_b)^2, D p^2 and c s'^2 are lost, p_a Q_a + p_b Q_b is fed in, without
-remainder in the mid-point rule.  State variables: p_a, p_b, u; without a spool the element does without u.  Cavitation is
-not described: pressures may fall below zero.
+remainder in the mid-point rule.  State variables: p_a, p_b, u; without a spool the element does without u.  Cavitation
+is not described: pressures may fall below zero.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ With q = s - start and e = r(t) - q the law asks for the opening
 
     u* = f(t) + kp e + kd e' - kf p,   limited to -limit .. limit,
 
-p the load pressure.  The flow through an edge with the pressure difference y p_s is K u r(y), r(y) = y/(y^2 + d^2)^(1/4)
--> sqrt(y), d = 1e-3 (Merritt 1967, ch. 5).  r keeps its slope finite where the difference vanishes, beyond which oil
-flows back.
+p the load pressure.  The flow through an edge with the pressure difference y p_s is K u r(y), with
+r(y) = y/(y^2 + d^2)^(1/4) -> sqrt(y), d = 1e-3 (Merritt 1967, ch. 5).  r keeps its slope finite where the difference
+vanishes, beyond which oil flows back.
 """
 
 from __future__ import annotations

@@ -446,16 +446,16 @@ class Building:
         self.blocks.append(make_block(label, type_name, nodes, table, **columns))
         return self.blocks[-1]
 
-    def add_states(self, block: Block, states: Sequence[StateVariable | None]) -> None:
-        """Give the only element of a block its state variables; None where it does without one of its type."""
-        block.par[:, -len(states) :] = [1.0 if state is None else state.size for state in states]
-        numbers = np.full((1, len(states)), -1, np.int64)
-        for k, state in enumerate(states):
-            if state is not None:
-                numbers[0, k] = len(self.scalars)
-                self.states[len(self.scalars)] = state
-                self.scalars.append(f'state "{state.name}" of "{state.of}"')
-        block.scalars = numbers
+    def add_states(self, block: Block, *elements: Sequence[StateVariable | None]) -> None:
+        """Give the elements of a block their state variables; None where one does without one of its type."""
+        block.scalars = np.full((block.size, block.type.scalars), -1, np.int64)
+        for e, states in enumerate(elements):
+            block.par[e, -len(states) :] = [1.0 if state is None else state.size for state in states]
+            for k, state in enumerate(states):
+                if state is not None:
+                    block.scalars[e, k] = len(self.scalars)
+                    self.states[len(self.scalars)] = state
+                    self.scalars.append(f'state "{state.name}" of "{state.of}"')
 
     def plain_material(self, owner: str, name: str) -> Material:
         """Return an isotropic material by its name, as beams and trusses need it."""

@@ -1581,7 +1581,10 @@ class MadeCalls:
         area: Number,
         capacity: Number,
         gain: Number = 0.0,
+        area_b: Number | None = None,
+        capacity_b: Number | None = None,
         leakage: Number = 0.0,
+        drain: Number = 0.0,
         supply: Number | None = None,
         friction: Number = 0.0,
         opening: Function | None = None,
@@ -1592,6 +1595,7 @@ class MadeCalls:
         limit: Number | None = None,
         spool_time: Number | None = None,
         initial_pressure: Number = 0.0,
+        initial_pressure_b: Number = 0.0,
         initial_opening: Number = 0.0,
         a: Place | None = None,
         b: Place | None = None,
@@ -1610,9 +1614,14 @@ class MadeCalls:
             coordinate: as for `joint_spring`.
             area: of the piston [m^2]; rotary: volume per radian [m^3].
             capacity: volume of oil per load pressure [m^3/Pa]; of a symmetric cylinder in its middle V/(4 E), V the
-                volume of both chambers and E the bulk modulus.
+                volume of both chambers and E the bulk modulus.  With area_b that of chamber a alone, V_a/E.
             gain: flow per opening of the valve, without load [m^3/s].
-            leakage: flow per load pressure, with the flow-pressure coefficient of the valve [m^3/(s Pa)].
+            area_b: of the piston on the side of the rod, which pulls; the chambers then have a pressure each. [m^2 or
+                m^3/rad]
+            capacity_b: V_b/E of that chamber; None: as of the other one. [m^3/Pa]
+            leakage: flow per load pressure, with the flow-pressure coefficient of the valve [m^3/(s Pa)]; of two
+                chambers per difference of their pressures.
+            drain: flow of each of two chambers per pressure to the tank [m^3/(s Pa)].
             supply: pressure [Pa] from which the flow decreases with the load, as that of a symmetric valve; None: the
                 flow is gain times opening.
             friction: viscous [N s/m], [N m s/rad].
@@ -1625,6 +1634,7 @@ class MadeCalls:
             limit: largest opening. [-]
             spool_time: time constant [s] with which the valve opens; None: at once.
             initial_pressure: at the start [Pa] (default 0.0)
+            initial_pressure_b: at the start, of the chamber on the side of the rod [Pa] (default 0.0)
             initial_opening: at the start, with spool_time [-] (default 0.0)
             a: instead of joint: one end of a distance (default none)
             b: its other end (default none)
@@ -1633,7 +1643,9 @@ class MadeCalls:
 
         C p' = Q - leakage p - area q', force = area p - friction q' (Leimbach & Hahn 1993, eq. 16).  The state
         variables
-        are `pressure` and `opening`.  What the oil stores, C p^2/2, counts as strain energy, p Q as work of loads.
+        are `pressure` and `opening`; of two chambers (`fem_mbs.elements.springs.cylinder`) `pressure a`, `pressure b`
+        and
+        `opening`.  What the oil stores, C p^2/2, counts as strain energy, p Q as work of loads.
         """
 
     def friction(
@@ -2332,11 +2344,13 @@ class MadeCalls:
             function: on a coordinate ``f(q, rate, t)`` -> force or moment in the direction of its growth; q counts from
                 the start [m], [rad] (of a distance: the length itself).  On points (``at``) ``f(x, v, t)`` -> (n, dim)
                 [N] with positions and velocities (n, dim) of the n points in global axes; the force on a point may
-                depend on this point only.  With ``states``, on a coordinate, ``f(q, rate, t, x)`` -> force and rates
-                (m,) of the state variables x (m,).
+                depend on this point only.  With ``states`` ``f(q, rate, t, z)`` -> force and rates (m,) of the state
+                variables z (m,); on points ``f(x, v, t, z)`` -> (n, dim) and rates (n, m) of z (n, m), those of each
+                point.
             tangent: the same arguments -> derivatives by q and by the rate; on points two arrays (n, dim, dim), the
                 last index that of the derivative; None: central differences.  With ``states`` six derivatives: of the
-                force by q, rate and x (m,), of the rates by q (m,), by the rate (m,), by x (m, m).
+                force by q, rate and z (m,), of the rates by q (m,), by the rate (m,), by z (m, m); on points arrays (n,
+                dim or m, dim or m).
             states: names of m state variables of the force's own, x' = rates (sensors of the kind "state").
             initial: their values (m,) at the start; None: zero.
             sizes: sizes (m,) of their values, by which the tolerance of the iteration counts where they are small;

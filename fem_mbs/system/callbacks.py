@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.elements.springs import user_states
+from fem_mbs.elements.springs import user_point_states, user_states
 from fem_mbs.elements.springs.user import FORCE_AT
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers.stepping.layout import State
@@ -58,7 +58,7 @@ class Callback:
         if not self.dimension:
             place += f", coordinate {float(q[0]):.6g}, rate {float(v[0]):.6g}"
         if x is not None:
-            place += f", states {[float(f'{value:.6g}') for value in x]}"
+            place += f", states {np.array2string(x, precision=6)}" if not self.dimension else ""
         try:
             # copies: the function may change its arguments
             arguments = (q.copy(), v.copy()) if self.dimension else (float(q[0]), float(v[0]))
@@ -95,30 +95,41 @@ class Callback:
         shape = q.shape if self.dimension else ()
         return self._ask("function", self.function, q, v, t, [shape])[0].reshape(q.shape)
 
-    def force_and_rates(self, q: np.ndarray, v: np.ndarray, t: float, x: np.ndarray) -> np.ndarray:
-        """Return force and rates of the state variables (1 + m,) at coordinate and rate (1,) and state variables x
-        (m,)."""
-        force, rates = self._ask("function", self.function, q, v, t, [(), (self.states,)], x)
-        return np.concatenate((force.reshape(1), rates))
+    def force_and_rates(self, q: np.ndarray, v: np.ndarray, t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return forces (n, d) and rates (n, m) of the state variables at coordinates or positions (n, d), their rates,
+        and state variables x (n, m); d and n are 1 on a coordinate."""
+        m, points = self.states, self.dimension > 0
+        shapes: list[tuple[int, ...]] = [q.shape, (len(q), m)] if points else [(), (m,)]
+        force, rates = self._ask("function", self.function, *self._plainly(q, v), t, shapes, self._own(x))
+        return force.reshape(q.shape), rates.reshape(len(q), m)
 
-    def all_slopes(self, q: np.ndarray, v: np.ndarray, t: float, x: np.ndarray) -> np.ndarray:
-        """Return derivatives (1 + m, 2 + m) of force and rates of the states, by coordinate, rate and x (m,)."""
-        m = self.states
+    def _plainly(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return (q, v) if self.dimension else (q.ravel(), v.ravel())
+
+    def _own(self, x: np.ndarray) -> np.ndarray:
+        return x if self.dimension else x.ravel()
+
+    def all_slopes(self, q: np.ndarray, v: np.ndarray, t: float, x: np.ndarray) -> list[np.ndarray]:
+        """Return derivatives of the forces by q (n, d, d), v (n, d, d) and x (n, d, m), and of the rates by q
+        (n, m, d), v (n, m, d) and x (n, m, m)."""
+        n, d, m = len(q), q.shape[1], self.states
+        shapes: list[tuple[int, ...]] = [(n, a, b) for a in (d, m) for b in (d, d, m)]
         if self.tangent is not None:
-            by_q, by_v, by_x, g_q, g_v, g_x = self._ask(
-                "tangent", self.tangent, q, v, t, [(), (), (m,), (m,), (m,), (m, m)], x
-            )
-            return np.block([[by_q.reshape(1, 1), by_v.reshape(1, 1), by_x[None, :]],
-                             [g_q[:, None], g_v[:, None], g_x]])  # fmt: skip
-        z = np.concatenate((q, v, x))
-        out = np.empty((1 + m, 2 + m))
-        for j in range(2 + m):
-            step = np.zeros(2 + m)
-            step[j] = _STEP * max(1.0, abs(z[j]))
-            plus, minus = z + step, z - step
-            change = self.force_and_rates(plus[:1], plus[1:2], t, plus[2:])
-            change -= self.force_and_rates(minus[:1], minus[1:2], t, minus[2:])
-            out[:, j] = change / (plus[j] - minus[j])
+            single: list[tuple[int, ...]] = [(), (), (m,), (m,), (m,), (m, m)]
+            wanted = shapes if self.dimension else single
+            found = self._ask("tangent", self.tangent, *self._plainly(q, v), t, wanted, self._own(x))
+            return [a.reshape(shape) for a, shape in zip(found, shapes, strict=True)]
+        given, out = (q, v, x), [np.empty(shape) for shape in shapes]
+        for k, at in enumerate(given):
+            for j in range(at.shape[1]):
+                ends = []
+                for sign in (1.0, -1.0):
+                    moved = [a.copy() for a in given]
+                    moved[k][:, j] += sign * _STEP * np.maximum(1.0, np.abs(at[:, j]))
+                    ends.append((moved[k][:, j], *self.force_and_rates(moved[0], moved[1], t, moved[2])))
+                way = (ends[0][0] - ends[1][0])[:, None]
+                out[k][:, :, j] = (ends[0][1] - ends[1][1]) / way
+                out[3 + k][:, :, j] = (ends[0][2] - ends[1][2]) / way
         return out
 
     def slopes(self, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
@@ -185,8 +196,12 @@ def serve(
     which = block.par[:, block.type.column("callback")].astype(int)
     q, v = sample[:, :d], sample[:, d : 2 * d]
     if m:
-        for e in range(n):
-            _serve_states(callbacks[which[e]], hist[e], q[e], v[e], float(sample[e, -1]), sample[e, 2:-1], slopes)
+        for i in np.unique(which):
+            rows = np.flatnonzero(which == i)
+            own = hist[rows]
+            t, x = float(sample[rows[0], -1]), sample[rows, 2 * d : -1]
+            _serve_states(callbacks[i], own, q[rows], v[rows], t, x, slopes)
+            hist[rows] = own
         return
     if not points:
         for e in range(n):
@@ -208,19 +223,22 @@ def serve(
 
 
 def _serve_states(
-    callback: Callback, row: np.ndarray, q: np.ndarray, v: np.ndarray, t: float, x: np.ndarray, slopes: bool
+    callback: Callback, hist: np.ndarray, q: np.ndarray, v: np.ndarray, t: float, x: np.ndarray, slopes: bool
 ) -> None:
-    """Write the law of a force with state variables x (m,) to its history ``row``, in the order of
-    `fem_mbs.elements.springs.user_states`."""
-    m = x.size
-    found = callback.force_and_rates(q, v, t, x)
-    at = row[user_states.FORCE_AT :]
-    at[0], at[1], at[2] = found[0], q[0], v[0]
-    places = at[5:].reshape(-1)
-    places[:m], places[2 * m : 3 * m] = x, found[1:]
-    if slopes:
-        by = callback.all_slopes(q, v, t, x)
-        at[3], at[4] = by[0, :2]
-        places[m : 2 * m] = by[0, 2:]
-        places[3 * m : 4 * m], places[4 * m : 5 * m] = by[1:, 0], by[1:, 1]
-        places[5 * m :] = by[1:, 2:].ravel()
+    """Write the laws of forces with state variables to their histories (n, n_hist), in the orders of
+    `fem_mbs.elements.springs.user_point_states` and `fem_mbs.elements.springs.user_states`."""
+    force, rates = callback.force_and_rates(q, v, t, x)
+    by = callback.all_slopes(q, v, t, x) if slopes else [None] * 6
+    if callback.dimension:
+        parts = [force, q, v, x, *by[:3], rates, *by[3:]]
+        sizes = [int(np.prod(s)) for s in user_point_states.law_arrays(q.shape[1], callback.states)]
+        at = 0
+    else:
+        m = callback.states
+        parts = [force, q, v, by[0], by[1], x, by[2], rates, *by[3:]]
+        sizes = [1, 1, 1, 1, 1, m, m, m, m, m, m * m]
+        at = user_states.FORCE_AT
+    for part, size in zip(parts, sizes, strict=True):
+        if part is not None:
+            hist[:, at : at + size] = part.reshape(len(hist), size)
+        at += size

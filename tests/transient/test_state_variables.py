@@ -288,6 +288,58 @@ def test_users_states_against_an_integration(dimension, tangent, sizes):
     assert tangent_check(model, h=0.01).error < 1e-6
 
 
+def soft(x, v, t, z):
+    """Springs to the origin, a part of which relaxes: z' = (x - z)/T in both directions, and a push."""
+    force = -30.0 * x - 2.0 * v - 20.0 * (x - z)
+    force[:, 0] += np.cos(2.0 * t)
+    return force, (x - z) / 0.4 - 0.3 * z**3
+
+
+def slopes_of_soft(x, v, t, z):
+    n, unit = len(x), np.eye(x.shape[1])
+    return [np.tile(a * unit, (n, 1, 1)) for a in (-50.0, -2.0, 20.0, 2.5, 0.0)] + [
+        np.array([np.diag(-2.5 - 0.9 * row**2) for row in z])
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dimension", "tangent"), [(2, None), (3, slopes_of_soft)])
+def test_users_states_of_points(dimension, tangent):
+    """Two masses, each with state variables of its own: order 2 against scipy, and the ledger of the work closes."""
+    starts = np.array([[1.0, 0.2, -0.4], [-0.5, 0.7, 0.3]])[:, :dimension]
+    masses = (2.0, 1.0)
+
+    def rates(t, y):
+        x, v, z = y.reshape(3, 2, dimension)
+        force, own = soft(x, v, t, z)
+        return np.stack((v, force / np.array(masses)[:, None], own)).ravel()
+
+    begin = np.stack((starts, 0.0 * starts, 0.1 + 0.0 * starts)).ravel()
+    end = solve_ivp(rates, (0.0, 1.5), begin, method="DOP853", rtol=1e-11, atol=1e-12).y[:, -1]
+    end = end.reshape(3, 2, dimension)
+    names = ["a", "b", "c"][:dimension]
+    errors = []
+    for h in (0.02, 0.01):
+        model = Model(dimension)
+        for name, place, mass in zip(("one", "two"), starts, masses, strict=True):
+            model.node(name, tuple(place))
+            model.point_mass(f"mass {name}", name, mass)
+            model.sensor(f"place {name}", "position", on=name)
+        model.user_force(
+            "own", function=soft, tangent=tangent, at=["one", "two"], states=names, initial=[0.1] * dimension
+        )
+        model.sensor("states", "state", on="own")
+        model.transient_step(1.5, h, frames=0)
+        solution = solve(model)
+        places = [solution.sensor(f"place {name}").values[-1, :dimension] for name in ("one", "two")]
+        states = solution.sensor("states").values[-1].reshape(2, dimension)
+        errors.append(max(np.abs(places - end[0]).max(), np.abs(states - end[2]).max()))
+        assert closing(solution) < 1e-12
+    assert errors[1] < 5e-4
+    assert 3.8 < errors[0] / errors[1] < 4.2
+    model.steps.clear()
+    assert tangent_check(model, h=0.01).error < 1e-6
+
+
 def test_given_and_differenced_tangents_agree():
     found = []
     for tangent in (None, slopes):
@@ -440,7 +492,6 @@ def test_wrong_hydraulics(given, words):
         ({"states": ["a"], "initial": [1.0, 2.0]}, "initial = .* must be 1 finite numbers"),
         ({"states": ["a"], "sizes": [0.0]}, "must be 1 finite positive numbers"),
         ({"initial": [1.0]}, "initial belongs to states"),
-        ({"states": ["a"], "joint": None, "at": "rotor"}, "states belong to a force on a coordinate"),
     ],
 )
 def test_wrong_users_states(given, words):

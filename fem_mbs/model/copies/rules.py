@@ -445,7 +445,7 @@ def moved(said: Any, c: Copying) -> dict[str, Any]:
             n: c.movement.point(v) for n in ("point", "point_a", "point_b") if (v := getattr(said, n, None)) is not None
         }
     out = RULES[type(said)](said, c)
-    if isinstance(said, (JointSpring, *_REVERSED)) and joint_sign(c, said.joint, said.coordinate) < 0.0:
+    if isinstance(said, (JointSpring, Motor, HydraulicActuator)) and joint_sign(c, said.joint, said.coordinate) < 0.0:
         if isinstance(said, JointSpring):
             out |= _reversed_law(said)
         else:

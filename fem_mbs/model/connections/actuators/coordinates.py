@@ -57,7 +57,7 @@ def worked_on(building: Building, owner: str, joint, coordinate, a, b, point_a, 
         raise ModelError(
             "its two points coincide, so that their distance has no direction", owner=owner, remedy="move one"
         )
-    return LENGTH, JointCoordinate(False, tuple(nodes), columns, length), "length"
+    return LENGTH, JointCoordinate(False, (nodes[0], nodes[1]), columns, length), "length"
 
 
 def law_of_time(building: Building, spec, owner: str) -> TimeFunction:

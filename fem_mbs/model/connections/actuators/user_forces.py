@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,12 @@ class UserForce(Declaration):
         function: on a coordinate ``f(q, rate, t)`` -> force or moment in the direction of its growth; q counts from
             the start [m], [rad] (of a distance: the length itself).  On points (``at``) ``f(x, v, t)`` -> (n, dim)
             [N] with positions and velocities (n, dim) of the n points in global axes; the force on a point may
-            depend on this point only.  With ``states``, on a coordinate, ``f(q, rate, t, x)`` -> force and rates (m,)
-            of the state variables x (m,).
+            depend on this point only.  With ``states`` ``f(q, rate, t, z)`` -> force and rates (m,) of the state
+            variables z (m,); on points ``f(x, v, t, z)`` -> (n, dim) and rates (n, m) of z (n, m), those of each point.
         tangent: the same arguments -> derivatives by q and by the rate; on points two arrays (n, dim, dim), the
             last index that of the derivative; None: central differences.  With ``states`` six derivatives: of the
-            force by q, rate and x (m,), of the rates by q (m,), by the rate (m,), by x (m, m).
+            force by q, rate and z (m,), of the rates by q (m,), by the rate (m,), by z (m, m); on points arrays
+            (n, dim or m, dim or m).
         at: place or list of places; ``point`` of a body, in global coordinates of the start.
         states: names of m state variables of the force's own, x' = rates (sensors of the kind "state").
         initial: their values (m,) at the start; None: zero.
@@ -76,6 +77,7 @@ class UserForce(Declaration):
         for word, value in (("function", self.function), ("tangent", self.tangent)):
             if not callable(value) and not (word == "tangent" and value is None):
                 raise ModelError(f"{word} = {value!r} cannot be called", owner=owner, remedy="give a Python function")
+        assert self.function is not None
         states = self._states(owner)
         columns: dict[str, float] = {"callback": len(building.callbacks), "clock": clock_index(building, owner)}
         if self.at is None:
@@ -94,11 +96,6 @@ class UserForce(Declaration):
                 building.add_states(block, states)
             building.callbacks.append(Callback(owner, self.function, self.tangent, 0, len(states)))
             return
-        if states:
-            raise ModelError(
-                "states belong to a force on a coordinate", owner=owner, key="states", value=self.states,
-                remedy="give a joint, or a and b, instead of at",
-            )  # fmt: skip
         if any(v is not None for v in (self.joint, self.coordinate, self.a, self.b, self.point_a, self.point_b)):
             raise ModelError(
                 "at is for forces on points", owner=owner, remedy="remove joint, coordinate, a, b, point_a and point_b"
@@ -110,8 +107,12 @@ class UserForce(Declaration):
             columns |= {f"a{c}": float(v) for c, v in zip("xyz"[: building.dimension], offset, strict=True)}
         if len(nodes) == 0:
             raise ModelError(f"at = {self.at!r} has no nodes", owner=owner, key="at", value=self.at)
-        building.add_block(self.name, f"user_point{building.dimension}", nodes, **columns)
-        building.callbacks.append(Callback(owner, self.function, self.tangent, building.dimension))
+        name = f"user_states_point{building.dimension}_{len(states)}" if states else f"user_point{building.dimension}"
+        block = building.add_block(self.name, name, nodes, **columns)
+        if states:
+            places = [f' at "{building.node_name(int(node))}"' if len(nodes) > 1 else "" for node in nodes]
+            building.add_states(block, *([replace(s, name=s.name + place) for s in states] for place in places))
+        building.callbacks.append(Callback(owner, self.function, self.tangent, building.dimension, len(states)))
 
     def _states(self, owner: str) -> list[StateVariable]:
         """Return the state variables.
