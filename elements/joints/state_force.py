@@ -49,12 +49,24 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.coordinates import dot, end_velocities, rate_row
-from fem_mbs.elements.joints.coordinate import Coordinate
+from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, Coordinate, coordinate
 from fem_mbs.elements.registry import ElementType
 
-__all__ = ["StateLaw", "state_force"]
+__all__ = ["StateLaw", "no_power", "nothing_stored", "state_force", "state_types"]
 
 _BEGINNING = 0  # column of par of laws with samples: the coordinate from which the users' counts
+
+
+@inner
+def nothing_stored(par, e, tail, x):
+    """Return no energy: the state variables are signals."""
+    return 0.0
+
+
+@inner
+def no_power(par, e, tail, fun, time, s, rate, x):
+    """Return no powers: the work of the force is all that is fed in."""
+    return 0.0, 0.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -242,3 +254,13 @@ def state_force(name: str, dimension: int, s: Coordinate, law: StateLaw, names: 
         states=True,
         at_end=(s.name, *(entry.split(" [")[0] for entry in names)),
     )
+
+
+def state_types(family: str, law: StateLaw) -> dict[str, ElementType]:
+    """Return the types of a law on all coordinates, by names FAMILY_length2 ..."""
+    found = {}
+    for word, kind in (("length", LENGTH), ("offset", OFFSET), ("angle", ANGLE)):
+        for dimension in (2, 3):
+            s, name = coordinate(kind, dimension), f"{family}_{word}{dimension}"
+            found[name] = state_force(name, dimension, s, law, law.names(s))
+    return found

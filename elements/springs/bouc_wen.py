@@ -22,10 +22,11 @@ Outputs: F, s and z at the end of the step.
 
 from __future__ import annotations
 
-from fem_mbs.contract import DECAY, DISSIPATED, LEDGER, LOAD_WORK, ONE_STATE, OUTPUT, RULE, STRAIN, WV, H, inline, inner
+from fem_mbs.contract import DECAY, LEDGER, ONE_STATE, OUTPUT, RULE, H, inline, inner
 from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, coordinate
 from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
+from fem_mbs.elements.springs.jenkins import book
 
 __all__ = ["TYPES"]
 
@@ -123,11 +124,7 @@ def bouc_wen_report(job, ctl, par, e, tail, dof, hist, fun, Q, U, s0, s1, ds, ra
         force = elastic * (end - 0.5 * ds) + own * zm + extra
         loss = (extra + c * rate1) * ds
     if job == LEDGER:
-        f[STRAIN] = 0.5 * elastic * end * end + 0.5 * own * z1 * z1
-        if one_state and ctl[WV] == 0:  # statics has no time: what flows counts as work of loads
-            f[LOAD_WORK] = -lost
-        else:
-            f[DISSIPATED] = loss + lost
+        book(ctl, f, 0.5 * elastic * end * end + 0.5 * own * z1 * z1, loss, lost)
     elif job == OUTPUT:
         f[0] = force + c * rate1
         f[1] = s1

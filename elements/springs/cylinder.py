@@ -20,8 +20,7 @@ from __future__ import annotations
 import math
 
 from fem_mbs.contract import inner
-from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, coordinate
-from fem_mbs.elements.joints.state_force import StateLaw, state_force
+from fem_mbs.elements.joints.state_force import StateLaw, state_types
 from fem_mbs.elements.springs.valve import COLUMNS, KD, KF, KP, asked, edge, opening_columns
 
 __all__ = ["TYPES"]
@@ -113,14 +112,4 @@ _LAW = StateLaw(
     powers=_powers,
 )  # fmt: skip
 
-
-def _type(name, kind, d):
-    s = coordinate(kind, d)
-    return state_force(f"cylinder_{name}{d}", d, s, _LAW, _LAW.names(s))
-
-
-TYPES = {
-    f"cylinder_{name}{d}": _type(name, kind, d)
-    for name, kind in (("length", LENGTH), ("offset", OFFSET), ("angle", ANGLE))
-    for d in (2, 3)
-}
+TYPES = state_types("cylinder", _LAW)

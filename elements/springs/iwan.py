@@ -15,11 +15,11 @@ compiled code.  Outputs: F, s and the number of sliders that slip in the step.
 
 from __future__ import annotations
 
-from fem_mbs.contract import DECAY, DISSIPATED, LEDGER, LOAD_WORK, ONE_STATE, OUTPUT, RULE, STRAIN, WV, H, inline, inner
+from fem_mbs.contract import DECAY, LEDGER, ONE_STATE, OUTPUT, RULE, H, inline, inner
 from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, coordinate
 from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
 from fem_mbs.elements.registry import ElementType
-from fem_mbs.elements.springs.jenkins import flow, mean_force
+from fem_mbs.elements.springs.jenkins import book, flow, mean_force
 
 __all__ = ["make_type"]
 
@@ -99,11 +99,7 @@ def iwan_report(job, ctl, par, e, tail, dof, hist, fun, Q, U, s0, s1, ds, rate0,
         force = _mean(par, e, tail, hist, s0 - par[e, FREE], ds)[0] + extra
         loss = (extra + c * rate1) * ds
     if job == LEDGER:
-        f[STRAIN] = stored
-        if one_state and ctl[WV] == 0:  # statics has no time: what slips counts as work of loads
-            f[LOAD_WORK] = -lost
-        else:
-            f[DISSIPATED] = loss + lost
+        book(ctl, f, stored, loss, lost)
     elif job == OUTPUT:
         f[0] = force + c * rate1
         f[1] = s1

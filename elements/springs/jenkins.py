@@ -6,9 +6,20 @@ The force is k e with the elastic part e = x - p of the elongation x.  The plast
 
 from __future__ import annotations
 
-from fem_mbs.contract import inner
+from fem_mbs.contract import DISSIPATED, LOAD_WORK, ONE_STATE, RULE, STRAIN, WV, inner
 
-__all__ = ["flow", "mean_force"]
+__all__ = ["book", "flow", "mean_force"]
+
+
+@inner
+def book(ctl, f, stored, loss, lost):
+    """Write the energy stored, and the losses of a step by dampers, ``loss``, and by yielding, ``lost``, to a row of
+    the ledger; statics has no time: what yields counts as work of loads."""
+    f[STRAIN] = stored
+    if ctl[RULE] == ONE_STATE and ctl[WV] == 0:
+        f[LOAD_WORK] = -lost
+    else:
+        f[DISSIPATED] = loss + lost
 
 
 @inner

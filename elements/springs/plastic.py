@@ -14,10 +14,10 @@ One-state rules: the force at the state, with p from the state at the start of t
 
 from __future__ import annotations
 
-from fem_mbs.contract import DECAY, DISSIPATED, LEDGER, LOAD_WORK, ONE_STATE, OUTPUT, RULE, STRAIN, WV, H, inline, inner
+from fem_mbs.contract import DECAY, LEDGER, ONE_STATE, OUTPUT, RULE, H, inline, inner
 from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, coordinate
 from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
-from fem_mbs.elements.springs.jenkins import flow, mean_force
+from fem_mbs.elements.springs.jenkins import book, flow, mean_force
 
 __all__ = ["TYPES"]
 
@@ -77,12 +77,8 @@ def plastic_report(job, ctl, par, e, tail, dof, hist, fun, Q, U, s0, s1, ds, rat
         loss = (extra + c * rate1) * ds
         force += extra
     if job == LEDGER:
-        lost = par[e, YIELD] * abs(after - p)
-        f[STRAIN] = 0.5 * k * (s1 - par[e, FREE] - after) ** 2 + 0.5 * par[e, HARDENING] * after * after
-        if ctl[RULE] == ONE_STATE and ctl[WV] == 0:  # statics has no time: what flows counts as work of loads
-            f[LOAD_WORK] = -lost
-        else:
-            f[DISSIPATED] = loss + lost
+        stored = 0.5 * k * (s1 - par[e, FREE] - after) ** 2 + 0.5 * par[e, HARDENING] * after * after
+        book(ctl, f, stored, loss, par[e, YIELD] * abs(after - p))
     elif job == OUTPUT:
         f[0] = force + c * rate1
         f[1] = s1

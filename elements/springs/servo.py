@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from fem_mbs.contract import inner
 from fem_mbs.elements.common import time_value
-from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, coordinate
-from fem_mbs.elements.joints.state_force import StateLaw, state_force
+from fem_mbs.elements.joints.state_force import StateLaw, no_power, nothing_stored, state_types
 
 __all__ = ["TYPES"]
 
@@ -68,16 +67,6 @@ def _law(par, e, tail, fun, time, hist, s, rate, x, F, Fx, g, gs, gx):
     Fx[_INTEGRAL], Fx[_FILTERED] = passed, passed * by_filtered
 
 
-@inner
-def _stored(par, e, tail, x):
-    return 0.0
-
-
-@inner
-def _powers(par, e, tail, fun, time, s, rate, x):
-    return 0.0, 0.0, 1.0
-
-
 _LAW = StateLaw(
     par=lambda s: (
         f"start [{s.unit}]", "function", "reference", "reference rate", f"kp [{s.force_unit}/{s.unit}]",
@@ -86,18 +75,8 @@ _LAW = StateLaw(
     ),
     names=lambda s: (f"integral [{s.force_unit}]", f"filtered [{s.unit}]", f"actuator [{s.force_unit}]"),
     law=_law,
-    stored=_stored,
-    powers=_powers,
+    stored=nothing_stored,
+    powers=no_power,
 )  # fmt: skip
 
-
-def _type(name, kind, d):
-    s = coordinate(kind, d)
-    return state_force(f"servo_{name}{d}", d, s, _LAW, _LAW.names(s))
-
-
-TYPES = {
-    f"servo_{name}{d}": _type(name, kind, d)
-    for name, kind in (("length", LENGTH), ("offset", OFFSET), ("angle", ANGLE))
-    for d in (2, 3)
-}
+TYPES = state_types("servo", _LAW)

@@ -35,6 +35,7 @@ from fem_mbs.contract import (
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear, time_value
 from fem_mbs.elements.kinematics import DP, P0, P1, R0, R1, point, point_rate
 from fem_mbs.elements.registry import ElementType
+from fem_mbs.elements.springs.user import rate_gradient
 
 __all__ = ["law_arrays", "make_type"]
 
@@ -88,27 +89,6 @@ def _states(Q, U, par, dof, e, n, state, z):
     for i in range(m):
         k = dof[e, n + i]
         z[i] = par[e, par.shape[1] - m + i] * (Q[0, k] + 0.5 * U[k] if state == 2 else Q[state, k])
-
-
-@inner
-def _rate_gradient(ctl, J, w, dv):
-    """Fill dv (d, n) with the derivative of the velocity of the point: J/h, or WV J + dtheta x (w x r) at a state."""
-    one_state = ctl[RULE] == ONE_STATE
-    for i in range(J.shape[0]):
-        for j in range(J.shape[1]):
-            dv[i, j] = (ctl[WV] if one_state else 1 / ctl[H]) * J[i, j]
-    if not one_state:
-        return
-    if J.shape[0] == 2:
-        dv[0, 2] -= w[1]
-        dv[1, 2] += w[0]
-        return
-    dv[0, 4] += w[2]
-    dv[0, 5] -= w[1]
-    dv[1, 5] += w[0]
-    dv[1, 3] -= w[2]
-    dv[2, 3] += w[1]
-    dv[2, 4] -= w[0]
 
 
 @inner
@@ -169,7 +149,7 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
             at = dof[e, n + k]
             f[n + k] = (h * V[1, at] if one_state else U[at]) - h * g[k] / par[e, par.shape[1] - m + k]
         if job == TANGENT:
-            _rate_gradient(ctl, J, w, dv)
+            rate_gradient(ctl, J, w, dv)
             _tangent(ctl, par, e, B, J, dv, by, rates, ke[e - e0])
             # in one-state rules the arm changes by its full derivative, not by half
             add_arm_tangent(ke[e - e0], -ctl[SF] * (2.0 if one_state else 1.0), F, J, 0)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from fem_mbs.contract import inner
 from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, coordinate
-from fem_mbs.elements.joints.state_force import StateLaw, state_force
+from fem_mbs.elements.joints.state_force import StateLaw, no_power, nothing_stored, state_force
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["FORCE_AT", "make_type"]
@@ -42,22 +42,12 @@ def _law(par, e, tail, fun, time, hist, s, rate, x, F, Fx, g, gs, gx):
             g[i] += gx[i, j] * (x[j] - hist[e, b + j])
 
 
-@inner
-def _stored(par, e, tail, x):
-    return 0.0
-
-
-@inner
-def _powers(par, e, tail, fun, time, s, rate, x):
-    return 0.0, 0.0, 1.0
-
-
 _LAW = StateLaw(
     par=lambda s: (f"start [{s.unit}]", "callback", "clock"),
     names=lambda s: (),
     law=_law,
-    stored=_stored,
-    powers=_powers,
+    stored=nothing_stored,
+    powers=no_power,
     sample=CLOCK,
     memory=lambda m: 5 + 5 * m + m * m,
 )
