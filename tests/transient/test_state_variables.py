@@ -152,6 +152,36 @@ def test_linear_transients_are_those_of_the_model():
     np.testing.assert_allclose(found[1], found[0], rtol=1e-4)
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_linearisation_of_a_moving_model(dimension):
+    """A turning rotor whose valve closes by speed: the matrices about an instant against differences of the rates of
+    change of all states, with the flow of the valve, which couples speed and pressure."""
+    model = Model(dimension)
+    zero, axis = (0.0,) * dimension, {} if dimension == 2 else {"axis": (0.0, 0.0, 1.0)}
+    model.body("rotor", zero, 1.0, J if dimension == 2 else (J, J, J))
+    model.joint("pin", "revolute", "ground", "rotor", point=zero, **axis)
+    gain, kp, kd, supply, p0, w0 = 1e-4, 0.5, 0.2, 1e6, 2e5, 0.8
+    model.hydraulic("drive", "pin", area=1e-5, capacity=1e-10, gain=gain, leakage=1e-11, supply=supply, kp=kp, kd=kd,
+                    position=1.5, initial_pressure=p0, friction=0.3)  # fmt: skip
+    model.initial_speed("rotor", "rotation", w0, **axis)
+    model.transient_step(1e-9, 1e-9, frames=0)
+
+    def rates(y):
+        q, w, p = y
+        u = kp * (1.5 - q) - kd * w
+        r = 1.0 - np.sign(u) * p / supply
+        flow = gain * u * r / (r * r + 1e-6) ** 0.25
+        return np.array([w, (1e-5 * p - 0.3 * w) / J, (flow - 1e-11 * p - 1e-5 * w) / 1e-10])
+
+    y = np.array([0.0, w0, p0])
+    steps = np.diag([1e-6, 1e-6, 1.0])
+    A = np.column_stack([(rates(y + step) - rates(y - step)) / (2.0 * step.sum()) for step in steps])
+    lin = linearise(model)
+    assert lin.moving
+    found = np.sort_complex(np.linalg.eigvals(lin.state_space().A))
+    np.testing.assert_allclose(found, np.sort_complex(np.linalg.eigvals(A)), rtol=1e-5)
+
+
 def test_lanczos_finds_states_in_a_large_model():
     """A beam of 180 unknowns with a controller at its tip: the recurrence against the dense state space."""
     model = Model(2)
