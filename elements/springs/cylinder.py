@@ -50,7 +50,7 @@ def _load(par, e, x):
 
 
 @inner
-def _law(par, e, tail, fun, time, hist, s, rate, x, F, Fx, g, gs, gx):
+def cylinder_law(par, e, tail, fun, time, hist, s, rate, x, F, Fx, g, gs, gx):
     a, b, spool, leakage = par[e, AREA], par[e, AREA_B], par[e, SPOOL], par[e, LEAKAGE]
     wanted, passed = asked(par, e, fun, time, s, rate, _load(par, e, x))
     u = x[_OPENING] if spool > 0 else wanted
@@ -84,12 +84,12 @@ def _law(par, e, tail, fun, time, hist, s, rate, x, F, Fx, g, gs, gx):
 
 
 @inner
-def _stored(par, e, tail, x):
+def cylinder_stored(par, e, tail, x):
     return 0.5 * (par[e, CAPACITY] * x[_A] * x[_A] + par[e, CAPACITY_B] * x[_B] * x[_B])
 
 
 @inner
-def _powers(par, e, tail, fun, time, s, rate, x):
+def cylinder_powers(par, e, tail, fun, time, s, rate, x):
     u = x[_OPENING] if par[e, SPOOL] > 0 else asked(par, e, fun, time, s, rate, _load(par, e, x))[0]
     lost = par[e, LEAKAGE] * (x[_A] - x[_B]) ** 2 + par[e, DRAIN] * (x[_A] * x[_A] + x[_B] * x[_B])
     lost += par[e, FRICTION] * rate * rate
@@ -107,9 +107,9 @@ _LAW = StateLaw(
         f"friction [{s.force_unit} s/{s.unit}]", "spool time [s]",
     ),
     names=lambda s: ("pressure a [Pa]", "pressure b [Pa]", "opening [-]"),
-    law=_law,
-    stored=_stored,
-    powers=_powers,
+    law=cylinder_law,
+    stored=cylinder_stored,
+    powers=cylinder_powers,
 )  # fmt: skip
 
 TYPES = state_types("cylinder", _LAW)

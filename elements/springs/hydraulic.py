@@ -44,7 +44,7 @@ def _flow(par, e, u, p):
 
 
 @inner
-def _law(par, e, tail, fun, time, hist, s, rate, x, F, Fx, g, gs, gx):
+def hydraulic_law(par, e, tail, fun, time, hist, s, rate, x, F, Fx, g, gs, gx):
     area, capacity, spool = par[e, AREA], par[e, CAPACITY], par[e, SPOOL]
     p = x[_PRESSURE]
     wanted, passed = asked(par, e, fun, time, s, rate, p)
@@ -68,12 +68,12 @@ def _law(par, e, tail, fun, time, hist, s, rate, x, F, Fx, g, gs, gx):
 
 
 @inner
-def _stored(par, e, tail, x):
+def hydraulic_stored(par, e, tail, x):
     return 0.5 * par[e, CAPACITY] * x[_PRESSURE] * x[_PRESSURE]
 
 
 @inner
-def _powers(par, e, tail, fun, time, s, rate, x):
+def hydraulic_powers(par, e, tail, fun, time, s, rate, x):
     p = x[_PRESSURE]
     u = x[_OPENING] if par[e, SPOOL] > 0 else asked(par, e, fun, time, s, rate, p)[0]
     lost = par[e, LEAKAGE] * p * p + par[e, FRICTION] * rate * rate
@@ -86,9 +86,9 @@ _LAW = StateLaw(
         "leakage [m^3/(s Pa)]", "supply [Pa]", f"friction [{s.force_unit} s/{s.unit}]", "spool time [s]",
     ),
     names=lambda s: ("pressure [Pa]", "opening [-]"),
-    law=_law,
-    stored=_stored,
-    powers=_powers,
+    law=hydraulic_law,
+    stored=hydraulic_stored,
+    powers=hydraulic_powers,
 )  # fmt: skip
 
 TYPES = state_types("hydraulic", _LAW)

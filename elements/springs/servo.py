@@ -26,7 +26,7 @@ _INTEGRAL, _FILTERED, _ACTUATOR = range(3)  # state variables
 
 
 @inner
-def _law(par, e, tail, fun, time, hist, s, rate, x, F, Fx, g, gs, gx):
+def servo_law(par, e, tail, fun, time, hist, s, rate, x, F, Fx, g, gs, gx):
     kp, kd, limit, filtering = par[e, KP], par[e, KD], par[e, LIMIT], par[e, FILTER]
     error = time_value(fun, par[e, REFERENCE], time, 0.0) - (s - par[e, START])
     command = time_value(fun, par[e, FUNCTION], time, 0.0) + kp * error + x[_INTEGRAL]
@@ -74,7 +74,7 @@ _LAW = StateLaw(
         "filter time [s]", "lag [s]", "tracking time [s]",
     ),
     names=lambda s: (f"integral [{s.force_unit}]", f"filtered [{s.unit}]", f"actuator [{s.force_unit}]"),
-    law=_law,
+    law=servo_law,
     stored=nothing_stored,
     powers=no_power,
 )  # fmt: skip

@@ -25,7 +25,7 @@ _PLACES = {"length": LENGTH, "offset": OFFSET, "angle": ANGLE}
 
 
 @inner
-def _law(par, e, tail, fun, time, hist, s, rate, x, F, Fx, g, gs, gx):
+def user_states_law(par, e, tail, fun, time, hist, s, rate, x, F, Fx, g, gs, gx):
     m = x.shape[0]
     a = FORCE_AT
     b = a + 5
@@ -45,7 +45,7 @@ def _law(par, e, tail, fun, time, hist, s, rate, x, F, Fx, g, gs, gx):
 _LAW = StateLaw(
     par=lambda s: (f"start [{s.unit}]", "callback", "clock"),
     names=lambda s: (),
-    law=_law,
+    law=user_states_law,
     stored=nothing_stored,
     powers=no_power,
     sample=CLOCK,
