@@ -27,13 +27,14 @@ _STEP = 6e-6  # of central differences: the cube root of the round-off
 @dataclass(frozen=True)
 class Callback:
     """A user's function and its tangent; ``dimension`` 0: on a coordinate, else on points of space; ``states``: number
-    of state variables, whose rates the function returns too."""
+    of state variables, whose rates the function returns too, and ``sizes`` of their values."""
 
     owner: str
     function: Callable
     tangent: Callable | None
     dimension: int
     states: int = 0
+    sizes: tuple[float, ...] = ()
 
     def fingerprint(self) -> bytes:
         """Return a digest of code, constants, defaults and closure values of the function and its tangent.
@@ -120,12 +121,13 @@ class Callback:
             found = self._ask("tangent", self.tangent, *self._plainly(q, v), t, wanted, self._own(x))
             return [a.reshape(shape) for a, shape in zip(found, shapes, strict=True)]
         given, out = (q, v, x), [np.empty(shape) for shape in shapes]
+        least = (np.ones(d), np.ones(d), np.array(self.sizes))
         for k, at in enumerate(given):
             for j in range(at.shape[1]):
                 ends = []
                 for sign in (1.0, -1.0):
                     moved = [a.copy() for a in given]
-                    moved[k][:, j] += sign * _STEP * np.maximum(1.0, np.abs(at[:, j]))
+                    moved[k][:, j] += sign * _STEP * np.maximum(least[k][j], np.abs(at[:, j]))
                     ends.append((moved[k][:, j], *self.force_and_rates(moved[0], moved[1], t, moved[2])))
                 way = (ends[0][0] - ends[1][0])[:, None]
                 out[k][:, :, j] = (ends[0][1] - ends[1][1]) / way

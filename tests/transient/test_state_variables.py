@@ -547,6 +547,38 @@ def test_wrong_answers_of_users_functions(function, words):
         solve(model)
 
 
+def test_differences_are_of_the_size_of_the_states():
+    """A state variable of 1e-9 in a law that is steep there: the differenced tangent is that of the function."""
+
+    def steep(q, rate, t, x):
+        return -q - 1e9 * x[0], [-x[0] - 1e9 * x[0] ** 2 + 1e-9 * rate]
+
+    def slope(q, rate, t, x):
+        return -1.0, 0.0, [-1e9], [0.0], [1e-9], [[-1.0 - 2e9 * x[0]]]
+
+    found = []
+    for tangent in (None, slope):
+        model = rotor(lag=0.1)
+        model.user_force("own", "pin", steep, tangent, states=["a"], initial=[2e-9], sizes=[1e-9])
+        found.append(np.sort_complex(np.linalg.eigvals(linearise(model).state_space().A)))
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-6)
+
+
+def test_states_alone():
+    """A controller on a rotor that is held: its lag is the only eigenvalue; statics find the force it would give."""
+    model = Model(2)
+    model.body("rotor", (0.0, 0.0), 1.0, J)
+    model.fix("rotor")
+    model.joint("pin", "revolute", "ground", "rotor", point=(0.0, 0.0))
+    model.motor("servo", "pin", position=REFERENCE, kp=KP, lag=0.25)
+    model.sensor("force", "state", on="servo", state="actuator")
+    model.static_step()
+    model.complex_modes_step(1)
+    solution = solve(model)
+    assert solution.steps[-1].report.eigenvalues == [[pytest.approx(-4.0, rel=1e-12), 0.0]]
+    assert float(solution.sensor("force", 0).values[-1, 0]) == pytest.approx(KP * REFERENCE, rel=1e-12)
+
+
 def test_unknown_states_of_sensors():
     model = rotor()
     with pytest.raises(ModelError, match='no state variable of "servo": "pressure"'):

@@ -409,6 +409,8 @@ class Linearisation:
             return M, C, K, T
         moving = np.ones(T.shape[1], bool)
         moving[states] = False
+        if not moving.any():
+            return M, C, K, T
         both = abs(K) + abs(C)
         rows = both[states][:, moving].max(axis=1).toarray().ravel()
         columns = both[moving][:, states].max(axis=0).toarray().ravel()

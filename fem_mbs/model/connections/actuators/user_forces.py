@@ -79,6 +79,7 @@ class UserForce(Declaration):
                 raise ModelError(f"{word} = {value!r} cannot be called", owner=owner, remedy="give a Python function")
         assert self.function is not None
         states = self._states(owner)
+        sizes = tuple(state.size for state in states)
         columns: dict[str, float] = {"callback": len(building.callbacks), "clock": clock_index(building, owner)}
         if self.at is None:
             if self.point is not None:
@@ -94,7 +95,7 @@ class UserForce(Declaration):
             block = building.add_block(self.name, name, [c.nodes], **columns)
             if states:
                 building.add_states(block, states)
-            building.callbacks.append(Callback(owner, self.function, self.tangent, 0, len(states)))
+            building.callbacks.append(Callback(owner, self.function, self.tangent, 0, len(states), sizes))
             return
         if any(v is not None for v in (self.joint, self.coordinate, self.a, self.b, self.point_a, self.point_b)):
             raise ModelError(
@@ -112,7 +113,7 @@ class UserForce(Declaration):
         if states:
             places = [f' at "{building.node_name(int(node))}"' if len(nodes) > 1 else "" for node in nodes]
             building.add_states(block, *([replace(s, name=s.name + place) for s in states] for place in places))
-        building.callbacks.append(Callback(owner, self.function, self.tangent, building.dimension, len(states)))
+        building.callbacks.append(Callback(owner, self.function, self.tangent, building.dimension, len(states), sizes))
 
     def _states(self, owner: str) -> list[StateVariable]:
         """Return the state variables.
