@@ -44,6 +44,10 @@ class ElementType:
     ``scale``        parameter column of the scale of the multipliers (joints only, else -1)
     ``angular``      True: the constraints are angles, not lengths
     ``scalars``      number of coordinates that belong to no node (modal ones), local unknowns after those of the ends
+    ``states``       True: the scalars are state variables x with equations of first order, x' = g, and no mass
+    ``at_end``       names of outputs that belong to the end of a step, not to its middle
+    ``path``         True: the forces depend on the path, so the tangent of a state may be stiffer than that of the step
+                     from it
     ``reads``        number of multipliers of another joint that the forces depend on: the last local unknowns, with
                      their scales in the last columns of ``par``
     ``inertia``      True: the element has mass
@@ -80,6 +84,9 @@ class ElementType:
     sections: bool = False
     turns: bool = False
     unilateral: bool = False
+    states: bool = False
+    path: bool = False
+    at_end: tuple[str, ...] = ()
 
     @property
     def end_dofs(self) -> int:
@@ -198,11 +205,15 @@ _MODULES = {
     "centrifugal3": "masses.centrifugal",
     **{f"nonlinear_{kind}{d}": "springs.nonlinear" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
     **{f"plastic_{kind}{d}": "springs.plastic" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
+    **{f"bouc_wen_{kind}{d}": "springs.bouc_wen" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
     "nodal_mass2": "masses.nodal_mass",
     "nodal_mass3": "masses.nodal_mass",
     "bushing2": "springs.bushing",
     "bushing3": "springs.bushing",
     **{f"motor_{kind}{d}": "springs.motor" for kind in ("length", "offset", "angle") for d in (2, 3)},
+    **{f"servo_{kind}{d}": "springs.servo" for kind in ("length", "offset", "angle") for d in (2, 3)},
+    **{f"hydraulic_{kind}{d}": "springs.hydraulic" for kind in ("length", "offset", "angle") for d in (2, 3)},
+    **{f"cylinder_{kind}{d}": "springs.cylinder" for kind in ("length", "offset", "angle") for d in (2, 3)},
     **{f"friction_{kind}": "joints.friction" for kind in ("offset2", "offset3", "angle2", "angle3", "plane3")},
     **{f"brake_{kind}{d}": "joints.brake" for kind in ("offset", "angle") for d in (2, 3)},
     **{f"user_{kind}{d}": "springs.user" for kind in ("length", "offset", "angle", "point") for d in (2, 3)},
@@ -236,6 +247,9 @@ _FAMILIES = {
     **{f"flexible_load{d}_": "flexible.load" for d in (2, 3)},
     **{f"translational_mass{d}_": "masses.matrix" for d in (2, 3)},
     **{f"turning_mass{d}_": "masses.matrix" for d in (2, 3)},
+    **{f"iwan_{kind}{d}_": "springs.iwan" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
+    **{f"user_states_point{d}_": "springs.user_point_states" for d in (2, 3)},
+    **{f"user_states_{kind}{d}_": "springs.user_states" for kind in ("length", "offset", "angle") for d in (2, 3)},
 }
 _MADE: dict[str, ElementType] = {}
 

@@ -41,8 +41,9 @@ class Case:
     ``reference``    positions of the ends, shape (ends, dim) [m], where the element is unstrained; None: fully random
                      states are meaningful.  Otherwise both states are rigid motions of the reference plus a deformation
     ``rigid``        its inertia is that of masses in space: the same in all directions, with a centre
-    ``running``      a surface of it runs: it loses energy where its ends rest
+    ``running``      a surface of it runs, or oil flows: it loses or takes energy where its ends rest
     ``memory``       of n numbers: what `hist` holds after its first, turns, if that comes from outside
+    ``path``         its history remembers where the last step ended, and forces depend on the path from there
     ``deformation``  of displacements relative to the size of the element, and of rotations [rad] (with `reference`)
     """
 
@@ -56,6 +57,7 @@ class Case:
     deformation: float = 0.3
     rigid: bool = True
     running: bool = False
+    path: bool = False
     memory: Callable[[np.random.Generator, int], Sequence[float]] | None = None
 
 
@@ -107,10 +109,42 @@ def _plastic(kind, dimension, hardening, limit=1.3):
     return lambda rng: (0.17, 3.0, 0.2, limit, hardening, *_coordinate(kind, dimension, rng))
 
 
+def _bouc_wen(kind, dimension, exponent, unloading):
+    return lambda rng: (0.17, 3.0, 0.2, 0.15, 1.1, exponent, unloading, *_coordinate(kind, dimension, rng))
+
+
+def _iwan(kind, dimension):
+    """A spring beside two sliders, of which random steps move one or both."""
+    return lambda rng: (0.17, 2.0, 0.2, *_coordinate(kind, dimension, rng), 3.0, 0.9, 1.5, 2.2)
+
+
 def _motor(kind, dimension, numbers, start=0.3):
     """A motor or a user's force on a coordinate: its start, numbers, then the coordinate."""
     kind = {"length": "spring", "offset": "slide", "angle": "torsion"}[kind]
     return lambda rng: (start, *numbers, *_coordinate(kind, dimension, rng))
+
+
+def _servo(kind, dimension, numbers):
+    """A controller with memory: gains, limit, times, the coordinate, sizes of its state variables."""
+    motor = _motor(kind, dimension, (0, 0, 0, *numbers))
+    return lambda rng: (*motor(rng), 1.0, 0.5, 2.0)
+
+
+def _hydraulic(kind, dimension, numbers, limit=np.inf):
+    """A hydraulic actuator: law of the valve, cylinder, the coordinate, sizes of its state variables."""
+    motor = _motor(kind, dimension, (0, 0, 0, 0.8, 0.3, 0.1, limit, 1.3, 0.6, 0.9, 0.2, *numbers))
+    return lambda rng: (*motor(rng), 2.0, 0.5)
+
+
+def _cylinder(kind, dimension, numbers):
+    """A cylinder with two chambers, likewise."""
+    motor = _motor(kind, dimension, (0, 0, 0, 0.8, 0.3, 0.1, np.inf, 1.3, 0.9, 0.6, 0.5, 0.9, 0.2, 0.05, *numbers))
+    return lambda rng: (*motor(rng), 2.0, 1.5, 0.5)
+
+
+def _user_states(kind, dimension):
+    motor = _motor(kind, dimension, (0, 0), 0.3)
+    return lambda rng: (*motor(rng), 2.0, 0.5)
 
 
 def _friction(kind, function=-1, speed=-1, along=0):
@@ -599,6 +633,16 @@ CASES: dict[str, Case | dict[str, Case]] = {
         for d in (2, 3)
     },
     **{
+        f"bouc_wen_{kind}{d}": {
+            "": Case(_bouc_wen(kind, d, 3.6, 0.6), path=True),
+            "first_power": Case(_bouc_wen(kind, d, 1.0, 0.5), path=True),
+            "bulging": Case(_bouc_wen(kind, d, 3.0, 1.4), path=True),
+        }
+        for kind in ("spring", "slide", "torsion")
+        for d in (2, 3)
+    },
+    **{f"iwan_{kind}{d}_2": Case(_iwan(kind, d)) for kind in ("spring", "slide", "torsion") for d in (2, 3)},
+    **{
         f"nodal_mass{d}": Case(
             lambda rng, d=d: (0.7, *_off(rng, d), *symmetric(rng, 3 * (d - 1))), rigid=False, short_step=1e-3
         )
@@ -661,6 +705,41 @@ CASES: dict[str, Case | dict[str, Case]] = {
         for d in (2, 3)
     },
     **{
+        f"servo_{kind}{d}": {
+            "": Case(_servo(kind, d, (3.0, 2.0, 0.4, np.inf, 0.0, 0.0, 0.0))),
+            "filtered": Case(_servo(kind, d, (3.0, 2.0, 0.4, np.inf, 0.7, 0.0, 0.0))),
+            "lagging": Case(_servo(kind, d, (3.0, 2.0, 0.4, np.inf, 0.7, 0.5, 0.0))),
+            "cut_off": Case(_servo(kind, d, (3.0, 2.0, 0.4, 0.01, 0.7, 0.5, 0.9))),
+            "cut_off_at_once": Case(_servo(kind, d, (3.0, 2.0, 0.4, 0.01, 0.0, 0.0, 0.9))),
+        }
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
+        f"hydraulic_{kind}{d}": {
+            "": Case(_hydraulic(kind, d, (np.inf, 0.2, 0.0)), running=True),
+            "orifice": Case(_hydraulic(kind, d, (9.0, 0.2, 0.0)), running=True),
+            "spool": Case(_hydraulic(kind, d, (9.0, 0.2, 0.4)), running=True),
+            "cut_off": Case(_hydraulic(kind, d, (np.inf, 0.0, 0.4), limit=0.01), running=True),
+        }
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
+        f"cylinder_{kind}{d}": {
+            "": Case(_cylinder(kind, d, (np.inf, 0.2, 0.0)), running=True),
+            "orifice": Case(_cylinder(kind, d, (9.0, 0.2, 0.0)), running=True),
+            "spool": Case(_cylinder(kind, d, (9.0, 0.2, 0.4)), running=True),
+        }
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
+        f"user_states_{kind}{d}_2": Case(_user_states(kind, d), memory=lambda rng, n: 0.3 * rng.normal(size=n))
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
         f"friction_{kind}": {
             "": Case(_friction(kind)),
             "running": Case(_friction(kind, 0, 0), isolated=False, potential=False, running=True),
@@ -679,6 +758,15 @@ CASES: dict[str, Case | dict[str, Case]] = {
             isolated=False,
             potential=False,
             memory=lambda rng, n: rng.normal(size=n),
+        )
+        for d in (2, 3)
+    },
+    **{
+        f"user_states_point{d}_2": Case(
+            lambda rng, d=d: (*_off(rng, d), 0, 0, 2.0, 0.5),
+            isolated=False,
+            potential=False,
+            memory=lambda rng, n: 0.3 * rng.normal(size=n),
         )
         for d in (2, 3)
     },

@@ -29,6 +29,7 @@ from fem_mbs.model.records import (
     JointCoordinate,
     JointData,
     LockData,
+    StateVariable,
 )
 from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import Section
@@ -121,6 +122,8 @@ class Building:
         self.needs_rotation: list[tuple[str, int]] = []
         self.couplings: list[Any] = []
         self.scalars: list[str] = []  # names of coordinates that belong to no node
+        #: state variables of elements: number among the scalars -> what is known of it
+        self.states: dict[int, StateVariable] = {}
         self.path_nodes: list[int] = []  # nodes that are coordinates along lines, not places
         self.components: dict[str, Component] = {}
         self.warnings: list[str] = []  # sentences on what of the model may not be meant so
@@ -465,6 +468,17 @@ class Building:
     def add_block(self, label: str, type_name: str, nodes: Any, table: Any = (), **columns: Any) -> Block:
         self.blocks.append(make_block(label, type_name, nodes, table, **columns))
         return self.blocks[-1]
+
+    def add_states(self, block: Block, *elements: Sequence[StateVariable | None]) -> None:
+        """Give the elements of a block their state variables; None where one does without one of its type."""
+        block.scalars = np.full((block.size, block.type.scalars), -1, np.int64)
+        for e, states in enumerate(elements):
+            block.par[e, -len(states) :] = [1.0 if state is None else state.size for state in states]
+            for k, state in enumerate(states):
+                if state is not None:
+                    block.scalars[e, k] = len(self.scalars)
+                    self.states[len(self.scalars)] = state
+                    self.scalars.append(f'state "{state.name}" of "{state.of}"')
 
     def plain_material(self, owner: str, name: str) -> Material:
         """Return an isotropic material by its name, as beams and trusses need it."""

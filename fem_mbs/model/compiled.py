@@ -134,7 +134,8 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
         rotation = np.broadcast_to(np.eye(3), (n, 3, 3)).copy()
     for node, value in b.rotations.items():
         rotation[node] = value
-    nodes = Nodes(b.positions, rotational, rotation, b.names, b.scalars)
+    states = {number: state.initial / state.size for number, state in b.states.items()}
+    nodes = Nodes(b.positions, rotational, rotation, b.names, b.scalars, states)
     held = np.array(fixed, np.int64).reshape(-1, 2)
     driven = b.driven + shaken
     shared = None

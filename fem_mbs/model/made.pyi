@@ -1077,6 +1077,9 @@ class MadeCalls:
         stop_damping: Number = 0.0,
         yield_force: Number | None = None,
         hardening: Number = 0.0,
+        exponent: Number | None = None,
+        unloading: Number | None = None,
+        sliders: Rows | None = None,
     ) -> None:
         """Spring-dampers between two points.
 
@@ -1102,6 +1105,11 @@ class MadeCalls:
             stop_damping: b [s/m] of their force k y (1 + b y'), y the overlap (Hunt & Crossley 1975); never below zero.
             yield_force: the force [N] beyond which the spring flows; what flows is lost, and the rest springs back.
             hardening: tangent stiffness [N/m] beyond it, less than the stiffness (kinematic hardening).
+            exponent: n >= 1 of the law of Bouc & Wen, with which the force approaches the yield force smoothly; None:
+                the spring yields at once.
+            unloading: beta/(beta + gamma) of that law, at least 1/2, where it unloads along its stiffness.
+            sliders: pairs (n, 2) of stiffness [N/m] and yield force [N] of springs that slip, in parallel to the
+                stiffness (Iwan 1966).
         """
 
     def torsion_spring(
@@ -1124,6 +1132,9 @@ class MadeCalls:
         stop_damping: Number = 0.0,
         yield_force: Number | None = None,
         hardening: Number = 0.0,
+        exponent: Number | None = None,
+        unloading: Number | None = None,
+        sliders: Rows | None = None,
     ) -> None:
         """Torsional spring-dampers between two parts.
 
@@ -1152,6 +1163,11 @@ class MadeCalls:
             yield_force: beyond which it flows: a plastic hinge, a spring in series with dry friction [N m] (default
                 none)
             hardening: tangent stiffness beyond the yield force (kinematic hardening) [N m/rad] (default 0.0)
+            exponent: n of the law of Bouc & Wen, at least 1: the yield force is approached smoothly (default it yields
+                at once)
+            unloading: beta/(beta + gamma) of that law, at least 1/2, where it unloads along its stiffness (default 1/2)
+            sliders: pairs [stiffness, yield force] of springs that slip, in parallel to the stiffness (Iwan) [N m/rad,
+                N m] (default none)
         """
 
     def nodal_spring(
@@ -1617,6 +1633,9 @@ class MadeCalls:
         stop_damping: Number = 0.0,
         yield_force: Number | None = None,
         hardening: Number = 0.0,
+        exponent: Number | None = None,
+        unloading: Number | None = None,
+        sliders: Rows | None = None,
     ) -> None:
         """Spring-dampers on the coordinate of a joint.
 
@@ -1641,6 +1660,11 @@ class MadeCalls:
             yield_force: beyond which it flows: a plastic hinge, a spring in series with dry friction [N m or N]
                 (default none)
             hardening: tangent stiffness beyond the yield force (kinematic hardening) [N m/rad or N/m] (default 0.0)
+            exponent: n of the law of Bouc & Wen, at least 1: the yield force is approached smoothly (default it yields
+                at once)
+            unloading: beta/(beta + gamma) of that law, at least 1/2, where it unloads along its stiffness (default 1/2)
+            sliders: pairs [stiffness, yield force] of springs that slip, in parallel to the stiffness (Iwan) [N/m, N or
+                N m/rad, N m] (default none)
         """
 
     def motor(
@@ -1654,7 +1678,13 @@ class MadeCalls:
         position: Function | None = None,
         kp: Number = 0.0,
         kd: Number = 0.0,
+        ki: Number = 0.0,
+        filter_time: Number | None = None,
+        lag: Number | None = None,
         limit: Number | None = None,
+        tracking_time: Number | None = None,
+        initial_integral: Number = 0.0,
+        initial_force: Number = 0.0,
         a: Place | None = None,
         b: Place | None = None,
         point_a: Vector | None = None,
@@ -1672,14 +1702,100 @@ class MadeCalls:
             force: f(t), a force [N] or moment [N m]; a load.
             speed: instead: the rate of the coordinate as a function of time [m/s], [rad/s], whatever force that takes.
             position: a controller's reference r(t) for the coordinate, counted from the start [m], [rad]; it gives kp
-                (r - q) + kd (r' - q'); without it r = 0.
+                (r - q) + kd (r' - q') + the integral of ki (r - q); without it r = 0.
             kp: gain of r - q [N/m or N m/rad] (default 0.0); gains [N/m], [N s/m] or [N m/rad], [N m s/rad].
             kd: gain of r' - q' [N s/m or N m s/rad] (default 0.0); gains [N/m], [N s/m] or [N m/rad], [N m s/rad].
+            ki: gain of the integral of r - q [N/(m s)], [N m/(rad s)].
+            filter_time: time constant T [s] of the derivative: kd acts on z' instead of r' - q', T z' = r - q - z.
+            lag: time constant [s] of the actuator: its force follows what the controller asks for.
             limit: largest magnitude of the whole force; None: none.
+            tracking_time: time [s] in which the integral gives back what the limit cuts off; None: it goes on growing.
+            initial_integral: integral part at the start [N or N m] (default 0.0)
+            initial_force: force of an actuator with a lag at the start [N or N m] (default 0.0)
             a: instead of joint: one end of a distance (default none)
             b: its other end (default none)
             point_a: where on a, in global coordinates of the start [m] (default its node)
             point_b: where on b [m] (default its node)
+
+        The integral part, the filter and the actuator are state variables (`integral`, `filtered`, `actuator`, of
+        sensors
+        of the kind "state").  Static steps find their equilibrium, in which an integral has brought r - q to zero.
+        """
+
+    def hydraulic(
+        self,
+        name: str,
+        joint: str | None = None,
+        coordinate: str | None = None,
+        *,
+        area: Number,
+        capacity: Number,
+        gain: Number = 0.0,
+        area_b: Number | None = None,
+        capacity_b: Number | None = None,
+        leakage: Number = 0.0,
+        drain: Number = 0.0,
+        supply: Number | None = None,
+        friction: Number = 0.0,
+        opening: Function | None = None,
+        position: Function | None = None,
+        kp: Number = 0.0,
+        kd: Number = 0.0,
+        kf: Number = 0.0,
+        limit: Number | None = None,
+        spool_time: Number | None = None,
+        initial_pressure: Number = 0.0,
+        initial_pressure_b: Number = 0.0,
+        initial_opening: Number = 0.0,
+        a: Place | None = None,
+        b: Place | None = None,
+        point_a: Vector | None = None,
+        point_b: Vector | None = None,
+    ) -> None:
+        """Hydraulic cylinders and rotary actuators with servo valves, whose pressure is a state variable.
+
+        Add a hydraulic actuator on a coordinate of a joint, or (a, b) on the distance of two points; positive pressure
+        lets
+        it grow.
+
+        Args:
+            name: in messages and results
+            joint: name of a joint; or a and b (default none)
+            coordinate: as for `joint_spring`.
+            area: of the piston [m^2]; rotary: volume per radian [m^3].
+            capacity: volume of oil per load pressure [m^3/Pa]; of a symmetric cylinder in its middle V/(4 E), V the
+                volume of both chambers and E the bulk modulus.  With area_b that of chamber a alone, V_a/E.
+            gain: flow per opening of the valve, without load [m^3/s].
+            area_b: of the piston on the side of the rod, which pulls; the chambers then have a pressure each. [m^2 or
+                m^3/rad]
+            capacity_b: V_b/E of that chamber; None: as of the other one. [m^3/Pa]
+            leakage: flow per load pressure, with the flow-pressure coefficient of the valve [m^3/(s Pa)]; of two
+                chambers per difference of their pressures.
+            drain: flow of each of two chambers per pressure to the tank [m^3/(s Pa)].
+            supply: pressure [Pa] from which the flow decreases with the load, as that of a symmetric valve; None: the
+                flow is gain times opening.
+            friction: viscous [N s/m], [N m s/rad].
+            opening: of the valve, u(t) [-]; a load.
+            position: a controller's reference r(t) for the coordinate, counted from the start: the valve opens by kp (r
+                - q) + kd (r' - q') as well; without it r = 0. [m or rad]
+            kp: opening per r - q [1/m or 1/rad] (default 0.0)
+            kd: opening per r' - q' [s/m or s/rad] (default 0.0)
+            kf: feedback of the pressure, which closes the valve [1/Pa].
+            limit: largest opening. [-]
+            spool_time: time constant [s] with which the valve opens; None: at once.
+            initial_pressure: at the start [Pa] (default 0.0)
+            initial_pressure_b: at the start, of the chamber on the side of the rod [Pa] (default 0.0)
+            initial_opening: at the start, with spool_time [-] (default 0.0)
+            a: instead of joint: one end of a distance (default none)
+            b: its other end (default none)
+            point_a: where on a, in global coordinates of the start [m] (default its node)
+            point_b: where on b [m] (default its node)
+
+        C p' = Q - leakage p - area q', force = area p - friction q' (Leimbach & Hahn 1993, eq. 16).  The state
+        variables
+        are `pressure` and `opening`; of two chambers (`fem_mbs.elements.springs.cylinder`) `pressure a`, `pressure b`
+        and
+        `opening`.  What the oil stores, C p^2/2, counts as strain energy, p Q as work of loads.
         """
 
     def friction(
@@ -2427,6 +2543,9 @@ class MadeCalls:
         function: Callable[..., Any] | None = None,
         tangent: Callable[..., Any] | None = None,
         *,
+        states: Any | None = None,
+        initial: Any | None = None,
+        sizes: Any | None = None,
         coordinate: str | None = None,
         at: Any | None = None,
         point: Any | None = None,
@@ -2443,9 +2562,17 @@ class MadeCalls:
             function: on a coordinate ``f(q, rate, t)`` -> force or moment in the direction of its growth; q counts from
                 the start [m], [rad] (of a distance: the length itself).  On points (``at``) ``f(x, v, t)`` -> (n, dim)
                 [N] with positions and velocities (n, dim) of the n points in global axes; the force on a point may
-                depend on this point only.
+                depend on this point only.  With ``states`` ``f(q, rate, t, z)`` -> force and rates (m,) of the state
+                variables z (m,); on points ``f(x, v, t, z)`` -> (n, dim) and rates (n, m) of z (n, m), those of each
+                point.
             tangent: the same arguments -> derivatives by q and by the rate; on points two arrays (n, dim, dim), the
-                last index that of the derivative; None: central differences.
+                last index that of the derivative; None: central differences.  With ``states`` six derivatives: of the
+                force by q, rate and z (m,), of the rates by q (m,), by the rate (m,), by z (m, m); on points arrays (n,
+                dim or m, dim or m).
+            states: names of m state variables of the force's own, x' = rates (sensors of the kind "state").
+            initial: their values (m,) at the start; None: zero.
+            sizes: sizes (m,) of their values, by which the tolerance of the iteration counts where they are small;
+                None: 1.
             coordinate: of the joint, as of a joint_spring
             at: place or list of places; ``point`` of a body, in global coordinates of the start.
             point: where, in global coordinates of the start [m]
@@ -2455,7 +2582,9 @@ class MadeCalls:
             point_b: where on b [m]
 
         It is asked in every iteration, with the state of the middle of the step (Newmark and statics: of its end), and
-        must depend on its arguments only.  Its work is booked as that of loads.
+        must depend on its arguments only.  Its work is booked as that of loads.  State variables take part in the rule
+        of
+        the step; static steps find their equilibrium, rates = 0.
 
         Raises:
             ModelError: also while running, if the function fails or returns no finite force.
@@ -2940,6 +3069,24 @@ class MadeCalls:
             name: of its columns in the results
             on: reduced part
             mode: number of a shape, 1 is the lowest
+        """
+
+    @overload
+    def sensor(
+        self,
+        name: str,
+        kind: Literal["state"],
+        *,
+        on: str,
+        state: str | None = None,
+    ) -> None:
+        """State variables of a motor (`integral`, `filtered`, `actuator`), a hydraulic actuator (`pressure`, `opening`) or
+        a user's force: one, or all.
+
+        Args:
+            name: of its columns in the results
+            on: motor, hydraulic actuator or user's force
+            state: name of the state variable (default all)
         """
 
     @overload

@@ -20,6 +20,7 @@ __all__ = [
     "JointData",
     "JointCoordinate",
     "LockData",
+    "StateVariable",
     "Step",
 ]
 
@@ -156,6 +157,18 @@ class Breaking:
     force: float | None
     moment: float | None
     pairs: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class StateVariable:
+    """A state variable of an element: the name of what has it, its own name and unit, its value at the start, and the
+    size of its values, over which it is an unknown of the model."""
+
+    of: str
+    name: str
+    unit: str
+    initial: float
+    size: float
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.model.components import Substructure
+from fem_mbs.model.connections.actuators.hydraulic import HydraulicActuator
+from fem_mbs.model.connections.actuators.motors import Motor
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.cyclic import CyclicSymmetry
 from fem_mbs.model.connections.equations import Equation
-from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass
+from fem_mbs.model.connections.forces import Bushing, NodalMass
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.locks import Lock
 from fem_mbs.model.connections.nodal_springs import NodalSpring
@@ -129,6 +131,7 @@ TABLES: Sequence[Table] = (
     Table("cyclic_symmetry", CyclicSymmetry),
     Table("joint_spring", JointSpring),
     Table("motor", Motor),
+    Table("hydraulic", HydraulicActuator),
     Table("friction", Friction),
     Table("contact", Contact),
     Table("impact", Impact),

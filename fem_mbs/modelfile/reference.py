@@ -96,7 +96,10 @@ _OUTPUTS = (
         "springs, on joints too", "`force`, `moment`; `length`, `displacement`, `angle`",
         "it pulls its ends together, or against the growth of its coordinate",
     ),
-    ("motors, users' forces", "`force`, `moment`", "it works towards the growth of its coordinate or distance"),
+    (
+        "motors, hydraulic actuators, users' forces", "`force`, `moment`",
+        "it works towards the growth of its coordinate or distance",
+    ),
     ("nodal springs", "`force`, `elongation`", "it pulls `on` back against the component"),
     ("bushings", "`force x` ..., `moment x` ...", "its displacement or angle is positive (b against a, in its axes)"),
     ("bearings", "`force u`, `force v`", "its first part is displaced along its first or second direction"),

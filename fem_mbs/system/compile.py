@@ -59,7 +59,8 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
                     dof[turning, a * t.end_dofs + dimension + i] = base + i
                 rot[turning, a] = rot_row[node[turning]]
         if t.scalars and block.scalars is not None:
-            dof[:, t.ends * t.end_dofs : t.node_dofs] = first_scalar + block.scalars
+            own = np.where(block.scalars >= 0, first_scalar + block.scalars, dummy)  # -1: the element does without
+            dof[:, t.ends * t.end_dofs : t.node_dofs] = own
         if t.multipliers:
             joint = np.arange(block.size) if block.joint is None else block.joint
             dof[:, t.node_dofs :] = count + joint[:, None] * t.multipliers + np.arange(t.multipliers)
@@ -166,6 +167,7 @@ def compile_system(
         unknown=numbered.unknown,
         kind=kind,
         positions=np.flatnonzero(kind == S.POSITION).astype(np.int32),
+        states=np.flatnonzero(kind == S.STATE).astype(np.int32),
         rotations=rotations,
         driven=driven_dofs,
         driver=np.array([d[2] for d in driven], np.int32),
@@ -292,6 +294,7 @@ def _kinds(dimension: int, nodes: Nodes, offset: np.ndarray, N: int) -> tuple[np
     for i in range(dimension):
         kind[offset[:n] + i] = S.POSITION
     kind[offset[-1] : offset[-1] + len(nodes.scalars)] = S.POSITION
+    kind[offset[-1] + np.array([*nodes.states], np.int64)] = S.STATE
     turning = np.flatnonzero(nodes.rotational)
     rotations = (offset[turning][:, None] + dimension + np.arange(nrot)).astype(np.int32).reshape(-1, nrot)
     kind[rotations] = S.ROTATION

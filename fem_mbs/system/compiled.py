@@ -22,6 +22,14 @@ from fem_mbs.system.callbacks import Callback, serve
 
 __all__ = ["Compiled", "Driven", "joined_parameters", "prepare"]
 
+#: What owners of functions are called in messages, by the first parts of their element types.
+_OWNERS = {
+    "Motor": "Motor",
+    "Servo": "Motor",
+    "Hydraulic": "Hydraulic actuator",
+    "Cylinder": "Hydraulic actuator",
+    "Friction": "Friction",
+}
 _ROUND_OFF = 1e-14  # of a diagonal, over the largest
 _JOINT = 4  # columns of the matrix of a joint that take as long as one of another element
 
@@ -125,7 +133,7 @@ class Compiled:
                 rows = np.flatnonzero(block.par[:, block.type.column(column)] == index)
                 if rows.size:
                     kind = "Joint" if block.type.multipliers else block.type.name.rstrip("23").capitalize()
-                    kind = next((k for k in ("Motor", "Friction") if kind.startswith(k)), kind)
+                    kind = next((word for k, word in _OWNERS.items() if kind.startswith(k)), kind)
                     kind = "Equation" if block.type.name.startswith("equation") else kind
                     return Owner(kind, block.label(int(rows[0])))
         return Owner(f"Function {index + 1}")
@@ -176,6 +184,27 @@ class Compiled:
         return self.system.equation[self.first_multiplier : -1] < 0
 
     @property
+    def movable(self) -> np.ndarray:
+        """Return whether each dof (first_multiplier,) moves: not held, not driven, and no state variable."""
+        first = self.first_multiplier
+        return (self.system.equation[:first] >= 0) & (self.system.kind[:first] != S.STATE)
+
+    def refuse_states(self, owner: str, what: str, remedy: str) -> None:
+        """Refuse a model with state variables.
+
+        Args:
+            what: does not know their equations.
+
+        Raises:
+            ModelError: naming the first one.
+        """
+        if self.system.states.size:
+            raise ModelError(
+                f"{self.name_of(int(self.system.states[0]))} has an equation of first order, which {what} not know",
+                owner=owner, remedy=remedy,
+            )  # fmt: skip
+
+    @property
     def first_scalar(self) -> int:
         """Return the first dof of the coordinates that belong to no node."""
         return int(self.offset[-1])
@@ -208,6 +237,8 @@ class Compiled:
         n = self.nodes.x.shape[0]
         for i in range(self.dimension):
             Q[:, self.offset[:n] + i] = self.nodes.x[:, i]
+        for number, value in self.nodes.states.items():
+            Q[:, self.first_scalar + number] = value
         where = np.flatnonzero(self.nodes.rotational)
         if self.dimension == 2:
             angle = self.nodes.rotation[where]
@@ -239,7 +270,7 @@ class Compiled:
             fe=np.zeros(S.TILE * max([widest] + [len(b.type.outputs) for b in self.blocks])),
             ke=np.zeros(S.TILE * widest * widest),
             along=np.zeros(sum(b.size * b.type.node_dofs for b in self.blocks if b.type.sections)),
-            peak=np.zeros(4),
+            peak=np.zeros(S.N_KIND),
             Qw=np.zeros((2, N)),
             Dw=np.zeros_like(D),
             Uw=np.zeros(N),
@@ -387,6 +418,7 @@ class Compiled:
         flexibility = np.zeros(self.n_dof)
         # round-off of stiffness that is none, as of a body that reactions load, has no reciprocal
         size = diagonal * np.where(self.system.kind == S.POSITION, self.length**2, 1.0)
+        size[self.system.states] = 0.0  # their equations are no forces
         least = max(_ROUND_OFF * size.max(initial=0.0), 1e-150)
         free = (self.system.equation >= 0) & (size > least) & (diagonal > 1e-150)
         flexibility[free] = 1.0 / diagonal[free]

@@ -16,7 +16,9 @@ from fem_mbs.array_records import array_record
 DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR, NEED_USER, TURNED = 0, 1, 2, 3, 4, 5, 6
 
 # --- kinds of dofs -------------------------------------------------------------------------------------------------
-POSITION, ROTATION, MULTIPLIER, SINK = 0, 1, 2, 3
+# STATE: state variables of elements, with equations of first order and no mass
+POSITION, ROTATION, MULTIPLIER, SINK, STATE = 0, 1, 2, 3, 4
+N_KIND = 5
 
 # --- columns of the block table ------------------------------------------------------------------------------------
 (
@@ -77,6 +79,7 @@ class System(NamedTuple):
     unknown: np.ndarray  # (n_eq,) int32: dof of an equation
     kind: np.ndarray  # (N,) int8
     positions: np.ndarray  # position dofs, int32
+    states: np.ndarray  # dofs that are state variables of elements, int32
     rotations: np.ndarray  # (nr, 1 or 3) int32: rotation dofs of each row of D (without the identity)
     driven: np.ndarray  # prescribed dofs that move, int32
     driver: np.ndarray  # their time functions, int32
@@ -136,7 +139,7 @@ SYSTEM = array_record(
     System,
     {
         "i8 2": "table holding links",
-        "i4 1": "dof rot slot equation unknown positions driven driver part part_dofs",
+        "i4 1": "dof rot slot equation unknown positions states driven driver part part_dofs",
         "i4 2": "rotations shared record",
         "i1 1": "kind",
         "f8 1": "par hist driven_reference row_scale",

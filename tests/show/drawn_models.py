@@ -146,6 +146,11 @@ CASES = {
     "Bushing": (_with("bushing", "thing", "rod:end", "one", np.ones(6), point=(1.5, 0.0, 0.0)), 1, "thing"),
     "Bearing": (_with("bearing", "thing", "rod:end", stiffness=10.0, axis=X), 1, "thing"),
     "Motor": (_with("motor", "thing", "pivot", force=1.0), 1, "thing"),
+    "HydraulicActuator": (
+        _with("hydraulic", "thing", "pivot", area=1e-4, capacity=1e-12, gain=1e-5, opening=1.0),
+        1,
+        "thing",
+    ),
     "Friction": (lambda: _sliding(frame()), 1, "thing"),
     "Impact": (
         _with("impact", "thing", "ground", "two", point=(0.0, 0.0, -9.0), axis=(0.0, 0.0, 1.0), restitution=0.5),

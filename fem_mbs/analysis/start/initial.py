@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags, hstack, lil_matrix, vstack
 
 from fem_mbs.analysis.start.redundancy import constraint_labels
+from fem_mbs.analysis.start.states import state_rates
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.model.model import CompiledModel
@@ -290,8 +291,9 @@ def consistent_velocities(
         wanted += _spinning(system, state, spin)[:first]
         angular = _angular_functions(compiled)
         jets[angular, 1] = spin.of_step(jets[angular, 1])
+    wanted[s.states] = 0.0  # they follow below
     given = spin is not None or current or bool(model.initial_velocities)
-    held = s.equation[:first] < 0
+    held = ~system.movable
     rates = np.zeros(first)
     rates[system.driven.dofs] = jets[system.driven.functions, 1]
     # g_t by a symmetric difference in the function values: exact for constraints linear in them
@@ -331,6 +333,8 @@ def consistent_velocities(
     state.V[1:] = 0.0
     state.V[0] = body_axes(system, state, state.V[0])
     director_velocities(system, state)
+    if s.states.size:
+        state.V[0, s.states] = state_rates(started(compiled, state, jets[:, 0]))[s.states]
     turning = spin and SpinReport(speed=spin.speed, speed_of_the_steps=float(spin.of_step(spin.speed)))
     return StartReport(method=method, largest_change=change, spin=turning)
 
@@ -456,7 +460,7 @@ def initial_accelerations(compiled: CompiledModel, state: S.State, t: float, lev
     here = Tangent(system, state, level)
     r = here.matrices.force(here.control(mass=1.0), here.functions, state)
     M = here.M[:first, :first]
-    held = system.system.equation[:first] < 0
+    held = ~system.movable
     given = np.zeros(first)
     given[system.driven.dofs] = jets[system.driven.functions, 2]
     G = started(compiled, state).gradients[:, :first]
@@ -533,7 +537,7 @@ def multipliers_of(here: Tangent, forces: np.ndarray, columns: csr_matrix | None
     """
     system = here.compiled
     first = system.first_multiplier
-    held = system.system.equation[:first] < 0
+    held = ~system.movable
     free = np.flatnonzero(~held)
     scaled = here.gradients[:, free]
     weight = np.where(system.system.kind[free] == S.ROTATION, system.length**2, 1.0)
@@ -560,6 +564,8 @@ def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weig
     first, start = system.first_multiplier, started(compiled, state)
     M = start.M[:first, :first]  # keeps the pattern for what follows
     a = initial_accelerations(compiled, state, t)
+    if s.states.size:
+        a[s.states] = state_accelerations(compiled, state, t, 0.05 * h, a)
     state.past[2:] = a
     if weights.am == weights.af:
         return
@@ -572,7 +578,7 @@ def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weig
     trial = _turned(compiled, state, u)
     values = function_jets(compiled, t + h)[:, 0]
     missed = started(compiled, trial, values).gaps
-    held = s.equation[:first] < 0
+    held = ~system.movable
     shift = np.zeros(first)
     driven = system.driven
     step = s.driven_reference + values[driven.functions] - state.Q[0, driven.dofs]
@@ -608,6 +614,16 @@ def _displaced(compiled: CompiledModel, state: S.State, step: float, a: np.ndarr
     trial = _turned(compiled, state, u)
     trial.V[0] += step * a
     return trial
+
+
+def state_accelerations(compiled: CompiledModel, state: S.State, t: float, step: float, a: np.ndarray) -> np.ndarray:
+    """Return second derivatives (n_states,) by time of the state variables, by a difference over ``step`` [s] of motion
+    with accelerations a (N,)."""
+    states = compiled.system.system.states
+    later = _displaced(compiled, state, step, a)
+    director_velocities(compiled.system, later)
+    values = function_jets(compiled, t + step)[:, 0]
+    return (state_rates(started(compiled, later, values))[states] - state.V[0, states]) / step
 
 
 def _displaced_gaps(compiled: CompiledModel, state: S.State, jets: np.ndarray, step: float) -> np.ndarray:

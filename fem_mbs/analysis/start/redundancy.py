@@ -70,7 +70,7 @@ def find_constraints(compiled: Compiled, G: csr_matrix, diagonal: np.ndarray | N
     """
     first = compiled.first_multiplier
     followers, leaders = compiled.system.shared.T
-    owns = compiled.system.equation[:first] >= 0
+    owns = compiled.movable
     owns[followers] = False
     free = np.flatnonzero(owns)
     G = csr_matrix(G)[: compiled.silent.size]

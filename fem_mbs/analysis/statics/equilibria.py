@@ -357,7 +357,9 @@ class _Static:
         back = problem.reach(level[0], lambda part: self.go(level, here, part), self.sampled)
         self.tried = back
         self.go(level)
-        joined = moved <= _STRETCH * max(reach, back) + _TINY
+        # springs that yield are softer in the step than the tangents at its ends tell
+        yields = any(block.type.path for block in self.context.system.blocks)
+        joined = yields or moved <= _STRETCH * max(reach, back) + _TINY
         fallen = after and not count and moved > _FALL
         if joined and not fallen:
             return after, ""

@@ -14,10 +14,13 @@ from fem_mbs.analysis.symbols.drawing import Drawing, told
 from fem_mbs.analysis.symbols.symbol import LAYERS, Symbol
 from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.model.components import Substructure
+from fem_mbs.model.connections.actuators.hydraulic import HydraulicActuator
+from fem_mbs.model.connections.actuators.motors import Motor
+from fem_mbs.model.connections.actuators.user_forces import UserForce
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.cyclic import CyclicSymmetry
 from fem_mbs.model.connections.equations import Equation, EquationRows
-from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass, UserForce
+from fem_mbs.model.connections.forces import Bushing, NodalMass
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.locks import Lock
 from fem_mbs.model.connections.nodal_springs import NodalSpring
@@ -136,6 +139,7 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     Bushing: links.bushing,
     Bearing: links.bearing,
     Motor: links.motor,
+    HydraulicActuator: links.hydraulic,
     Friction: links.friction,
     Contact: links.contact,
     Impact: links.contact,

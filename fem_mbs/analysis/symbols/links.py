@@ -22,6 +22,7 @@ __all__ = [
     "friction",
     "gear",
     "joint_spring",
+    "hydraulic",
     "lock",
     "mass_matrix",
     "motor",
@@ -113,6 +114,10 @@ def bearing(said: Any, drawing: Drawing) -> Iterator[Symbol]:
 
 def motor(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     yield from _on_coordinate(said, drawing, "motions", "motor", "motor")
+
+
+def hydraulic(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    yield from _on_coordinate(said, drawing, "motions", "motor", "hydraulic actuator")
 
 
 def friction(said: Any, drawing: Drawing) -> Iterator[Symbol]:

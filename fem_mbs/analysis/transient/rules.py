@@ -300,6 +300,7 @@ def check_explicit(owner: str, system: Any) -> None:
         ModelError: naming what has a multiplier, is driven, or has no mass.
     """
     other = 'use rule = "midpoint"'
+    system.refuse_states(owner, 'rule = "explicit" does', other)
     for block in system.blocks:
         if block.type.multipliers:
             raise ModelError(

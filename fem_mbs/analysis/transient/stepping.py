@@ -93,9 +93,11 @@ class Stepping:
         self.solver: LinearSolver | None = None  # of systems that are not banded
         if not compiled.banded:
             indptr, indices = compiled.pattern
-            mask = compiled.system.kind[compiled.system.unknown] == S.MULTIPLIER
+            kind = compiled.system.kind[compiled.system.unknown]
             prefer = settings.solver if settings.solver in ("cholmod", "superlu") else "auto"
-            self.solver = make_solver(compiled.n_equations, indptr, indices, mask, prefer=prefer)
+            self.solver = make_solver(
+                compiled.n_equations, indptr, indices, kind == S.MULTIPLIER, prefer=prefer, apart=kind == S.STATE
+            )
         self.ctl = self.control(h)
         self.works = np.zeros(3)
         self.initial_energy: float | None = None

@@ -305,7 +305,7 @@ def spring_on(building: Building, label: str, c: JointCoordinate, law: SpringLaw
         building.add_block(label, kind, [c.nodes], **values, **c.columns)
         return
     values = {"free": c.start + free, **law.columns}
-    building.add_block(label, f"{law.family}_{kind}", [c.nodes], law.table, **values, **c.columns)
+    building.add_block(label, f"{law.family}_{kind}{law.suffix}", [c.nodes], law.table, **values, **c.columns)
 
 
 def measure_joint(building: Building, joint: str, key: str) -> str:

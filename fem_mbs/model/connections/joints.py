@@ -13,6 +13,7 @@ from fem_mbs.declarations.kinds import (
     FUNCTION,
     NAME,
     NUMBER,
+    PAIRS,
     PLACE,
     PLACES,
     STOPS,
@@ -26,7 +27,7 @@ from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
 from fem_mbs.model.connections.joint_parts import JointRequest, component_number, couple, joint_coordinate, spring_on
 from fem_mbs.model.connections.locks import breaking
-from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, law_of
+from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, SLIDERS, exponent_key, law_of, unloading_key
 from fem_mbs.model.records import JointData
 
 __all__ = ["Gear", "Joint", "JointSpring", "Motion", "Support"]
@@ -377,6 +378,9 @@ class JointSpring(Declaration):
         kw_only=True,
         unit="N m/rad or N/m",
     )
+    exponent: float | None = exponent_key()
+    unloading: float | None = unloading_key()
+    sliders: Any = key(PAIRS, SLIDERS, None, shows="none", kw_only=True, unit="N/m, N or N m/rad, N m")
 
     def build(self, building: Building) -> None:
         owner = building.label("Joint spring", self.name)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.model.connections.forces import Motor
+from fem_mbs.model.connections.actuators.hydraulic import HydraulicActuator
+from fem_mbs.model.connections.actuators.motors import Motor
 from fem_mbs.model.connections.joints import Joint, Motion
 from fem_mbs.model.connections.locks import Lock
 from fem_mbs.model.copies.movement import Copying
@@ -23,8 +24,8 @@ _POLAR = ("position", "displacement", "velocity", "acceleration")
 _AXIAL = ("rotation", "angular velocity", "angular acceleration")
 #: Sensors whose values are those of the image.
 _SAME = ("energy", "distance", "largest displacement", "largest stress", "work", "strain", "force")
-_TARGETS = ("force", "moment", "line_load", "pressure", "traction", "motor", "friction", "motion", "joint", "part_load",
-            "lock", "support")  # fmt: skip
+_TARGETS = ("force", "moment", "line_load", "pressure", "traction", "motor", "hydraulic", "friction", "motion", "joint",
+            "part_load", "lock", "support")  # fmt: skip
 _TURNED = {"rising": "falling", "falling": "rising", "both": "both"}
 
 
@@ -105,6 +106,6 @@ def _target_sign(word: str, c: Copying) -> float:
             return c.component_sign(d.component)
         if isinstance(d, Joint):
             return driven_sign(c, d)
-        if isinstance(d, Motor) and d.joint is not None:
+        if isinstance(d, (Motor, HydraulicActuator)) and d.joint is not None:
             return joint_sign(c, d.joint, d.coordinate)
     return 1.0

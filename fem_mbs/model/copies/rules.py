@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration
+from fem_mbs.model.connections.actuators.hydraulic import HydraulicActuator
+from fem_mbs.model.connections.actuators.motors import Motor
 from fem_mbs.model.connections.couplings import Coupling
-from fem_mbs.model.connections.forces import Bushing, Motor
+from fem_mbs.model.connections.forces import Bushing
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
 from fem_mbs.model.connections.locks import Lock
 from fem_mbs.model.connections.paths.curves import Curve
@@ -444,6 +446,7 @@ RULES: dict[type[Declaration], Rule] = {
     Joint: _joint,
     JointSpring: _nothing,  # see `moved`
     Motor: _points("point_a", "point_b"),
+    HydraulicActuator: _points("point_a", "point_b"),
     Bushing: _bushing,
     Contact: _contact,
     Impact: _contact,
@@ -461,6 +464,13 @@ RULES: dict[type[Declaration], Rule] = {
 }
 
 
+#: Keys of actuators that change their sign with that of the coordinate.
+_REVERSED: dict[type, tuple[str, ...]] = {
+    Motor: ("force", "speed", "position", "initial_integral", "initial_force"),
+    HydraulicActuator: ("opening", "position", "initial_pressure", "initial_opening"),
+}
+
+
 def moved(said: Any, c: Copying) -> dict[str, Any]:
     """Return the keys of a declaration that follow the movement of a copy.
 
@@ -472,9 +482,9 @@ def moved(said: Any, c: Copying) -> dict[str, Any]:
             n: c.movement.point(v) for n in ("point", "point_a", "point_b") if (v := getattr(said, n, None)) is not None
         }
     out = RULES[type(said)](said, c)
-    if isinstance(said, (JointSpring, Motor)) and joint_sign(c, said.joint, said.coordinate) < 0.0:
+    if isinstance(said, (JointSpring, Motor, HydraulicActuator)) and joint_sign(c, said.joint, said.coordinate) < 0.0:
         if isinstance(said, JointSpring):
             out |= _reversed_law(said)
         else:
-            out |= {n: scaled(getattr(said, n), -1.0) for n in ("force", "speed", "position")}
+            out |= {n: scaled(getattr(said, n), -1.0) for n in _REVERSED[type(said)]}
     return out

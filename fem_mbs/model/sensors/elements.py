@@ -54,6 +54,7 @@ class _Element(Sensor):
                 remedy=f"its elements have {', '.join(names)}",
             )
         column = names.index(self.quantity)
+        self.mid_step = self.quantity not in block.type.at_end
         self.unit = block.type.outputs[column].partition(" [")[2].rstrip("]") or "-"
         compiled.system.watch(block)
         return [(REC_OUT, block.first_output + (first + self.element) * len(names) + column)]

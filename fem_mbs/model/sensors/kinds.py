@@ -27,7 +27,7 @@ from fem_mbs.model.sensors.parts import LargestDisplacement, LargestStress
 from fem_mbs.model.sensors.reactions import Reaction
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest
 from fem_mbs.model.sensors.stresses import Stress, StressEnvelope
-from fem_mbs.model.sensors.system import Energy, Modal
+from fem_mbs.model.sensors.system import Energy, Modal, State
 
 __all__ = ["make_sensor", "on_sensor", "register_sensor", "registry", "sensor_docstring", "sensor_kind", "sensor_kinds"]
 
@@ -123,4 +123,5 @@ register_sensor(Drive)
 register_sensor(LockState)
 register_sensor(Work)
 register_sensor(Modal)
+register_sensor(State)
 register_sensor(Energy)

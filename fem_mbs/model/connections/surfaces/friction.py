@@ -11,7 +11,7 @@ from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FUNCTION, NAME, NUMBER, PLACE, TEXT, VECTOR
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
-from fem_mbs.model.connections.forces import law_of_time
+from fem_mbs.model.connections.actuators.coordinates import law_of_time
 from fem_mbs.model.connections.joint_parts import joint_coordinate
 from fem_mbs.model.records import JointCoordinate
 from fem_mbs.system.blocks import GROUND, Block
