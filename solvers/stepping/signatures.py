@@ -10,7 +10,8 @@ from typing import Any
 from numba import types
 
 from fem_mbs.contract import call_by_address, declare
-from fem_mbs.solvers.stepping import assembly, explicit, gauge, motion, pattern, stepper
+from fem_mbs.solvers.stepping import assembly, derivatives, explicit, gauge, motion, pattern, stepper
+from fem_mbs.solvers.stepping.derivatives import Follow
 from fem_mbs.solvers.stepping.gauge import Rank
 from fem_mbs.solvers.stepping.layout import Output, State, System
 
@@ -61,7 +62,16 @@ OUTPUT = _record(
 RANK = _record(
     Rank, {"f8 2": "null", "f8 1": "limit weight sums pivots share", "i8 1": "flags", "i4 1": "loop dependent count"}
 )
-_RECORDS = {"system": SYSTEM, "state": STATE, "output": OUTPUT, "rank": RANK}
+FOLLOW = _record(
+    Follow,
+    {
+        "f8 3": "dD dDD dpast dfuns dvalues dledger",
+        "f8 2": "D DD past dQ dV dreaction dwork dhist dpar dplace dctl fun_plus fun_minus",
+        "f8 1": "reals size x zero Q V reaction work hist ctl_plus ctl_minus",
+        "i8 1": "flags kinks",
+    },
+)
+_RECORDS = {"system": SYSTEM, "state": STATE, "output": OUTPUT, "rank": RANK, "follow": FOLLOW}
 _NUMBERS = {"int": types.int64, "float": types.float64, "bool": types.boolean}
 
 
@@ -73,6 +83,8 @@ _ARGUMENTS = {
     stepper.equilibrium: "int, i8 1, system, f8 1, f8 2, state, f8 1, i8 1",
     stepper.compose: "system, state",
     stepper.accept: "i8 1, i8 1, system, state, output, f8 1, f8 2, i8 1, f8 1",
+    derivatives.advance: f"{_STEPS}, rank, follow, system, state, system, state, output, i8 1",
+    derivatives.spread_state: "follow, system, system, state, int, float",
     explicit.advance: _STEPS,
     assembly.report: "int, i8 1, system, f8 1, f8 2, state, f8 1, bool",
     motion.director_velocities: "system, state, float, bool",
@@ -86,6 +98,7 @@ _ARGUMENTS = {
 SETS = {
     "matrices": (*pattern.ARGUMENTS, pattern.add_entries, motion.director_velocities, call_by_address),
     "steps": (stepper.advance, assembly.report),
+    "derivatives": (derivatives.advance, derivatives.spread_state),
     "explicit": (explicit.advance, assembly.report),
     "statics": (stepper.equilibrium, stepper.compose, stepper.accept, assembly.report),
 }
