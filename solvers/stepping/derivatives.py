@@ -30,7 +30,7 @@ from fem_mbs.arrays import copy, part
 from fem_mbs.contract import inner, kernel
 from fem_mbs.solvers.stepping import gauge as G
 from fem_mbs.solvers.stepping import stepper
-from fem_mbs.solvers.stepping.assembly import assemble, share
+from fem_mbs.solvers.stepping.assembly import assemble, prescribed_rows, share
 from fem_mbs.solvers.stepping.banded import band_factor, band_solve
 from fem_mbs.solvers.stepping.layout import (
     BANDED,
@@ -188,6 +188,16 @@ def forces(job, kernels, own_system, own, ctl, fun, real, counter):
 
 
 @inner
+def reactions(kernels, own_system, own, ctl, fun, real, counter):
+    """Assemble the residual of the prescribed dofs at the unknowns of a state."""
+    stepper.present(own_system, own, ctl[C.H], real, counter)
+    if counter[RULE_KIND] == MIDPOINT:
+        prescribed_rows(kernels, own_system, ctl, fun, own.Q, own.D, own.V, own.DD, own.U, own)
+    else:
+        prescribed_rows(kernels, own_system, ctl, fun, own.Qw, own.Dw, own.V, own.DD, own.Uw, own)
+
+
+@inner
 def step_size(system, follow, p, length, h):
     """Return the step of the differences with respect to a parameter."""
     size = follow.reals[MOTION] / follow.reals[CHANGE]
@@ -335,15 +345,15 @@ def advance(
                 again = ratio > _MET and flags[ROUND] < _ROUNDS
                 if again:
                     flags[CAREFUL] = 1
-            # (the residual belongs to what follows: the forces of supports, and the next correction)
-            forces(C.FORCE, kernels, plus_system, plus, follow.ctl_plus, follow.fun_plus, real, counter)
-            forces(C.FORCE, kernels, minus_system, minus, follow.ctl_minus, follow.fun_minus, real, counter)
             if again:
+                forces(C.FORCE, kernels, plus_system, plus, follow.ctl_plus, follow.fun_plus, real, counter)
+                forces(C.FORCE, kernels, minus_system, minus, follow.ctl_minus, follow.fun_minus, real, counter)
                 right_side(system, follow, plus, minus, e)
                 flags[ROUND] += 1
                 flags[PHASE] = RESIDUAL
                 continue
-            one.ledger[:] = 0.0
+            reactions(kernels, plus_system, plus, follow.ctl_plus, follow.fun_plus, real, counter)
+            reactions(kernels, minus_system, minus, follow.ctl_minus, follow.fun_minus, real, counter)
             own_counter[RULE_KIND], own_counter[FRAME_EVERY], own_counter[RESTART_EVERY] = counter[RULE_KIND], 0, 0
             own_counter[STEP] = 0
             stepper.commit(

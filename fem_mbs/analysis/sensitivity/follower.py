@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["Changes", "Follower"]
 
 #: Largest change of positions over the model's length, and of rotations, in a difference.
-_MOTION = 5e-7
+_MOTION = 3e-7
 #: Largest change of a parameter over its size in a difference.
-_CHANGE = 5e-5
+_CHANGE = 3e-5
 #: Iterations with the factors of an earlier tangent, before the tangent is factored anew.
 _CHORDS = 10
 _CLOSE = 1e-11  # last increment over the solution, at which these end
