@@ -51,23 +51,27 @@ from fem_mbs.solvers.stepping.layout import (
 from fem_mbs.solvers.stepping.layout import PHASE as STEPPER_PHASE
 from fem_mbs.solvers.stepping.motion import update
 
-__all__ = ["CHANGE", "LONE", "MOTION", "NEED_DERIVATIVE", "NEED_TANGENT", "N_FLAGS", "N_REALS", "PHASE", "STEPPING", "Follow", "advance", "spread_state"]
+__all__ = ["LONE", "NEED_DERIVATIVE", "NEED_TANGENT", "N_FLAGS", "N_REALS", "PHASE", "STEPPING", "Follow", "advance", "spread_state"]
 
 #: Answers of `advance` besides those of the stepper.
 NEED_TANGENT, NEED_DERIVATIVE = 20, 21
 
 # --- flags -----------------------------------------------------------------------------------------------------------
-PHASE, NUMBER, ROUND, CAREFUL, LONE, COUNT = range(6)
-N_FLAGS = 6
+PHASE, NUMBER, ROUND, CAREFUL, LONE, COUNT, PROBE = range(7)
+N_FLAGS = 7
 # --- phases ----------------------------------------------------------------------------------------------------------
 STEPPING, TANGENT, RESIDUAL, SOLVED = range(4)
 # --- real values -----------------------------------------------------------------------------------------------------
-DEFECT = 0  # largest part of a solution that its correction has changed, in the last round
-MOTION = 1  # largest change of positions over the model's length, and of rotations, in a difference
-CHANGE = 2  # largest change of a parameter over its size
-N_REALS = 3
+FIRST = 0  # size of the first solution of a step, before its corrections
+N_REALS = 1
 
-_EVERY = 16  # steps between two in which solutions are checked by a second one
+#: Changes of positions over the model's length, and of rotations, in a difference: least and largest.
+_LEAST, _MOST = 1e-8, 3e-5
+_SHARE = 100.0  # change of a parameter over its size, at most, over that of positions
+_TIMES = 3.0  # between the sizes of differences that are compared
+_LIGHT = 0.01  # weight of round-off in multipliers, against that in motions
+_EVERY = 16  # steps between two in which solutions are checked by a second one, and sizes of differences adapted
+_BEGIN = 3  # first steps, in all of which this is done
 _MET = 1e-8  # change of a solution by a second one, below which one is enough
 _ROUNDS = 4
 _KINK = 0.05  # part of a difference that has no sign, from which on a law has a kink there
@@ -80,7 +84,9 @@ class Follow(NamedTuple):
 
     flags: np.ndarray  # (N_FLAGS,) int64
     reals: np.ndarray  # (N_REALS,)
+    motion: np.ndarray  # (n_par,) changes of positions over the model's length, and of rotations, in differences
     size: np.ndarray  # (n_par,) steps of the differences
+    probes: np.ndarray  # (2, n_eq) solutions of larger differences
     kinks: np.ndarray  # (n_par,) int64: steps in which laws had a kink
     x: np.ndarray  # (n_eq,) right side, then solution
     zero: np.ndarray  # (N,) zeros
@@ -200,13 +206,43 @@ def reactions(kernels, own_system, own, ctl, fun, real, counter):
 @inner
 def step_size(system, follow, p, length, h):
     """Return the step of the differences with respect to a parameter."""
-    size = follow.reals[MOTION] / follow.reals[CHANGE]
+    size = 1.0 / _SHARE
     for k in system.positions:
         size = max(size, abs(follow.dQ[p, k]) / length, h * abs(follow.dV[p, k]) / length)
     for i in range(system.rotations.shape[0]):
         for j in range(follow.D.shape[1]):
             size = max(size, abs(follow.dD[p, i, j]), h * abs(follow.dDD[p, i, j]))
-    return follow.reals[MOTION] / size
+    return follow.motion[p] / size
+
+
+@inner
+def adapt(system, follow, p, length):
+    """Choose the change of positions in the next differences from solutions of three sizes e, 3 e and 9 e.
+
+    Differences of solutions are round-off of order 1/e, or errors of order e^2: with n/e and t e^2 their sum is least
+    at e^3 = n/(2 t).  Both are taken relative to the solutions, of motions and of multipliers.
+    """
+    motion, change_1, change_2 = 0.0, 0.0, 0.0
+    force, change_3 = 0.0, 0.0
+    for i in range(follow.x.size):
+        kind = system.kind[system.unknown[i]]
+        x, d1, d2 = follow.x[i], follow.probes[0, i] - follow.x[i], follow.probes[1, i] - follow.probes[0, i]
+        if kind == POSITION or kind == ROTATION:
+            unit = 1.0 / length if kind == POSITION else 1.0
+            motion = max(motion, unit * abs(x))
+            change_1, change_2 = max(change_1, unit * abs(d1)), max(change_2, unit * abs(d2))
+        else:
+            force, change_3 = max(force, abs(x)), max(change_3, abs(d1))
+    if not motion > 0.0:
+        return
+    grown = change_2 / motion / (_TIMES**4 - _TIMES**2)
+    noise = max(change_1 - change_2 / _TIMES**2, 0.0) / motion
+    if force > 0.0:
+        noise = max(noise, _LIGHT * change_3 / force)
+    factor = _TIMES
+    if 2.0 * grown * _TIMES**3 > noise:
+        factor = max((noise / (2.0 * grown)) ** (1.0 / 3.0), 1.0 / _TIMES)
+    follow.motion[p] = min(max(follow.motion[p] * factor, _LEAST), _MOST)
 
 
 @inner
@@ -296,6 +332,7 @@ def advance(
             copy(state.U, plus.U)
             forces(C.TANGENT, kernels, plus_system, plus, ctl, fun, real, counter)
             flags[PHASE], flags[NUMBER], flags[ROUND] = RESIDUAL, 0, 0
+            flags[PROBE] = 2 if flags[COUNT] < _BEGIN or flags[COUNT] % _EVERY == 0 else 0
             if counter[BANDED] == 0:
                 return NEED_TANGENT
             if rank.flags[G.MODE] != G.PLAIN:
@@ -309,7 +346,7 @@ def advance(
         p = flags[NUMBER]
         if flags[PHASE] == RESIDUAL:
             if flags[ROUND] == 0:
-                e = step_size(system, follow, p, real[LENGTH], ctl[C.H])
+                e = step_size(system, follow, p, real[LENGTH], ctl[C.H]) * _TIMES ** flags[PROBE]
                 follow.size[p] = e
                 spread(follow, system, plus_system, plus, p, e)
                 under(follow, row, n_steps, ctl, fun, follow.ctl_plus, follow.fun_plus, p, e)
@@ -321,7 +358,7 @@ def advance(
                 drive(system, minus_system, minus, follow.fun_minus)
                 forces(C.FORCE, kernels, plus_system, plus, follow.ctl_plus, follow.fun_plus, real, counter)
                 forces(C.FORCE, kernels, minus_system, minus, follow.ctl_minus, follow.fun_minus, real, counter)
-                if has_kink(system, plus, minus, real[LENGTH]):
+                if flags[PROBE] == 0 and has_kink(system, plus, minus, real[LENGTH]):
                     follow.kinks[p] += 1
                 right_side(system, follow, plus, minus, e)
             flags[PHASE] = SOLVED
@@ -331,17 +368,24 @@ def advance(
             G.balance(rank, system.unknown, follow.zero, follow.x)
         if flags[PHASE] == SOLVED:
             e = follow.size[p]
+            if flags[ROUND] == 0 and flags[PROBE] > 0:
+                flags[PROBE] -= 1
+                copy(follow.x, follow.probes[flags[PROBE]])
+                flags[PHASE] = RESIDUAL
+                continue
+            if flags[ROUND] == 0 and (flags[COUNT] < _BEGIN or flags[COUNT] % _EVERY == 0):
+                adapt(system, follow, p, real[LENGTH])
             for i in range(n):
                 plus.rhs[i], minus.rhs[i] = e * follow.x[i], -e * follow.x[i]
             change_x, change_t = update(plus_system, plus, one_state)
             update(minus_system, minus, one_state)
             change = max(change_x / real[LENGTH], change_t) / e
             if flags[ROUND] == 0:
-                reals[DEFECT] = change
-                again = flags[CAREFUL] == 1 or flags[COUNT] % _EVERY == 0
+                reals[FIRST] = change
+                again = flags[CAREFUL] == 1 or flags[COUNT] < _BEGIN or flags[COUNT] % _EVERY == 0
             else:
                 # the first solution against its correction
-                ratio = change / reals[DEFECT] if reals[DEFECT] > 0.0 else 0.0
+                ratio = change / reals[FIRST] if reals[FIRST] > 0.0 else 0.0
                 again = ratio > _MET and flags[ROUND] < _ROUNDS
                 if again:
                     flags[CAREFUL] = 1
@@ -366,6 +410,7 @@ def advance(
             adopt(follow, system, plus_system, minus_system, plus, minus, one, p, row, 0.5 / e)
             flags[NUMBER] += 1
             flags[ROUND] = 0
+            flags[PROBE] = 2 if flags[COUNT] < _BEGIN or flags[COUNT] % _EVERY == 0 else 0
             flags[PHASE] = RESIDUAL
             if flags[NUMBER] == n_par:
                 flags[COUNT] += 1

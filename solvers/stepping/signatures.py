@@ -66,8 +66,8 @@ FOLLOW = _record(
     Follow,
     {
         "f8 3": "dD dDD dpast dfuns dvalues dledger",
-        "f8 2": "D DD past dQ dV dreaction dwork dhist dpar dplace dctl fun_plus fun_minus",
-        "f8 1": "reals size x zero Q V reaction work hist ctl_plus ctl_minus",
+        "f8 2": "D DD past dQ dV dreaction dwork dhist dpar dplace dctl fun_plus fun_minus probes",
+        "f8 1": "reals motion size x zero Q V reaction work hist ctl_plus ctl_minus",
         "i8 1": "flags kinks",
     },
 )

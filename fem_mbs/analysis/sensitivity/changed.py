@@ -23,6 +23,9 @@ __all__ = ["Changed", "ChangedModels", "derivative"]
 #: Change of a parameter over its size in differences of models: their errors are of its square, those of closed
 #: mechanisms and computed sections of their tolerance over it.
 STEP = 3e-5
+_JUMP = 0.05  # change that does not depend on the side, over the one that does, from which on numbers jump
+_ROUND_OFF = 1e-9  # of a number of an element over the largest of its kind
+_TINY = 1e-12  # of a length over that of the model
 #: Arrays of a compiled system that a parameter must not change.
 _FIXED = (
     "table", "dof", "rot", "slot", "equation", "unknown", "kind", "positions", "rotations", "driven", "driver",
@@ -82,6 +85,7 @@ class ChangedModels:
         low, low_error = _made(context, p, -STEP)
         high, high_error = _made(context, p, STEP)
         if low is not None and high is not None:
+            _check_smooth(p, context, low, high)
             return [Changed(STEP, 0.5 / STEP, high), Changed(-STEP, -0.5 / STEP, low)]
         side, near, error = (1.0, high, low_error) if high is not None else (-1.0, low, high_error)
         far, _ = _made(context, p, 2.0 * side * STEP)
@@ -136,6 +140,25 @@ def _made(context: RunContext, p: Parameter, change: float) -> tuple[RunContext 
             remedy="vary it in a sweep (fem-mbs sweep)",
         )  # fmt: skip
     return other, None
+
+
+def _check_smooth(p: Parameter, context: RunContext, low: RunContext, high: RunContext) -> None:
+    """Refuse a parameter with which what elements are made of jumps, as signs of modes of a reduced part do.
+
+    Raises:
+        ModelError: naming the elements.
+    """
+    for block, a, b in zip(context.system.blocks, low.system.blocks, high.system.blocks, strict=True):
+        even, odd = np.abs(a.par + b.par - 2.0 * block.par), np.abs(b.par - a.par)
+        size = _ROUND_OFF * np.abs(block.par).max(axis=0, initial=0.0) + _TINY * context.system.length
+        jumps = even > _JUMP * odd + size
+        if jumps.any():
+            element = int(np.flatnonzero(jumps.any(axis=1))[0])
+            raise ModelError(
+                f'the numbers of "{block.label(element)}" ({block.type.name}) jump as it changes a little', owner=p.owner,
+                remedy="it is rounded or chosen from cases there, or the part is reduced to modes whose signs change: "
+                "keep the modes, or vary the parameter in a sweep",
+            )  # fmt: skip
 
 
 def _different(one: RunContext, other: RunContext) -> str:

@@ -26,10 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Changes", "Follower"]
 
-#: Largest change of positions over the model's length, and of rotations, in a difference.
-_MOTION = 3e-7
-#: Largest change of a parameter over its size in a difference.
-_CHANGE = 3e-5
+_MOTION = 3e-7  # first change of positions over the model's length, and of rotations, in a difference
 #: Iterations with the factors of an earlier tangent, before the tangent is factored anew.
 _CHORDS = 10
 _CLOSE = 1e-11  # last increment over the solution, at which these end
@@ -67,7 +64,8 @@ class Follower:
         n, m = self.n_par, state.D.shape[1:]
         f = np.zeros
         self.arrays = derivatives.Follow(
-            flags=f(derivatives.N_FLAGS, np.int64), reals=f(derivatives.N_REALS), size=f(n), kinks=f(n, np.int64),
+            flags=f(derivatives.N_FLAGS, np.int64), reals=f(derivatives.N_REALS),
+            motion=np.full(n, _MOTION), size=f(n), probes=f((2, compiled.n_equations)), kinks=f(n, np.int64),
             x=f(compiled.n_equations), zero=f(N), Q=f(N), D=f(m), V=f(N), DD=f(m), past=f((4, N)), reaction=f(N),
             work=f(state.work.size), hist=f(n_hist),
             dQ=f((n, N)), dD=f((n, *m)), dV=f((n, N)), dDD=f((n, *m)), dpast=f((n, 4, N)), dreaction=f((n, N)),
@@ -76,7 +74,6 @@ class Follower:
             dvalues=f((n, 0, 0)), dledger=f((n, 0, C.N_LEDGER)), fun_plus=f((n_fun, 3)), fun_minus=f((n_fun, 3)),
             ctl_plus=f(C.N_CTL), ctl_minus=f(C.N_CTL),
         )  # fmt: skip
-        self.arrays.reals[derivatives.MOTION], self.arrays.reals[derivatives.CHANGE] = _MOTION, _CHANGE
         self.arrays.dctl[:, C.GX : C.GZ + 1] = changes.weight
         for name, own in changes.state.items():
             getattr(self.arrays, f"d{name}")[:] = own

@@ -78,7 +78,7 @@ class Columns:
                 changed = [found.sensor(header["name"], step.number).values for found in results]
                 for k, column, unit in columns_of(header, series.values.shape[1]):
                     good = np.isfinite(series.values[:, k])
-                    slopes = np.array([values[good, k] for values in changed]).reshape(len(results), -1)
+                    slopes = np.array([values[good, k] for values in changed]).reshape(len(results), good.sum())
                     slopes = slopes / sizes[:, None]
                     self.of[f"{name}.{column}"] = Column(
                         f"{name}.{column}", unit, series.t[good], series.values[good, k], slopes
