@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fem_mbs import Model
@@ -126,11 +128,13 @@ def stop(stiffness=685.7, damping=9428.6, speed=0.5, mass=6.0, h=2e-3, duration=
 def block(E=1e6, density=1000.0, load=20.0, width=0.1, n=4, h=0.005, duration=0.1, **options):
     """A block of solids, held at one end: its system is solved by a sparse solver."""
     model = Model(3, "block")
-    model.mesh("block", box_mesh("hexahedron", (6, n, n), (0.6, width, width)))
+    mesh = box_mesh("hexahedron", (6, n, n), (0.6, width, width))
+    mesh = replace(mesh, node_sets={**mesh.node_sets, "end": mesh.node_sets["x1"][:1]})
+    model.mesh("block", mesh)
     model.solid_material("rubber", E, 0.3, density=density)
     model.solids("block", "block", "rubber")
     model.fix("block:x0")
     model.force("push", "block:x1", (0.0, 0.0, load / (n + 1) ** 2))
-    model.sensor("end", "position", on=(0.6, 0.0, 0.0))
+    model.sensor("end", "position", on="block:end")
     model.transient_step(duration, h, frames=0, **options)
     return model
