@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.sensitivity.quantities import Columns, Quantity
     from fem_mbs.analysis.solution import Progress, Solution
 
-__all__ = ["Sensitivities", "sensitivities"]
+__all__ = ["FILES", "Sensitivities", "sensitivities"]
 
 JSON, CSV, SERIES = "sensitivities.json", "sensitivities.csv", "sensitivity_series.csv"
+FILES = (JSON, CSV, SERIES)
 FORMAT = "fem-mbs sensitivities 1"
-_SILENT = 1e-12  # size of a derivative over the value, below which it is none
 #: Tables of a model file whose keys are no properties of the model.
 _OTHERS = {"step": "a step", "check": "a check"}
 
@@ -210,6 +210,7 @@ def sensitivities(
     parameters: Sequence[str] | Mapping[str, float],
     quantities: Sequence[str] = (),
     progress: Callable[[Progress], None] | None = None,
+    idle: bool = False,
 ) -> Sensitivities:
     """Run a model once and return the derivatives of quantities of its results with respect to parameters.
 
@@ -221,6 +222,7 @@ def sensitivities(
         quantities: names of quantities as of a sweep (statistics of sensors, checks, parameters), and
             "STEP.COLUMN.integral", "STEP.COLUMN@TIME"; none: the largest absolute value and the last one of each column.
         progress: is called with how far the run is.
+        idle: allow parameters on which no sensor depends.
 
     Raises:
         ModelError: the model, a parameter or a quantity; what has no derivative.
@@ -229,19 +231,22 @@ def sensitivities(
     from fem_mbs.analysis.run import solve
     from fem_mbs.analysis.sensitivity.changed import derivative
     from fem_mbs.analysis.sensitivity.derivatives import Derivatives
-    from fem_mbs.analysis.sensitivity.quantities import Columns
+    from fem_mbs.analysis.sensitivity.quantities import Columns, check_name, known_columns
 
     owner = Owner("Sensitivities")
     if not parameters:
-        raise ModelError("no parameter is named", owner=owner, remedy="give at least one path or name")
+        raise ModelError("no parameter is named", owner=owner, remedy="give at least one path or name (--of PATH)")
     base, known = _parameters(model, parameters)
     if not base.sensors:
         raise ModelError("the model has no sensors", owner=owner, remedy="add a [[sensor]] of what is to be told")
     made: list[Derivatives] = []
+    steps = list(step_names(step.name for step in base.steps))
     began, making = perf_counter(), [0.0]
 
     def derivatives(context: Any) -> Derivatives:
         start = perf_counter()
+        for name in quantities:
+            check_name(name, known_columns(context.compiled, steps), base)
         made.append(Derivatives(context, known))
         making[0] = perf_counter() - start
         return made[0]
@@ -253,15 +258,15 @@ def sensitivities(
         {name: float(derivative(models, lambda c, name=name: c.model.parameters[name])) for name in base.parameters}
         for models in found.models.of
     ]
-    columns = Columns(solution, found.results, own, list(step_names(step.name for step in base.steps)), sizes)
+    columns = Columns(solution, found.results, own, steps, sizes)
     asked = list(quantities) or [f"{name}.{word}" for name in columns.of for word in ("absmax", "end")]
     result = Sensitivities(
         base.title, {p.name: p.value for p in known}, [columns.quantity(name) for name in asked], solution, seconds,
         found.warnings(), columns,
     )  # fmt: skip
-    for k, p in enumerate(known):
-        idle = not any(np.any(column.slopes[k]) for column in columns.of.values()) and not any(own[k].values())
-        if idle:
+    for k, p in enumerate(known if not idle else []):
+        nothing = not any(np.any(column.slopes[k]) for column in columns.of.values()) and not any(own[k].values())
+        if nothing:
             raise ModelError(
                 f"a small change of {p.value:g} changes no sensor: it is a place in time at which something jumps, a "
                 "number that is rounded, or nothing depends on it", owner=p.owner,
@@ -331,7 +336,7 @@ def _with(data: Mapping[str, Any], values: Sequence[tuple[tuple[str | int, ...],
 
 def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise ModelError(f"{shown(value)} is no number", owner=Owner("Parameter", name), value=value)
+        raise ModelError(f"{shown(value)} is no number", owner=Owner("Sensitivity", name), value=value)
     return float(value)
 
 
@@ -341,7 +346,7 @@ def _value(name: str, data: Mapping[str, Any], keys: tuple[str | int, ...], read
     Raises:
         ModelError: it is a word, a count, a list, or has no value in the file.
     """
-    owner = Owner("Parameter", name)
+    owner = Owner("Sensitivity", name)
     if keys[0] in _OTHERS:
         raise ModelError(
             f"it is a key of {_OTHERS[str(keys[0])]}, which is no property of the model", owner=owner,

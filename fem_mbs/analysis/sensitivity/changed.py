@@ -54,7 +54,7 @@ class Parameter:
     @property
     def owner(self) -> Owner:
         """Return the name in messages."""
-        return Owner("Parameter", self.name)
+        return Owner("Sensitivity", self.name)
 
 
 def derivative(models: Sequence[Changed], function: Callable[[RunContext], Any]) -> Any:

@@ -7,21 +7,22 @@ and ``@TIME``, the value at a time (``transient.tip.x@0.5``).
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.declarations.steps import recorded_kind
+from fem_mbs.declarations.steps import recorded_kind, step_kind
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.checks import measure
 from fem_mbs.results.series import STATISTICS, columns_of, statistics
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.solution import Solution
+    from fem_mbs.model.model import CompiledModel, Model
 
-__all__ = ["Column", "Columns", "Quantity"]
+__all__ = ["Column", "Columns", "Quantity", "check_name", "known_columns"]
 
 #: Statistics that are times of rows.
 _TIMES = [word for word, valued in STATISTICS.items() if not valued]
@@ -50,6 +51,38 @@ class Quantity:
     value: float
     unit: str
     slopes: np.ndarray
+
+
+def known_columns(compiled: CompiledModel, steps: Sequence[str]) -> list[str]:
+    """Return the names of all columns of sensors that a run will have, given distinct names of its steps."""
+    headers = [sensor.header for sensor in compiled.sensors]
+    columns = [name for header in headers for _, name, _ in columns_of(header, len(header["columns"]))]
+    moved = [name for name, step in zip(steps, compiled.model.steps, strict=True) if step_kind(step.kind).states]
+    return [f"{name}.{column}" for name in moved for column in columns]
+
+
+def check_name(name: str, columns: Sequence[str], model: Model) -> None:
+    """Refuse what is no quantity with a derivative, given the columns that there are.
+
+    Raises:
+        ModelError: naming those that are near.
+    """
+    column, _, word = name.rpartition(".")
+    if column in columns and word in _TIMES:
+        raise ModelError(
+            f'"{name}" is the time of a row and has no derivative', owner=Owner("Sensitivities"), key="quantity",
+            value=name, remedy=f"take {column}.max or {column}.min",
+        )  # fmt: skip
+    known = [f"{column}.{word}" for column in columns for word in WORDS]
+    known += [f"check.{check.name}" for check in model.checks] + [f"parameter.{own}" for own in model.parameters]
+    if name in known or ("@" in name and name.rpartition("@")[0] in columns):
+        return
+    near = difflib.get_close_matches(name, known, n=5, cutoff=0.5) or known[:8]
+    raise ModelError(
+        f'"{name}" is no quantity that has a derivative', owner=Owner("Sensitivities"), key="quantity", value=name,
+        remedy="there are statistics, integrals and values at a time (@TIME) of sensors, checks and parameters"
+        + (f": {', '.join(near)}" if near else ""),
+    )  # fmt: skip
 
 
 class Columns:
@@ -85,46 +118,25 @@ class Columns:
                     )
                     self._sensors.setdefault((header["name"], k), []).append(f"{name}.{column}")
 
-    def names(self) -> Iterator[str]:
-        """Yield the names of all quantities, but for those at a time."""
-        for name in self.of:
-            yield from (f"{name}.{word}" for word in WORDS)
-        yield from (f"check.{check.name}" for check in self.solution.compiled.model.checks)
-        yield from (f"parameter.{name}" for name in self.solution.compiled.model.parameters)
-
     def quantity(self, name: str) -> Quantity:
         """Return a number of the run with its derivatives.
 
         Raises:
             ModelError: there is no such number, or it has no derivative.
         """
+        model = self.solution.compiled.model
+        check_name(name, list(self.of), model)
         kind, _, rest = name.partition(".")
         if kind == "check":
             return self._check(name, rest)
-        if kind == "parameter" and rest in self.solution.compiled.model.parameters:
+        if kind == "parameter":
             slopes = np.array([own.get(rest, 0.0) for own in self.parameters]) / self.sizes
-            return Quantity(name, float(self.solution.compiled.model.parameters[rest]), "", slopes)
+            return Quantity(name, float(model.parameters[rest]), "", slopes)
         column, at, time = name.rpartition("@")
-        if at and column in self.of:
+        if at:
             return self._at(self.of[column], name, time)
         column, _, word = name.rpartition(".")
-        if column in self.of and word in WORDS:
-            return self._made(self.of[column], name, word)
-        if column in self.of and word in _TIMES:
-            raise ModelError(
-                f'"{name}" is the time of a row and has no derivative', owner=Owner("Sensitivities"), key="quantity",
-                value=name, remedy=f"take {column}.max or {column}.min",
-            )  # fmt: skip
-        raise self._unknown(name)
-
-    def _unknown(self, name: str) -> ModelError:
-        known = list(self.names())
-        near = difflib.get_close_matches(name, known, n=5, cutoff=0.5) or known[:20]
-        return ModelError(
-            f'"{name}" is no quantity that has a derivative', owner=Owner("Sensitivities"), key="quantity", value=name,
-            remedy=f"there are statistics, integrals and values at a time (@TIME) of sensors, checks and parameters: "
-            f"{', '.join(near)}" if near else "give the model a sensor",
-        )  # fmt: skip
+        return self._made(self.of[column], name, word)
 
     def _made(self, column: Column, name: str, word: str) -> Quantity:
         """Return a statistic or the integral of a column."""
@@ -183,14 +195,10 @@ class Columns:
 
     def _check(self, name: str, check_name: str) -> Quantity:
         """Return what a check measures."""
-        check = next((c for c in self.solution.compiled.model.checks if c.name == check_name), None)
-        if check is None:
-            raise self._unknown(name)
+        check = next(c for c in self.solution.compiled.model.checks if c.name == check_name)
         sensor, k = check.column(self.solution.header["sensors"])
         columns = [self.of[c] for c in self._sensors.get((sensor, k), [])]
         moving = [c for c in columns if len(np.unique(c.t)) > 1] or columns
-        if not moving:
-            raise self._unknown(name)
         t, values = (np.concatenate([getattr(c, part) for c in moving]) for part in ("t", "values"))
         slopes = np.concatenate([c.slopes for c in moving], axis=1)
         measured, time = measure(t, values, check.quantity, check.at)
