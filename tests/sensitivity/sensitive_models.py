@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
-from fem_mbs import Model
+from fem_mbs import Model, reduce_part
 from tests.solid_meshes import box_mesh
 
 
@@ -136,5 +137,57 @@ def block(E=1e6, density=1000.0, load=20.0, width=0.1, n=4, h=0.005, duration=0.
     model.fix("block:x0")
     model.force("push", "block:x1", (0.0, 0.0, load / (n + 1) ** 2))
     model.sensor("end", "position", on="block:end")
+    model.transient_step(duration, h, frames=0, **options)
+    return model
+
+
+@cache
+def _rod():
+    """A free rod in the plane in the motions of its ends and four shapes."""
+    own = Model(2)
+    own.material("steel", E=2.1e11, nu=0.3, density=7850.0)
+    own.section("rod", shape="circle", diameter=0.01)
+    own.line("rod", (0.0, 0.0), (1.0, 0.0), 6)
+    own.beams("rod", "rod", "rod", material="steel")
+    return reduce_part(own, {"left": "rod:start", "right": "rod:end"}, modes=4)
+
+
+def reduced_pendulum(g=9.81, tip=0.5, stiffness=2.0, h=0.002, duration=0.4, **options):
+    """A reduced rod at a pin with a spring, and a mass at its end."""
+    model = Model(2, "reduced rod", gravity=(0.0, -g))
+    model.reduced_part("rod", _rod())
+    model.joint("pin", "revolute", "ground", "rod:left")
+    model.joint_spring("spring", "pin", stiffness)
+    model.point_mass("tip", "rod:right", tip)
+    model.sensor("tip", "position", on="rod:right")
+    model.sensor("shape", "modal", on="rod", mode=1)
+    model.transient_step(duration, h, frames=0, **options)
+    return model
+
+
+def assembled(rod=0.7, gap=0.02, speed=6.0, h=0.005, duration=0.4, **options):
+    """A slider-crank that is drawn with a gap in its joint, and closed by an assembly."""
+    model = Model(2, "assembled slider-crank", gravity=(0.0, -9.81))
+    model.body("crank", (0.0, 0.1), 1.0, 0.01)
+    reach = np.sqrt(rod**2 - 0.04)
+    angle = np.arctan2(-0.2, reach)
+    model.body("rod", (0.5 * reach, 0.1), 2.0, 0.08, angle=angle)
+    model.joint("A", "revolute", "ground", "crank", point=(0.0, 0.0), function={"kind": "constant_speed", "rate": speed})
+    model.joint("B", "revolute", "crank", "rod", point=(0.0, 0.2), point_b=(gap, 0.2))
+    model.joint("C", "slider", "rod", point=(reach, 0.0), axis=(1.0, 0.0))
+    model.assembly()
+    model.sensor("C", "position", on="rod", point=(reach, 0.0))
+    model.transient_step(duration, h, frames=0, **options)
+    return model
+
+
+def spinning(speed=80.0, length=0.3, mass=1.0, h=0.02, duration=0.2, **options):
+    """A pendulum that turns so fast that its steps are made in parts."""
+    model = Model(2, "spinning", gravity=(0.0, -9.81))
+    model.body("bob", (length, 0.0), mass, 0.01)
+    model.joint("pin", "revolute", "ground", "bob", point=(0.0, 0.0))
+    model.initial("bob", velocity=(0.0, speed * length), spin=speed)
+    model.sensor("angle", "joint", on="pin")
+    model.sensor("place", "position", on="bob")
     model.transient_step(duration, h, frames=0, **options)
     return model

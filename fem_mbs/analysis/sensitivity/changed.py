@@ -25,6 +25,7 @@ __all__ = ["Changed", "ChangedModels", "derivative"]
 STEP = 3e-5
 _JUMP = 0.05  # change that does not depend on the side, over the one that does, from which on numbers jump
 _ROUND_OFF = 1e-9  # of a number of an element over the largest of its kind
+_BESIDE = 1e-9  # of the duration, to both sides of the time of a jump
 _TINY = 1e-12  # of a length over that of the model
 #: Arrays of a compiled system that a parameter must not change.
 _FIXED = (
@@ -86,6 +87,7 @@ class ChangedModels:
         high, high_error = _made(context, p, STEP)
         if low is not None and high is not None:
             _check_smooth(p, context, low, high)
+            _check_jumps(p, context, low, high)
             return [Changed(STEP, 0.5 / STEP, high), Changed(-STEP, -0.5 / STEP, low)]
         side, near, error = (1.0, high, low_error) if high is not None else (-1.0, low, high_error)
         far, _ = _made(context, p, 2.0 * side * STEP)
@@ -158,6 +160,29 @@ def _check_smooth(p: Parameter, context: RunContext, low: RunContext, high: RunC
                 f'the numbers of "{block.label(element)}" ({block.type.name}) jump as it changes a little', owner=p.owner,
                 remedy="it is rounded or chosen from cases there, or the part is reduced to modes whose signs change: "
                 "keep the modes, or vary the parameter in a sweep",
+            )  # fmt: skip
+
+
+def _check_jumps(p: Parameter, context: RunContext, low: RunContext, high: RunContext) -> None:
+    """Refuse a parameter that moves the time at which a time function jumps: samples of it do not tell.
+
+    Raises:
+        ModelError: naming what has the function.
+    """
+    end = sum(step.duration for step in context.plan)
+    for i, (f, g) in enumerate(zip(low.compiled.functions, high.compiled.functions, strict=True)):
+        if not (hasattr(f, "kinks_between") and hasattr(g, "kinks_between")):
+            continue
+        early, late = (own.kinks_between(-_BESIDE * end, end) for own in (f, g))
+        beside = _BESIDE * end * np.array([[-1.0], [1.0]])
+        jump = np.abs(np.diff(g(late + beside), axis=0))[0] if late.size else np.zeros(0)
+        moved = np.ones(late.size, bool) if early.size != late.size else early != late
+        bad = np.flatnonzero(moved & (jump > _JUMP * np.abs(g(late)) if late.size else moved))
+        if bad.size:
+            raise ModelError(
+                f"it moves the time {late[bad[0]]:.6g} s at which the function of "
+                f"{context.system.function_owner(i)} jumps, which has no derivative in time steps", owner=p.owner,
+                remedy="let the function rise over some time steps (ramp, smoothstep)",
             )  # fmt: skip
 
 

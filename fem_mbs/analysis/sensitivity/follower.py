@@ -17,7 +17,7 @@ from fem_mbs.analysis.transient.alternation import Alternation
 from fem_mbs.analysis.transient.chunk import LEDGER_COLUMNS, WORKS, Chunk, Slopes
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.linear.solver import SingularMatrixError
-from fem_mbs.solvers.stepping import assembly, derivatives, gauge
+from fem_mbs.solvers.stepping import assembly, derivatives, gauge, stepper
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 
@@ -31,6 +31,8 @@ _MOTION = 3e-7  # first change of positions over the model's length, and of rota
 _CHORDS = 10
 _CLOSE = 1e-11  # last increment over the solution, at which these end
 _FAST = 0.2  # contraction, above which they do
+
+_OTHER = 1e-8  # change of the residual with other histories over the largest element force, that is none
 
 #: Functions of time of all parameters' changed models: value, weights and functions by parameter.
 Functions = Sequence[Sequence[tuple[float, Sequence[Callable]]]]
@@ -107,6 +109,7 @@ class Follower:
             a.dV[:], a.dpast[:] = 0.0, 0.0
         middle, undamped = stepping.middle_values, stepping.alternation.own.any()
         self.alternations = [Alternation(self.compiled, middle, bool(undamped)) for _ in range(self.n_par)]
+        self.start_hist, self.start_dhist = self.compiled.system.hist.copy(), np.zeros_like(a.dhist)
         # histories as of the report START, and the outputs that belong to the row of the start
         now = np.array([stepping.t0])
         times = (now, now, now + stepping.h)
@@ -131,17 +134,14 @@ class Follower:
                         out[rows] = shadow.outputs(i, ctl, at_start, own).ravel()
                 found.append((hist, ledger, out))
             hist, ledger, out = ((b - c) / (2.0 * size) for b, c in zip(*found, strict=True))
-            a.dhist[p], self.dout[p] = hist, out
+            a.dhist[p], self.start_dhist[p], self.dout[p] = hist, hist, out
             ledger[WORKS] = 0.0
             self.first_ledger = ledger[None] if p == 0 else np.vstack((self.first_ledger, ledger))
 
     def spread(self, stepping: Stepping, p: int) -> float:
         """Set both changed states at the start of a step, with both rows alike; return the change of parameter p."""
-        a, state = self.arrays, stepping.state
-        a.Q[:], a.D[:], a.V[:], a.DD[:] = state.Q[0], state.D[0], state.V[0], state.DD[0]
-        a.past[:], a.reaction[:], a.work[:], a.hist[:] = (
-            state.past, state.reaction[0], state.work, self.compiled.system.hist,
-        )  # fmt: skip
+        self._take_start(stepping)
+        a = self.arrays
         size = 1e-6 / max(1e-2, float(np.abs(a.dQ[p]).max()) / self.compiled.length, float(np.abs(a.dD[p]).max()))
         for shadow, own, e in ((self.plus, self.plus_state, size), (self.minus, self.minus_state, -size)):
             derivatives.spread_state(a, self.compiled.system, shadow.system, own, p, e)
@@ -238,16 +238,41 @@ class Follower:
             self.factorisations += 1
         return solver.solve(b)
 
+    def depends_on_way(self, stepping: Stepping, funs: np.ndarray) -> bool:
+        """Return whether the equilibrium at which a static step stands would not be one with the histories of elements
+        at the start of the step, as where parts that have yielded are unloaded."""
+        system = self.compiled.system
+        if not system.hist.size:
+            return False
+        a, state, own = self.arrays, stepping.state, self.plus_state
+        self._take_start(stepping)
+        derivatives.spread_state(a, system, self.plus.system, own, 0, 0.0)
+        found = []
+        for hist in (system.hist, self.start_hist):
+            self.plus.system.hist[:] = hist
+            own.U[:] = np.where(system.kind == S.MULTIPLIER, stepping.ctl[C.SF] * state.Q[0], 0.0)
+            stepper.equilibrium(
+                C.FORCE, stepping.kernels, self.plus.system, stepping.ctl, funs[0], own, stepping.real.copy(),
+                stepping.counter.copy(),
+            )  # fmt: skip
+            found.append(own.residual[system.kind != S.MULTIPLIER].copy())
+        peak = float(own.peak[[S.POSITION, S.ROTATION]].max())
+        return bool(np.abs(found[0] - found[1]).max(initial=0.0) > _OTHER * peak)
+
+    def _take_start(self, stepping: Stepping) -> None:
+        """Take the present state as the start of what is differentiated."""
+        a, state = self.arrays, stepping.state
+        a.Q[:], a.D[:], a.V[:], a.DD[:] = state.Q[0], state.D[0], state.V[0], state.DD[0]
+        a.past[:], a.reaction[:], a.work[:] = state.past, state.reaction[0], state.work
+        a.hist[:] = self.compiled.system.hist
+
     def differentiate(self, stepping: Stepping, funs: np.ndarray, dfuns: np.ndarray) -> None:
         """Differentiate the equilibrium at which a static step stands, under functions (1, n_fun, 3) with derivatives
-        (n_par, 1, n_fun, 3)."""
-        a, state = self.arrays, stepping.state
+        (n_par, 1, n_fun, 3), from the histories at its start."""
         self._room(dfuns)
-        a = self.arrays
-        a.Q[:], a.D[:], a.V[:], a.DD[:] = state.Q[0], state.D[0], state.V[0], state.DD[0]
-        a.past[:], a.reaction[:], a.work[:], a.hist[:] = (
-            state.past, state.reaction[0], state.work, self.compiled.system.hist,
-        )  # fmt: skip
+        self._take_start(stepping)
+        a, state = self.arrays, stepping.state
+        a.hist[:], a.dhist[:] = self.start_hist, self.start_dhist
         rows = self.compiled.system.rotations
         if rows.shape[1] == 1:  # any first guess will do, but directors belong to angles, and are orthonormal
             D = state.D[0, : len(rows)]
