@@ -45,7 +45,8 @@ def solve(
     """Run all steps of a model and keep the results in memory; ``progress`` and ``watch`` as in `run`.
 
     ``derivatives`` makes what follows the derivatives of the state from the context of the run; see
-    `fem_mbs.sensitivities`.  Without ``progress`` a line on a terminal or in a notebook shows it (`fem_mbs.quiet` switches it off).
+    `fem_mbs.sensitivities`.  Without ``progress`` a line on a terminal or in a notebook shows it (`fem_mbs.quiet`
+    switches it off).
 
     Steps that have not reached their goal, or whose results do not hold, have "failures" in their summary; they are
     logged too.

@@ -313,7 +313,8 @@ def sensitivities(
     of: Annotated[
         list[str] | None,
         typer.Option(
-            "--of", metavar="PATH",
+            "--of",
+            metavar="PATH",
             help="Number of the model by which is differentiated: section.rod.diameter, or a parameter; any number of "
             "times.",
         ),
@@ -322,12 +323,13 @@ def sensitivities(
         list[str] | None,
         typer.Option(
             help="What is differentiated: transient.tip.y.absmax, also .integral and @TIME; any number of times.",
-            metavar="NAME", show_default="largest and last values of all sensors",
+            metavar="NAME",
+            show_default="largest and last values of all sensors",
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Folder for table, series, figure.",
-                                  show_default="MODEL-sensitivities")
+        Path | None,
+        typer.Option("-o", "--output", help="Folder for table, series, figure.", show_default="MODEL-sensitivities"),
     ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
 ) -> None:

@@ -20,14 +20,15 @@ FIGURE = "sensitivities.png"
 
 
 def run_sensitivities(
-    model: Path, parameters: Sequence[str], quantities: Sequence[str], folder: Path | None, console: Console, quiet: bool
-) -> None:
+    model: Path, parameters: Sequence[str], quantities: Sequence[str], folder: Path | None, console: Console,
+    quiet: bool,
+) -> None:  # fmt: skip
     """Run a model with its derivatives, print their table, and write table, series and figure into a folder.
 
     Raises:
         InputError, AnalysisError: as of `fem_mbs.sensitivities`.
     """
-    from fem_mbs.plot.sensitivities import plot_sensitivities
+    from fem_mbs.plot.sweep import plot_sensitivities
     from fem_mbs.sweeps.sensitivities import FILES, sensitivities
 
     target = folder if folder is not None else Path(f"{model.stem}-sensitivities")

@@ -67,14 +67,15 @@ class Gradients:
                 self.file, dict(zip(self.paths, values, strict=True)), self.names, lambda _: None, idle=True
             )
         except FemMbsError as error:
-            raise type(error)(f"{error}; a method without gradients is \"cobyqa\"") from None
+            raise type(error)(f'{error}; a method without gradients is "cobyqa"') from None
         self.runs += 1
         found = {q.name: np.array(q.slopes) for q in result.quantities}
         for name, slopes in found.items():
             if not np.isfinite(slopes).all():
                 raise ModelError(
-                    f'"{name}" has no derivative at {values}', owner=Owner("Optimisation"), remedy='take method = "cobyqa"'
-                )
+                    f'"{name}" has no derivative at {values}', owner=Owner("Optimisation"),
+                    remedy='take method = "cobyqa"',
+                )  # fmt: skip
         kept = {
             "digest": digest, "paths": list(self.paths),
             "derivatives": {name: slopes.tolist() for name, slopes in found.items()},

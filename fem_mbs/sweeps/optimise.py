@@ -305,7 +305,9 @@ def optimise(
     if method not in METHODS:
         raise ModelError(f"method = {shown(method)} must be one of {', '.join(METHODS)}", owner=owner, key="method")
     if method in _WITHOUT_CONSTRAINTS and subject:
-        raise ModelError(f'"{method}" takes no constraints', owner=owner, remedy='take "cobyqa", "slsqp" or "evolution"')
+        raise ModelError(
+            f'"{method}" takes no constraints', owner=owner, remedy='take "cobyqa", "slsqp" or "evolution"'
+        )
     if trials < 2 or not 0.0 < tolerance < 1.0:
         raise ModelError("trials must be at least 2, tolerance between 0 and 1", owner=owner)
     plan, low, start, high = _plan(Path(model), vary, output, overwrite)

@@ -53,11 +53,13 @@ class Sensitivities:
     """Derivatives of a run with respect to parameters.
 
     Attributes:
+        title: of the model.
         parameters: the parameters by their names, with their values.
         quantities: the numbers that were asked for, with their values, units and derivatives (n_par,).
         solution: the run itself.
         seconds: wall time of the run with its derivatives, without the models beside it; of making these.
         warnings: sentences on what to know.
+        columns: all columns of the sensors with their derivatives.
     """
 
     title: str
@@ -69,9 +71,7 @@ class Sensitivities:
     columns: Columns | None = None
 
     def __repr__(self) -> str:
-        return (
-            f"<Sensitivities {self.title!r}: {len(self.quantities)} quantities by {', '.join(self.parameters)}>"
-        )
+        return f"<Sensitivities {self.title!r}: {len(self.quantities)} quantities by {', '.join(self.parameters)}>"
 
     def _repr_html_(self) -> str:
         """Return the derivatives as a table of a notebook."""
@@ -97,7 +97,7 @@ class Sensitivities:
         return names.index(parameter)
 
     def quantity(self, name: str) -> Quantity:
-        """Return a number of the run with its derivatives, also one that was not asked for.
+        """Return a number of the run with its derivatives, by its ``name``; also one that was not asked for.
 
         Raises:
             ModelError: there is no such number, or it has no derivative.
@@ -164,7 +164,7 @@ class Sensitivities:
 
     def write(self, directory: str | Path) -> list[Path]:
         """Write sensitivities.json, a table of the quantities (sensitivities.csv), and the derivatives of all columns
-        over the time (sensitivity_series.csv); return their paths.
+        over the time (sensitivity_series.csv) into the folder ``directory``; return their paths.
 
         Raises:
             ResultsError: they cannot be written.
@@ -220,7 +220,7 @@ def sensitivities(
             parameter); of a function its arguments by their names with their values.  With a mapping of a file, values
             other than those that it holds.
         quantities: names of quantities as of a sweep (statistics of sensors, checks, parameters), and
-            "STEP.COLUMN.integral", "STEP.COLUMN@TIME"; none: the largest absolute value and the last one of each column.
+            "STEP.COLUMN.integral", "STEP.COLUMN@TIME"; none: largest absolute and last value of each column.
         progress: is called with how far the run is.
         idle: allow parameters on which no sensor depends.
 
@@ -355,9 +355,7 @@ def _value(name: str, data: Mapping[str, Any], keys: tuple[str | int, ...], read
     node: Any = data
     for key in keys:
         if isinstance(node, Mapping) and key not in node:
-            raise ModelError(
-                "the file leaves it to its default", owner=owner, remedy="write its value into the file"
-            )
+            raise ModelError("the file leaves it to its default", owner=owner, remedy="write its value into the file")
         node = node[key]
     if isinstance(node, str) and keys[0] == "parameters":
         raise ModelError(

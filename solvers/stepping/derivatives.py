@@ -11,12 +11,13 @@ central differences of the residual and of the end of the step along one directi
 elements per parameter, whatever the number of unknowns, for each element that has a force and a report.  What a
 parameter changes (element parameters, places of supports, weight, time functions) is given as derivatives.
 
-Parameters are scaled: a change by 1 is one of the size of the parameter.  The steps of the differences are small against
-the sizes of the model and of its rotations, and against the parameter.
+Parameters are scaled: a change by 1 is one of the size of the parameter.  The steps of the differences are small
+against the sizes of the model and of its rotations, and against the parameter.
 
 `advance` makes steps and differentiates each of them.  It comes back to Python as `fem_mbs.solvers.stepping.stepper`
 does, and besides when a sparse solver is to factor ``plus.values`` (NEED_TANGENT), or to solve for ``follow.x``
-(NEED_DERIVATIVE).
+(NEED_DERIVATIVE); SINGULAR_TANGENT is a tangent without a pivot in equation
+``counter[WORST]``, at which motions have no derivatives.
 """
 
 from __future__ import annotations
@@ -44,17 +45,19 @@ from fem_mbs.solvers.stepping.layout import (
     RESTART_EVERY,
     ROTATION,
     RULE_KIND,
-    SINGULAR,
     STEP,
     WORST,
 )
 from fem_mbs.solvers.stepping.layout import PHASE as STEPPER_PHASE
 from fem_mbs.solvers.stepping.motion import update
 
-__all__ = ["LONE", "NEED_DERIVATIVE", "NEED_TANGENT", "N_FLAGS", "N_REALS", "PHASE", "STEPPING", "Follow", "advance", "spread_state"]
+__all__ = [
+    "DEFECT", "LONE", "NEED_DERIVATIVE", "NEED_TANGENT", "N_FLAGS", "N_REALS", "PHASE", "SINGULAR_TANGENT", "STEPPING",
+    "Follow", "advance", "spread_state",
+]  # fmt: skip
 
 #: Answers of `advance` besides those of the stepper.
-NEED_TANGENT, NEED_DERIVATIVE = 20, 21
+NEED_TANGENT, NEED_DERIVATIVE, SINGULAR_TANGENT = 20, 21, 22
 
 # --- flags -----------------------------------------------------------------------------------------------------------
 PHASE, NUMBER, ROUND, CAREFUL, LONE, COUNT, PROBE = range(7)
@@ -63,7 +66,8 @@ N_FLAGS = 7
 STEPPING, TANGENT, RESIDUAL, SOLVED = range(4)
 # --- real values -----------------------------------------------------------------------------------------------------
 FIRST = 0  # size of the first solution of a step, before its corrections
-N_REALS = 1
+DEFECT = 1  # largest last correction over the first solution, where corrections have not become small
+N_REALS = 2
 
 #: Changes of positions over the model's length, and of rotations, in a difference: least and largest.
 _LEAST, _MOST = 1e-8, 3e-5
@@ -74,6 +78,7 @@ _EVERY = 16  # steps between two in which solutions are checked by a second one,
 _BEGIN = 3  # first steps, in all of which this is done
 _MET = 1e-8  # change of a solution by a second one, below which one is enough
 _ROUNDS = 4
+_NOTHING = 1e-13  # change of positions over the model's length, and of rotations, that is round-off
 _KINK = 0.05  # part of a difference that has no sign, from which on a law has a kink there
 _ROUND_OFF = 1e-9  # differences of the residual over the largest element force, below which they tell nothing of kinks
 
@@ -289,6 +294,66 @@ def adopt(follow, system, plus_system, minus_system, plus, minus, one, p, row, h
         follow.dledger[p, row, k] = half * (one.ledger[0, k] - one.ledger[1, k])
 
 
+@inner
+def due(flags):
+    """Return whether solutions of the step are checked, and the sizes of differences chosen anew."""
+    return flags[COUNT] < _BEGIN or flags[COUNT] % _EVERY == 0
+
+
+@inner
+def begin_change(follow, system, state, own_system, own, ctl, fun, p, row, n_steps, e, up):
+    """Set a changed state at the start of a step, with the unknowns of the step and its own driven dofs."""
+    own_ctl = follow.ctl_plus if up else follow.ctl_minus
+    own_fun = follow.fun_plus if up else follow.fun_minus
+    spread(follow, system, own_system, own, p, e)
+    under(follow, row, n_steps, ctl, fun, own_ctl, own_fun, p, e)
+    copy(state.U, own.U)
+    drive(system, own_system, own, own_fun)
+
+
+@inner
+def both_forces(kernels, follow, plus_system, plus, minus_system, minus, real, counter):
+    """Assemble the residuals of both changed states."""
+    forces(C.FORCE, kernels, plus_system, plus, follow.ctl_plus, follow.fun_plus, real, counter)
+    forces(C.FORCE, kernels, minus_system, minus, follow.ctl_minus, follow.fun_minus, real, counter)
+
+
+@inner
+def corrected(system, follow, plus_system, plus, minus_system, minus, length, one_state, e):
+    """Change the unknowns of both states by the solution; return whether another solution shall correct it."""
+    flags, reals = follow.flags, follow.reals
+    for i in range(follow.x.size):
+        plus.rhs[i], minus.rhs[i] = e * follow.x[i], -e * follow.x[i]
+    change_x, change_t = update(plus_system, plus, one_state)
+    update(minus_system, minus, one_state)
+    change = max(change_x / length, change_t) / e
+    if flags[ROUND] == 0:
+        reals[FIRST] = change
+        return flags[CAREFUL] == 1 or due(flags)
+    ratio = change / reals[FIRST] if reals[FIRST] > 0.0 else 0.0
+    if not (ratio > _MET and change * e > _NOTHING):
+        return False
+    flags[CAREFUL] = 1
+    if flags[ROUND] < _ROUNDS:
+        return True
+    reals[DEFECT] = max(reals[DEFECT], ratio)
+    return False
+
+
+@inner
+def close(
+    kernels, reports, follow, system, plus_system, plus, minus_system, minus, one, own_counter, counter, real,
+):  # fmt: skip
+    """Accept the step of both changed states; rows 0 and 1 of ``one`` get what they record."""
+    reactions(kernels, plus_system, plus, follow.ctl_plus, follow.fun_plus, real, counter)
+    reactions(kernels, minus_system, minus, follow.ctl_minus, follow.fun_minus, real, counter)
+    own_counter[RULE_KIND], own_counter[FRAME_EVERY], own_counter[RESTART_EVERY] = counter[RULE_KIND], 0, 0
+    own_counter[STEP] = 0
+    stepper.commit(kernels, reports, plus_system, plus, one, follow.ctl_plus, follow.fun_plus, own_counter, real)
+    own_counter[STEP] = 1
+    stepper.commit(kernels, reports, minus_system, minus, one, follow.ctl_minus, follow.fun_minus, own_counter, real)
+
+
 # In one piece, as the stepper's: it leaves for Python in the middle of a step, and goes on in the phase that it left.
 @kernel
 def advance(
@@ -304,7 +369,7 @@ def advance(
     ctl, funs, counter, real = C.borrow(ctl), C.borrow(funs), C.borrow(counter), C.borrow(real)
     follow, plus_system, plus = C.borrow(follow), C.borrow(plus_system), C.borrow(plus)
     minus_system, minus, one = C.borrow(minus_system), C.borrow(minus), C.borrow(one)
-    flags, reals = follow.flags, follow.reals
+    flags = follow.flags
     n_steps = funs.shape[0]
     one_state = counter[RULE_KIND] != MIDPOINT
     n, kl, ku = system.unknown.size, counter[KL], counter[KU]
@@ -332,7 +397,7 @@ def advance(
             copy(state.U, plus.U)
             forces(C.TANGENT, kernels, plus_system, plus, ctl, fun, real, counter)
             flags[PHASE], flags[NUMBER], flags[ROUND] = RESIDUAL, 0, 0
-            flags[PROBE] = 2 if flags[COUNT] < _BEGIN or flags[COUNT] % _EVERY == 0 else 0
+            flags[PROBE] = 2 if due(flags) else 0
             if counter[BANDED] == 0:
                 return NEED_TANGENT
             if rank.flags[G.MODE] != G.PLAIN:
@@ -341,23 +406,15 @@ def advance(
             bad = band_factor(n, kl, ku, ab, plus.pivot)
             if bad >= 0:
                 counter[WORST] = system.unknown[bad]
-                flags[PHASE] = STEPPING
-                return SINGULAR
+                return SINGULAR_TANGENT
         p = flags[NUMBER]
         if flags[PHASE] == RESIDUAL:
             if flags[ROUND] == 0:
                 e = step_size(system, follow, p, real[LENGTH], ctl[C.H]) * _TIMES ** flags[PROBE]
                 follow.size[p] = e
-                spread(follow, system, plus_system, plus, p, e)
-                under(follow, row, n_steps, ctl, fun, follow.ctl_plus, follow.fun_plus, p, e)
-                copy(state.U, plus.U)
-                drive(system, plus_system, plus, follow.fun_plus)
-                spread(follow, system, minus_system, minus, p, -e)
-                under(follow, row, n_steps, ctl, fun, follow.ctl_minus, follow.fun_minus, p, -e)
-                copy(state.U, minus.U)
-                drive(system, minus_system, minus, follow.fun_minus)
-                forces(C.FORCE, kernels, plus_system, plus, follow.ctl_plus, follow.fun_plus, real, counter)
-                forces(C.FORCE, kernels, minus_system, minus, follow.ctl_minus, follow.fun_minus, real, counter)
+                begin_change(follow, system, state, plus_system, plus, ctl, fun, p, row, n_steps, e, True)
+                begin_change(follow, system, state, minus_system, minus, ctl, fun, p, row, n_steps, -e, False)
+                both_forces(kernels, follow, plus_system, plus, minus_system, minus, real, counter)
                 if flags[PROBE] == 0 and has_kink(system, plus, minus, real[LENGTH]):
                     follow.kinks[p] += 1
                 right_side(system, follow, plus, minus, e)
@@ -373,44 +430,21 @@ def advance(
                 copy(follow.x, follow.probes[flags[PROBE]])
                 flags[PHASE] = RESIDUAL
                 continue
-            if flags[ROUND] == 0 and (flags[COUNT] < _BEGIN or flags[COUNT] % _EVERY == 0):
+            if flags[ROUND] == 0 and due(flags):
                 adapt(system, follow, p, real[LENGTH])
-            for i in range(n):
-                plus.rhs[i], minus.rhs[i] = e * follow.x[i], -e * follow.x[i]
-            change_x, change_t = update(plus_system, plus, one_state)
-            update(minus_system, minus, one_state)
-            change = max(change_x / real[LENGTH], change_t) / e
-            if flags[ROUND] == 0:
-                reals[FIRST] = change
-                again = flags[CAREFUL] == 1 or flags[COUNT] < _BEGIN or flags[COUNT] % _EVERY == 0
-            else:
-                # the first solution against its correction
-                ratio = change / reals[FIRST] if reals[FIRST] > 0.0 else 0.0
-                again = ratio > _MET and flags[ROUND] < _ROUNDS
-                if again:
-                    flags[CAREFUL] = 1
+            again = corrected(system, follow, plus_system, plus, minus_system, minus, real[LENGTH], one_state, e)
             if again:
-                forces(C.FORCE, kernels, plus_system, plus, follow.ctl_plus, follow.fun_plus, real, counter)
-                forces(C.FORCE, kernels, minus_system, minus, follow.ctl_minus, follow.fun_minus, real, counter)
+                both_forces(kernels, follow, plus_system, plus, minus_system, minus, real, counter)
                 right_side(system, follow, plus, minus, e)
                 flags[ROUND] += 1
                 flags[PHASE] = RESIDUAL
                 continue
-            reactions(kernels, plus_system, plus, follow.ctl_plus, follow.fun_plus, real, counter)
-            reactions(kernels, minus_system, minus, follow.ctl_minus, follow.fun_minus, real, counter)
-            own_counter[RULE_KIND], own_counter[FRAME_EVERY], own_counter[RESTART_EVERY] = counter[RULE_KIND], 0, 0
-            own_counter[STEP] = 0
-            stepper.commit(
-                kernels, reports, plus_system, plus, one, follow.ctl_plus, follow.fun_plus, own_counter, real
-            )
-            own_counter[STEP] = 1
-            stepper.commit(
-                kernels, reports, minus_system, minus, one, follow.ctl_minus, follow.fun_minus, own_counter, real
-            )
+            close(kernels, reports, follow, system, plus_system, plus, minus_system, minus, one, own_counter, counter,
+                  real)  # fmt: skip
             adopt(follow, system, plus_system, minus_system, plus, minus, one, p, row, 0.5 / e)
             flags[NUMBER] += 1
             flags[ROUND] = 0
-            flags[PROBE] = 2 if flags[COUNT] < _BEGIN or flags[COUNT] % _EVERY == 0 else 0
+            flags[PROBE] = 2 if due(flags) else 0
             flags[PHASE] = RESIDUAL
             if flags[NUMBER] == n_par:
                 flags[COUNT] += 1

@@ -63,8 +63,10 @@ def beam(
     return model
 
 
-def four_bar(crank=0.2, rod=0.7, rocker=0.5, speed=6.0, mass=2.0, stiffness=20.0, dim=2, h=0.005, duration=0.6, **options):
-    """A four-bar linkage, closed from approximate positions; a motion turns its crank, a spring holds its rocker."""
+def four_bar(
+    crank=0.2, rod=0.7, rocker=0.5, speed=6.0, mass=2.0, stiffness=20.0, dim=2, h=0.005, duration=0.6, **options
+):
+    """A four-bar linkage; its crank is driven, a spring holds its rocker."""
     space = dim == 3
     model = Model(dim, "four-bar", gravity=(0.0, -9.81, 0.0)[:dim])
     kind = {"kind": "revolute", "axis": (0.0, 0.0, 1.0)} if space else {"kind": "revolute"}
@@ -172,7 +174,8 @@ def assembled(rod=0.7, gap=0.02, speed=6.0, h=0.005, duration=0.4, **options):
     reach = np.sqrt(rod**2 - 0.04)
     angle = np.arctan2(-0.2, reach)
     model.body("rod", (0.5 * reach, 0.1), 2.0, 0.08, angle=angle)
-    model.joint("A", "revolute", "ground", "crank", point=(0.0, 0.0), function={"kind": "constant_speed", "rate": speed})
+    drive = {"kind": "constant_speed", "rate": speed}
+    model.joint("A", "revolute", "ground", "crank", point=(0.0, 0.0), function=drive)
     model.joint("B", "revolute", "crank", "rod", point=(0.0, 0.2), point_b=(gap, 0.2))
     model.joint("C", "slider", "rod", point=(reach, 0.0), axis=(1.0, 0.0))
     model.assembly()

@@ -194,8 +194,7 @@ def test_a_parameter_at_the_end_of_its_range():
 
 def test_expressions_of_parameters():
     def build(scale):
-        model = models.oscillator(k=50.0 * scale**2, m=2.0 * scale)
-        return model
+        return models.oscillator(k=50.0 * scale**2, m=2.0 * scale)
 
     found = sensitivities(build, {"scale": 1.0}, ["transient.x.x.end"])
     parts = sensitivities(models.oscillator, {"k": 50.0, "m": 2.0}, ["transient.x.x.end"])

@@ -157,7 +157,8 @@ def _check_smooth(p: Parameter, context: RunContext, low: RunContext, high: RunC
         if jumps.any():
             element = int(np.flatnonzero(jumps.any(axis=1))[0])
             raise ModelError(
-                f'the numbers of "{block.label(element)}" ({block.type.name}) jump as it changes a little', owner=p.owner,
+                f'the numbers of "{block.label(element)}" ({block.type.name}) jump as it changes a little',
+                owner=p.owner,
                 remedy="it is rounded or chosen from cases there, or the part is reduced to modes whose signs change: "
                 "keep the modes, or vary the parameter in a sweep",
             )  # fmt: skip

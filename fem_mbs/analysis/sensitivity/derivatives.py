@@ -18,19 +18,20 @@ from fem_mbs.analysis.sensitivity.changed import ChangedModels, Parameter, deriv
 from fem_mbs.analysis.sensitivity.follower import Follower
 from fem_mbs.analysis.solution import Solution
 from fem_mbs.analysis.start.initial import consistent_velocities
-from fem_mbs.analysis.transient.chunk import Chunk, Slopes
+from fem_mbs.analysis.transient.chunk import LEDGER_COLUMNS, Chunk, Slopes
 from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.analysis.transient.stepping import Stepping
-from fem_mbs.analysis.transient.chunk import LEDGER_COLUMNS
 from fem_mbs.declarations.steps import PlannedStep
 from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.model.sensors.sensor import Sensor
+from fem_mbs.solvers.stepping import derivatives as kernel
 from fem_mbs.solvers.stepping import layout as S
 
 __all__ = ["Derivatives", "check_supported"]
 
 #: Change of a sensor's records over their size, in differences of what it reads.
 _READ = 1e-6
+_WRONG = 1e-3  # last correction of a solution over the solution, from which on a tangent is of no use
 _DISSIPATED = LEDGER_COLUMNS.index("dissipated")
 _WORKS = slice(_DISSIPATED, _DISSIPATED + 3)
 
@@ -101,7 +102,7 @@ class Derivatives:
         self.last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self.redundant = False
 
-    # --- steps of the model --------------------------------------------------------------------------------------------
+    # --- steps of the model ------------------------------------------------------------------------------------------
     def begin_step(self, step: PlannedStep) -> None:
         """Begin the rows of a step."""
         kind = step.kind
@@ -113,7 +114,7 @@ class Derivatives:
         for found in self.results:
             found.end_step()
 
-    # --- starts --------------------------------------------------------------------------------------------------------
+    # --- starts ------------------------------------------------------------------------------------------------------
     def _spread(self) -> None:
         """Set the states of the changed models, from the state of the run and its derivatives."""
         a, state = self.follower.arrays, self.context.state
@@ -199,7 +200,7 @@ class Derivatives:
         slopes.ledger[:, :, _WORKS] = np.nan  # of which the equilibrium alone knows nothing
         self._record(chunk.time, chunk.ledger, chunk.record, slopes, True, {"load factor": np.array([_factor])})
 
-    # --- rows ----------------------------------------------------------------------------------------------------------
+    # --- rows --------------------------------------------------------------------------------------------------------
     def first_row(self, stepping: Stepping, mid_step_valid: bool, factor: float | None = None) -> None:
         """Record the derivatives of the start of a step."""
         values, ledger = self.context.rows.present(stepping)
@@ -217,8 +218,12 @@ class Derivatives:
         self, time: np.ndarray, ledger: np.ndarray, record: np.ndarray, slopes: Slopes, valid: bool,
         columns: dict[str, np.ndarray],
     ) -> None:  # fmt: skip
-        if not (np.isfinite(slopes.record).all()):
-            raise AnalysisError(f"derivatives at t = {time[-1]:.6g} s are not finite", owner=Owner("Sensitivities"))
+        defect = float(self.follower.arrays.reals[kernel.DEFECT])
+        if not np.isfinite(slopes.record).all() or defect > _WRONG:
+            raise AnalysisError(
+                f"the derivatives at t = {time[-1]:.6g} s cannot be found: the tangent of the steps is not that of "
+                "their forces; find them by differences, in a sweep", owner=Owner("Sensitivities"),
+            )  # fmt: skip
         for p, found in enumerate(self.results):
             rows = {"time": np.array(time), "ledger": slopes.ledger[p, :, :7], **columns}
             for i, sensor in enumerate(self.context.compiled.sensors):
@@ -260,6 +265,12 @@ class Derivatives:
                     f'"{p.name}": in {count} time steps a law has a kink at the state itself; the derivative there is '
                     "the mean of those to both sides"
                 )
+        defect = float(self.follower.arrays.reals[kernel.DEFECT])
+        if defect > 0.0:
+            said.append(
+                f"tangents of some steps are not exact: corrections of solutions have come to {defect:.2g} of them, "
+                "which is the error that a step may add to the derivatives"
+            )
         if self.redundant:
             said.append(
                 "joints repeat each other's constraints: how they share their reactions is not determined, nor are the "

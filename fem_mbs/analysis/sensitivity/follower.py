@@ -43,7 +43,7 @@ class Changes:
 
     Attributes:
         par: (n_par, n) parameters of elements, place: (n_par, n_driven) of supports, weight: (n_par, 3) of gravity.
-        state: derivatives of the arrays of a state in its positions, by their names in `fem_mbs.solvers.stepping.layout`.
+        state: derivatives of the arrays of the state of the start, by their names in `layout.State`.
     """
 
     def __init__(self, par: np.ndarray, place: np.ndarray, weight: np.ndarray, state: dict[str, np.ndarray]):
@@ -110,33 +110,34 @@ class Follower:
         middle, undamped = stepping.middle_values, stepping.alternation.own.any()
         self.alternations = [Alternation(self.compiled, middle, bool(undamped)) for _ in range(self.n_par)]
         self.start_hist, self.start_dhist = self.compiled.system.hist.copy(), np.zeros_like(a.dhist)
-        # histories as of the report START, and the outputs that belong to the row of the start
-        now = np.array([stepping.t0])
-        times = (now, now, now + stepping.h)
-        fun, dfun = stepping.evaluate(*times)[0], self.slopes_of_functions(stepping, times)
         self.dout = np.zeros((self.n_par, state.out.size))
+        self.first_ledger = np.zeros((self.n_par, C.N_LEDGER))
         for p in range(self.n_par):
-            found = []
-            size = self.spread(stepping, p)
-            for shadow, own, e in ((self.plus, self.plus_state, size), (self.minus, self.minus_state, -size)):
-                ctl = stepping.ctl + e * a.dctl[p]
-                job = C.START, stepping.reports, shadow.system, ctl, fun + e * dfun[p, 0], own, np.zeros(C.N_LEDGER)
-                assembly.report(*job, False)
-                hist = shadow.system.hist.copy()
-                ledger = np.zeros(C.N_LEDGER)
-                at_start = stepping.evaluate(now, now, now)[0] + e * self.slopes_of_functions(stepping, (now,) * 3)[p, 0]
-                job = C.LEDGER, stepping.reports, shadow.system, ctl, at_start, own, ledger
-                assembly.report(*job, False)
-                out = np.zeros(state.out.size)
-                for i, block in enumerate(self.compiled.blocks):
-                    rows = slice(block.first_output, block.first_output + block.size * len(block.type.outputs))
-                    if block.watched and rows.stop > rows.start:
-                        out[rows] = shadow.outputs(i, ctl, at_start, own).ravel()
-                found.append((hist, ledger, out))
-            hist, ledger, out = ((b - c) / (2.0 * size) for b, c in zip(*found, strict=True))
-            a.dhist[p], self.start_dhist[p], self.dout[p] = hist, hist, out
-            ledger[WORKS] = 0.0
-            self.first_ledger = ledger[None] if p == 0 else np.vstack((self.first_ledger, ledger))
+            self._begin_one(stepping, p)
+
+    def _begin_one(self, stepping: Stepping, p: int) -> None:
+        """Differentiate histories as of the report START, and the ledger and the outputs of the row of the start."""
+        a, now = self.arrays, np.array([stepping.t0])
+        first, later = (now, now, now), (now, now, now + stepping.h)
+        values = [(stepping.evaluate(*t)[0], self.slopes_of_functions(stepping, t)[p, 0]) for t in (later, first)]
+        found = []
+        size = self.spread(stepping, p)
+        for shadow, own, e in ((self.plus, self.plus_state, size), (self.minus, self.minus_state, -size)):
+            ctl = stepping.ctl + e * a.dctl[p]
+            (start, at_start), ledger = (fun + e * slope for fun, slope in values), np.zeros(C.N_LEDGER)
+            given = stepping.reports, shadow.system, ctl
+            assembly.report(C.START, *given, start, own, ledger, False)
+            hist = shadow.system.hist.copy()
+            assembly.report(C.LEDGER, *given, at_start, own, ledger, False)
+            out = np.zeros(own.out.size)
+            for i, block in enumerate(self.compiled.blocks):
+                rows = slice(block.first_output, block.first_output + block.size * len(block.type.outputs))
+                if block.watched and rows.stop > rows.start:
+                    out[rows] = shadow.outputs(i, ctl, at_start, own).ravel()
+            found.append((hist, ledger, out))
+        hist, ledger, out = ((b - c) / (2.0 * size) for b, c in zip(*found, strict=True))
+        a.dhist[p], self.start_dhist[p], self.dout[p], self.first_ledger[p] = hist, hist, out, ledger
+        self.first_ledger[p, WORKS] = 0.0
 
     def spread(self, stepping: Stepping, p: int) -> float:
         """Set both changed states at the start of a step, with both rows alike; return the change of parameter p."""
@@ -203,10 +204,15 @@ class Follower:
                 self.arrays.x[:] = self._solved(stepping, self.arrays.x)
                 stepping.redundancy.balance(self.arrays.zero, self.arrays.x)
                 self.solutions += 1
+            elif answer == derivatives.SINGULAR_TANGENT:
+                raise self._singular(stepping)
             else:
-                if answer == S.SINGULAR and self.arrays.flags[derivatives.PHASE] == derivatives.STEPPING:
-                    counter[S.REFACTOR] = 1
                 return answer
+
+    def _singular(self, stepping: Stepping) -> AnalysisError:
+        return AnalysisError(
+            f"{stepping.place()}: the tangent at its end is singular: the motion has no derivative there"
+        )
 
     def _solved(self, stepping: Stepping, b: np.ndarray) -> np.ndarray:
         """Return the solution of the tangent at the end of a step, with the factors of the run while they serve."""
@@ -231,9 +237,7 @@ class Follower:
             try:
                 redundancy.factor(solver, values)
             except SingularMatrixError as error:
-                raise AnalysisError(
-                    f"{stepping.place()}: the tangent at its end is singular, so that the motion has no derivative there"
-                ) from error
+                raise self._singular(stepping) from error
             self._fresh = True
             self.factorisations += 1
         return solver.solve(b)
@@ -279,7 +283,8 @@ class Follower:
             a.dD[:, : len(rows)] = a.dQ[:, rows[:, 0], None] * np.column_stack((-D[:, 1], D[:, 0]))
         else:
             a.dD[:] = _tangent(state.D[0], a.dD)
-        here = state._replace(U=np.where(self.compiled.system.kind == S.MULTIPLIER, stepping.ctl[C.SF] * state.Q[0], 0.0))
+        multiplier = self.compiled.system.kind == S.MULTIPLIER
+        here = state._replace(U=np.where(multiplier, stepping.ctl[C.SF] * state.Q[0], 0.0))
         a.flags[derivatives.LONE] = 1
         a.flags[derivatives.PHASE] = derivatives.STEPPING
         counter, output = stepping.counter.copy(), self.one

@@ -1,7 +1,7 @@
 """Derivatives of single numbers of a run: statistics and integrals of sensors, values at a time, checks, parameters.
 
-A name is that of a sweep's quantity (``transient.tip.x.absmax``), with two words of its own: ``integral`` over the time,
-and ``@TIME``, the value at a time (``transient.tip.x@0.5``).
+A name is that of a sweep's quantity (``transient.tip.x.absmax``); besides there are ``integral``, over the time, and
+``@TIME``, the value at a time (``transient.tip.x@0.5``).
 """
 
 from __future__ import annotations

@@ -436,13 +436,15 @@ class Stepping:
             return self.follower.advance(self, *given)
         return stepper.advance(*given, self.redundancy.rank)
 
-    def _advance(self, output: S.Output, ctl, funs, times: tuple[np.ndarray, np.ndarray, np.ndarray]) -> int:
+    def _advance(
+        self, output: S.Output, ctl, funs, times: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+    ) -> int:
         """Run the compiled loop and serve its requests for the sparse solver; return 0 or the code of the failure.
 
-        ``times`` are start, middle and end (n,) of the steps.
+        ``times`` are start, middle and end (n,) of the steps, for their derivatives.
         """
         state, redundancy = self.state, self.redundancy
-        if self.follower is not None:
+        if self.follower is not None and times is not None:
             self.follower.prepare(self, times)
         while True:
             answer = self._loop(output, ctl, funs)
