@@ -331,12 +331,13 @@ def corrected(system, follow, plus_system, plus, minus_system, minus, length, on
         reals[FIRST] = change
         return flags[CAREFUL] == 1 or due(flags)
     ratio = change / reals[FIRST] if reals[FIRST] > 0.0 else 0.0
-    if not (ratio > _MET and change * e > _NOTHING):
+    if not ratio > _MET:
         return False
     flags[CAREFUL] = 1
     if flags[ROUND] < _ROUNDS:
         return True
-    reals[DEFECT] = max(reals[DEFECT], ratio)
+    if change * e > _NOTHING:
+        reals[DEFECT] = max(reals[DEFECT], ratio)
     return False
 
 
