@@ -418,7 +418,7 @@ def _descend(
     limits = [NonlinearConstraint(lambda u: search.excesses(seen(u)), -np.inf, 0.0, jac=rules)] if search.rules else []
     options: dict[str, Any] = {"maxiter": search.most}
     if method == "trust-constr":
-        options |= {"xtol": 0.1 * tolerance, "gtol": 0.01 * tolerance, "initial_tr_radius": 0.25}
+        options |= {"xtol": 1e-3 * tolerance, "gtol": 1e-4 * tolerance, "barrier_tol": 1e-2 * tolerance}
     else:
         options["ftol"] = tolerance**2
     return minimize(

@@ -35,8 +35,8 @@ from fem_mbs.sweeps.names import step_names
 if TYPE_CHECKING:
     import pandas
 
-    from fem_mbs.analysis.sensitivity.changed import Parameter
-    from fem_mbs.analysis.sensitivity.quantities import Columns, Quantity
+    from fem_mbs.analysis.sensitivity.changed import Changed, Parameter
+    from fem_mbs.analysis.sensitivity.quantities import Column, Columns, Quantity
     from fem_mbs.analysis.solution import Progress, Solution
 
 __all__ = ["FILES", "Sensitivities", "sensitivities"]
@@ -130,6 +130,17 @@ class Sensitivities:
             return np.full(len(values), np.nan)
         return np.where(values != 0.0, q.slopes * values / q.value, np.nan)
 
+    def column(self, column: str) -> Column:
+        """Return a ``column`` of a sensor over the time, with its derivatives: step and column, "transient.tip.y".
+
+        Raises:
+            ResultsError: there is none.
+        """
+        assert self.columns is not None
+        if column not in self.columns.of:
+            raise ResultsError(f'Sensitivities: no column "{column}"; there are {", ".join(self.columns.of)}')
+        return self.columns.of[column]
+
     def series(self, column: str, parameter: str) -> Series:
         """Return the derivative of a column of a sensor over the time, at the times of the results.
 
@@ -140,11 +151,7 @@ class Sensitivities:
         Raises:
             ResultsError: there is no such column or parameter.
         """
-        assert self.columns is not None
-        k, known = self._number(parameter), self.columns.of
-        if column not in known:
-            raise ResultsError(f'Sensitivities: no column "{column}"; there are {", ".join(known)}')
-        own = known[column]
+        k, own = self._number(parameter), self.column(column)
         return Series(
             f"d {column} / d {parameter}", own.t, own.slopes[k][:, None], [own.name], [own.unit],
             shown=self.solution.units,
@@ -229,7 +236,6 @@ def sensitivities(
         AnalysisError: the run fails.
     """
     from fem_mbs.analysis.run import solve
-    from fem_mbs.analysis.sensitivity.changed import derivative
     from fem_mbs.analysis.sensitivity.derivatives import Derivatives
     from fem_mbs.analysis.sensitivity.quantities import Columns, check_name, known_columns
 
@@ -254,10 +260,7 @@ def sensitivities(
     solution = solve(base, progress, derivatives=derivatives)
     seconds = perf_counter() - began - making[0], making[0]
     found, sizes = made[0], np.array([p.size for p in known])
-    own: list[dict[str, float]] = [
-        {name: float(derivative(models, lambda c, name=name: c.model.parameters[name])) for name in base.parameters}
-        for models in found.models.of
-    ]
+    own = [_of_parameters(models, base) for models in found.models.of]
     columns = Columns(solution, found.results, own, steps, sizes)
     asked = list(quantities) or [f"{name}.{word}" for name in columns.of for word in ("absmax", "end")]
     result = Sensitivities(
@@ -273,6 +276,16 @@ def sensitivities(
                 remedy="vary it in a sweep, or name another",
             )  # fmt: skip
     return result
+
+
+def _of_parameters(models: Sequence[Changed], base: Model) -> dict[str, float]:
+    """Return the derivatives of the parameters of a model file, some of which are expressions of others."""
+    from fem_mbs.analysis.sensitivity.changed import derivative
+
+    def value(name: str) -> Callable[[Any], float]:
+        return lambda context: float(context.model.parameters[name])
+
+    return {name: float(derivative(models, value(name))) for name in base.parameters}
 
 
 # --- parameters ------------------------------------------------------------------------------------------------------

@@ -52,8 +52,8 @@ from fem_mbs.solvers.stepping.layout import PHASE as STEPPER_PHASE
 from fem_mbs.solvers.stepping.motion import update
 
 __all__ = [
-    "DEFECT", "LONE", "NEED_DERIVATIVE", "NEED_TANGENT", "N_FLAGS", "N_REALS", "PHASE", "SINGULAR_TANGENT", "STEPPING",
-    "Follow", "advance", "spread_state",
+    "CAREFUL", "DEFECT", "LONE", "NEED_DERIVATIVE", "NEED_TANGENT", "N_FLAGS", "N_REALS", "PHASE", "SINGULAR_TANGENT",
+    "STEPPING", "Follow", "advance", "spread_state",
 ]  # fmt: skip
 
 #: Answers of `advance` besides those of the stepper.
@@ -67,7 +67,8 @@ STEPPING, TANGENT, RESIDUAL, SOLVED = range(4)
 # --- real values -----------------------------------------------------------------------------------------------------
 FIRST = 0  # size of the first solution of a step, before its corrections
 DEFECT = 1  # largest last correction over the first solution, where corrections have not become small
-N_REALS = 2
+LAST = 2  # last correction over the first solution
+N_REALS = 3
 
 #: Changes of positions over the model's length, and of rotations, in a difference: least and largest.
 _LEAST, _MOST = 1e-8, 3e-5
@@ -78,6 +79,7 @@ _EVERY = 16  # steps between two in which solutions are checked by a second one,
 _BEGIN = 3  # first steps, in all of which this is done
 _MET = 1e-8  # change of a solution by a second one, below which one is enough
 _ROUNDS = 4
+_SHRINKS = 0.3  # ratio of two corrections, above which they are round-off
 _NOTHING = 1e-13  # change of positions over the model's length, and of rotations, that is round-off
 _KINK = 0.05  # part of a difference that has no sign, from which on a law has a kink there
 _ROUND_OFF = 1e-9  # differences of the residual over the largest element force, below which they tell nothing of kinks
@@ -331,11 +333,17 @@ def corrected(system, follow, plus_system, plus, minus_system, minus, length, on
         reals[FIRST] = change
         return flags[CAREFUL] == 1 or due(flags)
     ratio = change / reals[FIRST] if reals[FIRST] > 0.0 else 0.0
+    last = reals[LAST]
+    reals[LAST] = ratio
     if not ratio > _MET:
         return False
-    flags[CAREFUL] = 1
-    if flags[ROUND] < _ROUNDS:
+    if flags[ROUND] == 1:
         return True
+    shrinks = ratio < _SHRINKS * last
+    if shrinks:  # what is left is no round-off: later steps are corrected too
+        flags[CAREFUL] = 1
+        if flags[ROUND] < _ROUNDS:
+            return True
     if change * e > _NOTHING:
         reals[DEFECT] = max(reals[DEFECT], ratio)
     return False

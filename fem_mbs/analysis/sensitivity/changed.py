@@ -26,6 +26,7 @@ STEP = 3e-5
 _JUMP = 0.05  # change that does not depend on the side, over the one that does, from which on numbers jump
 _ROUND_OFF = 1e-9  # of a number of an element over the largest of its kind
 _BESIDE = 1e-9  # of the duration, to both sides of the time of a jump
+_REST = 1e-14  # of a number that is the round-off of others, over the largest of the elements
 _TINY = 1e-12  # of a length over that of the model
 #: Arrays of a compiled system that a parameter must not change.
 _FIXED = (
@@ -153,6 +154,7 @@ def _check_smooth(p: Parameter, context: RunContext, low: RunContext, high: RunC
     for block, a, b in zip(context.system.blocks, low.system.blocks, high.system.blocks, strict=True):
         even, odd = np.abs(a.par + b.par - 2.0 * block.par), np.abs(b.par - a.par)
         size = _ROUND_OFF * np.abs(block.par).max(axis=0, initial=0.0) + _TINY * context.system.length
+        size = size + _REST * np.abs(block.par).max(initial=0.0)
         jumps = even > _JUMP * odd + size
         if jumps.any():
             element = int(np.flatnonzero(jumps.any(axis=1))[0])

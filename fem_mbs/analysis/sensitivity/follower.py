@@ -105,6 +105,8 @@ class Follower:
         self.works[:] = 0.0
         a.dwork[:] = 0.0
         a.flags[:] = 0
+        # constraints hold positions: their errors come back in velocities and multipliers over h and h^2
+        a.flags[derivatives.CAREFUL] = (self.compiled.system.kind[self.compiled.system.unknown] == S.MULTIPLIER).any()
         if stepping.rule == "static":
             a.dV[:], a.dpast[:] = 0.0, 0.0
         middle, undamped = stepping.middle_values, stepping.alternation.own.any()
