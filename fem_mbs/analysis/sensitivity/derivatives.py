@@ -262,8 +262,9 @@ class Derivatives:
         for p, count in zip(self.models.parameters, self.follower.arrays.kinks.tolist(), strict=True):
             if count:
                 said.append(
-                    f'"{p.name}": in {count} time steps forces change otherwise to one side of the state than to the other, '
-                    "as laws with a kink do, or where it hardly has an effect; the derivative there is the mean of both"
+                    f'"{p.name}": in {count} time steps forces change otherwise to one side of the state than to the '
+                    "other, as laws with a kink do, or where it hardly has an effect; the derivative there is the mean of "
+                    "both"
                 )
         defect = float(self.follower.arrays.reals[kernel.DEFECT])
         if defect > 0.0:
