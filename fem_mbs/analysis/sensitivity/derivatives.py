@@ -263,8 +263,8 @@ class Derivatives:
             if count:
                 said.append(
                     f'"{p.name}": in {count} time steps forces change otherwise to one side of the state than to the '
-                    "other, as laws with a kink do, or where it hardly has an effect; the derivative there is the mean of "
-                    "both"
+                    "other, as laws with a kink do, or where it hardly has an effect; the derivative there is the "
+                    "mean of both"
                 )
         defect = float(self.follower.arrays.reals[kernel.DEFECT])
         if defect > 0.0:
