@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and edito
     from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
     from fem_mbs.sweeps.identify import Identification, Instant, identify, measured_instants
     from fem_mbs.sweeps.optimise import optimise
+    from fem_mbs.sweeps.sensitivities import Sensitivities, sensitivities
     from fem_mbs.sweeps.sweep import sweep
     from fem_mbs.sweeps.table import SweepTable
 
@@ -68,6 +69,7 @@ __all__ = [
     "Modification",
     "Results",
     "ResultsError",
+    "Sensitivities",
     "SweepTable",
     "TwoSidedLanczos",
     "__version__",
@@ -92,6 +94,7 @@ __all__ = [
     "solve",
     "optimise",
     "quiet",
+    "sensitivities",
     "sweep",
     "tangent_check",
     "write_part",
@@ -143,6 +146,7 @@ _PUBLIC = {
     "Modification": "fem_mbs.analysis.components.modification",
     "Results": "fem_mbs.results.reader",
     "ResultsError": "fem_mbs.errors",
+    "Sensitivities": "fem_mbs.sweeps.sensitivities",
     "SweepTable": "fem_mbs.sweeps.table",
     "TwoSidedLanczos": "fem_mbs.solvers.eigen.lanczos",
     "assemble_components": "fem_mbs.analysis.components.synthesis",
@@ -164,6 +168,7 @@ _PUBLIC = {
     "run_tasks": "fem_mbs.cluster",
     "optimise": "fem_mbs.sweeps.optimise",
     "quiet": "fem_mbs.progress",
+    "sensitivities": "fem_mbs.sweeps.sensitivities",
     "solve": "fem_mbs.analysis.run",
     "sweep": "fem_mbs.sweeps.sweep",
     "newton_residuals": "fem_mbs.analysis.transient.tangent",

@@ -27,6 +27,7 @@ from fem_mbs.system.compiled import Compiled
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.linear.harmonic import Harmonic
+    from fem_mbs.analysis.sensitivity.derivatives import Derivatives
     from fem_mbs.analysis.stability.linearisation import Linearisation
     from fem_mbs.analysis.switched import Switched
     from fem_mbs.solvers.eigen.complex_modes import ComplexModes
@@ -148,7 +149,7 @@ class RunContext:
     ``recorder`` takes rows; ``progress`` is called with `Progress`; ``events`` of the model, or None; ``outcomes``
     evaluates its checks, ``sensors`` gives the statistics of its sensors; ``skipped`` are sentences on unused content
     of an input file, or a function that returns them; ``switched`` are the supports that only the present step has, or
-    lacks.
+    lacks; ``derivatives`` are those of the state with respect to parameters, where they are asked for.
     """
 
     compiled: CompiledModel
@@ -166,6 +167,7 @@ class RunContext:
     linear: LinearFindings = field(default_factory=LinearFindings)
     reports: list[StepReport] = field(default_factory=list)
     switched: Switched | None = None
+    derivatives: Derivatives | None = None
 
     @property
     def model(self) -> Model:

@@ -214,6 +214,7 @@ class _March:
     def start(self) -> None:
         """Make the state of the start consistent, and record it."""
         context, now, stepping = self.context, self.context.now, self.stepping
+        derivatives = context.derivatives
         if self.rule == "static":
             context.state.V[:] = 0.0
             context.state.past[:] = 0.0
@@ -228,15 +229,25 @@ class _March:
                     context = slipping
                 spin = spin_of(self.step, context, now.time)
                 now.start = consistent_velocities(context.compiled, context.state, now.time, spin)
+                if derivatives is not None:
+                    derivatives.start_moving(lambda other: spin_of(self.step, other, now.time), now.time)
                 stepping.begin()
             elif not start_moving(context, stepping):
                 stepping.begin()
             check_inertia(context, stepping)
+            if derivatives is not None:
+                derivatives.begin(stepping, transient_functions)
             self.record_start(mid_step_valid=False)
             if RULES[self.rule].kind == S.NEWMARK:
                 # of loads that jump at the start the later value acts in the first step
                 later = float(np.nextafter(now.time, np.inf))
-                start_rule(_without_reserved(context), context.state, later, self.h, stepping.weights)
+
+                def start(other: RunContext, state: S.State) -> None:
+                    start_rule(_without_reserved(other), state, later, self.h, stepping.weights)
+
+                if derivatives is not None:
+                    derivatives.start_rule(start)
+                start(context, context.state)
         self.totals = new_totals(stepping, self.late)
         now.started = self.rule != "static"
 
@@ -245,6 +256,8 @@ class _March:
         context = self.context
         columns = {"eigenvalues": self.along.here(time=context.now.time)} if self.along is not None else None
         context.rows.first(self.stepping, context.recorder, mid_step_valid=mid_step_valid, columns=columns)
+        if context.derivatives is not None:
+            context.derivatives.first_row(self.stepping, mid_step_valid)
 
     # --- its steps -------------------------------------------------------------------------------------------------
     def pass_time(self) -> None:
@@ -286,6 +299,8 @@ class _March:
         update_totals(totals, chunk)
         frames = context.rows.frames(chunk.frames, chunk.frame_time) if len(chunk.frame_time) else None
         series = context.rows.series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
+        if context.derivatives is not None:
+            context.derivatives.rows(chunk)
         if along is not None:
             series["eigenvalues"] = along.none(len(chunk.time))
             # with events rows may be more than steps

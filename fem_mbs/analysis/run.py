@@ -27,6 +27,7 @@ from fem_mbs.results.series import StepSensors, sensors_of
 from fem_mbs.solvers.stepping import layout as S
 
 if TYPE_CHECKING:
+    from fem_mbs.analysis.sensitivity.derivatives import Derivatives
     from fem_mbs.results.reader import Results
 
 __all__ = ["Beginning", "inspect", "run", "run_to_end", "solve"]
@@ -36,11 +37,16 @@ log = logging.getLogger("fem_mbs")
 
 @waiting()
 def solve(
-    model: Model, progress: Callable[[Progress], None] | None = None, watch: Callable[..., Any] | None = None
+    model: Model,
+    progress: Callable[[Progress], None] | None = None,
+    watch: Callable[..., Any] | None = None,
+    derivatives: Callable[[RunContext], Derivatives] | None = None,
 ) -> Solution:
     """Run all steps of a model and keep the results in memory; ``progress`` and ``watch`` as in `run`.
 
-    Without ``progress`` a line on a terminal or in a notebook shows it (`fem_mbs.quiet` switches it off).
+    ``derivatives`` makes what follows the derivatives of the state from the context of the run; see
+    `fem_mbs.sensitivities`.  Without ``progress`` a line on a terminal or in a notebook shows it (`fem_mbs.quiet`
+    switches it off).
 
     Steps that have not reached their goal, or whose results do not hold, have "failures" in their summary; they are
     logged too.
@@ -54,6 +60,8 @@ def solve(
     solution.compiled = context.compiled
     if watch is not None:
         context = replace(context, recorder=watch(context, solution))
+    if derivatives is not None:
+        context = replace(context, derivatives=derivatives(context))
     columns = [check.column(solution.header["sensors"]) for check in model.checks]
     context = replace(
         context,
@@ -317,7 +325,11 @@ def run_steps(context: RunContext, point: dict[str, Any] | None = None) -> RunCo
         kind = step.kind
         if resumed is None:
             context.recorder.begin_step(step.name, kind.recorded or kind.name, kind.info(step.options))
+        if context.derivatives is not None:
+            context.derivatives.begin_step(step)
         context.reports.append(context.recorder.end_step(kind.run(step, context, resumed)))
+        if context.derivatives is not None:
+            context.derivatives.end_step()
         if not kind.linear:
             context.linear.reached = None
         context = context.present()

@@ -9,7 +9,7 @@ import numpy as np
 
 from fem_mbs import contract as C
 
-__all__ = ["Chunk", "ENERGY_COLUMNS", "LEDGER_COLUMNS", "WORKS", "joined"]
+__all__ = ["Chunk", "ENERGY_COLUMNS", "LEDGER_COLUMNS", "Slopes", "WORKS", "joined"]
 
 #: Columns of the ledger that a run keeps: energies [J], works since the start [J], closing error [J], momenta.
 LEDGER_COLUMNS = (
@@ -23,9 +23,17 @@ WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
 
 
 @dataclass
+class Slopes:
+    """Derivatives of rows with respect to parameters: ledger (n_par, n, 13) and record (n_par, n, k)."""
+
+    ledger: np.ndarray
+    record: np.ndarray
+
+
+@dataclass
 class Chunk:
-    """Results of consecutive steps: times (n,), ledger (n, 13), iterations, record (n, k), and the frames among
-    them."""
+    """Results of consecutive steps: times (n,), ledger (n, 13), iterations, record (n, k), the frames among them, and
+    the derivatives of ledger and record where a run finds them."""
 
     time: np.ndarray
     ledger: np.ndarray
@@ -34,6 +42,7 @@ class Chunk:
     record: np.ndarray
     frame_time: np.ndarray
     frames: dict[str, np.ndarray] = field(default_factory=dict)
+    slopes: Slopes | None = None
 
 
 def joined(chunks: Sequence[Chunk]) -> Chunk:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +30,9 @@ from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import control
 
+if TYPE_CHECKING:
+    from fem_mbs.analysis.sensitivity.follower import Follower
+
 __all__ = ["Stepping"]
 
 _ENERGIES = slice(C.KINETIC, C.POTENTIAL + 1)
@@ -47,7 +50,7 @@ class Stepping:
     """One analysis in steps of ``h`` from ``t0``: holds state, counters, ledger.
 
     ``functions`` is the list of time functions; ``evaluate(k0, k1)`` is cut from it.  Loads, motions and everything
-    else are in the compiled model.
+    else are in the compiled model.  ``follower`` differentiates every step, where a run asks for it.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class Stepping:
     ):
         self.compiled, self.functions, self.state, self.settings = compiled, functions, state, settings
         self.rule, self.t0, self.h = rule, t0, h
+        self.follower: Follower | None = None
         self.step = 0
         self.frame_every, self.restart_every = frame_every, restart_every
         self.gravity = np.zeros(3)
@@ -127,10 +131,13 @@ class Stepping:
         mass = (1.0 - w.am) / ((1.0 - w.af) * w.beta * h * h)
         return control(2.0, velocity, mass, self.gravity, h=h, factor=factor, decay=decay)
 
-    def evaluate(self, t0: np.ndarray, tm: np.ndarray, t1: np.ndarray) -> np.ndarray:
-        """Return the values of all time functions at start, middle and end of the steps, (n, n_fun, 3)."""
+    def evaluate(
+        self, t0: np.ndarray, tm: np.ndarray, t1: np.ndarray, functions: Sequence[Callable] | None = None
+    ) -> np.ndarray:
+        """Return the values of all time functions, or of others in their places, at start, middle and end of the steps,
+        (n, n_fun, 3)."""
         funs = np.empty((t0.size, max(len(self.functions), 1), 3))
-        for i, f in enumerate(self.functions):
+        for i, f in enumerate(self.functions if functions is None else functions):
             funs[:, i, C.T0], funs[:, i, C.T1] = f(t0), f(t1)
             # a one-state rule takes the loads at the end of the step, the explicit one at its start
             sampled = funs[:, i, C.T0 if self.explicit else C.T1]
@@ -375,7 +382,8 @@ class Stepping:
 
     def _changed(self) -> tuple[np.ndarray, ...]:
         s = self.state
-        return s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.alternation.recent
+        own = s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.alternation.recent
+        return own if self.follower is None else (*own, *self.follower.changed())
 
     def _halvings_of_turn(self, part: float = 1.0) -> int:
         """Return the number of halvings of the next step, or a part of it, for no node to turn by more than a quarter
@@ -403,8 +411,8 @@ class Stepping:
         c[S.FRAME_EVERY] = parts if frame else 0
         c[S.HISTORY], c[S.PREDICTOR] = 0, PREDICTORS[predictor]
         self._ends = t[1:]
-        funs = self.evaluate(t[:-1], middle, t[1:])
-        answer = self._advance(output, self.control(self.h * length / parts), funs)
+        times = t[:-1], middle, t[1:]
+        answer = self._advance(output, self.control(self.h * length / parts), self.evaluate(*times), times)
         c[S.PREDICTOR] = PREDICTORS[self.settings.predictor]
         if answer == 0:
             c[S.HISTORY] = 0
@@ -414,43 +422,55 @@ class Stepping:
     def _as_one(self, chunk: Chunk) -> Chunk:
         """Return the results of consecutive equal parts of a step as those of one."""
         record = chunk.record[-1:].copy()
-        if self.two_state:  # what belongs to the middle of the parts: the mean is that of the whole
-            record[:, self.middle_values] = chunk.record[:, self.middle_values].mean(axis=0)
+        middle = self.middle_values & self.two_state
+        if middle.any():  # what belongs to the middle of the parts: the mean is that of the whole
+            record[:, middle] = chunk.record[:, middle].mean(axis=0)
         return replace(
             chunk, time=chunk.time[-1:], ledger=chunk.ledger[-1:], iterations=chunk.iterations.sum(keepdims=True),
             residual=chunk.residual[-1:], record=record,
+            slopes=None if self.follower is None else self.follower.as_one(chunk, middle),
         )  # fmt: skip
 
     def _chunk(self, n: int, funs: np.ndarray | None = None):
         number = self.step + np.arange(n)
-        t0, t1 = self.time(number), self.time(number + 1)
+        times = self.time(number), self.time(number + 0.5), self.time(number + 1)
+        t1 = times[2]
         if funs is None:
-            funs = self.evaluate(t0, self.time(number + 0.5), t1)
+            funs = self.evaluate(*times)
         frames = (self.step + n) // self.frame_every - self.step // self.frame_every if self.frame_every else 0
         output = self.buffers(n, frames)
         c = self.counter
         c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET] = 0, 0, self.step
         c[S.FRAME_EVERY] = self.frame_every
         self._ends = t1
-        problem = self._advance(output, self.ctl, funs)
+        problem = self._advance(output, self.ctl, funs, times)
         done = int(c[S.STEP])
         chunk = self.take(output, done, t1) if done else None
         self.step += done
         return done, chunk, problem
 
-    def _advance(self, output: S.Output, ctl, funs) -> int:
-        """Run the compiled loop and serve its requests for the sparse solver; return 0 or the code of the failure."""
+    def _loop(self, output: S.Output, ctl: np.ndarray, funs: np.ndarray) -> int:
+        """Run the compiled loop of the rule until it asks for something; return what for."""
+        given = (self.kernels, self.reports, self.compiled.system, self.state, output, ctl, funs, self.counter,
+                 self.real)  # fmt: skip
+        if self.explicit:
+            return explicit.advance(*given)
+        if self.follower is not None:
+            return self.follower.advance(self, *given)
+        return stepper.advance(*given, self.redundancy.rank)
+
+    def _advance(
+        self, output: S.Output, ctl, funs, times: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+    ) -> int:
+        """Run the compiled loop and serve its requests for the sparse solver; return 0 or the code of the failure.
+
+        ``times`` are start, middle and end (n,) of the steps, for their derivatives.
+        """
         state, redundancy = self.state, self.redundancy
+        if self.follower is not None and times is not None:
+            self.follower.prepare(self, times)
         while True:
-            if self.explicit:
-                answer = explicit.advance(
-                    self.kernels, self.reports, self.compiled.system, state, output, ctl, funs, self.counter, self.real
-                )
-            else:
-                answer = stepper.advance(
-                    self.kernels, self.reports, self.compiled.system, state, output, ctl, funs, self.counter,
-                    self.real, redundancy.rank,
-                )  # fmt: skip
+            answer = self._loop(output, ctl, funs)
             if answer == S.NEED_USER:
                 slopes = bool(self.counter[S.REFACTOR] or self.counter[S.FULL])
                 self.compiled.serve(ctl, funs[self.counter[S.STEP]], state, slopes)
@@ -502,6 +522,7 @@ class Stepping:
                 "out": output.frame_out[:f],
                 "energy": output.frame_energy[:f],
             },
+            slopes=None if self.follower is None else self.follower.take(n),
         )
 
     def _halved_step(self, problem: int) -> Chunk:
