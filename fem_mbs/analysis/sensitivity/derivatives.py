@@ -51,8 +51,8 @@ def check_supported(context: RunContext) -> None:
         )  # fmt: skip
     if context.system.callbacks:
         raise ModelError("functions of Python as forces have no derivatives here", owner=owner, remedy=others)
-    if model.building.locks or model.building.breaking:
-        first = [*model.building.locks, *model.building.breaking][0]
+    if model.building.locks or model.building.breakings:
+        first = [*model.building.locks, *model.building.breakings][0]
         raise ModelError(
             f'"{first}" changes the constraints while the model moves, which has no derivative here', owner=owner,
             remedy=others,
