@@ -370,8 +370,8 @@ class Bench:
             rows.append(row)
         self._table(
             "contact", "Balls that bounce over a floor, and over 10 000 triangles; energy: its change", rows,
-            [("surface", 9, "s"), ("n", 6, "d"), ("steps", 6, "d"), ("setup_s", 8, ".2f"), ("step_ms", 8, ".2f"), ("exudyn_ms", 9, ".2f"),
-             ("iterations", 10, ".2f"), ("energy", 8, ".0e"), ("note", 1, "s")],
+            [("surface", 9, "s"), ("n", 6, "d"), ("steps", 6, "d"), ("setup_s", 8, ".2f"), ("step_ms", 8, ".2f"),
+             ("exudyn_ms", 9, ".2f"), ("iterations", 10, ".2f"), ("energy", 8, ".0e"), ("note", 1, "s")],
         )  # fmt: skip
 
     # --- output ----------------------------------------------------------------------------------------------------
