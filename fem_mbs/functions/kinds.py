@@ -179,11 +179,11 @@ class _Parameters:
         return value
 
     def whole(self, key: str, default: int, least: int, most: int) -> int:
-        value = self.spec.get(key, default)
-        if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or value != round(float(value)):
+        value = self.number(key, float(default))
+        if value != round(value):
             raise self.error(f"{key} = {value!r} must be a whole number.")
         if not least <= value <= most:
-            raise self.error(f"{key} = {value!r} must be from {least} to {most}.")
+            raise self.error(f"{key} = {value:g} must be from {least} to {most}.")
         return int(value)
 
     def flag(self, key: str) -> bool:

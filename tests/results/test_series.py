@@ -58,7 +58,7 @@ def series(values: np.ndarray, start: int = 0, name: str = "x") -> Series:
 
 
 def test_transfer_is_that_of_a_filter():
-    """y_n = x_n + 2 x_(n-3): H = 1 + 2 exp(-i 3 w h); coherence is 1 without noise and 5/(5 + s^2) on the average with."""
+    """y_n = x_n + 2 x_(n-3): H = 1 + 2 exp(-i 3 w h); coherence 1, with noise of variance 9 |H|^2/(|H|^2 + 9)."""
     x = noise(1)
     y = x.copy()
     y[3:] += 2.0 * x[:-3]
