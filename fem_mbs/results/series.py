@@ -194,7 +194,13 @@ class Series:
         """Return the coherence |Gxy|^2/(Gxx Gyy), 0 to 1, with an excitation over the frequency [Hz].
 
         1: y follows from x by a linear system.  It is less with noise, other excitations, nonlinear behaviour or
-        leakage.  Arguments and errors are those of `transfer`.
+        leakage.
+
+        Args:
+            excitation, rows, window, column: as of `transfer`.
+
+        Raises:
+            ResultsError: as `transfer`.
         """
         f, crossed, ingoing, out = self._crossed(excitation, rows, window, column, "coherence")
         power = ingoing[:, None] * out
