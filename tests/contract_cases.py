@@ -126,8 +126,8 @@ def _friction(kind, function=-1, speed=-1, along=0):
     return par
 
 
-def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, exponent=1.5, table=()):
-    """A ball in deep contact with a surface, or on both sides of it, in random axes (see
+def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, exponent=1.5, table=(), line=False):
+    """A ball, or a place of a line, in deep contact with a surface, or on both sides of it, in random axes (see
     `fem_mbs.elements.contact`)."""
     # ball, surface, radius, side, half sizes
     surfaces = {
@@ -143,6 +143,8 @@ def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, expone
         rows = piecewise(((-1.0, 0.0), (0.0, 0.0), *table), "linear") if table else np.zeros((0, 6))
         axes = triad(rng).T if dimension == 3 else _turn(rng.uniform(0, 6))
         points = _off(rng, 2 * dimension)
+        if line:
+            points = (*points[:dimension], 0.3, 0.8, 0.0)[: 2 * dimension]
         frame = [number for axis in axes for number in (*axis, *points)]
         law = (3.0, exponent, loss, amount, len(rows))
         return (*law, *surfaces[shape], friction, 1.6 * friction, 15.0, 20.0, *frame, *rows.ravel())
@@ -150,8 +152,8 @@ def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, expone
     return par
 
 
-def _mesh_contact(ball, size, friction=0.3, loss=0, amount=0.0, table=()):
-    """A ball in deep contact with a body of triangles: outside of a small one, or inside of a large one."""
+def _mesh_contact(ball, size, friction=0.3, loss=0, amount=0.0, table=(), line=False):
+    """A ball, or a place of a line, in deep contact with a body of triangles: outside of a small one, or inside of a large one."""
 
     def par(rng):
         rows = piecewise(((-1.0, 0.0), (0.0, 0.0), *table), "linear") if table else np.zeros((0, 6))
@@ -160,7 +162,7 @@ def _mesh_contact(ball, size, friction=0.3, loss=0, amount=0.0, table=()):
         tree, first, closed = tree_table(corners, faces)
         assert closed
         width = -(-len(tree) // TRIANGLE) * TRIANGLE
-        points = _off(rng, 6)
+        points = (*_off(rng, 3), 0.3, 0.8, 0.0) if line else _off(rng, 6)
         frame = [number for axis in triad(rng).T for number in (*axis, *points)]
         law = (3.0, 1.5, loss, amount, len(rows), ball, 0, width, first, np.inf)
         return (
@@ -561,6 +563,19 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "smooth": Case(_mesh_contact(6.0, 0.8, friction=0.0)),
         "rubbed": Case(_mesh_contact(6.0, 0.8, loss=2, amount=0.4)),
         "inside": Case(_mesh_contact(0.3, 20.0, loss=1, amount=0.02, table=((0.7, 1.2), (30.0, 80.0)))),
+    },
+    "line_mesh_contact3": {
+        "smooth": Case(_mesh_contact(6.0, 0.8, friction=0.0, line=True)),
+        "rubbed": Case(_mesh_contact(6.0, 0.8, loss=2, amount=0.4, line=True), rate_tangent=False),
+    },
+    **{
+        f"line_contact{d}": {
+            "smooth": Case(_contact(d, "sphere", friction=0.0, line=True)),
+            "plane": Case(_contact(d, "plane", 1, 0.02, line=True), rate_tangent=False),
+            "rubbed": Case(_contact(d, "sphere", 2, 0.4, line=True), rate_tangent=False),
+            "table": Case(_contact(d, "box", friction=0.0, table=((0.7, 1.2), (3.0, 8.0)), line=True)),
+        }
+        for d in (2, 3)
     },
     **{
         f"contact{d}": {
