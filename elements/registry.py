@@ -176,6 +176,8 @@ _MODULES = {
     "line_contact2": "contact.line",
     "line_contact3": "contact.line",
     "line_mesh_contact3": "contact.line",
+    "tube_pair2": "contact.pair",
+    "tube_pair3": "contact.pair",
     "slide2": "springs.linear",
     "slide3": "springs.linear",
     "force2": "loads.nodal",

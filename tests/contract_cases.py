@@ -179,6 +179,17 @@ def _mesh_contact(ball, size, friction=0.3, loss=0, amount=0.0, table=(), line=F
     return par
 
 
+def _tubes(dimension, ball=0.0, ends=(0.2, 0.0, 0.0, 0.3), sines=(-2.0, -1.0), loss=0, amount=0.0, table=()):
+    """Two tubes, or a tube and a ball, in deep contact; all ends, angles between which the lines of both blend."""
+
+    def par(rng):
+        rows = piecewise(((-1.0, 0.0), (0.0, 0.0), *table), "linear") if table else np.zeros((0, 6))
+        shares = (0.0, 1.0) if ball else (0.4, 0.7)
+        return (3.0, 1.5, loss, amount, len(rows), 12.0, ball, 1.0, *ends, *shares, *sines, 3.0, 5.0, *rows.ravel())
+
+    return par
+
+
 def _bushing(dimension, weight, damping=1.0):
     """Random positive matrices between random frames."""
     n = 3 * (dimension - 1)
@@ -563,6 +574,17 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "smooth": Case(_mesh_contact(6.0, 0.8, friction=0.0)),
         "rubbed": Case(_mesh_contact(6.0, 0.8, loss=2, amount=0.4)),
         "inside": Case(_mesh_contact(0.3, 20.0, loss=1, amount=0.02, table=((0.7, 1.2), (30.0, 80.0)))),
+    },
+    **{
+        f"tube_pair{d}": {
+            **({"blended": Case(_tubes(d, ends=(4.0, 5.0, 6.0, 5.0), sines=(-0.4, 1.3)))} if d == 3 else {}),
+            "points": Case(
+                _tubes(d, ends=(4.0, 0.0, 0.0, 5.0), sines=(2.0, 3.0), loss=1, amount=0.02), short_step=1e-3
+            ),
+            "ball": Case(_tubes(d, 1.0, ends=(3.0, 0.0, 0.0, 0.0), table=((0.7, 1.2), (3.0, 8.0)))),
+            **({"crossed": Case(_tubes(d, ends=(0.0, 0.0, 0.0, 6.0), loss=1, amount=0.02))} if d == 3 else {}),
+        }
+        for d in (2, 3)
     },
     "line_mesh_contact3": {
         "smooth": Case(_mesh_contact(6.0, 0.8, friction=0.0, line=True)),

@@ -30,6 +30,7 @@ __all__ = [
     "LAW_COLUMNS",
     "LOSSES",
     "decay_force",
+    "elastic_force",
     "normal_energy",
     "normal_force",
     "power_mean",
@@ -81,7 +82,7 @@ def _elastic_mean(par, e, tail, a, b):
 
 
 @inner
-def _virgin(par, e, tail, y):
+def elastic_force(par, e, tail, y):
     """Return the elastic force at the penetration y, and its slope."""
     if par[e, PIECES] > 0:
         return piecewise_at(par, e, tail, int(par[e, PIECES]), y)
@@ -129,7 +130,7 @@ def _at(par, e, tail, y, deepest):
             return 0.0, 0.0
         force = k * (y - left) ** par[e, EXPONENT]
         return force, par[e, EXPONENT] * force / (y - left)
-    return _virgin(par, e, tail, y)
+    return elastic_force(par, e, tail, y)
 
 
 @inner
