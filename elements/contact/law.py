@@ -20,8 +20,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from fem_mbs.contract import DECAY, H, inner
-from fem_mbs.elements.laws import piecewise_at, piecewise_energy, piecewise_mean
+from fem_mbs.elements.laws import ROW, piecewise_at, piecewise_energy, piecewise_mean
 
 __all__ = [
     "APPROACH",
@@ -34,6 +36,7 @@ __all__ = [
     "normal_energy",
     "normal_force",
     "power_mean",
+    "scale_law",
 ]
 
 # columns of par from LAW on
@@ -194,3 +197,14 @@ def decay_force(ctl, par, e, tail, hist, y0, y1):
     if change * (y1 - y0) <= 0:
         return 0.0, 0.0
     return a * change, a * rise
+
+
+# --- in numpy --------------------------------------------------------------------------------------------------------
+def scale_law(par: np.ndarray, tail: int, factors: np.ndarray) -> None:
+    """Multiply the forces of elements with parameters (n, ..), whose tables begin at the column ``tail``, by factors
+    (n,)."""
+    par[:, STIFFNESS] *= factors
+    rows = par[:, tail : tail + ROW * int(par[0, PIECES])].reshape(len(par), -1, ROW)
+    par[:, tail : tail + rows.shape[1] * ROW] = (rows * np.where(np.arange(ROW) > 0, factors[:, None, None], 1.0)).reshape(
+        len(par), -1
+    )

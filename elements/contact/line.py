@@ -35,7 +35,7 @@ from fem_mbs.elements.kinematics import spin
 __all__ = ["TYPES"]
 
 #: Columns in the place of the offset of a ball's centre.
-_CENTRE = {2: ("place", "friction arm"), 3: ("place", "friction arm", "nothing")}
+_CENTRE = {2: ("place", "friction arm"), 3: ("place", "friction arm", "unused")}
 
 
 @inner

@@ -23,6 +23,7 @@ from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, Step
 from fem_mbs.results.series import StepSensors
 from fem_mbs.solvers.stepping.layout import State
 from fem_mbs.system.compiled import Compiled
+from fem_mbs.system.pairing import has_pairs, pair_up
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.linear.harmonic import Harmonic
@@ -226,6 +227,8 @@ def make_context(
         compiled, plan, Rows(compiled), None, compiled.system.initial_state(), Loading(compiled), recorder, progress,
         skipped=skipped or [],
     )  # fmt: skip
+    if has_pairs(compiled.system):
+        pair_up(compiled.system, context.state)
     for step in plan:
         step.kind.check(step, context)
     prepare(compiled.system.blocks, plan)

@@ -1,4 +1,4 @@
-"""Contact of the model builder: balls and points against surfaces of bodies, and each other."""
+"""Contact of the model builder: balls, points and lines against surfaces of bodies, lines, and each other."""
 
 from __future__ import annotations
 
@@ -9,15 +9,35 @@ import numpy as np
 
 from fem_mbs.contract import runner
 from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import FLAG, NAME, NUMBER, NUMBER_OR_VECTOR, PLACES, SHAPES, TABLE_POINTS, TEXT, VECTOR
-from fem_mbs.elements.contact.law import LOSSES
+from fem_mbs.declarations.kinds import (
+    FLAG,
+    NAME,
+    NUMBER,
+    NUMBER_OR_VECTOR,
+    PLACES,
+    SHAPES,
+    TABLE_POINTS,
+    TEXT,
+    VECTOR,
+    WHOLE,
+)
+from fem_mbs.elements.contact.law import LOSSES, scale_law
 from fem_mbs.elements.contact.surface import CORE, PLANE, gaps
 from fem_mbs.elements.contact.triangles import mesh_gaps, tree_table
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
+from fem_mbs.model.connections.surfaces.lines import (
+    Places,
+    ball_pairing,
+    line_of,
+    names_of,
+    places_on,
+    start_overlaps,
+    tube_pairing,
+)
 from fem_mbs.model.parts.triangles import surface_triangles, triangle_columns
-from fem_mbs.system.blocks import GROUND, deal
+from fem_mbs.system.blocks import GROUND, Block, deal
 
 __all__ = ["SURFACES", "Contact"]
 
@@ -31,7 +51,10 @@ SURFACES = {
     "capsule": ("radius", "length"),
     "box": ("size",),
     "triangles": (),
+    "beams": ("radius",),
 }
+#: Most pieces of an element whose ends touch a curved surface as places of a line.
+_MOST_PLACES = 64
 
 
 def _noun(surface: str) -> str:
@@ -63,9 +86,10 @@ _RESTITUTION = {
 
 @dataclass(frozen=True, eq=False)
 class Contact(Declaration):
-    """Contact of balls and points with surfaces, and of balls with each other, in large motion.
+    """Contact of balls, points and lengths of beams with surfaces, and of balls and beams with each other, in large
+    motion.
 
-    Add a contact: the nodes of b are balls (or points), a carries a surface that moves with it.
+    Add a contact: the nodes of b are balls (or points), or its beams are tubes, a carries a surface that moves with it.
 
     The normal force is stiffness y^exponent of the penetration y, a table, or Hertz's of an effective modulus; elastic
     contact conserves energy at any step size.  What a blow loses is told by ``damping`` (Hunt & Crossley) or
@@ -79,7 +103,9 @@ class Contact(Declaration):
             "capsule" (a cylinder of ``length`` between two half-spheres), "box" (edges ``size``, rounded by
             ``radius``), "triangles" (in space: ``triangles`` or ``facets``; a ball touches the nearest face, edge or
             corner). The balls are outside of a closed surface of triangles, however these are turned, and on the side
-            of the normals of an open one: right-handed about each triangle.
+            of the normals of an open one: right-handed about each triangle.  "beams": a is groups of beams, trusses or
+            cables, tubes of ``radius`` between their nodes, which deform; b are balls, or lines with ``along``, also
+            a itself.  Which parts are near each other is found in the run.
         point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of the
             start.
         triangles: the surface: an STL or OBJ file, or tables, as of ``visual`` of bodies, in axes turned by
@@ -98,6 +124,13 @@ class Contact(Declaration):
             indentation until the contact ends.
         coefficient, smoothing, static, stribeck: of friction, as of ``friction``.
         overlap: penetration that is accepted at the start [m]; more is an error.
+        along: b is groups of beams, trusses or cables that touch along their length, as tubes of the radius ``ball``.
+            The stiffness is that of a point, as where beams cross; a length of beam that lies on something counts as
+            one point per diameter (the mean of both), whatever the mesh.  On surfaces of bodies it touches at places
+            not more than ``spacing`` apart; of beams at their nearest points, and by their nodes where they are parallel.
+        spacing: along, of the places that touch a surface of a body; sharper edges may pass between them.
+        margin: with "beams", by which parts may move until near ones are found anew.
+        pairs: with "beams", room for pairs of parts that are near each other.
     """
 
     owner = "Contact"
@@ -171,45 +204,152 @@ class Contact(Declaration):
         NUMBER, "with static: speed w_0 of its decay, exp(-(w/w_0)^2)", None, shows="none", kw_only=True, unit="m/s"
     )
     overlap: float = key(NUMBER, "penetration that is accepted at the start", 0.0, kw_only=True, unit="m")
+    along: bool = key(FLAG, "b's beams touch along their length", False, kw_only=True)
+    spacing: float | None = key(
+        NUMBER, "along: of the places that touch", None, shows="2 ball, at planes the nodes", kw_only=True, unit="m"
+    )
+    margin: float | None = key(
+        NUMBER, "beams: movement until near parts are found anew", None, shows="by size", kw_only=True, unit="m"
+    )
+    pairs: int | None = key(WHOLE, "beams: most pairs of near parts", None, shows="4 per part", kw_only=True)
 
     def build(self, building: Building) -> None:
         owner = building.label("Contact", self.name)
+        self._check_lines(building, owner)
         shape = self._shape(building, owner)
         law, table = self._law(building, owner)
         friction = self._friction(building, owner)
-        pairs = self._pairs(building, owner, friction["coefficient"] > 0.0)
-        ends, centres = self._frames(building, owner, pairs)
+        if self.surface == "beams":
+            self._add_beams(building, owner, law, table)
+            return
+        places = self._places(building, owner)
+        pairs = self._pairs(building, owner, friction["coefficient"] > 0.0, places)
+        ends, centres = self._frames(building, owner, pairs, places)
         if self.surface == "triangles":
-            start = self._add_triangles(building, owner, pairs, centres, table, law | friction | ends)
+            start, block = self._add_triangles(building, owner, pairs, centres, table, law | friction | ends)
         else:
             half = np.array([shape[f"half size {k}"] for k in (1, 2, 3)])[: building.dimension]
             start = gaps(centres, shape["surface"], shape["radius"], shape["side"], half, shape["ball radius"])
             columns = {**law, **shape, **friction, **ends}
-            building.add_block(self.name, f"contact{building.dimension}", pairs, table, **columns)
+            kind = "contact" if places is None else "line_contact"
+            block = building.add_block(self.name, f"{kind}{building.dimension}", pairs, table, **columns)
+        if places is not None:
+            share = np.resize(places.share, len(pairs)) / (2.0 * self.ball)
+            scale_law(block.par, len(block.type.par), share)
         worst = int(np.argmin(start))
+        a = "ground" if pairs[worst, 0] == GROUND else building.node_name(int(pairs[worst, 0]))
+        b = names_of(building, pairs[worst, 1:])
+        self._check_overlap(building, owner, f'{b} overlaps with the {self.surface} of "{a}"', start[worst])
+
+    def _check_overlap(self, building: Building, owner: Owner, what: str, gap: float) -> None:
+        """Raise ModelError where the gap at the start is negative by more than is accepted."""
         accepted = building.number(self.overlap, owner, "overlap", 0.0)
-        if start[worst] < -accepted - 1e-9 * max(1.0, float(np.abs(building.positions).max())):
-            a, b = (("ground" if k == GROUND else building.node_name(int(k))) for k in pairs[worst])
+        if gap < -accepted - 1e-9 * max(1.0, float(np.abs(building.positions).max())):
             raise ModelError(
-                f'"{b}" overlaps with the {self.surface} of "{a}" at the start by {-start[worst]:.6g}',
-                owner=owner,
-                remedy="move them apart, or accept it by overlap",
+                f"{what} at the start by {-gap:.6g}", owner=owner, remedy="move them apart, or accept it by overlap"
             )
+
+    def _check_lines(self, building: Building, owner: Owner) -> None:
+        """Raise ModelError for keys of lines at others, and for lines without a radius."""
+        beams = self.surface == "beams"
+        for name, of in (("spacing", self.along and not beams), ("margin", beams), ("pairs", beams)):
+            if getattr(self, name) is not None and not of:
+                what = "lines on surfaces of bodies (along)" if name == "spacing" else 'surface = "beams"'
+                raise ModelError(f"{name} is for {what}", owner=owner, key=name, remedy=f"remove {name}")
+        for name, of in (("ball", self.along), ("radius", beams)):
+            value = getattr(self, name)
+            if of and value is not None and not building.number(value, owner, name, 0.0) > 0.0:
+                raise ModelError(
+                    f"beams that touch along their length need a radius, and {name} = {value:g}", owner=owner, key=name,
+                    value=value, remedy=f"give {name}",
+                )  # fmt: skip
+        if not beams:
+            return
+        for name in ("point", "axis", "static", "stribeck", "smoothing"):
+            if getattr(self, name) is not None:
+                raise ModelError(f'surface "beams" has no {name}', owner=owner, key=name, remedy=f"remove {name}")
+        if self.inside:
+            raise ModelError("beams have no inside", owner=owner, key="inside", remedy="remove inside")
+        if self.coefficient:
+            raise ModelError(
+                "beams touch each other, and balls, without friction", owner=owner, key="coefficient",
+                value=self.coefficient, remedy="remove coefficient",
+            )  # fmt: skip
+        if self.restitution is not None:
+            raise ModelError(
+                "restitution is for surfaces of bodies", owner=owner, key="restitution", remedy="give damping"
+            )
+
+    def _add_beams(self, building: Building, owner: Owner, law: dict[str, float], table: np.ndarray) -> None:
+        """Add the elements of pairs of parts of lines, or of parts and balls."""
+        a = line_of(building, owner, "a", self.a)
+        radii = (float(self.radius or 0.0), building.number(self.ball, owner, "ball", 0.0))
+        margin = None if self.margin is None else building.number(self.margin, owner, "margin", 0.0, strict=True)
+        if self.along:
+            pairing = tube_pairing(building, owner, a, line_of(building, owner, "b", self.b), radii, margin)
+            if pairing.same and radii[0] != radii[1]:
+                raise ModelError(
+                    f"beams that touch each other have one radius, not {radii[0]:g} and {radii[1]:g}", owner=owner,
+                    key="ball", value=self.ball, remedy="give ball = radius",
+                )  # fmt: skip
+        else:
+            balls = np.unique(building.nodes_of(self.b, owner))
+            if not len(balls):
+                raise ModelError("b names no nodes", owner=owner, key="b", value=self.b, remedy="name balls")
+            own = np.isin(balls, a.nodes)
+            if own.any():
+                name = building.node_name(int(balls[own][0]))
+                raise ModelError(
+                    f'node "{name}" of b is one of the beams of a', owner=owner, key="b", value=self.b,
+                    remedy="name other nodes, or let a touch itself by along",
+                )  # fmt: skip
+            pairing = ball_pairing(building, owner, a, balls, radii, margin)
+        most = len(a.nodes) * len(pairing.b)
+        room = 4 * (len(a.nodes) + len(pairing.b)) if self.pairs is None else self.pairs
+        if room < 1:
+            raise ModelError(f"pairs = {room} is no room", owner=owner, key="pairs", value=room, remedy="give more")
+        near, start = start_overlaps(building, pairing)
+        if len(near):
+            worst = int(np.argmin(start))
+            one, two = (names_of(building, s[k]) for s, k in zip((pairing.a, pairing.b), near[worst], strict=True))
+            self._check_overlap(building, owner, f"{two} overlaps with the beam {one}", start[worst])
+        columns = law | {"distance": pairing.reach, "ball": float(pairing.balls)}
+        nodes = np.full((min(room, most), 4), GROUND)
+        block = building.add_block(self.name, f"tube_pair{building.dimension}", nodes, table, **columns)
+        block.pairing = pairing
+
+    def _places(self, building: Building, owner: Owner) -> Places | None:
+        """Return the places of lines that touch a surface of a body; None: b are balls."""
+        if not self.along:
+            return None
+        line = line_of(building, owner, "b", self.b)
+        flat = self.surface == "plane"
+        spacing = np.inf if flat else 2.0 * self.ball
+        if self.spacing is not None:
+            spacing = building.number(self.spacing, owner, "spacing", 0.0, strict=True)
+        longest = float(line.length.max())
+        if longest / spacing > _MOST_PLACES:
+            raise ModelError(
+                f"an element of {longest:g} m has more than {_MOST_PLACES} places that are {spacing:g} m apart",
+                owner=owner, key="spacing", value=self.spacing, remedy="give a larger spacing, or shorter elements",
+            )  # fmt: skip
+        return places_on(line, spacing)
 
     def _add_triangles(
         self, building: Building, owner: Owner, pairs: np.ndarray, centres: np.ndarray, table: np.ndarray,
         columns: dict[str, Any],
-    ) -> np.ndarray:  # fmt: skip
-        """Add the elements of a surface of triangles; return the gaps (n,) at the start."""
+    ) -> tuple[np.ndarray, Block]:  # fmt: skip
+        """Add the elements of a surface of triangles; return the gaps (n,) at the start, and the block."""
         points, triangles = surface_triangles(building, owner, self.triangles, self.facets, self.inside)
         tree, first, closed = tree_table(points, triangles)
         ball = building.number(self.ball, owner, "ball", 0.0)
         columns = columns | triangle_columns(building, owner, ball, self.depth, first, closed)
-        block = building.add_block(self.name, "mesh_contact3", pairs, table, **columns)
+        kind = "line_mesh_contact3" if self.along else "mesh_contact3"
+        block = building.add_block(self.name, kind, pairs, table, **columns)
         block.par = deal(block.par, block.type, tree)
         start = np.empty(len(pairs))
         runner(mesh_gaps, _LOOKS * len(pairs))(block.par, np.ascontiguousarray(centres), start)
-        return start
+        return start, block
 
     def _shape(self, building: Building, owner: Owner) -> dict[str, float]:
         """Return the columns of the surface."""
@@ -344,14 +484,25 @@ class Contact(Declaration):
             columns["Stribeck speed"] = building.number(self.stribeck, owner, "stribeck", 0.0, strict=True)
         return columns
 
-    def _pairs(self, building: Building, owner: Owner, rubs: bool) -> np.ndarray:
-        """Return the nodes (n, 2) of surfaces and balls."""
-        balls = np.unique(building.nodes_of(self.b, owner))
+    def _pairs(self, building: Building, owner: Owner, rubs: bool, places: Places | None) -> np.ndarray:
+        """Return the nodes (n, 2) of surfaces and balls, (n, 3) of surfaces and lines."""
+        balls = np.unique(building.nodes_of(self.b, owner) if places is None else places.nodes)
         if isinstance(self.a, str) and self.a == "ground":
             carriers = np.array([GROUND])
         else:
             carriers = np.unique(building.nodes_of(self.a, owner))
-        if np.array_equal(carriers, balls):
+        if places is not None:
+            own = np.isin(carriers, balls)
+            if own.any():
+                name = building.node_name(int(carriers[own][0]))
+                raise ModelError(
+                    f'"{name}" carries the surface and is a node of b', owner=owner, key="b", value=self.b,
+                    remedy='name two different places; beams touch each other by surface = "beams"',
+                )  # fmt: skip
+            pairs = np.column_stack((
+                np.repeat(carriers, len(places.at)), np.tile(places.nodes, (len(carriers), 1))
+            ))  # fmt: skip
+        elif np.array_equal(carriers, balls):
             if self.surface != "sphere" or self.inside or self.radius != self.ball or self.point is not None:
                 raise ModelError(
                     "balls that touch each other are spheres of the radius of the balls", owner=owner,
@@ -363,13 +514,15 @@ class Contact(Declaration):
             pairs = np.array([(a, b) for a in carriers for b in balls if a != b], np.int64).reshape(-1, 2)
         if len(pairs) == 0:
             raise ModelError("there is nothing that could touch", owner=owner, remedy="name two different places")
-        turning = [int(k) for k in balls] if rubs and self.ball > 0.0 else []
+        turning = [int(k) for k in balls] if rubs and self.ball > 0.0 and places is None else []
         if rubs or self.surface != "sphere" or self.point is not None:
             turning += [int(k) for k in carriers if k != GROUND]
         building.needs_rotation.extend((owner, k) for k in turning)
         return pairs
 
-    def _frames(self, building: Building, owner: Owner, pairs: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
+    def _frames(
+        self, building: Building, owner: Owner, pairs: np.ndarray, places: Places | None
+    ) -> tuple[dict[str, Any], np.ndarray]:
         """Return the columns of axes and points, and the coordinates (n, dim) of the balls' centres in the axes."""
         dim, names = building.dimension, "xyz"[: building.dimension]
         carriers, which = np.unique(pairs[:, 0], return_inverse=True)
@@ -388,10 +541,18 @@ class Contact(Declaration):
             for i, c in enumerate(names):
                 columns[f"e{k + 1}{c}"] = body[which, k, i]
                 columns[f"a{c}_a {k + 1}"] = offset[which, i]
-                columns[f"a{c}_b {k + 1}"] = 0.0
+                if places is None:
+                    columns[f"a{c}_b {k + 1}"] = 0.0
+        at = building.positions[pairs[:, 1]]
+        if places is not None:
+            z = np.resize(places.at, len(pairs))
+            at = (1.0 - z)[:, None] * at + z[:, None] * building.positions[pairs[:, 2]]
+            turns = np.array([all(int(n) in building.rotational for n in part) for part in places.nodes])
+            arm = np.resize(np.where(turns, self.ball, 0.0), len(pairs))
+            for k in range(1, dim + 1):
+                columns |= {f"place {k}": z, f"friction arm {k}": arm}
         origin = own if point is None else np.tile(point, (len(carriers), 1))
-        centres = (building.positions[pairs[:, 1]] - origin[which]) @ axes.T
-        return columns, centres
+        return columns, (at - origin[which]) @ axes.T
 
     def _axes(self, building: Building, owner: Owner) -> np.ndarray:
         """Return the axes of the surface at the start, in rows; the last one is the normal or the axis."""
