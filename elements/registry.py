@@ -178,6 +178,7 @@ _MODULES = {
     "line_mesh_contact3": "contact.line",
     "tube_pair2": "contact.pair",
     "tube_pair3": "contact.pair",
+    "face_pair3": "contact.pair",
     "slide2": "springs.linear",
     "slide3": "springs.linear",
     "force2": "loads.nodal",

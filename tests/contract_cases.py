@@ -185,9 +185,14 @@ def _tubes(dimension, ball=0.0, ends=(0.2, 0.0, 0.0, 0.3), sines=(-2.0, -1.0), l
     def par(rng):
         rows = piecewise(((-1.0, 0.0), (0.0, 0.0), *table), "linear") if table else np.zeros((0, 6))
         shares = (0.0, 1.0) if ball else (0.4, 0.7)
-        return (3.0, 1.5, loss, amount, len(rows), 12.0, ball, 1.0, *ends, *shares, *sines, 3.0, 5.0, *rows.ravel())
+        return (3.0, 1.5, loss, amount, len(rows), 12.0, 1.0, ball, *ends, *shares, *sines, 3.0, 5.0, *rows.ravel())
 
     return par
+
+
+def _face(amount=0.0, corner=0.4):
+    """A triangle and a ball in deep contact, where all windows and corners act."""
+    return lambda rng: (3.0, 1.5, 1.0, amount, 0, 12.0, 1.0, 9.0, 8.0, 11.0, corner, -0.3, 0.2, 3.0, 5.0)
 
 
 def _bushing(dimension, weight, damping=1.0):
@@ -586,6 +591,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
         }
         for d in (2, 3)
     },
+    "face_pair3": {"": Case(_face()), "damped": Case(_face(0.02))},
     "line_mesh_contact3": {
         "smooth": Case(_mesh_contact(6.0, 0.8, friction=0.0, line=True)),
         "rubbed": Case(_mesh_contact(6.0, 0.8, loss=2, amount=0.4, line=True), rate_tangent=False),

@@ -1,8 +1,10 @@
-"""Contact of parts of two lines that deform, tubes and balls: `tube_pair2` (plane), `tube_pair3` (space).
+"""Contact of parts that deform: tubes and balls, `tube_pair2` (plane) and `tube_pair3` (space); faces and balls,
+`face_pair3`.
 
-Ends are the nodes a1, a2 of a tube, and b1, b2 of another (a ball: one node twice).  With the scalar products I of
-u = a2 - a1, v = b2 - b1 and w = b1 - a1, the penetrations y_k and weights W_k (`fem_mbs.elements.contact.tubes`), and
-the law N of `fem_mbs.elements.contact.law` over a step act
+Ends of two tubes are the nodes a1, a2 of one and b1, b2 of the other (a ball: one node twice), of a face its corners a1,
+a2, a3 and the ball b.  With the scalar products I of u = a2 - a1, v = b2 - b1 (a3 - a1) and w = b1 - a1, the
+penetrations y_k and weights W_k (`fem_mbs.elements.contact.tubes`, `fem_mbs.elements.contact.faces`), and the law N of
+`fem_mbs.elements.contact.law` over a step act
 
     rows += SF sum_m c_m row_m,   c = sum_k (W_0 + W_1)/2 N_k gamma(y_k) + (E_0 + E_1)/2 gamma(W_k),
 
@@ -15,8 +17,8 @@ what is below the round-off of f is left out.  So the work is the change of sum 
 and since all forces act between points along their mean distances, resultant and moment vanish.
 
 Elements without "active" do nothing: which parts touch changes in a run (`fem_mbs.system.pairing`).  Outputs: the normal
-force sum W N, the gap of the segments, the nearest places on both (0 .. 1), and the numbers of both parts in their
-groups.
+force sum W N, the gap, two places (of tubes on both, 0 .. 1; of faces the area coordinates l_2 and l_3 of the ball), and
+the numbers of both parts in their groups.
 """
 
 from __future__ import annotations
@@ -40,30 +42,33 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.common import clear
-from fem_mbs.elements.contact.jets import JET, SLOPE
+from fem_mbs.elements.contact.faces import DEEP, FACE_COLUMNS, face_apart, face_places, face_terms
+from fem_mbs.elements.contact.jets import JET, SLOPE, fixed
 from fem_mbs.elements.contact.law import LAW_COLUMNS, decay_force, elastic_force, normal_energy, normal_force
-from fem_mbs.elements.contact.tubes import ACTIVE, ENDS, NONE, REACH, TERMS, TUBE_COLUMNS, tube_places, tube_terms
+from fem_mbs.elements.contact.tubes import NONE, TERMS, TUBE_COLUMNS, tube_apart, tube_places, tube_terms
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
 _FIRST, _SECOND = (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)  # of u, v, w in each scalar product
-#: Of a1, a2, b1, b2 in u, v, w.
-_SIGNS = ((-1.0, 1.0, 0.0, 0.0), (0.0, 0.0, -1.0, 1.0), (-1.0, 0.0, 1.0, 0.0))
-_PART = len(LAW_COLUMNS) + len(TUBE_COLUMNS) - 2
-_TAIL = _PART + 2
+# columns of par that tubes and faces have in common
+_REACH, _ACTIVE = len(LAW_COLUMNS), len(LAW_COLUMNS) + 1
 _ROUND_OFF = 32.0 * 2.0**-52
+#: Of the ends in u, v, w: of two tubes (a1, a2, b1, b2), of a face and a ball (a1, a2, a3, b).
+_TUBES = ((-1.0, 1.0, 0.0, 0.0), (0.0, 0.0, -1.0, 1.0), (-1.0, 0.0, 1.0, 0.0))
+_FACE = ((-1.0, 1.0, 0.0, 0.0), (-1.0, 0.0, 1.0, 0.0), (-1.0, 0.0, 0.0, 1.0))
 
 
 @inner
-def _vectors(q, dof, e, X):
+def _vectors(signs, q, dof, e, X):
     """Fill X (3, dim) with u, v, w of positions, velocities or increments q (N,)."""
     dim = X.shape[1]
     for i in range(dim):
-        a, b = q[dof[e, i]], q[dof[e, 2 * dim + i]]
-        X[0, i] = q[dof[e, dim + i]] - a
-        X[1, i] = q[dof[e, 3 * dim + i]] - b
-        X[2, i] = b - a
+        for p in range(3):
+            X[p, i] = 0.0
+            for k in range(4):
+                if signs[p][k] != 0:
+                    X[p, i] += signs[p][k] * q[dof[e, k * dim + i]]
 
 
 @inner
@@ -73,14 +78,6 @@ def _products(X, I):
         I[m] = 0.0
         for i in range(X.shape[1]):
             I[m] += X[_FIRST[m], i] * X[_SECOND[m], i]
-
-
-@inner
-def _apart(par, e, I):
-    """Return whether balls around both parts, with all beyond their ends that may touch, are apart."""
-    low, high = max(par[e, ENDS], par[e, ENDS + 1]), max(par[e, ENDS + 2], par[e, ENDS + 3])
-    reach = par[e, REACH] + (0.5 + low) * math.sqrt(I[0]) + (0.5 + high) * math.sqrt(I[1])
-    return I[2] + 0.25 * (I[1] + I[0]) + I[5] - I[4] - 0.5 * I[3] > reach * reach
 
 
 @inner
@@ -146,24 +143,19 @@ def _known(size, k, Y0, Y1, dI):
 @inner
 def _noise(par, e, far, y):
     """Return the round-off of a penetration y of parts with the sum ``far`` of squares of their lengths."""
-    reach = par[e, REACH]
+    reach = par[e, _REACH]
     return _ROUND_OFF * max(far / max(reach - y, 1e-3 * reach), reach)
 
 
 @inner
-def _rows(X, rows):
+def _rows(signs, X, rows):
     """Fill rows (6, 4 dim) with the derivatives of the scalar products at the vectors X (3, dim)."""
     dim = X.shape[1]
     for k in range(6):
         p, q = _FIRST[k], _SECOND[k]
-        for i in range(dim):
-            by_u = (X[q, i] if p == 0 else 0.0) + (X[p, i] if q == 0 else 0.0)
-            by_v = (X[q, i] if p == 1 else 0.0) + (X[p, i] if q == 1 else 0.0)
-            by_w = (X[q, i] if p == 2 else 0.0) + (X[p, i] if q == 2 else 0.0)
-            rows[k, i] = -by_u - by_w
-            rows[k, dim + i] = by_u
-            rows[k, 2 * dim + i] = by_w - by_v
-            rows[k, 3 * dim + i] = by_v
+        for n in range(4):
+            for i in range(dim):
+                rows[k, n * dim + i] = X[q, i] * signs[p][n] + X[p, i] * signs[q][n]
 
 
 @inner
@@ -176,36 +168,38 @@ def _mixed(X, Z, k):
 
 
 @inner
-def _step(Q, V, U, dof, e, X, I, dI, rates, work):
+def _step(signs, Q, V, U, dof, e, X, I, dI, rates, work):
     """Fill vectors X (3, 3, dim) at both states and their means, scalar products I (2, 6), their changes dI (6,) over
     the step and their rates (2, 6)."""
     for state in range(2):
-        _vectors(Q[state], dof, e, X[state])
+        _vectors(signs, Q[state], dof, e, X[state])
         _products(X[state], I[state])
-        _vectors(V[state], dof, e, work)
+        _vectors(signs, V[state], dof, e, work)
         for k in range(6):
             rates[state, k] = _mixed(X[state], work, k)
     for k in range(3):
         for i in range(X.shape[2]):
             X[2, k, i] = 0.5 * (X[0, k, i] + X[1, k, i])
-    _vectors(U, dof, e, work)
+    _vectors(signs, U, dof, e, work)
     for k in range(6):
         dI[k] = _mixed(X[2], work, k)
 
 
 @inner
-def _second(c, at, bt):
+def _second(signs, c, at, bt):
     """Return the factor of the unit matrix in the second derivative of sum_m c_m I_m by the nodes ``at`` and ``bt``,
     halved."""
     total = 0.0
     for k in range(6):
         p, q = _FIRST[k], _SECOND[k]
-        total += 0.5 * c[k] * (_SIGNS[p][at] * _SIGNS[q][bt] + _SIGNS[q][at] * _SIGNS[p][bt])
+        total += 0.5 * c[k] * (signs[p][at] * signs[q][bt] + signs[q][at] * signs[p][bt])
     return total
 
 
-def _kernels(dim):
-    m = 4 * dim
+def _kernels(dim, signs, tail, count, apart, terms, places):
+    """Return both kernels of parts whose vectors have ``signs``; ``terms`` fills ``count`` penetrations and weights,
+    ``tail`` is the column of tabled forces."""
+    m, part = 4 * dim, tail - 2
 
     @inner
     def law_tangent(ctl, C, c, left, rows, ends, whole, even, K):
@@ -229,11 +223,18 @@ def _kernels(dim):
                 for k in range(6):
                     total += rows[k, i] * left[k, j]
                 if i % dim == j % dim:
-                    total += _second(c, i // dim, j // dim)
+                    total += _second(signs, c, i // dim, j // dim)
                 whole[i, j] = ctl[SK] * total
         for i in range(m):
             for j in range(m):
                 K[i, j] += 0.5 * (whole[i, j] + whole[j, i]) if even else whole[i, j]
+
+    @inner
+    def found(size, par, e, I, Y, W):
+        for k in range(count):
+            fixed(size, 0.0, W[k])
+            Y[k, 0] = NONE
+        terms(size, par, e, I, Y, W)
 
     @inner
     def clear_all(c, C, left):
@@ -247,7 +248,7 @@ def _kernels(dim):
     @kernel
     def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         X, work, I, dI, rates = scratch(3, 3, dim), scratch(3, dim), scratch(2, 6), scratch(6), scratch(2, 6)
-        Y0, Y1, W0, W1 = scratch(TERMS, JET), scratch(TERMS, JET), scratch(TERMS, JET), scratch(TERMS, JET)
+        Y0, Y1, W0, W1 = scratch(count, JET), scratch(count, JET), scratch(count, JET), scratch(count, JET)
         gy, gw, slope, c = scratch(6), scratch(6), scratch(6), scratch(6)
         by, bw, C = scratch(6, 6), scratch(6, 6), scratch(6, 6)
         rows, ends, turns, left, whole = scratch(6, m), scratch(6, m), scratch(6, m), scratch(6, m), scratch(m, m)
@@ -257,28 +258,28 @@ def _kernels(dim):
         if job == TANGENT:
             clear(ke, e1 - e0)
         for e in range(e0, e1):
-            if par[e, ACTIVE] == 0:
+            if par[e, _ACTIVE] == 0:
                 continue
-            _step(Q, V, U, dof, e, X, I, dI, rates, work)
-            if _apart(par, e, I[0]) and _apart(par, e, I[1]):
+            _step(signs, Q, V, U, dof, e, X, I, dI, rates, work)
+            if apart(par, e, I[0]) and apart(par, e, I[1]):
                 continue
-            tube_terms(SLOPE, par, e, I[0], Y0, W0)
-            tube_terms(size, par, e, I[1], Y1, W1)
+            found(SLOPE, par, e, I[0], Y0, W0)
+            found(size, par, e, I[1], Y1, W1)
             far = I[1, 0] + I[1, 1] + I[1, 2]
             clear_all(c, C, left)
             touched, even = False, one_state
-            for k in range(TERMS):
+            for k in range(count):
                 if not _known(size, k, Y0, Y1, dI) or (
                     (W0[k, 0] <= 0 or Y0[k, 0] <= 0) and (W1[k, 0] <= 0 or Y1[k, 0] <= 0)
                 ):
                     continue
                 if not touched:
                     touched = True
-                    _rows(X[2], rows)
+                    _rows(signs, X[2], rows)
                     if job == TANGENT:
-                        _rows(X[1], ends)
-                        _vectors(V[1], dof, e, work)
-                        _rows(work, turns)
+                        _rows(signs, X[1], ends)
+                        _vectors(signs, V[1], dof, e, work)
+                        _rows(signs, work, turns)
                 y0, y1 = Y0[k, 0], Y1[k, 0]
                 dy = _quotient(size, Y0[k], Y1[k], dI, _noise(par, e, far, y1), gy, by)
                 _quotient(size, W0[k], W1[k], dI, _ROUND_OFF, gw, bw)
@@ -286,22 +287,22 @@ def _kernels(dim):
                 for i in range(6):
                     rate += gy[i] * (rates[1, i] if one_state else dI[i] / ctl[H])
                 N, _, by_y, by_rate = normal_force(
-                    ctl, par, e, _TAIL, hist, y0, y1 if one_state else y0 + dy, rate, 0.0
+                    ctl, par, e, tail, hist, y0, y1 if one_state else y0 + dy, rate, 0.0
                 )
-                more, more_by_y = decay_force(ctl, par, e, _TAIL, hist, y0, y0 + dy)
+                more, more_by_y = decay_force(ctl, par, e, tail, hist, y0, y0 + dy)
                 N += more
                 by_y += more_by_y
                 if N <= 0:
                     N = by_y = by_rate = 0.0
                 weight = 0.5 * (W0[k, 0] + W1[k, 0])
                 energy = 0.5 * (
-                    normal_energy(par, e, _TAIL, y0, 0.0)[0] + normal_energy(par, e, _TAIL, y1, 0.0)[0]
+                    normal_energy(par, e, tail, y0, 0.0)[0] + normal_energy(par, e, tail, y1, 0.0)[0]
                 )
                 for i in range(6):
                     c[i] += weight * N * gy[i] + energy * gw[i]
                 if job != TANGENT:
                     continue
-                pressed = 0.5 * elastic_force(par, e, _TAIL, y1)[0]
+                pressed = 0.5 * elastic_force(par, e, tail, y1)[0]
                 if not one_state:
                     by_y += by_rate / ctl[H]
                 for i in range(6):
@@ -332,36 +333,36 @@ def _kernels(dim):
     @kernel
     def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         X, work, I, dI, rates = scratch(3, 3, dim), scratch(3, dim), scratch(2, 6), scratch(6), scratch(2, 6)
-        Y0, Y1, W0, W1 = scratch(TERMS, JET), scratch(TERMS, JET), scratch(TERMS, JET), scratch(TERMS, JET)
+        Y0, Y1, W0, W1 = scratch(count, JET), scratch(count, JET), scratch(count, JET), scratch(count, JET)
         gy, by = scratch(6), scratch(6, 6)
         one_state = ctl[RULE] == ONE_STATE
         if job != LEDGER and job != OUTPUT:
             return
         for e in range(e0, e1):
-            if par[e, ACTIVE] == 0:
+            if par[e, _ACTIVE] == 0:
                 continue
             f = fe[e - e0]
-            _step(Q, V, U, dof, e, X, I, dI, rates, work)
+            _step(signs, Q, V, U, dof, e, X, I, dI, rates, work)
             if job == OUTPUT:
-                f[2], f[3], f[1] = tube_places(par, e, I[1])
-                f[4], f[5] = par[e, _PART], par[e, _PART + 1]
-            if _apart(par, e, I[0]) and _apart(par, e, I[1]):
+                f[2], f[3], f[1] = places(par, e, I[1])
+                f[4], f[5] = par[e, part], par[e, part + 1]
+            if apart(par, e, I[0]) and apart(par, e, I[1]):
                 continue
-            tube_terms(SLOPE, par, e, I[0], Y0, W0)
-            tube_terms(SLOPE, par, e, I[1], Y1, W1)
+            found(SLOPE, par, e, I[0], Y0, W0)
+            found(SLOPE, par, e, I[1], Y1, W1)
             far = I[1, 0] + I[1, 1] + I[1, 2]
-            for k in range(TERMS):
+            for k in range(count):
                 if not _known(SLOPE, k, Y0, Y1, dI):
                     continue
                 y0, y1, w0, w1 = Y0[k, 0], Y1[k, 0], W0[k, 0], W1[k, 0]
                 if (w0 <= 0 or y0 <= 0) and (w1 <= 0 or y1 <= 0):
                     continue
                 if job == LEDGER:
-                    f[STRAIN] += w1 * normal_energy(par, e, _TAIL, y1, 0.0)[0]
+                    f[STRAIN] += w1 * normal_energy(par, e, tail, y1, 0.0)[0]
                 if not one_state:
                     dy = _quotient(SLOPE, Y0[k], Y1[k], dI, _noise(par, e, far, y1), gy, by)
-                    N, mean, _, _ = normal_force(ctl, par, e, _TAIL, hist, y0, y0 + dy, dy / ctl[H], 0.0)
-                    N = max(N + decay_force(ctl, par, e, _TAIL, hist, y0, y0 + dy)[0], 0.0)
+                    N, mean, _, _ = normal_force(ctl, par, e, tail, hist, y0, y0 + dy, dy / ctl[H], 0.0)
+                    N = max(N + decay_force(ctl, par, e, tail, hist, y0, y0 + dy)[0], 0.0)
                     if job == LEDGER:
                         f[DISSIPATED] += 0.5 * (w0 + w1) * (N - mean) * dy
                     else:
@@ -371,7 +372,7 @@ def _kernels(dim):
                     y, w, rate = y0 if state == 0 else y1, w0 if state == 0 else w1, 0.0
                     for i in range(6):
                         rate += (Y0[k, 1 + i] if state == 0 else Y1[k, 1 + i]) * rates[state, i]
-                    N, mean, _, _ = normal_force(ctl, par, e, _TAIL, hist, y, y, rate, 0.0)
+                    N, mean, _, _ = normal_force(ctl, par, e, tail, hist, y, y, rate, 0.0)
                     if job == LEDGER:
                         f[DISSIPATED] += 0.5 * w * (N - mean) * (y1 - y0)
                     elif state == 1:
@@ -380,20 +381,31 @@ def _kernels(dim):
     return force, report
 
 
-def _type(name, dimension):
-    force, report = _kernels(dimension)
+def _type(name, dimension, columns, signs, count, apart, terms, places, **more):
+    columns = (*LAW_COLUMNS, *columns)
+    force, report = _kernels(dimension, signs, len(columns), count, apart, terms, places)
     return ElementType(
         name=name,
         dimension=dimension,
         ends=4,
         rotational=False,
-        par=(*LAW_COLUMNS, *TUBE_COLUMNS),
-        outputs=("normal force [N]", "gap [m]", "place on a", "place on b", "part a", "part b"),
+        par=columns,
+        outputs=("normal force [N]", "gap [m]", "place 1", "place 2", "part a", "part b"),
         force=force,
         report=report,
         hist=2,
         tables=True,
+        **more,
     )
 
 
-TYPES = {f"tube_pair{dimension}": _type(f"tube_pair{dimension}", dimension) for dimension in (2, 3)}
+TYPES = {
+    f"tube_pair{dim}": _type(
+        f"tube_pair{dim}", dim, TUBE_COLUMNS, _TUBES, TERMS, tube_apart, tube_terms, tube_places
+    )
+    for dim in (2, 3)
+} | {
+    "face_pair3": _type(
+        "face_pair3", 3, FACE_COLUMNS, _FACE, 1, face_apart, face_terms, face_places, watches=(DEEP,)
+    )
+}  # fmt: skip

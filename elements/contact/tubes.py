@@ -31,15 +31,16 @@ from fem_mbs.arrays import scratch
 from fem_mbs.contract import inner
 from fem_mbs.elements.contact.jets import JET, curved, fixed, mixed, product, step_up, variable
 
-__all__ = ["ACTIVE", "ENDS", "NONE", "REACH", "TERMS", "TUBE_COLUMNS", "tube_places", "tube_terms"]
+__all__ = ["NONE", "TERMS", "TUBE_COLUMNS", "depth", "tube_apart", "tube_places", "tube_terms"]
 
 #: Contributions of two tubes.
 TERMS = 5
 # columns of par from TUBE on
 TUBE = 5
-REACH, IS_BALL, ACTIVE, ENDS, SHARE_A, SHARE_B, SINE0, SINE1 = (TUBE, TUBE + 1, TUBE + 2, TUBE + 3, *range(12, 16))
+REACH, ACTIVE, IS_BALL, ENDS = range(TUBE, TUBE + 4)
+SHARE_A, SHARE_B, SINE0, SINE1 = range(ENDS + 4, ENDS + 8)
 TUBE_COLUMNS = (
-    "distance [m]", "ball", "active", "end a1", "end a2", "end b1", "end b2", "share a", "share b", "lower sine",
+    "distance [m]", "active", "ball", "end a1", "end a2", "end b1", "end b2", "share a", "share b", "lower sine",
     "upper sine", "part a", "part b",
 )  # fmt: skip
 UU, VV, WW, UV, UW, VW = range(6)
@@ -72,7 +73,7 @@ def _bounded(x, low, high):
 
 
 @inner
-def _depth(size, reach, d2, y):
+def depth(size, reach, d2, y):
     """Set y to reach - sqrt(d2)."""
     d = math.sqrt(d2[0]) if d2[0] > 0 else 0.0
     if d == 0:
@@ -91,14 +92,14 @@ def _over_axis(size, reach, low, high, ll, lw, ww, T, y, chi):
         fixed(size, 1.0, chi)
         mixed(size, 1.0, ww, -2 * at, lw, T[0])
         mixed(size, 1.0, T[0], at * at, ll, T[0])
-        _depth(size, reach, T[0], y)
+        depth(size, reach, T[0], y)
         return
     curved(size, 1 / ll[0], -1 / ll[0] ** 2, 2 / ll[0] ** 3, ll, T[0])
     product(size, T[0], lw, T[0])  # the place x
     _window(size, low, high, T[0], T[1], chi)
     product(size, T[0], lw, T[1])
     mixed(size, 1.0, ww, -1.0, T[1], T[1])
-    _depth(size, reach, T[1], y)
+    depth(size, reach, T[1], y)
 
 
 @inner
@@ -127,7 +128,7 @@ def _crossing(size, par, e, I, J, T, y, weight):
         mixed(size, 1.0, T[0], 2 * z, J[VW], T[0])
         mixed(size, 1.0, T[0], -2 * x, J[UW], T[0])
         mixed(size, 1.0, T[0], -2 * x * z, J[UV], T[0])
-        _depth(size, par[e, REACH], T[0], y)
+        depth(size, par[e, REACH], T[0], y)
         return
     if on_a:  # the end of a over the axis of b: p = x u - w
         mixed(size, x, J[UV], -1.0, J[VW], T[2])
@@ -160,7 +161,15 @@ def _crossing(size, par, e, I, J, T, y, weight):
     product(size, T[2], J[VW], T[2])
     mixed(size, 1.0, J[WW], -1.0, T[1], T[0])
     mixed(size, 1.0, T[0], 1.0, T[2], T[0])
-    _depth(size, par[e, REACH], T[0], y)
+    depth(size, par[e, REACH], T[0], y)
+
+
+@inner
+def tube_apart(par, e, I):
+    """Return whether balls around both parts, with all beyond their ends that may touch, are apart."""
+    low, high = max(par[e, ENDS], par[e, ENDS + 1]), max(par[e, ENDS + 2], par[e, ENDS + 3])
+    reach = par[e, REACH] + (0.5 + low) * math.sqrt(I[UU]) + (0.5 + high) * math.sqrt(I[VV])
+    return I[WW] + 0.25 * (I[VV] + I[UU]) + I[VW] - I[UW] - 0.5 * I[UV] > reach * reach
 
 
 @inner
@@ -171,9 +180,6 @@ def tube_terms(size, par, e, I, Y, W):
     a1, a2, b1, b2 = par[e, ENDS], par[e, ENDS + 1], par[e, ENDS + 2], par[e, ENDS + 3]
     for k in range(6):
         variable(size, k, I[k], J[k])
-    for k in range(TERMS):
-        fixed(size, 0.0, W[k])
-        Y[k, 0] = NONE
     if par[e, IS_BALL] > 0:
         _over_axis(size, reach, a1, a2, J[UU], J[UW], J[WW], T, Y[1], W[1])
         return
