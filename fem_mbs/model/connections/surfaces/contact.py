@@ -27,15 +27,8 @@ from fem_mbs.elements.contact.triangles import mesh_gaps, tree_table
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
-from fem_mbs.model.connections.surfaces.lines import (
-    Places,
-    ball_pairing,
-    line_of,
-    names_of,
-    places_on,
-    start_overlaps,
-    tube_pairing,
-)
+from fem_mbs.model.connections.surfaces.deforming import DEFORMING, add_pairs, check_lines
+from fem_mbs.model.connections.surfaces.lines import Places, line_of, names_of, places_on
 from fem_mbs.model.parts.triangles import surface_triangles, triangle_columns
 from fem_mbs.system.blocks import GROUND, Block, deal
 
@@ -52,6 +45,7 @@ SURFACES = {
     "box": ("size",),
     "triangles": (),
     "beams": ("radius",),
+    "faces": (),
 }
 #: Most pieces of an element whose ends touch a curved surface as places of a line.
 _MOST_PLACES = 64
@@ -105,7 +99,9 @@ class Contact(Declaration):
             corner). The balls are outside of a closed surface of triangles, however these are turned, and on the side
             of the normals of an open one: right-handed about each triangle.  "beams": a is groups of beams, trusses or
             cables, tubes of ``radius`` between their nodes, which deform; b are balls, or lines with ``along``, also
-            a itself.  Which parts are near each other is found in the run.
+            a itself.  Which parts are near each other is found in the run.  "faces": a is faces of solids ("mesh:set"),
+            or shells, which deform; b are balls or nodes, with a radius ``ball``, and ``radius`` is half the thickness;
+            they touch from both sides.
         point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of the
             start.
         triangles: the surface: an STL or OBJ file, or tables, as of ``visual`` of bodies, in axes turned by
@@ -129,8 +125,8 @@ class Contact(Declaration):
             one point per diameter (the mean of both), whatever the mesh.  On surfaces of bodies it touches at places
             not more than ``spacing`` apart; of beams at their nearest points, and by their nodes where they are parallel.
         spacing: along, of the places that touch a surface of a body; sharper edges may pass between them.
-        margin: with "beams", by which parts may move until near ones are found anew.
-        pairs: with "beams", room for pairs of parts that are near each other.
+        margin: with "beams" and "faces", by which parts may move until near ones are found anew.
+        pairs: with "beams" and "faces", room for pairs of parts that are near each other.
     """
 
     owner = "Contact"
@@ -160,7 +156,8 @@ class Contact(Declaration):
     )
     radius: float | None = key(
         NUMBER,
-        "of the sphere, the cylinder or the capsule; box: of its rounded edges, beyond size",
+        "of the sphere, the cylinder, the capsule or the beams; box: of its rounded edges, beyond size; faces: half "
+        "their thickness",
         None,
         shows="none",
         kw_only=True,
@@ -209,18 +206,19 @@ class Contact(Declaration):
         NUMBER, "along: of the places that touch", None, shows="2 ball, at planes the nodes", kw_only=True, unit="m"
     )
     margin: float | None = key(
-        NUMBER, "beams: movement until near parts are found anew", None, shows="by size", kw_only=True, unit="m"
+        NUMBER, "beams, faces: movement until near parts are found anew", None, shows="by size", kw_only=True, unit="m"
     )
-    pairs: int | None = key(WHOLE, "beams: most pairs of near parts", None, shows="4 per part", kw_only=True)
+    pairs: int | None = key(WHOLE, "beams, faces: most pairs of near parts", None, shows="4 per part", kw_only=True)
 
     def build(self, building: Building) -> None:
         owner = building.label("Contact", self.name)
-        self._check_lines(building, owner)
+        check_lines(self, building, owner)
         shape = self._shape(building, owner)
         law, table = self._law(building, owner)
         friction = self._friction(building, owner)
-        if self.surface == "beams":
-            self._add_beams(building, owner, law, table)
+        if self.surface in DEFORMING:
+            gap, what = add_pairs(self, building, owner, law, table)
+            self._check_overlap(building, owner, what, gap)
             return
         places = self._places(building, owner)
         pairs = self._pairs(building, owner, friction["coefficient"] > 0.0, places)
@@ -248,75 +246,6 @@ class Contact(Declaration):
             raise ModelError(
                 f"{what} at the start by {-gap:.6g}", owner=owner, remedy="move them apart, or accept it by overlap"
             )
-
-    def _check_lines(self, building: Building, owner: Owner) -> None:
-        """Raise ModelError for keys of lines at others, and for lines without a radius."""
-        beams = self.surface == "beams"
-        for name, of in (("spacing", self.along and not beams), ("margin", beams), ("pairs", beams)):
-            if getattr(self, name) is not None and not of:
-                what = "lines on surfaces of bodies (along)" if name == "spacing" else 'surface = "beams"'
-                raise ModelError(f"{name} is for {what}", owner=owner, key=name, remedy=f"remove {name}")
-        for name, of in (("ball", self.along), ("radius", beams)):
-            value = getattr(self, name)
-            if of and value is not None and not building.number(value, owner, name, 0.0) > 0.0:
-                raise ModelError(
-                    f"beams that touch along their length need a radius, and {name} = {value:g}", owner=owner, key=name,
-                    value=value, remedy=f"give {name}",
-                )  # fmt: skip
-        if not beams:
-            return
-        for name in ("point", "axis", "static", "stribeck", "smoothing"):
-            if getattr(self, name) is not None:
-                raise ModelError(f'surface "beams" has no {name}', owner=owner, key=name, remedy=f"remove {name}")
-        if self.inside:
-            raise ModelError("beams have no inside", owner=owner, key="inside", remedy="remove inside")
-        if self.coefficient:
-            raise ModelError(
-                "beams touch each other, and balls, without friction", owner=owner, key="coefficient",
-                value=self.coefficient, remedy="remove coefficient",
-            )  # fmt: skip
-        if self.restitution is not None:
-            raise ModelError(
-                "restitution is for surfaces of bodies", owner=owner, key="restitution", remedy="give damping"
-            )
-
-    def _add_beams(self, building: Building, owner: Owner, law: dict[str, float], table: np.ndarray) -> None:
-        """Add the elements of pairs of parts of lines, or of parts and balls."""
-        a = line_of(building, owner, "a", self.a)
-        radii = (float(self.radius or 0.0), building.number(self.ball, owner, "ball", 0.0))
-        margin = None if self.margin is None else building.number(self.margin, owner, "margin", 0.0, strict=True)
-        if self.along:
-            pairing = tube_pairing(building, owner, a, line_of(building, owner, "b", self.b), radii, margin)
-            if pairing.same and radii[0] != radii[1]:
-                raise ModelError(
-                    f"beams that touch each other have one radius, not {radii[0]:g} and {radii[1]:g}", owner=owner,
-                    key="ball", value=self.ball, remedy="give ball = radius",
-                )  # fmt: skip
-        else:
-            balls = np.unique(building.nodes_of(self.b, owner))
-            if not len(balls):
-                raise ModelError("b names no nodes", owner=owner, key="b", value=self.b, remedy="name balls")
-            own = np.isin(balls, a.nodes)
-            if own.any():
-                name = building.node_name(int(balls[own][0]))
-                raise ModelError(
-                    f'node "{name}" of b is one of the beams of a', owner=owner, key="b", value=self.b,
-                    remedy="name other nodes, or let a touch itself by along",
-                )  # fmt: skip
-            pairing = ball_pairing(building, owner, a, balls, radii, margin)
-        most = len(a.nodes) * len(pairing.b)
-        room = 4 * (len(a.nodes) + len(pairing.b)) if self.pairs is None else self.pairs
-        if room < 1:
-            raise ModelError(f"pairs = {room} is no room", owner=owner, key="pairs", value=room, remedy="give more")
-        near, start = start_overlaps(building, pairing)
-        if len(near):
-            worst = int(np.argmin(start))
-            one, two = (names_of(building, s[k]) for s, k in zip((pairing.a, pairing.b), near[worst], strict=True))
-            self._check_overlap(building, owner, f"{two} overlaps with the beam {one}", start[worst])
-        columns = law | {"distance": pairing.reach, "ball": float(pairing.balls)}
-        nodes = np.full((min(room, most), 4), GROUND)
-        block = building.add_block(self.name, f"tube_pair{building.dimension}", nodes, table, **columns)
-        block.pairing = pairing
 
     def _places(self, building: Building, owner: Owner) -> Places | None:
         """Return the places of lines that touch a surface of a body; None: b are balls."""
@@ -356,7 +285,8 @@ class Contact(Declaration):
         needed = SURFACES[self.surface]
         for name in ("radius", "length", "size"):
             given = getattr(self, name) is not None
-            if given != (name in needed) and not (self.surface == "box" and name == "radius"):
+            free = name == "radius" and self.surface in ("box", "faces")
+            if given != (name in needed) and not free:
                 what = f"needs {name}" if not given else f"has no {name}"
                 remedy = f"add {name}" if not given else f"remove {name}"
                 raise ModelError(f"a {_noun(self.surface)} {what}", owner=owner, key=name, remedy=remedy)

@@ -12,9 +12,11 @@ from scipy.sparse.csgraph import connected_components
 
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
-from fem_mbs.system.pairing import Pairing, segment_distances
+from fem_mbs.system.near_parts import TubePairing
+from fem_mbs.system.pairing import Pairing
 
 __all__ = [
+    "MARGIN",
     "Line",
     "Places",
     "ball_pairing",
@@ -30,8 +32,8 @@ __all__ = [
 _TURN = 0.25
 #: Parts of a line count as neighbours up to this distance along it, over the reach of the contact.
 _NEIGHBOURS = 2.0
-#: Movement until pairs are found anew, over the reach, and over the median length of the parts.
-_MARGIN = 0.5
+#: Movement until pairs are found anew, over the reach, and over half the median length of the parts.
+MARGIN = 0.5
 
 
 @dataclass(frozen=True)
@@ -142,42 +144,41 @@ def _ways(line: Line) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return of, way, around
 
 
-def _pairing(
+def _tubes(
     building: Building, owner: Owner, a: Line, b: Line, radii: tuple[float, float], margin: float | None, **more: Any
-) -> Pairing:
+) -> TubePairing:
     reach = sum(radii)
     lengths = np.concatenate((a.length, b.length[b.length > 0.0]))
-    usual = max(_MARGIN * reach, 0.5 * _MARGIN * float(np.median(lengths)))
-    return Pairing(
-        owner, a.nodes, b.nodes, a.length, b.length, _ends(a, reach), reach=reach,
-        margin=usual if margin is None else margin, plane=building.dimension == 2, **more,
+    usual = max(MARGIN * reach, 0.5 * MARGIN * float(np.median(lengths)))
+    return TubePairing(
+        owner=owner, a=a.nodes, b=b.nodes, reach=reach, margin=usual if margin is None else margin, length_a=a.length,
+        length_b=b.length, ends_a=_ends(a, reach), plane=building.dimension == 2, **more,
     )  # fmt: skip
 
 
 def tube_pairing(
     building: Building, owner: Owner, a: Line, b: Line, radii: tuple[float, float], margin: float | None
-) -> Pairing:
+) -> TubePairing:
     """Return the pairing of two lines of tubes with their radii [m], or of a line with itself."""
     same = np.array_equal(a.nodes, b.nodes)
     reach = sum(radii)
     line, along, around = _ways(a) if same else (None, None, None)
     # each node of a part stands for half of it, and both parts of a pair for half of the contact
-    return _pairing(
+    return _tubes(
         building, owner, a, b, radii, margin, ends_b=_ends(b, reach), share_a=0.25 * a.length / reach,
-        share_b=0.25 * b.length / reach, balls=False, same=same, apart=_NEIGHBOURS * reach, line=line, along=along,
-        around=around,
+        share_b=0.25 * b.length / reach, same=same, apart=_NEIGHBOURS * reach, line=line, along=along, around=around,
     )  # fmt: skip
 
 
 def ball_pairing(
     building: Building, owner: Owner, a: Line, balls: np.ndarray, radii: tuple[float, float], margin: float | None
-) -> Pairing:
-    """Return the pairing of a line of tubes with balls at nodes (n,); parts that end at a ball are no pair with it."""
+) -> TubePairing:
+    """Return the pairing of a line of tubes with balls at nodes (n,)."""
     n = len(balls)
     b = Line(np.column_stack((balls, balls)), np.zeros(n))
-    return _pairing(
+    return _tubes(
         building, owner, a, b, radii, margin, ends_b=np.zeros((n, 2)), share_a=np.zeros(len(a.nodes)),
-        share_b=np.ones(n), balls=True,
+        share_b=np.ones(n),
     )  # fmt: skip
 
 
@@ -186,7 +187,7 @@ def start_overlaps(building: Building, pairing: Pairing) -> tuple[np.ndarray, np
     x = building.positions
     one, two = x[pairing.a], x[pairing.b]
     pairs = pairing.pairs(one, two, 0.0)
-    return pairs, segment_distances(one[pairs[:, 0]], two[pairs[:, 1]]) - pairing.reach
+    return pairs, pairing.gaps(one, two, pairs)
 
 
 def names_of(building: Building, nodes: Iterable[int]) -> str:
