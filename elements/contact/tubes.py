@@ -165,11 +165,31 @@ def _crossing(size, par, e, I, J, T, y, weight):
 
 
 @inner
+def tube_places(par, e, I):
+    """Return the nearest places of both segments, from 0 to 1, and the gap; of parallel ones the middle of where they
+    lie side by side."""
+    if par[e, IS_BALL] > 0 or I[VV] == 0:
+        x, z = min(max(I[UW] / I[UU], 0.0), 1.0), 0.0
+    else:
+        D = I[UU] * I[VV] - I[UV] * I[UV]
+        if D > 1e-12 * I[UU] * I[VV]:
+            x = min(max((I[VV] * I[UW] - I[UV] * I[VW]) / D, 0.0), 1.0)
+        else:
+            first, last = I[UW] / I[UU], (I[UW] + I[UV]) / I[UU]
+            x = 0.5 * (min(max(first, 0.0), 1.0) + min(max(last, 0.0), 1.0))
+        z = min(max((x * I[UV] - I[VW]) / I[VV], 0.0), 1.0)
+        x = min(max((I[UW] + z * I[UV]) / I[UU], 0.0), 1.0)
+    d2 = I[WW] + z * z * I[VV] + x * x * I[UU] + 2 * z * I[VW] - 2 * x * I[UW] - 2 * x * z * I[UV]
+    return x, z, math.sqrt(max(d2, 0.0)) - par[e, REACH]
+
+
+@inner
 def tube_apart(par, e, I):
-    """Return whether balls around both parts, with all beyond their ends that may touch, are apart."""
+    """Return whether both parts, with all beyond their ends that may touch, are apart."""
+    reach = par[e, REACH]
     low, high = max(par[e, ENDS], par[e, ENDS + 1]), max(par[e, ENDS + 2], par[e, ENDS + 3])
-    reach = par[e, REACH] + (0.5 + low) * math.sqrt(I[UU]) + (0.5 + high) * math.sqrt(I[VV])
-    return I[WW] + 0.25 * (I[VV] + I[UU]) + I[VW] - I[UW] - 0.5 * I[UV] > reach * reach
+    beyond = low * math.sqrt(I[UU]) + high * math.sqrt(I[VV])
+    return tube_places(par, e, I)[2] > math.sqrt(reach * reach + beyond * beyond) - reach
 
 
 @inner
@@ -221,22 +241,3 @@ def tube_terms(size, par, e, I, Y, W):
             product(size, W[k], T[5], W[k])
             share = par[e, SHARE_B] if k < 3 else par[e, SHARE_A]
             mixed(size, share, W[k], 0.0, W[k], W[k])
-
-
-@inner
-def tube_places(par, e, I):
-    """Return the nearest places of both segments, from 0 to 1, and the gap; of parallel ones the middle of where they
-    lie side by side."""
-    if par[e, IS_BALL] > 0 or I[VV] == 0:
-        x, z = min(max(I[UW] / I[UU], 0.0), 1.0), 0.0
-    else:
-        D = I[UU] * I[VV] - I[UV] * I[UV]
-        if D > 1e-12 * I[UU] * I[VV]:
-            x = min(max((I[VV] * I[UW] - I[UV] * I[VW]) / D, 0.0), 1.0)
-        else:
-            first, last = I[UW] / I[UU], (I[UW] + I[UV]) / I[UU]
-            x = 0.5 * (min(max(first, 0.0), 1.0) + min(max(last, 0.0), 1.0))
-        z = min(max((x * I[UV] - I[VW]) / I[VV], 0.0), 1.0)
-        x = min(max((I[UW] + z * I[UV]) / I[UU], 0.0), 1.0)
-    d2 = I[WW] + z * z * I[VV] + x * x * I[UU] + 2 * z * I[VW] - 2 * x * I[UW] - 2 * x * z * I[UV]
-    return x, z, math.sqrt(max(d2, 0.0)) - par[e, REACH]

@@ -4,8 +4,8 @@ A block of pairs has room for more elements than there are; the first of its row
 each other, the rest does nothing.  The pairs are those within reach at a state, plus a margin: they serve until a node
 has moved by the margin.  Then they are found anew, and the places of the block's entries in the matrix with them.
 
-The pairs of a step must serve its start and every iterate of its end.  They depend on the state from which they were
-found alone, so runs that go on from a restart point find them anew there, as the run that wrote it did.
+The pairs of a step must serve its start and every iterate of its end.  They depend on the places at which they were
+found alone, which restart points hold, so runs that go on from one have the same pairs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping.pattern import band_slots, element_slots, matrix_pattern
 from fem_mbs.system.blocks import held_ranges
 
-__all__ = ["Pairing", "has_pairs", "pair_up", "pairs_serve"]
+__all__ = ["Pairing", "has_pairs", "pair_up", "pairs_serve", "restore_pairs", "snapshot_pairs"]
 
 _FAR = 10.0  # movement over the model's size, beyond which an iterate says nothing
 
@@ -115,23 +115,46 @@ def pair_up(compiled: Any, state: S.State, static: bool = False) -> None:
     Raises:
         AnalysisError: more parts are near each other than there is room for.
     """
+    Q = state.Q[1 if static else 0]
     for number, block in enumerate(compiled.blocks):
-        if block.pairing is not None:
-            _fill(compiled, number, block, state, static)
+        pairing: Pairing | None = block.pairing
+        if pairing is None:
+            continue
+        nodes = np.unique(np.concatenate((pairing.a.ravel(), pairing.b.ravel())))
+        pairing.dofs = compiled.offset[nodes][:, None] + np.arange(compiled.dimension)
+        start, end = Q[pairing.dofs], state.Q[1][pairing.dofs]
+        step = float(np.linalg.norm(end - start, axis=1).max(initial=0.0))
+        if not step < _FAR * compiled.length:
+            step = 0.0  # a diverged iterate
+        pairing.found_at, pairing.allowed = start, max(pairing.margin, 1.5 * step)
+        _fill(compiled, number, block, state, Q)
     _place(compiled)
 
 
-def _fill(compiled: Any, number: int, block: Any, state: S.State, static: bool) -> None:
-    """Write the pairs of a block to its rows."""
+def snapshot_pairs(compiled: Any) -> dict[str, np.ndarray]:
+    """Return where the pairs were found, for a restart point."""
+    found = {}
+    for number, block in enumerate(compiled.blocks):
+        if block.pairing is not None:
+            found[f"pairs {number}"] = np.append(block.pairing.found_at.ravel(), block.pairing.allowed)
+    return found
+
+
+def restore_pairs(compiled: Any, state: S.State, data: dict[str, np.ndarray]) -> None:
+    """Find the pairs that a run had at a restart point."""
+    pair_up(compiled, state)
+    for number, block in enumerate(compiled.blocks):
+        if block.pairing is not None:
+            pairing, Q = block.pairing, state.Q[0].copy()
+            *places, pairing.allowed = data[f"pairs {number}"]
+            Q[pairing.dofs] = pairing.found_at = np.reshape(places, pairing.dofs.shape)
+            _fill(compiled, number, block, state, Q)
+    _place(compiled)
+
+
+def _fill(compiled: Any, number: int, block: Any, state: S.State, Q: np.ndarray) -> None:
+    """Write the pairs of parts at the coordinates Q (N,) to the rows of a block."""
     pairing: Pairing = block.pairing
-    nodes = np.unique(np.concatenate((pairing.a.ravel(), pairing.b.ravel())))
-    pairing.dofs = compiled.offset[nodes][:, None] + np.arange(compiled.dimension)
-    Q = state.Q[1 if static else 0]
-    start, end = Q[pairing.dofs], state.Q[1][pairing.dofs]
-    step = float(np.linalg.norm(end - start, axis=1).max(initial=0.0))
-    if not step < _FAR * compiled.length:
-        step = 0.0  # a diverged iterate
-    pairing.found_at, pairing.allowed = start, max(pairing.margin, 1.5 * step)
     x, y = (_places(compiled, Q, of) for of in (pairing.a, pairing.b))
     pairs = pairing.pairs(x, y, pairing.allowed)
     count = len(pairs)
@@ -143,7 +166,7 @@ def _fill(compiled: Any, number: int, block: Any, state: S.State, static: bool) 
     ends = np.hstack((pairing.a[pairs[:, 0]], pairing.b[pairs[:, 1]]))
     dim, table = compiled.dimension, compiled.system.table[number]
     block.dof[:] = compiled.dummy
-    block.dof[:count] = (compiled.offset[ends][:, :, None] + np.arange(dim)).reshape(count, -1)
+    block.dof[:count] = (compiled.offset[ends][:, :, None] + np.arange(dim)).reshape(count, block.dof.shape[1])
     at = table[S.O_DOF]
     compiled.system.dof[at : at + block.dof.size] = block.dof.ravel()
     block.par[:, block.type.column("active")] = 0.0

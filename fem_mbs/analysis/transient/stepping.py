@@ -28,7 +28,7 @@ from fem_mbs.solvers.linear.solver import LinearSolver, SingularMatrixError, mak
 from fem_mbs.solvers.stepping import assembly, explicit, gauge, stepper
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
-from fem_mbs.system.pairing import has_pairs, pair_up, pairs_serve
+from fem_mbs.system.pairing import has_pairs, pair_up, pairs_serve, restore_pairs, snapshot_pairs
 from fem_mbs.system.tangent import control
 
 __all__ = ["Stepping"]
@@ -128,6 +128,10 @@ class Stepping:
         if not self.pairs or (not anyway and pairs_serve(self.compiled, self.state, static)):
             return
         pair_up(self.compiled, self.state, static)
+        self._take_pattern()
+
+    def _take_pattern(self) -> None:
+        """Take the values of the matrix and a solver for the places that the present pairs have given it."""
         if not self.compiled.banded:
             self.state = self.state._replace(values=np.zeros(self.compiled.n_values + 1))
             self.solver = self._new_solver()
@@ -425,8 +429,6 @@ class Stepping:
         )  # fmt: skip
 
     def _chunk(self, n: int, funs: np.ndarray | None = None):
-        if self.pairs and self.restart_every and self.step and self.step % self.restart_every == 0:
-            self.renew_pairs(anyway=True)  # as a run that goes on from here does
         number = self.step + np.arange(n)
         t0, t1 = self.time(number), self.time(number + 1)
         if funs is None:
@@ -621,6 +623,7 @@ class Stepping:
             "turned": np.array([self.turned_steps, self.real[S.TURN]]),
             "recent": self.alternation.recent.copy(),
             **self.redundancy.snapshot(),
+            **snapshot_pairs(self.compiled),
         }
 
     def restore(self, data: dict[str, np.ndarray]) -> None:
@@ -640,6 +643,8 @@ class Stepping:
         self.halved_steps = int(data["halved_steps"])
         self.turned_steps, self.real[S.TURN] = int(data["turned"][0]), float(data["turned"][1])
         self.alternation.recent = np.array(data["recent"])
-        s.Q[1] = s.Q[0]
-        self.renew_pairs(anyway=True)
+        if self.pairs:
+            s.Q[1] = s.Q[0]
+            restore_pairs(self.compiled, s, data)
+            self._take_pattern()
         self.redundancy.restore(data)
