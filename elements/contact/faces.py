@@ -13,7 +13,7 @@ At a corner with k triangles in a plane every product is 1/4; c_i = 4/k - 1 make
 
 Limits: within e_i of a corner the sum of W differs from 1 by some percent.  At the border of a surface it ends within
 e_i, and what is sharp and convex is blunt: a ball that meets an edge between two faces sinks in until it is above one of
-them.  A ball whose centre passes through the face is pushed to the other side (`DEEP` says so before).
+them.  A ball whose centre passes through the face is pushed to the other side (`DEEP` says so before, and `fem_mbs.elements.contact.pair.THROUGH` ends the run).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fem_mbs.elements.contact.jets import JET, curved, fixed, mixed, product, st
 from fem_mbs.elements.contact.tubes import UU, UV, UW, VV, VW, WW, depth
 from fem_mbs.elements.registry import Watch
 
-__all__ = ["DEEP", "FACE_COLUMNS", "face_apart", "face_places", "face_terms"]
+__all__ = ["DEEP", "FACE_COLUMNS", "face_apart", "face_inside", "face_places", "face_terms"]
 
 # columns of par
 REACH, ACTIVE, WIDTHS, CORNERS = 5, 6, 7, 10
@@ -97,6 +97,12 @@ def face_places(par, e, I):
     D = I[UU] * I[VV] - I[UV] * I[UV]
     x, y = (I[VV] * I[UW] - I[UV] * I[VW]) / D, (I[UU] * I[VW] - I[UV] * I[UW]) / D
     return x, y, math.sqrt(max(I[WW] - x * I[UW] - y * I[VW], 0.0)) - par[e, REACH]
+
+
+@inner
+def face_inside(par, e, x, y):
+    """Return whether the foot with the area coordinates l_2 = x and l_3 = y is inside of the triangle."""
+    return x > 0 and y > 0 and x + y < 1
 
 
 def _depths(par: np.ndarray, dof: np.ndarray, rot: np.ndarray, Q: np.ndarray, D: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ O. Gonzalez (J. Nonlinear Sci. 6 (1996), 449-467, eq. 2.13) over the six variabl
 what is below the round-off of f is left out.  So the work is the change of sum W E and what dampers take, at any step,
 and since all forces act between points along their mean distances, resultant and moment vanish.
 
-Elements without "active" do nothing: which parts touch changes in a run (`fem_mbs.system.pairing`).  Outputs: the normal
+Parts that pass through each other in a step end the run (`THROUGH`).  Elements without "active" do nothing: which parts touch changes in a run (`fem_mbs.system.pairing`).  Outputs: the normal
 force sum W N, the gap, two places (of tubes on both, 0 .. 1; of faces the area coordinates l_2 and l_3 of the ball), and
 the numbers of both parts in their groups.
 """
@@ -27,6 +27,7 @@ import math
 
 from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
+    COMMIT,
     DISSIPATED,
     LEDGER,
     ONE_STATE,
@@ -42,10 +43,11 @@ from fem_mbs.contract import (
     kernel,
 )
 from fem_mbs.elements.common import clear
-from fem_mbs.elements.contact.faces import DEEP, FACE_COLUMNS, face_apart, face_places, face_terms
+from fem_mbs.elements.contact.faces import DEEP, FACE_COLUMNS, face_apart, face_inside, face_places, face_terms
 from fem_mbs.elements.contact.jets import JET, SLOPE, fixed
 from fem_mbs.elements.contact.law import LAW_COLUMNS, decay_force, elastic_force, normal_energy, normal_force
-from fem_mbs.elements.contact.tubes import NONE, TERMS, TUBE_COLUMNS, tube_apart, tube_places, tube_terms
+from fem_mbs.elements.contact.tubes import NONE, TERMS, TUBE_COLUMNS, tube_apart, tube_inside, tube_places, tube_terms
+from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
@@ -57,6 +59,13 @@ _ROUND_OFF = 32.0 * 2.0**-52
 #: Of the ends in u, v, w: of two tubes (a1, a2, b1, b2), of a face and a ball (a1, a2, a3, b).
 _TUBES = ((-1.0, 1.0, 0.0, 0.0), (0.0, 0.0, -1.0, 1.0), (-1.0, 0.0, 1.0, 0.0))
 _FACE = ((-1.0, 1.0, 0.0, 0.0), (-1.0, 0.0, 1.0, 0.0), (-1.0, 0.0, 0.0, 1.0))
+
+#: Column of hist: 1 where the parts have passed through each other.
+PASSED = 0
+THROUGH = HistoryWatch(
+    lambda par, dof, rot, Q, D, hist: hist[:, PASSED], 0.5, 0.5, "passing through each other (1: done)",
+    "take smaller steps or increments, or a larger stiffness", kind="Contact", unit="",
+)  # fmt: skip
 
 
 @inner
@@ -196,10 +205,11 @@ def _second(signs, c, at, bt):
     return total
 
 
-def _kernels(dim, signs, tail, count, apart, terms, places):
+def _kernels(dim, signs, tail, count, apart, terms, places, inside):
     """Return both kernels of parts whose vectors have ``signs``; ``terms`` fills ``count`` penetrations and weights,
     ``tail`` is the column of tabled forces."""
     m, part = 4 * dim, tail - 2
+    turn = 1.0 if signs[1][2] < 0 else -1.0  # of v in the vector w - x u + z v of tubes, w - x u - z v of faces
 
     @inner
     def law_tangent(ctl, C, c, left, rows, ends, whole, even, K):
@@ -330,19 +340,40 @@ def _kernels(dim, signs, tail, count, apart, terms, places):
             if job == TANGENT:
                 law_tangent(ctl, C, c, left, rows, ends, whole, even, ke[e - e0])
 
+    @inner
+    def through(par, e, X, I):
+        """Return whether the vector between the nearest places, which are inside of both parts, turns round in the
+        step: one has passed through the other."""
+        x0, z0, _ = places(par, e, I[0])
+        x1, z1, _ = places(par, e, I[1])
+        if not (inside(par, e, x0, z0) and inside(par, e, x1, z1)):
+            return False
+        total = 0.0
+        for i in range(dim):
+            total += (X[0, 2, i] - x0 * X[0, 0, i] + turn * z0 * X[0, 1, i]) * (
+                X[1, 2, i] - x1 * X[1, 0, i] + turn * z1 * X[1, 1, i]
+            )
+        return total < 0
+
     @kernel
     def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         X, work, I, dI, rates = scratch(3, 3, dim), scratch(3, dim), scratch(2, 6), scratch(6), scratch(2, 6)
         Y0, Y1, W0, W1 = scratch(count, JET), scratch(count, JET), scratch(count, JET), scratch(count, JET)
         gy, by = scratch(6), scratch(6, 6)
         one_state = ctl[RULE] == ONE_STATE
-        if job != LEDGER and job != OUTPUT:
+        if job != LEDGER and job != OUTPUT and job != COMMIT:
             return
         for e in range(e0, e1):
-            if par[e, _ACTIVE] == 0:
-                continue
             f = fe[e - e0]
+            if par[e, _ACTIVE] == 0:
+                if job == OUTPUT:
+                    f[1] = math.inf
+                continue
             _step(signs, Q, V, U, dof, e, X, I, dI, rates, work)
+            if job == COMMIT:
+                if through(par, e, X, I):
+                    hist[e, PASSED] = 1.0
+                continue
             if job == OUTPUT:
                 f[2], f[3], f[1] = places(par, e, I[1])
                 f[4], f[5] = par[e, part], par[e, part + 1]
@@ -381,9 +412,9 @@ def _kernels(dim, signs, tail, count, apart, terms, places):
     return force, report
 
 
-def _type(name, dimension, columns, signs, count, apart, terms, places, **more):
+def _type(name, dimension, columns, signs, count, apart, terms, places, inside, **more):
     columns = (*LAW_COLUMNS, *columns)
-    force, report = _kernels(dimension, signs, len(columns), count, apart, terms, places)
+    force, report = _kernels(dimension, signs, len(columns), count, apart, terms, places, inside)
     return ElementType(
         name=name,
         dimension=dimension,
@@ -401,11 +432,12 @@ def _type(name, dimension, columns, signs, count, apart, terms, places, **more):
 
 TYPES = {
     f"tube_pair{dim}": _type(
-        f"tube_pair{dim}", dim, TUBE_COLUMNS, _TUBES, TERMS, tube_apart, tube_terms, tube_places
+        f"tube_pair{dim}", dim, TUBE_COLUMNS, _TUBES, TERMS, tube_apart, tube_terms, tube_places, tube_inside,
+        watches=(THROUGH,),
     )
     for dim in (2, 3)
 } | {
     "face_pair3": _type(
-        "face_pair3", 3, FACE_COLUMNS, _FACE, 1, face_apart, face_terms, face_places, watches=(DEEP,)
+        "face_pair3", 3, FACE_COLUMNS, _FACE, 1, face_apart, face_terms, face_places, face_inside, watches=(DEEP, THROUGH)
     )
 }  # fmt: skip

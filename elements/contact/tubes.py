@@ -31,7 +31,7 @@ from fem_mbs.arrays import scratch
 from fem_mbs.contract import inner
 from fem_mbs.elements.contact.jets import JET, curved, fixed, mixed, product, step_up, variable
 
-__all__ = ["NONE", "TERMS", "TUBE_COLUMNS", "depth", "tube_apart", "tube_places", "tube_terms"]
+__all__ = ["NONE", "TERMS", "TUBE_COLUMNS", "depth", "tube_apart", "tube_inside", "tube_places", "tube_terms"]
 
 #: Contributions of two tubes.
 TERMS = 5
@@ -181,6 +181,12 @@ def tube_places(par, e, I):
         x = min(max((I[UW] + z * I[UV]) / I[UU], 0.0), 1.0)
     d2 = I[WW] + z * z * I[VV] + x * x * I[UU] + 2 * z * I[VW] - 2 * x * I[UW] - 2 * x * z * I[UV]
     return x, z, math.sqrt(max(d2, 0.0)) - par[e, REACH]
+
+
+@inner
+def tube_inside(par, e, x, z):
+    """Return whether the places x and z are between the ends of both segments."""
+    return 0 < x < 1 and (0 < z < 1 or par[e, IS_BALL] > 0)
 
 
 @inner

@@ -15,6 +15,8 @@ from fem_mbs.system.pairing import Pairing
 
 __all__ = ["FacePairing", "TubePairing"]
 
+#: Movement of a foot beside a triangle, or of its height, over that of the nodes.
+_TILT = 3.0
 _BLEND = (0.1, 0.5)  # sine of the angle times length over reach, between which the contact of lines becomes one of points
 
 
@@ -98,10 +100,12 @@ class FacePairing(Pairing):
     Attributes:
         widths: (n, 3) beyond the edge opposite to each corner, over the height there, in which a triangle takes turns
             with its neighbour.
+        heights: (n, 3) of the corners above the opposite edges at the start [m].
         corners: (n, 3) 4/k - 1 of corners where k triangles meet.
     """
 
     widths: np.ndarray
+    heights: np.ndarray
     corners: np.ndarray
 
     @property
@@ -116,12 +120,17 @@ class FacePairing(Pairing):
         j = np.concatenate([np.empty(0, np.int64), *[np.asarray(near, np.int64) for near in found]])
         pairs = np.column_stack((i, j))
         pairs = pairs[~(self.a[i] == self.b[j]).any(axis=1)]
-        return pairs[_above(x, y, pairs)[0] <= self.reach + 4.0 * margin]
+        # the plane of a triangle turns with its corners, so what is beyond an edge moves by more than them
+        height, inside = _above(x, y, pairs)
+        touches = height <= self.reach + _TILT * margin
+        for k in range(3):
+            touches &= inside[:, k] >= -(self.widths[pairs[:, 0], k] * self.heights[pairs[:, 0], k] + _TILT * margin)
+        return pairs[touches]
 
     def gaps(self, x: np.ndarray, y: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         """Return the gaps (m,) [m] of balls above triangles; infinite of the others."""
         height, inside = _above(x, y, pairs)
-        return np.where(inside, height - self.reach, np.inf)
+        return np.where((inside >= 0.0).all(axis=1), height - self.reach, np.inf)
 
     def columns(self, pairs: np.ndarray) -> dict[str, np.ndarray]:
         i = pairs[:, 0]
@@ -130,15 +139,17 @@ class FacePairing(Pairing):
 
 
 def _above(x: np.ndarray, y: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distances (m,) of points y (n, 1, 3) from the planes of triangles x (t, 3, 3), and whether their feet
-    are inside of these."""
+    """Return the distances (m,) of points y (n, 1, 3) from the planes of triangles x (t, 3, 3), and those (m, 3) of
+    their feet from the edges opposite to the corners, positive inside."""
     corner = x[pairs[:, 0]]
     u, v, w = corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0], y[pairs[:, 1], 0] - corner[:, 0]
     normal = np.cross(u, v)
     size = np.einsum("ni,ni->n", normal, normal)
     second, third = (np.einsum("ni,ni->n", normal, np.cross(*of)) / size for of in ((w, v), (u, w)))
     height = np.abs(np.einsum("ni,ni->n", normal, w)) / np.sqrt(size)
-    return height, (second >= 0.0) & (third >= 0.0) & (second + third <= 1.0)
+    edges = np.stack([np.linalg.norm(edge, axis=1) for edge in (v - u, v, u)], axis=1)
+    inside = np.column_stack((1.0 - second - third, second, third)) * np.sqrt(size)[:, None] / edges
+    return height, inside
 
 
 def _points(x: np.ndarray, lengths: np.ndarray, spacing: float) -> tuple[np.ndarray, np.ndarray]:
