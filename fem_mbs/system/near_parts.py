@@ -31,8 +31,8 @@ class TubePairing(Pairing):
         plane: the model is plane, where axes that are not parallel always cross: lines touch by their nodes.
         same: both sets are the same; each pair counts once.
         line, along, around: then (n,) number of the line of a part, where its middle is along the line [m], and the
-            length of a line that is closed, else infinite: parts of a line that are less than ``apart`` [m] from each
-            other are no pair.
+            length of a line that is closed, else infinite: parts of a line with less than ``apart`` [m] of it between
+            them are no pair.
     """
 
     length_a: np.ndarray
@@ -75,7 +75,8 @@ class TubePairing(Pairing):
         keep = ~(self.a[i][:, :, None] == self.b[j][:, None, :]).any(axis=(1, 2))
         if self.line is not None and self.along is not None and self.around is not None:
             way = np.abs(self.along[i] - self.along[j])
-            keep &= (self.line[i] != self.line[j]) | (np.minimum(way, self.around[i] - way) > self.apart)
+            way = np.minimum(way, self.around[i] - way) - 0.5 * (self.length_a[i] + self.length_b[j])
+            keep &= (self.line[i] != self.line[j]) | (way > self.apart)
         pairs = np.column_stack((i[keep], j[keep]))
         return pairs[_distances(x[pairs[:, 0]], y[pairs[:, 1]]) <= reach]
 

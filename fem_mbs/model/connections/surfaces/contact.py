@@ -208,7 +208,7 @@ class Contact(Declaration):
     margin: float | None = key(
         NUMBER, "beams, faces: movement until near parts are found anew", None, shows="by size", kw_only=True, unit="m"
     )
-    pairs: int | None = key(WHOLE, "beams, faces: most pairs of near parts", None, shows="4 per part", kw_only=True)
+    pairs: int | None = key(WHOLE, "beams, faces: most pairs of near parts", None, shows="4 per part, faces 8", kw_only=True)
 
     def build(self, building: Building) -> None:
         owner = building.label("Contact", self.name)

@@ -24,7 +24,7 @@ __all__ = ["DEFORMING", "add_pairs", "check_lines"]
 #: Surfaces that deform, and what messages call a part of them.
 DEFORMING = {"beams": "beam", "faces": "face"}
 #: Pairs that there is room for, per part.
-_ROOM = 4
+_ROOM = {"beams": 4, "faces": 8}
 
 
 def check_lines(said: Any, building: Building, owner: Owner) -> None:
@@ -77,7 +77,7 @@ def add_pairs(
     )
     margin = None if said.margin is None else building.number(said.margin, owner, "margin", 0.0, strict=True)
     pairing, columns = (_faces if said.surface == "faces" else _beams)(said, building, owner, radii, margin)
-    room = _ROOM * (len(pairing.a) + len(pairing.b)) if said.pairs is None else said.pairs
+    room = _ROOM[said.surface] * (len(pairing.a) + len(pairing.b)) if said.pairs is None else said.pairs
     if room < 1:
         raise ModelError(f"pairs = {room} is no room", owner=owner, key="pairs", value=room, remedy="give more")
     nodes = np.full((min(room, len(pairing.a) * len(pairing.b)), 4), GROUND)
