@@ -5,9 +5,9 @@
     python benchmarks/contact.py beams --n 1000
     python benchmarks/contact.py faces --n 1000
 
-Balls bounce over a floor or a surface of triangles: each has one candidate, the surface.  Strings fall on strings across
-them, n parts of either; balls fall on faces of a block, n of either.  There near parts are found in the run; "bare_ms" is
-the step without contact.  Timed are the steps, without set-up and compilation.
+Balls bounce over a floor or a surface of triangles: each has one candidate, the surface.  Strings fall on strings
+across them, n parts of either; balls fall on faces of a block, n of either.  There near parts are found in the run;
+"bare_ms" is the step without contact.  Timed are the steps, without set-up and compilation.
 """
 
 from __future__ import annotations

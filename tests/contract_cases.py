@@ -153,7 +153,8 @@ def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, expone
 
 
 def _mesh_contact(ball, size, friction=0.3, loss=0, amount=0.0, table=(), line=False):
-    """A ball, or a place of a line, in deep contact with a body of triangles: outside of a small one, or inside of a large one."""
+    """A ball, or a place of a line, in deep contact with a body of triangles: outside of a small one, or inside of a
+    large one."""
 
     def par(rng):
         rows = piecewise(((-1.0, 0.0), (0.0, 0.0), *table), "linear") if table else np.zeros((0, 6))

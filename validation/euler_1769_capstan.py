@@ -5,11 +5,11 @@
      T_1 <---|       |---> driven slowly, T_2
              weight       |
 
-Source: L. Euler, "Remarques sur l'effet du frottement dans l'equilibre", Mem. Acad. Sci. Berlin 18 (1769), 265-278; J.A.
-Eytelwein, Handbuch der Statik fester Koerper, 1808.  The reference is the closed form.  The cable has a
-radius r and bends, so friction acts at its surface, at the radius a of the drum, and its tension at a + r: the moments
-about the drum's axis give T_2/T_1 = exp(mu phi a/(a + r)).  Each node of a cable of straight parts that turns by theta
-there has (1 + mu tan(theta/2))/(1 - mu tan(theta/2)) = exp(mu theta) + O(theta^3).
+Source: L. Euler, "Remarques sur l'effet du frottement dans l'equilibre", Mem. Acad. Sci. Berlin 18 (1769), 265-278;
+J.A. Eytelwein, Handbuch der Statik fester Koerper, 1808.  The reference is the closed form.  The cable has a radius r
+and bends, so friction acts at its surface, at the radius a of the drum, and its tension at a + r: the moments about the
+drum's axis give T_2/T_1 = exp(mu phi a/(a + r)).  Each node of a cable of straight parts that turns by theta there has
+(1 + mu tan(theta/2))/(1 - mu tan(theta/2)) = exp(mu theta) + O(theta^3).
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ def check(f: Findings) -> None:
                 "round-off",
             )  # fmt: skip
         curves += [
-            Curve(step.time, ratio, f"mu = {mu:g}"), Curve(step.time[[0, -1]], np.full(2, known), "exp(mu phi a/(a + r))", ":")
+            Curve(step.time, ratio, f"mu = {mu:g}"),
+            Curve(step.time[[0, -1]], np.full(2, known), "exp(mu phi a/(a + r))", ":"),
         ]  # fmt: skip
     f.figure(
         "A cable slides over a drum", curves, "Time [s]", "T_2 / T_1 [-]",

@@ -114,7 +114,8 @@ def check(f: Findings) -> None:
             )  # fmt: skip
         scale = mass * GRAVITY * SPAN**3 / (48.0 * EI)
         curves += [
-            Curve(step.time, found / scale, f"m/M = {ratio:g}"), Curve(step.time, known["moving mass"] / scale, "series", ":")
+            Curve(step.time, found / scale, f"m/M = {ratio:g}"),
+            Curve(step.time, known["moving mass"] / scale, "series", ":"),
         ]  # fmt: skip
     f.figure(
         "A ball rolls over a beam", curves, "Time [s]", "Deflection of the middle / static one [-]",

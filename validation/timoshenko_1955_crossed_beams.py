@@ -5,13 +5,14 @@
         ^     o     ^  gap g, lower beam across      \\
               |                                  _____\\_____
 
-Source: S.P. Timoshenko, Strength of Materials, 3rd ed., part I, van Nostrand 1955: simply supported beams, and statically
-indeterminate pairs of them.  References, closed form: with c = L^3/(48 E I) of either beam and the contact's stiffness K,
+Source: S.P. Timoshenko, Strength of Materials, 3rd ed., part I, van Nostrand 1955: simply supported beams, and
+statically indeterminate pairs of them.  References, closed form: with c = L^3/(48 E I) of either beam and the contact's
+stiffness K,
 
     R = (P c_u - g)/(c_u + c_l + 1/K) from P = g/c_u on;
 
-and the blow of a rigid rod without friction: an impulse J = 2 v m_e normal to the ground with 1/m_e = 1/m + (l cos a)^2/J_c,
-l half of the length, if the blow is elastic and takes long against the vibrations of the rod.
+and the blow of a rigid rod without friction: an impulse J = 2 v m_e normal to the ground with 1/m_e = 1/m + (l cos
+a)^2/J_c, l half of the length, if the blow is elastic and takes long against the vibrations of the rod.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def _turn(spin_, rho, out):
 
 @inner
 def _sliding(q, n, w):
-    """Fill w (dim,) with the part of the relative velocity q across n, and return q.n and n.n; zeros where n is zero."""
+    """Fill w (dim,) with the part of the relative velocity q across n, or zeros without n; return q.n and n.n."""
     along = size = 0.0
     for i in range(q.shape[0]):
         along += q[i] * n[i]
@@ -354,9 +354,7 @@ def bodies(dim, mu, gap, quotient, apart, remember):
                     hist[e, APPROACH] = hist[e, DEEPEST] = 0.0
                 return
         for k in range(dim):
-            p0[k], p1[k] = offset_rows(
-                FORCE, Q, D, U, dof, rot, d, frame, at + 3 * dim * k, P, B, J, rows, ends, G
-            )
+            p0[k], p1[k] = offset_rows(FORCE, Q, D, U, dof, rot, d, frame, at + 3 * dim * k, P, B, J, rows, ends, G)
             dp[k] = 0.0
             for i in range(m):
                 dp[k] += rows[i] * U[dof[d, i]]

@@ -1,8 +1,8 @@
 """The gap between a plane triangle that deforms and a ball, and its weight, over six scalar products.
 
-With u = a2 - a1, v = a3 - a1 of the corners and w = b - a1 of the ball's centre, the foot of the ball on the plane of the
-triangle has the area coordinates l_1, l_2, l_3, and the distance d from it; the potential is W E(R - d), R the radius of
-the ball and half the thickness of the face.  The face touches from both sides.
+With u = a2 - a1, v = a3 - a1 of the corners and w = b - a1 of the ball's centre, the foot of the ball on the plane of
+the triangle has the area coordinates l_1, l_2, l_3, and the distance d from it; the potential is W E(R - d), R the
+radius of the ball and half the thickness of the face.  The face touches from both sides.
 
 Beyond the edge i (l_i < 0) the triangle goes on for the width e_i (a part of its height there), over which W goes to
 zero; so it does on the inside, and both triangles of an edge add up to 1:
@@ -12,8 +12,9 @@ zero; so it does on the inside, and both triangles of an edge add up to 1:
 At a corner with k triangles in a plane every product is 1/4; c_i = 4/k - 1 makes their sum 1 there, too.
 
 Limits: within e_i of a corner the sum of W differs from 1 by some percent.  At the border of a surface it ends within
-e_i, and what is sharp and convex is blunt: a ball that meets an edge between two faces sinks in until it is above one of
-them.  A ball whose centre passes through the face is pushed to the other side (`DEEP` says so before, and `fem_mbs.elements.contact.pair.THROUGH` ends the run).
+e_i, and what is sharp and convex is blunt: a ball that meets an edge between two faces sinks in until it is above one
+of them.  A ball whose centre passes through the face is pushed to the other side (`DEEP` says so before, and
+`fem_mbs.elements.contact.pair.THROUGH` ends the run).
 """
 
 from __future__ import annotations

@@ -205,6 +205,6 @@ def scale_law(par: np.ndarray, tail: int, factors: np.ndarray) -> None:
     (n,)."""
     par[:, STIFFNESS] *= factors
     rows = par[:, tail : tail + ROW * int(par[0, PIECES])].reshape(len(par), -1, ROW)
-    par[:, tail : tail + rows.shape[1] * ROW] = (rows * np.where(np.arange(ROW) > 0, factors[:, None, None], 1.0)).reshape(
-        len(par), -1
-    )
+    par[:, tail : tail + rows.shape[1] * ROW] = (
+        rows * np.where(np.arange(ROW) > 0, factors[:, None, None], 1.0)
+    ).reshape(len(par), -1)

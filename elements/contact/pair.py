@@ -1,8 +1,8 @@
 """Contact of parts that deform: tubes and balls, `tube_pair2` (plane) and `tube_pair3` (space); faces and balls,
 `face_pair3`.
 
-Ends of two tubes are the nodes a1, a2 of one and b1, b2 of the other (a ball: one node twice), of a face its corners a1,
-a2, a3 and the ball b.  With the scalar products I of u = a2 - a1, v = b2 - b1 (a3 - a1) and w = b1 - a1, the
+Ends of two tubes are the nodes a1, a2 of one and b1, b2 of the other (a ball: one node twice), of a face its corners
+a1, a2, a3 and the ball b.  With the scalar products I of u = a2 - a1, v = b2 - b1 (a3 - a1) and w = b1 - a1, the
 penetrations y_k and weights W_k (`fem_mbs.elements.contact.tubes`, `fem_mbs.elements.contact.faces`), and the law N of
 `fem_mbs.elements.contact.law` over a step act
 
@@ -16,9 +16,9 @@ O. Gonzalez (J. Nonlinear Sci. 6 (1996), 449-467, eq. 2.13) over the six variabl
 what is below the round-off of f is left out.  So the work is the change of sum W E and what dampers take, at any step,
 and since all forces act between points along their mean distances, resultant and moment vanish.
 
-Parts that pass through each other in a step end the run (`THROUGH`).  Elements without "active" do nothing: which parts touch changes in a run (`fem_mbs.system.pairing`).  Outputs: the normal
-force sum W N, the gap, two places (of tubes on both, 0 .. 1; of faces the area coordinates l_2 and l_3 of the ball), and
-the numbers of both parts in their groups.
+Parts that pass through each other in a step end the run (`THROUGH`).  Elements without "active" do nothing: which parts
+touch changes in a run (`fem_mbs.system.pairing`).  Outputs: the normal force sum W N, the gap, two places (of tubes on
+both, 0 .. 1; of faces the area coordinates l_2 and l_3 of the ball), and the numbers of both parts in their groups.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ def _quotient(size, x0, x1, dI, noise, g, bend):
                 bend[i, j] = bend[j, i] = 0.5 * x1[k]
                 k += 1
         if kept:
-            for j in range(6):  # (columns of bend are needed as they were: one after the other, from a slope of its own)
+            for j in range(
+                6
+            ):  # (columns of bend are needed as they were: one after the other, from a slope of its own)
                 slope = x1[1 + j] - g[j]
                 k = SLOPE
                 for i in range(6):
@@ -296,18 +298,14 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside):
                 rate = 0.0
                 for i in range(6):
                     rate += gy[i] * (rates[1, i] if one_state else dI[i] / ctl[H])
-                N, _, by_y, by_rate = normal_force(
-                    ctl, par, e, tail, hist, y0, y1 if one_state else y0 + dy, rate, 0.0
-                )
+                N, _, by_y, by_rate = normal_force(ctl, par, e, tail, hist, y0, y1 if one_state else y0 + dy, rate, 0.0)
                 more, more_by_y = decay_force(ctl, par, e, tail, hist, y0, y0 + dy)
                 N += more
                 by_y += more_by_y
                 if N <= 0:
                     N = by_y = by_rate = 0.0
                 weight = 0.5 * (W0[k, 0] + W1[k, 0])
-                energy = 0.5 * (
-                    normal_energy(par, e, tail, y0, 0.0)[0] + normal_energy(par, e, tail, y1, 0.0)[0]
-                )
+                energy = 0.5 * (normal_energy(par, e, tail, y0, 0.0)[0] + normal_energy(par, e, tail, y1, 0.0)[0])
                 for i in range(6):
                     c[i] += weight * N * gy[i] + energy * gw[i]
                 if job != TANGENT:
@@ -438,6 +436,7 @@ TYPES = {
     for dim in (2, 3)
 } | {
     "face_pair3": _type(
-        "face_pair3", 3, FACE_COLUMNS, _FACE, 1, face_apart, face_terms, face_places, face_inside, watches=(DEEP, THROUGH)
+        "face_pair3", 3, FACE_COLUMNS, _FACE, 1, face_apart, face_terms, face_places, face_inside,
+        watches=(DEEP, THROUGH),
     )
 }  # fmt: skip

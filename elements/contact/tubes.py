@@ -14,10 +14,10 @@ Z is a smooth step of sin^2 of the angle between the axes, as C. Meier, W.A. Wal
 Eng. 308 (2016), 377-413, and 315 (2017), 972-1010, blend the contact of points with that of lines: nearest points of
 parallel tubes are not unique.  A ball b has b1 = b2, Z = 0 and share_b = 1.
 
-Where an end of a tube is that of another tube of the same line, the axis goes on straight beyond it, and chi is a smooth
-step over the width ``end`` (a part of its length) to both sides of the node: chi of both tubes add up to 1, and what
-slides over the node goes from one to the other without a jump.  At a free end ("end" = 0) the tube ends in a half-sphere:
-nearest points stay in 0 .. 1 there, and chi = 1.
+Where an end of a tube is that of another tube of the same line, the axis goes on straight beyond it, and chi is a
+smooth step over the width ``end`` (a part of its length) to both sides of the node: chi of both tubes add up to 1, and
+what slides over the node goes from one to the other without a jump.  At a free end ("end" = 0) the tube ends in a
+half-sphere: nearest points stay in 0 .. 1 there, and chi = 1.
 
 Limits: at a node with an angle theta between its tubes chi add up to 1 within R theta/(end length).  Where both axes
 meet (d = 0) there is no direction, and no force.
@@ -172,7 +172,7 @@ def tube_places(par, e, I):
         x, z = min(max(I[UW] / I[UU], 0.0), 1.0), 0.0
     else:
         D = I[UU] * I[VV] - I[UV] * I[UV]
-        if D > 1e-12 * I[UU] * I[VV]:
+        if 1e-12 * I[UU] * I[VV] < D:
             x = min(max((I[VV] * I[UW] - I[UV] * I[VW]) / D, 0.0), 1.0)
         else:
             first, last = I[UW] / I[UU], (I[UW] + I[UV]) / I[UU]

@@ -1,7 +1,7 @@
 """Parts of lines and faces that are near each other: tubes and tubes, tubes and balls, triangles and balls.
 
-A k-d tree over points of the parts finds them (J.L. Bentley, Commun. ACM 18 (1975), 509-517), so the work grows with the
-number of parts, not of pairs.
+A k-d tree over points of the parts finds them (J.L. Bentley, Commun. ACM 18 (1975), 509-517), so the work grows with
+the number of parts, not of pairs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ __all__ = ["FacePairing", "TubePairing"]
 
 #: Movement of a foot beside a triangle, or of its height, over that of the nodes.
 _TILT = 3.0
-_BLEND = (0.1, 0.5)  # sine of the angle times length over reach, between which the contact of lines becomes one of points
+_BLEND = (
+    0.1,
+    0.5,
+)  # sine of the angle times length over reach, between which the contact of lines becomes one of points
 
 
 @dataclass(eq=False, kw_only=True)
@@ -89,7 +92,11 @@ class TubePairing(Pairing):
         sines = [np.minimum(w * self.reach / longest, 0.5 + w) ** 2 for w in _BLEND]
         if self.plane:
             sines = [np.full(len(i), 2.0), np.full(len(i), 3.0)]
-        ends = {f"end {side}{k + 1}": of[:, k] for side, of in (("a", self.ends_a[i]), ("b", self.ends_b[j])) for k in (0, 1)}
+        ends = {
+            f"end {side}{k + 1}": of[:, k]
+            for side, of in (("a", self.ends_a[i]), ("b", self.ends_b[j]))
+            for k in (0, 1)
+        }
         shares = {"share a": self.share_a[i], "share b": self.share_b[j]}
         return ends | shares | {"lower sine": sines[0], "upper sine": sines[1]}
 
@@ -116,7 +123,9 @@ class FacePairing(Pairing):
     def pairs(self, x: np.ndarray, y: np.ndarray, margin: float) -> np.ndarray:
         # all that is in a triangle, or beyond it where it still touches, is no farther from its middle than this
         longest = np.linalg.norm(np.roll(x, -1, axis=1) - x, axis=2).max(axis=1)
-        found = cKDTree(y[:, 0]).query_ball_point(x.mean(axis=1), longest + self.reach + 2.0 * margin, return_sorted=True)
+        found = cKDTree(y[:, 0]).query_ball_point(
+            x.mean(axis=1), longest + self.reach + 2.0 * margin, return_sorted=True
+        )
         i = np.repeat(np.arange(len(x)), [len(near) for near in found])
         j = np.concatenate([np.empty(0, np.int64), *[np.asarray(near, np.int64) for near in found]])
         pairs = np.column_stack((i, j))
@@ -172,7 +181,7 @@ def _distances(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     uu, vv, uv, uw, vw = (np.einsum("ni,ni->n", p, q) for p, q in ((u, u), (v, v), (u, v), (u, w), (v, w)))
     one, two = np.where(uu > 0.0, uu, 1.0), np.where(vv > 0.0, vv, 1.0)
     D = uu * vv - uv * uv
-    slant = D > 1e-12 * uu * vv
+    slant = 1e-12 * uu * vv < D
     s = np.where(slant, np.clip((vv * uw - uv * vw) / np.where(slant, D, 1.0), 0.0, 1.0), 0.0)
     t = np.clip((s * uv - vw) / two, 0.0, 1.0)
     s = np.clip((uw + t * uv) / one, 0.0, 1.0)

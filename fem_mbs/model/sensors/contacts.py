@@ -80,9 +80,9 @@ class _Contact(Sensor):
 @dataclass(frozen=True, eq=False)
 class Contact(SensorRequest):
     """What a contact does, over all that touch in it: the sum of normal forces, of friction forces (their sizes), the
-    smallest gap (negative: penetration; nan: nothing is near), the number of elements that press, or, of beams and faces
-    that deform, the place where the force is largest: numbers of both parts, and the places on them from 0 to 1 (of
-    faces the area coordinates of the second and third corner)."""
+    smallest gap (negative: penetration; nan: nothing is near), the number of elements that press, or, of beams and
+    faces that deform, the place where the force is largest: numbers of both parts, and the places on them from 0 to 1
+    (of faces the area coordinates of the second and third corner)."""
 
     sensor = _Contact
 

@@ -123,7 +123,7 @@ class Contact(Declaration):
         along: b is groups of beams, trusses or cables that touch along their length, as tubes of the radius ``ball``.
             The stiffness is that of a point, as where beams cross; a length of beam that lies on something counts as
             one point per diameter (the mean of both), whatever the mesh.  On surfaces of bodies it touches at places
-            not more than ``spacing`` apart; of beams at their nearest points, and by their nodes where they are parallel.
+            not more than ``spacing`` apart; on beams at their nearest points, parallel ones at their nodes.
         spacing: along, of the places that touch a surface of a body; sharper edges may pass between them.
         margin: with "beams" and "faces", by which parts may move until near ones are found anew.
         pairs: with "beams" and "faces", room for pairs of parts that are near each other.
@@ -208,7 +208,9 @@ class Contact(Declaration):
     margin: float | None = key(
         NUMBER, "beams, faces: movement until near parts are found anew", None, shows="by size", kw_only=True, unit="m"
     )
-    pairs: int | None = key(WHOLE, "beams, faces: most pairs of near parts", None, shows="4 per part, faces 8", kw_only=True)
+    pairs: int | None = key(
+        WHOLE, "beams, faces: most pairs of near parts", None, shows="4 per part, faces 8", kw_only=True
+    )
 
     def build(self, building: Building) -> None:
         owner = building.label("Contact", self.name)

@@ -117,7 +117,9 @@ def _faces(
             remedy="give ball, that of nodes small beside the faces",
         )  # fmt: skip
     triangles = face_triangles(building, owner, said.a)
-    return face_pairing(building, owner, triangles, _balls(said, building, owner, triangles, "faces"), sum(radii), margin), {}
+    return face_pairing(
+        building, owner, triangles, _balls(said, building, owner, triangles, "faces"), sum(radii), margin
+    ), {}
 
 
 def _balls(said: Any, building: Building, owner: Owner, nodes: np.ndarray, what: str) -> np.ndarray:

@@ -102,8 +102,8 @@ def places_on(line: Line, spacing: float) -> Places:
 
 
 def _ends(line: Line, reach: float) -> np.ndarray:
-    """Return the widths (n, 2), over the lengths, in which parts take turns at their nodes; 0 where no other part of the
-    line, or more than one, ends."""
+    """Return the widths (n, 2), over the lengths, in which parts take turns at their nodes; 0 where no other part of
+    the line, or more than one, ends."""
     flat = line.nodes.ravel()
     used, which = np.unique(flat, return_inverse=True)
     shortest = np.full(len(used), np.inf)
