@@ -16,7 +16,7 @@ from fem_mbs.system.pairing import Pairing
 __all__ = ["FacePairing", "TubePairing"]
 
 #: Movement of a foot beside a triangle, or of its height, over that of the nodes.
-_TILT = 3.0
+_TILT = 2.5
 _BLEND = (
     0.1,
     0.5,

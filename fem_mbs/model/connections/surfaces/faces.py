@@ -90,6 +90,6 @@ def face_pairing(
     turns = np.where(border, 0.0, 4.0 / count - 1.0)
     return FacePairing(
         owner=owner, a=triangles, b=balls[:, None], reach=reach, widths=_TURN * least[which].reshape(-1, 3) / height,
-        margin=0.5 * MARGIN * max(reach, 0.5 * float(np.median(length))) if margin is None else margin,
+        margin=0.25 * MARGIN * max(reach, 0.5 * float(np.median(length))) if margin is None else margin,
         heights=height, corners=turns[corner.ravel()].reshape(-1, 3),
     )  # fmt: skip
