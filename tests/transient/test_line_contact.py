@@ -358,6 +358,15 @@ def test_a_run_goes_on_from_a_restart_point_with_the_same_bits(tmp_path):
         assert np.array_equal(series, second[name], equal_nan=True), name
 
 
+def test_copies_touch_each_other_and_not_the_originals():
+    model = two_beams((0.013, -0.5, 0.045), (0.013, 0.5, 0.045), (0.0, 0.0, -1.0))
+    model.copy(["one line", "two line", "one", "two", "blow"], translate=(0.0, 0.0, 1.0))
+    first, second = (block.pairing for block in model.building.blocks if block.pairing is not None)
+    x = model.building.positions
+    for one, other in ((first.a, second.a), (first.b, second.b)):
+        assert x[other] == pytest.approx(x[one] + (0.0, 0.0, 1.0))
+
+
 def test_parts_that_pass_through_each_other_end_the_run():
     model = two_beams((0.013, -0.5, 0.045), (0.013, 0.5, 0.045), (0.0, 0.0, -60.0), stiffness=10.0)
     model.transient_step(0.02, 2e-4, frames=0)
