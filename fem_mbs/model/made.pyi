@@ -1681,8 +1681,8 @@ class MadeCalls:
             along: b is groups of beams, trusses or cables that touch along their length, as tubes of the radius
                 ``ball``. The stiffness is that of a point, as where beams cross; a length of beam that lies on
                 something counts as one point per diameter (the mean of both), whatever the mesh.  On surfaces of bodies
-                it touches at places not more than ``spacing`` apart; of beams at their nearest points, and by their
-                nodes where they are parallel.
+                it touches at places not more than ``spacing`` apart; on beams at their nearest points, parallel ones at
+                their nodes.
             spacing: along, of the places that touch a surface of a body; sharper edges may pass between them. [m]
             margin: with "beams" and "faces", by which parts may move until near ones are found anew. [m]
             pairs: with "beams" and "faces", room for pairs of parts that are near each other.
@@ -2666,9 +2666,9 @@ class MadeCalls:
     ) -> None:
         """What a contact does, over all that touch in it: the sum of normal forces, of friction forces (their sizes), the
         smallest gap (negative: penetration; nan: nothing is near), the number of elements that press, or, of beams and
-        faces
-        that deform, the place where the force is largest: numbers of both parts, and the places on them from 0 to 1 (of
-        faces the area coordinates of the second and third corner).
+        faces that deform, the place where the force is largest: numbers of both parts, and the places on them from 0 to
+        1
+        (of faces the area coordinates of the second and third corner).
 
         Args:
             name: of its columns in the results
