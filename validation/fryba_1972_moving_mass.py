@@ -4,8 +4,8 @@
     ______________________
     ^                    ^        span L, the beam sags under the ball that moves over it
 
-Source: L. Fryba, Vibration of Solids and Structures under Moving Loads, Noordhoff 1972: chapter 1 (moving force) and
-chapter 3 (moving mass).  References: the modal series of the moving force, closed form; and that of the moving mass,
+Source: L. Fryba, Vibration of Solids and Structures under Moving Loads, Noordhoff 1972, treats both, moving force and
+moving mass.  References: the modal series of the moving force, closed form; and that of the moving mass,
 
     q_n'' + w_n^2 q_n = 2/(rho A L) sin(n pi v t/L) F,   F = m (g - d^2/dt^2 w(v t, t)),   w = sum_n q_n sin(n pi x/L),
 
@@ -110,7 +110,7 @@ def check(f: Findings) -> None:
             error = float(np.abs(found - known["moving force"]).max()) / largest
             f.zero(
                 "B-MOVING", "deviation from the moving force, m/M = 0.001", error, 5e-3,
-                "closed form (Fryba, chapter 1); the inertia of the mass changes it by 2 m/M",
+                "closed form; the inertia of the mass changes it by 2 m/M",
             )  # fmt: skip
         scale = mass * GRAVITY * SPAN**3 / (48.0 * EI)
         curves += [
