@@ -30,7 +30,6 @@ def _kernel(times, where, job, n, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U,
 
 @njit(cache=True, error_model="numpy")
 def _assemble(times, job, kernels, system, ctl, fun, state):
-    system, state = C.borrow(system), C.borrow(state)
     for _ in range(times):
         assemble(job, kernels, system, ctl, fun, state.Q, state.D, state.V, state.DD, state.U, state)
 

@@ -36,7 +36,8 @@ def waits(model: Path, cold: bool) -> list[float]:
     """Return the times [s] of the commands in the order of `COLUMNS` or `COLD`."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "XDG_CACHE_HOME": f"{folder}/cache", "MPLBACKEND": "Agg"}
-        environment.pop("NUMBA_CACHE_DIR", None)
+        for name in ("NUMBA_CACHE_DIR", "PYTHONDONTWRITEBYTECODE"):  # modules are kept translated, as usual
+            environment.pop(name, None)
         program, out = [sys.executable, "-m", "fem_mbs"], f"{folder}/out"
         run = [*program, "run", str(model), "-o", out, "-q"]
         commands = (

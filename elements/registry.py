@@ -40,9 +40,14 @@ class ElementType:
     ``hist``         number of history variables
     ``turns``        True: ``hist`` holds relative rotations with their full turns; the job START keeps the turns
     ``multipliers``  number of constraint rows, after the node dofs
+    ``unilateral``   True: constraints that act while they press; ``hist`` says which do (`elements/contact/impact.py`)
     ``scale``        parameter column of the scale of the multipliers (joints only, else -1)
     ``angular``      True: the constraints are angles, not lengths
     ``scalars``      number of coordinates that belong to no node (modal ones), local unknowns after those of the ends
+    ``states``       True: the scalars are state variables x with equations of first order, x' = g, and no mass
+    ``at_end``       names of outputs that belong to the end of a step, not to its middle
+    ``path``         True: the forces depend on the path, so the tangent of a state may be stiffer than that of the step
+                     from it
     ``reads``        number of multipliers of another joint that the forces depend on: the last local unknowns, with
                      their scales in the last columns of ``par``
     ``inertia``      True: the element has mass
@@ -78,6 +83,10 @@ class ElementType:
     stresses: int = 0
     sections: bool = False
     turns: bool = False
+    unilateral: bool = False
+    states: bool = False
+    path: bool = False
+    at_end: tuple[str, ...] = ()
 
     @property
     def end_dofs(self) -> int:
@@ -170,6 +179,12 @@ _MODULES = {
     "mean_rotation3": "loads.mean_rotation",
     "beam_slide2": "joints.beam_slide",
     "beam_slide3": "joints.beam_slide",
+    "prismatic_slide2": "joints.oriented_slide",
+    "prismatic_slide3": "joints.oriented_slide",
+    "cylindrical_slide3": "joints.oriented_slide",
+    "point_on_curve2": "joints.curve",
+    "point_on_curve3": "joints.curve",
+    "curve_on_curve2": "joints.curve",
     "contact2": "contact.ball",
     "contact3": "contact.ball",
     "mesh_contact3": "contact.mesh",
@@ -179,6 +194,9 @@ _MODULES = {
     "tube_pair2": "contact.pair",
     "tube_pair3": "contact.pair",
     "face_pair3": "contact.pair",
+    "impact2": "contact.impact",
+    "impact3": "contact.impact",
+    "mesh_impact3": "contact.impact",
     "slide2": "springs.linear",
     "slide3": "springs.linear",
     "force2": "loads.nodal",
@@ -193,12 +211,17 @@ _MODULES = {
     "centrifugal3": "masses.centrifugal",
     **{f"nonlinear_{kind}{d}": "springs.nonlinear" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
     **{f"plastic_{kind}{d}": "springs.plastic" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
+    **{f"bouc_wen_{kind}{d}": "springs.bouc_wen" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
     "nodal_mass2": "masses.nodal_mass",
     "nodal_mass3": "masses.nodal_mass",
     "bushing2": "springs.bushing",
     "bushing3": "springs.bushing",
     **{f"motor_{kind}{d}": "springs.motor" for kind in ("length", "offset", "angle") for d in (2, 3)},
+    **{f"servo_{kind}{d}": "springs.servo" for kind in ("length", "offset", "angle") for d in (2, 3)},
+    **{f"hydraulic_{kind}{d}": "springs.hydraulic" for kind in ("length", "offset", "angle") for d in (2, 3)},
+    **{f"cylinder_{kind}{d}": "springs.cylinder" for kind in ("length", "offset", "angle") for d in (2, 3)},
     **{f"friction_{kind}": "joints.friction" for kind in ("offset2", "offset3", "angle2", "angle3", "plane3")},
+    **{f"brake_{kind}{d}": "joints.brake" for kind in ("offset", "angle") for d in (2, 3)},
     **{f"user_{kind}{d}": "springs.user" for kind in ("length", "offset", "angle", "point") for d in (2, 3)},
     **{f"solid_{cell}": "solids.space" for cell in _SOLIDS},
     **{f"solid_{form}_{cell}": "solids.mass" for form in ("mass", "lumped") for cell in (*_SOLIDS, *_MEMBRANES)},
@@ -221,13 +244,18 @@ _MODULES = {
     "solid_wedge_reduced": "solids.space",
 }
 
-# Families of types that share their code, one type per number n of modal coordinates: prefix -> module that defines
-# `make_type(name, dimension, n)`.
+# Families of types that share their code, one type per number n of modal coordinates or of nodes: prefix -> module that
+# defines `make_type(name, dimension, n)`.
 _FAMILIES = {
     **{f"flexible_body{d}_": "flexible.body" for d in (2, 3)},
     **{f"flexible_point{d}_": "flexible.tie" for d in (2, 3)},
     **{f"flexible_orientation{d}_": "flexible.tie" for d in (2, 3)},
     **{f"flexible_load{d}_": "flexible.load" for d in (2, 3)},
+    **{f"translational_mass{d}_": "masses.matrix" for d in (2, 3)},
+    **{f"turning_mass{d}_": "masses.matrix" for d in (2, 3)},
+    **{f"iwan_{kind}{d}_": "springs.iwan" for kind in ("spring", "slide", "torsion") for d in (2, 3)},
+    **{f"user_states_point{d}_": "springs.user_point_states" for d in (2, 3)},
+    **{f"user_states_{kind}{d}_": "springs.user_states" for kind in ("length", "offset", "angle") for d in (2, 3)},
 }
 _MADE: dict[str, ElementType] = {}
 

@@ -48,7 +48,9 @@ if TYPE_CHECKING:  # what `__getattr__` below loads, for type checkers and edito
     from fem_mbs.results.reader import Results
     from fem_mbs.solvers.eigen.complex_modes import complex_modes
     from fem_mbs.solvers.eigen.lanczos import TwoSidedLanczos
+    from fem_mbs.sweeps.identify import Identification, Instant, identify, measured_instants
     from fem_mbs.sweeps.optimise import optimise
+    from fem_mbs.sweeps.sensitivities import Sensitivities, sensitivities
     from fem_mbs.sweeps.sweep import sweep
     from fem_mbs.sweeps.table import SweepTable
 
@@ -57,7 +59,9 @@ __all__ = [
     "ConvergenceError",
     "FemMbsError",
     "FlexibleBodyData",
+    "Identification",
     "InputError",
+    "Instant",
     "Mesh",
     "MeshError",
     "Model",
@@ -65,6 +69,7 @@ __all__ = [
     "Modification",
     "Results",
     "ResultsError",
+    "Sensitivities",
     "SweepTable",
     "TwoSidedLanczos",
     "__version__",
@@ -73,9 +78,11 @@ __all__ = [
     "complex_modes",
     "draw_curves",
     "hot_spots",
+    "identify",
     "linearise",
     "load_model",
     "mac",
+    "measured_instants",
     "newton_residuals",
     "read_global_motion",
     "read_mesh",
@@ -87,6 +94,7 @@ __all__ = [
     "solve",
     "optimise",
     "quiet",
+    "sensitivities",
     "sweep",
     "tangent_check",
     "write_part",
@@ -128,7 +136,9 @@ _PUBLIC = {
     "ConvergenceError": "fem_mbs.errors",
     "FemMbsError": "fem_mbs.errors",
     "FlexibleBodyData": "fem_mbs.parts.sid",
+    "Identification": "fem_mbs.sweeps.identify",
     "InputError": "fem_mbs.errors",
+    "Instant": "fem_mbs.sweeps.identify",
     "Mesh": "fem_mbs.meshes.mesh",
     "MeshError": "fem_mbs.errors",
     "Model": "fem_mbs.model.model",
@@ -136,6 +146,7 @@ _PUBLIC = {
     "Modification": "fem_mbs.analysis.components.modification",
     "Results": "fem_mbs.results.reader",
     "ResultsError": "fem_mbs.errors",
+    "Sensitivities": "fem_mbs.sweeps.sensitivities",
     "SweepTable": "fem_mbs.sweeps.table",
     "TwoSidedLanczos": "fem_mbs.solvers.eigen.lanczos",
     "assemble_components": "fem_mbs.analysis.components.synthesis",
@@ -143,9 +154,11 @@ _PUBLIC = {
     "complex_modes": "fem_mbs.solvers.eigen.complex_modes",
     "draw_curves": "fem_mbs.plot.validation",
     "hot_spots": "fem_mbs.parts.recovery",
+    "identify": "fem_mbs.sweeps.identify",
     "linearise": "fem_mbs.analysis.stability.linearise",
     "load_model": "fem_mbs.modelfile.read",
     "mac": "fem_mbs.results.modes.mac",
+    "measured_instants": "fem_mbs.sweeps.identify",
     "read_global_motion": "fem_mbs.analysis.global_motion",
     "read_mesh": "fem_mbs.meshes.formats.reader",
     "read_part": "fem_mbs.parts.formats",
@@ -155,6 +168,7 @@ _PUBLIC = {
     "run_tasks": "fem_mbs.cluster",
     "optimise": "fem_mbs.sweeps.optimise",
     "quiet": "fem_mbs.progress",
+    "sensitivities": "fem_mbs.sweeps.sensitivities",
     "solve": "fem_mbs.analysis.run",
     "sweep": "fem_mbs.sweeps.sweep",
     "newton_residuals": "fem_mbs.analysis.transient.tangent",

@@ -1,8 +1,8 @@
 """Compilation of kernels in advance, several processes side by side.
 
-A kernel that is missing in the cache is compiled by a *worker*, an interpreter of its own that gets names on its input,
-one line each, and answers with a line when the machine code is on disk.  Workers load nothing of the user's program.
-Kernels of one module share much of what has to be compiled: a worker keeps to the modules that it has begun with.
+Kernels that are missing in the cache are compiled by this process and by *workers*, interpreters of their own. A worker
+gets names on its input, one line each, and answers with a line when the machine code is on disk.  It loads nothing of
+the user's program.  Kernels of one module share much of what has to be compiled: who has begun with a module keeps it.
 """
 
 from __future__ import annotations
@@ -131,14 +131,14 @@ class _State:
 
 
 class _Pool:
-    """Workers and the names that they have still to compile."""
+    """Workers, a thread of this process that does as they do, and the names that they have still to compile."""
 
     def __init__(self, names: list[str], expected: dict[str, float], workers: int):
         self._names, self._expected = list(names), expected
         self._taken: dict[str, int] = {}  # module: the worker that has begun with it
         self._lock = threading.Lock()
         self._answers: SimpleQueue[tuple[str | None, str | None]] = SimpleQueue()
-        self._count = workers
+        self._count = workers - 1
         self.left: list[str] = []  # kernels that workers do not know, or could not compile
         self._workers: list[subprocess.Popen] = []
         self._threads: list[threading.Thread] = []
@@ -158,6 +158,8 @@ class _Pool:
         for number, worker in enumerate(self._workers):
             self._threads.append(threading.Thread(target=self._serve, args=(number, worker), daemon=True))
             self._threads[-1].start()
+        # nobody waits for it at the end: a kernel that it has begun takes seconds
+        threading.Thread(target=self._compile, args=(len(self._workers),), daemon=True).start()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -209,10 +211,24 @@ class _Pool:
             name = self._next(number) if answer else None  # without an answer it has ended
         self._answers.put((None, None))
 
+    def _compile(self, number: int) -> None:
+        """Compile in this process until there are no names left."""
+        with within_batch():
+            while (name := self._next(number)) is not None:
+                self._answers.put((name, None))
+                try:
+                    with _alone(cache_root(), name):
+                        KERNELS[name].compile()
+                except Exception:  # it comes again where the caller compiles what is left
+                    self.left.append(name)
+                else:
+                    self._answers.put((None, name))
+        self._answers.put((None, None))
+
     def events(self, wait: Callable[[], None]) -> Iterator[tuple[str | None, str | None]]:
         """Yield (kernel that has begun, kernel that has ended) until all are done; ``wait`` is called in between."""
         ended = 0
-        while ended < len(self._workers):
+        while ended <= len(self._workers):
             try:
                 begun, done = self._answers.get(timeout=0.5)
             except Empty:

@@ -207,7 +207,7 @@ def kernel(function):
     function = _distinct(function)
     of_elements = function.__code__.co_argcount == len(SIGNATURE.args)
     options = {"no_cpython_wrapper": True} if of_elements else {}
-    made = compiled(function, error_model="numpy", **options)
+    made = compiled(function, unrolls=of_elements, error_model="numpy", **options)
     if not isinstance(made, Dispatcher):  # so without compilation (NUMBA_DISABLE_JIT)
         return made
     name = _name(function)
@@ -340,24 +340,16 @@ declare(call_by_address, (types.intp, *SIGNATURE.args))
 @uncounted
 @intrinsic
 def borrow(typing_context, value):
-    """Return an array, or a named tuple of arrays, without its reference count.
+    """Return an array without its reference count.
 
     Reference counting costs an atomic operation per array in every slice and call, more than a small element costs.
     The caller must hold the arrays while the compiled code runs.
     """
 
-    def unowned(context, builder, kind, array):
-        view = cgutils.create_struct_proxy(kind)(context, builder, value=array)
-        view.meminfo = cgutils.get_null_value(view.meminfo.type)
-        view.parent = cgutils.get_null_value(view.parent.type)
-        return view._getvalue()
-
     def generate(context, builder, signature, arguments):
-        kind, given = signature.args[0], arguments[0]
-        if isinstance(kind, types.Array):
-            return unowned(context, builder, kind, given)
-        parts = cgutils.unpack_tuple(builder, given)
-        members = [unowned(context, builder, k, a) for k, a in zip(kind, parts, strict=True)]
-        return context.make_tuple(builder, kind, members)
+        array = arguments[0]
+        for owner in (0, 1):  # memory and parent
+            array = builder.insert_value(array, cgutils.get_null_value(array.type.elements[owner]), owner)
+        return array
 
     return value(value), generate

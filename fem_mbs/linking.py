@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from llvmlite.binding import create_pass_builder, create_pipeline_tuning_options
 from numba import config, njit, types, version_info
 from numba.core.codegen import JITCodeLibrary
 from numba.core.typing.templates import infer_global
@@ -36,12 +37,44 @@ class _Environments:
         """Drop the environment of a function."""
 
 
-class _LinkedLibrary(JITCodeLibrary):
-    """A library for other libraries: its code has passed the optimisation of functions, and is not loaded."""
+class _KernelLibrary(JITCodeLibrary):
+    """A library that is optimised once, with all that it links.
+
+    Numba's libraries optimise every function that enters, and the whole twice, for the sake of reference counts.
+    """
+
+    def _optimize_functions(self, ll_module):
+        """Take a module as it is."""
+        ll_module.data_layout = str(self.codegen.target_data)
+
+    unrolls = True
+
+    def _optimize_final_module(self):
+        """Run the optimisation of modules."""
+        options = create_pipeline_tuning_options(int(config.OPT))
+        options.loop_vectorization, options.slp_vectorization = config.LOOP_VECTORIZE, config.SLP_VECTORIZE
+        options.loop_unrolling = self.unrolls
+        builder = create_pass_builder(self._codegen._tm, options)
+        passes = builder.getModulePassManager()
+        passes.add_refprune_pass()
+        passes.run(self._final_module, builder)
+
+
+class _RolledLibrary(_KernelLibrary):
+    """A library of long loops of unknown length, which take longer to compile than they save when they are unrolled."""
+
+    unrolls = False
+
+
+class _LinkedLibrary(_KernelLibrary):
+    """A library for other libraries: its code is neither optimised nor loaded."""
 
     @property
     def codegen(self):
         return _Environments
+
+    def _optimize_functions(self, ll_module):
+        """Take a module as it is; the library that links it gives it a layout."""
 
     def _optimize_final_module(self):
         """Leave the optimisation of the whole to the library that links this one."""
@@ -55,6 +88,24 @@ class _LinkedLibrary(JITCodeLibrary):
         """Return 0, numba's sign of a function without machine code."""
         self._ensure_finalized()
         return 0
+
+
+class _KernelCompiler(ShortCompiler):
+    """The passes of a function that ends in a `_KernelLibrary`."""
+
+    library = _KernelLibrary
+
+    def define_pipelines(self):
+        state = self.state
+        state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().define_pipelines()
+
+
+class _RolledCompiler(_KernelCompiler):
+    """The passes of a function that ends in a `_RolledLibrary`."""
+
+    library = _RolledLibrary
 
 
 class _LinkedCompiler(ShortCompiler):
@@ -88,14 +139,15 @@ def _known() -> bool:
     return _KNOWN[0] <= version_info.short < _KNOWN[1]
 
 
-def compiled(function: Callable, **options: Any) -> Any:
+def compiled(function: Callable, unrolls: bool = True, **options: Any) -> Any:
     """Make a dispatcher of a function that Python or other code calls by its address.
 
     Args:
+        unrolls: whether loops may be unrolled.
         options: those of `numba.njit`.
     """
     compiler: Any = njit  # numba's types do not know the option
-    short = {"pipeline_class": ShortCompiler} if _known() else {}
+    short = {"pipeline_class": _KernelCompiler if unrolls else _RolledCompiler} if _known() else {}
     return compiler(no_cfunc_wrapper=True, **short, **options)(function)
 
 

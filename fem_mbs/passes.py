@@ -29,7 +29,7 @@ from numba.core.untyped_passes import FixupArgs, IRProcessing, ReconstructSSA, T
 
 from fem_mbs.lowering import ShortLowering
 
-__all__ = ["ShortCompiler", "uncounted"]
+__all__ = ["Borrowed", "ShortCompiler", "uncounted"]
 
 
 class _Flags(Flags):
@@ -105,6 +105,21 @@ class _Typing:
         return self._result(given, given, self._context.resolve_setitem, *given)
 
 
+class _Sizes:
+    """Sizes [bytes] of types in memory: to find one, numba prints a module that LLVM reads."""
+
+    known: ClassVar[dict] = {}
+
+    def __init__(self, context):
+        self._find = context.get_abi_sizeof
+
+    def __call__(self, kind):
+        """Return the size of a type of LLVM."""
+        if kind not in self.known:
+            self.known[kind] = self._find(kind)
+        return self.known[kind]
+
+
 _UNCOUNTED: set[object] = set()
 
 
@@ -114,7 +129,12 @@ def uncounted(function: Callable) -> Callable:
     return function
 
 
+class Borrowed(types.Opaque):
+    """Base of types whose values own no memory: their members belong to Python."""
+
+
 _WITHOUT_MEMORY = (
+    Borrowed,
     types.Number,
     types.Boolean,
     types.NoneType,
@@ -270,6 +290,7 @@ class ShortCompiler(Compiler):
 
     def __init__(self, typingctx, targetctx, library, args, return_type, flags, local):
         super().__init__(_Typing(typingctx), targetctx, library, args, return_type, _Flags(flags), local)
+        self.state.targetctx.get_abi_sizeof = _Sizes(self.state.targetctx)
 
     def compile_extra(self, func: Callable) -> Any:
         """Compile a function; the collector of garbage would take a tenth of the time, and find little."""

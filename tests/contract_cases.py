@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 from fem_mbs.elements.contact.triangles import TRIANGLE, tree_table
 from fem_mbs.elements.flexible import body as flexible_body
@@ -40,8 +41,9 @@ class Case:
     ``reference``    positions of the ends, shape (ends, dim) [m], where the element is unstrained; None: fully random
                      states are meaningful.  Otherwise both states are rigid motions of the reference plus a deformation
     ``rigid``        its inertia is that of masses in space: the same in all directions, with a centre
-    ``running``      a surface of it runs: it loses energy where its ends rest
+    ``running``      a surface of it runs, or oil flows: it loses or takes energy where its ends rest
     ``memory``       of n numbers: what `hist` holds after its first, turns, if that comes from outside
+    ``path``         its history remembers where the last step ended, and forces depend on the path from there
     ``deformation``  of displacements relative to the size of the element, and of rotations [rad] (with `reference`)
     """
 
@@ -55,6 +57,7 @@ class Case:
     deformation: float = 0.3
     rigid: bool = True
     running: bool = False
+    path: bool = False
     memory: Callable[[np.random.Generator, int], Sequence[float]] | None = None
 
 
@@ -106,10 +109,42 @@ def _plastic(kind, dimension, hardening, limit=1.3):
     return lambda rng: (0.17, 3.0, 0.2, limit, hardening, *_coordinate(kind, dimension, rng))
 
 
+def _bouc_wen(kind, dimension, exponent, unloading):
+    return lambda rng: (0.17, 3.0, 0.2, 0.15, 1.1, exponent, unloading, *_coordinate(kind, dimension, rng))
+
+
+def _iwan(kind, dimension):
+    """A spring beside two sliders, of which random steps move one or both."""
+    return lambda rng: (0.17, 2.0, 0.2, *_coordinate(kind, dimension, rng), 3.0, 0.9, 1.5, 2.2)
+
+
 def _motor(kind, dimension, numbers, start=0.3):
     """A motor or a user's force on a coordinate: its start, numbers, then the coordinate."""
     kind = {"length": "spring", "offset": "slide", "angle": "torsion"}[kind]
     return lambda rng: (start, *numbers, *_coordinate(kind, dimension, rng))
+
+
+def _servo(kind, dimension, numbers):
+    """A controller with memory: gains, limit, times, the coordinate, sizes of its state variables."""
+    motor = _motor(kind, dimension, (0, 0, 0, *numbers))
+    return lambda rng: (*motor(rng), 1.0, 0.5, 2.0)
+
+
+def _hydraulic(kind, dimension, numbers, limit=np.inf):
+    """A hydraulic actuator: law of the valve, cylinder, the coordinate, sizes of its state variables."""
+    motor = _motor(kind, dimension, (0, 0, 0, 0.8, 0.3, 0.1, limit, 1.3, 0.6, 0.9, 0.2, *numbers))
+    return lambda rng: (*motor(rng), 2.0, 0.5)
+
+
+def _cylinder(kind, dimension, numbers):
+    """A cylinder with two chambers, likewise."""
+    motor = _motor(kind, dimension, (0, 0, 0, 0.8, 0.3, 0.1, np.inf, 1.3, 0.9, 0.6, 0.5, 0.9, 0.2, 0.05, *numbers))
+    return lambda rng: (*motor(rng), 2.0, 1.5, 0.5)
+
+
+def _user_states(kind, dimension):
+    motor = _motor(kind, dimension, (0, 0), 0.3)
+    return lambda rng: (*motor(rng), 2.0, 0.5)
 
 
 def _friction(kind, function=-1, speed=-1, along=0):
@@ -126,9 +161,8 @@ def _friction(kind, function=-1, speed=-1, along=0):
     return par
 
 
-def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, exponent=1.5, table=(), line=False):
-    """A ball, or a place of a line, in deep contact with a surface, or on both sides of it, in random axes (see
-    `fem_mbs.elements.contact`)."""
+def _surface(dimension, shape, rng, line=False):
+    """Columns of a surface near the ball, or the place of a line, or around it, and of its random axes."""
     # ball, surface, radius, side, half sizes
     surfaces = {
         "plane": (6.0, 0, 0, 1, 0, 0, 0),
@@ -138,16 +172,61 @@ def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, expone
         "box": (0.4, 1, 7.0, 1, 0.6, 0.3, 0.2),
         "cylinder": (0.4, 1, 7.0, 1, 0, *((0, np.inf) if dimension == 3 else (np.inf, 0))),
     }
+    axes = triad(rng).T if dimension == 3 else _turn(rng.uniform(0, 6))
+    points = _off(rng, 2 * dimension)
+    if line:
+        points = (*points[:dimension], 0.3, 0.8, 0.0)[: 2 * dimension]
+    return surfaces[shape], [number for axis in axes for number in (*axis, *points)]
+
+
+def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, exponent=1.5, table=(), line=False):
+    """A ball, or a place of a line, in deep contact with a surface, or on both sides of it, in random axes (see
+    `fem_mbs.elements.contact`)."""
 
     def par(rng):
         rows = piecewise(((-1.0, 0.0), (0.0, 0.0), *table), "linear") if table else np.zeros((0, 6))
-        axes = triad(rng).T if dimension == 3 else _turn(rng.uniform(0, 6))
-        points = _off(rng, 2 * dimension)
-        if line:
-            points = (*points[:dimension], 0.3, 0.8, 0.0)[: 2 * dimension]
-        frame = [number for axis in axes for number in (*axis, *points)]
+        surface, frame = _surface(dimension, shape, rng, line)
         law = (3.0, exponent, loss, amount, len(rows))
-        return (*law, *surfaces[shape], friction, 1.6 * friction, 15.0, 20.0, *frame, *rows.ravel())
+        return (*law, *surface, friction, 1.6 * friction, 15.0, 20.0, *frame, *rows.ravel())
+
+    return par
+
+
+def _impact(status, **more):
+    """What a unilateral constraint remembers: its status, an axis of its surface, a direction of slip."""
+    one = (status, 1.0, 0.6, -0.8, 0.3, *np.zeros(10))
+    return dict(memory=lambda rng, n: np.tile(one, n // len(one)), **more)
+
+
+def _impacts(par):
+    """Cases of unilateral constraints; ``par(friction)`` returns their parameters."""
+    return {
+        "open": Case(par(0.3), **_impact(0.0)),
+        "smooth": Case(par(0.0), **_impact(1.0)),
+        "sliding": Case(par(0.3), **_impact(1.0, potential=False)),
+        "sticking": Case(par(0.3), **_impact(2.0, potential=False)),
+    }
+
+
+def _impact_on(dimension, shape):
+    def of(friction):
+        def par(rng):
+            surface, frame = _surface(dimension, shape, rng)
+            return (1.3, 0.5, 1.0, 0.0, 0.0, *surface, friction, 1.6 * friction, 1e-12, 0.0, *frame)
+
+        return par
+
+    return of
+
+
+def _mesh_impact(friction):
+    contact = _mesh_contact(6.0, 0.8, friction)
+
+    def par(rng):
+        row = np.array(contact(rng))
+        row[:5] = 1.3, 0.5, 1.0, 0.0, 0.0
+        row[12:14] = 1e-12, 0.0
+        return row
 
     return par
 
@@ -470,6 +549,33 @@ def _damped_mass(*numbers):
 
 
 #: index 0 is the time function that the harness provides, -1 is none
+def _spline(rng, dimension, closed, pieces=4):
+    """Number of pieces, length and kind of a random spline; its table."""
+    knots = np.concatenate(([0.0], np.cumsum(rng.uniform(0.4, 0.9, pieces))))
+    values = rng.normal(size=(pieces + 1, dimension))
+    if closed:
+        values[-1] = values[0]
+    c = CubicSpline(knots, values, bc_type="periodic" if closed else "natural").c[::-1]
+    table = np.hstack((knots[:-1, None], c.transpose(1, 2, 0).reshape(pieces, -1)))
+    return (pieces, knots[-1], float(closed)), table.ravel()
+
+
+def _point_on_curve(dimension, closed):
+    def par(rng):
+        curve, table = _spline(rng, dimension, closed)
+        return (1.7, *curve, *_off(rng, dimension * (dimension + 2)), *table)
+
+    return par
+
+
+def _curve_on_curve(*closed):
+    def par(rng):
+        (a, table_a), (b, table_b) = (_spline(rng, 2, which) for which in closed)
+        return (1.7, *a, *b, 0.8, 1.0, *_off(rng, 12), *table_a, *table_b)
+
+    return par
+
+
 CASES: dict[str, Case | dict[str, Case]] = {
     "truss2": {"": Case(_truss(damping=0.2)), "green": Case(_truss(1)), "cable": Case(_truss(0, 1))},
     "truss3": {"": Case(_truss(damping=0.2)), "green": Case(_truss(1)), "cable": Case(_truss(0, 1))},
@@ -546,6 +652,16 @@ CASES: dict[str, Case | dict[str, Case]] = {
         for d in (2, 3)
     },
     **{
+        f"bouc_wen_{kind}{d}": {
+            "": Case(_bouc_wen(kind, d, 3.6, 0.6), path=True),
+            "first_power": Case(_bouc_wen(kind, d, 1.0, 0.5), path=True),
+            "bulging": Case(_bouc_wen(kind, d, 3.0, 1.4), path=True),
+        }
+        for kind in ("spring", "slide", "torsion")
+        for d in (2, 3)
+    },
+    **{f"iwan_{kind}{d}_2": Case(_iwan(kind, d)) for kind in ("spring", "slide", "torsion") for d in (2, 3)},
+    **{
         f"nodal_mass{d}": Case(
             lambda rng, d=d: (0.7, *_off(rng, d), *symmetric(rng, 3 * (d - 1))), rigid=False, short_step=1e-3
         )
@@ -565,6 +681,11 @@ CASES: dict[str, Case | dict[str, Case]] = {
             "symmetric": Case(_bearing(d, (0.0,), 0.0), isolated=False),
             "table": Case(_bearing(d, (-4.13, -1.07, 0.31, 2.6, 5.9)), isolated=False, potential=False),
         }
+        for d in (2, 3)
+    },
+    **{
+        f"brake_{kind}{d}": Case(lambda rng, law=law, d=d: (1.3, 2.0, 0.4, *_coordinate(law, d, rng)))
+        for kind, law in (("offset", "slide"), ("angle", "torsion"))
         for d in (2, 3)
     },
     **{
@@ -618,6 +739,50 @@ CASES: dict[str, Case | dict[str, Case]] = {
         }
         for d in (2, 3)
     },
+    "mesh_impact3": _impacts(_mesh_impact),
+    **{
+        f"impact{d}": {
+            f"{status}_{shape}": case
+            for shape in ("sphere", "bowl", "box", "plane")
+            for status, case in _impacts(_impact_on(d, shape)).items()
+        }
+        for d in (2, 3)
+    },
+    **{
+        f"servo_{kind}{d}": {
+            "": Case(_servo(kind, d, (3.0, 2.0, 0.4, np.inf, 0.0, 0.0, 0.0))),
+            "filtered": Case(_servo(kind, d, (3.0, 2.0, 0.4, np.inf, 0.7, 0.0, 0.0))),
+            "lagging": Case(_servo(kind, d, (3.0, 2.0, 0.4, np.inf, 0.7, 0.5, 0.0))),
+            "cut_off": Case(_servo(kind, d, (3.0, 2.0, 0.4, 0.01, 0.7, 0.5, 0.9))),
+            "cut_off_at_once": Case(_servo(kind, d, (3.0, 2.0, 0.4, 0.01, 0.0, 0.0, 0.9))),
+        }
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
+        f"hydraulic_{kind}{d}": {
+            "": Case(_hydraulic(kind, d, (np.inf, 0.2, 0.0)), running=True),
+            "orifice": Case(_hydraulic(kind, d, (9.0, 0.2, 0.0)), running=True),
+            "spool": Case(_hydraulic(kind, d, (9.0, 0.2, 0.4)), running=True),
+            "cut_off": Case(_hydraulic(kind, d, (np.inf, 0.0, 0.4), limit=0.01), running=True),
+        }
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
+        f"cylinder_{kind}{d}": {
+            "": Case(_cylinder(kind, d, (np.inf, 0.2, 0.0)), running=True),
+            "orifice": Case(_cylinder(kind, d, (9.0, 0.2, 0.0)), running=True),
+            "spool": Case(_cylinder(kind, d, (9.0, 0.2, 0.4)), running=True),
+        }
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
+    **{
+        f"user_states_{kind}{d}_2": Case(_user_states(kind, d), memory=lambda rng, n: 0.3 * rng.normal(size=n))
+        for kind in ("length", "offset", "angle")
+        for d in (2, 3)
+    },
     **{
         f"friction_{kind}": {
             "": Case(_friction(kind)),
@@ -637,6 +802,15 @@ CASES: dict[str, Case | dict[str, Case]] = {
             isolated=False,
             potential=False,
             memory=lambda rng, n: rng.normal(size=n),
+        )
+        for d in (2, 3)
+    },
+    **{
+        f"user_states_point{d}_2": Case(
+            lambda rng, d=d: (*_off(rng, d), 0, 0, 2.0, 0.5),
+            isolated=False,
+            potential=False,
+            memory=lambda rng, n: 0.3 * rng.normal(size=n),
         )
         for d in (2, 3)
     },
@@ -695,6 +869,19 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "linear": Case(lambda rng: (1.7, -0.3, 1.3, 0, 1, 1, *_off(rng, 10)), isolated=False),
     },
     "beam_slide3": Case(lambda rng: (1.7, -0.3, 1.3, 1, 1, 1, *_off(rng, 15)), isolated=False),
+    # their coordinates are a node that is no place
+    "prismatic_slide2": Case(lambda rng: (1.7, -0.3, 1.3, 1, 1, 1, 0.8, *_off(rng, 14)), isolated=False),
+    "cylindrical_slide3": Case(lambda rng: (1.7, -0.3, 1.3, 1, 1, 1, 0.8, *_off(rng, 24)), isolated=False),
+    "prismatic_slide3": Case(lambda rng: (1.7, -0.3, 1.3, 1, 1, 1, 0.8, *_off(rng, 30)), isolated=False),
+    "point_on_curve2": {
+        "open": Case(_point_on_curve(2, False), isolated=False),
+        "closed": Case(_point_on_curve(2, True), isolated=False),
+    },
+    "point_on_curve3": Case(_point_on_curve(3, True), isolated=False),
+    "curve_on_curve2": {
+        "closed": Case(_curve_on_curve(True, True), isolated=False),
+        "open": Case(_curve_on_curve(False, True), isolated=False),
+    },
     "force2": Case(lambda rng: (0, *_off(rng, 4)), isolated=False),
     "force3": {
         "": Case(lambda rng: (0, *_off(rng, 6)), isolated=False),
@@ -786,6 +973,32 @@ CASES |= {
     f"flexible_point{d}_2": {"": _flexible_point(d), "second_order": _flexible_point(d, range(d))} for d in (2, 3)
 }
 CASES |= {f"flexible_orientation{d}_2": Case(lambda rng, k=k: (1.7, *_off(rng, 2 * k))) for d, k in ((2, 1), (3, 3))}
+
+
+def _definite(n):
+    """The upper triangle of a random positive definite matrix (n, n)."""
+
+    def entries(rng):
+        A = rng.normal(size=(n, n))
+        return (A @ A.T + np.eye(n))[np.triu_indices(n)]
+
+    return entries
+
+
+def _translational(rng):
+    a, b, c = _definite(2)(rng)
+    return a + 2 * b + c, a, b, c
+
+
+CASES |= {
+    **{f"translational_mass{d}_2": Case(_translational) for d in (2, 3)},
+    **{
+        f"turning_mass{d}_2": Case(
+            lambda rng, d=d: (0.7, 0.4, *_definite(6 * (d - 1))(rng)), rigid=False, short_step=2e-3
+        )
+        for d in (2, 3)
+    },
+}
 
 
 def _flexible_load(dimension, turns, function=0, moment=1.0):

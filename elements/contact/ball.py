@@ -17,8 +17,6 @@ at the end, and |w|.
 
 from __future__ import annotations
 
-import math
-
 from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     COMMIT,
@@ -41,8 +39,20 @@ from fem_mbs.contract import (
 from fem_mbs.elements.common import clear
 from fem_mbs.elements.contact.law import APPROACH, DEEPEST, LAW_COLUMNS, decay_force, normal_energy, normal_force
 from fem_mbs.elements.contact.surface import BALL, SURFACE_COLUMNS, gap, gap_apart, gap_rows, nothing_kept
+from fem_mbs.elements.contact.touching import (
+    arm_slopes,
+    arms,
+    coordinates,
+    lever,
+    row_derivative,
+    slip_speed,
+    slip_velocity,
+    spins_of,
+    tangential,
+    turn,
+)
 from fem_mbs.elements.coordinates import offset_rate, offset_rows
-from fem_mbs.elements.kinematics import P0, P1, R0, R1, cross, rotate, spin
+from fem_mbs.elements.kinematics import P0, R0, R1, cross, spin
 from fem_mbs.elements.laws import friction_slopes
 from fem_mbs.elements.registry import ElementType
 
@@ -50,105 +60,6 @@ __all__ = ["TYPES", "contact_type"]
 
 #: Names of the columns of friction, which come after those of the surface.
 FRICTION_COLUMNS = ("coefficient", "static coefficient", "Stribeck speed [m/s]", "smoothing speed [m/s]")
-
-
-@inner
-def _coordinates(Q, D, dof, rot, par, e, first, state, p, x, y):
-    """Fill p (dim,) with the coordinates of the ball's centre in the axes of the surface, which par[e, first:] holds;
-    x, y (dim,) are work arrays."""
-    dim = p.shape[0]
-    a, b = rot[e, 0], rot[e, 1]
-    for k in range(dim):
-        column = first + 3 * dim * k
-        if dim == 3:
-            if k == 0:
-                rotate(D, state, a, par[e, column + 3], par[e, column + 4], par[e, column + 5], x)
-                rotate(D, state, b, par[e, column + 6], par[e, column + 7], par[e, column + 8], y)
-                for i in range(3):
-                    y[i] += Q[state, dof[e, 6 + i]] - Q[state, dof[e, i]] - x[i]
-            rotate(D, state, a, par[e, column], par[e, column + 1], par[e, column + 2], x)
-            p[k] = x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
-        else:
-            ca, sa, cb, sb = D[state, a, 0], D[state, a, 1], D[state, b, 0], D[state, b, 1]
-            x0 = cb * par[e, column + 4] - sb * par[e, column + 5] - ca * par[e, column + 2] + sa * par[e, column + 3]
-            x1 = sb * par[e, column + 4] + cb * par[e, column + 5] - sa * par[e, column + 2] - ca * par[e, column + 3]
-            x0 += Q[state, dof[e, 3]] - Q[state, dof[e, 0]]
-            x1 += Q[state, dof[e, 4]] - Q[state, dof[e, 1]]
-            u, v = par[e, column], par[e, column + 1]
-            p[k] = (ca * u - sa * v) * x0 + (sa * u + ca * v) * x1
-
-
-@inner
-def _lever(rho, L):
-    """Fill L (dim, rotations) with the velocities at the arm rho (dim,) by unit spins about the node."""
-    if rho.shape[0] == 2:
-        L[0, 0], L[1, 0] = -rho[1], rho[0]
-        return
-    L[0, 0] = L[1, 1] = L[2, 2] = 0.0
-    L[0, 1], L[0, 2] = rho[2], -rho[1]
-    L[1, 0], L[1, 2] = -rho[2], rho[0]
-    L[2, 0], L[2, 1] = rho[1], -rho[0]
-
-
-@inner
-def _turn(spin_, rho, out):
-    """Write spin x rho to out; in the plane the spin is spin_[0]."""
-    if rho.shape[0] == 2:
-        out[0], out[1] = -spin_[0] * rho[1], spin_[0] * rho[0]
-    else:
-        cross(spin_, rho, out)
-
-
-@inner
-def _sliding(q, n, w):
-    """Fill w (dim,) with the part of the relative velocity q across n, or zeros without n; return q.n and n.n."""
-    along = size = 0.0
-    for i in range(q.shape[0]):
-        along += q[i] * n[i]
-        size += n[i] * n[i]
-    for i in range(q.shape[0]):
-        w[i] = q[i] - n[i] * along / size if size > 0 else 0.0
-    return along, size
-
-
-@inner
-def _speed(w):
-    total = 0.0
-    for i in range(w.shape[0]):
-        total += w[i] * w[i]
-    return math.sqrt(total)
-
-
-@inner
-def _spins(ctl, V, D, dof, rot, U, e, state, spins):
-    """Fill spins (2, rotations) of both ends: of the step, per time, or of a state in one-state rules."""
-    turns = spins.shape[1]
-    dim = 2 if turns == 1 else 3
-    for k in range(2):
-        at = (dim + turns) * k + dim
-        if ctl[RULE] != ONE_STATE:
-            for i in range(turns):
-                spins[k, i] = U[dof[e, at + i]] / ctl[H]
-        elif turns == 1:
-            spins[k, 0] = V[state, dof[e, at]]
-        else:
-            spin(V, D, dof, rot, state, e, k, spins[k])
-
-
-@inner
-def _velocity(ctl, V, U, dof, e, state, spins, rho, q, x):
-    """Fill q (dim,) with the velocity of b relative to a at the arms rho (2, dim); x (dim,) is a work array."""
-    dim = q.shape[0]
-    n = 3 * (dim - 1)
-    for i in range(dim):
-        if ctl[RULE] == ONE_STATE:
-            q[i] = V[state, dof[e, n + i]] - V[state, dof[e, i]]
-        else:
-            q[i] = (U[dof[e, n + i]] - U[dof[e, i]]) / ctl[H]
-    for k in range(2):
-        _turn(spins[k], rho[k], x)
-        for i in range(dim):
-            q[i] += x[i] if k == 1 else -x[i]
 
 
 def bodies(dim, mu, gap, quotient, apart, remember):
@@ -177,16 +88,10 @@ def bodies(dim, mu, gap, quotient, apart, remember):
         arm, change, x = scratch(2, dim, m), scratch(dim, turns), scratch(dim)
         two = 2.0 if one_state else 1.0
         # derivatives of the arms, of the relative velocity q and of its part w across the normal
+        arm_slopes(r, two, J, total, arm)
         for i in range(dim):
             for j in range(m):
                 turning[i, j] = total[n + i, j]  # of the direction
-                arm[0, i, j] = arm[1, i, j] = -r * turning[i, j]
-            for j in range(n):
-                moved = two * 0.5 * J[1, i, j]
-                arm[0, i, n + j] += moved
-                if j >= dim:
-                    arm[1, i, n + j] += moved
-            arm[0, i, i] -= two * 0.5
         for j in range(m):
             for i in range(dim):
                 dq[i, j] = 0.0
@@ -194,7 +99,7 @@ def bodies(dim, mu, gap, quotient, apart, remember):
                 sign = 1.0 if k == 1 else -1.0
                 for i in range(dim):
                     x[i] = arm[k, i, j]
-                _turn(spins[k], x, X[0])
+                turn(spins[k], x, X[0])
                 for i in range(dim):
                     dq[i, j] += sign * X[0, i]
         for k in range(2):
@@ -235,7 +140,7 @@ def bodies(dim, mu, gap, quotient, apart, remember):
                         K[n * k + dim + t, j] += sign * L[k, i, t] * dT[i, j]
                 for i in range(dim):
                     x[i] = arm[k, i, j]
-                _lever(x, change)
+                lever(x, change)
                 for i in range(dim):
                     for t in range(turns):
                         K[n * k + dim + t, j] += sign * N * g * change[i, t] * w[i]
@@ -252,8 +157,8 @@ def bodies(dim, mu, gap, quotient, apart, remember):
         direction, q, w, x = scratch(dim), scratch(dim), scratch(dim), scratch(dim)
         one_state = ctl[RULE] == ONE_STATE
         two = 2.0 if one_state else 1.0  # derivatives of means over two equal states count twice
-        _coordinates(Q, D, dof, rot, frame, d, at, 0, p0, q, w)
-        _coordinates(Q, D, dof, rot, frame, d, at, 1, p1, q, w)
+        coordinates(Q, D, dof, rot, frame, d, at, 0, p0, q, w)
+        coordinates(Q, D, dof, rot, frame, d, at, 1, p1, q, w)
         if apart(par, e, hist, p0, p1, grad):
             return
         f = fe[slot]
@@ -297,14 +202,14 @@ def bodies(dim, mu, gap, quotient, apart, remember):
         if rubs:
             for i in range(dim):
                 direction[i] = row[n + i]
-            _arms(P, arm, direction, 2, rho)
-            _spins(ctl, V, D, dof, rot, U, d, 1, spins)
-            _velocity(ctl, V, U, dof, d, 1, spins, rho, q, x)
-            along, size = _sliding(q, direction, w)
+            arms(P, arm, direction, 2, rho)
+            spins_of(ctl, V, D, dof, rot, U, d, 1, spins)
+            slip_velocity(ctl, V, U, dof, d, 1, spins, rho, q, x)
+            along, size = tangential(q, direction, w)
             rubs = size > 0  # (in the core of a surface nothing has a direction)
-            g, _, curve = friction_slopes(par, e, mu, _speed(w))
+            g, _, curve = friction_slopes(par, e, mu, slip_speed(w))
             for k in range(2):
-                _lever(rho[k], L[k])
+                lever(rho[k], L[k])
                 for i in range(dim):
                     force_i = (N * g if k == 1 else -N * g) * ctl[SF] * w[i]
                     f[n * k + i] += force_i
@@ -314,10 +219,10 @@ def bodies(dim, mu, gap, quotient, apart, remember):
             return
         K = ke[slot]
         # derivative of row, in one-state rules of the gradient at the state; of the normal force in ``normal``
-        _row_derivative(grad, bend, rows, ends, G, two, total)
+        row_derivative(grad, bend, rows, ends, G, two, total)
         _rate_derivative(ctl, row, row1, total, V, D, dof, rot, d, x, q, one_state, normal_rate)
         if rubs:  # (``x`` and ``q`` were overwritten)
-            _velocity(ctl, V, U, dof, d, 1, spins, rho, q, x)
+            slip_velocity(ctl, V, U, dof, d, 1, spins, rho, q, x)
         for j in range(m):
             normal[j] = -two * by_y * row1[j] - by_rate * normal_rate[j]
             for i in range(m):
@@ -345,8 +250,8 @@ def bodies(dim, mu, gap, quotient, apart, remember):
         one_state = ctl[RULE] == ONE_STATE
         f = fe[slot]
         if job != OUTPUT:
-            _coordinates(Q, D, dof, rot, frame, d, at, 0, p0, q, w)
-            _coordinates(Q, D, dof, rot, frame, d, at, 1, p1, q, w)
+            coordinates(Q, D, dof, rot, frame, d, at, 0, p0, q, w)
+            coordinates(Q, D, dof, rot, frame, d, at, 1, p1, q, w)
             if job == COMMIT or job == START:
                 remember(par, e, hist, p1, w)
             if apart(par, e, hist, p0, p1, w):
@@ -395,12 +300,12 @@ def bodies(dim, mu, gap, quotient, apart, remember):
                 direction[i] = 0.0
                 for k in range(dim):
                     direction[i] += grad[state, k] * axes[state, k, i]
-            _arms(P, arm, direction, state, rho)
+            arms(P, arm, direction, state, rho)
             end = 0 if state == 0 else 1
-            _spins(ctl, V, D, dof, rot, U, d, end, spins)
-            _velocity(ctl, V, U, dof, d, end, spins, rho, q, x)
-            _sliding(q, direction, w)
-            slid[state] = _speed(w)
+            spins_of(ctl, V, D, dof, rot, U, d, end, spins)
+            slip_velocity(ctl, V, U, dof, d, end, spins, rho, q, x)
+            tangential(q, direction, w)
+            slid[state] = slip_speed(w)
             forces[state, 2] = N * friction_slopes(par, e, mu, slid[state])[1]
         if job == OUTPUT:
             f[0] = forces[last - 1, 0]
@@ -423,36 +328,6 @@ def bodies(dim, mu, gap, quotient, apart, remember):
             f[DISSIPATED] = work + rubbed + lost
 
     return force_of, report_of
-
-
-@inner
-def _row_derivative(grad, bend, rows, ends, G, two, total):
-    """Fill total (2 n, 2 n) with the derivative of the row of the gap; ``two``: 2 in one-state rules, else 1."""
-    dim, m = rows.shape
-    for i in range(m):
-        for j in range(m):
-            total[i, j] = 0.0
-            for k in range(dim):
-                total[i, j] += grad[k] * G[k, i, j]
-                for l in range(dim):
-                    total[i, j] += rows[k, i] * bend[k, l] * ends[l, j]
-            total[i, j] *= two
-
-
-@inner
-def _arms(P, r, direction, state, rho):
-    """Fill rho (2, dim) with the arms from both nodes to where the ball touches, r below its centre.
-
-    ``state``: 0 or 1, an end of the step, or 2, its middle; P (.., 5, dim) as of `offset_rows`.
-    """
-    for i in range(rho.shape[1]):
-        centre0, centre1 = P[1, P0, i], P[1, P1, i]
-        arm0, arm1 = P[1, R0, i], P[1, R1, i]
-        node0, node1 = P[0, P0, i] - P[0, R0, i], P[0, P1, i] - P[0, R1, i]
-        first = 1.0 if state == 0 else (0.5 if state == 2 else 0.0)
-        last = 1 - first
-        rho[1, i] = first * arm0 + last * arm1 - r * direction[i]
-        rho[0, i] = first * (centre0 - node0) + last * (centre1 - node1) - r * direction[i]
 
 
 @inner

@@ -22,72 +22,28 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs.arrays import scratch
-from fem_mbs.contract import OUTPUT, SF, TANGENT, TWO, inner, kernel
+from fem_mbs.contract import OUTPUT, SF, TANGENT, TWO, kernel
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear
+from fem_mbs.elements.joints.path import (
+    BEYOND_THE_END,
+    CUBIC,
+    LENGTH,
+    PATH_COLUMNS,
+    divided,
+    place,
+    shape_polynomials,
+    value,
+)
 from fem_mbs.elements.kinematics import P0, P1, R0, R1, point
-from fem_mbs.elements.registry import ElementType, Watch
+from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
 
 SCALE = 0  # column of par
 
-_START, _LENGTH, _CUBIC, _FIRST, _LAST, _VECTORS = range(1, 7)
+_VECTORS = 6
 # vectors: point on b, then of the beam's ends p and q the points and the axes; the end each belongs to
 _ENDS = (0, 1, 1, 2, 2)
-
-
-@inner
-def _polynomials(length, cubic, c):
-    """Fill c (4, 4) with the coefficients of 1, xi, xi^2, xi^3 of the functions of P_p, d_p, P_q, d_q."""
-    for i in range(4):
-        for j in range(4):
-            c[i, j] = 0.0
-    c[0, 0] = 1.0
-    if cubic == 0.0:
-        c[0, 1], c[2, 1] = -1.0, 1.0
-        return
-    c[0, 2], c[0, 3] = -3.0, 2.0
-    c[1, 1], c[1, 2], c[1, 3] = length, -2.0 * length, length
-    c[2, 2], c[2, 3] = 3.0, -2.0
-    c[3, 2], c[3, 3] = -length, length
-
-
-@inner
-def _value(c, x):
-    return c[0] + x * (c[1] + x * (c[2] + x * c[3]))
-
-
-@inner
-def _divided(c, x0, x1):
-    """Return (c(x1) - c(x0))/(x1 - x0), and its derivative by x1."""
-    return c[1] + c[2] * (x0 + x1) + c[3] * (x0 * x0 + x0 * x1 + x1 * x1), c[2] + c[3] * (x0 + 2.0 * x1)
-
-
-@inner
-def _place(par, e, s0, s1, ds, where):
-    """Fill ``where`` (7,) with the weights and places of the element in a step from s0 to s1.
-
-    They are the weights of the element at both ends of the step, both places in it (xi), its part of the distance ds,
-    and the places (xi) between which this part lies.
-    """
-    a, length = par[e, _START], par[e, _LENGTH]
-    low, high = a, a + length
-    if par[e, _FIRST] != 0.0:
-        low = -np.inf
-    if par[e, _LAST] != 0.0:
-        high = np.inf
-    where[0] = 1.0 if low <= s0 < high else 0.0
-    where[1] = 1.0 if low <= s1 < high else 0.0
-    where[2], where[3] = (s0 - a) / length, (s1 - a) / length
-    c0, c1 = min(max(s0, low), high), min(max(s1, low), high)
-    if where[0] == 1.0 and where[1] == 1.0:
-        where[4] = 1.0
-    elif c0 == c1 or ds == 0.0:
-        where[4] = 0.0
-        c0 = c1 = min(max(s1, a), a + length)
-    else:
-        where[4] = (c1 - c0) / ds
-    where[5], where[6] = (c0 - a) / length, (c1 - a) / length
 
 
 @kernel
@@ -105,16 +61,16 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         clear(ke, e1 - e0)
     for e in range(e0, e1):
         f = fe[e - e0]
-        scale, length = par[e, SCALE], par[e, _LENGTH]
+        scale, length = par[e, SCALE], par[e, LENGTH]
         k = dof[e, s_at]
         ds = U[k]
         if ds == 0.0:
             ds = Q[1, k] - Q[0, k]
-        _place(par, e, Q[0, k], Q[1, k], ds, where)
+        place(par, e, Q[0, k], Q[1, k], ds, where)
         here = where[1]
         if here == 0.0 and where[0] == 0.0 and where[4] == 0.0:
             continue
-        _polynomials(length, par[e, _CUBIC], c)
+        shape_polynomials(length, par[e, CUBIC], c)
         for i in range(dim):
             force[i] = U[dof[e, first + i]]
         for v in range(5):
@@ -126,10 +82,10 @@ def _force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
                     for j in range(dim):
                         B[v, i, j] = J[v, i, j] = 0.0
         for j in range(4):
-            end[j] = here * _value(c[j], where[3])
-            mean[j] = 0.5 * (where[0] * _value(c[j], where[2]) + end[j])
-            slope[j] = here * _divided(c[j], where[3], where[3])[0] / length
-            quotient, change = _divided(c[j], where[5], where[6])
+            end[j] = here * value(c[j], where[3])
+            mean[j] = 0.5 * (where[0] * value(c[j], where[2]) + end[j])
+            slope[j] = here * divided(c[j], where[3], where[3])[0] / length
+            quotient, change = divided(c[j], where[5], where[6])
             way[j] = where[4] * quotient / length
             if where[0] == 1.0 and here == 1.0:
                 bend[j] = change / (length * length)
@@ -182,22 +138,9 @@ def _report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     where = scratch(7)
     for e in range(e0, e1):
         k = dof[e, 3 * n]
-        _place(par, e, Q[0, k], Q[1, k], Q[1, k] - Q[0, k], where)
+        place(par, e, Q[0, k], Q[1, k], Q[1, k] - Q[0, k], where)
         for i in range(dim):
             fe[e - e0, i] = where[1] * par[e, SCALE] / ctl[SF] * U[dof[e, 4 * n + i]]
-
-
-def _beyond(par, dof, rot, Q, D):
-    """Return the distance (n,) [m] of the point beyond the line's end; negative elsewhere."""
-    s = Q[dof[:, 9 if D.shape[1] == 2 else 18]]
-    start, end = par[:, _START], par[:, _START] + par[:, _LENGTH]
-    return np.maximum(np.where(par[:, _FIRST] != 0.0, start - s, -1.0), np.where(par[:, _LAST] != 0.0, s - end, -1.0))
-
-
-_OFF = Watch(
-    _beyond, 0.0, 0.0, "way beyond the end", "end the run before, hold the point by a stop, or make the line longer",
-    kind="Joint", unit="m",
-)  # fmt: skip
 
 
 def _type(dimension):
@@ -209,7 +152,8 @@ def _type(dimension):
         ends=4,
         rotational=True,
         par=(
-            *("scale", "start [m]", "length [m]", "cubic", "first", "last"),
+            "scale",
+            *PATH_COLUMNS,
             *(v.format(c) for v in vectors for c in axes),
         ),
         multipliers=dimension,
@@ -217,7 +161,7 @@ def _type(dimension):
         outputs=tuple(f"force {c} [N]" for c in axes),
         force=_force,
         report=_report,
-        watches=(_OFF,),
+        watches=(BEYOND_THE_END,),
     )
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from fem_mbs.contract import COMMIT, ONE_STATE, RULE, START, H, inline, kernel
 from fem_mbs.elements.coordinates import dot, end_velocities
 from fem_mbs.elements.joints.coordinate import Coordinate
-from fem_mbs.elements.registry import ElementType
+from fem_mbs.elements.registry import ElementType, Watch
 
 __all__ = ["Law", "coordinate_force", "no_columns", "no_memory"]
 
@@ -51,8 +51,8 @@ class Law:
 
     ``par(coordinate)`` names the parameters before those of the coordinate, the same number for each coordinate;
     ``appended`` names those after them, from the column ``tail`` on.  ``outputs(coordinate)`` names the outputs.
-    ``memory`` counts the columns of `hist` after the first, which is the coordinate's.  ``reads``, ``tables`` and
-    ``prestress`` as in `ElementType`.
+    ``memory`` counts the columns of `hist` after the first, which is the coordinate's.  ``reads``, ``tables``,
+    ``prestress``, ``watches``, ``path`` and ``at_end`` as in `ElementType`.
     """
 
     par: Callable[[Coordinate], tuple[str, ...]]
@@ -66,6 +66,9 @@ class Law:
     reads: int = 0
     tables: bool = False
     prestress: Callable[..., Any] | None = None
+    watches: tuple[Watch, ...] = ()
+    path: bool = False
+    at_end: tuple[str, ...] = ()
 
 
 @functools.cache
@@ -149,6 +152,9 @@ def coordinate_force(name: str, dimension: int, s: Coordinate, law: Law) -> Elem
         force=force,
         report=report,
         prestress=law.prestress,
+        watches=law.watches,
+        path=law.path,
+        at_end=law.at_end,
         tables=law.tables,
         reads=law.reads,
     )

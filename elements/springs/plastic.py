@@ -14,9 +14,10 @@ One-state rules: the force at the state, with p from the state at the start of t
 
 from __future__ import annotations
 
-from fem_mbs.contract import DECAY, DISSIPATED, LEDGER, LOAD_WORK, ONE_STATE, OUTPUT, RULE, STRAIN, WV, H, inline, inner
+from fem_mbs.contract import DECAY, LEDGER, ONE_STATE, OUTPUT, RULE, H, inline, inner
 from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET, coordinate
 from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
+from fem_mbs.elements.springs.jenkins import book, flow, mean_force
 
 __all__ = ["TYPES"]
 
@@ -27,31 +28,13 @@ _P = 1  # column of hist
 @inner
 def _flow(par, e, p, s):
     """Return the plastic part at the coordinate s, which is reached from the plastic part p in one go."""
-    k, hardening, limit = par[e, STIFFNESS], par[e, HARDENING], par[e, YIELD]
-    over = k * (s - par[e, FREE] - p) - hardening * p
-    if abs(over) <= limit * (1 + 1e-13):  # round-off on the yield surface does not flow
-        return p
-    if over > limit:
-        return p + (over - limit) / (k + hardening)
-    return p + (over + limit) / (k + hardening)
+    return flow(par[e, STIFFNESS], par[e, HARDENING], par[e, YIELD], p, s - par[e, FREE])
 
 
 @inner
-def _mean(par, e, p, s0, s1, ds):
-    """Return the mean of the force over the path from s0 to s1, and its derivative by s1; p at s0."""
-    k, hardening = par[e, STIFFNESS], par[e, HARDENING]
-    e0 = s0 - par[e, FREE] - p
-    limit = par[e, YIELD] if ds >= 0 else -par[e, YIELD]
-    left = (limit + hardening * p) / k - e0  # of elastic path
-    if left * ds <= 0 and left != 0 and ds != 0:  # on the yield surface but for round-off
-        left = 0.0
-    if abs(ds) <= abs(left):
-        return k * (e0 + 0.5 * ds), 0.5 * k
-    tangent = k * hardening / (k + hardening)
-    rest = ds - left
-    mean = (left * k * (e0 + 0.5 * left) + rest * (k * (e0 + left) + 0.5 * tangent * rest)) / ds
-    slope = (0.5 * k * left * left + tangent * left * rest + 0.5 * tangent * rest * rest) / (ds * ds)
-    return mean, slope
+def _mean(par, e, p, s0, ds):
+    """Return the mean of the force over the path from s0 to s0 + ds, and its derivative by s1; p at s0."""
+    return mean_force(par[e, STIFFNESS], par[e, HARDENING], par[e, YIELD], p, s0 - par[e, FREE], ds)
 
 
 @inner
@@ -75,7 +58,7 @@ def plastic_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
         after = _flow(par, e, p, s1)
         slope = k if after == p else k * hardening / (k + hardening)
         return k * (s1 - par[e, FREE] - after) + c * rate, slope, c
-    mean, slope = _mean(par, e, p, s0, s1, ds)
+    mean, slope = _mean(par, e, p, s0, ds)
     extra, by_extra = _decay(ctl, par, e, p, s0, s1, ds)
     return mean + extra + c * rate, 2 * (slope + by_extra), c
 
@@ -89,17 +72,13 @@ def plastic_report(job, ctl, par, e, tail, dof, hist, fun, Q, U, s0, s1, ds, rat
         force = k * (s1 - par[e, FREE] - after)
         loss = 0.5 * c * (rate0 + rate1) * ds
     else:
-        force = _mean(par, e, p, s0, s1, ds)[0]
+        force = _mean(par, e, p, s0, ds)[0]
         extra = _decay(ctl, par, e, p, s0, s1, ds)[0]
         loss = (extra + c * rate1) * ds
         force += extra
     if job == LEDGER:
-        lost = par[e, YIELD] * abs(after - p)
-        f[STRAIN] = 0.5 * k * (s1 - par[e, FREE] - after) ** 2 + 0.5 * par[e, HARDENING] * after * after
-        if ctl[RULE] == ONE_STATE and ctl[WV] == 0:  # statics has no time: what flows counts as work of loads
-            f[LOAD_WORK] = -lost
-        else:
-            f[DISSIPATED] = loss + lost
+        stored = 0.5 * k * (s1 - par[e, FREE] - after) ** 2 + 0.5 * par[e, HARDENING] * after * after
+        book(ctl, f, stored, loss, par[e, YIELD] * abs(after - p))
     elif job == OUTPUT:
         f[0] = force + c * rate1
         f[1] = s1
@@ -122,6 +101,7 @@ _LAW = Law(
     report=plastic_report,
     commit=plastic_commit,
     memory=1,
+    path=True,
 )  # fmt: skip
 
 TYPES = {

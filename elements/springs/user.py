@@ -43,7 +43,7 @@ from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
 from fem_mbs.elements.kinematics import DP, P0, P1, R0, R1, point, point_rate
 from fem_mbs.elements.registry import ElementType
 
-__all__ = ["CALLBACK", "FORCE_AT", "TYPES"]
+__all__ = ["CALLBACK", "FORCE_AT", "TYPES", "rate_gradient"]
 
 START_VALUE, CALLBACK, CLOCK = range(3)  # columns of par of a force on a coordinate
 POINT = 0  # column of par of a force on a point: its offset, callback and clock follow
@@ -94,6 +94,27 @@ def _point_law(hist, e, dim, x, v, out):
             out[i] += hist[e, (3 + dim) * dim + i * dim + j] * (v[j] - hist[e, 2 * dim + j])
 
 
+@inner
+def rate_gradient(ctl, J, w, dv):
+    """Fill dv (dim, n) with the derivative of the velocity of the point: J/h, or WV J + dtheta x (w x r) at a state."""
+    one_state = ctl[RULE] == ONE_STATE
+    for i in range(J.shape[0]):
+        for j in range(J.shape[1]):
+            dv[i, j] = (ctl[WV] if one_state else 1 / ctl[H]) * J[i, j]
+    if not one_state:
+        return
+    if J.shape[0] == 2:
+        dv[0, 2] -= w[1]
+        dv[1, 2] += w[0]
+        return
+    dv[0, 4] += w[2]
+    dv[0, 5] -= w[1]
+    dv[1, 5] += w[0]
+    dv[1, 3] -= w[2]
+    dv[2, 3] += w[1]
+    dv[2, 4] -= w[0]
+
+
 @kernel
 def _force_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
     dim = 2 if D.shape[2] == 2 else 3
@@ -118,21 +139,8 @@ def _force_point(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe,
         if job != TANGENT:
             continue
         K = ke[e - e0]
-        # dx = J/2 (one-state: J), dv = J/h, or WV J + dtheta x (w x r) at a state
-        for i in range(dim):
-            for j in range(n):
-                dv[i, j] = (ctl[WV] if one_state else 1 / ctl[H]) * J[i, j]
-        if one_state:
-            if dim == 2:
-                dv[0, 2] -= w[1]
-                dv[1, 2] += w[0]
-            else:
-                dv[0, 4] += w[2]
-                dv[0, 5] -= w[1]
-                dv[1, 5] += w[0]
-                dv[1, 3] -= w[2]
-                dv[2, 3] += w[1]
-                dv[2, 4] -= w[0]
+        # dx = J/2 (one-state: J)
+        rate_gradient(ctl, J, w, dv)
         by_x = 1.0 if one_state else 0.5
         for i in range(n):
             for j in range(n):

@@ -22,11 +22,13 @@ from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, StepReport
 from fem_mbs.results.series import StepSensors
 from fem_mbs.solvers.stepping.layout import State
+from fem_mbs.system.compile import with_acting
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.pairing import has_pairs, pair_up
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.linear.harmonic import Harmonic
+    from fem_mbs.analysis.sensitivity.derivatives import Derivatives
     from fem_mbs.analysis.stability.linearisation import Linearisation
     from fem_mbs.analysis.switched import Switched
     from fem_mbs.solvers.eigen.complex_modes import ComplexModes
@@ -148,7 +150,7 @@ class RunContext:
     ``recorder`` takes rows; ``progress`` is called with `Progress`; ``events`` of the model, or None; ``outcomes``
     evaluates its checks, ``sensors`` gives the statistics of its sensors; ``skipped`` are sentences on unused content
     of an input file, or a function that returns them; ``switched`` are the supports that only the present step has, or
-    lacks.
+    lacks; ``derivatives`` are those of the state with respect to parameters, where they are asked for.
     """
 
     compiled: CompiledModel
@@ -166,6 +168,7 @@ class RunContext:
     linear: LinearFindings = field(default_factory=LinearFindings)
     reports: list[StepReport] = field(default_factory=list)
     switched: Switched | None = None
+    derivatives: Derivatives | None = None
 
     @property
     def model(self) -> Model:
@@ -191,11 +194,41 @@ class RunContext:
         switched = self.events is not None and bool(self.events.happened)
         return EndState(self.compiled, self.state, self.now.time, self.loading, self.now.started, switched)
 
+    def present(self) -> RunContext:
+        """Return the context with the constraints that act now, after locks and breaking joints; itself where they have
+        not changed.  The state shares all but work arrays over the equations."""
+        events = self.events
+        if events is None or events.switching.fits(self.system):
+            return self
+        switching = events.switching
+        system = with_acting(self.system, switching.silent, switching.released)
+        compiled = replace(self.compiled, system=system)
+        events.compiled = compiled
+        self.linear.forget()
+        state = self.state
+        state.Q[:, system.first_multiplier : -1][:, switching.silent] = 0.0
+        own = system.initial_state()
+        state = state._replace(values=own.values, rhs=own.rhs, pivot=own.pivot)
+        return replace(self, compiled=compiled, state=state)
+
     def tell(self, step: PlannedStep, done: int, total: int, **more: float) -> None:
         """Report the progress of a step."""
         if self.progress is not None:
             told = {"time": self.now.time, "iterations": 0.0, "energy_error": 0.0, **more}
             self.progress(Progress(step.name, done, total, **told))
+
+
+def _tell_limits(model: Model, plan: Sequence[PlannedStep]) -> None:
+    """Warn where limits of brakes, pins, joints or supports stand in a model whose steps do not look at them."""
+    building = model.building
+    limits = [lock.name for lock in building.locks.values() if lock.limit is not None or lock.breaks_at is not None]
+    limits += [b.name for b in building.breakings.values() if b.force is not None or b.moment is not None]
+    if not limits or any(step.kind.takes_events for step in plan):
+        return
+    names = ", ".join(f'"{name}"' for name in limits)
+    told = f"limits are looked at in transients only: {names} hold whatever comes"
+    if told not in building.warnings:
+        building.warnings.append(told)
 
 
 def make_context(
@@ -230,10 +263,16 @@ def make_context(
     if has_pairs(compiled.system):
         pair_up(compiled.system, context.state)
     for step in plan:
+        if not step.kind.impacts:
+            compiled.system.refuse_impacts(
+                step.owner, f"acts by blows in time, which a step of type {step.kind.name} does not have",
+                "take a transient, or contact in place of the impact",
+            )  # fmt: skip
         step.kind.check(step, context)
+    _tell_limits(model, plan)
     prepare(compiled.system.blocks, plan)
     moving = next((step for step in plan if step.kind.passes_time), None)
     if moving is not None:
         moving.kind.fit_loads(moving, context)
     # events keep the functions as they are now
-    return replace(context, events=Events(compiled)) if model.events else context
+    return replace(context, events=Events(compiled)) if model.building.eventful else context

@@ -62,7 +62,10 @@ def fingerprint(context: RunContext) -> str:
         context.model.initial_speeds,
         context.model.assembling,
         [replace(e, function=None) for e in context.model.events],
-    ]
+        [[lock.name, lock.locked, lock.value, lock.ready, lock.limit, lock.slip, lock.breaks_at]
+         for lock in context.model.building.locks.values()],
+        list(context.model.building.breakings.values()),
+    ]  # fmt: skip
     digest.update(repr(told).encode())
     for event in context.model.events:
         if event.function is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fem_mbs.compilation import compile_kernels
 from fem_mbs.contract import Kernel, is_plain, kernel_of, plain
 from fem_mbs.declarations.steps import PlannedStep, step_kind
+from fem_mbs.solvers.stepping.pattern import is_small
 from fem_mbs.solvers.stepping.signatures import SETS
 from fem_mbs.system.blocks import Block
 
@@ -19,7 +20,10 @@ __all__ = ["model_kernels", "needed", "prepare"]
 
 def needed(blocks: Iterable[Block], plan: Sequence[PlannedStep]) -> list[Kernel]:
     """Return the kernels of a run: those of its elements, and of the solvers that its steps name."""
+    blocks = list(blocks)
     sets = ["matrices", *(name for step in plan for name in step.kind.kernels(step.options))]
+    if not is_small(block.dof.shape for block in blocks):
+        sets.append("patterns")
     functions = [f for block in blocks for f in (block.type.force, block.type.report)]
     functions += [f for name in sets for f in SETS[name]]
     found = (kernel_of(f) for f in functions)

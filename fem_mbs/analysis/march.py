@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.analysis.blows.stepping import BlowStepping
+from fem_mbs.analysis.chains.stepping import ChainStepping
+from fem_mbs.analysis.chains.tree import Tree
 from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.eigenvalue_paths import EigenvaluePath
 from fem_mbs.analysis.solution import ENERGY_COLUMNS, energy_range, relative_error
@@ -30,6 +33,8 @@ from fem_mbs.model.model import CompiledModel
 from fem_mbs.records import json_value
 from fem_mbs.results.report import EnergyBalance, StartReport
 from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.system.compile import with_acting
+from fem_mbs.system.compiled import Compiled
 
 __all__ = ["begin", "check_inertia", "fit_turning_load", "march", "spin_of", "transient_functions"]
 
@@ -80,6 +85,11 @@ def transient_functions(context: RunContext) -> list[Any]:
     return functions if context.events is None else context.events.functions(functions)
 
 
+def stepping_kind(compiled: Compiled) -> type[Stepping]:
+    """Return the class of the equal steps of a model."""
+    return BlowStepping if any(block.type.unilateral for block in compiled.blocks) else Stepping
+
+
 def begin(step: PlannedStep, context: RunContext) -> None:
     """Make the velocities of the start consistent and factor the first step's matrices, as `march` would.
 
@@ -87,13 +97,28 @@ def begin(step: PlannedStep, context: RunContext) -> None:
         ModelError: the step cannot start.
     """
     options, rule = step.options, step.kind.info(step.options)["rule"]
+    context = _with_brakes(step, context)
     context.now.start = consistent_velocities(context.compiled, context.state, 0.0, spin_of(step, context, 0.0))
-    stepping = Stepping(
+    stepping = stepping_kind(context.system)(
         context.system, transient_functions(context), context.state, context.model.gravity, rule=rule, t0=0.0,
         h=options.duration / count_steps(step.owner, options), settings=settings_of(options),
     )  # fmt: skip
     stepping.begin()
     check_inertia(context, stepping)
+
+
+def _with_brakes(step: PlannedStep, context: RunContext) -> RunContext:
+    """Return the context in which brakes slip that the velocities given for the start move."""
+    events, model = context.events, context.model
+    if events is None or not step.kind.takes_events or not (model.initial_velocities or model.initial_speeds):
+        return context
+    silent = events.switching.without_brakes()
+    if silent is None:
+        return context
+    free = replace(context.compiled, system=with_acting(context.system, silent, events.switching.released))
+    consistent_velocities(free, context.state, context.time, spin_of(step, context, context.time))
+    events.switching.begin(free, context.state)
+    return context.present()
 
 
 def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, Any] | None) -> dict[str, Any]:
@@ -129,7 +154,8 @@ class _March:
         # Adaptive steps end at restart points, so that these change them.
         fixed = not self.with_events and not getattr(self.options, "adaptive", 0.0)
         self.restarts = asked if asked is not None else UNASKED_RESTARTS if fixed else 0
-        self.restart_every = max(1, self.n_steps // (self.restarts + 1)) if self.restarts else 0
+        every = max(1, self.n_steps // (self.restarts + 1)) if self.restarts else 0
+        self.restart_every = 0 if self.with_events else every
         self.stepping = self.begun(self.t0, self.h)
         self.along: EigenvaluePath | None = None
         if self.options.eigenvalues is not None:
@@ -138,25 +164,47 @@ class _March:
         self.late = self.t0 + LATE * self.options.duration
         self.totals: dict[str, Any] = {}
         self.happened: dict[str, Any] = {}
+        self.points = 0  # restart points
+        self.earlier = 0 if context.events is None else len(context.events.happened)  # events of steps before
 
     def begun(self, t: float, h: float) -> Stepping:
         """Return time steps of h that begin at the present state and the time t."""
         context, options = self.context, self.options
-        tolerance = getattr(options, "adaptive", 0.0)
-        adaptive = {"tolerance": tolerance, "duration": options.duration} if tolerance else {}
-        return (AdaptiveStepping if adaptive else Stepping)(
+        kind = stepping_kind(context.system)
+        more: dict[str, Any] = {}
+        if tolerance := getattr(options, "adaptive", 0.0):
+            kind, more = AdaptiveStepping, {"tolerance": tolerance, "duration": options.duration}
+        elif self.rule in RULES and RULES[self.rule].kind == S.CHAIN:
+            kind, more = ChainStepping, {"tree": Tree(context.compiled, self.step.owner)}
+        return kind(
             context.system, transient_functions(context), context.state, context.model.gravity, rule=self.rule, t0=t,
             h=h, settings=self.settings, restart_every=self.restart_every,
-            frame_every=max(1, self.n_steps // options.frames) if options.frames else 0, **adaptive,
+            frame_every=max(1, self.n_steps // options.frames) if options.frames else 0, **more,
         )  # fmt: skip
+
+    def after_events(self, t: float, h: float) -> Stepping:
+        """Return time steps of h that begin at the present state and the time t, with the constraints that act now."""
+        self.stepping = self.take(self.context.present()).begun(t, h)
+        return self.stepping
+
+    def take(self, context: RunContext) -> _March:
+        """Go on with another context of the run."""
+        self.context = context
+        if self.along is not None:
+            self.along.context = context
+        return self
 
     # --- the start -------------------------------------------------------------------------------------------------
     def go_on(self, resumed: dict[str, Any]) -> None:
         """Continue from a restart point."""
+        story = json.loads(resumed["story"])
+        if self.context.events is not None:
+            self.context.events.go_on(story["events"], self.stepping.two_state)
+            self.after_events(*story["span"])
+            self.earlier, self.points = story["earlier"], story["points"]
         self.stepping.restore(resumed)
         self.context.rows.resume(resumed["last row"])
         self.context.linear.restore(resumed)
-        story = json.loads(resumed["story"])
         self.context.now.start, self.totals = StartReport.from_json(story["start"]), story["totals"]
         self.stepping.redundancy.earlier = story.get("redundancy", [])
         if self.along is not None:
@@ -166,6 +214,7 @@ class _March:
     def start(self) -> None:
         """Make the state of the start consistent, and record it."""
         context, now, stepping = self.context, self.context.now, self.stepping
+        derivatives = context.derivatives
         if self.rule == "static":
             context.state.V[:] = 0.0
             context.state.past[:] = 0.0
@@ -174,17 +223,31 @@ class _March:
             self.record_start(mid_step_valid=True)
         else:
             if not now.started:
+                slipping = _with_brakes(self.step, context)
+                if slipping is not context:
+                    self.stepping = stepping = self.take(slipping).begun(self.t0, self.h)
+                    context = slipping
                 spin = spin_of(self.step, context, now.time)
                 now.start = consistent_velocities(context.compiled, context.state, now.time, spin)
+                if derivatives is not None:
+                    derivatives.start_moving(lambda other: spin_of(self.step, other, now.time), now.time)
                 stepping.begin()
             elif not start_moving(context, stepping):
                 stepping.begin()
             check_inertia(context, stepping)
+            if derivatives is not None:
+                derivatives.begin(stepping, transient_functions)
             self.record_start(mid_step_valid=False)
             if RULES[self.rule].kind == S.NEWMARK:
                 # of loads that jump at the start the later value acts in the first step
                 later = float(np.nextafter(now.time, np.inf))
-                start_rule(_without_reserved(context), context.state, later, self.h, stepping.weights)
+
+                def start(other: RunContext, state: S.State) -> None:
+                    start_rule(_without_reserved(other), state, later, self.h, stepping.weights)
+
+                if derivatives is not None:
+                    derivatives.start_rule(start)
+                start(context, context.state)
         self.totals = new_totals(stepping, self.late)
         now.started = self.rule != "static"
 
@@ -193,19 +256,21 @@ class _March:
         context = self.context
         columns = {"eigenvalues": self.along.here(time=context.now.time)} if self.along is not None else None
         context.rows.first(self.stepping, context.recorder, mid_step_valid=mid_step_valid, columns=columns)
+        if context.derivatives is not None:
+            context.derivatives.first_row(self.stepping, mid_step_valid)
 
     # --- its steps -------------------------------------------------------------------------------------------------
     def pass_time(self) -> None:
         """Make all steps, with the events that happen."""
         context, now = self.context, self.context.now
         if context.events is not None and self.with_events:
-            before = len(context.events.happened)
-            context.events.start(*context.rows.present(self.stepping))
+            if self.stepping.step == 0:
+                context.events.start(*context.rows.present(self.stepping), self.stepping.two_state)
             end = self.t0 + self.options.duration
             self.stepping, now.time = run_events(
-                context.events, self.stepping, end, self.on_chunk, self.begun, self.steps_to_eigenvalues
+                context.events, self.stepping, end, self.on_chunk, self.after_events, self.steps_at_once, self.h
             )
-            self.happened["events"] = context.events.happened[before:]
+            self.happened["events"] = context.events.happened[self.earlier :]
             self.n_steps = int(self.totals["rows"])
             return
         while self.stepping.step < self.n_steps:
@@ -216,6 +281,17 @@ class _March:
         """Return the number of steps to the next row at which eigenvalues are computed."""
         return self.n_steps if self.along is None else self.along.every - self.totals["rows"] % self.along.every
 
+    def steps_at_once(self) -> int:
+        """Return the number of steps to the next row with eigenvalues, or the next restart point."""
+        most = self.steps_to_eigenvalues()
+        return min(most, max(self.steps_to_point(), 1)) if self.points < self.restarts else most
+
+    def steps_to_point(self) -> int:
+        """Return the number of steps to the next restart point of a run with events, evenly spread in time."""
+        stepping, share = self.stepping, (self.points + 1) / (self.restarts + 1)
+        left = self.t0 + share * self.options.duration - float(stepping.time(stepping.step))
+        return int(np.ceil(left / stepping.h - 1e-9))
+
     def on_chunk(self, chunk: Chunk) -> None:
         """Record the rows of some steps, and their restart point."""
         context, totals, along = self.context, self.totals, self.along
@@ -223,6 +299,8 @@ class _March:
         update_totals(totals, chunk)
         frames = context.rows.frames(chunk.frames, chunk.frame_time) if len(chunk.frame_time) else None
         series = context.rows.series(chunk.time, chunk.ledger, chunk.iterations, chunk.residual, chunk.record)
+        if context.derivatives is not None:
+            context.derivatives.rows(chunk)
         if along is not None:
             series["eigenvalues"] = along.none(len(chunk.time))
             # with events rows may be more than steps
@@ -242,9 +320,17 @@ class _March:
     def restart_point(self, time: float) -> dict[str, Any] | None:
         """Return what a run goes on from at ``time`` [s], where a restart point is due."""
         stepping, context, along = self.stepping, self.context, self.along
-        due = self.restart_every and stepping.step % self.restart_every == 0 and stepping.step < self.n_steps
-        if not due or stepping.step // self.restart_every > self.restarts:
+        if self.with_events:
+            # steps count from the last event, and a part of a step is no place to go on from
+            whole = stepping.step > 0 and time == float(stepping.time(stepping.step))
+            due = whole and self.points < self.restarts and self.steps_to_point() <= 0
+            stepping.counter[S.REFACTOR] |= due
+        else:
+            due = bool(self.restart_every) and stepping.step % self.restart_every == 0 and stepping.step < self.n_steps
+            due = due and stepping.step // self.restart_every <= self.restarts
+        if not due:
             return None
+        self.points += 1
         if stepping.solver is not None and self.keep_restarts:
             # A run that goes on begins with a new solver, whose pivots and round-off may be others.
             stepping.solver.reset()
@@ -252,6 +338,9 @@ class _March:
             "summaries": json_value(context.reports), "start": context.now.start.to_json(), "totals": self.totals,
             "redundancy": stepping.redundancy.warnings, **({} if along is None else {"eigenvalues": along.story()}),
         }  # fmt: skip
+        if context.events is not None:
+            story["events"], story["span"] = context.events.story(), (stepping.t0, stepping.h)
+            story["earlier"], story["points"] = self.earlier, self.points
         return {
             "time": time,
             "t0": self.t0,
@@ -275,6 +364,7 @@ class _March:
         return {
             "name": self.step.name, "rule": self.rule, "n_steps": self.n_steps, "h": self.h,
             **({"adaptive": stepping.report()} if isinstance(stepping, AdaptiveStepping) else {}),
+            **(stepping.report() if isinstance(stepping, BlowStepping) else {}),
             "t_start": self.t0, "t_end": now.time, "iterations": int(totals["iterations"]),
             "factorisations": int(stepping.counter[S.FACTORISATIONS]), "halved_steps": stepping.halved_steps,
             "seconds": round(seconds, 4), "start": now.start, **self.happened,

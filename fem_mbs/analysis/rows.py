@@ -17,10 +17,29 @@ from fem_mbs.model.sensors.sensor import Sensor
 from fem_mbs.results.fields import MODAL
 from fem_mbs.solvers.stepping import layout as S
 
-__all__ = ["Rows"]
+__all__ = ["Rows", "reading"]
 
 #: Words in the names of columns whose rows are elements, not nodes.
 _OF_ELEMENTS = ("/points ", "/layers ", "/energy ")
+
+
+def reading(
+    sensor: Sensor, time: np.ndarray, own: np.ndarray, ledger: np.ndarray, before: tuple[np.ndarray, np.ndarray] | None
+) -> np.ndarray:
+    """Return the columns (n, k) of a sensor, given its recorded values (n, m), and time (1,) and values (1, m) of the
+    row before.
+
+    A rate belongs to the middle between each row and the row before; it is zero where nothing has changed, NaN where it
+    changed in no time.
+    """
+    if not sensor.rate:
+        return sensor.evaluate(own, ledger)
+    t, last = before if before is not None else (time[:1], own[:1])
+    own, step = np.vstack((last, own)), np.diff(time, prepend=t)[:, None]
+    change = np.diff(sensor.evaluate(own, np.vstack((ledger[:1], ledger))), axis=0)
+    rates = np.where(change == 0.0, 0.0, np.nan)
+    np.divide(change, step, out=rates, where=step > 0.0)
+    return sensor.turned(rates, 0.5 * (own[1:] + own[:-1]))
 
 
 class Rows:
@@ -55,26 +74,14 @@ class Rows:
             own = record[:, some]
             if sensors is not None:
                 values = sensors.of(i, own, ledger, None if rates is None else rates[:, some])
-            elif sensor.rate:
-                values = self._rate(sensor, time, own, ledger)
             else:
-                values = sensor.evaluate(own, ledger)
+                before = None if self._last is None else (self._last[0], self._last[1][:, some])
+                values = reading(sensor, time, own, ledger, before)
             if sensor.mid_step and not mid_step_valid:
                 values = np.full_like(values, np.nan)
             rows[f"sensor/{sensor.name}"] = np.asarray(values, float)
         self._last = time[-1:].copy(), record[-1:].copy()
         return rows
-
-    def _rate(self, sensor: Sensor, time: np.ndarray, own: np.ndarray, ledger: np.ndarray) -> np.ndarray:
-        """Return the columns (n, k) of a sensor of a rate in the middle between each row and the row before; zero where
-        nothing has changed, NaN where it changed in no time."""
-        t, before = self._last if self._last is not None else (time[:1], None)
-        before = own[:1] if before is None else before[:, sensor.first : sensor.last]
-        own, step = np.vstack((before, own)), np.diff(time, prepend=t)[:, None]
-        change = np.diff(sensor.evaluate(own, np.vstack((ledger[:1], ledger))), axis=0)
-        rates = np.where(change == 0.0, 0.0, np.nan)
-        np.divide(change, step, out=rates, where=step > 0.0)
-        return sensor.turned(rates, 0.5 * (own[1:] + own[:-1]))
 
     def frames(
         self, chunk_frames: dict[str, np.ndarray], time: np.ndarray, about: S.State | None = None,

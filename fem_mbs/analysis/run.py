@@ -27,6 +27,7 @@ from fem_mbs.results.series import StepSensors, sensors_of
 from fem_mbs.solvers.stepping import layout as S
 
 if TYPE_CHECKING:
+    from fem_mbs.analysis.sensitivity.derivatives import Derivatives
     from fem_mbs.results.reader import Results
 
 __all__ = ["Beginning", "inspect", "run", "run_to_end", "solve"]
@@ -36,11 +37,16 @@ log = logging.getLogger("fem_mbs")
 
 @waiting()
 def solve(
-    model: Model, progress: Callable[[Progress], None] | None = None, watch: Callable[..., Any] | None = None
+    model: Model,
+    progress: Callable[[Progress], None] | None = None,
+    watch: Callable[..., Any] | None = None,
+    derivatives: Callable[[RunContext], Derivatives] | None = None,
 ) -> Solution:
     """Run all steps of a model and keep the results in memory; ``progress`` and ``watch`` as in `run`.
 
-    Without ``progress`` a line on a terminal or in a notebook shows it (`fem_mbs.quiet` switches it off).
+    ``derivatives`` makes what follows the derivatives of the state from the context of the run; see
+    `fem_mbs.sensitivities`.  Without ``progress`` a line on a terminal or in a notebook shows it (`fem_mbs.quiet`
+    switches it off).
 
     Steps that have not reached their goal, or whose results do not hold, have "failures" in their summary; they are
     logged too.
@@ -54,6 +60,8 @@ def solve(
     solution.compiled = context.compiled
     if watch is not None:
         context = replace(context, recorder=watch(context, solution))
+    if derivatives is not None:
+        context = replace(context, derivatives=derivatives(context))
     columns = [check.column(solution.header["sensors"]) for check in model.checks]
     context = replace(
         context,
@@ -91,9 +99,7 @@ def run_to_end(model: Model, compiled: CompiledModel | None = None) -> EndState:
         ModelError, AnalysisError: the model cannot be computed, or a step has no valid result.
     """
     if model.steps:
-        context = make_context(model, Solution(), compiled=compiled)
-        run_steps(context)
-        return context.end
+        return run_steps(make_context(model, Solution(), compiled=compiled)).end
     end = EndState.at_start(compiled or model.compile(stepping=False))
     motions = ~np.asarray(end.compiled.loads, bool)
     if model.assembling is not None:
@@ -302,8 +308,9 @@ def look_ahead(context: RunContext) -> None:
             )
 
 
-def run_steps(context: RunContext, point: dict[str, Any] | None = None) -> None:
-    """Make the steps of a run, from the start or from a restart point, and close its results.
+def run_steps(context: RunContext, point: dict[str, Any] | None = None) -> RunContext:
+    """Make the steps of a run, from the start or from a restart point, and close its results; return the context with
+    the constraints that act at its end.
 
     Raises:
         ModelError, AnalysisError: as of the steps.
@@ -318,10 +325,16 @@ def run_steps(context: RunContext, point: dict[str, Any] | None = None) -> None:
         kind = step.kind
         if resumed is None:
             context.recorder.begin_step(step.name, kind.recorded or kind.name, kind.info(step.options))
+        if context.derivatives is not None:
+            context.derivatives.begin_step(step)
         context.reports.append(context.recorder.end_step(kind.run(step, context, resumed)))
+        if context.derivatives is not None:
+            context.derivatives.end_step()
         if not kind.linear:
             context.linear.reached = None
+        context = context.present()
     context.recorder.close(_summary(context))
+    return context
 
 
 def _summary(context: RunContext) -> Summary:

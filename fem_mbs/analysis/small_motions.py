@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.linear.linearised import Linearised
 
 __all__ = [
-    "Selection", "complex_frames", "find_modes", "linearised", "scaled_frames", "selection", "upper_rows",
+    "Selection", "complex_frames", "find_modes", "linearised", "modes_of", "scaled_frames", "selection", "upper_rows",
 ]  # fmt: skip
 
 _BALANCED = 1e-6  # of the largest force of an element: what a state may leave out of balance
@@ -189,6 +189,21 @@ def find_modes(
     except AnalysisError as error:
         raise type(error)(str(error), owner=owner) from None
     return modes, rows, T @ modes.right[:, rows]
+
+
+def modes_of(
+    lin: Linearisation, frame: str, options: Selection, harmonics: int | None, owner: str
+) -> tuple[ComplexModes, np.ndarray, np.ndarray, list[str]]:
+    """Return complex modes of what `linearised` has returned for a frame, as `find_modes` does, and warnings.
+
+    Args:
+        harmonics: of frame = "periodic"; None: as many as the modes need.
+    """
+    if frame != "periodic":
+        return *find_modes(lin, options, owner), []
+    from fem_mbs.analysis.rotors.periodic import periodic_modes
+
+    return periodic_modes(lin, options.count, harmonics, owner, **selection(options))
 
 
 # --- frames ----------------------------------------------------------------------------------------------------------

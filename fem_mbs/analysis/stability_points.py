@@ -18,8 +18,9 @@ from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.run import run_to_end
-from fem_mbs.analysis.small_motions import find_modes, linearised
+from fem_mbs.analysis.small_motions import linearised, modes_of
 from fem_mbs.analysis.steps.common.checks import rotor_of
+from fem_mbs.analysis.steps.common.options import PERIODIC
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.errors import AnalysisError, ModelError
@@ -205,12 +206,15 @@ class Points:
         try:
             end = run_to_end(model, compiled)
             self._applied(end)
-            lin, warnings = linearised(end, model.rotors[rotor] if rotor else None, speed, self.options.frame)
-            modes, rows, _ = find_modes(lin, self.options, self.owner)
+            frame = self.options.frame
+            if frame == PERIODIC and speed == 0.0:
+                frame = "fixed"  # a rotor at rest has no turn
+            lin, warnings = linearised(end, model.rotors[rotor] if rotor else None, speed, frame, blades=True)
+            modes, rows, _, more = modes_of(lin, frame, self.options, self.options.harmonics, self.owner)
         except AnalysisError as error:
             self.failed.append(str(error))
             return np.zeros(0, complex)
-        for text in warnings:
+        for text in warnings + more:
             self.warnings[text] = self.warnings.get(text, 0) + 1
         p = modes.values[rows]
         return p[modes.rigid :] if p.size > modes.rigid else p

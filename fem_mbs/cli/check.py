@@ -358,6 +358,17 @@ def _coarse(file: Any, model: Any, start: float, h: float, n: int) -> Iterator[s
 def _watched(model: Any) -> Iterator[str]:
     if model.sensors:
         yield "sensors: " + ", ".join(f"{s.name} ({s.kind})" for s in model.sensors)
+    for lock in model.building.locks.values():
+        state = "locked" if lock.locked else "ready" if lock.ready else "open"
+        words = [
+            f"{word} {value:g}"
+            for word in ("value", "limit", "breaks_at")
+            if (value := getattr(lock, word)) is not None
+        ]
+        yield f'lock "{lock.name}": {lock.key} of "{lock.joint}", {", ".join([state, *words])}'
+    for b in model.building.breakings.values():
+        limits = [f"{v:g} {unit}" for v, unit in ((b.force, "N"), (b.moment, "N m")) if v is not None]
+        yield f'{b.kind} "{b.name}" breaks {"at " + " or ".join(limits) if limits else "by an event"}'
     for e in model.events:
         what = f"{e.action} {', '.join(e.target)}".strip()
         way = "passes" if e.direction == "both" else e.direction + " through"

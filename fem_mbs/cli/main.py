@@ -1,5 +1,5 @@
 """The command line: `fem-mbs run`, `sweep`, `check`, `compile`, `compare-decks`, `new`, `plot`, `report`, `animate`,
-`export`, `mac`, `reduce`, `stresses`, `recover`, `convert`, `modify`, `validate`, `list`.
+`export`, `mac`, `reduce`, `stresses`, `recover`, `convert`, `modify`, `optimise`, `sensitivities`, `validate`, `list`.
 
 Exit codes: 0 done; 1 an analysis without a valid result, a check or validation that failed, or a full disk; 2 bad
 input; 3 an error of the program itself; 130 interrupted.  Heavy libraries are imported inside the commands: the help
@@ -281,7 +281,16 @@ def optimise(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for all trials.", show_default="MODEL-optimum")
     ] = None,
-    method: Annotated[str, typer.Option(help="cobyqa, nelder-mead or evolution.")] = "cobyqa",
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="cobyqa, nelder-mead or evolution; with gradients slsqp, trust-constr or l-bfgs-b.",
+            show_default="cobyqa",
+        ),
+    ] = None,
+    gradients: Annotated[
+        bool, typer.Option("--gradients", help="Take gradients from derivatives of the transients (slsqp).")
+    ] = False,
     trials: Annotated[int, typer.Option(min=2, help="Most trials.")] = 100,
     tolerance: Annotated[float, typer.Option(help="Of the values, relative to their bounds.")] = 1e-4,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes side by side, of evolution.")] = None,
@@ -293,8 +302,57 @@ def optimise(
 
     run_optimisation(
         model, vary or [], _console(), quiet, minimise=minimise, maximise=maximise, subject=subject or [],
-        output=output, method=method, trials=trials, tolerance=tolerance, workers=workers, overwrite=overwrite,
+        output=output, method=method, gradients=gradients, trials=trials, tolerance=tolerance, workers=workers,
+        overwrite=overwrite,
     )  # fmt: skip
+
+
+@app.command()
+def identify(
+    model: Annotated[Path, typer.Argument(help="Model file (TOML), with start values.", show_default=False)],
+    results: Annotated[Path, typer.Argument(help="Results of a step with restarts.", show_default=False)],
+    of: Annotated[
+        list[str] | None,
+        typer.Option(help="What is sought: section.rod.EI, a parameter; any number of times.", metavar="PATH"),
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the values to this file.")] = None,
+) -> None:
+    """Find masses, densities and stiffnesses from the energy of a run."""
+    from fem_mbs.cli.identify import identify_file
+
+    identify_file(model, results, of or [], _console(), json)
+
+
+@app.command()
+def sensitivities(
+    model: Annotated[Path, typer.Argument(help="Model file (TOML).", show_default=False)],
+    of: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--of",
+            metavar="PATH",
+            help="Number of the model by which is differentiated: section.rod.diameter, or a parameter; any number of "
+            "times.",
+        ),
+    ] = None,
+    quantity: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What is differentiated: transient.tip.y.absmax, also .integral and @TIME; any number of times.",
+            metavar="NAME",
+            show_default="largest and last values of all sensors",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder for table, series, figure.", show_default="MODEL-sensitivities"),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+) -> None:
+    """Run a model once and find the derivatives of its transients with respect to its numbers."""
+    from fem_mbs.cli.sensitivities import run_sensitivities
+
+    run_sensitivities(model, of or [], quantity or [], output, _console(), quiet)
 
 
 @app.command("compare-decks")

@@ -52,7 +52,9 @@ def print_report(console: Console, results: Results, said: Collection[str] = ())
         for event in happened[:_MAX_ROWS]:
             at = results.units.of("s")
             when = f"{at(event.time):.9g} {at.unit}"
-            console.print(f'event "{_plain(event.name)}" at t = {when}: {_plain(event.action)}')
+            lost = results.units.of("J")
+            loss = "" if event.loss is None else f", loss {lost(event.loss):.6g} {lost.unit}"
+            console.print(f'event "{_plain(event.name)}" at t = {when}: {_plain(event.action)}{loss}')
         if len(happened) > _MAX_ROWS:
             console.print(f"and {len(happened) - _MAX_ROWS} more events, see summary.json")
     for step in results.steps:

@@ -78,20 +78,34 @@ def run_sweep(
     return table
 
 
-def run_optimisation(model: Path, vary: Sequence[str], console: Console, quiet: bool, **options: Any) -> None:
-    """Run an optimisation, print its trials as they end, and the best one.
+def run_optimisation(
+    model: Path, vary: Sequence[str], console: Console, quiet: bool, *, method: str | None, gradients: bool,
+    **options: Any,
+) -> None:  # fmt: skip
+    """Run an optimisation, print its trials as they end, and the best one; ``gradients`` asks for a method that takes
+    them.
 
     Raises:
         InputError, AnalysisError: as `fem_mbs.sweeps.optimise.optimise`.
     """
-    from fem_mbs.sweeps.optimise import OPTIMUM, optimise
+    from fem_mbs.sweeps.optimise import OPTIMUM, WITH_GRADIENTS, optimise
+
+    if gradients and method is not None and method not in WITH_GRADIENTS:
+        raise ModelError(
+            f'--gradients: the method "{method}" takes none', key="method", value=method,
+            remedy=f"take one of {', '.join(WITH_GRADIENTS)}, or leave out --method",
+        )  # fmt: skip
+    method = method or (WITH_GRADIENTS[0] if gradients else "cobyqa")
+    if not quiet and method in WITH_GRADIENTS:
+        console.print(f"{method}: gradients from derivatives of the runs", markup=False)
 
     def told(number: int, row: Any, objective: float) -> None:
         values = ", ".join(f"{v:.6g}" for v in row.values)
         outcome = f"{objective:.6g}" if row.status == "done" else f"{row.status}: {row.reason}"
         console.print(f"trial {number}: {values}: {outcome}", markup=False, soft_wrap=True)
 
-    found = optimise(model, dict(map(_bounds, vary)), progress=None if quiet else told, **options)
+    bounds = dict(map(_bounds, vary))
+    found = optimise(model, bounds, method=method, progress=None if quiet else told, **options)
     if not quiet:
         values = ", ".join(f"{path} = {v:.8g}" for path, v in found.values.items())
         word = "best" if found.converged else "best so far, not converged"

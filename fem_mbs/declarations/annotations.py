@@ -40,6 +40,7 @@ _TYPES = {
     "list of two numbers": "Vector",
     "list of whole numbers": "Sequence[Whole] | NDArray[Any]",
     "list of points": "Rows",
+    "list of pairs": "Rows",
     "list of numbers or expressions": "Fields | Callable[[NDArray[Any]], NDArray[Any]]",
     "list of numbers or of lists": "Vector | Rows",
     "list of names or [y, z]": "Sequence[str | Vector]",

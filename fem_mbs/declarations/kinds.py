@@ -255,6 +255,13 @@ def _table_points(value: Any) -> list[list[float]]:
     return [_numbers(v, what) for v in value]
 
 
+def _pairs(value: Any) -> list[list[float]]:
+    what = "a list of pairs of numbers"
+    if not isinstance(value, list) or not all(isinstance(v, list) and len(v) == 2 for v in value):
+        raise ValueError(f"must be {what}")
+    return [_numbers(v, what) for v in value]
+
+
 def _stops(value: Any) -> list[float]:
     what = "a list of two numbers, -inf or inf where there is no stop"
     if not isinstance(value, list) or len(value) != 2:
@@ -429,6 +436,7 @@ WORDS = Kind("text or list", _words)
 RELEASE_WORDS = Kind("table", _releases)
 NUMBER_OR_PAIR = Kind("number or list of two", _number_or_pair, of_texts.numbers)
 TABLE_POINTS = Kind("list of points", _table_points, of_texts.numbers)
+PAIRS = Kind("list of pairs", _pairs, of_texts.numbers)
 VECTOR_ANY = Kind("list of numbers", lambda v: _numbers(v, "a list of numbers"), of_texts.numbers)
 
 

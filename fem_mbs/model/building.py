@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,15 @@ from fem_mbs.model.checks import Check
 from fem_mbs.model.records import (
     Assembling,
     Body,
+    Breaking,
     Component,
     Event,
     InitialSpeed,
     InitialVelocity,
     JointCoordinate,
     JointData,
+    LockData,
+    StateVariable,
 )
 from fem_mbs.properties.materials import Material
 from fem_mbs.properties.sections import Section
@@ -80,6 +84,8 @@ class Building:
         self.meshes: dict[str, tuple[Mesh, int]] = {}
         self.bodies: dict[str, Body] = {}
         self.joints: dict[str, JointData] = {}
+        self.curves: dict[str, Any] = {}  # splines of tracks and profiles, in global axes of the start
+        self.joint_curves: list[tuple[str, int]] = []  # curves, and the nodes of the parts to which joints fix them
         self.named_nodes: dict[str, int] = {}
         self.functions: dict[str, TimeFunction] = {}
         self.groups: dict[str, np.ndarray] = {}
@@ -92,6 +98,8 @@ class Building:
         self.assembling: Assembling | None = None
         self.shown_units: Units | None = None
         self.events: list[Event] = []
+        self.locks: dict[str, LockData] = {}
+        self.breakings: dict[str, Breaking] = {}  # joints and supports that can break
         #: names of loads that act only in steps that name them, whatever "all" is elsewhere
         self.reserved_loads: list[str] = []
         self._x: list[np.ndarray] = []
@@ -114,6 +122,8 @@ class Building:
         self.needs_rotation: list[tuple[str, int]] = []
         self.couplings: list[Any] = []
         self.scalars: list[str] = []  # names of coordinates that belong to no node
+        #: state variables of elements: number among the scalars -> what is known of it
+        self.states: dict[int, StateVariable] = {}
         self.path_nodes: list[int] = []  # nodes that are coordinates along lines, not places
         self.components: dict[str, Component] = {}
         self.warnings: list[str] = []  # sentences on what of the model may not be meant so
@@ -178,6 +188,9 @@ class Building:
                           for first, last in self.droppable]  # fmt: skip
         self.fixed = [(later(i), k) for i, k in self.fixed]
         self.step_supports = {g: [(later(i), k) for i, k in pairs] for g, pairs in self.step_supports.items()}
+        self.breakings = {
+            name: replace(b, pairs=tuple((later(i), k) for i, k in b.pairs)) for name, b in self.breakings.items()
+        }
         self.driven = [(later(i), k, number, owner) for i, k, number, owner in self.driven]
         self.step_motions = {
             g: [(later(i), k, number, owner) for i, k, number, owner in entries]
@@ -190,6 +203,12 @@ class Building:
                 block.pairing.renumbered(lambda nodes: np.where(nodes >= at, nodes + more, nodes))
             if block.preferred is not None:
                 block.preferred[:, 0] += np.where(block.preferred[:, 0] >= at, more, 0)
+
+    @property
+    def eventful(self) -> bool:
+        """Return whether something can be switched within a transient: by events, locks, or because it breaks."""
+        broken = any(b.force is not None or b.moment is not None for b in self.breakings.values())
+        return bool(self.events) or broken or any(lock.moves_by_itself for lock in self.locks.values())
 
     # --- names and places ------------------------------------------------------------------------------------------
     @property
@@ -411,6 +430,13 @@ class Building:
             if last - first == 1 and name in self.labels and name not in self.groups
         }
 
+    @property
+    def pair_counts(self) -> dict[str, int]:
+        """Return the numbers of pairs of impacts, by their names."""
+        return {
+            name: last - first for block in self.blocks if block.type.unilateral for name, first, last in block.groups
+        }
+
     def add_nodes(self, x: np.ndarray) -> int:
         first = self._first[-1] + len(self._x[-1]) if self._x else 0
         self._first.append(first)
@@ -444,6 +470,17 @@ class Building:
     def add_block(self, label: str, type_name: str, nodes: Any, table: Any = (), **columns: Any) -> Block:
         self.blocks.append(make_block(label, type_name, nodes, table, **columns))
         return self.blocks[-1]
+
+    def add_states(self, block: Block, *elements: Sequence[StateVariable | None]) -> None:
+        """Give the elements of a block their state variables; None where one does without one of its type."""
+        block.scalars = np.full((block.size, block.type.scalars), -1, np.int64)
+        for e, states in enumerate(elements):
+            block.par[e, -len(states) :] = [1.0 if state is None else state.size for state in states]
+            for k, state in enumerate(states):
+                if state is not None:
+                    block.scalars[e, k] = len(self.scalars)
+                    self.states[len(self.scalars)] = state
+                    self.scalars.append(f'state "{state.name}" of "{state.of}"')
 
     def plain_material(self, owner: str, name: str) -> Material:
         """Return an isotropic material by its name, as beams and trusses need it."""

@@ -17,6 +17,7 @@ from fem_mbs.model.connections.surfaces.friction import check_path_ends
 from fem_mbs.model.loads.frames import centrifugal_blocks, shake
 from fem_mbs.model.parts.solids import check_masses
 from fem_mbs.model.sensors.sensor import Sensor
+from fem_mbs.model.sensors.switches import Switch, kept_joints, make_switches, open_locks
 from fem_mbs.system.blocks import Nodes, merge_blocks
 from fem_mbs.system.compile import compile_system
 from fem_mbs.system.compiled import Compiled, Driven
@@ -30,7 +31,8 @@ class CompiledModel:
     """A compiled model: arrays for the solvers, time functions and sensors. ``merged_joints`` holds name and one
     node of each joint that is modelled by shared unknowns of its nodes, ``step_supports`` the dofs (k,) that the groups
     of supports of single steps hold, ``step_motions`` those of them that follow functions, ``release`` the level of the
-    forces of supports that static steps release, ``still`` the number of a function that is zero."""
+    forces of supports that static steps release, ``still`` the number of a function that is zero, ``switches`` the
+    locks, joints and supports that can be switched."""
 
     model: Any
     system: Compiled
@@ -42,6 +44,7 @@ class CompiledModel:
     step_motions: dict[str, Driven] = field(default_factory=dict)
     release: Release | None = None
     still: int = -1
+    switches: list[Switch] = field(default_factory=list)
 
 
 def _existing(pairs: list[tuple[int, int]], dimension: int, rotational: np.ndarray) -> list[tuple[int, int]]:
@@ -131,7 +134,8 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
         rotation = np.broadcast_to(np.eye(3), (n, 3, 3)).copy()
     for node, value in b.rotations.items():
         rotation[node] = value
-    nodes = Nodes(b.positions, rotational, rotation, b.names, b.scalars)
+    states = {number: state.initial / state.size for number, state in b.states.items()}
+    nodes = Nodes(b.positions, rotational, rotation, b.names, b.scalars, states)
     held = np.array(fixed, np.int64).reshape(-1, 2)
     driven = b.driven + shaken
     shared = None
@@ -143,10 +147,11 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
             taken[node, component] = True
         for node, component, _, _ in driven:
             taken[node, component] = True
-        kept = {sensor.on for sensor in b.sensors if sensor.kind in ("reaction", "joint")}
+        kept = {sensor.on for sensor in b.sensors if sensor.kind in ("reaction", "joint")} | kept_joints(b)
         kept.update(name for block in blocks for name in block.reads or ())
         blocks, shared, merged = shared_coordinates(blocks, nodes, taken, kept)
-    system = compile_system(b.dimension, nodes, blocks, held, driven, shared, stepping)
+    opened, still = open_locks(b), bool(b.breakings)
+    system = compile_system(b.dimension, nodes, blocks, held, driven, shared, stepping, opened, still)
     system.callbacks = list(b.callbacks)
     also = {name: np.unique([system.offset[i] + k for i, k in pairs]) for name, pairs in groups.items()}
     moved = {name: _driven(system, entries) for name, entries in b.step_motions.items()}
@@ -158,6 +163,8 @@ def compile_model(model: Any, stepping: bool = True) -> CompiledModel:
         compiled.sensors.append(bound)
         record += own
         at_end += [not bound.mid_step] * len(own)
+    compiled.switches, own, own_at_end = make_switches(b, compiled, len(record))
+    record, at_end = record + own, at_end + own_at_end
     system.at_end = np.array(at_end, bool)
     system.system = system.system._replace(record=np.array(record, np.int32).reshape(-1, 2))
     return compiled

@@ -14,8 +14,8 @@ from fem_mbs.declarations.docstrings import with_arguments
 from fem_mbs.declarations.steps import StepKind, on_registration
 from fem_mbs.errors import Owner
 from fem_mbs.model.calls import adds
+from fem_mbs.model.connections.actuators.user_forces import UserForce
 from fem_mbs.model.connections.equations import EquationRows
-from fem_mbs.model.connections.forces import UserForce
 from fem_mbs.model.geometry import PlacedMesh
 from fem_mbs.model.parts.grids import GRIDS
 from fem_mbs.model.records import Step

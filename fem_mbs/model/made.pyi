@@ -1022,6 +1022,40 @@ class MadeCalls:
         gravity acts on m at the centre that the coupling's skew part says; where it is not, the matrix has no weight.
         """
 
+    def mass_matrix(
+        self,
+        name: str,
+        on: Places,
+        matrix: Number | Vector | Rows | None = None,
+        file: str | None = None,
+    ) -> None:
+        """Dense mass matrices over several nodes.
+
+        Add a mass matrix over n nodes, by one row per
+
+        - node: T = sum m_ij v_i.v_j/2, the same in all directions [kg];
+        - translation x, y (, z) of node after node: m_ij times the unit matrix, the same in all directions [kg];
+        - translation and rotation of node after node (3 in the plane, 6 in space): T = sum (v, omega)_i.M_ij (v,
+        omega)_j/2
+          with velocities in the axes of each node, with which the matrix turns (Zahariev, eq 4) [kg, kg m, kg m^2].
+
+        Energy and both momenta are kept exactly.  The axes of a node are the global ones at the start, unless it is a
+        turned body's.  The weight is that of the sums of the rows, at the nodes; a matrix whose sum differs by
+        direction
+        (added masses) has none.
+
+        Args:
+            name: in messages and results
+            on: the nodes, in the order of the rows.
+            matrix: symmetric, positive semidefinite; or ``file``, in the format of Matrix Market (.mtx). [kg, kg m, kg
+                m^2]
+            file: Matrix Market file (.mtx) of it (default none)
+
+        Raises:
+            ModelError: the size does not fit, the matrix is not symmetric or has a negative eigenvalue, or one over
+                translations differs by direction.
+        """
+
     def spring(
         self,
         name: str,
@@ -1043,6 +1077,9 @@ class MadeCalls:
         stop_damping: Number = 0.0,
         yield_force: Number | None = None,
         hardening: Number = 0.0,
+        exponent: Number | None = None,
+        unloading: Number | None = None,
+        sliders: Rows | None = None,
     ) -> None:
         """Spring-dampers between two points.
 
@@ -1068,6 +1105,11 @@ class MadeCalls:
             stop_damping: b [s/m] of their force k y (1 + b y'), y the overlap (Hunt & Crossley 1975); never below zero.
             yield_force: the force [N] beyond which the spring flows; what flows is lost, and the rest springs back.
             hardening: tangent stiffness [N/m] beyond it, less than the stiffness (kinematic hardening).
+            exponent: n >= 1 of the law of Bouc & Wen, with which the force approaches the yield force smoothly; None:
+                the spring yields at once.
+            unloading: beta/(beta + gamma) of that law, at least 1/2, where it unloads along its stiffness.
+            sliders: pairs (n, 2) of stiffness [N/m] and yield force [N] of springs that slip, in parallel to the
+                stiffness (Iwan 1966).
         """
 
     def torsion_spring(
@@ -1090,6 +1132,9 @@ class MadeCalls:
         stop_damping: Number = 0.0,
         yield_force: Number | None = None,
         hardening: Number = 0.0,
+        exponent: Number | None = None,
+        unloading: Number | None = None,
+        sliders: Rows | None = None,
     ) -> None:
         """Torsional spring-dampers between two parts.
 
@@ -1118,6 +1163,11 @@ class MadeCalls:
             yield_force: beyond which it flows: a plastic hinge, a spring in series with dry friction [N m] (default
                 none)
             hardening: tangent stiffness beyond the yield force (kinematic hardening) [N m/rad] (default 0.0)
+            exponent: n of the law of Bouc & Wen, at least 1: the yield force is approached smoothly (default it yields
+                at once)
+            unloading: beta/(beta + gamma) of that law, at least 1/2, where it unloads along its stiffness (default 1/2)
+            sliders: pairs [stiffness, yield force] of springs that slip, in parallel to the stiffness (Iwan) [N m/rad,
+                N m] (default none)
         """
 
     def nodal_spring(
@@ -1156,6 +1206,9 @@ class MadeCalls:
         components: str | Sequence[str] | None = None,
         group: str = "",
         present: bool = False,
+        name: str = "",
+        breaks_at: Number | None = None,
+        breaks_at_moment: Number | None = None,
     ) -> None:
         """Nodes that do not move.
 
@@ -1173,6 +1226,10 @@ class MadeCalls:
             group: they hold only in steps that name the group in `supports` (default they hold in all steps)
             present: of a group: they hold where the step before has left the nodes, else where these are at the start,
                 to which a static step brings them in proportion and a transient in its first time step (default false)
+            name: by which events that break it call it; needed where it breaks (default none)
+            breaks_at: sum of the forces on its nodes beyond which it is gone, in transients [N] (default never)
+            breaks_at_moment: sum of its moments about its nodes beyond which it is gone, in transients [N m] (default
+                never)
         """
 
     def motion(
@@ -1259,11 +1316,52 @@ class MadeCalls:
             hold: a place, or a list of places, that must not move beside what supports hold.
         """
 
+    def curve(
+        self,
+        name: str,
+        points: Rows | None = None,
+        file: str | None = None,
+        x: Number | str | None = None,
+        y: Number | str | None = None,
+        z: Number | str | None = None,
+        range: Vector | None = None,
+        closed: bool = False,
+        position: Vector | None = None,
+        rotation: Number | Vector | Rows | None = None,
+    ) -> None:
+        """Curves of tracks, slots and cams, for the joints `point_on_curve`, `curve_on_curve`, `rolling_curves`.
+
+        Add a curve in global coordinates of the start; a joint fixes it to its part.  It is smooth: the cubic spline of
+        its
+        arc length through ``points`` or the rows of ``file``, or of a function, refined until it is within 1e-11 of its
+        size (1e-6 where the curvature of a function jumps).
+
+        Args:
+            name: of joints on it
+            points: (n, dimension) [m], two for a straight line; not more than 60 degrees apart where it bends.
+            file: of a table with the columns x, y (and z).
+            x: of a parameter t [m] (default the parameter itself); y (and z) as expressions of x; or all as expressions
+                of a parameter t (no time), over ``range``.
+            y: of x, or with x given of a parameter t [m] (default none); y (and z) as expressions of x; or all as
+                expressions of a parameter t (no time), over ``range``.
+            z: the same, in space [m] (default none); y (and z) as expressions of x; or all as expressions of a
+                parameter t (no time), over ``range``.
+            range: of x or the parameter t (default none)
+            closed: the end is the start; joints may go round it.
+            position: of its own origin [m] (default the origin); moves the curve from its own axes to the model's:
+                shift [m], and turn about the own origin [rad] (in space axis times angle).
+            rotation: of its own axes [rad] (default none); moves the curve from its own axes to the model's: shift [m],
+                and turn about the own origin [rad] (in space axis times angle).
+
+        Raises:
+            ModelError: none or several of points, file and functions; a kink; points that coincide.
+        """
+
     def joint(
         self,
         name: str,
-        kind: Literal["pin", "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic", "planar", "screw", "constant_velocity", "point_on_line", "point_on_plane", "distance", "along_beam", "slider", "position", "angle"],
-        a: Place,
+        kind: Literal["pin", "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic", "planar", "screw", "constant_velocity", "point_on_line", "point_on_plane", "distance", "along_beam", "cylindrical_along_beam", "prismatic_along_beam", "point_on_curve", "curve_on_curve", "cam", "rolling_curves", "slider", "position", "angle"],
+        a: Places,
         b: Place = "ground",
         point: Vector | None = None,
         axis: Vector | None = None,
@@ -1273,6 +1371,12 @@ class MadeCalls:
         point_b: Vector | None = None,
         lead: Number | None = None,
         speed: Number | None = None,
+        *,
+        curve: str | None = None,
+        curve_b: str | None = None,
+        radius: Number | None = None,
+        breaks_at: Number | None = None,
+        breaks_at_moment: Number | None = None,
     ) -> None:
         """Joints between two parts, or a part and the ground.
 
@@ -1292,8 +1396,17 @@ class MadeCalls:
                 angle through any bend.
             "point_on_line": the point of b runs along ``axis`` of a; function: drives its path length.
             "point_on_plane": the point of b stays on the plane of a with the normal ``axis``.
-            "along_beam": the point of b slides along the elastic line of a, the name of a beam or truss; function:
-                drives its path length along it.
+            "along_beam": the point of b slides along the elastic line of a, the name of a beam or truss, of a reduced
+                part (through its interfaces) or a list of nodes; function: drives its path length along it.
+            "cylindrical_along_beam": and b has an axis along the tangent, about which it turns.
+            "prismatic_along_beam": and b turns with the tangent; in space it does not turn against the sections.
+            "point_on_curve": the point of b moves along ``curve``, fixed in a; with ``radius`` a roller on it, whose
+                axis
+                the point is; function: drives its path length.
+            "curve_on_curve" or "cam": ``curve``, fixed in a, and ``curve_b``, fixed in b, touch and slide; function:
+                drives
+                the place of contact on ``curve``.
+            "rolling_curves": they roll without slip.
             "distance": the points ``point`` of a and ``point_b`` of b keep their distance; function: changes it [m].
             "slider": the point of a moves along ``axis`` through its place at the start (b must be "ground").
             "position": the point of a moves by f(t) along ``axis`` (b must be "ground").
@@ -1303,8 +1416,9 @@ class MadeCalls:
             name: in messages and results
             kind: what it leaves free: "pin", "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic",
                 "planar", "screw", "constant_velocity", "point_on_line", "point_on_plane", "distance", "along_beam",
-                "slider", "position", "angle"
-            a: one part (along_beam: the name of a beam or truss)
+                "cylindrical_along_beam", "prismatic_along_beam", "point_on_curve", "curve_on_curve", "cam",
+                "rolling_curves", "slider", "position", "angle"
+            a: one part (along beams: the name of a beam, truss or reduced part, or a list of nodes in their order)
             b: other part (default "ground")
             point: where the joint is, in global coordinates of the start; None: the node of a or b. [m]
             axis: at the start: of rotation or sliding; of a universal or constant-velocity joint the one in a; of a
@@ -1321,7 +1435,17 @@ class MadeCalls:
                 point; of a distance: the node of b); where point and axis are in b, for parts that stand apart or askew
                 and that `assembly` brings together (b as it stands in the model; of the ground where they shall be).
             lead: of a screw: slide per turn [m]
+            curve: name of the curve that is fixed in a (default none); names of curves (`Model.curve`).  ``point`` of
+                two profiles: near their contact, where they are nearest at several places.
+            curve_b: of two profiles: name of the curve that is fixed in b (default none); names of curves
+                (`Model.curve`).  ``point`` of two profiles: near their contact, where they are nearest at several
+                places.
+            radius: of a roller [m].
             speed: [rad/s] or [m/s], instead of a function: it grows steadily.
+            breaks_at: force of the joint beyond which its parts come apart, in transients [N] (default never); what
+                acts on its coordinates (springs, motors, friction, gears) stays, but locks.
+            breaks_at_moment: moment of the joint about its point in a beyond which its parts come apart, in transients
+                [N m] (default never); what acts on its coordinates (springs, motors, friction, gears) stays, but locks.
         """
 
     def gear(
@@ -1354,6 +1478,48 @@ class MadeCalls:
 
         Raises:
             ModelError: no such joint or coordinate, the same coordinate twice, ratio = 0.
+        """
+
+    def lock(
+        self,
+        name: str,
+        joint: str,
+        coordinate: str | None = None,
+        locked: bool | None = None,
+        value: Number | None = None,
+        ready: bool = True,
+        limit: Number | None = None,
+        slip: Number | None = None,
+        breaks_at: Number | None = None,
+    ) -> None:
+        """Locks, latches and brakes: coordinates of joints that are held, and released again.
+
+        Hold a coordinate of a joint by a constraint that events close and open (actions "lock" and "release").
+
+        Four laws exist. A plain lock closes where it is when an event says so. A latch (``value``, not ``locked``)
+        closes
+        by itself as the coordinate passes a value. A brake (``limit``) holds up to a force or moment; beyond it slips
+        with
+        dry friction, and holds again as soon as the motion stops. A pin (``breaks_at``) opens for good beyond a force
+        or
+        moment. Where a lock closes on a motion, velocities change as in a plastic blow with all joints; the loss is
+        booked as dissipated. A brake that closes on a motion slips until it stops. Limits are looked at in transients;
+        in
+        all other analyses a closed lock holds whatever it takes.
+
+        Args:
+            name: in messages and results
+            joint: name of a joint
+            coordinate: "angle", "displacement"; of a universal joint "angle" (about its axis in a), "angle_b" (default
+                the first)
+            locked: at the start (default true; false with value)
+            value: coordinate since the start, which a lock that is ``locked`` has at the start (an assembly brings it
+                there). [rad or m]
+            ready: an open lock with a value closes there; false: only after an event with the action lock (default
+                true)
+            limit: of a brake: the largest force or moment that it holds [N m or N] (default none)
+            slip: of a brake: its force or moment while it slips, at most the limit [N m or N] (default limit)
+            breaks_at: force or moment beyond which it opens for good [N m or N] (default never)
         """
 
     def equation(
@@ -1467,6 +1633,9 @@ class MadeCalls:
         stop_damping: Number = 0.0,
         yield_force: Number | None = None,
         hardening: Number = 0.0,
+        exponent: Number | None = None,
+        unloading: Number | None = None,
+        sliders: Rows | None = None,
     ) -> None:
         """Spring-dampers on the coordinate of a joint.
 
@@ -1491,6 +1660,11 @@ class MadeCalls:
             yield_force: beyond which it flows: a plastic hinge, a spring in series with dry friction [N m or N]
                 (default none)
             hardening: tangent stiffness beyond the yield force (kinematic hardening) [N m/rad or N/m] (default 0.0)
+            exponent: n of the law of Bouc & Wen, at least 1: the yield force is approached smoothly (default it yields
+                at once)
+            unloading: beta/(beta + gamma) of that law, at least 1/2, where it unloads along its stiffness (default 1/2)
+            sliders: pairs [stiffness, yield force] of springs that slip, in parallel to the stiffness (Iwan) [N/m, N or
+                N m/rad, N m] (default none)
         """
 
     def motor(
@@ -1504,7 +1678,13 @@ class MadeCalls:
         position: Function | None = None,
         kp: Number = 0.0,
         kd: Number = 0.0,
+        ki: Number = 0.0,
+        filter_time: Number | None = None,
+        lag: Number | None = None,
         limit: Number | None = None,
+        tracking_time: Number | None = None,
+        initial_integral: Number = 0.0,
+        initial_force: Number = 0.0,
         a: Place | None = None,
         b: Place | None = None,
         point_a: Vector | None = None,
@@ -1522,14 +1702,100 @@ class MadeCalls:
             force: f(t), a force [N] or moment [N m]; a load.
             speed: instead: the rate of the coordinate as a function of time [m/s], [rad/s], whatever force that takes.
             position: a controller's reference r(t) for the coordinate, counted from the start [m], [rad]; it gives kp
-                (r - q) + kd (r' - q'); without it r = 0.
+                (r - q) + kd (r' - q') + the integral of ki (r - q); without it r = 0.
             kp: gain of r - q [N/m or N m/rad] (default 0.0); gains [N/m], [N s/m] or [N m/rad], [N m s/rad].
             kd: gain of r' - q' [N s/m or N m s/rad] (default 0.0); gains [N/m], [N s/m] or [N m/rad], [N m s/rad].
+            ki: gain of the integral of r - q [N/(m s)], [N m/(rad s)].
+            filter_time: time constant T [s] of the derivative: kd acts on z' instead of r' - q', T z' = r - q - z.
+            lag: time constant [s] of the actuator: its force follows what the controller asks for.
             limit: largest magnitude of the whole force; None: none.
+            tracking_time: time [s] in which the integral gives back what the limit cuts off; None: it goes on growing.
+            initial_integral: integral part at the start [N or N m] (default 0.0)
+            initial_force: force of an actuator with a lag at the start [N or N m] (default 0.0)
             a: instead of joint: one end of a distance (default none)
             b: its other end (default none)
             point_a: where on a, in global coordinates of the start [m] (default its node)
             point_b: where on b [m] (default its node)
+
+        The integral part, the filter and the actuator are state variables (`integral`, `filtered`, `actuator`, of
+        sensors
+        of the kind "state").  Static steps find their equilibrium, in which an integral has brought r - q to zero.
+        """
+
+    def hydraulic(
+        self,
+        name: str,
+        joint: str | None = None,
+        coordinate: str | None = None,
+        *,
+        area: Number,
+        capacity: Number,
+        gain: Number = 0.0,
+        area_b: Number | None = None,
+        capacity_b: Number | None = None,
+        leakage: Number = 0.0,
+        drain: Number = 0.0,
+        supply: Number | None = None,
+        friction: Number = 0.0,
+        opening: Function | None = None,
+        position: Function | None = None,
+        kp: Number = 0.0,
+        kd: Number = 0.0,
+        kf: Number = 0.0,
+        limit: Number | None = None,
+        spool_time: Number | None = None,
+        initial_pressure: Number = 0.0,
+        initial_pressure_b: Number = 0.0,
+        initial_opening: Number = 0.0,
+        a: Place | None = None,
+        b: Place | None = None,
+        point_a: Vector | None = None,
+        point_b: Vector | None = None,
+    ) -> None:
+        """Hydraulic cylinders and rotary actuators with servo valves, whose pressure is a state variable.
+
+        Add a hydraulic actuator on a coordinate of a joint, or (a, b) on the distance of two points; positive pressure
+        lets
+        it grow.
+
+        Args:
+            name: in messages and results
+            joint: name of a joint; or a and b (default none)
+            coordinate: as for `joint_spring`.
+            area: of the piston [m^2]; rotary: volume per radian [m^3].
+            capacity: volume of oil per load pressure [m^3/Pa]; of a symmetric cylinder in its middle V/(4 E), V the
+                volume of both chambers and E the bulk modulus.  With area_b that of chamber a alone, V_a/E.
+            gain: flow per opening of the valve, without load [m^3/s].
+            area_b: of the piston on the side of the rod, which pulls; the chambers then have a pressure each. [m^2 or
+                m^3/rad]
+            capacity_b: V_b/E of that chamber; None: as of the other one. [m^3/Pa]
+            leakage: flow per load pressure, with the flow-pressure coefficient of the valve [m^3/(s Pa)]; of two
+                chambers per difference of their pressures.
+            drain: flow of each of two chambers per pressure to the tank [m^3/(s Pa)].
+            supply: pressure [Pa] from which the flow decreases with the load, as that of a symmetric valve; None: the
+                flow is gain times opening.
+            friction: viscous [N s/m], [N m s/rad].
+            opening: of the valve, u(t) [-]; a load.
+            position: a controller's reference r(t) for the coordinate, counted from the start: the valve opens by kp (r
+                - q) + kd (r' - q') as well; without it r = 0. [m or rad]
+            kp: opening per r - q [1/m or 1/rad] (default 0.0)
+            kd: opening per r' - q' [s/m or s/rad] (default 0.0)
+            kf: feedback of the pressure, which closes the valve [1/Pa].
+            limit: largest opening. [-]
+            spool_time: time constant [s] with which the valve opens; None: at once.
+            initial_pressure: at the start [Pa] (default 0.0)
+            initial_pressure_b: at the start, of the chamber on the side of the rod [Pa] (default 0.0)
+            initial_opening: at the start, with spool_time [-] (default 0.0)
+            a: instead of joint: one end of a distance (default none)
+            b: its other end (default none)
+            point_a: where on a, in global coordinates of the start [m] (default its node)
+            point_b: where on b [m] (default its node)
+
+        C p' = Q - leakage p - area q', force = area p - friction q' (Leimbach & Hahn 1993, eq. 16).  The state
+        variables
+        are `pressure` and `opening`; of two chambers (`fem_mbs.elements.springs.cylinder`) `pressure a`, `pressure b`
+        and
+        `opening`.  What the oil stores, C p^2/2, counts as strain energy, p Q as work of loads.
         """
 
     def friction(
@@ -1557,12 +1823,12 @@ class MadeCalls:
         The force coefficient N tanh(w/smoothing) acts against the sliding velocity w; N is the size of the joint's
         constraint force at every instant, and what ``normal`` adds.  In a pin or revolute joint it is a moment, with
         ``radius`` as its arm.  In joints that guide points ("prismatic", "slider", "point_on_line", "point_on_plane",
-        "planar", "along_beam") it acts at the point; moments that a prismatic joint bears do not press.
+        "planar", along beams and on curves) it acts at the point; moments that a prismatic joint bears do not press.
 
         Args:
             name: in messages and results
             joint: name of a joint: pin (plane), revolute, prismatic, slider, point_on_line, point_on_plane, planar,
-                along_beam; its force presses; or a and b (default none)
+                along_beam and its kin, point_on_curve; its force presses; or a and b (default none)
             coefficient: mu, of Coulomb's law.
             smoothing: sliding speed [m/s] up to which the force rises (to 76 % of mu N); below it surfaces creep.
             radius: of pin and revolute joints [m].
@@ -1686,6 +1952,72 @@ class MadeCalls:
             spacing: along, of the places that touch a surface of a body; sharper edges may pass between them. [m]
             margin: with "beams" and "faces", by which parts may move until near ones are found anew. [m]
             pairs: with "beams" and "faces", room for pairs of parts that are near each other.
+        """
+
+    def impact(
+        self,
+        name: str,
+        a: Places,
+        b: Places,
+        *,
+        surface: Literal["plane", "sphere", "cylinder", "capsule", "box", "triangles"] = "plane",
+        point: Vector | None = None,
+        axis: Vector | None = None,
+        rotation: Number | Vector | Rows | None = None,
+        radius: Number | None = None,
+        length: Number | None = None,
+        size: Vector | None = None,
+        triangles: str | Path | Mapping[str, Any] | Sequence[str | Path | Mapping[str, Any]] | None = None,
+        facets: str | None = None,
+        depth: Number | None = None,
+        inside: bool = False,
+        ball: Number = 0.0,
+        restitution: Number,
+        law: Literal["poisson", "stronge", "newton"] = "poisson",
+        coefficient: Number = 0.0,
+        static: Number | None = None,
+        least_speed: Number = 0.0,
+    ) -> None:
+        """Blows with restitution between balls or points and surfaces, and rigid contact after them, in transients.
+
+        Add an impact: the nodes of b are balls (or points), a carries a surface that moves with it, as of ``contact``.
+
+        Where a gap closes, the velocities of the whole model jump: joints and flexible parts take part by their masses
+        and
+        constraints, and the loss is booked as dissipated. Blows that follow each other ever faster end in contact
+        without
+        deformation, which slides or sticks and opens when its force would pull. The gap is looked at at the ends of
+        steps,
+        so these must be short against the time between blows. The summary lists all blows. For the steps of the rules
+        "midpoint" and "decaying" of transients; other steps refuse the model.
+
+        Args:
+            name: in messages and results
+            a: what carries the surface; of several nodes each carries one.  Where a and b are the same place, its balls
+                touch each other, each pair once.
+            b: whose nodes are balls or points; if it is a, its balls touch each other
+            surface: as of ``contact``: "plane", "sphere", "cylinder", "capsule", "box" or "triangles".
+            point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of
+                the start. [m]
+            axis: plane: the normal out of it; cylinder, capsule: their axis (default none)
+            rotation: of a box or triangles at the start: angle [rad]; space: axis times angle (default global axes)
+            radius: of the sphere, the cylinder or the capsule [m]; box: of its rounded edges, beyond size (default
+                none)
+            length: capsule: between the centres of its ends [m] (default none)
+            size: box: its edges [m] (default none)
+            triangles: of triangles: a file, or tables, as of `visual` of bodies (default none)
+            facets: triangles: instead, "mesh:set" of a mesh (default none)
+            depth: open triangles: how far behind them centres of balls are pushed back [m] (default ball)
+            inside: the balls are in a hollow sphere, a bore or a hollow capsule.
+            ball: radius of the balls. [m]
+            restitution: coefficient e in 0 .. 1; 0: no separation, 1: no loss without friction.
+            law: "poisson" (the impulse of restitution is e times that of compression, and slip may end, stick and
+                reverse within the blow), "stronge" (likewise, with e^2 of the work) or "newton" (v_n+ = -e v_n-, and
+                one direction of slip; with friction it may gain energy). Without friction they are the same for one
+                blow at a time.
+            coefficient: of friction in blows and in contact.
+            static: coefficient up to which what touches does not begin to slip.
+            least_speed: speed of separation below which a blow ends in contact; 0: found from the step. [m/s]
         """
 
     def bushing(
@@ -2135,7 +2467,7 @@ class MadeCalls:
         sensor: str,
         value: Number = 0.0,
         direction: Literal["rising", "falling", "both"] = "both",
-        action: Literal["stop", "on", "off", "switch"] = "stop",
+        action: Literal["stop", "on", "off", "switch", "lock", "release", "break"] = "stop",
         target: Places | None = None,
         function: Function | None = None,
     ) -> None:
@@ -2151,9 +2483,11 @@ class MadeCalls:
                 ways.
             action: "stop" ends the step; "on" and "off" let loads act, or not (what is to be turned on does not act
                 before); "switch" gives loads and drivers another function, of the time since the event (drivers go on
-                from where they are; a jump of their speed acts on the model as a blow).
+                from where they are; a jump of their speed acts on the model as a blow); "lock" closes locks and brakes,
+                or lets latches close at their value, and "release" opens them; "break" removes joints and supports with
+                a name for good.
             target: name, or list of names, of loads and motors, of "switch" also of motions, driven joints and
-                equations.
+                equations; of locks; of joints or supports.
             function: of "switch".
         """
 
@@ -2227,6 +2561,9 @@ class MadeCalls:
         function: Callable[..., Any] | None = None,
         tangent: Callable[..., Any] | None = None,
         *,
+        states: Any | None = None,
+        initial: Any | None = None,
+        sizes: Any | None = None,
         coordinate: str | None = None,
         at: Any | None = None,
         point: Any | None = None,
@@ -2243,9 +2580,17 @@ class MadeCalls:
             function: on a coordinate ``f(q, rate, t)`` -> force or moment in the direction of its growth; q counts from
                 the start [m], [rad] (of a distance: the length itself).  On points (``at``) ``f(x, v, t)`` -> (n, dim)
                 [N] with positions and velocities (n, dim) of the n points in global axes; the force on a point may
-                depend on this point only.
+                depend on this point only.  With ``states`` ``f(q, rate, t, z)`` -> force and rates (m,) of the state
+                variables z (m,); on points ``f(x, v, t, z)`` -> (n, dim) and rates (n, m) of z (n, m), those of each
+                point.
             tangent: the same arguments -> derivatives by q and by the rate; on points two arrays (n, dim, dim), the
-                last index that of the derivative; None: central differences.
+                last index that of the derivative; None: central differences.  With ``states`` six derivatives: of the
+                force by q, rate and z (m,), of the rates by q (m,), by the rate (m,), by z (m, m); on points arrays (n,
+                dim or m, dim or m).
+            states: names of m state variables of the force's own, x' = rates (sensors of the kind "state").
+            initial: their values (m,) at the start; None: zero.
+            sizes: sizes (m,) of their values, by which the tolerance of the iteration counts where they are small;
+                None: 1.
             coordinate: of the joint, as of a joint_spring
             at: place or list of places; ``point`` of a body, in global coordinates of the start.
             point: where, in global coordinates of the start [m]
@@ -2255,7 +2600,9 @@ class MadeCalls:
             point_b: where on b [m]
 
         It is asked in every iteration, with the state of the middle of the step (Newmark and statics: of its end), and
-        must depend on its arguments only.  Its work is booked as that of loads.
+        must depend on its arguments only.  Its work is booked as that of loads.  State variables take part in the rule
+        of
+        the step; static steps find their equilibrium, rates = 0.
 
         Raises:
             ModelError: also while running, if the function fails or returns no finite force.
@@ -2715,6 +3062,25 @@ class MadeCalls:
     def sensor(
         self,
         name: str,
+        kind: Literal["lock"],
+        *,
+        on: str,
+        quantity: Literal["force", "coordinate", "speed", "state", "impulse"] = "force",
+    ) -> None:
+        """Of the lock or brake called so: its "force" [N], [N m] on the coordinate, positive with its growth (that of a
+        brake while it slips, too); the "coordinate" since the start [m], [rad] and its "speed"; its "state": 0 open, 1
+        closed, 2 slipping; the sum of the "impulse"s [N s], [N m s] with which it has closed.
+
+        Args:
+            name: of its columns in the results
+            on: lock
+            quantity: what of the lock: "force", "coordinate", "speed", "state", "impulse" (default "force")
+        """
+
+    @overload
+    def sensor(
+        self,
+        name: str,
         kind: Literal["work"],
         *,
         on: str,
@@ -2742,6 +3108,24 @@ class MadeCalls:
             name: of its columns in the results
             on: reduced part
             mode: number of a shape, 1 is the lowest
+        """
+
+    @overload
+    def sensor(
+        self,
+        name: str,
+        kind: Literal["state"],
+        *,
+        on: str,
+        state: str | None = None,
+    ) -> None:
+        """State variables of a motor (`integral`, `filtered`, `actuator`), a hydraulic actuator (`pressure`, `opening`) or
+        a user's force: one, or all.
+
+        Args:
+            name: of its columns in the results
+            on: motor, hydraulic actuator or user's force
+            state: name of the state variable (default all)
         """
 
     @overload
@@ -2913,7 +3297,7 @@ class MadeCalls:
         h: Number,
         name: str = "transient",
         *,
-        rule: Literal["midpoint", "decaying", "generalised-alpha", "hht", "newmark", "explicit"] = "midpoint",
+        rule: Literal["midpoint", "decaying", "generalised-alpha", "hht", "newmark", "explicit", "hamiltonian"] = "midpoint",
         frames: Whole = 100,
         restarts: Whole | None = None,
         adaptive: Number = 0.0,
@@ -2939,7 +3323,7 @@ class MadeCalls:
             duration: of the step [s]
             h: time step [s]; the duration is a whole number of them
             rule: how a step is made; the list below tells the rules apart: "midpoint", "decaying", "generalised-alpha",
-                "hht", "newmark", "explicit" (default "midpoint")
+                "hht", "newmark", "explicit", "hamiltonian" (default "midpoint")
             frames: states kept for pictures and ParaView, evenly spread; 0: none (default 100)
             restarts: points from which `fem-mbs run --restart` can continue, evenly spread, kept in the results; not
                 given: 20 while the run goes on, for a run that is interrupted (none with events or adaptive steps); 0:
@@ -3301,7 +3685,7 @@ class MadeCalls:
         name: str = "unbalance",
         *,
         at: Places | None = None,
-        frame: Literal["auto", "fixed", "rotating"] = "auto",
+        frame: Literal["auto", "fixed", "rotating", "multi-blade", "periodic"] = "auto",
     ) -> None:
         """Add a steady response to unbalances over the speed, about the steady rotation next to the state that the
         steps before have left.
@@ -3313,8 +3697,10 @@ class MadeCalls:
             rotor: name of the rotor that turns
             speeds: an increasing list, or {start, end, n}, n equal intervals [rad/s]
             at: places whose displacements are wanted; none: those of the unbalances
-            frame: in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there;
-                "auto" takes the first for which they are (default "auto")
+            frame: in which small motions are seen: "fixed", "rotating" or "multi-blade" (Coleman coordinates of three
+                or more equal blades); their coefficients must be constant there; "auto" takes the first for which they
+                are; "periodic": by harmonics of the turn of the rotor, where no frame makes them constant (two blades,
+                unequal blades) (default "auto")
         """
 
     def complex_modes_step(
@@ -3372,7 +3758,7 @@ class MadeCalls:
         form: Literal["state space", "descriptor"] = "state space",
         rotor: str = "",
         speed: Number | None = None,
-        frame: Literal["auto", "fixed", "rotating"] = "auto",
+        frame: Literal["auto", "fixed", "rotating", "multi-blade"] = "auto",
     ) -> None:
         """Write the matrices of small motions about the state that the steps before have left to matrices_NAME.npz;
         with ``inputs`` and ``sensors`` also a state-space model, or its ``form`` "descriptor" with constraints, to
@@ -3387,8 +3773,9 @@ class MadeCalls:
                 space")
             rotor: name of the rotor that turns (default "")
             speed: of the rotor, else the one that it has in the state [rad/s]
-            frame: in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there;
-                "auto" takes the first for which they are (default "auto")
+            frame: in which small motions are seen: "fixed", "rotating" or "multi-blade" (Coleman coordinates of three
+                or more equal blades); their coefficients must be constant there; "auto" takes the first for which they
+                are (default "auto")
         """
 
     def stability_map_step(
@@ -3398,11 +3785,12 @@ class MadeCalls:
         name: str = "stability map",
         *,
         check: Literal["none", "probe"] = "none",
+        frame: Literal["auto", "fixed", "rotating", "multi-blade", "periodic"] = "auto",
+        harmonics: Whole | None = None,
         refine: Whole = 0,
         what: Literal["growth", "frequency"] = "growth",
         rotor: str = "",
         speed: Number | None = None,
-        frame: Literal["auto", "fixed", "rotating"] = "auto",
         near: Number | Vector = 0.0,
         which: Literal["nearest", "rightmost"] = "nearest",
         reach: Number | None = None,
@@ -3418,12 +3806,15 @@ class MadeCalls:
                 mass_damping, coefficient ... [speeds: rad/s]; with `factor = true` values multiply it); `name` for
                 figures
             check: "none", or "probe" (look for copies of multiple eigenvalues) (default "none")
+            frame: in which small motions are seen: "fixed", "rotating" or "multi-blade" (Coleman coordinates of three
+                or more equal blades); their coefficients must be constant there; "auto" takes the first for which they
+                are; "periodic": by harmonics of the turn of the rotor, where no frame makes them constant (two blades,
+                unequal blades) (default "auto")
+            harmonics: of the turn of the rotor in the motions, of frame = "periodic" (default as many as needed)
             refine: so many times intervals in which stability is lost are halved: `boundary` of the summary (default 0)
             what: "growth" or "frequency": what figures show (default "growth")
             rotor: name of the rotor that turns (default "")
             speed: of the rotor, else the one that it has in the state [rad/s]
-            frame: in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there;
-                "auto" takes the first for which they are (default "auto")
             count: of modes; a conjugate pair is one, rigid-body motions come in addition (default 6)
             near: frequency that they are to be nearest to, 0: the lowest, or [real, imaginary], the eigenvalue p of
                 exp(p t) [Hz or 1/s] (default 0.0)

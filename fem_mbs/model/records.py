@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,15 @@ from fem_mbs.functions.laws import TimeFunction
 __all__ = [
     "Assembling",
     "Body",
+    "Breaking",
     "Component",
     "Event",
     "InitialSpeed",
     "InitialVelocity",
     "JointData",
     "JointCoordinate",
+    "LockData",
+    "StateVariable",
     "Step",
 ]
 
@@ -57,7 +60,7 @@ class InitialSpeed:
 
 @dataclass(frozen=True)
 class Event:
-    """An event of a transient: sensor, value, direction, action, and the affected loads or drivers."""
+    """An event of a transient: sensor, value, direction, action, and the affected loads, drivers, locks or joints."""
 
     name: str
     sensor: str
@@ -109,6 +112,63 @@ class JointData:
     coordinates: dict[str, JointCoordinate] = field(default_factory=dict)
     measured: set[str] = field(default_factory=set)
     driven: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LockData:
+    """A lock on the ``coordinate`` of a joint, called ``key`` there.
+
+    ``value``: coordinate since the start at which it holds, None: where it closes; ``ready``: while it is open it
+    closes there by itself.  ``limit``, ``slip``: of a brake, largest force that it holds, and force while it slips;
+    ``breaks_at``: force beyond which it opens for good; None: none.
+    """
+
+    name: str
+    joint: str
+    key: str
+    coordinate: JointCoordinate
+    locked: bool
+    value: float | None
+    ready: bool
+    limit: float | None
+    slip: float | None
+    breaks_at: float | None
+
+    @property
+    def held(self) -> JointCoordinate:
+        """Return the coordinate with the start value that the constraint holds."""
+        return replace(self.coordinate, start=self.coordinate.start + (self.value or 0.0))
+
+    @property
+    def moves_by_itself(self) -> bool:
+        """Return whether it can close or open without an event of the user."""
+        return self.ready or self.limit is not None or self.breaks_at is not None
+
+
+@dataclass(frozen=True)
+class Breaking:
+    """A joint or support (``kind``) that breaks at a force [N] or a moment [N m], or by an event alone (both None).
+
+    ``pairs``: nodes and components that a support holds.
+    """
+
+    name: str
+    kind: str
+    force: float | None
+    moment: float | None
+    pairs: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class StateVariable:
+    """A state variable of an element: the name of what has it, its own name and unit, its value at the start, and the
+    size of its values, over which it is an unknown of the model."""
+
+    of: str
+    name: str
+    unit: str
+    initial: float
+    size: float
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,20 @@ from dataclasses import dataclass
 
 from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.model.components import Substructure
+from fem_mbs.model.connections.actuators.hydraulic import HydraulicActuator
+from fem_mbs.model.connections.actuators.motors import Motor
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.cyclic import CyclicSymmetry
 from fem_mbs.model.connections.equations import Equation
-from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass
+from fem_mbs.model.connections.forces import Bushing, NodalMass
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
+from fem_mbs.model.connections.locks import Lock
 from fem_mbs.model.connections.nodal_springs import NodalSpring
+from fem_mbs.model.connections.paths.curves import Curve
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
+from fem_mbs.model.connections.surfaces.impact import Impact
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits
@@ -32,6 +37,7 @@ from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction,
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.imperfections import Imperfection
+from fem_mbs.model.parts.mass_matrix import MassMatrix
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.shells import Shell
@@ -108,6 +114,7 @@ TABLES: Sequence[Table] = (
     Table("point_mass", PointMass),
     Table("disc", Disc),
     Table("nodal_mass", NodalMass),
+    Table("mass_matrix", MassMatrix),
     Table("spring", Spring),
     Table("torsion_spring", TorsionSpring),
     Table("nodal_spring", NodalSpring),
@@ -115,15 +122,19 @@ TABLES: Sequence[Table] = (
     Table("motion", Motion),
     Table("submodel", Submodel),
     Table("assembly", Assembly, alone=True),
+    Table("curve", Curve),
     Table("joint", Joint),
     Table("gear", Gear),
+    Table("lock", Lock),
     Table("equation", Equation),
     Table("coupling", Coupling),
     Table("cyclic_symmetry", CyclicSymmetry),
     Table("joint_spring", JointSpring),
     Table("motor", Motor),
+    Table("hydraulic", HydraulicActuator),
     Table("friction", Friction),
     Table("contact", Contact),
+    Table("impact", Impact),
     Table("bushing", Bushing),
     Table("bearing", Bearing),
     Table("component", Substructure),

@@ -18,9 +18,12 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.building import Building
 from fem_mbs.model.checks import QUANTITIES, Check
-from fem_mbs.model.records import Event
+from fem_mbs.model.records import Breaking, Event
 
-__all__ = ["CheckRequest", "EventRule"]
+__all__ = ["ACTIONS", "CheckRequest", "EventRule"]
+
+#: What an event can do.
+ACTIONS = ("stop", "on", "off", "switch", "lock", "release", "break")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +37,11 @@ class EventRule(Declaration):
         value, direction: what is passed, "rising", "falling" or "both" ways.
         action: "stop" ends the step; "on" and "off" let loads act, or not (what is to be turned on does not act
             before); "switch" gives loads and drivers another function, of the time since the event (drivers go on
-            from where they are; a jump of their speed acts on the model as a blow).
+            from where they are; a jump of their speed acts on the model as a blow); "lock" closes locks and
+            brakes, or lets latches close at their value, and "release" opens them; "break" removes joints and
+            supports with a name for good.
         target: name, or list of names, of loads and motors, of "switch" also of motions, driven joints and
-            equations.
+            equations; of locks; of joints or supports.
         function: of "switch".
     """
 
@@ -48,13 +53,17 @@ class EventRule(Declaration):
     direction: str = key(TEXT, '"rising", "falling" or "both"', "both", choices=("rising", "falling", "both"))
     action: str = key(
         TEXT,
-        '"stop" (ends the step), "on", "off" (loads; what is to be turned on does not act before) or "switch" '
-        "(loads and drivers get another function)",
+        '"stop" (ends the step), "on", "off" (loads; what is to be turned on does not act before), "switch" '
+        '(loads and drivers get another function), "lock", "release" (locks) or "break" (joints, supports)',
         "stop",
-        choices=("stop", "on", "off", "switch"),
+        choices=ACTIONS,
     )
     target: Any = key(
-        PLACES, 'names of loads and motors; of "switch" also motions, driven joints and equations', None, shows="none"
+        PLACES,
+        'names of loads and motors; of "switch" also motions, driven joints and equations; of "lock" and "release" '
+        'locks; of "break" joints and supports',
+        None,
+        shows="none",
     )
     function: Any = key(FUNCTION, 'of "switch": of the time since the event', None, shows="none")
 
@@ -80,13 +89,30 @@ class EventRule(Declaration):
                 owner=owner,
                 key="target",
                 value=self.target,
-                remedy="remove it" if targets else "name loads, motors or driven joints",
+                remedy="remove it" if targets else "name loads, motors, driven joints, locks, or what breaks",
             )
+        self._check_switched(building, targets, owner)
         if (self.action == "switch") != (self.function is not None):
             raise ModelError('function belongs to the action "switch", which needs one', owner=owner)
         law = None if self.function is None else make_function(self.function, owner=owner, functions=building.functions)
         value = building.number(value, owner, "value")
         building.events.append(Event(self.name, str(self.sensor), value, self.direction, self.action, targets, law))
+
+    def _check_switched(self, building: Building, targets: tuple[str, ...], owner: Owner) -> None:
+        """Look for the locks, or the joints and supports to break, that are named; enter the latter.
+
+        Raises:
+            ModelError: there is none of that name, or it cannot break.
+        """
+        for name in targets if self.action in ("lock", "release") else ():
+            building.find("lock", name, building.locks, owner)
+        for name in targets if self.action == "break" else ():
+            if name in building.breakings:
+                continue
+            joint = building.find("joint or named support", name, {**building.joints, **building.breakings}, owner)
+            if joint.kind in ("along_beam", "gear"):
+                raise ModelError(f'target: a "{joint.kind}" does not break', owner=owner, key="target", value=name)
+            building.breakings[name] = Breaking(name, "joint", None, None)
 
 
 @dataclass(frozen=True, eq=False)

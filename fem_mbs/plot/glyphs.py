@@ -140,6 +140,8 @@ _BOTH: list[Line] = [
 ]
 _PLATE: Line = [(-1.1, -1.1, 0.0), (1.1, -1.1, 0.0), (1.1, 1.1, 0.0), (-1.1, 1.1, 0.0), (-1.1, -1.1, 0.0)]
 _CUBE = _box(0.5, 0.5, -0.5, 0.5)
+_SHACKLE: Line = [(round(float(0.35 * np.cos(a)), 4), 0.0, round(float(0.3 + 0.5 * np.sin(a)), 4))
+                  for a in np.linspace(0.0, np.pi, 13)]  # fmt: skip
 
 #: Name of a glyph -> its look.
 GLYPHS: dict[str, Glyph] = {
@@ -165,6 +167,7 @@ GLYPHS: dict[str, Glyph] = {
     "rod": Glyph(_BALL, [_BAR, [(0.0, -0.3), (0.0, 0.3)], [(1.0, -0.3), (1.0, 0.3)]]),
     "bead": Glyph([_ring(0.6, plane="xz"), _ring(0.6, plane="yz"), _ring(0.6)]),
     "gear": Glyph([_ring(0.8), _ring(0.6)], [_BAR]),
+    "lock": Glyph([*_box(0.6, 0.3, -0.7, 0.3), _SHACKLE]),
     "friction": Glyph([[(-0.9, 0.9, 0.0), (-0.5, 0.5, 0.0), (-0.5, 0.9, 0.0), (-0.1, 0.5, 0.0), (-0.1, 0.9, 0.0),
                         (0.3, 0.5, 0.0), (0.3, 0.9, 0.0), (0.7, 0.5, 0.0)]]),
     # springs, dampers, mounts

@@ -111,9 +111,16 @@ class NodalQuantity:
         self._ends = {b["name"]: b["connectivity"][:, :2] for b in lines if b["connectivity"].shape[1] > 1}
         self.blocks = set(self._ends) if name == "displacement" else set()
         self.range, self.signed = (0.0, 1.0), False
+        self._latest: tuple[int, dict[int, np.ndarray]] = (-1, {})
 
     def at_nodes(self, frame: int) -> dict[int, np.ndarray]:
-        """Return the values (n_nodes,) of each region at a frame."""
+        """Return the values (n_nodes,) of each region at a frame; those of the latest are at hand, as films of shapes
+        want them for every picture."""
+        if frame != self._latest[0]:
+            self._latest = frame, self._read(frame)
+        return self._latest[1]
+
+    def _read(self, frame: int) -> dict[int, np.ndarray]:
         if self._name == "displacement":
             if self.relative:
                 values = amplitudes(self._results, self._step, frame)

@@ -125,6 +125,9 @@ def _write_png(figure: Figure, path: Path) -> None:
     dpi = rcParams["savefig.dpi"]
     figure.set_dpi(float(dpi) if dpi != "figure" else figure.get_dpi())
     canvas: Any = figure.canvas
+    engine = figure.get_layout_engine()
+    if engine is not None and any(axes.get_aspect() != "auto" for axes in figure.axes):
+        figure.draw_without_rendering()  # labels beside axes of one scale find their room in the second layout
     canvas.draw()
     picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
     picture.save(path, format="png", dpi=(figure.dpi, figure.dpi), compress_level=4)

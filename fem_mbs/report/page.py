@@ -7,7 +7,7 @@ import hashlib
 import platform
 import sys
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -25,6 +25,8 @@ from fem_mbs.report import tables
 from fem_mbs.report.tables import TableText
 from fem_mbs.results.folder import Folder
 from fem_mbs.results.reader import Results, Step
+from fem_mbs.results.report import EventReport
+from fem_mbs.units import Units
 
 __all__ = ["report_text", "write_report"]
 
@@ -181,13 +183,25 @@ def _step(step: Step, jobs: list[FigureJob]) -> Iterator[str]:
     for sentence in tables.step_sentences(step):
         yield f"<p>{escape(sentence)}</p>"
     events = getattr(report, "events", None) or []
-    shown = step.units.of("s")
     if events:
-        rows = [(event.name, f"{shown(event.time):.9g}", event.action) for event in events]
-        yield _table(TableText(("Event", f"time [{shown.unit}]", "action"), rows))
+        yield _table(_events(events, step.units))
     for table in tables.step_tables(step):
         yield _table(table)
     yield from _figures(jobs)
+
+
+def _events(events: Sequence[EventReport], units: Units) -> TableText:
+    """Return the table of what has happened, with the impulses and losses of locks where some have closed."""
+    time, energy = units.of("s"), units.of("J")
+    head: tuple[str, ...] = ("Event", f"time [{time.unit}]", "action")
+    rows: list[tuple[str, ...]] = [(event.name, f"{time(event.time):.9g}", event.action) for event in events]
+    if any(event.loss is not None for event in events):
+        head = (*head, "impulse [N s, N m s]", f"loss [{energy.unit}]")
+        rows = [
+            (*row, *("" if v is None else f"{v:.6g}" for v in (event.impulse, energy(event.loss))))
+            for row, event in zip(rows, events, strict=True)
+        ]  # fmt: skip
+    return TableText(head, rows)
 
 
 def _figures(jobs: Iterable[FigureJob], caption: str = "") -> Iterator[str]:

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from fem_mbs.results.reader import Results
 
 __all__ = [
-    "CheckReport", "ClosingReport", "CountCheck", "EigenvaluesAlong", "EnergyBalance", "EventReport", "ModelCounts",
-    "Moved", "PrintTable", "SpinReport", "StartReport", "StepReport", "Summary", "mode_frame",
-    "report_classes", "report_of",
+    "BlowReport", "CheckReport", "ClosingReport", "CountCheck", "EigenvaluesAlong", "EnergyBalance", "EventReport",
+    "ImpactReport", "ModelCounts", "Moved", "PrintTable", "SpinReport", "StartReport", "StepReport", "Summary",
+    "mode_frame", "report_classes", "report_of",
 ]  # fmt: skip
 
 _known: dict[tuple[str, bool], type[StepReport]] = {}
@@ -156,12 +156,54 @@ class StartReport(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class EventReport(Record):
-    """Something that a sensor has set off."""
+    """Something that a sensor has set off, or a lock or a joint that breaks by itself."""
 
     name: str = entry()
     time: float = entry(unit="s")
-    action: str = entry(enum=["stop", "on", "off", "switch"])
-    velocity_change: float | None = entry("largest, where a driver changed its speed at once", optional=True)
+    action: str = entry(enum=["stop", "on", "off", "switch", "lock", "release", "slip", "break"])
+    velocity_change: float | None = entry(
+        "largest, where a driver changed its speed at once, or a lock closed", optional=True
+    )
+    impulse: float | None = entry("of the lock that closed, on its coordinate", unit="N s, N m s", optional=True)
+    loss: float | None = entry("of energy by the blow of the lock that closed", unit="J", optional=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlowReport(Record):
+    """A blow between a surface and a ball (`[[impact]]`)."""
+
+    time: float = entry(unit="s")
+    impact: str = entry("name of the declaration")
+    surface: str = entry("what carries the surface")
+    ball: str = entry("the node of the ball or point")
+    mode: str = entry(
+        "how it ends: the points that touch stick, slip, or slip against the slip before",
+        enum=["frictionless", "stick", "slip", "reverse slip"],
+    )
+    normal_impulse: float = entry(unit="N s")
+    friction_impulse: float = entry(unit="N s")
+    approach: float = entry("normal speed before", unit="m/s")
+    separation: float = entry("normal speed after all blows of the instant", unit="m/s")
+    loss: float = entry("of kinetic energy", unit="J")
+    rests: bool = entry("the contact stays closed: it was the last blow of a sequence that dies out")
+    joint_impulses: dict[str, float] | None = entry(
+        "sizes of the impulses that joints carry in all blows of the instant", unit="N s", optional=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImpactReport(Record):
+    """All blows of one pair, and whether it has come to rest."""
+
+    impact: str = entry("name of the declaration")
+    surface: str = entry("what carries the surface")
+    ball: str = entry("the node of the ball or point")
+    blows: int = entry("number")
+    normal_impulse: float = entry("sum", unit="N s")
+    friction_impulse: float = entry("sum of sizes", unit="N s")
+    loss: float = entry("sum", unit="J")
+    closed: bool = entry("in contact at the end")
+    rests_from: float | None = entry("since when it stays closed after blows", unit="s", optional=True)
 
 
 @dataclass(frozen=True, kw_only=True)

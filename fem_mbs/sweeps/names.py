@@ -41,9 +41,10 @@ def declared_names(compiled: CompiledModel) -> list[str]:
     headers = [sensor.header for sensor in compiled.sensors]
     columns = [name for h in headers for _, name, _ in columns_of(h, len(h["columns"]))]
     every = [c for h in headers for c in h["columns"]]
+    happenings = [*(event.name for event in model.events), *(switch.name for switch in compiled.switches)]
     for name, step in zip(step_names(s.name for s in model.steps), model.steps, strict=True):
         kind = step_kind(step.kind)
-        own = [*_of_report(kind), *_of_kind(kind, every, [event.name for event in model.events])]
+        own = [*_of_report(kind), *_of_kind(kind, every, happenings)]
         if kind.states:
             own += [f"{column}.{word}" for column in columns for word in STATISTICS]
         found += [f"{name}.{key}" for key in own]

@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ from fem_mbs.modelfile.read import check_model_data, parse_model_file
 from fem_mbs.modelfile.writer import model_text
 from fem_mbs.results import store
 from fem_mbs.results.folder import examine
+from fem_mbs.sweeps.gradients import Gradients, slopes_of
 from fem_mbs.sweeps.parameters import Parameter, Variant, changed, folder_name, make_parameters
 from fem_mbs.sweeps.sweep import (
     OWN,
@@ -47,14 +49,20 @@ from fem_mbs.sweeps.table import SweepRow, SweepTable
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["METHODS", "Optimum", "optimise"]
+__all__ = ["METHODS", "WITH_GRADIENTS", "Optimum", "optimise"]
 
 #: Methods of scipy.optimize, and what they are.
 METHODS = {
     "cobyqa": "quadratic models in a trust region (Ragonneau 2022): smooth dependence, constraints",
     "nelder-mead": "simplex (Nelder and Mead 1965): no constraints",
     "evolution": "differential evolution (Storn and Price 1997): several valleys, trials side by side, constraints",
+    "slsqp": "quadratic programs (Kraft 1988) with gradients: smooth dependence, constraints",
+    "trust-constr": "trust region (Byrd, Hribar and Nocedal 1999) with gradients: smooth dependence, constraints",
+    "l-bfgs-b": "quasi-Newton (Byrd, Lu, Nocedal and Zhu 1995) with gradients: no constraints",
 }
+#: Those that take gradients, which trials with transients have (`fem_mbs.sensitivities`).
+WITH_GRADIENTS = ("slsqp", "trust-constr", "l-bfgs-b")
+_WITHOUT_CONSTRAINTS = ("nelder-mead", "l-bfgs-b")
 OPTIMUM = "optimum.toml"
 _NAME = re.compile(r"\{([^{}]+)\}")
 _RULE = re.compile(r"(.+?)\s*(<=|>=)\s*([^<>=]+)")
@@ -88,9 +96,14 @@ class Rule:
     sign: float
     limit: float
 
+    @property
+    def scale(self) -> float:
+        """Return the factor on the measure in its excess."""
+        return self.sign / (abs(self.limit) or 1.0)
+
     def excess(self, quantities: Mapping[str, float]) -> float:
         """Return by how much it is violated, relative to the limit; negative: not."""
-        return self.sign * (self.measure.of(quantities) - self.limit) / (abs(self.limit) or 1.0)
+        return self.scale * (self.measure.of(quantities) - self.limit)
 
 
 @dataclass
@@ -206,6 +219,25 @@ class _Search:
         found = np.array([rule.excess(row.quantities) for rule in self.rules])
         return np.where(np.isfinite(found), found, _POOR)
 
+    @cached_property
+    def gradients(self) -> Gradients:
+        """The gradients of all quantities that the search looks at."""
+        names = [name for measure in (self.objective, *(rule.measure for rule in self.rules)) for name in measure.names]
+        return Gradients(self.plan.file, [p.path for p in self.plan.parameters], list(dict.fromkeys(names)))
+
+    def slopes(self, values: tuple[float, ...], measure: Measure) -> np.ndarray:
+        """Return the gradient (n_varied,) of a measure; zero where the trial has failed.
+
+        Raises:
+            ModelError, AnalysisError: there is none.
+        """
+        row, k = self.row(values), self.known[values]
+        if row.status != "done":
+            return np.zeros(len(values))
+        folder = self.plan.directory / VARIANTS / self.plan.variants[k].name
+        found = self.gradients.at(values, folder, self.plan.digests[k])
+        return slopes_of(measure.expression, measure.names, row.quantities, found)
+
     def best(self) -> tuple[float, ...]:
         """Return the values of the best trial that violates nothing.
 
@@ -272,8 +304,10 @@ def optimise(
         raise ModelError("say either minimise or maximise", owner=owner, remedy="give one quantity")
     if method not in METHODS:
         raise ModelError(f"method = {shown(method)} must be one of {', '.join(METHODS)}", owner=owner, key="method")
-    if method == "nelder-mead" and subject:
-        raise ModelError('"nelder-mead" takes no constraints', owner=owner, remedy='take "cobyqa" or "evolution"')
+    if method in _WITHOUT_CONSTRAINTS and subject:
+        raise ModelError(
+            f'"{method}" takes no constraints', owner=owner, remedy='take "cobyqa", "slsqp" or "evolution"'
+        )
     if trials < 2 or not 0.0 < tolerance < 1.0:
         raise ModelError("trials must be at least 2, tolerance between 0 and 1", owner=owner)
     plan, low, start, high = _plan(Path(model), vary, output, overwrite)
@@ -288,7 +322,7 @@ def optimise(
 
     with opened(plan) as search.token:
         search.run([tuple(float(v) for v in start)])
-        converged, message = _minimise(method, search, values_at, (start - low) / span, tolerance, seed)
+        converged, message = _minimise(method, search, values_at, (start - low) / span, span, tolerance, seed)
         best = search.best()
         table = table_of(plan)
         text = f"# The best of {len(plan.variants)} trials of {plan.file.name}\n\n"
@@ -303,10 +337,12 @@ def _minimise(
     search: _Search,
     values_at: Callable[[np.ndarray], tuple[float, ...]],
     start: np.ndarray,
+    span: np.ndarray,
     tolerance: float,
     seed: int,
 ) -> tuple[bool, str]:
-    """Run a method of scipy over the unit cube; return whether it has converged, and its message."""
+    """Run a method of scipy over the unit cube, whose sides are ``span``; return whether it has converged, and its
+    message."""
     from scipy.optimize import NonlinearConstraint, differential_evolution, minimize
 
     def seen(u: np.ndarray) -> tuple[float, ...]:
@@ -334,6 +370,8 @@ def _minimise(
             found = minimize(
                 lambda u: search.cost(seen(u)), start, method="Nelder-Mead", bounds=bounds, options=options
             )
+        elif method in WITH_GRADIENTS:
+            found = _descend(method, search, seen, start, span, tolerance)
         else:
 
             def side_by_side(function: Callable[[np.ndarray], Any], many: Any) -> list[Any]:
@@ -351,7 +389,42 @@ def _minimise(
     except _Enough:
         return False, f"ended after {len(search.known)} trials"
     ended = bool(found.success)
-    return ended, str(found.message)
+    told = f"; {search.gradients.runs} runs for gradients" if method in WITH_GRADIENTS else ""
+    return ended, f"{found.message}{told}"
+
+
+def _descend(
+    method: str, search: _Search, seen: Callable[[np.ndarray], tuple[float, ...]], start: np.ndarray, span: np.ndarray,
+    tolerance: float,
+) -> Any:  # fmt: skip
+    """Run a method of scipy that takes gradients; return its result.
+
+    The objective is divided by its first gradient, so that tolerances mean the same in all units.
+    """
+    from scipy.optimize import NonlinearConstraint, minimize
+
+    first = float(np.abs(search.slopes(seen(start), search.objective) * span).max())
+    size = max(first, 1e-12 * abs(search.cost(seen(start))), 1e-300)
+
+    def cost(u: np.ndarray) -> float:
+        return min(search.cost(seen(u)) / size, _POOR)
+
+    def slope(u: np.ndarray) -> np.ndarray:
+        return search.sign * search.slopes(seen(u), search.objective) * span / size
+
+    def rules(u: np.ndarray) -> np.ndarray:
+        return np.array([rule.scale * search.slopes(seen(u), rule.measure) * span for rule in search.rules])
+
+    limits = [NonlinearConstraint(lambda u: search.excesses(seen(u)), -np.inf, 0.0, jac=rules)] if search.rules else []
+    options: dict[str, Any] = {"maxiter": search.most}
+    if method == "trust-constr":
+        options |= {"xtol": 1e-3 * tolerance, "gtol": 1e-4 * tolerance, "barrier_tol": 1e-2 * tolerance}
+    else:
+        options["ftol"] = tolerance**2
+    return minimize(
+        cost, start, jac=slope, method={"slsqp": "SLSQP", "l-bfgs-b": "L-BFGS-B"}.get(method, method),
+        bounds=[(0.0, 1.0)] * len(start), constraints=limits, options=options,
+    )  # fmt: skip
 
 
 def _plan(

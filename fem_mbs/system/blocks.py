@@ -7,7 +7,7 @@ one of all those of a type, so that a kernel call serves many elements.
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +42,7 @@ class Nodes:
     ``x`` (n, dim) positions [m] at the start, ``rotational`` (n,) whether a node has rotation dofs, ``rotation``
     rotation at the start: the angle [rad], shape (n,), in the plane, the matrix, shape (n, 3, 3), in space.
     ``names`` says what to call a node in a message; ``scalars`` does so of coordinates that belong to no node.
+    ``states`` are those of them that are state variables of elements: number -> value at the start, over its size.
     """
 
     x: np.ndarray
@@ -49,6 +50,7 @@ class Nodes:
     rotation: np.ndarray
     names: Sequence[str]
     scalars: Sequence[str] = ()
+    states: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -61,10 +63,11 @@ class Block:
     component of the dof that each multiplier's row should make dependent in an elimination, node -1: any; None: all of
     them any.  ``reads`` (n,): of types that read multipliers, the names of the joints whose they are ("": none);
     ``owners`` (n, type.reads, 2): where these stand, block and element, -1: nowhere.  ``scalars`` (n, type.scalars):
-    numbers of their coordinates that belong to no node.  ``along``: runs of elements that act along those of a group of
-    beams, one by one: (first, past the last, the group, local dof of the beams at which their own dofs begin); section
-    forces contain them.  ``pairing``: of pairs that are found in a run (`fem_mbs.system.pairing`): the parts that may
-    be paired; the first elements are the present pairs, and ``nodes`` tells nothing.
+    numbers of their coordinates that belong to no node, -1: a state variable that the element does without.  ``along``:
+    runs of elements that act along those of a group of beams, one by one: (first, past the last, the group, local dof
+    of the beams at which their own dofs begin); section forces contain them.  ``pairing``: of pairs that are found in
+    a run (`fem_mbs.system.pairing`): the parts that may be paired; the first elements are the present pairs, and
+    ``nodes`` tells nothing.
     """
 
     groups: list[tuple[str, int, int]]

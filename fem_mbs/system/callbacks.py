@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
+from fem_mbs.elements.springs import user_point_states, user_states
 from fem_mbs.elements.springs.user import FORCE_AT
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers.stepping.layout import State
@@ -25,12 +26,15 @@ _STEP = 6e-6  # of central differences: the cube root of the round-off
 
 @dataclass(frozen=True)
 class Callback:
-    """A user's function and its tangent; ``dimension`` 0: on a coordinate, else on points of space."""
+    """A user's function and its tangent; ``dimension`` 0: on a coordinate, else on points of space; ``states``: number
+    of state variables, whose rates the function returns too, and ``sizes`` of their values."""
 
     owner: str
     function: Callable
     tangent: Callable | None
     dimension: int
+    states: int = 0
+    sizes: tuple[float, ...] = ()
 
     def fingerprint(self) -> bytes:
         """Return a digest of code, constants, defaults and closure values of the function and its tangent.
@@ -46,15 +50,20 @@ class Callback:
                 text += [_plain([c.cell_contents for c in getattr(f, "__closure__", None) or ()])]
         return hashlib.sha256("\n".join(text).encode()).digest()
 
-    def _ask(self, what: str, function: Callable, q, v, t: float, shapes: list[tuple[int, ...]]) -> list[np.ndarray]:
-        """Call a function of the user; refuse results that are not finite numbers of the given shapes."""
+    def _ask(
+        self, what: str, function: Callable, q, v, t: float, shapes: list[tuple[int, ...]], x: np.ndarray | None = None
+    ) -> list[np.ndarray]:
+        """Call a function of the user, with its state variables x if it has any; refuse results that are not finite
+        numbers of the given shapes."""
         place = f"at t = {t:.6g} s"
         if not self.dimension:
             place += f", coordinate {float(q[0]):.6g}, rate {float(v[0]):.6g}"
+        if x is not None:
+            place += f", states {np.array2string(x, precision=6)}" if not self.dimension else ""
         try:
             # copies: the function may change its arguments
             arguments = (q.copy(), v.copy()) if self.dimension else (float(q[0]), float(v[0]))
-            answer = function(*arguments, t)
+            answer = function(*arguments, t) if x is None else function(*arguments, t, x.copy())
         except Exception as error:
             raise ModelError(
                 f"its {what} failed {place}: {type(error).__name__}: {error}",
@@ -86,6 +95,44 @@ class Callback:
         """Return force (1,) at coordinate and rate (1,), or (n, dim) at positions and velocities (n, dim)."""
         shape = q.shape if self.dimension else ()
         return self._ask("function", self.function, q, v, t, [shape])[0].reshape(q.shape)
+
+    def force_and_rates(self, q: np.ndarray, v: np.ndarray, t: float, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return forces (n, d) and rates (n, m) of the state variables at coordinates or positions (n, d), their rates,
+        and state variables x (n, m); d and n are 1 on a coordinate."""
+        m, points = self.states, self.dimension > 0
+        shapes: list[tuple[int, ...]] = [q.shape, (len(q), m)] if points else [(), (m,)]
+        force, rates = self._ask("function", self.function, *self._plainly(q, v), t, shapes, self._own(x))
+        return force.reshape(q.shape), rates.reshape(len(q), m)
+
+    def _plainly(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return (q, v) if self.dimension else (q.ravel(), v.ravel())
+
+    def _own(self, x: np.ndarray) -> np.ndarray:
+        return x if self.dimension else x.ravel()
+
+    def all_slopes(self, q: np.ndarray, v: np.ndarray, t: float, x: np.ndarray) -> list[np.ndarray]:
+        """Return derivatives of the forces by q (n, d, d), v (n, d, d) and x (n, d, m), and of the rates by q
+        (n, m, d), v (n, m, d) and x (n, m, m)."""
+        n, d, m = len(q), q.shape[1], self.states
+        shapes: list[tuple[int, ...]] = [(n, a, b) for a in (d, m) for b in (d, d, m)]
+        if self.tangent is not None:
+            single: list[tuple[int, ...]] = [(), (), (m,), (m,), (m,), (m, m)]
+            wanted = shapes if self.dimension else single
+            found = self._ask("tangent", self.tangent, *self._plainly(q, v), t, wanted, self._own(x))
+            return [a.reshape(shape) for a, shape in zip(found, shapes, strict=True)]
+        given, out = (q, v, x), [np.empty(shape) for shape in shapes]
+        least = (np.ones(d), np.ones(d), np.array(self.sizes))
+        for k, at in enumerate(given):
+            for j in range(at.shape[1]):
+                ends = []
+                for sign in (1.0, -1.0):
+                    moved = [a.copy() for a in given]
+                    moved[k][:, j] += sign * _STEP * np.maximum(least[k][j], np.abs(at[:, j]))
+                    ends.append((moved[k][:, j], *self.force_and_rates(moved[0], moved[1], t, moved[2])))
+                way = (ends[0][0] - ends[1][0])[:, None]
+                out[k][:, :, j] = (ends[0][1] - ends[1][1]) / way
+                out[3 + k][:, :, j] = (ends[0][2] - ends[1][2]) / way
+        return out
 
     def slopes(self, q: np.ndarray, v: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Return derivatives (1, 1, 1), or (n, dim, dim), of the force by coordinate or position, and by rate."""
@@ -140,7 +187,8 @@ def serve(
     points = block.type.ends == 1
     dim, n = block.type.dimension, block.size
     d = dim if points else 1
-    sample = np.zeros((n, 2 * d + 1))
+    m = block.type.scalars
+    sample = np.zeros((n, 2 * d + m + 1))
     C.runner(block.type.report, n * block.type.local_dofs**2)(
         C.SAMPLE, 0, n, ctl, block.par, block.dof, block.rot, hist, fun,
         state.Q, state.D, state.V, state.DD, state.U, sample, np.zeros((0, 0, 0)),
@@ -149,6 +197,14 @@ def serve(
         return  # a diverged iterate: Newton-Raphson finds its residual not finite
     which = block.par[:, block.type.column("callback")].astype(int)
     q, v = sample[:, :d], sample[:, d : 2 * d]
+    if m:
+        for i in np.unique(which):
+            rows = np.flatnonzero(which == i)
+            own = hist[rows]
+            t, x = float(sample[rows[0], -1]), sample[rows, 2 * d : -1]
+            _serve_states(callbacks[i], own, q[rows], v[rows], t, x, slopes)
+            hist[rows] = own
+        return
     if not points:
         for e in range(n):
             callback, t = callbacks[which[e]], float(sample[e, 2])
@@ -166,3 +222,25 @@ def serve(
             by_q, by_v = callbacks[i].slopes(q[rows], v[rows], t)
             hist[rows, 3 * d : 3 * d + d * d] = by_q.reshape(len(rows), -1)
             hist[rows, 3 * d + d * d :] = by_v.reshape(len(rows), -1)
+
+
+def _serve_states(
+    callback: Callback, hist: np.ndarray, q: np.ndarray, v: np.ndarray, t: float, x: np.ndarray, slopes: bool
+) -> None:
+    """Write the laws of forces with state variables to their histories (n, n_hist), in the orders of
+    `fem_mbs.elements.springs.user_point_states` and `fem_mbs.elements.springs.user_states`."""
+    force, rates = callback.force_and_rates(q, v, t, x)
+    by = callback.all_slopes(q, v, t, x) if slopes else [None] * 6
+    if callback.dimension:
+        parts = [force, q, v, x, *by[:3], rates, *by[3:]]
+        sizes = [int(np.prod(s)) for s in user_point_states.law_arrays(q.shape[1], callback.states)]
+        at = 0
+    else:
+        m = callback.states
+        parts = [force, q, v, by[0], by[1], x, by[2], rates, *by[3:]]
+        sizes = [1, 1, 1, 1, 1, m, m, m, m, m, m * m]
+        at = user_states.FORCE_AT
+    for part, size in zip(parts, sizes, strict=True):
+        if part is not None:
+            hist[:, at : at + size] = part.reshape(len(hist), size)
+        at += size

@@ -9,7 +9,7 @@ models, factored by CHOLMOD or SuperLU).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from fem_mbs.solvers.stepping.pattern import band_slots, element_slots, matrix_p
 from fem_mbs.system.blocks import Block, Nodes, held_ranges
 from fem_mbs.system.compiled import Compiled, Driven, joined_parameters
 
-__all__ = ["compile_system", "with_held"]
+__all__ = ["compile_system", "multipliers_of_name", "with_acting", "with_held"]
 
 #: Half-bandwidth up to which the compiled banded solver serves; beyond it the sparse solvers are faster.
 BAND_LIMIT = 60
@@ -59,7 +59,8 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
                     dof[turning, a * t.end_dofs + dimension + i] = base + i
                 rot[turning, a] = rot_row[node[turning]]
         if t.scalars and block.scalars is not None:
-            dof[:, t.ends * t.end_dofs : t.node_dofs] = first_scalar + block.scalars
+            own = np.where(block.scalars >= 0, first_scalar + block.scalars, dummy)  # -1: the element does without
+            dof[:, t.ends * t.end_dofs : t.node_dofs] = own
         if t.multipliers:
             joint = np.arange(block.size) if block.joint is None else block.joint
             dof[:, t.node_dofs :] = count + joint[:, None] * t.multipliers + np.arange(t.multipliers)
@@ -75,7 +76,7 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
 
 
 #: Constraints whose multipliers are forces between two points along unit vectors.
-_FORCES = ("point", "position", "offset", "beam_slide")
+_FORCES = ("point", "position", "offset", "beam_slide", "point_on_curve", "prismatic_slide", "cylindrical_slide")
 
 
 def _link(block: Block, blocks: list[Block]) -> None:
@@ -92,7 +93,8 @@ def _link(block: Block, blocks: list[Block]) -> None:
             rows = [i for label, a, b in joint.groups if label == name for i in range(a, b) if not driven[i]]
             if joint.joint is not None:  # multipliers in common are read once
                 rows = [i for k, i in enumerate(rows) if joint.joint[i] not in joint.joint[rows[:k]]]
-            found += [(number, i, d) for i in rows for d in joint.dof[i, t.node_dofs :]]
+            # the first ones are forces, others moments
+            found += [(number, i, d) for i in rows for d in joint.dof[i, t.node_dofs :][: t.dimension]]
         if name and not 0 < len(found) <= block.type.reads:
             raise ModelError(
                 f'joint "{name}" has {len(found)} constraint forces where 1 to {block.type.reads} are expected',
@@ -121,7 +123,8 @@ def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):
 
 def compile_system(
     dimension: int, nodes: Nodes, blocks: list[Block], fixed: np.ndarray, driven: list[tuple[int, int, int, Owner]],
-    shared: np.ndarray | None = None, stepping: bool = True,
+    shared: np.ndarray | None = None, stepping: bool = True, silent: Collection[str] = (),
+    still: bool = False,
 ) -> Compiled:  # fmt: skip
     """Number the dofs, and build pattern, slots and tables.
 
@@ -131,6 +134,8 @@ def compile_system(
         shared: (m, 3) nodes a, b and 0 (they share displacements) or 1 (rotations), all free; see `elimination`.
         stepping: order the equations and find the places of element matrices for the compiled step, which analyses
             about one state do without (`fem_mbs.system.tangent`).
+        silent: names of joints and locks whose constraints do not act at the start.
+        still: everything may be held, since supports can break.
 
     Raises:
         ModelError: nothing is free to move, or a dof is both fixed and driven.
@@ -140,7 +145,8 @@ def compile_system(
     n, nrot = nodes.x.shape[0], 1 if dimension == 2 else 3
     fixed_dofs, driven_dofs = _prescribed(nodes, offset, fixed, driven)
     followers = _followers(shared, offset, dimension, nrot, N)
-    numbered = _numbered(blocks, N, (fixed_dofs, driven_dofs), followers, stepping)
+    quiet = np.concatenate([np.empty(0, np.int64), *(multipliers_of_name(blocks, name) for name in silent)])
+    numbered = _numbered(blocks, N, (fixed_dofs, driven_dofs, quiet), followers, stepping, still)
     table = _table(blocks)
     links = _along(blocks, table)
     initial = np.zeros(N)
@@ -161,6 +167,7 @@ def compile_system(
         unknown=numbered.unknown,
         kind=kind,
         positions=np.flatnonzero(kind == S.POSITION).astype(np.int32),
+        states=np.flatnonzero(kind == S.STATE).astype(np.int32),
         rotations=rotations,
         driven=driven_dofs,
         driver=np.array([d[2] for d in driven], np.int32),
@@ -199,7 +206,7 @@ def with_held(compiled: Compiled, dofs: np.ndarray, moved: Driven | None = None)
     Raises:
         ModelError: nothing is free to move then.
     """
-    arrays, blocks = compiled.system, compiled.blocks
+    arrays = compiled.system
     fixed, driven = np.union1d(compiled.fixed, dofs), compiled.driven
     reference = arrays.driven_reference
     if moved is not None:
@@ -209,17 +216,46 @@ def with_held(compiled: Compiled, dofs: np.ndarray, moved: Driven | None = None)
         )  # fmt: skip
         reference = np.concatenate((reference, compiled.initial_state().Q[0, moved.dofs]))
         fixed = np.setdiff1d(fixed, moved.dofs)
+    arrays = arrays._replace(driven=driven.dofs, driver=driven.functions, driven_reference=reference)
+    return _renumbered(replace(compiled, system=arrays, fixed=fixed, driven=driven), compiled.silent, still=False)
+
+
+def with_acting(compiled: Compiled, silent: np.ndarray, released: np.ndarray) -> Compiled:
+    """Return a model in which the multipliers ``silent`` (n_mult,) bool do not act, and the dofs ``released`` (k,) are
+    no longer held; it shares all else, and vectors over all dofs serve both."""
+    return _renumbered(replace(compiled, fixed=np.setdiff1d(compiled.fixed, released)), silent, still=True)
+
+
+def _renumbered(compiled: Compiled, silent: np.ndarray, still: bool) -> Compiled:
+    """Return a model with new equations, for other dofs that are held or driven, and other multipliers that are
+    ``silent`` (n_mult,) bool.
+
+    Raises:
+        ModelError: nothing is free to move, without ``still``.
+    """
+    arrays, blocks = compiled.system, compiled.blocks
+    quiet = compiled.first_multiplier + np.flatnonzero(silent)
+    prescribed = compiled.fixed, compiled.driven.dofs, quiet
     followers = arrays.shared.astype(np.int64)
-    numbered = _numbered(blocks, compiled.n_dof, (fixed, driven.dofs), followers, stepping=True)
+    numbered = _numbered(blocks, compiled.n_dof, prescribed, followers, True, still)
     system = arrays._replace(
         slot=numbered.slots, equation=numbered.equation, unknown=numbered.unknown,
-        holding=held_ranges(blocks, numbered.equation), driven=driven.dofs, driver=driven.functions,
-        driven_reference=reference,
+        holding=held_ranges(blocks, numbered.equation),
     )  # fmt: skip
     return replace(
         compiled, system=system, banded=numbered.banded, bandwidth=numbered.band, pattern=numbered.pattern,
-        diagonal=numbered.diagonal, fixed=fixed, driven=driven, assembler=None,
+        diagonal=numbered.diagonal, assembler=None,
     )  # fmt: skip
+
+
+def multipliers_of_name(blocks: Sequence[Block], name: str) -> np.ndarray:
+    """Return the dofs (k,) of the multipliers of the elements that bear a name."""
+    found = [
+        block.dof[first:last, block.type.node_dofs :].ravel()
+        for block in blocks if block.type.multipliers
+        for label, first, last in block.groups if label == name
+    ]  # fmt: skip
+    return np.unique(np.concatenate([np.empty(0, np.int64), *found]))
 
 
 class _Numbered(NamedTuple):
@@ -235,9 +271,14 @@ class _Numbered(NamedTuple):
 
 
 def _numbered(
-    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, np.ndarray], followers: np.ndarray, stepping: bool
-) -> _Numbered:
+    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, ...], followers: np.ndarray, stepping: bool,
+    still: bool = False,
+) -> _Numbered:  # fmt: skip
     equation, unknown, band = _equations(blocks, N, prescribed, followers, stepping)
+    if not unknown.size and not len(prescribed[1]) and not still:
+        raise ModelError(
+            "every degree of freedom is held, nothing can move", owner=Owner("Model"), remedy="remove a support"
+        )
     banded = stepping and (band <= BAND_LIMIT or unknown.size <= BAND_LIMIT)
     if any(block.pairing is not None for block in blocks):  # pairs may join any nodes
         banded, band = stepping and unknown.size <= BAND_LIMIT, max(unknown.size - 1, 0)
@@ -255,6 +296,7 @@ def _kinds(dimension: int, nodes: Nodes, offset: np.ndarray, N: int) -> tuple[np
     for i in range(dimension):
         kind[offset[:n] + i] = S.POSITION
     kind[offset[-1] : offset[-1] + len(nodes.scalars)] = S.POSITION
+    kind[offset[-1] + np.array([*nodes.states], np.int64)] = S.STATE
     turning = np.flatnonzero(nodes.rotational)
     rotations = (offset[turning][:, None] + dimension + np.arange(nrot)).astype(np.int32).reshape(-1, nrot)
     kind[rotations] = S.ROTATION
@@ -290,22 +332,17 @@ def _prescribed(
 
 
 def _equations(
-    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, np.ndarray], followers: np.ndarray, stepping: bool
+    blocks: list[Block], N: int, prescribed: tuple[np.ndarray, ...], followers: np.ndarray, stepping: bool
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Return the equation (N,) of each dof, -1: none, the dof (n_eq,) of each equation, and the half-bandwidth.
 
-    Raises:
-        ModelError: nothing is free to move.
+    ``prescribed``: dofs that are fixed, that are driven, and multipliers that do not act.
     """
     free = np.ones(N, bool)
     free[-1] = False  # the dummy entry
     for dofs in (*prescribed, followers[:, 0]):
         free[dofs] = False
     n_eq = int(free.sum())
-    if n_eq == 0 and len(prescribed[1]) == 0:
-        raise ModelError(
-            "every degree of freedom is held, nothing can move", owner=Owner("Model"), remedy="remove a support"
-        )
     equation = np.full(N, -1, np.int32)
     equation[free] = np.arange(n_eq)
     equation[followers[:, 0]] = equation[followers[:, 1]]
@@ -381,7 +418,8 @@ def _length(nodes: Nodes, blocks: list[Block]) -> float:
     length = float(np.linalg.norm(span))
     if length > 0.0:
         return length
-    return max([float(np.abs(b.par).max(initial=0.0)) for b in blocks if b.type.multipliers] or [1.0])
+    joints = [np.abs(b.par) for b in blocks if b.type.multipliers]
+    return max([float(par[np.isfinite(par)].max(initial=0.0)) for par in joints] or [1.0])
 
 
 def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:

@@ -15,13 +15,21 @@ from scipy.sparse import csr_matrix
 
 from fem_mbs import contract as C
 from fem_mbs.compilation import compile_kernels
-from fem_mbs.errors import Owner
+from fem_mbs.errors import ModelError, Owner
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.blocks import Block, Nodes
 from fem_mbs.system.callbacks import Callback, serve
 
 __all__ = ["Compiled", "Driven", "joined_parameters", "prepare"]
 
+#: What owners of functions are called in messages, by the first parts of their element types.
+_OWNERS = {
+    "Motor": "Motor",
+    "Servo": "Motor",
+    "Hydraulic": "Hydraulic actuator",
+    "Cylinder": "Hydraulic actuator",
+    "Friction": "Friction",
+}
 _ROUND_OFF = 1e-14  # of a diagonal, over the largest
 _JOINT = 4  # columns of the matrix of a joint that take as long as one of another element
 
@@ -125,10 +133,25 @@ class Compiled:
                 rows = np.flatnonzero(block.par[:, block.type.column(column)] == index)
                 if rows.size:
                     kind = "Joint" if block.type.multipliers else block.type.name.rstrip("23").capitalize()
-                    kind = next((k for k in ("Motor", "Friction") if kind.startswith(k)), kind)
+                    kind = next((word for k, word in _OWNERS.items() if kind.startswith(k)), kind)
                     kind = "Equation" if block.type.name.startswith("equation") else kind
                     return Owner(kind, block.label(int(rows[0])))
         return Owner(f"Function {index + 1}")
+
+    def has_drivers(self) -> bool:
+        """Return whether time functions move dofs or joints."""
+        joints = [b for b in self.blocks if b.type.multipliers and "function" in b.type.par]
+        return bool(self.driven.dofs.size) or any((b.par[:, b.type.column("function")] >= 0.0).any() for b in joints)
+
+    def refuse_impacts(self, owner: str, reason: str, remedy: str) -> None:
+        """Refuse a model with impacts.
+
+        Raises:
+            ModelError: naming the impact.
+        """
+        for block in self.blocks:
+            if block.type.unilateral:
+                raise ModelError(f'impact "{block.label(0)}" {reason}', owner=owner, remedy=remedy)
 
     def driven_lengths(self) -> list[tuple[int, float, str]]:
         """Return time functions that change distances, the least length [m] that each adds to, and the joint's name."""
@@ -153,6 +176,33 @@ class Compiled:
     @property
     def first_multiplier(self) -> int:
         return self.n_dof - 1 - sum(b.n_multipliers for b in self.blocks)
+
+    @property
+    def silent(self) -> np.ndarray:
+        """Return the multipliers (n_mult,) bool whose constraints do not act: open locks, and joints that have
+        broken."""
+        return self.system.equation[self.first_multiplier : -1] < 0
+
+    @property
+    def movable(self) -> np.ndarray:
+        """Return whether each dof (first_multiplier,) moves: not held, not driven, and no state variable."""
+        first = self.first_multiplier
+        return (self.system.equation[:first] >= 0) & (self.system.kind[:first] != S.STATE)
+
+    def refuse_states(self, owner: str, what: str, remedy: str) -> None:
+        """Refuse a model with state variables.
+
+        Args:
+            what: does not know their equations.
+
+        Raises:
+            ModelError: naming the first one.
+        """
+        if self.system.states.size:
+            raise ModelError(
+                f"{self.name_of(int(self.system.states[0]))} has an equation of first order, which {what} not know",
+                owner=owner, remedy=remedy,
+            )  # fmt: skip
 
     @property
     def first_scalar(self) -> int:
@@ -187,6 +237,8 @@ class Compiled:
         n = self.nodes.x.shape[0]
         for i in range(self.dimension):
             Q[:, self.offset[:n] + i] = self.nodes.x[:, i]
+        for number, value in self.nodes.states.items():
+            Q[:, self.first_scalar + number] = value
         where = np.flatnonzero(self.nodes.rotational)
         if self.dimension == 2:
             angle = self.nodes.rotation[where]
@@ -218,7 +270,7 @@ class Compiled:
             fe=np.zeros(S.TILE * max([widest] + [len(b.type.outputs) for b in self.blocks])),
             ke=np.zeros(S.TILE * widest * widest),
             along=np.zeros(sum(b.size * b.type.node_dofs for b in self.blocks if b.type.sections)),
-            peak=np.zeros(4),
+            peak=np.zeros(S.N_KIND),
             Qw=np.zeros((2, N)),
             Dw=np.zeros_like(D),
             Uw=np.zeros(N),
@@ -366,6 +418,7 @@ class Compiled:
         flexibility = np.zeros(self.n_dof)
         # round-off of stiffness that is none, as of a body that reactions load, has no reciprocal
         size = diagonal * np.where(self.system.kind == S.POSITION, self.length**2, 1.0)
+        size[self.system.states] = 0.0  # their equations are no forces
         least = max(_ROUND_OFF * size.max(initial=0.0), 1e-150)
         free = (self.system.equation >= 0) & (size > least) & (diagonal > 1e-150)
         flexibility[free] = 1.0 / diagonal[free]

@@ -20,10 +20,10 @@ def constant_mass(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray] | N
     name, n = block.type.name, block.size
     if not block.type.inertia:
         return None
-    if name.startswith("nodal_mass"):
+    if name.startswith(("nodal_mass", "turning_mass")):
         raise ModelError(
             "centrifugal loads act on masses with a centre only",
-            owner=Owner("Nodal mass", block.label(0)),
+            owner=Owner("Nodal mass" if name.startswith("nodal") else "Mass matrix", block.label(0)),
             remedy="describe it by a body or a point mass with offset",
         )
     if name.startswith("flexible_body"):
@@ -32,6 +32,8 @@ def constant_mass(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray] | N
             owner=Owner("Reduced part", block.label(0)),
             remedy="describe the part by its elements there",
         )
+    if name.startswith("translational_mass"):
+        return _pairs_of(block)
     nodes = block.nodes if block.type.ends == 2 else np.column_stack((block.nodes[:, 0], np.full(n, GROUND)))
     size = 8 if block.type.dimension == 3 else 4
     M = np.zeros((n, size, size))
@@ -59,6 +61,23 @@ def constant_mass(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray] | N
             # Euler tensor of the inertia tensor
             M[:, 1:4, 1:4] = 0.5 * np.trace(J, axis1=1, axis2=2)[:, None, None] * np.eye(3) - J
     return nodes, M, axes
+
+
+def _pairs_of(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `constant_mass` does of matrices over many nodes, pair by pair."""
+    k, dim = block.type.ends, block.type.dimension
+    rows, cols = np.triu_indices(k)
+    values = block.par[:, 1:].reshape(-1)
+    ends = np.where(
+        (rows == cols)[:, None], np.column_stack((rows, np.full(len(rows), k))), np.column_stack((rows, cols))
+    )
+    nodes = np.column_stack((block.nodes, np.full(block.size, GROUND)))[:, ends].reshape(-1, 2)
+    size = 8 if dim == 3 else 4
+    M = np.zeros((len(nodes), size, size))
+    alone = np.tile(rows == cols, block.size)
+    M[:, 0, 0] = np.where(alone, values, 0.0)
+    M[:, 0, size // 2] = M[:, size // 2, 0] = np.where(alone, 0.0, values)
+    return nodes, M, np.zeros((len(nodes), 0)) if dim == 3 else np.tile((1.0, 0.0), (len(nodes), 1))
 
 
 _TENSOR = ("xx", "yy", "zz", "xy", "yz", "zx")

@@ -97,13 +97,18 @@ def _by_differences(at: Tangent, block: Block) -> np.ndarray:
     fun, ctl = at.functions, at.control(2.0)
     out = np.zeros((n, m, m))
 
+    def is_rotation(local: int) -> bool:
+        """Return whether a local dof is a rotation of an end: coordinates of no node follow those of the ends."""
+        return turning and local < ends * each and local % each >= dim
+
     def rates(local: int, step: np.ndarray) -> np.ndarray:
         Q, U, V = (a[..., block.dof].reshape(*a.shape[:-1], n * m) for a in (s.Q, s.U, s.V))
         Q, V, D = Q.copy(), V.copy(), s.D[:, block.rot].reshape(2, n * ends, -1)
         end, k = divmod(local, each)
-        if k < dim or dim == 2:
+        turned = is_rotation(local)
+        if not turned or dim == 2:
             Q[:, dof[:, local]] += step
-        if turning and k >= dim:
+        if turned:
             theta = np.zeros((n, nrot))
             theta[:, k - dim] = step
             D[:, rot[:, end]] = rotated(D[0, rot[:, end]], theta)
@@ -125,8 +130,7 @@ def _by_differences(at: Tangent, block: Block) -> np.ndarray:
 
     sizes = _sizes(at.compiled, block)
     for local in range(block.type.node_dofs):
-        turn = turning and local % each >= dim
-        e = _DIFFERENCE * (np.ones(n) if turn else sizes)
+        e = _DIFFERENCE * (np.ones(n) if is_rotation(local) else sizes)
         near = rates(local, e) - rates(local, -e)
         far = rates(local, 2.0 * e) - rates(local, -2.0 * e)
         out[:, :, local] = (8.0 * near - far) / (12.0 * e)[:, None]

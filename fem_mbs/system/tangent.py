@@ -92,8 +92,10 @@ def constraint_rows(
 
     Args:
         scaled: rows have the scales of their multipliers, as in a tangent; without, they are those of the constraints.
+
+    Rows of constraints that do not act are empty.
     """
-    first = compiled.first_multiplier
+    first, acts = compiled.first_multiplier, ~compiled.silent
     rows, cols, values = [np.empty(0, int)], [np.empty(0, int)], [np.empty(0)]
     joints = [b for b in compiled.blocks if b.type.multipliers]
     for block, _fe, ke in compiled.element_arrays(C.TANGENT, ctl, fun, state, joints):
@@ -102,9 +104,10 @@ def constraint_rows(
         G = ke[:, nd:, :nd]
         rows.append(np.repeat(m, nd, axis=1).ravel())
         cols.append(np.tile(block.dof[:, None, :nd], (1, m.shape[1], 1)).ravel())
-        values.append((G if scaled else G / block.par[:, block.type.scale][:, None, None]).ravel())
-    place = np.concatenate(rows), np.concatenate(cols)
-    return csr_matrix((np.concatenate(values), place), shape=(compiled.n_dof - 1 - first, compiled.n_dof))
+        G = G if scaled else G / block.par[:, block.type.scale][:, None, None]
+        values.append((G * acts[m][:, :, None]).ravel())
+    place, entries = (np.concatenate(rows), np.concatenate(cols)), np.concatenate(values)
+    return csr_matrix((entries, place), shape=(compiled.n_dof - 1 - first, compiled.n_dof))
 
 
 def matrices_of(compiled: Compiled) -> Matrices:
@@ -303,15 +306,37 @@ class Tangent:
         return control(stiffness, damping, mass, self.level.gravity, joints=joints)
 
     def assemble(self, ctl: np.ndarray, blocks: Sequence[Block] | None = None) -> tuple[np.ndarray, csr_matrix]:
-        """Return the residual (N,) and the tangent (N, N) of these blocks (all, if None) with control values."""
-        return self.matrices.tangent(ctl, self.functions, self.state, blocks)
+        """Return the residual (N,) and the tangent (N, N) of these blocks (all, if None) with control values.
+
+        Constraints that do not act have empty rows and columns.
+        """
+        r, A = self.matrices.tangent(ctl, self.functions, self.state, blocks)
+        acts = self._acts
+        return (r, A) if acts is None else (r * acts, self._acting(A, acts))
+
+    @cached_property
+    def _acts(self) -> np.ndarray | None:
+        """Return zeros (N,) at multipliers whose constraints do not act, and ones; None where all act."""
+        silent = self.compiled.silent
+        if not silent.any():
+            return None
+        out = np.ones(self.compiled.n_dof)
+        out[self.compiled.first_multiplier : -1][silent] = 0.0
+        return out
+
+    @staticmethod
+    def _acting(A: csr_matrix, acts: np.ndarray) -> csr_matrix:
+        """Return a matrix (N, N) with zeros in rows and columns; its pattern stays."""
+        A.data *= acts[A.indices] * np.repeat(acts, np.diff(A.indptr))
+        return A
 
     def force(self, blocks: Sequence[Block] | None = None) -> np.ndarray:
         """Return the forces (N,) of these blocks (all, if None) that are out of balance at the state.
 
         They include inertia forces, multipliers and gaps of constraints.
         """
-        return self.matrices.force(self._dynamic, self.functions, self.state, blocks)
+        r = self.matrices.force(self._dynamic, self.functions, self.state, blocks)
+        return r if self._acts is None else r * self._acts
 
     @property
     def _dynamic(self) -> np.ndarray:
@@ -460,14 +485,14 @@ class Tangent:
     @cached_property
     def gaps(self) -> np.ndarray:
         """Return the gaps (n_mult,) of the joints' constraints: lengths, angles, or left less right sides of
-        equations."""
+        equations; zero where they do not act."""
         system, first = self.compiled, self.compiled.first_multiplier
         g = np.zeros(system.n_dof)
         joints = [b for b in system.blocks if b.type.multipliers]
         for block, fe, _ke in system.element_arrays(C.FORCE, self.control(), self.functions, self.state, joints):
             nd = block.type.node_dofs
             np.add.at(g, block.dof[:, nd:], fe[:, nd:] / block.par[:, [block.type.scale]])
-        return g[first:-1]
+        return np.where(system.silent, 0.0, g[first:-1])
 
     @cached_property
     def gradients(self) -> csr_matrix:

@@ -10,7 +10,8 @@ CHOLMOD (an extra, about three times faster) factors the symmetric *quasi-defini
 
     S = (A + A^T)/2 - diag(0, delta),    delta_j = 1e-9 (G diag(K)^-1 G^T)_jj
 
-as L D L^T, which exists for every symmetric ordering when K is positive definite (Vanderbei 1995,
+as L D L^T, without the couplings of unknowns ``apart`` (few, with equations of another kind: state variables), which
+exists for every symmetric ordering when K is positive definite (Vanderbei 1995,
 doi:10.1137/0805005), so that the symbolic analysis is done once per pattern.  Iterative refinement, or flexible GMRES
 (`fem_mbs.solvers.linear.krylov`) where the asymmetry is larger, then solve the true system to round-off.  Where that
 contracts too slowly, or S has no factors (K singular or indefinite), SuperLU takes over, and keeps the job for the next
@@ -140,8 +141,12 @@ class LinearSolver(Protocol):
 class _Pattern:
     """A fixed pattern in compressed sparse columns with its current values."""
 
-    def __init__(self, n: int, indptr: np.ndarray, indices: np.ndarray, multipliers: np.ndarray | None):
+    def __init__(
+        self, n: int, indptr: np.ndarray, indices: np.ndarray, multipliers: np.ndarray | None,
+        apart: np.ndarray | None = None,
+    ):  # fmt: skip
         self.n = int(n)
+        self.apart = np.zeros(n, dtype=bool) if apart is None else np.array(apart, dtype=bool)
         self.indptr = np.ascontiguousarray(indptr, dtype=np.int32)
         self.rows = np.ascontiguousarray(indices, dtype=np.int32)
         self.multipliers = np.zeros(n, dtype=bool) if multipliers is None else np.array(multipliers, dtype=bool)
@@ -150,8 +155,9 @@ class _Pattern:
             raise ValueError("A linear system needs at least one unknown")
         if self.indptr.shape != (n + 1,) or self.indptr[0] != 0 or self.indptr[-1] != nnz:
             raise ValueError(f"indptr must have shape ({n + 1},) and run from 0 to {nnz}")
-        if self.multipliers.shape != (n,):
-            raise ValueError(f"multipliers must have shape ({n},), not {self.multipliers.shape}")
+        for name, mask in (("multipliers", self.multipliers), ("apart", self.apart)):
+            if mask.shape != (n,):
+                raise ValueError(f"{name} must have shape ({n},), not {mask.shape}")
         if np.any(np.diff(self.indptr) < 0) or (nnz and (self.rows.min() < 0 or self.rows.max() >= n)):
             raise ValueError("indptr must not decrease and indices must be in 0 ... n - 1")
         self.cols = np.repeat(np.arange(n, dtype=np.int32), np.diff(self.indptr))
@@ -502,6 +508,8 @@ class CholmodSolver(_Refined):
         self._g_row = np.where(swap, cols[coupling], rows[coupling])
         self._g_col = np.where(swap, rows[coupling], cols[coupling])
         self._m = np.flatnonzero(mask)
+        self._cut = np.flatnonzero((rows != cols) & (p.apart[rows] | p.apart[cols]))
+        self._apart = np.flatnonzero(p.apart)
         self.reset()
 
     def _find(self, keys: np.ndarray) -> np.ndarray:
@@ -557,6 +565,10 @@ class CholmodSolver(_Refined):
         np.take(padded, self._first, out=S)
         S += padded[self._second]
         S *= 0.5
+        if self._apart.size:
+            S[self._cut] = 0.0
+            own = np.abs(S[self._diagonal[self._apart]])
+            S[self._diagonal[self._apart]] = np.where(own > 0.0, own, 1.0)
         diagonal = S[self._diagonal]
         if self._m.size:
             scale = k = np.where(p.multipliers, 1.0, diagonal)
@@ -685,12 +697,14 @@ def make_solver(
     indices: np.ndarray,
     multipliers: np.ndarray | None = None,
     prefer: str = "auto",
+    apart: np.ndarray | None = None,
 ) -> LinearSolver:
     """Return a solver for n equations whose matrix has this pattern (compressed sparse columns, sorted, no duplicates).
 
     Args:
         indptr, indices: (n + 1,) and (nnz,), the pattern.
         multipliers: (n,) bool, the unknowns that are Lagrange multipliers.
+        apart: (n,) bool, the few unknowns whose equations are no forces: S leaves out their couplings.
         prefer: "auto" (CHOLMOD if it is installed, else SuperLU with one notice in the log), "superlu" or "cholmod".
 
     Raises:
@@ -703,4 +717,4 @@ def make_solver(
         prefer = "cholmod" if has_cholmod() else "superlu"
         if prefer == "superlu":
             _notice()
-    return _SOLVERS[prefer](_Pattern(n, indptr, indices, multipliers))
+    return _SOLVERS[prefer](_Pattern(n, indptr, indices, multipliers, apart))

@@ -104,7 +104,6 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real):
 
     ``ctl`` has SF = WA = 1 and SK = WV = 0, so that a tangent is the mass.
     """
-    system, state, output = C.borrow(system), C.borrow(state), C.borrow(output)
     ctl, funs, counter, real = C.borrow(ctl), C.borrow(funs), C.borrow(counter), C.borrow(real)
     Q, D, V = state.Q, state.D, state.V
     n = system.unknown.size

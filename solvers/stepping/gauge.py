@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fem_mbs.array_records import array_record
 from fem_mbs.contract import inner, kernel
 
 __all__ = [
@@ -70,6 +71,12 @@ class Rank(NamedTuple):
             np.zeros(N_FLAGS, np.int64), np.zeros(2), np.zeros(n), np.full(n, -1, np.int32),
             np.full(n, -1, np.int32), np.zeros((0, n)), np.zeros(0, np.int32), np.zeros(0), np.zeros(n), np.zeros(n),
         )  # fmt: skip
+
+
+#: Type of the record in compiled code.
+RANK = array_record(
+    Rank, {"f8 2": "null", "f8 1": "limit weight sums pivots share", "i8 1": "flags", "i4 1": "loop dependent count"}
+)
 
 
 @inner

@@ -10,11 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fem_mbs.array_records import array_record
+
 # --- answers of `advance` ------------------------------------------------------------------------------------------
 DONE, NEED_FACTOR, NEED_SOLVE, NOT_CONVERGED, SINGULAR, NEED_USER, TURNED = 0, 1, 2, 3, 4, 5, 6
 
 # --- kinds of dofs -------------------------------------------------------------------------------------------------
-POSITION, ROTATION, MULTIPLIER, SINK = 0, 1, 2, 3
+# STATE: state variables of elements, with equations of first order and no mass
+POSITION, ROTATION, MULTIPLIER, SINK, STATE = 0, 1, 2, 3, 4
+N_KIND = 5
 
 # --- columns of the block table ------------------------------------------------------------------------------------
 (
@@ -25,7 +29,8 @@ N_TABLE = 16
 
 # --- rules ---------------------------------------------------------------------------------------------------------
 # NEWMARK stands for the generalised-alpha rule; its weights make it Newmark's or HHT's rule
-MIDPOINT, NEWMARK, STATIC, EXPLICIT = 0, 1, 2, 3
+# CHAIN: joint coordinates of trees (`fem_mbs.solvers.chains`)
+MIDPOINT, NEWMARK, STATIC, EXPLICIT, CHAIN = 0, 1, 2, 3, 4
 
 # --- integer settings and counters of a run ------------------------------------------------------------------------
 (
@@ -38,7 +43,7 @@ MIDPOINT, NEWMARK, STATIC, EXPLICIT = 0, 1, 2, 3
     FULL,  # 1: a new tangent in every iteration
     MAX_ITERATIONS,
     WORST,  # dof or equation to blame
-    RULE_KIND,  # MIDPOINT, NEWMARK, STATIC or EXPLICIT
+    RULE_KIND,  # MIDPOINT, NEWMARK, STATIC, EXPLICIT or CHAIN
     PREDICTOR,  # 0: none, 1: h v0, 2: last increment, 3: linear extrapolation of the increments
     HISTORY,  # number of stored increments (0, 1, 2)
     FRAME_EVERY,
@@ -74,6 +79,7 @@ class System(NamedTuple):
     unknown: np.ndarray  # (n_eq,) int32: dof of an equation
     kind: np.ndarray  # (N,) int8
     positions: np.ndarray  # position dofs, int32
+    states: np.ndarray  # dofs that are state variables of elements, int32
     rotations: np.ndarray  # (nr, 1 or 3) int32: rotation dofs of each row of D (without the identity)
     driven: np.ndarray  # prescribed dofs that move, int32
     driver: np.ndarray  # their time functions, int32
@@ -126,6 +132,38 @@ class Output(NamedTuple):
     frame_out: np.ndarray
     frame_energy: np.ndarray
     frame_step: np.ndarray  # (n_frames,) int64
+
+
+#: Types of these records in compiled code.
+SYSTEM = array_record(
+    System,
+    {
+        "i8 2": "table holding links",
+        "i4 1": "dof rot slot equation unknown positions states driven driver part part_dofs",
+        "i4 2": "rotations shared record",
+        "i1 1": "kind",
+        "f8 1": "par hist driven_reference row_scale",
+    },
+)
+STATE = array_record(
+    State,
+    {
+        "f8 3": "D DD Dw",
+        "f8 2": "Q V past reaction Qw",
+        "f8 1": "U residual values rhs out energy work fe ke along peak Uw",
+        "i8 1": "pivot",
+    },
+)
+OUTPUT = array_record(
+    Output,
+    {
+        "f8 3": "frame_D",
+        "f8 2": "ledger values frame_Q frame_V frame_out frame_energy",
+        "f8 1": "residuals",
+        "i4 1": "iterations",
+        "i8 1": "frame_step",
+    },
+)
 
 
 # --- what is recorded ----------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from fem_mbs.solvers.stepping.layout import (
     PREDICTOR,
     ROTATION,
     RULE_KIND,
+    STATE,
     STATIC,
 )
 from fem_mbs.solvers.stepping.predictor import turn_parts
@@ -28,6 +29,8 @@ def configure(system, state, one_state):
     """Set the configuration at the end of the step from U: positions, directors, and in one-state rules angles."""
     Q, D, U = state.Q, state.D, state.U
     for k in system.positions:
+        Q[1, k] = Q[0, k] + U[k]
+    for k in system.states:
         Q[1, k] = Q[0, k] + U[k]
     plane = system.rotations.shape[1] == 1
     for i in range(system.rotations.shape[0]):
@@ -76,6 +79,13 @@ def velocities(system, state, h, real, newmark):
             V[2, k] = fa * a + f0 * a0 - fv * state.past[3, k]
         else:
             V[1, k] = f * U[k] + g * V[0, k]
+    for k in system.states:
+        V[1, k] = f * U[k] + g * V[0, k]
+        if newmark:
+            a0 = state.past[2, k]
+            a = U[k] / (beta * h * h) - V[0, k] / (beta * h) - (0.5 / beta - 1.0) * a0
+            V[1, k] += ga * a0
+            V[2, k] = fa * a + f0 * a0 - fv * state.past[3, k]
     nr = system.rotations.shape[1]
     for i in range(system.rotations.shape[0]):
         for j in range(nr):
@@ -187,7 +197,8 @@ def predict(system, state, ctl, fun, counter):
 
 @inline
 def update(system, state, one_state):
-    """Add the increment in ``rhs`` to U; return the largest displacement and the largest rotation in it."""
+    """Add the increment in ``rhs`` to U; return the largest displacement in it, and the largest rotation or relative
+    change of a state variable."""
     U, x = state.U, state.rhs
     size_x, size_t = 0.0, 0.0
     for i in range(x.size):
@@ -203,6 +214,10 @@ def update(system, state, one_state):
                 size_x = np.nan
         elif kind == ROTATION:
             size_t = max(size_t, abs(d))
+            if np.isnan(d):
+                size_t = np.nan
+        elif kind == STATE:
+            size_t = max(size_t, abs(d) / max(1.0, abs(state.Q[1, k])))
             if np.isnan(d):
                 size_t = np.nan
     if one_state:

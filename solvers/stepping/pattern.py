@@ -1,18 +1,22 @@
 """Pattern of a sparse matrix from the equations of elements, and the place of every element matrix entry in it.
 
 Columns are made one after the other from the elements that touch them, in time and memory linear in the element
-matrices.  Nothing is sorted.  Where kernels run as Python, numpy sorts instead.
+matrices.  Nothing is sorted.  Where kernels run as Python, and for small models, numpy sorts instead: there the kernels
+would take longer to compile than they save.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from fem_mbs.contract import is_plain, kernel
 
-__all__ = ["add_entries", "band_slots", "element_slots", "matrix_pattern"]
+__all__ = ["add_entries", "band_slots", "element_slots", "is_small", "matrix_pattern"]
+
+#: Entries of all element matrices up to which numpy sorts: it takes about 30 ms for so many.
+SMALL = 100_000
 
 
 @kernel
@@ -106,6 +110,15 @@ def _flat(tables):
     return equations, starts, matrices
 
 
+def is_small(shapes: Iterable[tuple[int, ...]]) -> bool:
+    """Return whether numpy finds the pattern of tables of such shapes (n, m), and no kernel is needed."""
+    return sum(n * m * m for n, m in shapes) <= SMALL
+
+
+def _by_numpy(tables: Sequence[np.ndarray]) -> bool:
+    return is_plain() or is_small(table.shape for table in tables)
+
+
 def matrix_pattern(n_eq: int, tables: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return compressed columns (indptr (n_eq + 1,) int64, indices int32) of the matrix that elements fill.
 
@@ -114,7 +127,7 @@ def matrix_pattern(n_eq: int, tables: Sequence[np.ndarray]) -> tuple[np.ndarray,
     Args:
         tables: one array (n, m) per block: equations of the local unknowns, negative: none.
     """
-    if is_plain():
+    if _by_numpy(tables):
         found = np.concatenate([np.arange(n_eq) * (n_eq + 1), _places(n_eq, tables)])
         columns, rows = np.divmod(np.unique(found[found >= 0]), max(n_eq, 1))
         return np.searchsorted(columns, np.arange(n_eq + 1)), rows.astype(np.int32)
@@ -140,7 +153,7 @@ def element_slots(
     Entries come row by row and block after block; those without an equation are one past the last place.
     """
     n_eq = indptr.size - 1
-    if is_plain():
+    if _by_numpy(tables):
         known = np.repeat(np.arange(n_eq), np.diff(indptr)) * n_eq + indices
         wanted = _places(n_eq, tables)
         places = np.where(wanted >= 0, np.searchsorted(known, wanted), indices.size)

@@ -74,6 +74,7 @@ from fem_mbs.solvers.stepping.layout import (
     RULE_KIND,
     SINGULAR,
     SLOW,
+    STATE,
     STATIC,
     STEP,
     STEP_OFFSET,
@@ -101,6 +102,8 @@ def small_residual(system, state, real, counter):
     for k in system.unknown:
         kind = system.kind[k]
         limit = tx if kind == POSITION else (tt if kind == ROTATION else real[CTOL] * system.row_scale[k])
+        if kind == STATE:  # its row is the error of the step in units of the variable
+            limit *= max(1.0, abs(state.Q[1, k]))
         a = abs(r[k])
         if not a <= worst * limit:
             worst, at = a / limit if limit > 0.0 else np.inf, k
@@ -305,7 +308,6 @@ def advance(kernels, reports, system, state, output, ctl, funs, counter, real, r
     on purpose: it leaves and resumes in the middle of a step (``counter[PHASE]``), so its phases share one loop, and
     each phase that calls a kernel would be compiled once per caller.
     """
-    system, state, output, rank = C.borrow(system), C.borrow(state), C.borrow(output), C.borrow(rank)
     ctl, funs, counter, real = C.borrow(ctl), C.borrow(funs), C.borrow(counter), C.borrow(real)
     n_steps = funs.shape[0]
     one_state = counter[RULE_KIND] != MIDPOINT

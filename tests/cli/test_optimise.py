@@ -110,3 +110,117 @@ def test_the_command(file, tmp_path):
     run = CliRunner().invoke(app, ["run", str(file), "--set", "k=800", "-q", "-o", str(tmp_path / "results")])
     assert run.exit_code == 0, run.output
     assert '"k": 800' in (tmp_path / "results" / "summary.json").read_text(encoding="utf-8")
+
+
+#: A free oscillation without damping: the amplitude is v0 sqrt(m/k).
+SWING = """
+dimension = 2
+[parameters]
+k = 50.0
+m = 2.0
+[[node]]
+name = "a"
+position = [0, 0]
+[[point_mass]]
+name = "p"
+at = "a"
+mass = "m"
+[[support]]
+on = "a"
+components = ["y"]
+[[nodal_spring]]
+name = "s"
+on = "a"
+component = "x"
+stiffness = "k"
+[[initial]]
+on = "a"
+velocity = [0.1, 0]
+[[sensor]]
+name = "x"
+kind = "displacement"
+on = "a"
+[[step]]
+type = "transient"
+duration = 1.0
+h = 1e-3
+frames = 0
+"""
+
+
+@pytest.fixture
+def swing(tmp_path):
+    path = tmp_path / "swing.toml"
+    path.write_text(SWING, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("method", ["slsqp", "trust-constr"])
+def test_gradients_lead_to_a_constrained_optimum(method, swing, tmp_path):
+    """The softest spring that stops the mass within 15 mm: k = m v0^2/0.015^2."""
+    found = optimise(
+        swing, {"k": (20.0, 150.0, 300.0)}, "parameter.k", subject=["transient.x.x.absmax <= 0.015"], method=method,
+        output=tmp_path / "out",
+    )  # fmt: skip
+    assert found.converged
+    # (a method of inner points ends beside the constraint)
+    near = 2e-4 if method == "slsqp" else 2e-3
+    assert found.values["k"] == pytest.approx(2.0 * 0.1**2 / 0.015**2, rel=near)
+    assert "runs for gradients" in found.message
+    assert len(found.table.rows) < (12 if method == "slsqp" else 60)
+
+
+def test_gradients_are_kept(swing, tmp_path):
+    """l-bfgs-b with an expression of two quantities; the second call makes no run."""
+    aim = "({transient.x.x.absmax} - 0.015)**2*1e4 + 1e-9*{parameter.m}"
+    options = {"method": "l-bfgs-b", "output": tmp_path / "out", "tolerance": 1e-5}
+    found = optimise(swing, {"k": (20.0, 150.0, 300.0), "m": (1.0, 2.0)}, aim, **options)
+    assert found.row.quantities["transient.x.x.absmax"] == pytest.approx(0.015, rel=1e-3)
+    again = optimise(swing, {"k": (20.0, 150.0, 300.0), "m": (1.0, 2.0)}, aim, **options)
+    assert again.values == found.values
+    assert "; 0 runs for gradients" in again.message
+
+
+def test_gradients_that_there_are_not(file, swing, tmp_path):
+    with pytest.raises(ModelError, match=r'"modes\.frequency_1" is no quantity .* "cobyqa"|no sensors.*"cobyqa"'):
+        optimise(file, {"k": (100.0, 2000.0)}, "modes.frequency_1", method="slsqp", output=tmp_path / "a")
+    with pytest.raises(ModelError, match=r'"transient\.iterations" is no quantity that has a derivative.*"cobyqa"'):
+        optimise(swing, {"k": (20.0, 300.0)}, "transient.iterations", method="slsqp", output=tmp_path / "b")
+    with pytest.raises(ModelError, match='"l-bfgs-b" takes no constraints'):
+        optimise(
+            swing, {"k": (20.0, 300.0)}, "parameter.k", subject=["parameter.k >= 1"], method="l-bfgs-b",
+            output=tmp_path / "c",
+        )  # fmt: skip
+
+
+def test_commands_with_derivatives(swing, tmp_path):
+    from typer.testing import CliRunner
+
+    from fem_mbs.cli.main import app
+
+    out = tmp_path / "out"
+    told = CliRunner().invoke(
+        app, ["optimise", str(swing), "--vary", "k=20:150:300", "--minimise", "parameter.k", "--subject",
+              "transient.x.x.absmax <= 0.015", "--gradients", "-o", str(out)],
+    )  # fmt: skip
+    assert told.exit_code == 0, told.output
+    assert "slsqp: gradients from derivatives of the runs" in told.output
+    wrong = CliRunner().invoke(
+        app, ["optimise", str(swing), "--vary", "k=20:300", "--minimise", "parameter.k", "--gradients", "--method",
+              "evolution", "-o", str(out)],
+    )  # fmt: skip
+    assert wrong.exit_code != 0
+
+    folder = tmp_path / "slopes"
+    told = CliRunner().invoke(
+        app, ["sensitivities", str(swing), "--of", "k", "--of", "m", "--quantity", "transient.x.x.absmax", "--quantity",
+              "transient.x.x@0.5", "-o", str(folder)],
+    )  # fmt: skip
+    assert told.exit_code == 0, told.output
+    written = {path.name for path in folder.iterdir()}
+    assert {"sensitivities.json", "sensitivities.csv", "sensitivity_series.csv", "sensitivities.png"} <= written
+    rows = (folder / "sensitivities.csv").read_text(encoding="utf-8").splitlines()
+    relative = [float(v) for v in rows[1].split(",")[3:]]
+    # absmax = v0 sqrt(m/k)
+    assert relative[0] * 50.0 / 0.02 == pytest.approx(-0.5, rel=2e-3)
+    assert relative[1] * 2.0 / 0.02 == pytest.approx(0.5, rel=2e-3)

@@ -102,7 +102,9 @@ class State:
         t = self.type
         self.n = len(self.par)
         self.dim = t.dimension
-        self.nodes = np.arange(t.node_dofs)  # local indices
+        states = t.scalars if t.states else 0
+        self.nodes = np.arange(t.node_dofs - states)  # local indices
+        self.states = np.arange(t.node_dofs - states, t.node_dofs)
         self.multipliers = np.arange(t.node_dofs, t.local_dofs)
 
     def copy(self) -> State:
@@ -306,7 +308,21 @@ def make_state(type_name, case, rng, n=1, h=0.3, turn=150.0) -> State:
     if case.memory is not None:
         turns = 1 if t.ends == 2 else 0
         s.hist[:, turns:] = case.memory(rng, s.hist[:, turns:].size).reshape(n, -1)
+    if t.states:
+        settle(s)
     return s
+
+
+def settle(s):
+    """Let the state variables fulfil the equations of the step, as the energy balance needs."""
+    for _ in range(30):
+        fe, ke = s.force(TANGENT)
+        rows, x = fe[:, s.states], s.dof[:, s.states]
+        if np.abs(rows).max() <= 1e-15 * max(1.0, np.abs(s.Q[:, x]).max()):
+            return
+        U = s.U.copy()
+        U[x] -= np.linalg.solve(ke[:, s.states[:, None], s.states], rows[..., None])[..., 0]
+        s.advance(U)
 
 
 def close(s, U):
@@ -424,7 +440,7 @@ def test_contract_decay(subject, seed):
     plain, fe0 = s.report(LEDGER)[0], s.force()[0]
     start = s.at_start()
     # (with all six strains fixed there is no stiffness left, only initial stresses)
-    elastic = plain[STRAIN] != start.report(LEDGER)[0, STRAIN] and s.type.multipliers < 6
+    elastic = not s.type.states and plain[STRAIN] != start.report(LEDGER)[0, STRAIN] and s.type.multipliers < 6
     s.ctl[DECAY] = 0.3 * s.ctl[H]
     fe, ke = (a[0] for a in s.force(TANGENT))
     loss = s.report(LEDGER)[0, DISSIPATED] - plain[DISSIPATED]
@@ -481,7 +497,8 @@ def test_contract_rigid_step(subject, seed):
     before, after = s.at_start().report(LEDGER)[0], s.report(LEDGER)[0]
     scale = 1 + before[STRAIN]
     small(after[STRAIN] - before[STRAIN], scale, 1e-12)
-    small(after[[DISSIPATED, LOAD_WORK, DRIVER_WORK]], scale, 1e-12)
+    if not s.case.running:
+        small(after[[DISSIPATED, LOAD_WORK, DRIVER_WORK]], scale, 1e-12)
     if not s.type.inertia:
         # a force field of constant strain turns with the body half-way: with no work on a rigid motion
         fe = s.force()[0]
@@ -521,7 +538,8 @@ def test_contract_frame(subject, seed):
                 t.D[row, n] = (S @ s.D[row, n].reshape(3, 3)).ravel()
                 t.DD[row, n] = (S @ s.DD[row, n].reshape(3, 3)).ravel()
     t.start()
-    small(t.force()[0] - turned, np.abs(fe).max(), 1e-12)
+    # (rows of state variables are zero but for the round-off of numbers of the order 1)
+    small(t.force()[0] - turned, max(np.abs(fe).max(), float(s.type.states)), 1e-12)
     energies = slice(KINETIC, DRIVER_WORK + 1)
     a, b = s.report(LEDGER)[0, energies], t.report(LEDGER)[0, energies]
     small(a - b, 1 + np.abs(a).max(), 1e-12)
@@ -543,8 +561,8 @@ def differences(function, s, step=1e-3):
 
 def compare_blocks(ke, reference, s, tolerance):
     """Each block (node-node, node-multiplier, ...) against its own size."""
-    for rows in (s.nodes, s.multipliers):
-        for columns in (s.nodes, s.multipliers):
+    for rows in (s.nodes, s.states, s.multipliers):
+        for columns in (s.nodes, s.states, s.multipliers):
             a, b = ke[np.ix_(rows, columns)], reference[np.ix_(rows, columns)]
             small(a - b, max(np.abs(b).max(initial=0.0), 1e-4 * np.abs(ke).max()), tolerance)
 
@@ -571,7 +589,8 @@ def test_contract_tangent_one_state(subject, seed):
 
 @seeds(2)
 def test_contract_statics(subject, seed):
-    """At rest f = d(energy - work of loads + multipliers . constraints)/dq, and the tangent is a second derivative."""
+    """At rest f = d(energy + losses - work of loads + multipliers . constraints)/dq, and the tangent is a second
+    derivative."""
     s = make_state(*subject, np.random.default_rng(seed)).one_state(rule_h=None)
     fe, ke = (a[0] for a in s.force(TANGENT))
     Lambda = s.U[s.dof[0, s.multipliers]]
@@ -580,10 +599,12 @@ def test_contract_statics(subject, seed):
         t = s.moved(d, rows=(1,))
         ledger = t.report(LEDGER)[0]
         t = s.moved(d)
-        return ledger[STRAIN] + ledger[POTENTIAL] - ledger[LOAD_WORK] + Lambda @ t.force()[0][s.multipliers]
+        stored = ledger[STRAIN] + ledger[POTENTIAL] + ledger[DISSIPATED]
+        return stored - ledger[LOAD_WORK] + Lambda @ t.force()[0][s.multipliers]
 
     scale = np.abs(fe).max() + np.abs(ke).max()
-    small(differences(potential, s)[s.nodes] - fe[s.nodes], scale, 1e-8)
+    if not s.case.path:  # (their work is that of the mean force of the path, whose derivative is another force)
+        small(differences(potential, s)[s.nodes] - fe[s.nodes], scale, 1e-8)
     # the constraint rows and the columns of the multipliers are the same gradient
     if not s.type.reads:
         small(ke[np.ix_(s.multipliers, s.nodes)] - ke[np.ix_(s.nodes, s.multipliers)].T, np.abs(ke).max(), 1e-13)

@@ -261,3 +261,41 @@ def test_a_part_is_reduced_once_for_all_copies(tmp_path, monkeypatch):
     (tmp_path / "model.toml").write_text(text, encoding="utf-8")
     with pytest.raises(ModelError, match='its part "arm" is not copied'):
         load_model(tmp_path / "model.toml")
+
+
+@pytest.mark.parametrize("mirror", [False, True])
+def test_locks_and_what_breaks_move_as_their_images(mirror):
+    """A latch, a brake, a breaking weld, with the events and sensors on them, in the plane and its image."""
+    m = Model(2)
+    m.body("arm", (0.5, 0.0), 1.0, 0.1)
+    m.body("hand", (1.5, 0.0), 1.0, 0.1)
+    m.body("tool", (2.1, 0.0), 0.2, 0.01)
+    m.joint("hip", "revolute", "ground", "arm", (0.0, 0.0))
+    m.joint("knee", "revolute", "arm", "hand", (1.0, 0.0))
+    m.joint("grip", "weld", "hand", "tool", (2.0, 0.0), breaks_at=1.2)
+    m.lock("latch", "knee", value=0.1)
+    m.lock("brake", "hip", limit=3.0)
+    m.initial("arm", velocity=(0.0, 0.5), spin=1.0)
+    m.initial("hand", velocity=(0.0, 2.5), spin=3.0)
+    m.initial("tool", velocity=(0.0, 4.3), spin=3.0)
+    m.sensor("place", "position", on="tool")
+    m.sensor("way", "lock", on="brake", quantity="coordinate")
+    m.event("far", "way", 0.25, "rising", "release", ["brake", "latch"])
+    m.copy(
+        ["arm", "hand", "tool", "hip", "knee", "grip", "latch", "brake", "place", "way", "far"], prefix="other ",
+        **({"mirror": {"normal": (0.0, 1.0)}} if mirror else {"translate": (0.0, 5.0)}),
+    )  # fmt: skip
+    for name, w in (("arm", 1.0), ("hand", 3.0), ("tool", 3.0)):
+        v = {"arm": 0.5, "hand": 2.5, "tool": 4.3}[name]
+        sign = -1.0 if mirror else 1.0
+        m.initial(f"other {name}", velocity=(0.0, sign * v), spin=sign * w)
+    m.transient_step(0.8, 0.01)
+    s = solve(m)
+    place, image = (s.sensor(name).values for name in ("place", "other place"))
+    image = image * (1.0, -1.0) if mirror else image - (0.0, 5.0)
+    assert image == pytest.approx(place, abs=1e-9)
+    happened = [(e["name"], e["action"]) for e in s.steps[0].summary["events"]]
+    assert {action for _, action in happened} >= {"lock", "release", "break"}
+    assert sorted(n for n, _ in happened if n.startswith("other")) == sorted(
+        f"other {n}" for n, _ in happened if not n.startswith("other")
+    )

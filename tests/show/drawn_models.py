@@ -120,6 +120,12 @@ def _sliding(m: Model) -> Model:
     return m
 
 
+def _curve(m: Model) -> Model:
+    m.curve("thing", points=[(2.0, 0.0, 1.0), (4.0, 0.0, 1.0)])
+    m.joint("bore", "point_on_curve", "one", "two", point=(3.0, 0.0, 1.0), curve="thing")
+    return m
+
+
 def _gear(m: Model) -> Model:
     m.gear("thing", "base", "pivot", -2.0)
     return m
@@ -140,7 +146,17 @@ CASES = {
     "Bushing": (_with("bushing", "thing", "rod:end", "one", np.ones(6), point=(1.5, 0.0, 0.0)), 1, "thing"),
     "Bearing": (_with("bearing", "thing", "rod:end", stiffness=10.0, axis=X), 1, "thing"),
     "Motor": (_with("motor", "thing", "pivot", force=1.0), 1, "thing"),
+    "HydraulicActuator": (
+        _with("hydraulic", "thing", "pivot", area=1e-4, capacity=1e-12, gain=1e-5, opening=1.0),
+        1,
+        "thing",
+    ),
     "Friction": (lambda: _sliding(frame()), 1, "thing"),
+    "Impact": (
+        _with("impact", "thing", "ground", "two", point=(0.0, 0.0, -9.0), axis=(0.0, 0.0, 1.0), restitution=0.5),
+        2,
+        "thing",
+    ),
     "Contact": (
         _with("contact", "thing", "ground", "two", point=(0.0, 0.0, -9.0), axis=(0.0, 0.0, 1.0), stiffness=1e4),
         2,
@@ -148,6 +164,9 @@ CASES = {
     ),
     "UserForce": (lambda: _user(frame()), 1, "thing"),
     "Gear": (lambda: _gear(frame()), 1, "thing"),
+    "Lock": (_with("lock", "thing", "pivot", limit=2.0), 1, "thing"),
+    "Curve": (lambda: _curve(frame()), 60, "thing"),
+    "MassMatrix": (_with("mass_matrix", "thing", ["rod:start", "rod:end"], np.eye(2)), 2, "thing"),
     "Coupling": (_with("coupling", "thing", "one", ["rod:end"]), 1, "thing"),
     "Equation": (_with("equation", "thing", [("one", "x", 1.0), ("rod:end", "x", -1.0)]), 1, "thing"),
     "EquationRows": (_with("equations", "thing", [0, 0], [4, 5], [0, 0], [1.0, -1.0]), 1, "thing"),

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import coo_matrix, csc_matrix
 
 from fem_mbs.contract import plain
+from fem_mbs.solvers.stepping import pattern
 from fem_mbs.solvers.stepping.pattern import add_entries, element_slots, matrix_pattern
 
 
@@ -78,8 +79,9 @@ def test_entries_are_added_and_their_skewness_found():
 
 
 @pytest.mark.parametrize("n_eq", [0, 1, 23])
-def test_numpy_finds_the_same_places(n_eq):
-    """Where kernels run as Python, the pattern comes from numpy."""
+def test_numpy_finds_the_same_places(n_eq, monkeypatch):
+    """Where kernels run as Python, and for small models, the pattern comes from numpy."""
+    monkeypatch.setattr(pattern, "SMALL", -1)
     tables = _tables(np.random.default_rng(n_eq), max(n_eq, 1)) if n_eq else [np.full((3, 2), -1, np.int32)]
     compiled = matrix_pattern(n_eq, tables)
     slots = element_slots(*compiled, tables)

@@ -12,8 +12,8 @@ HUB, MASS, HINGE, ARM, SPRING = 80.0, 3.0, 0.3, 2.0, 300.0
 SUPPORT, DAMPER = (9e4, 5e4), 60.0
 
 
-def helicopter(blades: int, speed: float, lag_damper: float = 10.0, **options) -> Model:
-    """A hub in the plane on two unequal springs, at a constant speed, with hinged blades (Coleman & Feingold)."""
+def helicopter(blades: int, speed: float, lag_damper: float = 10.0, driven: bool = True, **options) -> Model:
+    """A hub in the plane on two unequal springs, at a constant speed, or free, with hinged blades (Coleman)."""
     m = Model(2)
     m.node("hub", (0.0, 0.0))
     m.point_mass("mass", "hub", HUB)
@@ -21,7 +21,8 @@ def helicopter(blades: int, speed: float, lag_damper: float = 10.0, **options) -
         m.nodal_spring(f"k{axis}", "hub", axis, stiffness, DAMPER)
     m.body("disc", mass=1e-3, inertia=1e-2, position=(0.0, 0.0))
     m.joint("axle", "pin", "hub", "disc", point=(0.0, 0.0))
-    m.motion("turn", "disc", "rotation", 0.0)
+    if driven:
+        m.motion("turn", "disc", "rotation", 0.0)
     for b in range(blades):
         a = 2.0 * np.pi * b / blades
         way = np.array([np.cos(a), np.sin(a)])

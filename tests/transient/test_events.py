@@ -237,7 +237,6 @@ def test_wrong_events(options, message):
         ({"sensor": "place"}, {}, 'Event "e": sensor "place" is not one column; name one of place.x, place.y'),
         ({"sensor": "place.y", "action": "off", "target": "pull"}, {}, 'Event "e": target: there is no load "pull"'),
         ({"sensor": "place.y", "action": "off", "target": "gravity"}, {}, "gravity cannot be switched"),
-        ({"sensor": "place.y"}, {"restarts": 2}, "a transient with events has no restart points"),
         ({"sensor": "place.y", "action": "off", "target": "f"}, {"adaptive": 1e-6}, "events are located within equal"),
     ],
 )

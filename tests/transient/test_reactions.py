@@ -40,6 +40,9 @@ SPACE = {
     "point_on_plane": {"axis": AXIS},
     "distance": {"point_b": CORNERS[0]},
     "along_beam": {},
+    "cylindrical_along_beam": {},
+    "prismatic_along_beam": {},
+    "point_on_curve": {"curve": "track"},
     "slider": {"axis": AXIS},
     "position": {"axis": AXIS, "function": WAY},
     "angle": {"axis": AXIS, "function": WAY},
@@ -53,10 +56,13 @@ DRIVEN = {
     "point_on_line driven": {**SPACE["point_on_line"], "function": WAY},
     "distance driven": {**SPACE["distance"], "function": WAY},
     "along_beam driven": {**SPACE["along_beam"], "function": WAY},
+    "prismatic_along_beam driven": {"function": WAY},
+    "point_on_curve driven": {**SPACE["point_on_curve"], "function": WAY},
 }
 PLANE = [
     *("pin", "weld", "revolute", "prismatic", "slider", "point_on_line", "distance", "along_beam", "position", "angle"),
     *("revolute driven", "prismatic driven", "point_on_line driven", "distance driven", "along_beam driven"),
+    *("prismatic_along_beam", "point_on_curve", "prismatic_along_beam driven", "point_on_curve driven"),
 ]
 CASES = [(3, kind) for kind in (*SPACE, *DRIVEN)] + [(2, kind) for kind in PLANE]
 
@@ -85,18 +91,23 @@ def mechanism(dim: int, case: str) -> Model:
         place.pop("point")
     if kind in ("slider", "position"):
         place = {"a": "b", "point": CORNERS[0][:dim]}
-    if kind == "along_beam":
+    if kind.endswith("along_beam"):
         place = {"a": "arm", "b": "b", "point": MIDDLE[:dim]}
     if dim == 2 and kind in ("revolute", "angle"):
         options.pop("axis")
     for key in ("axis", "point_b"):
         if key in options:
             options[key] = np.array(options[key])[:dim]
+    if "curve" in options:
+        ways = zip("xyz", TIP[:dim], ("0.4*sin(t)", "0.3 - 0.3*cos(t)", "0.1*t"))
+        m.curve("track", **{c: f"{v} + {way}" for c, v, way in ways}, range=(-1.4, 1.4))
     m.joint("j", kind, **place, **options)
     m.sensor("R", "reaction", on="j")
     if kind in ("slider", "position"):
         m.sensor("P", "position", on="b", point=CORNERS[0][:dim])
-    elif kind == "along_beam":
+    elif kind == "point_on_curve":
+        m.sensor("P", "position", on="b", point=TIP[:dim])
+    elif kind.endswith("along_beam"):
         m.sensor("P", "position", on="b", point=MIDDLE[:dim])
     else:
         m.sensor("P", "position", on="l:end")

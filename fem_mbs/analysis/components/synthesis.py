@@ -224,6 +224,7 @@ class _Split:
             compiled = model.compile(stepping=False)
             linear = Linearised(compiled, compiled.system.initial_state(), 0.0, Loading(compiled))
         self.model, self.system, self.linear = model, linear.system, linear
+        self.system.refuse_states(Owner("Components"), "undamped modes do", "leave controllers and actuators out")
         self.first = self.linear.first
         self.live = np.zeros(self.first, bool)
         self.live[self.linear.owned] = True

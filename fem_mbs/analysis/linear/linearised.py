@@ -111,6 +111,7 @@ class Linearised:
     ):  # fmt: skip
         system = compiled.system
         self.compiled, self.system, self.loading, self.t = compiled, system, loading, t
+        system.refuse_impacts(Owner("Linearisation"), "has no small motions", "take contact in place of the impact")
         self.first = first = system.first_multiplier
         self.matrices = matrices_of(system)
         free = system.system.equation[:first] >= 0

@@ -166,9 +166,10 @@ def _director_places(system: Compiled, node: np.ndarray, nodes: int) -> np.ndarr
 
 def _with_directors(system: Compiled, block: Block, nodes: int) -> tuple[np.ndarray, np.ndarray]:
     """Return places (e, k) and masses (e, k, k) of beams, bodies and points."""
-    if block.type.name.startswith("nodal_mass"):
+    if block.type.name.startswith(("nodal_mass", "turning_mass")):
+        word = "nodal mass" if block.type.name.startswith("nodal") else "mass matrix"
         raise ModelError(
-            f'nodal mass "{block.label(0)}" is a matrix without a centre, which no distribution of mass has',
+            f'{word} "{block.label(0)}" is a matrix without a centre, which no distribution of mass has',
             owner=Owner("Moments"),
             remedy="describe it by a body or a point mass with offset",
         )

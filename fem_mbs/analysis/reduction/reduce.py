@@ -288,6 +288,9 @@ def _linearised(model: Model, state: str, released: Mapping[str, Any]) -> Linear
         model.building.fixed = [entry for entry in model.building.fixed if entry[0] not in nodes]
         model.building.driven = [entry for entry in model.building.driven if entry[0] not in nodes]
     end = run_to_end(model) if state == "end" and model.steps else EndState.at_start(model.compile(stepping=False))
+    end.compiled.system.refuse_states(
+        Owner("Reduction"), "reduced parts do", "leave controllers and actuators out of the part"
+    )
     return Linearised(end.compiled, end.state, end.time, end.loading)
 
 

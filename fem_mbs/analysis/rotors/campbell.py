@@ -25,7 +25,7 @@ from scipy.optimize import brentq, linear_sum_assignment
 from scipy.sparse import csr_matrix, vstack
 
 from fem_mbs.analysis.end_state import EndState
-from fem_mbs.analysis.rotors.periodic import RESIDUAL, Motions, PeriodicMotions, harmonics_needed
+from fem_mbs.analysis.rotors.periodic import RESIDUAL, Motions, PeriodicMotions, harmonics_needed, resisted
 from fem_mbs.analysis.rotors.rotating import choose_frame, constant_frames, rotation_of, steady_rotation
 from fem_mbs.analysis.rotors.whirl import whirl
 from fem_mbs.analysis.stability.linearisation import Linearisation
@@ -76,7 +76,8 @@ class Spinning:
         self.harmonics: int | None = None  # of the turn; None: coefficients are constant
         self.reach = 0.0  # of these, up to where eigenvalues are sought; 0: not known
 
-    def _steady(self, speed: float) -> Linearisation:
+    def steady(self, speed: float) -> Linearisation:
+        """Return small motions about the steady rotation at a speed [rad/s], in the fixed frame."""
         end = self.end
         rotation = rotation_of(end.compiled, self.rotor, speed)
         lin = steady_rotation(end.compiled, self.state, rotation, end.time, end.loading)
@@ -86,12 +87,12 @@ class Spinning:
     def at(self, speed: float) -> Motions:
         """Return small motions at a speed [rad/s]: in the frame, or by harmonics of the turn."""
         if self.harmonics is not None:
-            return PeriodicMotions(self._steady(speed), self.harmonics, self.reach)
+            return PeriodicMotions(self.steady(speed), self.harmonics, self.reach)
         return self.linearised(speed)
 
     def linearised(self, speed: float) -> Linearisation:
         """Return the linearisation at a speed [rad/s], in a frame where its coefficients are constant."""
-        lin = self._steady(speed)
+        lin = self.steady(speed)
         if self.settled is None and speed != 0.0:
             self.settled = choose_frame(lin, self.frame, self.blades).frame
         return lin.seen_from(self.settled or ("fixed" if self.frame == "auto" else self.frame))
@@ -107,15 +108,15 @@ class Spinning:
     def take_harmonics(self, speeds: np.ndarray, count: int, harmonics: int | None) -> None:
         """See the model by harmonics of the turn: as many as modes need at the lowest speed, where they need most."""
         before = self.state
-        lin = self._steady(float(speeds[-1]))
+        lin = self.steady(float(speeds[-1]))
         constant_frames(lin)  # refuses states that do not turn with the rotor
         self.state = before
         if harmonics is None:
-            harmonics = harmonics_needed(self._steady(float(speeds[0])), count, self.rotor.owner)
+            harmonics = harmonics_needed(self.steady(float(speeds[0])), count, self.rotor.owner)
             self.state = before
         self.harmonics = harmonics
         for speed in speeds[[0, -1]]:
-            motions = PeriodicMotions(self._steady(float(speed)), harmonics, 0.0)
+            motions = PeriodicMotions(self.steady(float(speed)), harmonics, 0.0)
             s = spectrum(motions, float(speed), count)
             up = np.flatnonzero((s.values.imag >= 0.0) & motions.principal(s.right))
             self.reach = max(self.reach, np.sort(np.abs(s.values[up]))[:count].max(initial=0.0))
@@ -522,11 +523,7 @@ def free_motions(lin: Linearisation, matrices: Sequence[csr_matrix]) -> csr_matr
         place = system.offset[:n][rotation.nodes][:, None] + np.arange(3)
         motions[place, 1] = rotation.axis
     X = motions[lin.dofs]
-    held = np.abs(lin.G @ X).max(axis=0, initial=0.0) > 1e-9
-    for a in matrices:
-        size = np.linalg.norm(abs(a) @ np.abs(X), axis=0)
-        held |= np.linalg.norm(a @ X, axis=0) > 1e-9 * np.maximum(size, 1e-300)
-    held |= ~X.any(axis=0)
+    held = np.any([resisted(a, lin.G, X) for a in matrices], axis=0)
     return csr_matrix((lin.M @ X[:, ~held]).T)
 
 

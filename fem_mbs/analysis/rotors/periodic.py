@@ -19,21 +19,34 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, identity, kron
+from scipy.sparse import csr_matrix, identity, kron, vstack
+from scipy.sparse.linalg import lsqr
 
 from fem_mbs.analysis.rotors.rotating import turned
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.eigen.complex_modes import complex_modes
 from fem_mbs.solvers.eigen.complex_pairs import ComplexModes
+from fem_mbs.solvers.eigen.quadratic_pencil import QuadraticPencil
+from fem_mbs.solvers.linear.service import factor
 
-__all__ = ["Motions", "Hill", "RESIDUAL", "PeriodicMotions", "harmonics_needed", "periodic_modes"]
+__all__ = [
+    "Motions",
+    "Hill",
+    "RESIDUAL",
+    "PeriodicMotions",
+    "forced_motion",
+    "harmonics_needed",
+    "periodic_modes",
+    "resisted",
+]
 
 _DEGREES = (2, 4)  # of the Fourier series of the matrices, tried in this order
 _PROOF = 1.7  # [rad] angle at which the series is compared
 _SERIES = 1e-6  # of the largest coefficient
 _FIRST, _LAST = 3, 15  # harmonics that are tried
-_AGREE = 1e-6  # relative change of an eigenvalue with two harmonics more
+_RESISTS = 1e-9  # of forces and constraints: what holds a motion of the rotor as a whole
+_AGREE = 1e-6  # relative change of an eigenvalue or a response with two harmonics more
 _SEEN = 1e-6  # share of what does not turn in a motion from which on it decides
 #: Largest residual of a mode: copies of a free rotation, +-i k Omega, are double and defective.
 RESIDUAL = 1e-6
@@ -229,6 +242,73 @@ class PeriodicMotions:
     def padded(self, x: np.ndarray) -> np.ndarray:
         """Return a vector of fewer harmonics among those of these equations."""
         return np.concatenate((x, np.zeros(self.M.shape[0] - x.size, x.dtype)))
+
+
+def forced_motion(lin: Linearisation, force: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the steady response to forces Re(F exp(i psi)) that turn with the rotor, by harmonic balance.
+
+    Args:
+        lin: about the steady rotation, increments in the fixed frame.
+        force: F (N,), complex.
+
+    Returns:
+        Displacements X (N,) of the first harmonic, Re(X exp(i psi)), and the largest amplitudes (N,) of the others.
+
+    Raises:
+        SingularShift: the speed is critical, and nothing damps.
+        AnalysisError: 15 harmonics of the turn are too few.
+    """
+    series, before = _series(lin), None
+    for harmonics in range(_FIRST, _LAST + 1, 2):
+        hill = Hill(series, lin.steady.speed, harmonics)
+        right = np.zeros((2 * harmonics + 1, lin.dofs.size))
+        right[1], right[2] = force[lin.dofs].real / np.sqrt(2.0), -force[lin.dofs].imag / np.sqrt(2.0)
+        # what nothing holds would drift away
+        pencil = QuadraticPencil(hill.M, hill.C, hill.K, vstack((hill.G, _free_rows(lin, hill))))
+        factors = factor(pencil.shifted(0.0), pencil.rows, "general", columns=pencil.columns)
+        z = factors.solve(right.ravel() * pencil.d)[0] * pencil.d
+        waves = lin.expand(hill.waves(z[:, None])[..., 0].T)[:, harmonics:]
+        X = 2.0 * waves[:, 1]
+        if before is not None and np.abs(X - before).max() <= _AGREE * np.abs(X).max():
+            rest = np.delete(2.0 * np.abs(waves), 1, axis=1)
+            rest[:, 0] *= 0.5
+            return X, rest.max(axis=1)
+        before = X
+    raise AnalysisError(
+        f"{lin.steady.owner}: the response at {lin.steady.speed:g} rad/s changes with more than {_LAST} harmonics of "
+        "the turn; compute a transient"
+    )
+
+
+def _free_rows(lin: Linearisation, hill: Hill) -> csr_matrix:
+    """Return rows (r, n) that hold the rotor's rotation about its axis and its displacement along it, where nothing
+    resists."""
+    system, rotation, size = lin.system, lin.steady, 2 * hill.harmonics + 1
+    psi = 2.0 * np.pi * np.arange(2 * size) / (2 * size)
+    own = _functions(hill.harmonics, psi) * np.append(1.0, np.full(size - 1, np.sqrt(2.0)))
+    spin = lin.velocity() / rotation.speed
+    turning = np.array([lin.turn_matrix(a) @ spin for a in psi])
+    motions = [(own.T @ turning / len(psi))[:, lin.dofs].ravel()]
+    if system.dimension == 3:
+        along = np.zeros((size, system.n_dof))
+        n = system.nodes.x.shape[0]
+        along[0, system.offset[:n][rotation.nodes][:, None] + np.arange(3)] = rotation.axis
+        motions.append(along[:, lin.dofs].ravel())
+    X = np.array(motions).T
+    return csr_matrix((hill.M @ X[:, ~resisted(hill.K, hill.G, X)]).T)
+
+
+def resisted(K: csr_matrix, G: csr_matrix, X: np.ndarray) -> np.ndarray:
+    """Return which motions X (n, k) are none, or meet constraints G or forces K X that those of constraints do not
+    balance, (k,) bool: joint forces turn with the rotor."""
+    held = ~X.any(axis=0) | (np.abs(G @ X).max(axis=0, initial=0.0) > _RESISTS)
+    for k in np.flatnonzero(~held):
+        force = K @ X[:, k]
+        if G.shape[0]:
+            force = force - G.T @ lsqr(G.T, force, atol=1e-14, btol=1e-14)[0]
+        size = float(np.linalg.norm(abs(K) @ np.abs(X[:, k])))
+        held[k] = np.linalg.norm(force) > _RESISTS * max(size, 1e-300)
+    return held
 
 
 #: What has the matrices of small motions about a steady rotation.

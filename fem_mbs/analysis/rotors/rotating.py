@@ -312,8 +312,9 @@ def choose_frame(lin: Linearisation, frame: str = "auto", blades: bool = False) 
         f"(the coefficients change by {found['fixed']:.1e} in the fixed frame, {found['rotating']:.1e} in "
         f"the rotating one{told}), so that they are periodic in every frame and there are no modes",
         owner=rotation.owner,
-        remedy='take frame = "periodic" of steps `complex_modes` and `campbell` (Floquet\'s exponents by harmonics of '
-        "the turn); or make the rotor axisymmetric, its supports isotropic, or three or more blades equal",
+        remedy='take frame = "periodic" of steps `complex_modes`, `campbell`, `stability_map` and `unbalance` '
+        "(harmonics of the turn); or make the rotor axisymmetric, its supports isotropic, or three or more "
+        "blades equal",
     )
 
 

@@ -6,7 +6,9 @@ e, f across the axis, e x f along it, and the phase a from e towards f,
     F(t) = Re(F exp(i Omega t)),   F = m d Omega^2 exp(i a) (e - i f),   (-Omega^2 M + i Omega C + K) X + G^T Y = F
 
 in the fixed frame.  In a rotating frame the force rests, and so does what it moves: K xi + G^T y = m d Omega^2
-(cos a e + sin a f), seen from outside as X = xi - i n x xi, n the axis.
+(cos a e + sin a f), seen from outside as X = xi - i n x xi, n the axis.  In multi-blade coordinates the equations are
+those of the fixed frame for what is on the axis and what does not turn.  Periodic coefficients are balanced by
+harmonics of the turn; X is the first one.
 
 Theory: docs/theory.md, section 10, "Unbalance".
 """
@@ -21,6 +23,7 @@ import numpy as np
 from scipy.sparse import vstack
 
 from fem_mbs.analysis.rotors.campbell import Spinning, free_motions
+from fem_mbs.analysis.rotors.periodic import forced_motion
 from fem_mbs.analysis.stability.linearisation import Linearisation
 from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.parts.rotors import Unbalance
@@ -38,6 +41,8 @@ class Response:
     speeds: np.ndarray
     nodes: np.ndarray
     displacements: np.ndarray
+    #: Largest displacement of other harmonics of the turn over that of the first, and the speed at which it is [rad/s].
+    others: tuple[float, float] = (0.0, 0.0)
 
     def major(self) -> np.ndarray:
         """Return half the longest axes (n_speeds, n_nodes) of the ellipses on which the nodes run."""
@@ -68,31 +73,76 @@ def steady_response(
                 f'the unbalance at "{name}" is on no part of {spinning.rotor.owner}', owner=owner, remedy="move it"
             )
     out = np.zeros((len(speeds), len(nodes), 3), complex)
+    others = (0.0, 0.0)
     for k, speed in enumerate(speeds):
         if speed == 0.0:  # no force; a rotor that nothing holds would leave a singular matrix
             continue
-        lin = spinning.linearised(float(speed))
+        periodic = spinning.frame == "periodic"
+        lin = spinning.steady(float(speed)) if periodic else spinning.linearised(float(speed))
+        if lin.frame == "multi-blade":
+            _check_places(lin, unbalances, nodes, owner)
         try:
-            out[k] = _at(lin, float(speed), unbalances, nodes, spinning.rotor)
+            if periodic:
+                out[k], rest = _balanced(lin, float(speed), unbalances, nodes, spinning.rotor)
+                others = max(others, (rest, float(speed)))
+            else:
+                out[k] = _at(lin, float(speed), unbalances, nodes, spinning.rotor)
         except SingularShift:
             raise AnalysisError(
                 f"{owner}: {speed:.9g} rad/s is a critical speed, and nothing damps there; leave it out, or add damping"
             ) from None
         if progress:
             progress(k + 1)
-    return Response(np.asarray(speeds, float), nodes, out)
+    return Response(np.asarray(speeds, float), nodes, out, others)
 
 
-def _at(lin: Linearisation, speed: float, unbalances: list[Unbalance], nodes: np.ndarray, rotor: Any) -> np.ndarray:
+def _check_places(lin: Linearisation, unbalances: list[Unbalance], nodes: np.ndarray, owner: str) -> None:
+    """Refuse unbalances and places on blades: in multi-blade coordinates both change with the turn.
+
+    Raises:
+        ModelError: naming the node.
+    """
+    on = lin.bladed.on
+    for what, node in (*(("unbalance", u.node) for u in unbalances), *(("displacement", int(n)) for n in nodes)):
+        if on[node]:
+            raise ModelError(
+                f'the {what} at "{lin.compiled.model.node_name(node)}" is on a blade, where multi-blade coordinates '
+                "do not rest",
+                owner=owner, remedy='name a place on the axis, or take frame = "periodic"',
+            )  # fmt: skip
+
+
+def _forces(lin: Linearisation, speed: float, unbalances: list[Unbalance], rotor: Any) -> np.ndarray:
+    """Return F (N,), the forces Re(F exp(i Omega t)), or those that rest in the rotating frame."""
     system, dim = lin.system, lin.system.dimension
     e, f = rotor.across
-    seen = lin.frame == "rotating"
     force = np.zeros(system.n_dof, complex)
     for u in unbalances:
         at = system.offset[u.node] + np.arange(dim)
         turned = np.exp(1j * u.phase)
-        value = turned.real * e + turned.imag * f if seen else turned * (e - 1j * f)
+        value = turned.real * e + turned.imag * f if lin.frame == "rotating" else turned * (e - 1j * f)
         force[at] += u.amount * speed**2 * value[:dim]
+    return force
+
+
+def _balanced(
+    lin: Linearisation, speed: float, unbalances: list[Unbalance], nodes: np.ndarray, rotor: Any
+) -> tuple[np.ndarray, float]:
+    """Return first harmonics (k, 3) of the displacements of nodes with periodic coefficients, and the largest of other
+    harmonics over the largest of the first."""
+    dim = lin.system.dimension
+    full, rest = forced_motion(lin, _forces(lin, speed, unbalances, rotor))
+    moved = np.zeros((len(nodes), 3), complex)
+    at = lin.system.offset[nodes][:, None] + np.arange(dim)
+    moved[:, :dim] = full[at]
+    most = np.abs(moved).max(initial=0.0)
+    return moved, float(rest[at].max(initial=0.0)) / most if most > 0.0 else 0.0
+
+
+def _at(lin: Linearisation, speed: float, unbalances: list[Unbalance], nodes: np.ndarray, rotor: Any) -> np.ndarray:
+    system, dim = lin.system, lin.system.dimension
+    seen = lin.frame == "rotating"
+    force = _forces(lin, speed, unbalances, rotor)
     # what nothing holds would drift away where forces rest: it is held by its inertia
     rows = vstack((lin.G, free_motions(lin, (lin.K,)))) if seen else lin.G
     pencil = QuadraticPencil(lin.M, lin.C, lin.K, rows)

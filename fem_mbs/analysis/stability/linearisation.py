@@ -24,7 +24,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csc_matrix, csr_matrix, hstack, identity, vstack
+from scipy.sparse import csc_matrix, csr_matrix, diags, hstack, identity, vstack
 
 from fem_mbs.analysis.linear.linearised import LARGE, keeps_constraints
 from fem_mbs.analysis.loading import Loading
@@ -95,6 +95,7 @@ class Linearisation:
         self.loading = loading
         self.notes: list[str] = []
         system = self.system
+        system.refuse_impacts(Owner("Linearisation"), "has no small motions", "take contact in place of the impact")
         self.matrices = matrices_of(system)
         self.first = system.first_multiplier
         self.state = instant(system, state)
@@ -390,11 +391,35 @@ class Linearisation:
         N, n = self.system.n_dof, self.dofs.size
         if n <= LARGE or not self.G.shape[0] or self.elimination is None:
             T = csr_matrix((np.ones(n), (self.dofs, np.arange(n))), shape=(N, n))
-            return self.M, self.C, self.K, self.G if self.G.shape[0] else None, T
+            M, C, K, T = self._balanced(self.M, self.C, self.K, T)
+            return M, C, K, self.G if self.G.shape[0] else None, T
         found = self.elimination
         M, C, K = (found.reduce(a[: self.first][:, : self.first]) for a in self.whole())
         T = vstack((found.T, csr_matrix((N - self.first, found.T.shape[1])))).tocsr()
+        M, C, K, T = self._balanced(M, C, K, T)
         return M, C, K, None, T
+
+    def _balanced(
+        self, M: csr_matrix, C: csr_matrix, K: csr_matrix, T: csr_matrix
+    ) -> tuple[csr_matrix, csr_matrix, csr_matrix, csr_matrix]:
+        """Return matrices and basis with other units of the state variables, in which forces by them and their rates
+        by motions are of one size: eigenvalues stay, and rounding does not depend on the units."""
+        states = self.system.system.states
+        states = np.flatnonzero(np.isin(np.arange(T.shape[0]), states) @ abs(T) > 0.0) if states.size else states
+        if not states.size:
+            return M, C, K, T
+        moving = np.ones(T.shape[1], bool)
+        moving[states] = False
+        if not moving.any():
+            return M, C, K, T
+        both = abs(K) + abs(C)
+        rows = both[states][:, moving].max(axis=1).toarray().ravel()
+        columns = both[moving][:, states].max(axis=0).toarray().ravel()
+        size = np.ones(T.shape[1])
+        some = (rows > 0.0) & (columns > 0.0)
+        size[states[some]] = np.sqrt(rows[some] / columns[some])
+        D, inverse = diags(size), diags(1.0 / size)
+        return M, csr_matrix(inverse @ C @ D), csr_matrix(inverse @ K @ D), csr_matrix(T @ D)
 
     def expand(self, q: np.ndarray) -> np.ndarray:
         """Return increments (N,) or (N, k) of all dofs from those of the unknowns (n,) or (n, k)."""

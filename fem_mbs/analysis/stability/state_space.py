@@ -137,8 +137,13 @@ def state_space(
     """
     given = inputs_of(lin, inputs, owner)
     out = outputs_of(lin, sensors, given, owner)
+    if lin.frame == "multi-blade":
+        _check_blades(lin, given, out, owner)
     found, Q = _minimal(lin, given, owner)
-    n_states = 2 * found.free.size
+    memory = lin.system.system.states  # state variables of elements, which have equations of first order
+    memory = memory[np.isin(memory, lin.dofs)]
+    moving = ~np.isin(found.free, memory)
+    n_states = 2 * int(moving.sum()) + memory.size
     if n_states > _DENSE:
         raise ModelError(
             f"{n_states} states are too many for dense matrices (at most {_DENSE})",
@@ -149,12 +154,14 @@ def state_space(
     if lin.pressed:
         M, C1, K = (lin.unpressed(a) for a in (M, C1, K))
         given = replace(given, force=lin.unpressed(given.force))
-    names = [lin.system.name_of(int(i)) for i in found.free]
-    T = np.zeros((lin.system.n_dof, found.free.size))
-    T[: lin.first] = found.T.toarray()
+    names = [lin.system.name_of(int(i)) for i in found.free[moving]]
+    T = np.zeros((lin.system.n_dof, len(names)))
+    T[: lin.first] = found.T.toarray()[:, moving]
+    nu = len(given.names)
+    given, Q = _with_memory(given, Q, memory)
     T1, T2, Q1, Q2 = _rates(lin, found, T, Q)
     W, (T, T1, T2), (Q, Q1, Q2), names = _with_mass((M, C1, K), (T, T1, T2), (Q, Q1, Q2), given, names, owner)
-    k, nu = T.shape[1], len(given.names)
+    k = T.shape[1]
     # displacements, velocities, accelerations by inputs, their rates and accelerations
     q_u = Q
     v_u = Q1 + _shifted(Q, given, 1)
@@ -162,22 +169,79 @@ def state_space(
     F = given.force - K @ q_u - C1 @ v_u - M @ a_u
     by_place, by_rate = K @ T + C1 @ T1 + M @ T2, C1 @ T + 2.0 * (M @ T1)
     lower = np.linalg.solve(W.T @ (M @ T), W.T @ np.hstack((-by_place, -by_rate, F)))
-    A = np.vstack((np.hstack((np.zeros((k, k)), np.eye(k))), lower[:, : 2 * k]))
-    B = np.vstack((np.zeros((k, nu)), lower[:, 2 * k :]))
+    upper = np.hstack((np.zeros((k, k)), np.eye(k), np.zeros((k, F.shape[1]))))
     none = np.zeros_like(T)
     q = np.hstack((T, none, q_u))
     v = np.hstack((T1, T, v_u))
     a = T @ lower + np.hstack((T2, 2.0 * T1, a_u))
     Y = out.q @ q + out.v @ v + out.a @ a
-    Y[:, 2 * k :] += out.u.toarray()
+    Y[:, 2 * k : 2 * k + nu] += out.u.toarray()
     if out.y.nnz:
         left = -(M @ a + C1 @ v + K @ q)
         left[:, 2 * k :] += given.force
         G = lin.G.toarray()
         Y = Y + out.y @ np.linalg.lstsq(G.T, left[lin.dofs], rcond=1e-12)[0]
-    Cx, D = _derived(out, given, A, B, Y[:, : 2 * k], Y[:, 2 * k :], owner)
-    states = [*names, *(f"{name}'" for name in names)]
-    return StateSpace(A, B, Cx, D, states, given.names, out.names, np.hstack((T, none)), out.start)
+    rates = given.force[memory] - C1[memory] @ v[:, 2 * k :] - K[memory] @ q[:, 2 * k :]
+    rates = np.hstack((-(C1[memory] @ v[:, : 2 * k] + K[memory] @ q[:, : 2 * k]), rates))
+    whole = np.vstack((upper, lower, rates))  # by displacements, velocities, inputs, state variables
+    order = [*range(2 * k), *range(2 * k + nu, whole.shape[1]), *range(2 * k, 2 * k + nu)]
+    n = whole.shape[1] - nu
+    A, B = whole[:, order][:, :n], whole[:, order][:, n:]
+    given = replace(given, names=given.names[:nu], order=given.order[:nu])
+    Cx, D = _derived(out, given, A, B, Y[:, order][:, :n], Y[:, order][:, n:], owner)
+    states = [*names, *(f"{name}'" for name in names), *(lin.system.name_of(int(i)) for i in memory)]
+    motions = np.hstack((T, none, q[:, 2 * k + nu :]))
+    return StateSpace(A, B, Cx, D, states, given.names, out.names, motions, out.start)
+
+
+def _with_memory(given: Inputs, Q: np.ndarray, memory: np.ndarray) -> tuple[Inputs, np.ndarray]:
+    """Return inputs and their shares Q (N, m) with the state variables ``memory`` (k,) of elements as further inputs,
+    by whose values the coordinates move; their own equations close the loop."""
+    unit, none = np.zeros((len(Q), memory.size)), np.zeros((len(Q), memory.size))
+    unit[memory, np.arange(memory.size)] = 1.0
+    more = replace(
+        given, names=[*given.names, *(f"state {i}" for i in memory)], force=np.hstack((given.force, none)),
+        order=np.append(given.order, np.zeros(memory.size, int)),
+    )  # fmt: skip
+    return more, np.hstack((Q, unit))
+
+
+def _check_blades(lin: Linearisation, given: Inputs, out: Outputs, owner: str) -> None:
+    """Refuse inputs and outputs that change with the turn in multi-blade coordinates: on blades, but for forces and
+    displacements that are equal on all of them, seen from each.
+
+    Raises:
+        ModelError: naming the input or output.
+    """
+    order, _, dofs = lin.bladed.waves(np.zeros((lin.system.n_dof, 1)))
+
+    def constant(X: np.ndarray) -> np.ndarray:  # (N, k) -> (k,)
+        _, waves, _ = lin.bladed.waves(X)
+        return np.abs(waves[:, order != 0]).max(axis=(0, 1), initial=0.0) <= 1e-9 * np.abs(X).max(axis=0, initial=0.0)
+
+    fine = constant(given.force) & ~given.place[dofs].any(axis=(0, 1))
+    for name in (name for name, good in zip(given.names, fine, strict=True) if not good):
+        raise ModelError(
+            f'input "{name}" acts on single blades, so that it changes with the turn in multi-blade coordinates',
+            owner=owner, key="inputs", value=name,
+            remedy='let it act on the axis, on what does not turn, or on all blades alike; or take frame = "rotating"',
+        )  # fmt: skip
+    moving = sum(np.abs(a.toarray())[:, dofs].max(axis=(1, 2), initial=0.0) for a in (out.v, out.a))
+    rows = [i for i, good in enumerate(constant(out.q.toarray().T) & (moving == 0.0)) if not good]
+    rows += [i for i in range(out.y.shape[0]) if out.y[i].nnz and _on_blades(lin, out.y[i])]
+    if rows:
+        name = out.names[min(rows)]
+        raise ModelError(
+            f'sensor "{name}" sees single blades, so that it changes with the turn in multi-blade coordinates',
+            owner=owner, key="sensors", value=name,
+            remedy='take one on the axis or on what does not turn; or take frame = "rotating"',
+        )  # fmt: skip
+
+
+def _on_blades(lin: Linearisation, row: csr_matrix) -> bool:
+    """Return whether a row of multipliers has some whose constraints are about blades."""
+    _, _, dofs = lin.bladed.waves(np.zeros((lin.system.n_dof, 1)))
+    return bool(lin.constraints[csr_matrix(row).indices][:, dofs.ravel()].nnz)
 
 
 def _minimal(lin: Linearisation, given: Inputs, owner: str):
@@ -297,6 +361,8 @@ def descriptor(
     """
     given = inputs_of(lin, inputs, owner)
     out = outputs_of(lin, sensors, given, owner)
+    if lin.frame == "multi-blade":
+        _check_blades(lin, given, out, owner)
     if out.derivatives.any():
         name = out.names[int(np.flatnonzero(out.derivatives)[0])]
         raise ModelError(

@@ -72,7 +72,7 @@ class _Assembler:
         if varied is not None:
             self.values[varied] = 0.0
         arrays = system.system
-        still = arrays.equation[: self.first] < 0
+        still = ~system.movable
         for place in compiled.model.assembling.hold:
             for node in compiled.model.nodes_of(place, "Assembly"):
                 still[system.offset[node] : system.offset[node + 1]] = True

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, diags, hstack, lil_matrix, vstack
 
 from fem_mbs.analysis.start.redundancy import constraint_labels
+from fem_mbs.analysis.start.states import state_rates
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.laws import TimeFunction
 from fem_mbs.model.model import CompiledModel
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Spin", "check_start", "consistent_velocities", "constrained", "constraint_error", "function_jets",
-    "given_velocities", "initial_accelerations", "multipliers_of", "start_rule", "started",
+    "given_velocities", "initial_accelerations", "multiplier_scales", "multipliers_of", "start_rule", "started",
 ]  # fmt: skip
 
 _EPS_MASS = 1e-8  # weight of the kinetic energy among least strain rates: decides what strains do not
@@ -290,8 +291,9 @@ def consistent_velocities(
         wanted += _spinning(system, state, spin)[:first]
         angular = _angular_functions(compiled)
         jets[angular, 1] = spin.of_step(jets[angular, 1])
+    wanted[s.states] = 0.0  # they follow below
     given = spin is not None or current or bool(model.initial_velocities)
-    held = s.equation[:first] < 0
+    held = ~system.movable
     rates = np.zeros(first)
     rates[system.driven.dofs] = jets[system.driven.functions, 1]
     # g_t by a symmetric difference in the function values: exact for constraints linear in them
@@ -314,7 +316,8 @@ def consistent_velocities(
     elif moving or given:
         v[held] = rates[held]
         v, method = _solved(start, model.initial_method, method, v, held, G, g_t)
-    _check_velocities(compiled, G, g_t, v, rates, held)
+    # (what a projection leaves of velocities is round-off of them)
+    _check_velocities(compiled, G, g_t, v, rates, held, float(np.abs(wanted).max(initial=0.0)) if current else 0.0)
     changed = np.abs(v - wanted)
     changed[system.offset[model.building.path_nodes]] = 0.0  # whose rates nobody gives
     change = float(changed.max(initial=0.0)) if given else 0.0
@@ -330,6 +333,8 @@ def consistent_velocities(
     state.V[1:] = 0.0
     state.V[0] = body_axes(system, state, state.V[0])
     director_velocities(system, state)
+    if s.states.size:
+        state.V[0, s.states] = state_rates(started(compiled, state, jets[:, 0]))[s.states]
     turning = spin and SpinReport(speed=spin.speed, speed_of_the_steps=float(spin.of_step(spin.speed)))
     return StartReport(method=method, largest_change=change, spin=turning)
 
@@ -375,9 +380,11 @@ def _solved(
 
 
 def _check_velocities(
-    compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.ndarray, rates: np.ndarray, held: np.ndarray
-) -> None:
-    """Check that velocities fulfil the constraints, and the rates of what is held or driven.
+    compiled: CompiledModel, G: csr_matrix, g_t: np.ndarray, v: np.ndarray, rates: np.ndarray, held: np.ndarray,
+    before: float,
+) -> None:  # fmt: skip
+    """Check that velocities fulfil the constraints, and the rates of what is held or driven; ``before``: size of those
+    that they were made of.
 
     Raises:
         ModelError: naming the constraints that contradict each other, or the dof.
@@ -385,7 +392,7 @@ def _check_velocities(
     system = compiled.system
     defect = np.abs(G @ v + g_t)
     c = -(g_t + G[:, np.flatnonzero(held)] @ rates[held])
-    size = max(float(np.abs(v).max(initial=0.0)), float(np.abs(g_t).max(initial=0.0)))
+    size = max(float(np.abs(v).max(initial=0.0)), float(np.abs(g_t).max(initial=0.0)), before)
     if not np.isfinite(v).all() or np.any(defect > 1e-6 * size * np.maximum(1.0, abs(G).max() if G.nnz else 1.0)):
         row = int(np.nanargmax(defect)) if defect.size else 0
         names = _contradiction(compiled, G[:, np.flatnonzero(~held)], c, row)
@@ -453,7 +460,7 @@ def initial_accelerations(compiled: CompiledModel, state: S.State, t: float, lev
     here = Tangent(system, state, level)
     r = here.matrices.force(here.control(mass=1.0), here.functions, state)
     M = here.M[:first, :first]
-    held = system.system.equation[:first] < 0
+    held = ~system.movable
     given = np.zeros(first)
     given[system.driven.dofs] = jets[system.driven.functions, 2]
     G = started(compiled, state).gradients[:, :first]
@@ -530,7 +537,7 @@ def multipliers_of(here: Tangent, forces: np.ndarray, columns: csr_matrix | None
     """
     system = here.compiled
     first = system.first_multiplier
-    held = system.system.equation[:first] < 0
+    held = ~system.movable
     free = np.flatnonzero(~held)
     scaled = here.gradients[:, free]
     weight = np.where(system.system.kind[free] == S.ROTATION, system.length**2, 1.0)
@@ -557,6 +564,8 @@ def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weig
     first, start = system.first_multiplier, started(compiled, state)
     M = start.M[:first, :first]  # keeps the pattern for what follows
     a = initial_accelerations(compiled, state, t)
+    if s.states.size:
+        a[s.states] = state_accelerations(compiled, state, t, 0.05 * h, a)
     state.past[2:] = a
     if weights.am == weights.af:
         return
@@ -569,7 +578,7 @@ def start_rule(compiled: CompiledModel, state: S.State, t: float, h: float, weig
     trial = _turned(compiled, state, u)
     values = function_jets(compiled, t + h)[:, 0]
     missed = started(compiled, trial, values).gaps
-    held = s.equation[:first] < 0
+    held = ~system.movable
     shift = np.zeros(first)
     driven = system.driven
     step = s.driven_reference + values[driven.functions] - state.Q[0, driven.dofs]
@@ -605,6 +614,16 @@ def _displaced(compiled: CompiledModel, state: S.State, step: float, a: np.ndarr
     trial = _turned(compiled, state, u)
     trial.V[0] += step * a
     return trial
+
+
+def state_accelerations(compiled: CompiledModel, state: S.State, t: float, step: float, a: np.ndarray) -> np.ndarray:
+    """Return second derivatives (n_states,) by time of the state variables, by a difference over ``step`` [s] of motion
+    with accelerations a (N,)."""
+    states = compiled.system.system.states
+    later = _displaced(compiled, state, step, a)
+    director_velocities(compiled.system, later)
+    values = function_jets(compiled, t + step)[:, 0]
+    return (state_rates(started(compiled, later, values))[states] - state.V[0, states]) / step
 
 
 def _displaced_gaps(compiled: CompiledModel, state: S.State, jets: np.ndarray, step: float) -> np.ndarray:

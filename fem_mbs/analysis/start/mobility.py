@@ -64,7 +64,7 @@ def mobility(compiled: CompiledModel, state: S.State) -> Mobility:
     """
     system = compiled.system
     first = system.first_multiplier
-    free = np.flatnonzero(system.system.equation[:first] >= 0)
+    free = np.flatnonzero(system.movable)
     rows = started(compiled, state).gradients
     small = free.size <= _LARGEST and rows.shape[0] <= _LARGEST
     if small:

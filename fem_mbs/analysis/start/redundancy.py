@@ -14,7 +14,7 @@ Theory: docs/theory.md, section 6, "Dependent constraints".
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -42,8 +42,8 @@ _GROUPS = 5  # messages
 
 @dataclass(frozen=True)
 class Constraints:
-    """Constraints of a model at a state: ``free`` unknowns of the nodes, ``count`` multipliers and the loops of
-    dependent ones, whose rows count from the first multiplier."""
+    """Constraints of a model at a state: ``free`` unknowns of the nodes, ``count`` multipliers that act, and the loops
+    of dependent ones, whose rows count from the first multiplier."""
 
     free: int
     count: int
@@ -63,15 +63,20 @@ class Constraints:
 def find_constraints(compiled: Compiled, G: csr_matrix, diagonal: np.ndarray | None = None) -> Constraints:
     """Return the rank of the multipliers' rows, the first ones of G (at least all node dofs), and their loops.
 
+    Idle rows of unilateral constraints, which are empty, do not count.
+
     Args:
         diagonal: of the stiffness or mass (N,), by which unknowns of different units are weighed.
     """
     first = compiled.first_multiplier
     followers, leaders = compiled.system.shared.T
-    owns = compiled.system.equation[:first] >= 0
+    owns = compiled.movable
     owns[followers] = False
     free = np.flatnonzero(owns)
-    G = csr_matrix(G)[: compiled.n_dof - 1 - first, :first]
+    G = csr_matrix(G)[: compiled.silent.size]
+    acting = ~compiled.silent & ~_idle(compiled, G)
+    act = np.flatnonzero(acting)
+    G = G[act][:, :first]
     # dofs that share an unknown count together
     fold = csr_matrix((np.ones(followers.size), (followers, leaders)), shape=(first, first))
     G = csr_matrix(G + G @ fold)
@@ -81,7 +86,21 @@ def find_constraints(compiled: Compiled, G: csr_matrix, diagonal: np.ndarray | N
         size = np.abs(diagonal[free])
         largest = size.max(initial=0.0) or 1.0
         weights = np.sqrt(np.where(size > 1e-8 * largest, size, largest))  # massless parts do not decide
-    return Constraints(free.size, G.shape[0], dependencies(G[:, free], weights))
+    loops = dependencies(G[:, free], weights)
+    if not acting.all():
+        loops = [replace(loop, rows=act[loop.rows], dependent=act[loop.dependent]) for loop in loops]
+    return Constraints(free.size, act.size, loops)
+
+
+def _idle(compiled: Compiled, G: csr_matrix) -> np.ndarray:
+    """Return the rows (m,) bool of unilateral constraints that do not act."""
+    rows = np.zeros(G.shape[0], bool)
+    for block in compiled.blocks:
+        if block.type.unilateral:
+            rows[block.dof[:, block.type.node_dofs :] - compiled.first_multiplier] = True
+    if rows.any():
+        rows &= np.asarray(abs(G).sum(axis=1)).ravel() == 0.0
+    return rows
 
 
 @dataclass(frozen=True)
@@ -107,7 +126,7 @@ def _connected(compiled: Compiled) -> np.ndarray:
     for block in compiled.blocks:
         if block.type.multipliers:
             one = np.broadcast_to(block.dof[:, block.type.node_dofs, None], block.dof.shape)
-            moves = free[block.dof]
+            moves = free[block.dof] & free[one]  # (constraints that do not act connect nothing)
             rows.append(one[moves])
             cols.append(block.dof[moves])
     place = np.concatenate(rows), np.concatenate(cols)
@@ -196,6 +215,7 @@ class Redundancy:
         self.diagonal: np.ndarray | None = None
         self.spoken: dict[tuple, str] = {}
         self.earlier: list[str] = []  # sentences from before a restart
+        self.when = "at the start"  # which is when the analysis begins, for messages
 
     @property
     def warnings(self) -> list[str]:
@@ -216,8 +236,9 @@ class Redundancy:
         for block in self.compiled.blocks:
             if block.type.multipliers:
                 equation = self.compiled.system.equation[block.dof[:, block.type.node_dofs :]]
-                self.rank.weight[equation] = block.par[:, [block.type.scale]]
-        self.look(ctl, fun, state, "at the start")
+                scale = np.broadcast_to(block.par[:, [block.type.scale]], equation.shape)
+                self.rank.weight[equation[equation >= 0]] = scale[equation >= 0]
+        self.look(ctl, fun, state, self.when)
 
     def look(self, ctl: np.ndarray, fun: np.ndarray, state: S.State, when: str) -> bool:
         """Find the rank at the state in row 0, and return whether the loops differ from the known ones."""
@@ -335,7 +356,8 @@ class Redundancy:
         plain = self.rank
         for name in ("flags", "limit", "weight", "loop", "dependent", "pivots", "share"):
             getattr(plain, name)[:] = data[f"rank_{name}"]
-        loop, dependent = plain.loop[self.rows], plain.dependent[self.rows]
+        acts = self.rows >= 0
+        loop, dependent = (np.where(acts, a[self.rows], -1) for a in (plain.loop, plain.dependent))
         loops, count = [], []
         for number in range(int(loop.max(initial=-1)) + 1):
             rows = np.flatnonzero(loop == number)

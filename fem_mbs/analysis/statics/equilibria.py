@@ -118,6 +118,8 @@ def run_static(step: PlannedStep, context: RunContext) -> dict[str, Any]:
     context.state.V[:] = 0.0
     context.state.past[:] = 0.0
     stepping.begin()
+    if context.derivatives is not None:
+        context.derivatives.begin_static(step, stepping, path)
     job = _Static(context, step, stepping, loading, mask, weight, start, motions)
     t0 = context.time
     found = job.path() if path else job.increments()
@@ -174,6 +176,8 @@ class _Static:
         # frames are ordered by what grows: time, the length of a path, else the load factor
         place = context.time if self.options.duration else extra.get("path_length", extra["load_factor"])
         context.recorder.append(rows, context.rows.frames(chunk.frames, np.array([place])))
+        if context.derivatives is not None:
+            context.derivatives.equilibrium(self.stepping, chunk, self.functions(), self.applied)
         self.chunk = chunk
         self.points += 1
 
@@ -199,6 +203,8 @@ class _Static:
             stepping, context.recorder, place=np.array([t0]) if duration else None,
             columns={"load factor": np.array([self.factor]), **self.along(0, load_factor=self.factor)},
         )  # fmt: skip
+        if context.derivatives is not None:
+            context.derivatives.first_row(stepping, False, self.factor)
         start, span = self.factor, options.until - self.factor
         self.problem = problem = Problem(context.compiled, stepping, self.set, self.motions)
         change = context.switched
@@ -357,7 +363,9 @@ class _Static:
         back = problem.reach(level[0], lambda part: self.go(level, here, part), self.sampled)
         self.tried = back
         self.go(level)
-        joined = moved <= _STRETCH * max(reach, back) + _TINY
+        # springs that yield are softer in the step than the tangents at its ends tell
+        yields = any(block.type.path for block in self.context.system.blocks)
+        joined = yields or moved <= _STRETCH * max(reach, back) + _TINY
         fallen = after and not count and moved > _FALL
         if joined and not fallen:
             return after, ""

@@ -42,6 +42,7 @@ class Problem:
         self.unknown = arrays.unknown
         kind = arrays.kind[self.unknown]
         self.node = kind != S.MULTIPLIER
+        self.moves = self.node & (kind != S.STATE)  # of what forces and displacements have work
         self.weight = np.select([kind == S.POSITION, kind == S.ROTATION], [self.system.length**-2, 1.0], 0.0)
         self.asymmetry = self.skew = 0.0  # largest so far, and of the last count
         self.force = 1.0
@@ -97,7 +98,7 @@ class Problem:
         else:
             assert system.pattern is not None
             size = np.maximum.reduceat(np.abs(self.state.values[:-1]), system.pattern[0][:-1])
-        self._diagonal = np.where(self.node, size, 0.0)
+        self._diagonal = np.where(self.moves, size, 0.0)
         # what round-off of the coordinates leaves near by: beyond it a residual has nothing to say
         self._noise = _ROUND_OFF * system.length * size
         redundancy, solver = self.stepping.redundancy, self.stepping.solver
@@ -193,7 +194,7 @@ class Problem:
         It is infinite where the model has unconstrained motions or is at a critical point.  ``level(part)`` sets the
         loads to a part of the increment and returns their factor.
         """
-        if not self.node.any():
+        if not self.moves.any():
             return 0.0
         try:
             here = self.residual(level(0.0))[0]
@@ -201,18 +202,18 @@ class Problem:
             change = here + (self.residual(level(sampled))[0] - here) / sampled
             level(0.0)
             self.factorise(factor)
-            forces = np.where(self.node, change, 0.0)
+            forces = np.where(self.moves, change, 0.0)
             x = self.solve(-forces)
             soft, stiff = abs(float(x @ forces)), float((self._diagonal * x * x).sum())
             if not np.isfinite(stiff) or soft < _LOOSE * stiff:
                 return np.inf
-            if not self.node.all():  # what constraints move, they move however loose the model is
+            if not self.moves.all():  # what constraints move, they move however loose the model is
                 x += self.solve(forces - change)
         except AnalysisError:
             return np.inf
         finally:
             level(0.0)
-        x[~self.node] = 0.0
+        x[~self.moves] = 0.0
         far = float((np.abs(x) * np.sqrt(self.weight)).max(initial=0.0))
         return far if far <= _FAR else np.inf
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common.checks import check_turning, outside_tables
-from fem_mbs.analysis.steps.common.options import PERIODIC, Speeds, any_frame_key
+from fem_mbs.analysis.steps.common.checks import check_harmonics, check_turning, outside_tables
+from fem_mbs.analysis.steps.common.options import PERIODIC, Speeds, any_frame_key, harmonics_key
 from fem_mbs.analysis.steps.common.values import COUNT, listed, spread
 from fem_mbs.analysis.steps.common.words import counted
 from fem_mbs.declarations.declaration import key
@@ -86,9 +86,7 @@ class Options(Speeds):
         None,
     )
     frame: str = any_frame_key()
-    harmonics: int | None = key(
-        COUNT, 'of the turn of the rotor in the motions, of frame = "periodic"', None, shows="as many as needed"
-    )
+    harmonics: int | None = harmonics_key()
 
 
 class Campbell(StepKind):
@@ -130,11 +128,7 @@ eigenproblem in the speed, gives for them (`direct`)."""
                 remedy="for one speed take a step of complex modes",
             )
         options = step.options
-        if options.harmonics is not None and options.frame != PERIODIC:
-            raise ModelError(
-                f"harmonics = {options.harmonics} belongs to frame = \"periodic\"", owner=step.owner, key="harmonics",
-                remedy="remove it, or take that frame",
-            )  # fmt: skip
+        check_harmonics(step.owner, options.frame, options.harmonics)
         if options.frame == PERIODIC and min(options.speeds) <= 0.0:
             raise ModelError(
                 f"speeds begin at {min(options.speeds):g} rad/s; a rotor at rest has no turn to count harmonics of",

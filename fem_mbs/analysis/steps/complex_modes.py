@@ -8,9 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common.checks import check_named, check_preload, check_rotor, check_sought
-from fem_mbs.analysis.steps.common.options import MULTI_BLADE, PERIODIC, About, Sought, Turning, any_frame_key
-from fem_mbs.analysis.steps.common.values import COUNT
+from fem_mbs.analysis.steps.common.checks import (
+    check_harmonics,
+    check_named,
+    check_preload,
+    check_rotor,
+    check_sought,
+)
+from fem_mbs.analysis.steps.common.options import (
+    MULTI_BLADE,
+    PERIODIC,
+    About,
+    Sought,
+    Turning,
+    any_frame_key,
+    harmonics_key,
+)
 from fem_mbs.analysis.steps.common.words import counted, sought
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import ANY_TEXT, FLAG
@@ -93,9 +106,7 @@ class Options(About, Turning, Sought):
     """Options of a step of complex modes."""
 
     frame: str = any_frame_key()
-    harmonics: int | None = key(
-        COUNT, 'of the turn of the rotor in the motions, of frame = "periodic"', None, shows="as many as needed"
-    )
+    harmonics: int | None = harmonics_key()
     coriolis: bool = key(FLAG, "at rest in the frame of a centrifugal load: with its Coriolis forces", False)
     basis: str = key(
         ANY_TEXT,
@@ -146,11 +157,7 @@ has brought in do not act."""
             )
         if options.frame == PERIODIC and not options.rotor:
             raise ModelError('frame = "periodic" needs a rotor', owner=owner, remedy="name it in rotor")
-        if options.harmonics is not None and options.frame != PERIODIC:
-            raise ModelError(
-                f"harmonics = {options.harmonics} belongs to frame = \"periodic\"", owner=owner, key="harmonics",
-                remedy="remove it, or take that frame",
-            )  # fmt: skip
+        check_harmonics(owner, options.frame, options.harmonics)
         if options.basis:
             check_named(step, context.model, "basis")
 
@@ -174,19 +181,13 @@ KIND = ComplexModesStep()
 
 def _moving(step: PlannedStep, context: RunContext) -> ComplexModesReport:
     """Make the step about a state that may move: its rows, one frame per mode, and its report."""
-    from fem_mbs.analysis.small_motions import find_modes, linearised
+    from fem_mbs.analysis.small_motions import linearised, modes_of
 
     options = step.options
     rotor = context.model.rotors[options.rotor] if options.rotor else None
     lin, warnings = linearised(context.end, rotor, options.speed, options.frame, blades=True)
-    if options.frame == PERIODIC:
-        from fem_mbs.analysis.rotors.periodic import periodic_modes
-        from fem_mbs.analysis.small_motions import selection
-
-        modes, rows, X, more = periodic_modes(lin, options.count, options.harmonics, step.owner, **selection(options))
-        warnings += more
-    else:
-        modes, rows, X = find_modes(lin, options, step.owner)
+    modes, rows, X, more = modes_of(lin, options.frame, options, options.harmonics, step.owner)
+    warnings += more
     context.linear.linearisation, context.linear.complex_modes = lin, modes
     p = modes.values[rows]
     blades = None

@@ -110,6 +110,7 @@ exp(i n j 2 pi/N) for the nodal diameter n."""
         check_preload(step, context.model)
         check_supports(step, context.model)
         check_friction(step.owner, context.system)
+        context.system.refuse_states(step.owner, "undamped modes do", "take complex_modes of the whole wheel")
         most = context.model.cyclic[0].sectors // 2
         for n in step.options.nodal_diameters or ():
             if n > most:

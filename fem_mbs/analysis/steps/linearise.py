@@ -34,7 +34,7 @@ class LineariseReport(StepReport, type="linearise"):
     time: float = entry(unit="s", given=True)
     equations: int = entry(given=True)
     constraints: int = entry(given=True)
-    frame: str = entry(enum=["fixed", "rotating"])
+    frame: str = entry(enum=["fixed", "rotating", "multi-blade"])
     rotor: str = entry("that turns steadily, empty: none")
     speed: float | None = entry("of the rotor", unit="rad/s", given=True)
     asymmetry: dict[str, float] = entry("of C and K, over their largest entries", given=True)
@@ -100,7 +100,7 @@ have left, and with inputs or sensors `state_space_NAME.npz` (docs/results.md)."
 
         options = step.options
         rotor = context.model.rotors[options.rotor] if options.rotor else None
-        lin, warnings = linearised(context.end, rotor, options.speed, options.frame)
+        lin, warnings = linearised(context.end, rotor, options.speed, options.frame, blades=True)
         context.linear.linearisation = lin
         label = re.sub(r"[^A-Za-z0-9_+-]+", "_", step.name).strip("_")
         tables: dict[str, dict[str, Any]] = {f"matrices_{label}.npz": matrices(lin)}

@@ -178,6 +178,7 @@ class Modes(StepKind):
         check_without(step, context)
         check_supports(step, context.model)
         check_friction(owner, context.system)
+        context.system.refuse_states(owner, "undamped modes do", "take complex_modes")
         for a, b in (("within", "band"), ("near", "band")):
             if getattr(options, a) is not None and getattr(options, b) is not None:
                 raise ModelError(f"{a} and {b} exclude each other", owner=owner, remedy="remove one")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.analysis.steps.common.checks import check_rotor, check_sought
-from fem_mbs.analysis.steps.common.options import Sought, Turning
+from fem_mbs.analysis.steps.common.checks import check_harmonics, check_rotor, check_sought
+from fem_mbs.analysis.steps.common.options import Sought, Turning, any_frame_key, harmonics_key
 from fem_mbs.analysis.steps.common.values import valued, whole
 from fem_mbs.analysis.steps.common.words import counted, sought
 from fem_mbs.declarations.declaration import key
@@ -66,6 +66,8 @@ class Options(Turning, Sought):
     check: str = key(
         ANY_TEXT, '"none", or "probe" (look for copies of multiple eigenvalues)', "none", choices=("none", "probe")
     )
+    frame: str = any_frame_key()
+    harmonics: int | None = harmonics_key()
     refine: int = key(
         whole(0, 60), "so many times intervals in which stability is lost are halved: `boundary` of the summary", 0
     )
@@ -101,6 +103,7 @@ growth rate (real part) and the frequency of that mode at every point."""
         if len(found) == 2 and found[0].name == found[1].name:
             raise ModelError(f"both parameters are the {found[0].name}", owner=owner, remedy="vary two different ones")
         check_sought(owner, options)
+        check_harmonics(owner, options.frame, options.harmonics)
         rotors = [p for p in found if p.kind == "rotor"]
         if not rotors:
             check_rotor(owner, options, context.model)

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.analysis.steps.common.checks import check_sought, check_spin, check_supports, count_steps
+from fem_mbs.analysis.steps.common.checks import (
+    check_impacts,
+    check_sought,
+    check_spin,
+    check_supports,
+    count_steps,
+)
 from fem_mbs.analysis.steps.common.options import ALONG_TEXT, RESTARTS_TEXT, Along, Newton, RuleWeights, TimeSteps
 from fem_mbs.analysis.steps.common.values import NAMES, named, number, valued, whole
 from fem_mbs.analysis.steps.common.words import along_quantities, steps_in_words
@@ -25,8 +31,16 @@ from fem_mbs.declarations.steps import PlannedStep, StepKind
 from fem_mbs.declarations.texts import numbers
 from fem_mbs.errors import ConvergenceError, ModelError
 from fem_mbs.records import Record, entry
-from fem_mbs.results.report import EigenvaluesAlong, EnergyBalance, EventReport, StartReport, StepReport
-from fem_mbs.solvers.stepping.layout import EXPLICIT
+from fem_mbs.results.report import (
+    BlowReport,
+    EigenvaluesAlong,
+    EnergyBalance,
+    EventReport,
+    ImpactReport,
+    StartReport,
+    StepReport,
+)
+from fem_mbs.solvers.stepping.layout import CHAIN, EXPLICIT
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.context import RunContext
@@ -53,7 +67,7 @@ class TransientReport(StepReport, type="transient"):
     rule: str = entry(
         "of the integration",
         given=True,
-        enum=["midpoint", "decaying", "generalised-alpha", "hht", "newmark", "explicit"],
+        enum=list(RULES),
     )
     n_steps: int = entry("time steps", given=True, minimum=1)
     h: float = entry("length of a time step", unit="s", given=True, exclusiveMinimum=0)
@@ -68,6 +82,8 @@ class TransientReport(StepReport, type="transient"):
     events: list[EventReport] | None = entry(
         "in the order in which they happened; only where the model has events", optional=True
     )
+    impacts: list[ImpactReport] | None = entry("pairs that have met; only where the model has impacts", optional=True)
+    blows: list[BlowReport] | None = entry("in the order of time; only where the model has impacts", optional=True)
     constraint_error: float = entry(
         "largest error of a constraint at the end: lengths over the model's size, angles in rad"
     )
@@ -111,7 +127,8 @@ class Transient(StepKind):
     name = "transient"
     Options = Options
     Report = TransientReport
-    quantity_names = ("stable", "unstable_from.load_factor", "unstable_from.time", "event.{event}.time")
+    quantity_names = ("stable", "unstable_from.load_factor", "unstable_from.time", "event.{event}.time",
+                      "event.{event}.impulse", "event.{event}.loss")  # fmt: skip
     positional = ("duration", "h", "name")
     text = "Add a transient of ``duration`` [s] in steps of h."
     notes = f"""\
@@ -132,7 +149,7 @@ and "newmark" with `gamma` above 1/2 lose, which is what they are for. The resul
 table marks it, `failures` of the summary says why, and the exit code is 1. A run that gains energy without bound, or
 whose energies are not finite, stops with an error."""
     noun = "transient"
-    passes_time = motion = takes_events = states = True
+    passes_time = motion = takes_events = states = impacts = True
     axis = "Time [s]"
     branches = "along"
     tables = ("fem_mbs.cli.report_stability:path_tables",)
@@ -146,6 +163,7 @@ whose energies are not finite, stops with an error."""
             check_sought(f"{owner}: eigenvalues", options.eigenvalues)
         count_steps(owner, options)
         check_supports(step, context.model)
+        check_impacts(step, context.system)
         if RULES[options.rule].kind == EXPLICIT:
             check_explicit(owner, context.system)
             for group in set(named(options.supports)) - context.model.building.keeping:
@@ -153,17 +171,25 @@ whose energies are not finite, stops with an error."""
                     'rule = "explicit" knows only supports that hold the present place', owner=owner, key="supports",
                     value=group, remedy="give them present = true, or take another rule",
                 )  # fmt: skip
+        if RULES[options.rule].kind == CHAIN:
+            self._check_tree(step, context)
         check_spin(owner, context)
-        if context.model.events and options.restarts:
+        if context.model.building.eventful and options.adaptive:
             raise ModelError(
-                f"restarts = {options.restarts}: a transient with events has no restart points",
-                owner=owner,
-                remedy="take restarts = 0",
-            )
-        if context.model.events and options.adaptive:
+                "events are located within equal steps", owner=owner,
+                remedy="remove adaptive, or the events and what locks or breaks by itself",
+            )  # fmt: skip
+
+    @staticmethod
+    def _check_tree(step: PlannedStep, context: RunContext) -> None:
+        from fem_mbs.analysis.chains.tree import Tree
+
+        Tree(context.compiled, step.owner)
+        if step.options.eigenvalues is not None:
             raise ModelError(
-                "events are located within equal steps", owner=owner, remedy="remove adaptive, or the events"
-            )
+                'eigenvalues need the forces of joints, which rule = "hamiltonian" has not', owner=step.owner,
+                key="eigenvalues", remedy='remove it, or take rule = "midpoint"',
+            )  # fmt: skip
 
     def fit_loads(self, step: PlannedStep, context: RunContext) -> None:
         from fem_mbs.analysis.march import fit_turning_load
@@ -196,7 +222,7 @@ whose energies are not finite, stops with an error."""
             )
 
     def kernels(self, options: Any) -> tuple[str, ...]:
-        return ("explicit",) if RULES[options.rule].kind == EXPLICIT else ("steps",)
+        return {EXPLICIT: ("explicit",), CHAIN: ("chains",)}.get(RULES[options.rule].kind, ("steps",))
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> TransientReport:
         from fem_mbs.analysis.march import march
@@ -220,11 +246,15 @@ whose energies are not finite, stops with an error."""
 
     def quantities(self, report: TransientReport) -> Iterator[tuple[str, Any, str]]:
         yield from along_quantities(report.eigenvalues)
-        seen = set()
+        seen: set[Any] = set()
         for event in report.events or []:
             if event.name not in seen:
                 seen.add(event.name)
                 yield f"event.{event.name}.time", event.time, "s"
+            for word, value, unit in (("impulse", event.impulse, ""), ("loss", event.loss, "J")):
+                if value is not None and (event.name, word) not in seen:
+                    seen.add((event.name, word))
+                    yield f"event.{event.name}.{word}", value, unit
 
 
 KIND = Transient()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fem_mbs.analysis.steps.common.checks import check_turning, outside_tables
-from fem_mbs.analysis.steps.common.options import Speeds, frame_key
+from fem_mbs.analysis.steps.common.options import PERIODIC, Speeds, any_frame_key
 from fem_mbs.analysis.steps.common.values import number, spread, valued
 from fem_mbs.analysis.steps.common.words import counted
 from fem_mbs.declarations.declaration import key
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from fem_mbs.model.parts.rotors import Unbalance
 
 __all__ = ["KIND", "Options", "UnbalanceReport", "UnbalanceResponse", "WhirlAmplitude"]
+
+
+_ELLIPSE = 0.01  # of the first harmonic: what others may move and an orbit still counts as an ellipse
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +48,9 @@ class UnbalanceReport(StepReport, type="unbalance"):
     """Steady response of a rotor to unbalances over its speed."""
 
     rotor: str = entry()
-    frame: str = entry("in which it was computed; results are seen from outside", enum=["fixed", "rotating"])
+    frame: str = entry(
+        "in which it was computed; results are seen from outside", enum=["fixed", "rotating", "multi-blade", "periodic"]
+    )
     speeds: list[float] = entry(unit="rad/s")
     response: list[WhirlAmplitude] = entry()
     seconds: float = entry("wall time", unit="s")
@@ -71,7 +76,7 @@ class Options(Speeds):
         "places whose displacements are wanted; none: those of the unbalances",
         None,
     )
-    frame: str = frame_key()
+    frame: str = any_frame_key()
 
 
 class UnbalanceResponse(StepKind):
@@ -109,9 +114,11 @@ class UnbalanceResponse(StepKind):
             context.model.nodes_of(place, step.owner)
 
     def run(self, step: PlannedStep, context: RunContext, resumed: dict[str, Any] | None) -> UnbalanceReport:
+        from functools import partial
         from time import perf_counter
 
-        from fem_mbs.analysis.rotors.campbell import spinning_at
+        from fem_mbs.analysis.rotors.campbell import Spinning, spinning_at
+        from fem_mbs.analysis.rotors.rotating import constant_frames
         from fem_mbs.analysis.rotors.unbalance import steady_response
 
         began = perf_counter()
@@ -120,7 +127,11 @@ class UnbalanceResponse(StepKind):
         unbalances = _unbalances(model, options.unbalances, owner)
         at = [u.node for u in unbalances] if options.at is None else options.at
         nodes = np.array(list(dict.fromkeys(model.nodes_of(at, owner).tolist())))
-        spinning = spinning_at(context.end, context.model.rotors[options.rotor], options.frame, speeds)
+        rotor, periodic = context.model.rotors[options.rotor], options.frame == PERIODIC
+        make = Spinning if periodic else partial(spinning_at, speeds=speeds)
+        spinning = make(context.end, rotor, options.frame, blades=True)
+        if periodic:
+            constant_frames(spinning.steady(float(speeds[np.abs(speeds).argmax()])))  # refuses what does not turn
         found = steady_response(
             spinning, speeds, unbalances, nodes, owner, lambda done: context.tell(step, done, len(speeds))
         )
@@ -140,9 +151,9 @@ class UnbalanceResponse(StepKind):
             {"time": speeds, "displacement": np.abs(X), "phase": np.angle(X), "major": found.major()}, None
         )
         return UnbalanceReport(
-            name=step.name, rotor=options.rotor, frame=spinning.settled or "fixed",
+            name=step.name, rotor=options.rotor, frame=PERIODIC if periodic else spinning.settled or "fixed",
             speeds=speeds.tolist(), response=response, seconds=round(perf_counter() - began, 4),
-            warnings=outside_tables(context.compiled, speeds),
+            warnings=[*outside_tables(context.compiled, speeds), *_orbits(found.others)],
         )  # fmt: skip
 
     def sentence(self, options: Any) -> str:
@@ -159,6 +170,17 @@ class UnbalanceResponse(StepKind):
 
 
 KIND = UnbalanceResponse()
+
+
+def _orbits(others: tuple[float, float]) -> list[str]:
+    """Return a sentence where orbits are no ellipses."""
+    share, speed = others
+    if share <= _ELLIPSE:
+        return []
+    return [
+        f"other harmonics of the turn move by up to {100.0 * share:.2g} % of the first, at {speed:g} rad/s; amplitudes "
+        "and phases are those of the first"
+    ]
 
 
 def _unbalances(model: Model, given: Any, owner: str) -> list[Unbalance]:

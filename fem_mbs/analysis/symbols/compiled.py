@@ -103,12 +103,12 @@ def joint_entries(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[d
                 continue
             if kind == f"pulley{dim}":
                 continue  # the joints that it couples have symbols
-            # (the first end of a sliding joint is its point)
-            end = 0 if kind == f"beam_slide{dim}" else int(block.nodes[first].argmax())
-            suffix = "_b" if kind == f"beam_slide{dim}" else f"_{'ab'[end]}" if block.type.ends == 2 else ""
+            end, suffix = _place_of(block, first)
             column = [block.type.column(f"a{c}{suffix}") for c in "xyz"[:dim]]
             place = {"name": name, "type": model.joints[name].kind, "node": int(block.nodes[first, end])}
             place["point"] = block.par[first, column].tolist()
+            if kind in (f"prismatic_slide{dim}", f"cylindrical_slide{dim}"):
+                place["axis"] = _tangent(model, block, first)
             if kind == f"distance{dim}":
                 place["other"] = _other_end(model, block, first, end)
             joints.setdefault(name, place)  # one symbol, whatever the joint is made of
@@ -143,6 +143,28 @@ def joint_entries(compiled: CompiledModel) -> tuple[list[dict[str, Any]], list[d
         if axis is not None:
             entry["axis"] = np.pad(np.asarray(axis, float), (0, 3 - len(axis))).tolist()
     return list(joints.values()), supports
+
+
+#: Joints with a node that is no place -> the end that slides, whose point is theirs.
+_SLIDING = {
+    "beam_slide": 0, "prismatic_slide": 0, "cylindrical_slide": 0, "point_on_curve": 1, "curve_on_curve": 1,
+}  # fmt: skip
+
+
+def _place_of(block: Any, row: int) -> tuple[int, str]:
+    """Return the end where an element of a joint is drawn, and the suffix of the columns of its point there."""
+    if block.type.name[:-1] in _SLIDING:
+        return _SLIDING[block.type.name[:-1]], "_b"
+    end = int(block.nodes[row].argmax())
+    return end, f"_{'ab'[end]}" if block.type.ends == 2 else ""
+
+
+def _tangent(model: Any, block: Any, row: int) -> list[float]:
+    """Return the direction (3,) along its line that a sliding body has at the start."""
+    dim, node = block.type.dimension, int(block.nodes[row, 0])
+    e = block.par[row, [block.type.column(f"e{dim}{c}_b") for c in "xyz"[:dim]]]
+    found: list[float] = np.pad(e if node < 0 else model.building.rotation_matrix(node) @ e, (0, 3 - dim)).tolist()
+    return found
 
 
 def _other_end(model: Any, block: Any, row: int, end: int) -> list[Any]:

@@ -14,15 +14,21 @@ from fem_mbs.analysis.symbols.drawing import Drawing, told
 from fem_mbs.analysis.symbols.symbol import LAYERS, Symbol
 from fem_mbs.declarations.declaration import Declaration
 from fem_mbs.model.components import Substructure
+from fem_mbs.model.connections.actuators.hydraulic import HydraulicActuator
+from fem_mbs.model.connections.actuators.motors import Motor
+from fem_mbs.model.connections.actuators.user_forces import UserForce
 from fem_mbs.model.connections.couplings import Coupling
 from fem_mbs.model.connections.cyclic import CyclicSymmetry
 from fem_mbs.model.connections.equations import Equation, EquationRows
-from fem_mbs.model.connections.forces import Bushing, Motor, NodalMass, UserForce
+from fem_mbs.model.connections.forces import Bushing, NodalMass
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
+from fem_mbs.model.connections.locks import Lock
 from fem_mbs.model.connections.nodal_springs import NodalSpring
+from fem_mbs.model.connections.paths.curves import Curve
 from fem_mbs.model.connections.pretension import Pretension
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
+from fem_mbs.model.connections.surfaces.impact import Impact
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.movement import Copy
 from fem_mbs.model.fields import DisplayUnits
@@ -36,6 +42,7 @@ from fem_mbs.model.materials import CrossSection, LinearMaterial, NamedFunction,
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
 from fem_mbs.model.parts.imperfections import Imperfection
+from fem_mbs.model.parts.mass_matrix import MassMatrix
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Bearing, Disc, RotorAxis
 from fem_mbs.model.parts.shells import Shell
@@ -120,8 +127,10 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     PointMass: Elsewhere("masses"),
     Disc: Elsewhere("masses"),
     NodalMass: Elsewhere("masses"),
+    MassMatrix: links.mass_matrix,
     Support: Elsewhere("supports"),
     Joint: Elsewhere("joints"),
+    Curve: links.curve,
     Tie: links.tie,
     Spring: links.spring,
     TorsionSpring: links.torsion_spring,
@@ -130,10 +139,13 @@ DRAWN: dict[type[Declaration], Maker | Elsewhere | NotDrawn] = {
     Bushing: links.bushing,
     Bearing: links.bearing,
     Motor: links.motor,
+    HydraulicActuator: links.hydraulic,
     Friction: links.friction,
     Contact: links.contact,
+    Impact: links.contact,
     UserForce: links.user_force,
     Gear: links.gear,
+    Lock: links.lock,
     Coupling: links.coupling,
     Equation: links.equation,
     EquationRows: links.equation_rows,
@@ -177,6 +189,12 @@ JOINT_GLYPHS = {
     "point_on_plane": "plate",
     "distance": "rod",
     "along_beam": "bead",
+    "cylindrical_along_beam": "sleeve",
+    "prismatic_along_beam": "slide",
+    "point_on_curve": "bead",
+    "curve_on_curve": "bead",
+    "cam": "bead",
+    "rolling_curves": "gear",
     "slider": "rail",
     "position": "rail",
     "angle": "turn",

@@ -15,12 +15,16 @@ __all__ = [
     "bushing",
     "contact",
     "coupling",
+    "curve",
     "cyclic_symmetry",
     "equation",
     "equation_rows",
     "friction",
     "gear",
     "joint_spring",
+    "hydraulic",
+    "lock",
+    "mass_matrix",
     "motor",
     "nodal_spring",
     "spring",
@@ -57,6 +61,28 @@ def joint_spring(said: Any, drawing: Drawing) -> Iterator[Symbol]:
         yield Symbol("springs", "coil", said.name, "joint spring", told(said), [place[0]], place[1], True)
 
 
+def lock(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    place = drawing.joint(said.joint)
+    if place is not None:
+        kind = "brake" if said.limit is not None else "lock" if said.value is None else "latch"
+        yield Symbol("joints", "lock", said.name, kind, told(said), [place[0]], place[1], True)
+
+
+def curve(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    """Yield the pieces of a curve on every part that a joint fixes it to."""
+    joints = [item for item in drawing.building.joint_curves if item[0] == said.name]
+    spline = drawing.building.curves[said.name]
+    points = spline(np.linspace(0.0, spline.length, MOST + 1))
+    for node in dict.fromkeys(node for _, node in joints):
+        for start, end in zip(points[:-1], points[1:], strict=True):
+            ends = [drawing.end(node, start), drawing.end(node, end)]
+            yield Symbol("joints", "thread", said.name, "curve", told(said, "points", "position", "rotation"), ends)
+
+
+def mass_matrix(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    yield from drawing.marks("masses", "mass", said, "mass matrix", told(said, "on", "matrix"), drawing.nodes(said.on))
+
+
 def nodal_spring(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     text = told(said, "on")
     axis = drawing.component(said.component)
@@ -90,6 +116,10 @@ def motor(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     yield from _on_coordinate(said, drawing, "motions", "motor", "motor")
 
 
+def hydraulic(said: Any, drawing: Drawing) -> Iterator[Symbol]:
+    yield from _on_coordinate(said, drawing, "motions", "motor", "hydraulic actuator")
+
+
 def friction(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     if said.joint is not None:
         yield from _on_coordinate(said, drawing, "joints", "friction", "friction")
@@ -101,21 +131,21 @@ def friction(said: Any, drawing: Drawing) -> Iterator[Symbol]:
 
 
 def contact(said: Any, drawing: Drawing) -> Iterator[Symbol]:
-    text = told(said, "a", "b", "point", "axis")
+    text, kind = told(said, "a", "b", "point", "axis"), said.owner.lower()
     axis = [0.0, 0.0, 1.0] if said.axis is None else drawing.vector(said.axis)
     if said.point is not None:
         end = drawing.at("ground" if np.ndim(said.a) else said.a, said.point)
         if end is not None:
             glyph = "plate" if said.surface == "plane" else "ball"
-            yield Symbol("springs", glyph, said.name, f"contact: {said.surface}", text, [end], axis)
-    if not said.along:
-        yield from drawing.marks("springs", "ball", said, "contact: ball", text, drawing.nodes(said.b))
+            yield Symbol("springs", glyph, said.name, f"{kind}: {said.surface}", text, [end], axis)
+    if not said.has_lines:
+        yield from drawing.marks("springs", "ball", said, f"{kind}: ball", text, drawing.nodes(said.b))
         return
     # b is groups of elements, which are drawn; marks say that they touch
     names = said.b if isinstance(said.b, (list, tuple)) else [said.b]
     places = [drawing.building.groups[name].ravel() if name in drawing.building.groups else name for name in names]
     for place in places:
-        yield from drawing.marks("springs", "ball", said, "contact: line", text, drawing.nodes(place))
+        yield from drawing.marks("springs", "ball", said, f"{kind}: line", text, drawing.nodes(place))
 
 
 def user_force(said: Any, drawing: Drawing) -> Iterator[Symbol]:

@@ -130,7 +130,7 @@ class AdaptiveStepping(Stepping):
         return problem, output
 
     def _error(self, Q: np.ndarray, D: np.ndarray) -> float:
-        """Estimate the local error from the positions after the whole step and after the halves."""
+        """Estimate the local error from positions and state variables after the whole step and after the halves."""
         s, system = self.state, self.compiled.system
         error = float(np.abs(Q[system.positions] - s.Q[0, system.positions]).max(initial=0.0)) / self.compiled.length
         if system.rotations.shape[1] == 1:
@@ -139,6 +139,8 @@ class AdaptiveStepping(Stepping):
         else:
             change = np.linalg.norm(D - s.D[0], axis=1) / np.sqrt(2.0)
             error = max(error, float(change.max(initial=0.0)))
+        x, whole = s.Q[0, system.states], Q[system.states]
+        error = max(error, float((np.abs(whole - x) / np.maximum(1.0, np.abs(x))).max(initial=0.0)))
         return error / (2**_ORDER - 1)
 
     def _step(self, limit: float) -> tuple[float, S.Output, Any]:

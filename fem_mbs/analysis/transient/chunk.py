@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from fem_mbs import contract as C
 
-__all__ = ["Chunk", "ENERGY_COLUMNS", "LEDGER_COLUMNS", "WORKS"]
+__all__ = ["Chunk", "ENERGY_COLUMNS", "LEDGER_COLUMNS", "Slopes", "WORKS", "joined"]
 
 #: Columns of the ledger that a run keeps: energies [J], works since the start [J], closing error [J], momenta.
 LEDGER_COLUMNS = (
@@ -22,9 +23,17 @@ WORKS = slice(C.DISSIPATED, C.DRIVER_WORK + 1)
 
 
 @dataclass
+class Slopes:
+    """Derivatives of rows with respect to parameters: ledger (n_par, n, 13) and record (n_par, n, k)."""
+
+    ledger: np.ndarray
+    record: np.ndarray
+
+
+@dataclass
 class Chunk:
-    """Results of consecutive steps: times (n,), ledger (n, 13), iterations, record (n, k), and the frames among
-    them."""
+    """Results of consecutive steps: times (n,), ledger (n, 13), iterations, record (n, k), the frames among them, and
+    the derivatives of ledger and record where a run finds them."""
 
     time: np.ndarray
     ledger: np.ndarray
@@ -33,3 +42,18 @@ class Chunk:
     record: np.ndarray
     frame_time: np.ndarray
     frames: dict[str, np.ndarray] = field(default_factory=dict)
+    slopes: Slopes | None = None
+
+
+def joined(chunks: Sequence[Chunk]) -> Chunk:
+    """Return consecutive chunks as one."""
+    if len(chunks) == 1:
+        return chunks[0]
+    names = ("time", "ledger", "iterations", "residual", "record", "frame_time")
+    rows = {name: np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in names}
+    # a chunk may hold room for a frame that it does not have
+    frames = {
+        name: np.concatenate([chunk.frames[name][: len(chunk.frame_time)] for chunk in chunks])
+        for name in chunks[0].frames
+    }
+    return Chunk(**rows, frames=frames)

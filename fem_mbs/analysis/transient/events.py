@@ -12,18 +12,21 @@ Theory: docs/theory.md, section 3, "Events".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from fem_mbs.analysis.loading import chosen
 from fem_mbs.analysis.start.initial import consistent_velocities, start_rule
-from fem_mbs.analysis.transient.chunk import Chunk
+from fem_mbs.analysis.switching.blows import Blow
+from fem_mbs.analysis.switching.locks import Switching
+from fem_mbs.analysis.switching.watched import Watched, WatchedForce
+from fem_mbs.analysis.transient.chunk import Chunk, joined
 from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.analysis.transient.stepping import Stepping
-from fem_mbs.errors import ModelError, Owner
+from fem_mbs.errors import AnalysisError, ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.checks import find_column
 from fem_mbs.model.model import CompiledModel
@@ -33,45 +36,12 @@ from fem_mbs.solvers.stepping import layout as S
 
 __all__ = ["Events", "run_events"]
 
-_SAME = 1e-12  # a sensor that starts so near to the value does not pass it at the start
 _EARLY = 1e-10  # part of a step below which an event lies at its start
-_ROUND_OFF = 4.0 * 2.0**-52
-
-
-@dataclass
-class _Watched:
-    """An event with the columns of its sensor in the records, what it changes, and the side on which the sensor is."""
-
-    event: Event
-    sensor: Any
-    column: int
-    mask: np.ndarray
-    side: int = 0
-    value: float = 0.0
-
-    def values(self, record: np.ndarray, ledger: np.ndarray) -> np.ndarray:
-        """Return how far (n,) the sensor is beyond the value."""
-        rows = self.sensor.evaluate(record[:, self.sensor.first : self.sensor.last], ledger)
-        return np.asarray(rows, float)[:, self.column] - self.event.value
-
-    def passes(self, values: np.ndarray) -> int:
-        """Return the first row in which the value is passed in the wanted direction, or -1."""
-        sides = np.concatenate(([self.side], np.where(values >= 0.0, 1, -1)))
-        if sides[0] == 0:
-            sides[0] = sides[1]
-        up, down = (sides[1:] > sides[:-1]), (sides[1:] < sides[:-1])
-        hit = {"rising": up, "falling": down, "both": up | down}[self.event.direction]
-        return int(hit.argmax()) if hit.any() else -1
-
-    def stand(self, values: np.ndarray) -> None:
-        """Store the side on which the sensor is after these rows."""
-        if values.size:
-            self.value = float(values[-1])
-            self.side = 1 if self.value >= 0.0 else -1
+_AT_ONCE = 100  # events one after the other at one time, after which there will be no end
 
 
 class Events:
-    """The state of a model's events during a run: active loads, laws of drivers, and what has happened.
+    """The state of a model's events during a run: active loads, laws of drivers, locks, and what has happened.
 
     Raises:
         ModelError: a sensor of several columns, a name that is no load or driver, a driver that is to be turned off.
@@ -81,30 +51,39 @@ class Events:
         self.compiled = compiled
         self.acting = np.ones(len(compiled.functions), bool)
         self.happened: list[EventReport] = []
-        self.watched: list[_Watched] = []
-        loads = np.asarray(compiled.loads, bool)
-        sensors = compiled.sensors
+        self.switching = Switching(compiled)
+        self.watched: list[Watched] = []
+        self._known: list[tuple[Watched, bool]] = []  # those of the model's events, and whether a start tells of them
+        self._ended = False
+        self._moved = np.zeros(len(compiled.functions), bool)
+        self._switched: list[tuple[str, int, float, float]] = []  # functions by events: name, number, time, value
+        sensors, kinds = compiled.sensors, compiled.system.system.record[:, 0]
         for event in compiled.model.events:
             owner = Owner("Event", event.name)
             name, column = find_column(event.sensor, [s.header for s in sensors], owner)
             i = next(i for i, s in enumerate(sensors) if s.name == name)
-            mask = np.zeros(loads.size, bool)
-            if event.action != "stop":
+            mask = np.zeros(len(compiled.functions), bool)
+            if event.action in ("on", "off", "switch"):
                 mask, weight = chosen(compiled, event.target, owner, "target", motions=event.action == "switch")
                 if weight:
                     raise ModelError("target: gravity cannot be switched", owner=owner, remedy="name loads")
             if event.action == "on":
                 self.acting &= ~mask
-            self.watched.append(_Watched(event, sensors[i], column, mask))
+            read = partial(_beyond, sensors[i], column, event.value)
+            w = Watched(read, event.direction, partial(self._happen, event, mask), event.value)
+            own = kinds[sensors[i].first : sensors[i].last]
+            self._known.append((w, not np.isin(own, (S.REC_OUT, S.REC_REACTION)).any()))
+        self.watched = [*(w for w, _ in self._known), *self.switching.watched]
 
-    def start(self, record: np.ndarray, ledger: np.ndarray) -> None:
-        """Read the sensors in the first row; mid-step sensors have no value there."""
-        kinds = self.compiled.system.system.record[:, 0]
-        for w in self.watched:
-            value = float(w.values(record, ledger)[0])
-            inside = np.isin(kinds[w.sensor.first : w.sensor.last], (S.REC_OUT, S.REC_REACTION)).any()
-            near = not abs(value) > _SAME * max(1.0, abs(w.event.value))
-            w.value, w.side = value, 0 if inside or near else (1 if value > 0.0 else -1)
+    def start(self, record: np.ndarray, ledger: np.ndarray, two_state: bool) -> None:
+        """Read in the first row what is watched; mid-step sensors have no value there.
+
+        Args:
+            two_state: forces belong to the middle of the steps.
+        """
+        for w, known in self._known:
+            w.begin(record, ledger, known)
+        self.switching.start(record, ledger, two_state)
 
     def functions(self, given: list[Callable]) -> list[Callable]:
         """Return the time functions, zero for inactive loads."""
@@ -116,42 +95,94 @@ class Events:
         laws = [f if acts else silent for f, acts in zip(self.compiled.functions, self.acting, strict=True)]
         return replace(self.compiled, functions=laws)
 
+    def active(self) -> list[Watched]:
+        """Return what is watched now."""
+        return [w for w in self.watched if w.active()]
+
     def first(self, chunk: Chunk) -> int:
         """Return the first row of a chunk in which an event happens, or -1."""
-        rows = [w.passes(w.values(chunk.record, chunk.ledger)) for w in self.watched]
+        rows = [w.passes(w.read(chunk.record, chunk.ledger)) for w in self.active()]
         rows = [row for row in rows if row >= 0]
         return min(rows) if rows else -1
 
     def stand(self, chunk: Chunk) -> None:
-        for w in self.watched:
-            w.stand(w.values(chunk.record, chunk.ledger))
+        for w in self.active():
+            w.stand(w.read(chunk.record, chunk.ledger))
 
-    def fire(self, hits: list[_Watched], t: float) -> tuple[bool, np.ndarray]:
-        """Execute events; return whether the step ends, and the drivers' functions (n_fun,) bool that have changed."""
-        stop = False
-        moved = np.zeros(len(self.acting), bool)
-        loads = np.asarray(self.compiled.loads, bool)
+    def fire(self, hits: list[Watched], stepping: Stepping, record: np.ndarray, t: float) -> tuple[bool, np.ndarray]:
+        """Execute events; return whether the step ends, and the drivers' functions (n_fun,) bool that have changed.
+
+        Args:
+            record: (1, k), the row in which they happen.
+        """
+        self._ended = False
+        self._moved = np.zeros(len(self.acting), bool)
         for w in hits:
-            event = w.event
-            self.happened.append(EventReport(name=event.name, time=t, action=event.action))
-            stop |= event.action == "stop"
-            if event.action in ("on", "off"):
-                self.acting[w.mask] = event.action == "on"
-            elif event.action == "switch":
-                self.acting[w.mask] = True
-                for i in np.flatnonzero(w.mask):
-                    self.compiled.functions[i] = self._law(event, int(i), bool(loads[i]), t)
-                moved |= w.mask & ~loads
-        return stop, moved
+            w.fire(self.compiled, stepping.state, record, t)
+            self.happened += self.switching.take_happened()
+        if self.switching.struck or self._moved.any():
+            self.switching.loosen(self.compiled, stepping.state, t)
+        for w in self.watched:
+            w.reset()
+        return self._ended, self._moved
 
-    def _law(self, event: Event, index: int, load: bool, t: float):
-        """Return the event's function of the time since the event; for drivers it adds to their present value."""
-        delayed = {"kind": "scaled", "function": event.function, "delay": t}
-        if load:
-            return make_function(delayed, name=event.name)
-        here = float(self.compiled.functions[index](np.float64(t))) - float(event.function(np.float64(0.0)))
-        constant = {"kind": "constant", "value": here}
-        return make_function({"kind": "sum", "functions": [delayed, constant]}, name=event.name)
+    def _happen(
+        self, event: Event, mask: np.ndarray, compiled: CompiledModel, state: S.State, record: np.ndarray, t: float
+    ) -> None:
+        """Do what an event of the model asks for."""
+        loads = np.asarray(self.compiled.loads, bool)
+        self.happened.append(EventReport(name=event.name, time=t, action=event.action))
+        self._ended |= event.action == "stop"
+        if event.action in ("on", "off"):
+            self.acting[mask] = event.action == "on"
+        elif event.action == "switch":
+            self.acting[mask] = True
+            for i in np.flatnonzero(mask).tolist():
+                here = 0.0 if loads[i] else float(self.compiled.functions[i](np.float64(t)))
+                self._switched.append((event.name, i, t, here))
+                self._take_law(event, i, t, here)
+            self._moved |= mask & ~loads
+        elif event.action != "stop":
+            self.switching.act(event.action, event.target, compiled, state, t)
+
+    def _take_law(self, event: Event, index: int, t: float, here: float) -> None:
+        """Let a load or driver follow the event's function of the time since the event; for drivers it adds to their
+        value ``here`` at the event."""
+        assert event.function is not None
+        law: dict[str, Any] = {"kind": "scaled", "function": event.function, "delay": t}
+        if not self.compiled.loads[index]:
+            constant = {"kind": "constant", "value": here - float(event.function(np.float64(0.0)))}
+            law = {"kind": "sum", "functions": [law, constant]}
+        self.compiled.functions[index] = make_function(law, name=event.name)
+
+    # --- restart ---------------------------------------------------------------------------------------------------
+    def story(self) -> dict[str, Any]:
+        """Return what a restart point needs, as JSON can hold it."""
+        return {
+            "acting": self.acting.tolist(), "functions": self._switched, "switching": self.switching.story(),
+            "happened": [report.to_json() for report in self.happened],
+            "watched": [w.story() for w in self.watched],
+        }  # fmt: skip
+
+    def go_on(self, story: dict[str, Any], two_state: bool) -> None:
+        """Continue from a restart point; ``two_state``: forces belong to the middle of the steps."""
+        self.acting[:] = story["acting"]
+        self._switched[:] = [(name, int(i), float(t), float(here)) for name, i, t, here in story["functions"]]
+        known = {event.name: event for event in self.compiled.model.events}
+        for name, i, t, here in self._switched:
+            self._take_law(known[name], i, t, here)
+        self.happened[:] = map(EventReport.from_json, story["happened"])
+        self.switching.go_on(story["switching"])
+        for w, told in zip(self.watched, story["watched"], strict=True):
+            if isinstance(w, WatchedForce):
+                w.two_state = two_state
+            w.go_on(told)
+
+
+def _beyond(sensor: Any, column: int, value: float, record: np.ndarray, ledger: np.ndarray) -> np.ndarray:
+    """Return how far (n,) a column of a sensor is beyond a value."""
+    rows = sensor.evaluate(record[:, sensor.first : sensor.last], ledger)
+    return np.asarray(rows, float)[:, column] - value
 
 
 def run_events(
@@ -161,23 +192,30 @@ def run_events(
     on_chunk: Callable[[Chunk], None],
     anew: Callable[[float, float], Stepping],
     most: Callable[[], int],
+    h: float,
 ) -> tuple[Stepping, float]:
     """Make steps to ``t_end`` or to an event that stops them; return the last stepping and the time reached.
 
     Args:
-        anew: ``anew(t0, h)`` makes the stepping after an event, not yet begun.
+        h: length of a step; those after an event are as near to it as they fit into the time that is left.
+        anew: ``anew(t0, h)`` makes the stepping after an event, of the constraints that act then, not yet begun.
         most: ``most()`` returns the largest number of steps after which the state must be that of the last
             row handed over.
+
+    Raises:
+        AnalysisError: events follow each other without end at one time.
     """
-    h, remaining = stepping.h, round((t_end - stepping.t0) / stepping.h)
+    remaining = round((t_end - stepping.t0) / stepping.h) - stepping.step
+    at_once = 0
     while remaining > 0:
         chunks: list[Chunk] = []
         token = stepping.snapshot()
         n = stepping.chunk_length(0.0, remaining) * 16
         stepping.run(min(n, remaining, most()), chunks.append)
-        whole = _joined(chunks)
+        whole = joined(chunks)
         row = events.first(whole)
         if row < 0:
+            at_once = 0
             events.stand(whole)
             for chunk in chunks:
                 on_chunk(chunk)
@@ -185,6 +223,7 @@ def run_events(
             continue
         stepping.restore(token)
         if row > 0:
+            at_once = 0
             before: list[Chunk] = []
             stepping.run(row, before.append)
             for chunk in before:
@@ -201,8 +240,15 @@ def run_events(
         t = float(stepping.time(stepping.step + part))
         events.stand(chunk)
         if part > _EARLY:
+            at_once = 0
             on_chunk(chunk)
-        stop, moved = events.fire(hits, t)
+        at_once += 1
+        if at_once > _AT_ONCE:
+            raise AnalysisError(
+                f'at t = {t:.6g} s events follow each other without end ("{events.happened[-1].name}" is the last): '
+                "they undo each other; give them values further apart"
+            )
+        stop, moved = events.fire(hits, stepping, chunk.record, t)
         left = t_end - t
         if stop or left <= 1e-9 * h:
             return stepping, t
@@ -224,15 +270,7 @@ def _entries(stepping: Stepping, mask: np.ndarray) -> list[int]:
     return found + (elements + np.flatnonzero(mask[stepping.compiled.driven.functions])).tolist()
 
 
-def _joined(chunks: list[Chunk]) -> Chunk:
-    first = chunks[0]
-    if len(chunks) == 1:
-        return first
-    rows = {k: np.concatenate([getattr(c, k) for c in chunks]) for k in ("time", "ledger", "record")}
-    return Chunk(**rows, iterations=first.iterations, residual=first.residual, frame_time=first.frame_time)
-
-
-def _locate(events: Events, stepping: Stepping) -> tuple[float, list[_Watched], Chunk]:
+def _locate(events: Events, stepping: Stepping) -> tuple[float, list[Watched], Chunk]:
     """Return the part of the next step at whose end the first event happens, the events there, and that part's rows.
 
     The state is that of this end, just beyond the event, or of the start of the step where that is nearer than 1e-10 h.
@@ -243,25 +281,25 @@ def _locate(events: Events, stepping: Stepping) -> tuple[float, list[_Watched], 
         stepping.restore(token)
         return stepping.partial(part)
 
+    def value(w: Watched, part: float) -> float:
+        tried = attempt(part)
+        return float(w.read(tried.record, tried.ledger)[0])
+
     chunk = attempt(1.0)
-    found = [w for w in events.watched if w.passes(w.values(chunk.record, chunk.ledger)) == 0]
-    best = 1.0
-    for w in found:
-
-        def distance(part: float, w: _Watched = w) -> float:
-            tried = attempt(part)
-            return float(w.values(tried.record, tried.ledger)[0])
-
-        here = float(w.values(chunk.record, chunk.ledger)[0])
-        ends = {0.0: w.value, 1.0: here}
-        root = brentq(lambda x, d=distance, e=ends: e[x] if x in e else d(x), 0.0, 1.0, xtol=1e-15, rtol=_ROUND_OFF)
-        # to the far side of it, which the sensor has reached
-        beyond = (root + k * 1e-15 for k in (0, 1, 4, 16, 100, 1e4, 1e8))
-        part = next((x for x in beyond if 0.0 < x < 1.0 and w.passes(np.array([distance(x)])) == 0), 1.0)
-        best = min(best, part)
-    chunk = attempt(best)
-    hits = [w for w in found if w.passes(w.values(chunk.record, chunk.ledger)) == 0]
-    if best <= _EARLY and hits:
+    parts: list[tuple[float, Watched]] = []
+    for w in events.active():
+        values = w.read(chunk.record, chunk.ledger)
+        if w.passes(values) == 0:
+            parts.append((w.part(float(values[0]), partial(value, w)), w))
+    best = min((part for part, _ in parts), default=1.0)
+    if best > _EARLY:
+        chunk = attempt(best)
+        hits = [
+            w for part, w in parts
+            if (part <= best if isinstance(w, WatchedForce) else w.passes(w.read(chunk.record, chunk.ledger)) == 0)
+        ]  # fmt: skip
+    else:
+        hits = [w for part, w in parts if part <= _EARLY]
         stepping.restore(token)
     return best, hits, chunk
 
@@ -271,24 +309,39 @@ def _go_on(events: Events, old: Stepping, new: Stepping, moved: np.ndarray) -> S
     that have changed."""
     work = new.state.work.copy()
     energy = float(old.energies(old.evaluate(*[np.array([new.t0])] * 3)[0])[:3].sum())
+    closing = events.switching.take_closing()
+    blow = None
     report = StartReport()
-    if moved.any():
+    if closing:
+        before = new.state.V[0].copy()
         report = consistent_velocities(events.compiled, new.state, new.t0, current=True)
+        blow = Blow(events.compiled, new.state, new.t0, before)
+    elif moved.any():
+        report = consistent_velocities(events.compiled, new.state, new.t0, current=True)
+    if closing or moved.any():
+        events.switching.turn(events.compiled, new.state)
     new.state.past[:] = 0.0
+    new.redundancy.when = f"at t = {new.t0:.6g} s"
     new.begin()
     if RULES[new.rule].kind == S.NEWMARK:
         start_rule(events.laws(), new.state, new.t0, new.h, new.weights)
     new.works, new.state.work[:] = old.works.copy(), work
-    if moved.any():
+    assert new.initial_energy is not None
+    gain = new.initial_energy - energy
+    if blow is not None and not moved.any():
+        lost = blow.loss if blow.driven else -gain
+        new.works[0] += lost
+        new.works[2] += gain + lost
+        events.happened += blow.book(events.switching, closing, new.state, report.largest_change, lost)
+    elif moved.any():
         # what the blow of a driver gives or takes; of several drivers at once nothing tells the shares
-        new.works[2] += new.initial_energy - energy
+        new.works[2] += gain
         of = _entries(new, moved)
-        new.state.work[of] += (new.initial_energy - energy) / max(len(of), 1)
+        new.state.work[of] += gain / max(len(of), 1)
         events.happened[-1] = replace(events.happened[-1], velocity_change=report.largest_change)
+        if blow is not None:
+            events.happened += blow.book(events.switching, closing, None, report.largest_change, blow.loss)
+    events.happened += events.switching.take_happened()
     new.initial_energy = old.initial_energy
-    new.watcher, new.halved_steps, new.turned_steps = old.watcher, old.halved_steps, old.turned_steps
-    new.real[S.TURN] = old.real[S.TURN]
-    new.redundancy.earlier = old.redundancy.warnings
-    for k in (S.TOTAL_ITERATIONS, S.FACTORISATIONS):
-        new.counter[k] = old.counter[k]
+    new.follow(old)
     return new

@@ -38,6 +38,11 @@ def failure(stepping: Stepping, problem: int, fighting: str | None = None) -> An
             f"{step}: the constraints of {fighting} contradict each other from here on; let drivers of one loop "
             "agree, or remove one of these joints"
         )
+    if problem == S.SINGULAR and worst >= 0 and stepping.compiled.system.kind[worst] == S.STATE:
+        return AnalysisError(
+            f"{step}: nothing settles {where} there: its rate depends neither on itself nor on what can move; release "
+            "what it controls, give its law a return (a leakage, a tracking time), or leave it out"
+        )
     if problem == S.SINGULAR:
         return AnalysisError(
             f"{step}: the system matrix is singular at {where}; it has no mass, stiffness or support there, "

@@ -105,6 +105,11 @@ class Rule:
     @property
     def two_state(self) -> bool:
         """Return whether forces, strains and reactions belong to the middle of its steps."""
+        return self.kind in (S.MIDPOINT, S.CHAIN)
+
+    @property
+    def adapts(self) -> bool:
+        """Return whether its steps may change their length."""
         return self.kind == S.MIDPOINT
 
 
@@ -164,6 +169,14 @@ RULES: dict[str, Rule] = {
             order="first order",
             damping="none",
             use="free bodies without joints; steps below 2/w of the highest frequency w",
+        ),
+        Rule(
+            "hamiltonian", S.CHAIN, (),
+            "trees of rigid bodies in joint coordinates and conjugate momenta, energy exact", EXACT,
+            conserves="energy and the momenta of cyclic coordinates, to round-off; joints without any error",
+            order="second order",
+            damping="none",
+            use="chains and trees of rigid bodies with linear springs on their joints; to check the other formulation",
         ),
     )
 }  # fmt: skip
@@ -257,11 +270,12 @@ def verdict(rule: str, settings: Any, totals: Mapping[str, float]) -> tuple[list
 def check_rule(owner: str, options: Any, given: Collection[str]) -> None:
     """Check the rule of a transient step and its options: all of them, and those that the user has ``given``."""
     rule = RULES[options.rule]
-    if getattr(options, "adaptive", 0.0) and not rule.two_state:
+    if getattr(options, "adaptive", 0.0) and not rule.adapts:
+        why = f'"{rule.name}" remembers accelerations that change with the step'
         raise ModelError(
             'adaptive steps belong to rule = "midpoint" or "decaying"',
             owner=owner,
-            remedy=f'"{rule.name}" remembers accelerations that change with the step',
+            remedy="take one of these, or remove adaptive" if rule.two_state else why,
         )
     for key, (low, high, _default) in OPTIONS.items():
         if key not in given:
@@ -286,6 +300,7 @@ def check_explicit(owner: str, system: Any) -> None:
         ModelError: naming what has a multiplier, is driven, or has no mass.
     """
     other = 'use rule = "midpoint"'
+    system.refuse_states(owner, 'rule = "explicit" does', other)
     for block in system.blocks:
         if block.type.multipliers:
             raise ModelError(

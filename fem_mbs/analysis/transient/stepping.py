@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +31,9 @@ from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.pairing import has_pairs, pair_up, pairs_serve, restore_pairs, snapshot_pairs
 from fem_mbs.system.tangent import control
 
+if TYPE_CHECKING:
+    from fem_mbs.analysis.sensitivity.follower import Follower
+
 __all__ = ["Stepping"]
 
 _ENERGIES = slice(C.KINETIC, C.POTENTIAL + 1)
@@ -48,7 +51,7 @@ class Stepping:
     """One analysis in steps of ``h`` from ``t0``: holds state, counters, ledger.
 
     ``functions`` is the list of time functions; ``evaluate(k0, k1)`` is cut from it.  Loads, motions and everything
-    else are in the compiled model.
+    else are in the compiled model.  ``follower`` differentiates every step, where a run asks for it.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Stepping:
             state = state._replace(values=np.zeros(compiled.n_values + 1))
         self.compiled, self.functions, self.state, self.settings = compiled, functions, state, settings
         self.rule, self.t0, self.h = rule, t0, h
+        self.follower: Follower | None = None
         self.step = 0
         self.frame_every, self.restart_every = frame_every, restart_every
         self.gravity = np.zeros(3)
@@ -114,9 +118,11 @@ class Stepping:
         if compiled.banded:
             return None
         indptr, indices = compiled.pattern
-        mask = compiled.system.kind[compiled.system.unknown] == S.MULTIPLIER
+        kind = compiled.system.kind[compiled.system.unknown]
         prefer = self.settings.solver if self.settings.solver in ("cholmod", "superlu") else "auto"
-        return make_solver(compiled.n_equations, indptr, indices, mask, prefer=prefer)
+        return make_solver(
+            compiled.n_equations, indptr, indices, kind == S.MULTIPLIER, prefer=prefer, apart=kind == S.STATE
+        )
 
     def renew_pairs(self, anyway: bool = False) -> None:
         """Find the pairs of parts that may touch anew where those at hand do not serve the present iterate.
@@ -153,10 +159,13 @@ class Stepping:
         mass = (1.0 - w.am) / ((1.0 - w.af) * w.beta * h * h)
         return control(2.0, velocity, mass, self.gravity, h=h, factor=factor, decay=decay)
 
-    def evaluate(self, t0: np.ndarray, tm: np.ndarray, t1: np.ndarray) -> np.ndarray:
-        """Return the values of all time functions at start, middle and end of the steps, (n, n_fun, 3)."""
+    def evaluate(
+        self, t0: np.ndarray, tm: np.ndarray, t1: np.ndarray, functions: Sequence[Callable] | None = None
+    ) -> np.ndarray:
+        """Return the values of all time functions, or of others in their places, at start, middle and end of the steps,
+        (n, n_fun, 3)."""
         funs = np.empty((t0.size, max(len(self.functions), 1), 3))
-        for i, f in enumerate(self.functions):
+        for i, f in enumerate(self.functions if functions is None else functions):
             funs[:, i, C.T0], funs[:, i, C.T1] = f(t0), f(t1)
             # a one-state rule takes the loads at the end of the step, the explicit one at its start
             sampled = funs[:, i, C.T0 if self.explicit else C.T1]
@@ -211,7 +220,7 @@ class Stepping:
     # --- the start -------------------------------------------------------------------------------------------------
     def begin(self) -> None:
         """Initialise element histories, constraint scales and the energy."""
-        compiled, state = self.compiled, self.state
+        state = self.state
         for a in (state.Q, state.D, state.V, state.DD):
             a[1] = a[0]
         self.renew_pairs(anyway=True)
@@ -220,12 +229,24 @@ class Stepping:
         now = np.array([self.t0])
         fun = self.evaluate(now, now, now + self.h)[0]
         self._report(C.START, fun, np.zeros(C.N_LEDGER))
-        diagonal = compiled.set_scales(self.ctl, fun, state)
+        diagonal = self._scaled(fun)
         self.redundancy.start(diagonal, self.ctl, fun, state)
         row = self.energies(self.evaluate(now, now, now)[0])  # energies that follow time count at the start
         self.initial_energy = float(row[_ENERGIES].sum())
         self.first_row = self.pack(row[None, :], np.zeros((1, 3)))[0]
         self._start_coordinates()
+
+    def _scaled(self, fun: np.ndarray) -> np.ndarray | None:
+        """Set the scales of the constraints; return the diagonal of the stiffness (N,), None without constraints."""
+        return self.compiled.set_scales(self.ctl, fun, self.state)
+
+    def follow(self, other: Stepping) -> None:
+        """Take over from the stepping before an event what the state does not tell."""
+        self.watcher, self.halved_steps, self.turned_steps = other.watcher, other.halved_steps, other.turned_steps
+        self.real[S.TURN] = other.real[S.TURN]
+        self.redundancy.earlier = other.redundancy.warnings
+        for k in (S.TOTAL_ITERATIONS, S.FACTORISATIONS):
+            self.counter[k] = other.counter[k]
 
     def book_blow(self, before: float) -> None:
         """Let the step begin with the energy ``before`` [J], what it has less is the work of drivers."""
@@ -357,21 +378,28 @@ class Stepping:
         Raises:
             ConvergenceError, AnalysisError: it failed.
         """
+        return self.leg(0.0, part, bool(self.frame_every))
+
+    def leg(self, begin: float, length: float, frame: bool) -> Chunk:
+        """Make the part of the next step that begins at ``begin`` and is ``length`` of it long, as `partial` does.
+
+        ``frame``: keep a frame of its end.
+        """
         before = self._copies()
-        first = self._halvings_of_turn(part)
+        first = self._halvings_of_turn(length)
         answer = 0
         for k in range(first, max(first, self.settings.halvings) + 1):
             if answer:
                 self._back(before)
             parts = 2**k
             self.counter[S.REFACTOR] = 1
-            output, t, answer = self._parts(part, parts, "velocity", frame=bool(self.frame_every))
+            output, t, answer = self._parts(length, parts, "velocity", frame, begin)
             if answer != S.TURNED:
                 break
         if answer:
             self._fail(answer)
         chunk = self._as_one(self.take(output, parts, t[1:]))
-        return replace(chunk, frame_time=t[-1:] if self.frame_every else t[:0])
+        return replace(chunk, frame_time=t[-1:] if frame else t[:0])
 
     def _copies(self) -> list[np.ndarray]:
         """Return copies of the arrays that a step changes."""
@@ -384,7 +412,8 @@ class Stepping:
 
     def _changed(self) -> tuple[np.ndarray, ...]:
         s = self.state
-        return s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.alternation.recent
+        own = s.Q, s.D, s.V, s.DD, s.U, s.past, s.reaction, s.work, self.compiled.system.hist, self.alternation.recent
+        return own if self.follower is None else (*own, *self.follower.changed())
 
     def _halvings_of_turn(self, part: float = 1.0) -> int:
         """Return the number of halvings of the next step, or a part of it, for no node to turn by more than a quarter
@@ -396,22 +425,24 @@ class Stepping:
         turns = speed * self.h * part / (0.5 * np.pi)
         return min(int(np.ceil(np.log2(turns))), self.settings.halvings) if 1.0 < turns < np.inf else 0
 
-    def _parts(self, length: float, parts: int, predictor: str, frame: bool) -> tuple[S.Output, np.ndarray, int]:
-        """Make ``parts`` steps of total length ``length`` times h; return rows, times (parts + 1,), and 0 or a
-        failure's code.
+    def _parts(
+        self, length: float, parts: int, predictor: str, frame: bool, begin: float = 0.0
+    ) -> tuple[S.Output, np.ndarray, int]:
+        """Make ``parts`` steps of total length ``length`` times h from ``begin`` times h after the last step; return
+        rows, times (parts + 1,), and 0 or a failure's code.
 
         ``frame``: keep a frame of the end.
         """
         c = self.counter
-        t = self.time(self.step + length * np.arange(parts + 1) / parts)
-        middle = self.time(self.step + length * (np.arange(parts) + 0.5) / parts)
+        t = self.time(self.step + begin + length * np.arange(parts + 1) / parts)
+        middle = self.time(self.step + begin + length * (np.arange(parts) + 0.5) / parts)
         output = self.buffers(parts, 1)
         c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET] = 0, 0, 0
         c[S.FRAME_EVERY] = parts if frame else 0
         c[S.HISTORY], c[S.PREDICTOR] = 0, PREDICTORS[predictor]
         self._ends = t[1:]
-        funs = self.evaluate(t[:-1], middle, t[1:])
-        answer = self._advance(output, self.control(self.h * length / parts), funs)
+        times = t[:-1], middle, t[1:]
+        answer = self._advance(output, self.control(self.h * length / parts), self.evaluate(*times), times)
         c[S.PREDICTOR] = PREDICTORS[self.settings.predictor]
         if answer == 0:
             c[S.HISTORY] = 0
@@ -421,46 +452,58 @@ class Stepping:
     def _as_one(self, chunk: Chunk) -> Chunk:
         """Return the results of consecutive equal parts of a step as those of one."""
         record = chunk.record[-1:].copy()
-        if self.two_state:  # what belongs to the middle of the parts: the mean is that of the whole
-            record[:, self.middle_values] = chunk.record[:, self.middle_values].mean(axis=0)
+        middle = self.middle_values & self.two_state
+        if middle.any():  # what belongs to the middle of the parts: the mean is that of the whole
+            record[:, middle] = chunk.record[:, middle].mean(axis=0)
         return replace(
             chunk, time=chunk.time[-1:], ledger=chunk.ledger[-1:], iterations=chunk.iterations.sum(keepdims=True),
             residual=chunk.residual[-1:], record=record,
+            slopes=None if self.follower is None else self.follower.as_one(chunk, middle),
         )  # fmt: skip
 
     def _chunk(self, n: int, funs: np.ndarray | None = None):
         number = self.step + np.arange(n)
-        t0, t1 = self.time(number), self.time(number + 1)
+        times = self.time(number), self.time(number + 0.5), self.time(number + 1)
+        t1 = times[2]
         if funs is None:
-            funs = self.evaluate(t0, self.time(number + 0.5), t1)
+            funs = self.evaluate(*times)
         frames = (self.step + n) // self.frame_every - self.step // self.frame_every if self.frame_every else 0
         output = self.buffers(n, frames)
         c = self.counter
         c[S.STEP], c[S.N_FRAMES], c[S.STEP_OFFSET] = 0, 0, self.step
         c[S.FRAME_EVERY] = self.frame_every
         self._ends = t1
-        problem = self._advance(output, self.ctl, funs)
+        problem = self._advance(output, self.ctl, funs, times)
         done = int(c[S.STEP])
         chunk = self.take(output, done, t1) if done else None
         self.step += done
         return done, chunk, problem
 
-    def _advance(self, output: S.Output, ctl, funs) -> int:
-        """Run the compiled loop and serve its requests for the sparse solver; return 0 or the code of the failure."""
+    def _loop(self, output: S.Output, ctl: np.ndarray, funs: np.ndarray) -> int:
+        """Run the compiled loop of the rule until it asks for something; return what for."""
+        if self.explicit:
+            self.renew_pairs()  # (a chunk is one step)
+        given = (self.kernels, self.reports, self.compiled.system, self.state, output, ctl, funs, self.counter,
+                 self.real)  # fmt: skip
+        if self.explicit:
+            return explicit.advance(*given)
+        if self.follower is not None:
+            return self.follower.advance(self, *given)
+        return stepper.advance(*given, self.redundancy.rank)
+
+    def _advance(
+        self, output: S.Output, ctl, funs, times: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+    ) -> int:
+        """Run the compiled loop and serve its requests for the sparse solver; return 0 or the code of the failure.
+
+        ``times`` are start, middle and end (n,) of the steps, for their derivatives.
+        """
         redundancy = self.redundancy
+        if self.follower is not None and times is not None:
+            self.follower.prepare(self, times)
         while True:
-            if self.explicit:
-                self.renew_pairs()  # (a chunk is one step)
+            answer = self._loop(output, ctl, funs)
             state = self.state
-            if self.explicit:
-                answer = explicit.advance(
-                    self.kernels, self.reports, self.compiled.system, state, output, ctl, funs, self.counter, self.real
-                )
-            else:
-                answer = stepper.advance(
-                    self.kernels, self.reports, self.compiled.system, state, output, ctl, funs, self.counter,
-                    self.real, redundancy.rank,
-                )  # fmt: skip
             if answer == S.NEED_USER:
                 self.renew_pairs()
                 state = self.state
@@ -514,6 +557,7 @@ class Stepping:
                 "out": output.frame_out[:f],
                 "energy": output.frame_energy[:f],
             },
+            slopes=None if self.follower is None else self.follower.take(n),
         )
 
     def _halved_step(self, problem: int) -> Chunk:

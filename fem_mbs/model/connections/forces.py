@@ -1,8 +1,7 @@
-"""Motors, controllers and users' own forces of the model builder."""
+"""Bushings and dense masses of nodes of the model builder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +9,7 @@ import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import (
-    ANY,
-    FUNCTION,
     NAME,
-    NUMBER,
-    NUMBER_OR_INF,
     NUMBER_OR_VECTOR,
     PLACE,
     PLACES,
@@ -23,63 +18,11 @@ from fem_mbs.declarations.kinds import (
     VECTOR,
     VECTOR_ANY,
 )
-from fem_mbs.elements.joints.coordinate import ANGLE, LENGTH, OFFSET
 from fem_mbs.errors import ModelError
-from fem_mbs.functions.kinds import make_function
-from fem_mbs.functions.laws import Derivative, Integral, TimeFunction
 from fem_mbs.model.building import Building
-from fem_mbs.model.connections.joint_parts import drive, joint_coordinate
 from fem_mbs.model.parts.bodies import add_eccentric
-from fem_mbs.model.records import JointCoordinate
-from fem_mbs.system.callbacks import Callback
 
-__all__ = ["Bushing", "Motor", "NodalMass", "UserForce", "clock_index", "law_of_time", "worked_on"]
-
-_KINDS = {LENGTH: "length", OFFSET: "offset", ANGLE: "angle"}
-
-
-def worked_on(building: Building, owner: str, joint, coordinate, a, b, point_a, point_b):
-    """Return kind, nodes, columns and start of the coordinate of a joint, or of the distance of two points; its
-    name."""
-    if (joint is None) == (a is None):
-        raise ModelError("give either joint, or a and b, the ends of a distance", owner=owner)
-    if joint is not None:
-        if any(v is not None for v in (b, point_a, point_b)):
-            raise ModelError(
-                "b, point_a and point_b belong to a distance", owner=owner, remedy="with joint remove them"
-            )
-        key, c = joint_coordinate(building, joint, coordinate, owner)
-        return ANGLE if c.angular else OFFSET, c, key
-    if b is None:
-        raise ModelError("a distance needs its other end", owner=owner, remedy="add b")
-    if coordinate is not None:
-        raise ModelError(
-            f"coordinate = {coordinate!r} belongs to a joint",
-            owner=owner,
-            key="coordinate",
-            value=coordinate,
-            remedy="between two points remove it",
-        )
-    nodes, columns = [], {}
-    for end, place, point in (("a", a, point_a), ("b", b, point_b)):
-        node, offset = building.point(place, point, owner)
-        nodes.append(node)
-        columns.update({f"a{c}_{end}": float(v) for c, v in zip("xyz"[: building.dimension], offset, strict=True)})
-    names = "xyz"[: building.dimension]
-    ends = [
-        building.global_point(n, np.array([columns[f"a{c}_{end}"] for c in names]))
-        for n, end in zip(nodes, "ab", strict=True)
-    ]
-    length = float(np.linalg.norm(ends[1] - ends[0]))
-    if length == 0.0:
-        raise ModelError(
-            "its two points coincide, so that their distance has no direction", owner=owner, remedy="move one"
-        )
-    return LENGTH, JointCoordinate(False, tuple(nodes), columns, length), "length"
-
-
-def law_of_time(building: Building, spec, owner: str) -> TimeFunction:
-    return spec if isinstance(spec, TimeFunction) else make_function(spec, owner=owner, functions=building.functions)
+__all__ = ["Bushing", "NodalMass", "checked_symmetric"]
 
 
 def _numbers(value, n: int, owner: str, key: str) -> np.ndarray:
@@ -104,6 +47,15 @@ def _definite(building: Building, value, owner: str, key: str, positive: bool = 
     M = np.diag(M) if M.shape == (n,) else M
     if M.shape != (n, n) or not np.isfinite(M).all():
         raise ModelError(f"{key} must be {n} numbers, a diagonal, or {n}x{n} finite numbers", owner=owner)
+    return checked_symmetric(M, owner, key, positive)
+
+
+def checked_symmetric(M: np.ndarray, owner: str, key: str, positive: bool = False) -> np.ndarray:
+    """Return the symmetric part of a matrix (n, n) without negative eigenvalues.
+
+    Raises:
+        ModelError: it is not symmetric, or not positive semidefinite (with ``positive``: definite).
+    """
     # rows have different units: judged after scaling to a unit diagonal
     d = np.sqrt(np.abs(np.diag(M)))
     scaled = M / np.where(d > 0.0, d, 1.0)[:, None] / np.where(d > 0.0, d, 1.0)
@@ -124,205 +76,6 @@ def _definite(building: Building, value, owner: str, key: str, positive: bool = 
             remedy="check signs and coupling entries",
         )
     return 0.5 * (M + M.T)
-
-
-def clock_index(building: Building, owner: str) -> float:
-    """Return the index of the function that is the time itself."""
-    if building.clock is None:
-        building.clock = make_function({"kind": "constant_speed", "rate": 1.0}, owner=owner)
-    return float(building.function_index(building.clock, owner, load=False))
-
-
-@dataclass(frozen=True, eq=False)
-class Motor(Declaration):
-    """Motors and controllers on coordinates of joints, or between points (laws as Python functions:
-    `Model.user_force`).
-
-    Add a motor on a coordinate of a joint, or (a, b) on the distance of two points; positive where it grows.
-
-    Args:
-        coordinate: as for `joint_spring`.
-        force: f(t), a force [N] or moment [N m]; a load.
-        speed: instead: the rate of the coordinate as a function of time [m/s], [rad/s], whatever force that takes.
-        position: a controller's reference r(t) for the coordinate, counted from the start [m], [rad]; it gives
-            kp (r - q) + kd (r' - q'); without it r = 0.
-        kp, kd: gains [N/m], [N s/m] or [N m/rad], [N m s/rad].
-        limit: largest magnitude of the whole force; None: none.
-    """
-
-    owner = "Motor"
-
-    name: str = key(NAME, "in messages and results", shows='"motor 1", ...')
-    joint: str | None = key(TEXT, "name of a joint; or a and b", None, shows="none")
-    coordinate: str | None = key(TEXT, "of the joint, as of a joint_spring", None, shows="the first")
-    force: Any = key(
-        FUNCTION,
-        "force or moment in the direction in which the coordinate grows",
-        None,
-        shows="none",
-        kw_only=True,
-        unit="N or N m",
-    )
-    speed: Any = key(
-        FUNCTION,
-        "instead: rate of the coordinate, whatever force that takes",
-        None,
-        shows="none",
-        kw_only=True,
-        unit="m/s or rad/s",
-    )
-    position: Any = key(
-        FUNCTION,
-        "a controller's reference r of the coordinate since the start",
-        None,
-        shows="0",
-        kw_only=True,
-        unit="m or rad",
-    )
-    kp: float = key(NUMBER, "gain of r - q", 0.0, kw_only=True, unit="N/m or N m/rad")
-    kd: float = key(NUMBER, "gain of r' - q'", 0.0, kw_only=True, unit="N s/m or N m s/rad")
-    limit: float | None = key(
-        NUMBER_OR_INF, "largest magnitude of force and controller together", None, shows="none", kw_only=True
-    )
-    a: Any = key(PLACE, "instead of joint: one end of a distance", None, shows="none", kw_only=True)
-    b: Any = key(PLACE, "its other end", None, shows="none", kw_only=True)
-    point_a: Any = key(
-        VECTOR, "where on a, in global coordinates of the start", None, shows="its node", kw_only=True, unit="m"
-    )
-    point_b: Any = key(VECTOR, "where on b", None, shows="its node", kw_only=True, unit="m")
-
-    def build(self, building: Building) -> None:
-        kp = self.kp
-        kd = self.kd
-        limit = self.limit
-        owner = building.label("Motor", self.name)
-        kind, c, key = worked_on(
-            building, owner, self.joint, self.coordinate, self.a, self.b, self.point_a, self.point_b
-        )
-        kp, kd = building.number(kp, owner, "kp", 0.0), building.number(kd, owner, "kd", 0.0)
-        if self.speed is not None:
-            if self.force is not None or self.position is not None or kp or kd or limit is not None:
-                raise ModelError(
-                    "a motor with a given speed takes any force", owner=owner, remedy="remove force, position, gains"
-                )
-            if kind == LENGTH:
-                raise ModelError(
-                    "speed is for the coordinate of a joint",
-                    owner=owner,
-                    remedy="between points give position and gains",
-                )
-            if key in building.joints[self.joint].driven:
-                raise ModelError(
-                    f'the {key} of joint "{self.joint}" is driven already',
-                    owner=owner,
-                    remedy="remove one of the drives",
-                )
-            building.joints[self.joint].driven[key] = self.name
-            law = Integral(law_of_time(building, self.speed, owner))
-            drive(building, self.name, c, building.function_index(law, owner, load=False))
-            return
-        if self.position is not None and not (kp or kd):
-            raise ModelError("position is a controller's reference", owner=owner, remedy="add its gain kp (and kd)")
-        if self.force is None and not (kp or kd):
-            raise ModelError(
-                "it does nothing", owner=owner, remedy="give force, speed, or position with the gains kp and kd"
-            )
-        limit = np.inf if limit is None else limit
-        if isinstance(limit, str) or not limit > 0.0:
-            raise ModelError(f"limit = {limit!r} must be a positive number", owner=owner, key="limit", value=limit)
-        indices = {"function": -1, "reference": -1, "reference rate": -1}
-        if self.force is not None:
-            indices["function"] = building.function_index(law_of_time(building, self.force, owner), owner, load=True)
-        if self.position is not None:
-            law = law_of_time(building, self.position, owner)
-            indices["reference"] = building.function_index(law, owner, load=False)
-            if kd:
-                indices["reference rate"] = building.function_index(Derivative(law), owner, load=False)
-        building.add_block(
-            self.name,
-            f"motor_{_KINDS[kind]}{building.dimension}",
-            [c.nodes],
-            start=c.start,
-            kp=kp,
-            kd=kd,
-            limit=float(limit),
-            **indices,
-            **c.columns,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class UserForce(Declaration):
-    """Add a force by a Python function, on a coordinate of a joint, on the distance of two points, or on points.
-
-    Args:
-        function: on a coordinate ``f(q, rate, t)`` -> force or moment in the direction of its growth; q counts from
-            the start [m], [rad] (of a distance: the length itself).  On points (``at``) ``f(x, v, t)`` -> (n, dim)
-            [N] with positions and velocities (n, dim) of the n points in global axes; the force on a point may
-            depend on this point only.
-        tangent: the same arguments -> derivatives by q and by the rate; on points two arrays (n, dim, dim), the
-            last index that of the derivative; None: central differences.
-        at: place or list of places; ``point`` of a body, in global coordinates of the start.
-
-    It is asked in every iteration, with the state of the middle of the step (Newmark and statics: of its end), and
-    must depend on its arguments only.  Its work is booked as that of loads.
-
-    Raises:
-        ModelError: also while running, if the function fails or returns no finite force.
-    """
-
-    owner = "User force"
-
-    name: str = key(ANY, "of the force")
-    joint: str | None = key(ANY, "name of a joint; or a and b", None)
-    function: Callable[..., Any] | None = key(ANY, "force(t, x, v) of the coordinate", None)
-    tangent: Callable[..., Any] | None = key(
-        ANY,
-        "the same arguments -> derivatives by q and by the rate; on points two arrays (n, dim, dim), the last index"
-        " that of the derivative; None: central differences",
-        None,
-    )
-    coordinate: str | None = key(ANY, "of the joint, as of a joint_spring", None, kw_only=True)
-    at: Any = key(
-        ANY, "place or list of places; ``point`` of a body, in global coordinates of the start", None, kw_only=True
-    )
-    point: Any = key(ANY, "where, in global coordinates of the start", None, kw_only=True, unit="m")
-    a: Any = key(ANY, "instead of joint: one end", None, kw_only=True)
-    b: Any = key(ANY, "its other end", None, kw_only=True)
-    point_a: Any = key(ANY, "where on a", None, kw_only=True, unit="m")
-    point_b: Any = key(ANY, "where on b", None, kw_only=True, unit="m")
-
-    def build(self, building: Building) -> None:
-        owner = building.label("User force", self.name)
-        for word, value in (("function", self.function), ("tangent", self.tangent)):
-            if not callable(value) and not (word == "tangent" and value is None):
-                raise ModelError(f"{word} = {value!r} cannot be called", owner=owner, remedy="give a Python function")
-        columns: dict[str, float] = {"callback": len(building.callbacks), "clock": clock_index(building, owner)}
-        if self.at is None:
-            if self.point is not None:
-                raise ModelError(
-                    "point belongs to at, a place", owner=owner, remedy="use point_a, point_b for a distance"
-                )
-            kind, c, _ = worked_on(
-                building, owner, self.joint, self.coordinate, self.a, self.b, self.point_a, self.point_b
-            )
-            columns |= {"start": 0.0 if kind == LENGTH else c.start, **c.columns}
-            building.add_block(self.name, f"user_{_KINDS[kind]}{building.dimension}", [c.nodes], **columns)
-            building.callbacks.append(Callback(owner, self.function, self.tangent, 0))
-            return
-        if any(v is not None for v in (self.joint, self.coordinate, self.a, self.b, self.point_a, self.point_b)):
-            raise ModelError(
-                "at is for forces on points", owner=owner, remedy="remove joint, coordinate, a, b, point_a and point_b"
-            )
-        nodes = building.nodes_of(self.at, owner)
-        if self.point is not None:
-            node, offset = building.point(self.at, self.point, owner)
-            nodes = np.array([node])
-            columns |= {f"a{c}": float(v) for c, v in zip("xyz"[: building.dimension], offset, strict=True)}
-        if len(nodes) == 0:
-            raise ModelError(f"at = {self.at!r} has no nodes", owner=owner, key="at", value=self.at)
-        building.add_block(self.name, f"user_point{building.dimension}", nodes, **columns)
-        building.callbacks.append(Callback(owner, self.function, self.tangent, building.dimension))
 
 
 @dataclass(frozen=True, eq=False)

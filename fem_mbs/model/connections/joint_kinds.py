@@ -27,7 +27,8 @@ from fem_mbs.model.connections.joint_parts import (
     turn_of,
     turning_ends,
 )
-from fem_mbs.model.connections.sliding import along_beam
+from fem_mbs.model.connections.paths.profiles import curve_on_curve, point_on_curve, rolling_curves
+from fem_mbs.model.connections.paths.sliding import along_beam, cylindrical_along_beam, prismatic_along_beam
 
 __all__ = ["JOINT_KINDS", "JointKind", "register_joint"]
 
@@ -210,21 +211,21 @@ def screw(building: Building, j: JointRequest) -> None:
 class JointKind:
     """A kind of `Model.joint`: what it is in one line, the function that builds it, the keys that it takes.
 
-    ``plane_keys`` are those in the plane; None: there is no such joint in the plane.
+    ``keys`` are those in space, ``plane_keys`` those in the plane; None: there is no such joint there.
     """
 
     text: str
     build: Callable[[Building, JointRequest], None]
-    keys: tuple[str, ...]
+    keys: tuple[str, ...] | None
     plane_keys: tuple[str, ...] | None
 
 
 def _kind(
-    text: str, build: Callable[[Building, JointRequest], None], keys: str, plane: str | None = "same"
+    text: str, build: Callable[[Building, JointRequest], None], keys: str | None, plane: str | None = "same"
 ) -> JointKind:
-    """A kind from its keys in words; ``plane``: those in the plane, "same" or None."""
-    in_plane = keys if plane == "same" else plane
-    return JointKind(text, build, tuple(keys.split()), None if in_plane is None else tuple(in_plane.split()))
+    """A kind from its keys in words, None: not in space; ``plane``: those in the plane, "same" or None."""
+    in_space, in_plane = (None if k is None else tuple(k.split()) for k in (keys, keys if plane == "same" else plane))
+    return JointKind(text, build, in_space, in_plane)
 
 
 #: All kinds of `Model.joint`.
@@ -271,7 +272,31 @@ JOINT_KINDS: dict[str, JointKind] = {
         "two points keep their distance, or change it as driven", distance, "point point_b function"
     ),
     "along_beam": _kind(
-        "a point slides along the elastic line of a beam or truss; can be driven", along_beam, "point function"
+        "a point slides along the elastic line of a beam or truss, or along nodes; can be driven",
+        along_beam, "point function",
+    ),
+    "cylindrical_along_beam": _kind(
+        "a body slides along a beam, its axis along the tangent, and turns about it; can be driven",
+        cylindrical_along_beam, "point function", None,
+    ),
+    "prismatic_along_beam": _kind(
+        "a body slides along a beam and turns with its tangent, in space with its sections; can be driven",
+        prismatic_along_beam, "point function",
+    ),
+    "point_on_curve": _kind(
+        "a point, or the axis of a roller, moves along a curve of the other part; can be driven",
+        point_on_curve, "point curve function", "point curve radius function",
+    ),
+    "curve_on_curve": _kind(
+        "two profiles touch and slide; can be driven", curve_on_curve, None, "point curve curve_b function"
+    ),
+    "cam": _kind(
+        "two profiles touch and slide (another name of curve_on_curve)",
+        curve_on_curve, None, "point curve curve_b function",
+    ),
+    "rolling_curves": _kind(
+        "two profiles touch and roll without slip; can be driven",
+        rolling_curves, None, "point curve curve_b function",
     ),
     "slider": _kind("a point moves along a line fixed in space", slider, "point axis point_b"),
     "position": _kind(

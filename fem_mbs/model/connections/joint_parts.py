@@ -56,6 +56,9 @@ class JointRequest:
     axis_b: Any
     point_b: Any
     lead: Any
+    curve: Any = None
+    curve_b: Any = None
+    radius: Any = None
 
 
 @dataclass(frozen=True)
@@ -302,7 +305,7 @@ def spring_on(building: Building, label: str, c: JointCoordinate, law: SpringLaw
         building.add_block(label, kind, [c.nodes], **values, **c.columns)
         return
     values = {"free": c.start + free, **law.columns}
-    building.add_block(label, f"{law.family}_{kind}", [c.nodes], law.table, **values, **c.columns)
+    building.add_block(label, f"{law.family}_{kind}{law.suffix}", [c.nodes], law.table, **values, **c.columns)
 
 
 def measure_joint(building: Building, joint: str, key: str) -> str:

@@ -13,6 +13,7 @@ from fem_mbs.declarations.kinds import (
     FUNCTION,
     NAME,
     NUMBER,
+    PAIRS,
     PLACE,
     PLACES,
     STOPS,
@@ -25,7 +26,8 @@ from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
 from fem_mbs.model.connections.joint_parts import JointRequest, component_number, couple, joint_coordinate, spring_on
-from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, law_of
+from fem_mbs.model.connections.locks import breaking
+from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, SLIDERS, exponent_key, law_of, unloading_key
 from fem_mbs.model.records import JointData
 
 __all__ = ["Gear", "Joint", "JointSpring", "Motion", "Support"]
@@ -60,8 +62,39 @@ class Support(Declaration):
         "which a static step brings them in proportion and a transient in its first time step",
         False,
     )
+    name: str = key(TEXT, "by which events that break it call it; needed where it breaks", "", shows="none")
+    breaks_at: float | None = key(
+        NUMBER, "sum of the forces on its nodes beyond which it is gone, in transients", None, shows="never", unit="N"
+    )
+    breaks_at_moment: float | None = key(
+        NUMBER, "sum of its moments about its nodes beyond which it is gone, in transients", None, shows="never",
+        unit="N m",
+    )  # fmt: skip
 
     def build(self, building: Building) -> None:
+        if not self.name and (self.breaks_at is not None or self.breaks_at_moment is not None):
+            raise ModelError(
+                "a support that breaks needs a name", owner=Owner("Support", self.on, "on"), key="name",
+                remedy="add name, by which the report of the run tells of it",
+            )  # fmt: skip
+        if not self.name:
+            self._hold(building)
+            return
+        owner = building.label("Support", self.name)
+        if self.group:
+            raise ModelError(
+                "supports of single steps come and go with the steps, and do not break", owner=owner, key="group",
+                value=self.group, remedy="remove group, or name and breaks_at",
+            )  # fmt: skip
+        before = len(building.fixed)
+        self._hold(building)
+        pairs = building.fixed[before:]
+        building.breakings[self.name] = breaking(
+            building, owner, self.breaks_at, self.breaks_at_moment, "support", pairs
+        )
+
+    def _hold(self, building: Building) -> None:
+        """Enter the components that are held."""
         components = self.components
         owner = Owner("Support", self.on, "on")
         if self.present and not self.group:
@@ -144,8 +177,15 @@ class Joint(Declaration):
             angle through any bend.
         "point_on_line": the point of b runs along ``axis`` of a; function: drives its path length.
         "point_on_plane": the point of b stays on the plane of a with the normal ``axis``.
-        "along_beam": the point of b slides along the elastic line of a, the name of a beam or truss; function:
-            drives its path length along it.
+        "along_beam": the point of b slides along the elastic line of a, the name of a beam or truss, of a reduced
+            part (through its interfaces) or a list of nodes; function: drives its path length along it.
+        "cylindrical_along_beam": and b has an axis along the tangent, about which it turns.
+        "prismatic_along_beam": and b turns with the tangent; in space it does not turn against the sections.
+        "point_on_curve": the point of b moves along ``curve``, fixed in a; with ``radius`` a roller on it, whose axis
+            the point is; function: drives its path length.
+        "curve_on_curve" or "cam": ``curve``, fixed in a, and ``curve_b``, fixed in b, touch and slide; function: drives
+            the place of contact on ``curve``.
+        "rolling_curves": they roll without slip.
         "distance": the points ``point`` of a and ``point_b`` of b keep their distance; function: changes it [m].
         "slider": the point of a moves along ``axis`` through its place at the start (b must be "ground").
         "position": the point of a moves by f(t) along ``axis`` (b must be "ground").
@@ -155,15 +195,21 @@ class Joint(Declaration):
         point: where the joint is, in global coordinates of the start; None: the node of a or b.
         function, displacement: angle [rad] or displacement [m] since the start; any number of turns.
         speed: [rad/s] or [m/s], instead of a function: it grows steadily.
+        breaks_at, breaks_at_moment: what acts on its coordinates (springs, motors, friction, gears) stays, but locks.
         point_b, axis_b: where point and axis are in b, for parts that stand apart or askew and that `assembly`
             brings together (b as it stands in the model; of the ground where they shall be).
+        curve, curve_b: names of curves (`Model.curve`).  ``point`` of two profiles: near their contact, where they are
+            nearest at several places.
+        radius: of a roller [m].
     """
 
     owner = "Joint"
 
     name: str = key(NAME, "in messages and results", shows='"joint 1", ...')
     kind: str = key(TEXT, "what it leaves free", file="type", choices=JOINT_KINDS)
-    a: str | int = key(PLACE, "one part (along_beam: the name of a beam or truss)")
+    a: Any = key(
+        PLACES, "one part (along beams: the name of a beam, truss or reduced part, or a list of nodes in their order)"
+    )
     b: str | int = key(PLACE, "other part", "ground")
     point: Any = key(
         VECTOR,
@@ -200,9 +246,23 @@ class Joint(Declaration):
         unit="m",
     )
     lead: Any = key(NUMBER, "of a screw: slide per turn", None, unit="m")
+    curve: Any = key(TEXT, "name of the curve that is fixed in a", None, shows="none", kw_only=True)
+    curve_b: Any = key(TEXT, "of two profiles: name of the curve that is fixed in b", None, shows="none", kw_only=True)
+    radius: Any = key(
+        NUMBER, "of point_on_curve: of a roller on the curve, whose axis the point is", None, shows="none",
+        kw_only=True, unit="m",
+    )  # fmt: skip
     speed: Any = key(
         NUMBER, "of a driven joint that moves steadily, instead of its function", None, unit="rad/s or m/s"
     )
+    breaks_at: float | None = key(
+        NUMBER, "force of the joint beyond which its parts come apart, in transients", None, shows="never",
+        kw_only=True, unit="N",
+    )  # fmt: skip
+    breaks_at_moment: float | None = key(
+        NUMBER, "moment of the joint about its point in a beyond which its parts come apart, in transients", None,
+        shows="never", kw_only=True, unit="N m",
+    )  # fmt: skip
 
     def build(self, building: Building) -> None:
         name = self.name
@@ -211,9 +271,15 @@ class Joint(Declaration):
         found = JOINT_KINDS[self.kind]
         known = found.keys if building.dimension == 3 else found.plane_keys
         if known is None:
-            plane = ", ".join(name for name, other in JOINT_KINDS.items() if other.plane_keys is not None)
+            here, there = ("space", "the plane") if building.dimension == 3 else ("the plane", "space")
+            kinds = [
+                name for name, other in JOINT_KINDS.items()
+                if (other.keys if building.dimension == 3 else other.plane_keys) is not None
+            ]  # fmt: skip
             raise ModelError(
-                f'a "{self.kind}" joint is one of space', owner=owner, remedy=f"in the plane there are {plane}"
+                f'a "{self.kind}" joint is one of {there}',
+                owner=owner,
+                remedy=f"in {here} there are {', '.join(kinds)}",
             )
         if self.speed is not None:
             if function is not None:
@@ -231,10 +297,20 @@ class Joint(Declaration):
             "axis_b": self.axis_b,
             "point_b": self.point_b,
             "lead": self.lead,
+            "curve": self.curve,
+            "curve_b": self.curve_b,
+            "radius": self.radius,
         }
         for word, value in given.items():
             if value is not None and word not in known:
                 raise ModelError(f'a "{self.kind}" joint has no {word}', owner=owner, remedy="remove it")
+        if self.breaks_at is not None or self.breaks_at_moment is not None:
+            if self.kind == "along_beam":
+                raise ModelError(
+                    'a joint "along_beam" does not break', owner=owner, key="breaks_at",
+                    remedy="break a joint between its point and the part",
+                )  # fmt: skip
+            building.breakings[name] = breaking(building, owner, self.breaks_at, self.breaks_at_moment, "joint")
         building.joints[name] = JointData(self.kind)
         found.build(building, JointRequest(owner, name, self.a, self.b, **given))
 
@@ -302,6 +378,9 @@ class JointSpring(Declaration):
         kw_only=True,
         unit="N m/rad or N/m",
     )
+    exponent: float | None = exponent_key()
+    unloading: float | None = unloading_key()
+    sliders: Any = key(PAIRS, SLIDERS, None, shows="none", kw_only=True, unit="N/m, N or N m/rad, N m")
 
     def build(self, building: Building) -> None:
         owner = building.label("Joint spring", self.name)

@@ -7,23 +7,42 @@ from typing import Any
 
 import numpy as np
 
+from fem_mbs.declarations.declaration import key
+from fem_mbs.declarations.kinds import NUMBER
 from fem_mbs.elements.laws import ROW, piecewise
 from fem_mbs.errors import ModelError
 
-__all__ = ["INTERPOLATIONS", "SpringLaw", "law_of", "spring_law"]
+__all__ = [
+    "INTERPOLATIONS", "SLIDERS", "SpringLaw", "exponent_key", "law_of", "spring_law", "unloading_key",
+]  # fmt: skip
 
 INTERPOLATIONS = ("linear", "spline")
+#: What the key of sliders is.
+SLIDERS = "pairs [stiffness, yield force] of springs that slip, in parallel to the stiffness (Iwan)"
+
+
+def exponent_key() -> Any:
+    """Return the key of the exponent of Bouc and Wen's law."""
+    text = "n of the law of Bouc & Wen, at least 1: the yield force is approached smoothly"
+    return key(NUMBER, text, None, shows="it yields at once", kw_only=True)
+
+
+def unloading_key() -> Any:
+    """Return the key of the shape of unloading in Bouc and Wen's law."""
+    text = "beta/(beta + gamma) of that law, at least 1/2, where it unloads along its stiffness"
+    return key(NUMBER, text, None, shows="1/2", kw_only=True)
 
 
 class SpringLaw:
     """The force law on a coordinate: ``linear`` if stiffness and damping define it; else ``family``, the first word of
-    the element types (`nonlinear_*`, `plastic_*`), their parameters by name in ``columns`` (but for "free"), and
-    ``table``, the pieces that follow them."""
+    the element types (`nonlinear_*`, `plastic_*`, `bouc_wen_*`, `iwan_*`), ``suffix`` what stands at their end, their
+    parameters by name in ``columns`` (but for "free"), and ``table``, the pieces that follow them."""
 
     def __init__(self, stiffness: float, damping: float):
         self.stiffness, self.damping = stiffness, damping
         self.linear = True
         self.family = "nonlinear"
+        self.suffix = ""
         self.columns: dict[str, float] = {}
         self.table: np.ndarray = np.zeros(0)
 
@@ -78,16 +97,58 @@ def _interpolate(points: np.ndarray, x: float) -> float:
     return float(f0 + (f1 - f0) / (x1 - x0) * (x - x0))
 
 
-def _make_plastic(law: SpringLaw, model: Any, owner: str, yield_force: Any, hardening: Any, others: dict) -> None:
-    """Fill the law of an elastic-plastic spring."""
-    if yield_force is None:
-        raise ModelError("hardening belongs to yield_force", owner=owner, remedy="add yield_force")
+def _refuse_others(owner: str, what: str, others: dict) -> None:
+    """Refuse keys that a law does not know; absent ones are None or 0."""
     beside = [name for name, value in others.items() if value is not None and not (np.isscalar(value) and value == 0.0)]
     if beside:
         raise ModelError(
-            f"a spring that yields has no {beside[0]}", owner=owner, key=beside[0],
+            f"a spring {what} has no {beside[0]}", owner=owner, key=beside[0],
             remedy="give that to a second spring beside it",
         )  # fmt: skip
+
+
+def _make_sliding(law: SpringLaw, owner: str, sliders: Any, others: dict) -> None:
+    """Fill the law of a spring with sliders in parallel."""
+    _refuse_others(owner, "with sliders", others)
+    try:
+        pairs = np.asarray(sliders, float)
+    except (TypeError, ValueError):
+        pairs = np.empty(0)
+    if pairs.ndim != 2 or pairs.shape[1:] != (2,) or not len(pairs) or not np.isfinite(pairs).all():
+        raise ModelError(
+            "sliders must be a list of pairs [stiffness, yield force], all finite numbers", owner=owner, key="sliders",
+            value=sliders,
+        )  # fmt: skip
+    bad = np.flatnonzero((pairs <= 0.0).any(axis=1))
+    if bad.size:
+        raise ModelError(
+            f"sliders: stiffness and yield force of number {bad[0] + 1}, {pairs[bad[0]].tolist()}, must be positive",
+            owner=owner, key="sliders", value=sliders, remedy="leave out what does not hold",
+        )  # fmt: skip
+    law.linear, law.family, law.suffix = False, "iwan", f"_{len(pairs)}"
+    law.columns = {"stiffness": law.stiffness, "damping": law.damping}
+    for i, (stiffness, limit) in enumerate(pairs.tolist(), 1):
+        law.columns |= {f"stiffness {i}": stiffness, f"yield force {i}": limit}
+
+
+def _make_smooth(law: SpringLaw, model: Any, owner: str, limit: float, tangent: float, exponent, unloading) -> None:
+    """Fill the law of Bouc and Wen: a yield force ``limit`` that is approached smoothly, and the ``tangent`` beyond."""
+    n = model.number(exponent, owner, "exponent", 1.0)
+    share = 0.5 if unloading is None else model.number(unloading, owner, "unloading", 0.5)
+    law.family = "bouc_wen"
+    law.columns = {
+        "stiffness": law.stiffness, "damping": law.damping, "share": tangent / law.stiffness,
+        "limit": limit / law.stiffness, "exponent": n, "unloading": share,
+    }  # fmt: skip
+
+
+def _make_plastic(law: SpringLaw, model: Any, owner: str, given: dict[str, Any], others: dict) -> None:
+    """Fill the law of an elastic-plastic spring; ``given`` are yield_force, hardening, exponent and unloading."""
+    yield_force, hardening = given["yield_force"], given["hardening"]
+    if yield_force is None:
+        name = next(name for name, value in given.items() if value is not None and (value or name != "hardening"))
+        raise ModelError(f"{name} belongs to yield_force", owner=owner, remedy="add yield_force")
+    _refuse_others(owner, "that yields", others)
     k = law.stiffness
     if k == 0.0:
         raise ModelError("a spring that yields needs its elastic stiffness", owner=owner, remedy="add stiffness")
@@ -99,6 +160,11 @@ def _make_plastic(law: SpringLaw, model: Any, owner: str, yield_force: Any, hard
             value=tangent, remedy="it is the tangent stiffness beyond the yield force",
         )  # fmt: skip
     law.linear, law.family = False, "plastic"
+    if given["exponent"] is not None:
+        _make_smooth(law, model, owner, limit, tangent, given["exponent"], given["unloading"])
+        return
+    if given["unloading"] is not None:
+        raise ModelError("unloading belongs to exponent", owner=owner, key="unloading", remedy="add exponent")
     law.columns = {
         "stiffness": k, "damping": law.damping, "yield force": limit, "hardening": k * tangent / (k - tangent)
     }  # fmt: skip
@@ -130,6 +196,9 @@ def spring_law(
     stop_damping: Any = 0.0,
     yield_force: Any = None,
     hardening: Any = 0.0,
+    exponent: Any = None,
+    unloading: Any = None,
+    sliders: Any = None,
     start: float = 0.0,
 ) -> SpringLaw:
     """Return the law that these arguments say; ``start`` is what the element measures where the user's coordinate is
@@ -141,7 +210,7 @@ def spring_law(
     number = model.number
     if (
         stiffness is None
-        and all(v is None for v in (table, damping_table, stops))
+        and all(v is None for v in (table, damping_table, stops, sliders))
         and not (cubic or preload or damping)
     ):
         raise ModelError(
@@ -157,9 +226,13 @@ def spring_law(
         raise ModelError(
             "stop_stiffness and stop_damping belong to stops", owner=owner, remedy="add stops = [lower, upper]"
         )
-    if yield_force is not None or hardening:
-        others = {"table": table, "damping_table": damping_table, "stops": stops, "cubic": cubic, "preload": preload}
-        _make_plastic(law, model, owner, yield_force, hardening, others)
+    others = {"table": table, "damping_table": damping_table, "stops": stops, "cubic": cubic, "preload": preload}
+    flowing = {"yield_force": yield_force, "hardening": hardening, "exponent": exponent, "unloading": unloading}
+    if sliders is not None:
+        _make_sliding(law, owner, sliders, flowing | others)
+        return law
+    if hardening or any(value is not None for name, value in flowing.items() if name != "hardening"):
+        _make_plastic(law, model, owner, flowing, others)
         return law
     law.linear = table is None and damping_table is None and stops is None and not cubic and not preload
     lower, upper = -np.inf, np.inf

@@ -23,7 +23,13 @@ __all__ = ["copies_of"]
 _PLACES = ("mesh", "node", "body", "part")
 _GROUPS = ("beam", "truss", "solid", "plane", "shell")
 #: Keys with names of things that are no places.
-_NAMED_KEYS = {"joint": ("joint",), "a": (*_PLACES, *_GROUPS), "on": (*_PLACES, *_GROUPS)}
+_NAMED_KEYS = {
+    "joint": ("joint",),
+    "curve": ("curve",),
+    "curve_b": ("curve",),
+    "a": (*_PLACES, *_GROUPS),
+    "on": (*_PLACES, *_GROUPS),
+}
 
 
 def _movement(copy: Copy, dimension: int) -> Movement:
@@ -134,7 +140,7 @@ def _one_copy(
         if isinstance(d, SensorRequest) and isinstance(changes.get("on"), str):
             changes["on"] = c.reference(d.on, tuple(names))  # type: ignore[attr-defined]
         changes |= moved(d, c)
-        if d.keys().get("name") is not None:  # supports have none
+        if _name(d):  # most supports have none
             changes["name"] = rename(_name(d))
             if changes["name"] in taken:
                 raise ModelError(

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from fem_mbs.model.connections.forces import Motor
+from fem_mbs.model.connections.actuators.hydraulic import HydraulicActuator
+from fem_mbs.model.connections.actuators.motors import Motor
 from fem_mbs.model.connections.joints import Joint, Motion
+from fem_mbs.model.connections.locks import Lock
 from fem_mbs.model.copies.movement import Copying
 from fem_mbs.model.copies.signs import driven_sign, joint_sign, scaled
 from fem_mbs.model.sensors.drives import JointCoordinate
+from fem_mbs.model.sensors.locks import LockState
 from fem_mbs.model.sensors.sensor import SensorRequest
 from fem_mbs.model.watching import EventRule
 
@@ -21,7 +24,8 @@ _POLAR = ("position", "displacement", "velocity", "acceleration")
 _AXIAL = ("rotation", "angular velocity", "angular acceleration")
 #: Sensors whose values are those of the image.
 _SAME = ("energy", "distance", "largest displacement", "largest stress", "work", "strain", "force")
-_TARGETS = ("force", "moment", "line_load", "pressure", "traction", "motor", "friction", "motion", "joint", "part_load")
+_TARGETS = ("force", "moment", "line_load", "pressure", "traction", "motor", "hydraulic", "friction", "motion", "joint",
+            "part_load", "lock", "support")  # fmt: skip
 _TURNED = {"rising": "falling", "falling": "rising", "both": "both"}
 
 
@@ -70,6 +74,10 @@ def _image(said: EventRule, sensor: SensorRequest, column: str, c: Copying) -> t
         return column, 1.0, 0.0
     if isinstance(sensor, JointCoordinate):
         return column, joint_sign(c, sensor.on, column[1:] or None), 0.0
+    if isinstance(sensor, LockState):
+        lock = next(d for d in c.said_of(Lock) if d.name == sensor.on)
+        signed = sensor.quantity != "state"
+        return column, joint_sign(c, lock.joint, lock.coordinate) if signed else 1.0, 0.0
     if kind in _SAME:
         return column, 1.0, 0.0
     frames = [getattr(sensor, key, None) for key in ("axes", "relative_to")]
@@ -98,6 +106,6 @@ def _target_sign(word: str, c: Copying) -> float:
             return c.component_sign(d.component)
         if isinstance(d, Joint):
             return driven_sign(c, d)
-        if isinstance(d, Motor) and d.joint is not None:
+        if isinstance(d, (Motor, HydraulicActuator)) and d.joint is not None:
             return joint_sign(c, d.joint, d.coordinate)
     return 1.0

@@ -18,11 +18,16 @@ from typing import Any
 import numpy as np
 
 from fem_mbs.declarations.declaration import Declaration
+from fem_mbs.model.connections.actuators.hydraulic import HydraulicActuator
+from fem_mbs.model.connections.actuators.motors import Motor
 from fem_mbs.model.connections.couplings import Coupling
-from fem_mbs.model.connections.forces import Bushing, Motor
+from fem_mbs.model.connections.forces import Bushing
 from fem_mbs.model.connections.joints import Gear, Joint, JointSpring, Motion, Support
+from fem_mbs.model.connections.locks import Lock
+from fem_mbs.model.connections.paths.curves import Curve
 from fem_mbs.model.connections.surfaces.contact import Contact
 from fem_mbs.model.connections.surfaces.friction import Friction
+from fem_mbs.model.connections.surfaces.impact import Impact
 from fem_mbs.model.connections.ties import Tie
 from fem_mbs.model.copies.events import copied_event
 from fem_mbs.model.copies.movement import Copying, Movement, reflection
@@ -31,6 +36,7 @@ from fem_mbs.model.geometry import Mirror, NamedNode, PlacedMesh
 from fem_mbs.model.loads.forces import Force, LineLoad, Moment
 from fem_mbs.model.parts.beams import Beam
 from fem_mbs.model.parts.bodies import PointMass, RigidBody, Spring, TorsionSpring, Truss
+from fem_mbs.model.parts.mass_matrix import MassMatrix
 from fem_mbs.model.parts.reduced import MovingPart, PartLoad
 from fem_mbs.model.parts.rotors import Disc
 from fem_mbs.model.parts.shells import Shell
@@ -309,12 +315,12 @@ def _bushing(said: Bushing, c: Copying) -> dict[str, Any]:
     return out
 
 
-def _contact(said: Contact, c: Copying) -> dict[str, Any]:
+def _contact(said: Contact | Impact, c: Copying) -> dict[str, Any]:
     out = _all(_points("point"), _vectors("axis"))(said, c)
     if said.facets is not None:
-        c.refuse(said, "its surface is that of a mesh, which stays", "give the copy a contact of its own")
+        c.refuse(said, "its surface is that of a mesh, which stays", "give the copy one of its own")
     if said.surface == "triangles" and c.movement.mirrors:
-        c.refuse(said, "its triangles cannot be mirrored", "give the copy a contact of its own")
+        c.refuse(said, "its triangles cannot be mirrored", "give the copy one of its own")
     if said.surface in ("box", "triangles"):
         plane = c.movement.dimension == 2
         R, _ = _axes_of(said, c, said.rotation if plane else 0.0, None if plane else said.rotation)
@@ -348,6 +354,28 @@ def _nothing(said: Any, c: Copying) -> dict[str, Any]:
     return {}
 
 
+def _curve(said: Curve, c: Copying) -> dict[str, Any]:
+    m = c.movement
+    if m.mirrors and said.points is None:
+        c.refuse(said, "a curve of a file or of functions cannot be mirrored", "give points, or write it by hand")
+    plane = m.dimension == 2
+    R, S = _axes_of(said, c, said.rotation if plane else 0.0, None if plane else said.rotation)
+    out: dict[str, Any] = {"position": m.point([0.0] * m.dimension if said.position is None else said.position)}
+    out["rotation"] = float(np.arctan2(R[1, 0], R[0, 0])) if plane else _rotvec(R).tolist()
+    if m.mirrors:
+        out["points"] = (np.asarray(said.points, float) @ S[: m.dimension, : m.dimension]).tolist()
+    return out
+
+
+def _mass_matrix(said: MassMatrix, c: Copying) -> dict[str, Any]:
+    n = 0 if said.matrix is None else len(said.matrix)
+    # one row per node, of nodes named one by one: the same in all directions
+    by_nodes = isinstance(said.on, (list, tuple)) and n == len(said.on)
+    if not by_nodes and not np.array_equal(c.movement.Q, np.eye(3)):
+        c.refuse(said, "its axes may differ by direction", "give one row per node, or write it by hand")
+    return {}
+
+
 def _gear(said: Gear, c: Copying) -> dict[str, Any]:
     joints = {n: c.reference(getattr(said, n), ("joint",)) for n in ("a", "b")}
     copied = {n: name != getattr(said, n) for n, name in joints.items()}
@@ -355,6 +383,13 @@ def _gear(said: Gear, c: Copying) -> dict[str, Any]:
         c.refuse(said, "neither of its joints is copied", "name one of them in of, or leave out the gear")
     a, b = (joint_sign(c, getattr(said, n), getattr(said, f"coordinate_{n}")) if copied[n] else 1.0 for n in ("a", "b"))
     return joints | {"ratio": a * b * said.ratio}
+
+
+def _lock(said: Lock, c: Copying) -> dict[str, Any]:
+    if c.reference(said.joint, ("joint",)) == said.joint:
+        c.refuse(said, f'its joint "{said.joint}" is not copied, and is locked already', "name the joint in of")
+    sign = joint_sign(c, said.joint, said.coordinate)
+    return {} if said.value is None else {"value": sign * said.value}
 
 
 def _friction(said: Friction, c: Copying) -> dict[str, Any]:
@@ -399,6 +434,7 @@ RULES: dict[type[Declaration], Rule] = {
     Plane: _solid,
     Shell: _shell,
     PointMass: _mass_axes,
+    MassMatrix: _mass_matrix,
     Disc: _vectors("axis", axial=True),
     Spring: _points("point_a", "point_b"),
     TorsionSpring: _torsion,
@@ -406,21 +442,32 @@ RULES: dict[type[Declaration], Rule] = {
     Coupling: _coupling,
     Support: _support,
     Motion: _motion,
+    Curve: _curve,
     Joint: _joint,
     JointSpring: _nothing,  # see `moved`
     Motor: _points("point_a", "point_b"),
+    HydraulicActuator: _points("point_a", "point_b"),
     Bushing: _bushing,
     Contact: _contact,
+    Impact: _contact,
     Force: _all(_vectors("vector"), _points("point")),
     Moment: _moment,
     LineLoad: _all(_vectors("vector"), _vectors("moment", axial=True)),
     Pressure: _plain_value("value"),
     Traction: _vectors("vector"),
     Gear: _gear,
+    Lock: _lock,
     Friction: _friction,
     MovingPart: _part,
     PartLoad: _part_load,
     EventRule: copied_event,
+}
+
+
+#: Keys of actuators that change their sign with that of the coordinate.
+_REVERSED: dict[type, tuple[str, ...]] = {
+    Motor: ("force", "speed", "position", "initial_integral", "initial_force"),
+    HydraulicActuator: ("opening", "position", "initial_pressure", "initial_opening"),
 }
 
 
@@ -435,9 +482,9 @@ def moved(said: Any, c: Copying) -> dict[str, Any]:
             n: c.movement.point(v) for n in ("point", "point_a", "point_b") if (v := getattr(said, n, None)) is not None
         }
     out = RULES[type(said)](said, c)
-    if isinstance(said, (JointSpring, Motor)) and joint_sign(c, said.joint, said.coordinate) < 0.0:
+    if isinstance(said, (JointSpring, Motor, HydraulicActuator)) and joint_sign(c, said.joint, said.coordinate) < 0.0:
         if isinstance(said, JointSpring):
             out |= _reversed_law(said)
         else:
-            out |= {n: scaled(getattr(said, n), -1.0) for n in ("force", "speed", "position")}
+            out |= {n: scaled(getattr(said, n), -1.0) for n in _REVERSED[type(said)]}
     return out

@@ -14,6 +14,7 @@ from fem_mbs.declarations.kinds import (
     INERTIA,
     NAME,
     NUMBER,
+    PAIRS,
     PLACE,
     PLACES,
     SHAPES,
@@ -26,7 +27,7 @@ from fem_mbs.declarations.kinds import (
 from fem_mbs.errors import ModelError
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.joint_parts import spring_on
-from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, law_of
+from fem_mbs.model.connections.spring_laws import INTERPOLATIONS, SLIDERS, exponent_key, law_of, unloading_key
 from fem_mbs.model.parts.beams import director_columns, line_mass, line_stiffness
 from fem_mbs.model.parts.visuals import visuals_of
 from fem_mbs.model.records import Body
@@ -302,6 +303,11 @@ class Spring(Declaration):
         stop_damping: b [s/m] of their force k y (1 + b y'), y the overlap (Hunt & Crossley 1975); never below zero.
         yield_force: the force [N] beyond which the spring flows; what flows is lost, and the rest springs back.
         hardening: tangent stiffness [N/m] beyond it, less than the stiffness (kinematic hardening).
+        exponent: n >= 1 of the law of Bouc & Wen, with which the force approaches the yield force smoothly; None: the
+            spring yields at once.
+        unloading: beta/(beta + gamma) of that law, at least 1/2, where it unloads along its stiffness.
+        sliders: pairs (n, 2) of stiffness [N/m] and yield force [N] of springs that slip, in parallel to the stiffness
+            (Iwan 1966).
     """
 
     owner = "Spring"
@@ -339,6 +345,9 @@ class Spring(Declaration):
     hardening: float = key(
         NUMBER, "tangent stiffness beyond the yield force (kinematic hardening)", 0.0, kw_only=True, unit="N/m"
     )
+    exponent: float | None = exponent_key()
+    unloading: float | None = unloading_key()
+    sliders: Any = key(PAIRS, SLIDERS, None, shows="none", kw_only=True, unit="N/m, N")
 
     def build(self, building: Building) -> None:
         length = self.length
@@ -364,7 +373,7 @@ class Spring(Declaration):
                 self.name, kind, nodes, stiffness=found.stiffness, damping=found.damping, length=length, **columns
             )
             return
-        kind = f"{found.family}_spring{building.dimension}"
+        kind = f"{found.family}_spring{building.dimension}{found.suffix}"
         building.add_block(self.name, kind, nodes, found.table, free=length, **columns, **found.columns)
 
 
@@ -417,6 +426,9 @@ class TorsionSpring(Declaration):
     hardening: float = key(
         NUMBER, "tangent stiffness beyond the yield force (kinematic hardening)", 0.0, kw_only=True, unit="N m/rad"
     )
+    exponent: float | None = exponent_key()
+    unloading: float | None = unloading_key()
+    sliders: Any = key(PAIRS, SLIDERS, None, shows="none", kw_only=True, unit="N m/rad, N m")
 
     def build(self, building: Building) -> None:
         owner = building.label("Torsion spring", self.name)

@@ -23,10 +23,9 @@ class _Element(Sensor):
     mid_step = True
 
     def prepare(self, on, element, quantity):
-        singles = self.model.single_elements
-        if on not in self.model.groups and on not in singles:
-            self.model.find("group of elements", on, {**self.model.groups, **singles}, self.owner)
-        count = len(self.model.groups.get(on, [0]))
+        counts = {name: len(cells) for name, cells in self.model.groups.items()}
+        counts |= dict.fromkeys(self.model.single_elements, 1) | self.model.pair_counts
+        count = self.model.find("group of elements", on, counts, self.owner)
         if isinstance(element, bool) or not isinstance(element, int) or not 0 <= element < count:
             raise ModelError(
                 f"element = {shown(element)}",
@@ -55,6 +54,7 @@ class _Element(Sensor):
                 remedy=f"its elements have {', '.join(names)}",
             )
         column = names.index(self.quantity)
+        self.mid_step = self.quantity not in block.type.at_end
         self.unit = block.type.outputs[column].partition(" [")[2].rstrip("]") or "-"
         compiled.system.watch(block)
         return [(REC_OUT, block.first_output + (first + self.element) * len(names) + column)]

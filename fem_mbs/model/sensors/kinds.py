@@ -11,6 +11,7 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.sensors.contacts import Contact
 from fem_mbs.model.sensors.drives import Drive, JointCoordinate
 from fem_mbs.model.sensors.elements import Element, Force, LayerStress, Strain, Work
+from fem_mbs.model.sensors.locks import LockState
 from fem_mbs.model.sensors.motion import (
     Acceleration,
     Angle,
@@ -27,7 +28,7 @@ from fem_mbs.model.sensors.parts import LargestDisplacement, LargestStress
 from fem_mbs.model.sensors.reactions import Reaction
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest
 from fem_mbs.model.sensors.stresses import Stress, StressEnvelope
-from fem_mbs.model.sensors.system import Energy, Modal
+from fem_mbs.model.sensors.system import Energy, Modal, State
 
 __all__ = ["make_sensor", "on_sensor", "register_sensor", "registry", "sensor_docstring", "sensor_kind", "sensor_kinds"]
 
@@ -121,6 +122,8 @@ register_sensor(Reaction)
 register_sensor(Contact)
 register_sensor(JointCoordinate)
 register_sensor(Drive)
+register_sensor(LockState)
 register_sensor(Work)
 register_sensor(Modal)
+register_sensor(State)
 register_sensor(Energy)

@@ -12,6 +12,7 @@ from fem_mbs.declarations.kinds import PLACE
 from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.solvers.stepping.layout import REC_OUT, REC_REACTION
+from fem_mbs.system.blocks import GROUND
 
 __all__ = ["Reaction"]
 
@@ -21,10 +22,11 @@ class _Reaction(Sensor):
     "force y", "moment").
 
     - A place: what its supports and motions exert on the model ("x" ... "mz"; moments about each node, summed up).
-    - A joint: what it exerts on its part a, about the joint's point in a (`along_beam`: about the point on the beam;
-      `slider`, `position`: on their only part).  It holds the joint's own driver, but no motors, springs and friction.
-      A distance joint has its "tension" too, a screw what its thread does on both coordinates, "thread force" and
-      "thread moment", with the signs of drives.
+    - A joint: what it exerts on its part a, about the joint's point in a (`slider`, `position`: on their only part).
+      It holds the joint's own driver, but no motors, springs and friction.  Along beams and on curves it is about the
+      point on the line or curve, and holds all forces along it, those of springs and friction too. A distance joint
+      has its "tension" too, a screw what its thread does on both coordinates, "thread force" and "thread moment",
+      with the signs of drives.
     - A gear (also rack, rope): "force a" and "force b" [N] or [N m] act on the coordinates of its joints a and b, with
       the signs of drives; "a force x" ... "a moment z" on part a of its joint a, about the point there, "b force x" ...
       on part a of its joint b.
@@ -82,8 +84,9 @@ class _Reaction(Sensor):
                 continue
             names = [o.partition(" [")[0] for o in t.outputs]
             for first, last in ((first, last) for name, first, last in block.groups if name == self.on):
-                if t.ends == 2 and np.isin(block.nodes[first:last], self.model.path_nodes).any():
-                    continue  # drives the place along a beam: its share of the wrench is that of the slide
+                coupled = joint is not None and joint.kind == "gear"
+                if not coupled and np.isin(block.nodes[first:last], [GROUND, *self.model.path_nodes]).all():
+                    continue  # drives or couples places along lines: the wrench is that of the slide
                 found = True
                 system.watch(block)
                 elements = block.first_output + np.arange(first, last) * len(names)

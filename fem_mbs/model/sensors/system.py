@@ -1,9 +1,11 @@
-"""Sensors of a model as a whole and of reduced parts: energies, coordinates of shapes."""
+"""Sensors of a model as a whole, of reduced parts and of state variables: energies, coordinates of shapes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import NAME, TEXT, WHOLE, shown
@@ -11,7 +13,7 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.solvers.stepping.layout import REC_Q
 
-__all__ = ["Energy", "Modal"]
+__all__ = ["Energy", "Modal", "State"]
 
 #: Columns of the energy ledger, and their sum.
 _ENERGIES = ("kinetic", "strain", "potential", "dissipated", "load work", "driver work", "closing error", "total")
@@ -38,6 +40,27 @@ class _Modal(Sensor):
         return values
 
 
+class _State(Sensor):
+    def prepare(self, on, state):
+        known = {s.of: s.of for s in self.model.states.values()}
+        self.model.find("motor, actuator or force with state variables", on, known, self.owner)
+        own = {s.name: number for number, s in self.model.states.items() if s.of == on}
+        if state is not None:
+            self.model.find(f'state variable of "{on}":', state, own, self.owner)
+            own = {state: own[state]}
+        self.numbers = list(own.values())
+        found = [self.model.states[number] for number in self.numbers]
+        self.sizes = np.array([s.size for s in found])
+        self.unit = [s.unit for s in found] if state is None else found[0].unit
+        self.columns = [f"{self.name}.{s.name}" for s in found] if state is None else [self.name]
+
+    def bind(self, compiled):
+        return [(REC_Q, compiled.system.first_scalar + number) for number in self.numbers]
+
+    def evaluate(self, values, ledger):
+        return values * self.sizes
+
+
 class _Energy(Sensor):
     unit, nonlinear = "J", True
 
@@ -61,6 +84,18 @@ class Modal(SensorRequest):
     kind: str = kind_key("modal")
     on: Any = key(NAME, "reduced part", kw_only=True)
     mode: int | None = key(WHOLE, "number of a shape, 1 is the lowest", None, kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class State(SensorRequest):
+    """State variables of a motor (`integral`, `filtered`, `actuator`), a hydraulic actuator (`pressure`, `opening`) or
+    a user's force: one, or all."""
+
+    sensor = _State
+
+    kind: str = kind_key("state")
+    on: Any = key(NAME, "motor, hydraulic actuator or user's force", kw_only=True)
+    state: str | None = key(TEXT, "name of the state variable", None, shows="all", kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)

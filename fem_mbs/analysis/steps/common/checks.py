@@ -6,8 +6,9 @@ import difflib
 import math
 from typing import TYPE_CHECKING, Any
 
-from fem_mbs.analysis.steps.common.options import FRAMES, Along, Sought, TimeSteps, Turning
+from fem_mbs.analysis.steps.common.options import FRAMES, PERIODIC, Along, Sought, TimeSteps, Turning
 from fem_mbs.analysis.steps.common.values import named
+from fem_mbs.analysis.transient.rules import RULES
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.errors import ModelError
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from fem_mbs.system.compiled import Compiled
 
 __all__ = [
-    "check_friction", "check_named", "check_preload", "check_rotor", "check_sought", "check_spin",
+    "check_friction", "check_harmonics", "check_impacts", "check_named", "check_preload", "check_rotor", "check_sought",
+    "check_spin",
     "check_stiffening", "check_supports", "check_turning", "check_weight", "check_without", "count_steps",
     "outside_tables", "rotor_of",
 ]  # fmt: skip
@@ -42,6 +44,26 @@ def check_sought(owner: str, options: Sought | Along) -> None:
         )
 
 
+def check_impacts(step: PlannedStep, system: Compiled) -> None:
+    """Refuse options of a transient that blows exclude.
+
+    Raises:
+        ModelError: naming the impact and the option.
+    """
+    options, owner = step.options, step.owner
+    if not RULES[options.rule].two_state:
+        system.refuse_impacts(
+            owner, f'is not for rule = "{options.rule}", whose accelerations a blow would have to begin anew',
+            'take rule = "midpoint" or "decaying"',
+        )  # fmt: skip
+    if options.adaptive:
+        system.refuse_impacts(owner, "makes its blows within equal steps", "remove adaptive")
+    if options.eigenvalues is not None:
+        system.refuse_impacts(owner, "has no small motions", "remove eigenvalues")
+    if options.supports:
+        system.refuse_impacts(owner, "is not for steps with supports of their own", "remove supports")
+
+
 def check_rotor(owner: str, options: Turning, model: Model) -> None:
     """Refuse an unknown rotor, and options that have no sense without one.
 
@@ -60,6 +82,19 @@ def check_rotor(owner: str, options: Turning, model: Model) -> None:
         )
     elif options.frame not in FRAMES[:2]:
         raise ModelError(f'frame = "{options.frame}" needs a rotor', owner=owner, remedy="name it in rotor")
+
+
+def check_harmonics(owner: str, frame: str, harmonics: int | None) -> None:
+    """Refuse a number of harmonics of another frame than that which counts them.
+
+    Raises:
+        ModelError: naming the step and the number.
+    """
+    if harmonics is not None and frame != PERIODIC:
+        raise ModelError(
+            f'harmonics = {harmonics} belongs to frame = "periodic"', owner=owner, key="harmonics",
+            remedy="remove it, or take that frame",
+        )  # fmt: skip
 
 
 def rotor_of(model: Model, name: str, owner: str) -> Rotor:

@@ -26,7 +26,8 @@ __all__ = [
     "ALONG_TEXT", "About", "Along", "FRAMES", "INCREMENT", "LOADS_TEXT", "MULTI_BLADE", "Newton", "PERIODIC",
     "RAYLEIGH_TEXT", "REPORTS",
     "REPORT_TEXT", "RESTARTS_TEXT", "RuleWeights", "SUPPORTS_TEXT", "Sought", "Speeds", "Supported", "TIME_TEXT",
-    "TOTAL", "TimeSteps", "Turning", "UNASKED_RESTARTS", "WITHOUT_TEXT", "any_frame_key", "frame_key",
+    "TOTAL", "TimeSteps", "Turning", "UNASKED_RESTARTS", "WITHOUT_TEXT", "any_frame_key", "constant_frame_key",
+    "harmonics_key",
 ]  # fmt: skip
 
 #: Tolerances beyond which what Newton-Raphson leaves would be seen in the results.
@@ -120,14 +121,14 @@ class Supported(About):
     supports: Any = key(NAMES, SUPPORTS_TEXT, "", shows="none")
 
 
-def frame_key() -> Any:
-    """Return the key of the frame in which small motions about a steady rotation are seen."""
+def constant_frame_key() -> Any:
+    """Return the key of the frame in which small motions about a steady rotation have constant matrices."""
     return key(
         ANY_TEXT,
-        'in which small motions are seen, "fixed" or "rotating": their coefficients must be constant there; "auto" '
-        "takes the first for which they are",
+        'in which small motions are seen: "fixed", "rotating" or "multi-blade" (Coleman coordinates of three or more '
+        'equal blades); their coefficients must be constant there; "auto" takes the first for which they are',
         FRAMES[0],
-        choices=FRAMES,
+        choices=(*FRAMES, MULTI_BLADE),
     )
 
 
@@ -144,13 +145,18 @@ def any_frame_key() -> Any:
     )
 
 
+def harmonics_key() -> Any:
+    """Return the key of the number of harmonics of `PERIODIC`."""
+    return key(COUNT, 'of the turn of the rotor in the motions, of frame = "periodic"', None, shows="as many as needed")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Turning(StepOptions):
     """The steady rotation that small motions are about, and the frame in which they are seen."""
 
     rotor: str = key(ANY_TEXT, "name of the rotor that turns", "")
     speed: float | None = key(NUMBER, "of the rotor, else the one that it has in the state", None, unit="rad/s")
-    frame: str = frame_key()
+    frame: str = constant_frame_key()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,56 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from fem_mbs.contract import runner
-from fem_mbs.declarations.declaration import Declaration, key
-from fem_mbs.declarations.kinds import (
-    FLAG,
-    NAME,
-    NUMBER,
-    NUMBER_OR_VECTOR,
-    PLACES,
-    SHAPES,
-    TABLE_POINTS,
-    TEXT,
-    VECTOR,
-    WHOLE,
-)
+from fem_mbs.declarations.declaration import key
+from fem_mbs.declarations.kinds import FLAG, NUMBER, TABLE_POINTS, TEXT, WHOLE
 from fem_mbs.elements.contact.law import LOSSES, scale_law
-from fem_mbs.elements.contact.surface import CORE, PLANE, gaps
-from fem_mbs.elements.contact.triangles import mesh_gaps, tree_table
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
-from fem_mbs.model.connections.surfaces.deforming import DEFORMING, add_pairs, check_lines
-from fem_mbs.model.connections.surfaces.lines import Places, line_of, names_of, places_on
-from fem_mbs.model.parts.triangles import surface_triangles, triangle_columns
-from fem_mbs.system.blocks import GROUND, Block, deal
+from fem_mbs.model.connections.surfaces.deforming import DEFORMING, add_near_pairs, check_lines
+from fem_mbs.model.connections.surfaces.lines import Places, line_of, places_on
+from fem_mbs.model.connections.surfaces.pairs import SURFACES, Sizes, TouchingPairs
 
-__all__ = ["SURFACES", "Contact"]
+__all__ = ["Contact"]
 
-#: What a search for the nearest triangle counts as beside an entry of an element matrix.
-_LOOKS = 100
-#: Kind of surface -> the keys that say its size.
-SURFACES = {
-    "plane": (),
-    "sphere": ("radius",),
-    "cylinder": ("radius",),
-    "capsule": ("radius", "length"),
-    "box": ("size",),
-    "triangles": (),
-    "beams": ("radius",),
-    "faces": (),
-}
 #: Most pieces of an element whose ends touch a curved surface as places of a line.
 _MOST_PLACES = 64
-
-
-def _noun(surface: str) -> str:
-    return "surface of triangles" if surface == "triangles" else surface
+#: Surfaces of bodies, beams and faces that deform.
+_SURFACES = {**SURFACES, "beams": Sizes(("radius",)), "faces": Sizes((), ("radius",))}
 
 
 def _gonthier(e: float) -> float:
@@ -79,7 +49,7 @@ _RESTITUTION = {
 
 
 @dataclass(frozen=True, eq=False)
-class Contact(Declaration):
+class Contact(TouchingPairs):
     """Contact of balls, points and lengths of beams with surfaces, and of balls and beams with each other, in large
     motion.
 
@@ -130,30 +100,10 @@ class Contact(Declaration):
     """
 
     owner = "Contact"
+    surfaces: ClassVar = _SURFACES
+    overlap_remedy = "move them apart, or accept it by overlap"
 
-    name: str = key(NAME, "in messages and results", shows='"contact 1", ...')
-    a: Any = key(PLACES, '"ground" or what carries the surface; each of its nodes carries one')
-    b: Any = key(PLACES, "whose nodes are balls or points; if it is a, its balls touch each other")
-    surface: str = key(TEXT, "shape of the surface", "plane", choices=tuple(SURFACES), kw_only=True)
-    point: Any = key(
-        VECTOR,
-        "a point of the plane, the centre of others, the origin of triangles, in global coordinates of the start",
-        None,
-        shows="the nodes of a",
-        kw_only=True,
-        unit="m",
-    )
-    axis: Any = key(
-        VECTOR, "plane: the normal out of it; cylinder, capsule: their axis", None, shows="none", kw_only=True
-    )
-    rotation: Any = key(
-        NUMBER_OR_VECTOR,
-        "of a box or triangles at the start: angle; space: axis times angle",
-        None,
-        shows="global axes",
-        kw_only=True,
-        unit="rad",
-    )
+    surface: str = key(TEXT, "shape of the surface", "plane", choices=tuple(_SURFACES), kw_only=True)
     radius: float | None = key(
         NUMBER,
         "of the sphere, the cylinder, the capsule or the beams; box: of its rounded edges, beyond size; faces: half "
@@ -163,20 +113,6 @@ class Contact(Declaration):
         kw_only=True,
         unit="m",
     )
-    length: float | None = key(
-        NUMBER, "capsule: between the centres of its ends", None, shows="none", kw_only=True, unit="m"
-    )
-    size: Any = key(VECTOR, "box: its edges", None, shows="none", kw_only=True, unit="m")
-    triangles: Any = key(
-        SHAPES, "of triangles: a file, or tables, as of `visual` of bodies", None, shows="none", kw_only=True
-    )
-    facets: str | None = key(TEXT, 'triangles: instead, "mesh:set" of a mesh', None, shows="none", kw_only=True)
-    depth: float | None = key(
-        NUMBER, "open triangles: how far behind them centres of balls are pushed back", None, shows="ball",
-        kw_only=True, unit="m",
-    )  # fmt: skip
-    inside: bool = key(FLAG, "the balls are inside of a hollow surface", False, kw_only=True)
-    ball: float = key(NUMBER, "radius of the balls; 0: points", 0.0, kw_only=True, unit="m")
     stiffness: float | None = key(NUMBER, "K of K y^exponent", None, shows="none", kw_only=True, unit="N/m^exponent")
     exponent: float = key(NUMBER, "of the penetration; 1.5: Hertz", 1.5, kw_only=True)
     modulus: float | None = key(
@@ -212,42 +148,28 @@ class Contact(Declaration):
         WHOLE, "beams, faces: most pairs of near parts", None, shows="4 per part, faces 8", kw_only=True
     )
 
+    @property
+    def has_lines(self) -> bool:
+        return self.along
+
     def build(self, building: Building) -> None:
         owner = building.label("Contact", self.name)
         check_lines(self, building, owner)
-        shape = self._shape(building, owner)
+        self.check_keys(building, owner)
         law, table = self._law(building, owner)
         friction = self._friction(building, owner)
+        rubs = friction["coefficient"] > 0.0
+        accepted = building.number(self.overlap, owner, "overlap", 0.0)
         if self.surface in DEFORMING:
-            gap, what = add_pairs(self, building, owner, law, table)
-            self._check_overlap(building, owner, what, gap)
+            gap, what = add_near_pairs(self, building, owner, law, table)
+            self.check_overlap(building, owner, what, gap, accepted)
             return
         places = self._places(building, owner)
-        pairs = self._pairs(building, owner, friction["coefficient"] > 0.0, places)
-        ends, centres = self._frames(building, owner, pairs, places)
-        if self.surface == "triangles":
-            start, block = self._add_triangles(building, owner, pairs, centres, table, law | friction | ends)
-        else:
-            half = np.array([shape[f"half size {k}"] for k in (1, 2, 3)])[: building.dimension]
-            start = gaps(centres, shape["surface"], shape["radius"], shape["side"], half, shape["ball radius"])
-            columns = {**law, **shape, **friction, **ends}
-            kind = "contact" if places is None else "line_contact"
-            block = building.add_block(self.name, f"{kind}{building.dimension}", pairs, table, **columns)
+        kinds = ("contact", "mesh_contact3") if places is None else ("line_contact", "line_mesh_contact3")
+        block = self.add_pairs(building, owner, kinds, {**law, **friction}, table, rubs, accepted, places)
         if places is not None:
-            share = np.resize(places.share, len(pairs)) / (2.0 * self.ball)
+            share = np.resize(places.share, len(block.nodes)) / (2.0 * self.ball)
             scale_law(block.par, len(block.type.par), share)
-        worst = int(np.argmin(start))
-        a = "ground" if pairs[worst, 0] == GROUND else building.node_name(int(pairs[worst, 0]))
-        b = names_of(building, pairs[worst, 1:])
-        self._check_overlap(building, owner, f'{b} overlaps with the {self.surface} of "{a}"', start[worst])
-
-    def _check_overlap(self, building: Building, owner: Owner, what: str, gap: float) -> None:
-        """Raise ModelError where the gap at the start is negative by more than is accepted."""
-        accepted = building.number(self.overlap, owner, "overlap", 0.0)
-        if gap < -accepted - 1e-9 * max(1.0, float(np.abs(building.positions).max())):
-            raise ModelError(
-                f"{what} at the start by {-gap:.6g}", owner=owner, remedy="move them apart, or accept it by overlap"
-            )
 
     def _places(self, building: Building, owner: Owner) -> Places | None:
         """Return the places of lines that touch a surface of a body; None: b are balls."""
@@ -265,76 +187,6 @@ class Contact(Declaration):
                 owner=owner, key="spacing", value=self.spacing, remedy="give a larger spacing, or shorter elements",
             )  # fmt: skip
         return places_on(line, spacing)
-
-    def _add_triangles(
-        self, building: Building, owner: Owner, pairs: np.ndarray, centres: np.ndarray, table: np.ndarray,
-        columns: dict[str, Any],
-    ) -> tuple[np.ndarray, Block]:  # fmt: skip
-        """Add the elements of a surface of triangles; return the gaps (n,) at the start, and the block."""
-        points, triangles = surface_triangles(building, owner, self.triangles, self.facets, self.inside)
-        tree, first, closed = tree_table(points, triangles)
-        ball = building.number(self.ball, owner, "ball", 0.0)
-        columns = columns | triangle_columns(building, owner, ball, self.depth, first, closed)
-        kind = "line_mesh_contact3" if self.along else "mesh_contact3"
-        block = building.add_block(self.name, kind, pairs, table, **columns)
-        block.par = deal(block.par, block.type, tree)
-        start = np.empty(len(pairs))
-        runner(mesh_gaps, _LOOKS * len(pairs))(block.par, np.ascontiguousarray(centres), start)
-        return start, block
-
-    def _shape(self, building: Building, owner: Owner) -> dict[str, float]:
-        """Return the columns of the surface."""
-        needed = SURFACES[self.surface]
-        for name in ("radius", "length", "size"):
-            given = getattr(self, name) is not None
-            free = name == "radius" and self.surface in ("box", "faces")
-            if given != (name in needed) and not free:
-                what = f"needs {name}" if not given else f"has no {name}"
-                remedy = f"add {name}" if not given else f"remove {name}"
-                raise ModelError(f"a {_noun(self.surface)} {what}", owner=owner, key=name, remedy=remedy)
-        if self.inside and self.surface in ("plane", "box"):
-            raise ModelError(f"a {self.surface} has no inside", owner=owner, key="inside", remedy="remove inside")
-        if self.rotation is not None and self.surface not in ("box", "triangles"):
-            raise ModelError("rotation is that of a box", owner=owner, key="rotation", remedy="give axis")
-        dim = building.dimension
-        self._check_triangles(owner, dim)
-        half = np.zeros(3)
-        if self.surface == "cylinder" and dim == 3:
-            half[2] = np.inf
-        elif self.surface == "capsule":
-            half[dim - 1] = 0.5 * building.number(self.length, owner, "length", 0.0, strict=True)
-        elif self.surface == "box":
-            half[:dim] = 0.5 * building.vector(self.size, owner, "size")
-            if (half[:dim] < 0.0).any():
-                raise ModelError(f"size = {self.size} must not be negative", owner=owner, key="size", value=self.size)
-        radius = 0.0 if self.radius is None else building.number(self.radius, owner, "radius", 0.0)
-        ball = building.number(self.ball, owner, "ball", 0.0)
-        if self.inside and self.surface != "triangles" and ball >= radius:
-            raise ModelError(
-                f"a ball of radius {ball:g} does not fit into one of {radius:g}", owner=owner, key="ball", value=ball
-            )
-        return {
-            "ball radius": ball, "surface": PLANE if self.surface == "plane" else CORE, "radius": radius,
-            "side": -1.0 if self.inside else 1.0, **{f"half size {k + 1}": float(half[k]) for k in range(3)},
-        }  # fmt: skip
-
-    def _check_triangles(self, owner: Owner, dim: int) -> None:
-        """Raise ModelError for keys of triangles at other surfaces, and for others at triangles."""
-        if self.surface != "triangles":
-            for name in ("triangles", "facets", "depth"):
-                if getattr(self, name) is not None:
-                    raise ModelError(
-                        f'{name} is for surface = "triangles"', owner=owner, key=name, remedy=f"remove {name}"
-                    )
-            return
-        if dim == 2:
-            raise ModelError("surfaces of triangles are for space", owner=owner, key="surface", value=self.surface)
-        for name in ("point", "rotation"):
-            if self.facets is not None and getattr(self, name) is not None:
-                raise ModelError(
-                    f"facets are where their mesh is, and take no {name}", owner=owner, key=name,
-                    remedy="move the mesh",
-                )  # fmt: skip
 
     def _law(self, building: Building, owner: Owner) -> tuple[dict[str, float], np.ndarray]:
         """Return the columns of the normal force, and its table."""
@@ -415,91 +267,3 @@ class Contact(Declaration):
             columns["static coefficient"] = building.number(self.static, owner, "static", 0.0)
             columns["Stribeck speed"] = building.number(self.stribeck, owner, "stribeck", 0.0, strict=True)
         return columns
-
-    def _pairs(self, building: Building, owner: Owner, rubs: bool, places: Places | None) -> np.ndarray:
-        """Return the nodes (n, 2) of surfaces and balls, (n, 3) of surfaces and lines."""
-        balls = np.unique(building.nodes_of(self.b, owner) if places is None else places.nodes)
-        if isinstance(self.a, str) and self.a == "ground":
-            carriers = np.array([GROUND])
-        else:
-            carriers = np.unique(building.nodes_of(self.a, owner))
-        if places is not None:
-            own = np.isin(carriers, balls)
-            if own.any():
-                name = building.node_name(int(carriers[own][0]))
-                raise ModelError(
-                    f'"{name}" carries the surface and is a node of b', owner=owner, key="b", value=self.b,
-                    remedy='name two different places; beams touch each other by surface = "beams"',
-                )  # fmt: skip
-            pairs = np.column_stack((
-                np.repeat(carriers, len(places.at)), np.tile(places.nodes, (len(carriers), 1))
-            ))  # fmt: skip
-        elif np.array_equal(carriers, balls):
-            if self.surface != "sphere" or self.inside or self.radius != self.ball or self.point is not None:
-                raise ModelError(
-                    "balls that touch each other are spheres of the radius of the balls", owner=owner,
-                    remedy='give surface = "sphere" and radius = ball, without point',
-                )  # fmt: skip
-            first, second = np.triu_indices(len(balls), 1)
-            pairs = np.column_stack((balls[first], balls[second]))
-        else:
-            pairs = np.array([(a, b) for a in carriers for b in balls if a != b], np.int64).reshape(-1, 2)
-        if len(pairs) == 0:
-            raise ModelError("there is nothing that could touch", owner=owner, remedy="name two different places")
-        turning = [int(k) for k in balls] if rubs and self.ball > 0.0 and places is None else []
-        if rubs or self.surface != "sphere" or self.point is not None:
-            turning += [int(k) for k in carriers if k != GROUND]
-        building.needs_rotation.extend((owner, k) for k in turning)
-        return pairs
-
-    def _frames(
-        self, building: Building, owner: Owner, pairs: np.ndarray, places: Places | None
-    ) -> tuple[dict[str, Any], np.ndarray]:
-        """Return the columns of axes and points, and the coordinates (n, dim) of the balls' centres in the axes."""
-        dim, names = building.dimension, "xyz"[: building.dimension]
-        carriers, which = np.unique(pairs[:, 0], return_inverse=True)
-        point = None if self.point is None else building.vector(self.point, owner, "point")
-        if self.facets is not None:
-            point = np.zeros(dim)  # in global coordinates of the start
-        if point is None and GROUND in carriers:
-            raise ModelError("a surface of the ground needs its point", owner=owner, key="point", remedy="add point")
-        axes = self._axes(building, owner)  # in rows
-        turned = np.array([np.eye(dim) if k == GROUND else building.rotation_matrix(int(k)) for k in carriers])
-        own = np.array([np.zeros(dim) if k == GROUND else building.position(int(k)) for k in carriers])
-        offset = np.zeros_like(own) if point is None else np.einsum("nij,ni->nj", turned, point - own)
-        body = np.einsum("nij,ki->nkj", turned, axes)  # (carriers, axis, component)
-        columns: dict[str, Any] = {}
-        for k in range(dim):
-            for i, c in enumerate(names):
-                columns[f"e{k + 1}{c}"] = body[which, k, i]
-                columns[f"a{c}_a {k + 1}"] = offset[which, i]
-                if places is None:
-                    columns[f"a{c}_b {k + 1}"] = 0.0
-        at = building.positions[pairs[:, 1]]
-        if places is not None:
-            z = np.resize(places.at, len(pairs))
-            at = (1.0 - z)[:, None] * at + z[:, None] * building.positions[pairs[:, 2]]
-            turns = np.array([all(int(n) in building.rotational for n in part) for part in places.nodes])
-            arm = np.resize(np.where(turns, self.ball, 0.0), len(pairs))
-            for k in range(1, dim + 1):
-                columns |= {f"place {k}": z, f"friction arm {k}": arm}
-        origin = own if point is None else np.tile(point, (len(carriers), 1))
-        return columns, (at - origin[which]) @ axes.T
-
-    def _axes(self, building: Building, owner: Owner) -> np.ndarray:
-        """Return the axes of the surface at the start, in rows; the last one is the normal or the axis."""
-        dim = building.dimension
-        if self.surface in ("box", "triangles"):
-            if self.axis is not None:
-                raise ModelError(
-                    f'a surface "{self.surface}" has no axis', owner=owner, key="axis", remedy="give rotation"
-                )
-            return building.turned_axes(self.rotation, owner).T
-        if self.surface == "sphere" or (self.surface == "cylinder" and dim == 2):
-            if self.axis is not None:
-                raise ModelError("a sphere has no axis", owner=owner, key="axis", remedy="remove axis")
-            return np.eye(dim)
-        if dim == 2:
-            x, y = building.axis(self.axis, owner)
-            return np.array([[y, -x], [x, y]])
-        return building.triad(owner, self.axis).T

@@ -19,7 +19,7 @@ from fem_mbs.model.connections.surfaces.lines import (
 from fem_mbs.system.blocks import GROUND
 from fem_mbs.system.pairing import Pairing
 
-__all__ = ["DEFORMING", "add_pairs", "check_lines"]
+__all__ = ["DEFORMING", "add_near_pairs", "check_lines"]
 
 #: Surfaces that deform, and what messages call a part of them.
 DEFORMING = {"beams": "beam", "faces": "face"}
@@ -67,7 +67,7 @@ def check_lines(said: Any, building: Building, owner: Owner) -> None:
         )
 
 
-def add_pairs(
+def add_near_pairs(
     said: Any, building: Building, owner: Owner, law: dict[str, float], table: np.ndarray
 ) -> tuple[float, str]:
     """Add the elements of pairs of parts; return the smallest gap [m] at the start, and words on its parts."""

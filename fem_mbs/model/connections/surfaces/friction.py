@@ -11,14 +11,18 @@ from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FUNCTION, NAME, NUMBER, PLACE, TEXT, VECTOR
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
-from fem_mbs.model.connections.forces import law_of_time
+from fem_mbs.model.connections.actuators.coordinates import law_of_time
 from fem_mbs.model.connections.joint_parts import joint_coordinate
 from fem_mbs.model.records import JointCoordinate
 from fem_mbs.system.blocks import GROUND, Block
 
 __all__ = ["Friction", "check_path_ends"]
 
-_KINDS = ("pin", "revolute", "prismatic", "slider", "point_on_line", "point_on_plane", "planar", "along_beam")
+#: Joints along a line or curve, whose own force presses, and those that hold a point or a bearing otherwise.
+_ALONG = ("along_beam", "cylindrical_along_beam", "prismatic_along_beam", "point_on_curve")
+#: Their elements.
+_LINES = ("beam_slide", "cylindrical_slide", "prismatic_slide", "point_on_curve")
+_KINDS = ("pin", "revolute", "prismatic", "slider", "point_on_line", "point_on_plane", "planar", *_ALONG)
 
 
 @dataclass(frozen=True)
@@ -47,9 +51,9 @@ def _rub_joint(building: Building, owner: str, name: str, law, joint: str, radiu
         raise ModelError(f'a "{found.kind}" joint {what}', owner=owner)
     if turning:
         law["radius"] = building.number(radius, owner, "radius", 0.0, strict=True)
-    if found.kind == "along_beam":
+    if found.kind in _ALONG:
         if normal is not None:
-            raise ModelError("along a beam the joint's own force presses", owner=owner, remedy="remove normal")
+            raise ModelError("along a line the joint's own force presses", owner=owner, remedy="remove normal")
         if found.driven:
             raise ModelError(
                 f'joint "{joint}" is driven along its line, by forces that would count as pressing',
@@ -159,7 +163,7 @@ def _rub(building: Building, name: str, law, c: JointCoordinate, joint: str) -> 
 
 
 def check_path_ends(building: Building) -> None:
-    """Refuse springs and drivers along a beam whose joint force is the normal force of friction.
+    """Refuse springs and drivers along a line whose joint force is the normal force of friction.
 
     Raises:
         ModelError: naming friction and what works beside it.
@@ -169,7 +173,7 @@ def check_path_ends(building: Building) -> None:
             continue
         way = int(block.nodes[0, 1])
         for other in building.blocks:
-            if other is block or other.type.name.startswith("beam_slide") or not (other.nodes == way).any():
+            if other is block or other.type.name[:-1] in _LINES or not (other.nodes == way).any():
                 continue
             if not _idle(other):
                 raise ModelError(
@@ -195,7 +199,7 @@ class Friction(Declaration):
     The force coefficient N tanh(w/smoothing) acts against the sliding velocity w; N is the size of the joint's
     constraint force at every instant, and what ``normal`` adds.  In a pin or revolute joint it is a moment, with
     ``radius`` as its arm.  In joints that guide points ("prismatic", "slider", "point_on_line", "point_on_plane",
-    "planar", "along_beam") it acts at the point; moments that a prismatic joint bears do not press.
+    "planar", along beams and on curves) it acts at the point; moments that a prismatic joint bears do not press.
 
     Args:
         coefficient: mu, of Coulomb's law.
@@ -216,7 +220,7 @@ class Friction(Declaration):
     joint: str | None = key(
         TEXT,
         "name of a joint: pin (plane), revolute, prismatic, slider, point_on_line, point_on_plane, planar, "
-        "along_beam; its force presses; or a and b",
+        "along_beam and its kin, point_on_curve; its force presses; or a and b",
         None,
         shows="none",
     )

@@ -1,0 +1,91 @@
+"""What a lock tells and a brake does on a coordinate: `brake_offset2/3`, `brake_angle2/3`.
+
+A lock is a constraint on a coordinate s of two ends (`offset`, `angle2`, `hinge3`) that acts while the lock is closed.
+The element here stands beside it.  Its parameters change at events alone:
+
+force     D of a brake that slips, in the direction of the growth of s; its work D (s1 - s0) is dissipated, since D
+          points against the motion as long as the brake slips.  Zero otherwise
+state     0: open, 1: closed, 2: slipping
+impulse   sum of the impulses with which the lock has closed, in the direction of the growth of s
+
+Outputs: D; s and ds/dt at the end of the step; state; impulse.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from fem_mbs.contract import COMMIT, DISSIPATED, LEDGER, ONE_STATE, OUTPUT, RULE, START, inline, kernel
+from fem_mbs.elements.joints.coordinate import ANGLE, OFFSET, Coordinate, coordinate
+from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
+from fem_mbs.elements.registry import ElementType
+
+__all__ = ["TYPES"]
+
+FORCE, STATE, IMPULSE = 0, 1, 2  # columns of par
+_FIRST = 3  # column of the coordinate's parameters
+
+
+@inline
+def brake_force(ctl, par, e, tail, dof, hist, fun, U, s0, s1, ds, rate):
+    """Return the force against the growth of s, which neither place nor rate change."""
+    return -par[e, FORCE], 0.0, 0.0
+
+
+@functools.cache
+def _report(workspace, step, rate_at, turns, vectors: int) -> Callable:
+    """Return the report kernel, whose rate is that of the end of the step in every rule: a brake stops there."""
+
+    @kernel
+    def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
+        dim = 2 if D.shape[2] == 2 else 3
+        n = 6 * (dim - 1)
+        work = workspace(dim)
+        row, row1, G = np.empty(n), np.empty(n), np.empty((n, n))
+        ends = np.empty(ctl.size)
+        for i in range(ctl.size):
+            ends[i] = ctl[i]
+        ends[RULE] = ONE_STATE
+        for e in range(e0, e1):
+            if job == START or job == COMMIT:
+                turns(job == START, ctl, D, U, dof, rot, hist, e, par, _FIRST, work, row, row1, G)
+                continue
+            _, s1, ds = step(ctl, Q, D, U, dof, rot, hist, e, par, _FIRST, work, row, row1, G)
+            f = fe[e - e0]
+            if job == LEDGER:
+                f[DISSIPATED] = -par[e, FORCE] * ds
+            elif job == OUTPUT:
+                step(ends, Q, D, U, dof, rot, hist, e, par, _FIRST, work, row, row1, G)
+                f[0] = par[e, FORCE]
+                f[1] = s1
+                f[2] = rate_at(V, D, dof, rot, 1, e, work)
+                f[3] = par[e, STATE]
+                f[4] = par[e, IMPULSE]
+
+    return report
+
+
+def _type(name: str, dimension: int, s: Coordinate) -> ElementType:
+    law = Law(
+        par=lambda s: (f"force [{s.force_unit}]", "state", f"impulse [{s.force_unit} s]"),
+        outputs=lambda s: (
+            f"{s.force} [{s.force_unit}]", f"{s.name} [{s.unit}]", f"speed [{s.unit}/s]", "state",
+            f"impulse [{s.force_unit} s]",
+        ),
+        force=brake_force,
+        report=brake_force,  # in its place stands the report below
+    )  # fmt: skip
+    made = coordinate_force(name, dimension, s, law)
+    report = _report(s.workspace, s.step, s.rate, s.turns, s.vectors)
+    return replace(made, report=report)
+
+
+TYPES = {
+    f"brake_{name}{d}": _type(f"brake_{name}{d}", d, coordinate(kind, d))
+    for name, kind in (("offset", OFFSET), ("angle", ANGLE))
+    for d in (2, 3)
+}

@@ -1,0 +1,129 @@
+"""Blows of a model at one instant: inverse masses at the contacts through all joints, impulses, new velocities.
+
+With the constraints G_j of joints and the rows G_c of the contacts the velocities change by dv = X p,
+
+    [[M, G_j^T], [G_j, 0]] [X; Y] = [G_c^T; 0],   A = G_c X,
+
+over the free unknowns (Pereira & Nikravesh 1993, eqs 52, 53), and the joints carry the impulses Y p.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from fem_mbs.analysis.blows.contacts import Contacts, Rows
+from fem_mbs.errors import AnalysisError
+from fem_mbs.solvers.linear.libraries import ExactlySingular
+from fem_mbs.solvers.linear.service import factor
+from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.system.states import body_axes, director_velocities, instant, spatial_axes
+from fem_mbs.system.tangent import Level, Tangent
+
+__all__ = ["Reach"]
+
+_LEAST = 1e-4  # of the weights of unknowns in constraints (their roots), over the largest
+_DENSE = 250  # unknowns up to which equations are solved dense
+_RCOND = 1e-13  # of dependent constraints
+_MASSLESS = "a blow finds a node without mass: its speed after the blow is not determined; give it a mass"
+
+
+@dataclass
+class Reach:
+    """Touching contacts ``which`` (k,) of a model at a state: their rows and inverse masses.
+
+    Attributes:
+        A: (k dim, k dim) changes of speeds by impulses [1/kg].
+        speeds: (k, dim) relative speeds, normal first [m/s].
+    """
+
+    contacts: Contacts
+    state: S.State
+    which: np.ndarray
+    rows: Rows
+    A: np.ndarray
+    speeds: np.ndarray
+    _X: np.ndarray
+    _Y: np.ndarray
+    _M: csr_matrix
+
+    @classmethod
+    def at(cls, contacts: Contacts, state: S.State, values: np.ndarray, which: np.ndarray) -> Reach:
+        """Return what impulses of contacts ``which`` reach at row 0 of a state.
+
+        Args:
+            values: (n_fun,) of the time functions.
+
+        Raises:
+            AnalysisError: a node has no mass.
+        """
+        compiled = contacts.compiled
+        first = compiled.first_multiplier
+        rows = contacts.rows(state, values, which)
+        start = Tangent(compiled, instant(compiled, state), Level(values), contacts.matrices)
+        free = np.flatnonzero(compiled.system.equation[:first] >= 0)
+        M = csr_matrix(start.M[:first, :first])
+        G = start.gradients
+        bilateral = np.ones(G.shape[0], bool)
+        for block in contacts.blocks:
+            bilateral[block.dof[:, block.type.node_dofs :] - first] = False
+        G = csr_matrix(G)[np.flatnonzero(bilateral)][:, :first]
+        of_contacts = rows.G[:, :first]
+        X, Y = np.zeros((first, rows.G.shape[0])), np.zeros((len(bilateral), rows.G.shape[0]))
+        right = of_contacts[:, free].toarray().T
+        X[free], Y[bilateral] = _solved(M[free][:, free], G[:, free], right)
+        v = spatial_axes(compiled, state, state.V[0])[:first]
+        speeds = (of_contacts @ v).reshape(len(which), -1)
+        A = of_contacts @ X
+        return cls(contacts, state, which, rows, 0.5 * (A + A.T), speeds, X, Y, M)
+
+    def strike(self, impulse: np.ndarray) -> float:
+        """Change the velocities of the state by impulses (k, dim) [N s]; return the change of the kinetic energy."""
+        compiled = self.contacts.compiled
+        first = compiled.first_multiplier
+        change = np.zeros(compiled.n_dof)
+        change[:first] = self._X @ impulse.ravel()
+        before = spatial_axes(compiled, self.state, self.state.V[0])[:first]
+        self.state.V[0] += body_axes(compiled, self.state, change)
+        director_velocities(compiled, self.state)
+        dv = change[:first]
+        return float(dv @ (self._M @ (before + 0.5 * dv)))
+
+    def carried(self, impulse: np.ndarray) -> dict[str, float]:
+        """Return the sizes [N s] of the impulses that joints carry, by their names; those of moments do not count."""
+        carried = self._Y @ impulse.ravel()
+        squares: dict[str, float] = {}
+        for name, row in self.contacts.joint_rows():
+            squares[name] = squares.get(name, 0.0) + float(carried[row]) ** 2
+        return {name: float(np.sqrt(value)) for name, value in squares.items()}
+
+
+def _solved(M: csr_matrix, G: csr_matrix, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return x (n, k), y (m, k) of M x + G^T y = right (n, k), G x = 0, y the least one where G has dependent rows.
+
+    Raises:
+        AnalysisError: a node has no mass.
+    """
+    n, m = M.shape[0], G.shape[0]
+    if n + m <= _DENSE:
+        d = np.sqrt(M.diagonal())
+        d = np.maximum(d, _LEAST * d.max(initial=0.0)) if d.any() else np.ones(n)
+        rows = G.toarray() / d
+        norm = np.linalg.norm(rows, axis=1)
+        norm[norm == 0.0] = 1.0
+        rows /= norm[:, None]
+        A = np.block([[M.toarray() / np.outer(d, d), rows.T], [rows, np.zeros((m, m))]])
+        b = np.vstack((right / d[:, None], np.zeros((m, right.shape[1]))))
+        x = np.linalg.lstsq(A, b, rcond=_RCOND)[0]
+        x += np.linalg.lstsq(A, b - A @ x, rcond=_RCOND)[0]
+        if np.abs(A @ x - b).max(initial=0.0) > 1e-9 * np.abs(b).max(initial=0.0):
+            raise AnalysisError(_MASSLESS)
+        return x[:n] / d[:, None], x[n:] / norm[:, None]
+    try:
+        saddle = factor(M, G, "saddle", least=_LEAST, judged=False)
+    except ExactlySingular:
+        raise AnalysisError(_MASSLESS) from None
+    columns = [saddle.solve(b, np.zeros(m)) for b in right.T]
+    return np.column_stack([x for x, _ in columns]), np.column_stack([y for _, y in columns])

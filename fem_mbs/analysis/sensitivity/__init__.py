@@ -1,0 +1,1 @@
+"""Derivatives of motions and equilibria with respect to parameters."""

@@ -1,0 +1,1 @@
+"""Actuators: motors, hydraulic cylinders, users' forces, on coordinates of joints or between points."""

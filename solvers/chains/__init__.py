@@ -1,0 +1,1 @@
+"""Trees of rigid segments in joint coordinates and conjugate momenta."""
