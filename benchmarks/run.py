@@ -364,11 +364,14 @@ class Bench:
             command = [sys.executable, str(HERE / "contact.py"), kind, "--n", str(n), "--steps", str(steps)]
             row = self._process(command, ROOT)
             row.update(surface=kind, n=n, note=row.get("failed"))
+            if self.peers:
+                command = [self.peers, str(HERE / "peer_contact_exudyn.py"), *command[2:]]
+                row["exudyn_ms"] = self._process(command, HERE).get("step_ms")
             rows.append(row)
         self._table(
             "contact", "Balls that bounce over a floor, and over 10 000 triangles; energy: its change", rows,
             [("surface", 9, "s"), ("n", 6, "d"), ("steps", 6, "d"), ("setup_s", 8, ".2f"), ("step_ms", 8, ".2f"),
-             ("iterations", 10, ".2f"), ("energy", 8, ".0e"), ("note", 1, "s")],
+             ("exudyn_ms", 9, ".2f"), ("iterations", 10, ".2f"), ("energy", 8, ".0e"), ("note", 1, "s")],
         )  # fmt: skip
 
     # --- output ----------------------------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ class Output(NamedTuple):
 
 
 #: Types of these records in compiled code.
-SYSTEM = array_record(
+SYSTEM_RECORD = array_record(
     System,
     {
         "i8 2": "table holding links",
@@ -145,7 +145,7 @@ SYSTEM = array_record(
         "f8 1": "par hist driven_reference row_scale",
     },
 )
-STATE = array_record(
+STATE_RECORD = array_record(
     State,
     {
         "f8 3": "D DD Dw",
@@ -154,7 +154,7 @@ STATE = array_record(
         "i8 1": "pivot",
     },
 )
-OUTPUT = array_record(
+OUTPUT_RECORD = array_record(
     Output,
     {
         "f8 3": "frame_D",

@@ -13,9 +13,9 @@ from fem_mbs.solvers.chains import follow, midpoint
 from fem_mbs.solvers.stepping import assembly, derivatives, explicit, gauge, motion, pattern, stepper
 from fem_mbs.solvers.stepping.derivatives import FOLLOW
 from fem_mbs.solvers.stepping.gauge import RANK
-from fem_mbs.solvers.stepping.layout import OUTPUT, STATE, SYSTEM
+from fem_mbs.solvers.stepping.layout import OUTPUT_RECORD, STATE_RECORD, SYSTEM_RECORD
 
-_RECORDS = {"system": SYSTEM, "state": STATE, "output": OUTPUT, "rank": RANK, "follow": FOLLOW}
+_RECORDS = {"system": SYSTEM_RECORD, "state": STATE_RECORD, "output": OUTPUT_RECORD, "rank": RANK, "follow": FOLLOW}
 _NUMBERS = {"int": types.int64, "float": types.float64, "bool": types.boolean}
 
 

@@ -238,8 +238,8 @@ def _bend(path: _Path) -> None:
             return path.p[0] + x - (1.0 + path.blow.e) * path.compressed
         return float(y[5]) - path.blow.e**2 * path.compressed
 
-    for event in (stopped, finished):
-        event.terminal = True  # type: ignore[attr-defined]
+    stopped.terminal = True  # type: ignore[attr-defined]
+    finished.terminal = True  # type: ignore[attr-defined]
     finished.direction = 1.0  # type: ignore[attr-defined]
     reach = 100.0 * (1.0 + path.blow.e) * path.size / min(np.linalg.eigvalsh(A)[0], A[0, 0])
     start = np.concatenate((path.v, path.p[1:], [path.work]))

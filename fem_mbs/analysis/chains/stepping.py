@@ -73,7 +73,10 @@ class ChainStepping(Stepping):
         self._frames = np.ascontiguousarray(axes[own].reshape(-1, 9))
         self._fresh = True
 
-    def _advance(self, output: S.Output, ctl: np.ndarray, funs: np.ndarray) -> int:
+    def _advance(
+        self, output: S.Output, ctl: np.ndarray, funs: np.ndarray,
+        times: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+    ) -> int:  # fmt: skip
         """Make the steps of ``funs``; return 0 or the code of the failure."""
         if self.restart_every and self.step % self.restart_every == 0:
             self._fresh = False
