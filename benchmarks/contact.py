@@ -1,9 +1,13 @@
-"""Balls that bounce, elastically, over a floor or a surface of triangles, then a line ``JSON {...}``: its own process.
+"""Elastic contact, then a line ``JSON {...}``: its own process.
 
     python benchmarks/contact.py floor --n 1000
     python benchmarks/contact.py triangles --n 1000 --triangles 10000
+    python benchmarks/contact.py beams --n 1000
+    python benchmarks/contact.py faces --n 1000
 
-Each ball has one candidate, the surface.  Timed are the steps, without set-up and compilation.
+Balls bounce over a floor or a surface of triangles: each has one candidate, the surface.  Strings fall on strings
+across them, n parts of either; balls fall on faces of a block, n of either.  There near parts are found in the run;
+"bare_ms" is the step without contact.  Timed are the steps, without set-up and compilation.
 """
 
 from __future__ import annotations
@@ -54,16 +58,64 @@ def build(kind: str, n: int, steps: int, triangles: int) -> Model:
     return model
 
 
+def strings(n: int, steps: int, touch: bool) -> Model:
+    """Return two layers of strings across each other, n parts of either; the upper one falls on the lower one."""
+    model = Model(3, f"{n} parts of strings on {n}")
+    lines = max(1, round(np.sqrt(n / 10)))
+    parts = max(1, n // lines)
+    model.section("string", "stiffness", EA=1e4, rhoA=0.1)
+    where = np.arange(lines) - 0.5 * (lines - 1)
+    size = 0.5 * lines + 0.2
+    for name, z, x, y in (("lower", 0.0, 1.0, 0.0), ("upper", 0.045, 0.0, 1.0)):
+        for k, offset in enumerate(0.5 * where):
+            side = (offset * y, offset * x, z)
+            start = (side[0] - 0.5 * size * x, side[1] - 0.5 * size * y, z)
+            end = (side[0] + 0.5 * size * x, side[1] + 0.5 * size * y, z)
+            model.line(f"{name} {k} mesh", start, end, parts)
+            model.trusses(f"{name} {k}", f"{name} {k} mesh", "string")
+            if name == "upper":
+                model.initial(f"{name} {k} mesh:all", velocity=(0.3, 0.2, -1.0))
+    if touch:
+        sides = [[f"{name} {k}" for k in range(lines)] for name in ("lower", "upper")]
+        model.contact("blow", *sides, surface="beams", radius=0.02, along=True, ball=0.02, stiffness=1e5)
+    model.transient_step(steps * H, H, frames=0)
+    return model
+
+
+def block(n: int, steps: int, touch: bool) -> Model:
+    """Return about n balls that fall on as many triangles of a soft block's face."""
+    model = Model(3, f"{n} balls on {n} faces")
+    side = max(1, round(np.sqrt(n / 2)))
+    model.mesh("block", box={"size": (side * 0.1, side * 0.1, 0.1), "n": (side, side, 1)})
+    model.solid_material("rubber", 1e7, 0.3, density=1000.0)
+    model.solids("soft", "block", "rubber")
+    rng = np.random.default_rng(2)
+    names = [f"ball {k}" for k in range(n)]
+    for name in names:
+        x, y = rng.uniform(0.0, 0.1 * side, 2)
+        model.body(name, (x, y, rng.uniform(0.152, 0.2)), mass=0.01, inertia=np.full(3, 1e-5))
+        model.initial(name, velocity=(0.2, 0.1, -1.0))
+    if touch:
+        model.contact("floor", "block:top", names, surface="faces", ball=RADIUS, stiffness=1e5)
+    model.transient_step(steps * H, H, frames=0)
+    return model
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=("floor", "triangles"))
+    parser.add_argument("kind", choices=("floor", "triangles", "beams", "faces"))
     parser.add_argument("--n", type=int, default=1000, help="balls")
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--triangles", type=int, default=10_000)
     options = parser.parse_args()
-    solve(build(options.kind, 2, 2, 8))  # compiles
+    deforming = {"beams": strings, "faces": block}.get(options.kind)
+
+    def made_of(n: int, steps: int, triangles: int, touch: bool = True) -> Model:
+        return deforming(n, steps, touch) if deforming else build(options.kind, n, steps, triangles)
+
+    solve(made_of(2, 2, 8))  # compiles
     begun = time.perf_counter()
-    model = build(options.kind, options.n, options.steps, options.triangles)
+    model = made_of(options.n, options.steps, options.triangles)
     made = time.perf_counter() - begun
     step = solve(model).steps[0]
     report = step.report
@@ -71,6 +123,9 @@ def main() -> None:
         "setup_s": made, "steps": options.steps, "step_ms": 1e3 * report.seconds / options.steps,
         "iterations": report.iterations / report.n_steps, "energy": energy_error(step, constant=True),
     }  # fmt: skip
+    if deforming:
+        bare = solve(made_of(options.n, options.steps, 0, touch=False)).steps[0].report
+        answer["bare_ms"] = 1e3 * bare.seconds / options.steps
     print("JSON", json.dumps(answer, default=float))
 
 

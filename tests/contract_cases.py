@@ -161,8 +161,8 @@ def _friction(kind, function=-1, speed=-1, along=0):
     return par
 
 
-def _surface(dimension, shape, rng):
-    """Columns of a surface near the ball, or around it, and of its random axes."""
+def _surface(dimension, shape, rng, line=False):
+    """Columns of a surface near the ball, or the place of a line, or around it, and of its random axes."""
     # ball, surface, radius, side, half sizes
     surfaces = {
         "plane": (6.0, 0, 0, 1, 0, 0, 0),
@@ -174,16 +174,18 @@ def _surface(dimension, shape, rng):
     }
     axes = triad(rng).T if dimension == 3 else _turn(rng.uniform(0, 6))
     points = _off(rng, 2 * dimension)
+    if line:
+        points = (*points[:dimension], 0.3, 0.8, 0.0)[: 2 * dimension]
     return surfaces[shape], [number for axis in axes for number in (*axis, *points)]
 
 
-def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, exponent=1.5, table=()):
-    """A ball in deep contact with a surface, or on both sides of it, in random axes (see
+def _contact(dimension, shape="sphere", loss=0, amount=0.0, friction=0.3, exponent=1.5, table=(), line=False):
+    """A ball, or a place of a line, in deep contact with a surface, or on both sides of it, in random axes (see
     `fem_mbs.elements.contact`)."""
 
     def par(rng):
         rows = piecewise(((-1.0, 0.0), (0.0, 0.0), *table), "linear") if table else np.zeros((0, 6))
-        surface, frame = _surface(dimension, shape, rng)
+        surface, frame = _surface(dimension, shape, rng, line)
         law = (3.0, exponent, loss, amount, len(rows))
         return (*law, *surface, friction, 1.6 * friction, 15.0, 20.0, *frame, *rows.ravel())
 
@@ -229,8 +231,9 @@ def _mesh_impact(friction):
     return par
 
 
-def _mesh_contact(ball, size, friction=0.3, loss=0, amount=0.0, table=()):
-    """A ball in deep contact with a body of triangles: outside of a small one, or inside of a large one."""
+def _mesh_contact(ball, size, friction=0.3, loss=0, amount=0.0, table=(), line=False):
+    """A ball, or a place of a line, in deep contact with a body of triangles: outside of a small one, or inside of a
+    large one."""
 
     def par(rng):
         rows = piecewise(((-1.0, 0.0), (0.0, 0.0), *table), "linear") if table else np.zeros((0, 6))
@@ -239,7 +242,7 @@ def _mesh_contact(ball, size, friction=0.3, loss=0, amount=0.0, table=()):
         tree, first, closed = tree_table(corners, faces)
         assert closed
         width = -(-len(tree) // TRIANGLE) * TRIANGLE
-        points = _off(rng, 6)
+        points = (*_off(rng, 3), 0.3, 0.8, 0.0) if line else _off(rng, 6)
         frame = [number for axis in triad(rng).T for number in (*axis, *points)]
         law = (3.0, 1.5, loss, amount, len(rows), ball, 0, width, first, np.inf)
         return (
@@ -254,6 +257,22 @@ def _mesh_contact(ball, size, friction=0.3, loss=0, amount=0.0, table=()):
         )
 
     return par
+
+
+def _tubes(dimension, ball=0.0, ends=(0.2, 0.0, 0.0, 0.3), sines=(-2.0, -1.0), loss=0, amount=0.0, table=()):
+    """Two tubes, or a tube and a ball, in deep contact; all ends, angles between which the lines of both blend."""
+
+    def par(rng):
+        rows = piecewise(((-1.0, 0.0), (0.0, 0.0), *table), "linear") if table else np.zeros((0, 6))
+        shares = (0.0, 1.0) if ball else (0.4, 0.7)
+        return (3.0, 1.5, loss, amount, len(rows), 12.0, 1.0, ball, *ends, *shares, *sines, 3.0, 5.0, *rows.ravel())
+
+    return par
+
+
+def _face(amount=0.0, corner=0.4):
+    """A triangle and a ball in deep contact, where all windows and corners act."""
+    return lambda rng: (3.0, 1.5, 1.0, amount, 0, 12.0, 1.0, 9.0, 8.0, 11.0, corner, -0.3, 0.2, 3.0, 5.0)
 
 
 def _bushing(dimension, weight, damping=1.0):
@@ -682,6 +701,31 @@ CASES: dict[str, Case | dict[str, Case]] = {
         "smooth": Case(_mesh_contact(6.0, 0.8, friction=0.0)),
         "rubbed": Case(_mesh_contact(6.0, 0.8, loss=2, amount=0.4)),
         "inside": Case(_mesh_contact(0.3, 20.0, loss=1, amount=0.02, table=((0.7, 1.2), (30.0, 80.0)))),
+    },
+    **{
+        f"tube_pair{d}": {
+            **({"blended": Case(_tubes(d, ends=(4.0, 5.0, 6.0, 5.0), sines=(-0.4, 1.3)))} if d == 3 else {}),
+            "points": Case(
+                _tubes(d, ends=(4.0, 0.0, 0.0, 5.0), sines=(2.0, 3.0), loss=1, amount=0.02), short_step=1e-3
+            ),
+            "ball": Case(_tubes(d, 1.0, ends=(3.0, 0.0, 0.0, 0.0), table=((0.7, 1.2), (3.0, 8.0)))),
+            **({"crossed": Case(_tubes(d, ends=(0.0, 0.0, 0.0, 6.0), loss=1, amount=0.02))} if d == 3 else {}),
+        }
+        for d in (2, 3)
+    },
+    "face_pair3": {"": Case(_face()), "damped": Case(_face(0.02))},
+    "line_mesh_contact3": {
+        "smooth": Case(_mesh_contact(6.0, 0.8, friction=0.0, line=True)),
+        "rubbed": Case(_mesh_contact(6.0, 0.8, loss=2, amount=0.4, line=True), rate_tangent=False),
+    },
+    **{
+        f"line_contact{d}": {
+            "smooth": Case(_contact(d, "sphere", friction=0.0, line=True)),
+            "plane": Case(_contact(d, "plane", 1, 0.02, line=True), rate_tangent=False),
+            "rubbed": Case(_contact(d, "sphere", 2, 0.4, line=True), rate_tangent=False),
+            "table": Case(_contact(d, "box", friction=0.0, table=((0.7, 1.2), (3.0, 8.0)), line=True)),
+        }
+        for d in (2, 3)
     },
     **{
         f"contact{d}": {

@@ -20,8 +20,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from fem_mbs.contract import DECAY, H, inner
-from fem_mbs.elements.laws import piecewise_at, piecewise_energy, piecewise_mean
+from fem_mbs.elements.laws import ROW, piecewise_at, piecewise_energy, piecewise_mean
 
 __all__ = [
     "APPROACH",
@@ -30,9 +32,11 @@ __all__ = [
     "LAW_COLUMNS",
     "LOSSES",
     "decay_force",
+    "elastic_force",
     "normal_energy",
     "normal_force",
     "power_mean",
+    "scale_law",
 ]
 
 # columns of par from LAW on
@@ -81,7 +85,7 @@ def _elastic_mean(par, e, tail, a, b):
 
 
 @inner
-def _virgin(par, e, tail, y):
+def elastic_force(par, e, tail, y):
     """Return the elastic force at the penetration y, and its slope."""
     if par[e, PIECES] > 0:
         return piecewise_at(par, e, tail, int(par[e, PIECES]), y)
@@ -129,7 +133,7 @@ def _at(par, e, tail, y, deepest):
             return 0.0, 0.0
         force = k * (y - left) ** par[e, EXPONENT]
         return force, par[e, EXPONENT] * force / (y - left)
-    return _virgin(par, e, tail, y)
+    return elastic_force(par, e, tail, y)
 
 
 @inner
@@ -193,3 +197,14 @@ def decay_force(ctl, par, e, tail, hist, y0, y1):
     if change * (y1 - y0) <= 0:
         return 0.0, 0.0
     return a * change, a * rise
+
+
+# --- in numpy --------------------------------------------------------------------------------------------------------
+def scale_law(par: np.ndarray, tail: int, factors: np.ndarray) -> None:
+    """Multiply the forces of elements with parameters (n, ..), whose tables begin at the column ``tail``, by factors
+    (n,)."""
+    par[:, STIFFNESS] *= factors
+    rows = par[:, tail : tail + ROW * int(par[0, PIECES])].reshape(len(par), -1, ROW)
+    par[:, tail : tail + rows.shape[1] * ROW] = (
+        rows * np.where(np.arange(ROW) > 0, factors[:, None, None], 1.0)
+    ).reshape(len(par), -1)

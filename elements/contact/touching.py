@@ -66,13 +66,13 @@ def turn(spin_, rho, out):
 
 @inner
 def tangential(q, n, w):
-    """Fill w (dim,) with the part of the relative velocity q across n, and return q.n and n.n."""
+    """Fill w (dim,) with the part of the relative velocity q across n, or zeros without n; return q.n and n.n."""
     along = size = 0.0
     for i in range(q.shape[0]):
         along += q[i] * n[i]
         size += n[i] * n[i]
     for i in range(q.shape[0]):
-        w[i] = q[i] - n[i] * along / size
+        w[i] = q[i] - n[i] * along / size if size > 0 else 0.0
     return along, size
 
 

@@ -24,6 +24,7 @@ from fem_mbs.results.series import StepSensors
 from fem_mbs.solvers.stepping.layout import State
 from fem_mbs.system.compile import with_acting
 from fem_mbs.system.compiled import Compiled
+from fem_mbs.system.pairing import has_pairs, pair_up
 
 if TYPE_CHECKING:
     from fem_mbs.analysis.linear.harmonic import Harmonic
@@ -259,6 +260,8 @@ def make_context(
         compiled, plan, Rows(compiled), None, compiled.system.initial_state(), Loading(compiled), recorder, progress,
         skipped=skipped or [],
     )  # fmt: skip
+    if has_pairs(compiled.system):
+        pair_up(compiled.system, context.state)
     for step in plan:
         if not step.kind.impacts:
             compiled.system.refuse_impacts(

@@ -36,7 +36,8 @@ def fingerprint(context: RunContext) -> str:
     digest = hashlib.sha256(metadata.version("fem-mbs").encode())
     for block in system.blocks:
         digest.update(block.type.name.encode())
-        for array in (block.nodes, block.par):
+        # which parts are paired changes in a run
+        for array in (block.nodes, block.par) if block.pairing is None else block.pairing.arrays:
             digest.update(np.ascontiguousarray(array).tobytes())
     nodes, driven = system.nodes, system.driven
     for array in (nodes.x, nodes.rotation, system.fixed, driven.dofs, driven.functions, context.model.gravity):

@@ -199,6 +199,8 @@ class Building:
         self.needs_rotation = [(owner, later(i)) for owner, i in self.needs_rotation]
         for block in self.blocks:
             block.nodes = np.where(block.nodes >= at, block.nodes + more, block.nodes)
+            if block.pairing is not None:
+                block.pairing.renumbered(lambda nodes: np.where(nodes >= at, nodes + more, nodes))
             if block.preferred is not None:
                 block.preferred[:, 0] += np.where(block.preferred[:, 0] >= at, more, 0)
 

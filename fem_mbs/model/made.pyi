@@ -1856,7 +1856,7 @@ class MadeCalls:
         a: Places,
         b: Places,
         *,
-        surface: Literal["plane", "sphere", "cylinder", "capsule", "box", "triangles"] = "plane",
+        surface: Literal["plane", "sphere", "cylinder", "capsule", "box", "triangles", "beams", "faces"] = "plane",
         point: Vector | None = None,
         axis: Vector | None = None,
         rotation: Number | Vector | Rows | None = None,
@@ -1880,10 +1880,16 @@ class MadeCalls:
         static: Number | None = None,
         stribeck: Number | None = None,
         overlap: Number = 0.0,
+        along: bool = False,
+        spacing: Number | None = None,
+        margin: Number | None = None,
+        pairs: Whole | None = None,
     ) -> None:
-        """Contact of balls and points with surfaces, and of balls with each other, in large motion.
+        """Contact of balls, points and lengths of beams with surfaces, and of balls and beams with each other, in large
+        motion.
 
-        Add a contact: the nodes of b are balls (or points), a carries a surface that moves with it.
+        Add a contact: the nodes of b are balls (or points), or its beams are tubes, a carries a surface that moves with
+        it.
 
         The normal force is stiffness y^exponent of the penetration y, a table, or Hertz's of an effective modulus;
         elastic
@@ -1900,13 +1906,17 @@ class MadeCalls:
                 "capsule" (a cylinder of ``length`` between two half-spheres), "box" (edges ``size``, rounded by
                 ``radius``), "triangles" (in space: ``triangles`` or ``facets``; a ball touches the nearest face, edge
                 or corner). The balls are outside of a closed surface of triangles, however these are turned, and on the
-                side of the normals of an open one: right-handed about each triangle.
+                side of the normals of an open one: right-handed about each triangle.  "beams": a is groups of beams,
+                trusses or cables, tubes of ``radius`` between their nodes, which deform; b are balls, or lines with
+                ``along``, also a itself.  Which parts are near each other is found in the run.  "faces": a is faces of
+                solids ("mesh:set"), or shells, which deform; b are balls or nodes, with a radius ``ball``, and
+                ``radius`` is half the thickness; they touch from both sides.
             point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of
                 the start. [m]
             axis: plane: the normal out of it; cylinder, capsule: their axis (default none)
             rotation: of a box or triangles at the start: angle [rad]; space: axis times angle (default global axes)
-            radius: of the sphere, the cylinder or the capsule [m]; box: of its rounded edges, beyond size (default
-                none)
+            radius: of the sphere, the cylinder, the capsule or the beams [m]; box: of its rounded edges, beyond size;
+                faces: half their thickness (default none)
             length: capsule: between the centres of its ends [m] (default none)
             size: box: its edges [m] (default none)
             triangles: the surface: an STL or OBJ file, or tables, as of ``visual`` of bodies, in axes turned by
@@ -1934,6 +1944,14 @@ class MadeCalls:
             stribeck: with static: speed w_0 of its decay, exp(-(w/w_0)^2) [m/s] (default none); of friction, as of
                 ``friction``.
             overlap: penetration that is accepted at the start [m]; more is an error.
+            along: b is groups of beams, trusses or cables that touch along their length, as tubes of the radius
+                ``ball``. The stiffness is that of a point, as where beams cross; a length of beam that lies on
+                something counts as one point per diameter (the mean of both), whatever the mesh.  On surfaces of bodies
+                it touches at places not more than ``spacing`` apart; on beams at their nearest points, parallel ones at
+                their nodes.
+            spacing: along, of the places that touch a surface of a body; sharper edges may pass between them. [m]
+            margin: with "beams" and "faces", by which parts may move until near ones are found anew. [m]
+            pairs: with "beams" and "faces", room for pairs of parts that are near each other.
         """
 
     def impact(
@@ -2982,6 +3000,27 @@ class MadeCalls:
         Args:
             name: of its columns in the results
             on: place, or name of a joint, gear, coupling, tie or equation
+        """
+
+    @overload
+    def sensor(
+        self,
+        name: str,
+        kind: Literal["contact"],
+        *,
+        on: str,
+        quantity: Literal["force", "friction force", "gap", "touching", "place"] = "force",
+    ) -> None:
+        """What a contact does, over all that touch in it: the sum of normal forces, of friction forces (their sizes), the
+        smallest gap (negative: penetration; nan: nothing is near), the number of elements that press, or, of beams and
+        faces that deform, the place where the force is largest: numbers of both parts, and the places on them from 0 to
+        1
+        (of faces the area coordinates of the second and third corner).
+
+        Args:
+            name: of its columns in the results
+            on: contact
+            quantity: what is measured: "force", "friction force", "gap", "touching", "place" (default "force")
         """
 
     @overload

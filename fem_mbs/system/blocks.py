@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from fem_mbs.elements.registry import ElementType, element_type
 
-__all__ = ["GROUND", "Block", "Nodes", "chosen_rows", "deal", "make_block", "merge_blocks"]
+__all__ = ["GROUND", "Block", "Nodes", "chosen_rows", "deal", "held_ranges", "make_block", "merge_blocks"]
 
 #: Node index that stands for ground in connectivity tables.
 GROUND = -1
@@ -65,7 +65,9 @@ class Block:
     ``owners`` (n, type.reads, 2): where these stand, block and element, -1: nowhere.  ``scalars`` (n, type.scalars):
     numbers of their coordinates that belong to no node, -1: a state variable that the element does without.  ``along``:
     runs of elements that act along those of a group of beams, one by one: (first, past the last, the group, local dof
-    of the beams at which their own dofs begin); section forces contain them.
+    of the beams at which their own dofs begin); section forces contain them.  ``pairing``: of pairs that are found in
+    a run (`fem_mbs.system.pairing`): the parts that may be paired; the first elements are the present pairs, and
+    ``nodes`` tells nothing.
     """
 
     groups: list[tuple[str, int, int]]
@@ -79,6 +81,7 @@ class Block:
     owners: np.ndarray | None = None
     scalars: np.ndarray | None = None
     along: list[tuple[int, int, str, int]] = field(default_factory=list)
+    pairing: Any = None
     dof: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     rot: np.ndarray = field(default_factory=lambda: np.empty((0, 0), np.int32))
     first_element: int = 0
@@ -157,11 +160,13 @@ def chosen_rows(par: np.ndarray, element: ElementType, elements: np.ndarray) -> 
 def merge_blocks(blocks: list[Block]) -> list[Block]:
     """Return one block per element type, in the order of first appearance: a kernel call serves many elements.
 
-    Blocks of types with shared tables stay alone.
+    Blocks of types with shared tables, and of pairs, stay alone.
     """
     by_type: dict[tuple[str, int], list[Block]] = {}
     for block in blocks:
-        key = (block.type.name, len(by_type) if block.type.shared else 0)  # a shared table is that of one block
+        # a shared table is that of one block
+        alone = block.type.shared or block.pairing is not None
+        key = (block.type.name, len(by_type) if alone else -1)
         by_type.setdefault(key, []).append(block)
     merged = []
     for parts in by_type.values():
@@ -187,7 +192,19 @@ def merge_blocks(blocks: list[Block]) -> list[Block]:
         merged.append(
             Block(
                 groups, parts[0].type, nodes, par, joint=joint, preferred=preferred, reads=reads, scalars=scalars,
-                along=along,
+                along=along, pairing=parts[0].pairing,
             )
         )  # fmt: skip
     return merged
+
+
+def held_ranges(blocks: Sequence[Block], equation: np.ndarray) -> np.ndarray:
+    """Return ranges (n, 3) of elements that act on dofs without an equation (N,): block, first, last (exclusive)."""
+    prescribed = equation < 0
+    prescribed[-1] = False  # the dummy entry
+    ranges = [np.empty((0, 3), np.int64)]
+    for b, block in enumerate(blocks):
+        acts = prescribed[block.dof].any(axis=1).astype(np.int8)
+        edge = np.flatnonzero(np.diff(acts, prepend=0, append=0)).reshape(-1, 2)
+        ranges.append(np.column_stack((np.full(len(edge), b), edge)))
+    return np.concatenate(ranges)

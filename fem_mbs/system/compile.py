@@ -19,8 +19,8 @@ from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.solvers.stepping import layout as S
-from fem_mbs.solvers.stepping.pattern import element_slots, matrix_pattern
-from fem_mbs.system.blocks import Block, Nodes
+from fem_mbs.solvers.stepping.pattern import band_slots, element_slots, matrix_pattern
+from fem_mbs.system.blocks import Block, Nodes, held_ranges
 from fem_mbs.system.compiled import Compiled, Driven, joined_parameters
 
 __all__ = ["compile_system", "multipliers_of_name", "with_acting", "with_held"]
@@ -177,7 +177,7 @@ def compile_system(
         part_dofs=part_dofs,
         shared=followers.astype(np.int32),
         links=links,
-        holding=_holding(blocks, numbered.equation),
+        holding=held_ranges(blocks, numbered.equation),
         record=np.zeros((0, 2), np.int32),
     )
     return Compiled(
@@ -240,7 +240,7 @@ def _renumbered(compiled: Compiled, silent: np.ndarray, still: bool) -> Compiled
     numbered = _numbered(blocks, compiled.n_dof, prescribed, followers, True, still)
     system = arrays._replace(
         slot=numbered.slots, equation=numbered.equation, unknown=numbered.unknown,
-        holding=_holding(blocks, numbered.equation),
+        holding=held_ranges(blocks, numbered.equation),
     )  # fmt: skip
     return replace(
         compiled, system=system, banded=numbered.banded, bandwidth=numbered.band, pattern=numbered.pattern,
@@ -280,6 +280,8 @@ def _numbered(
             "every degree of freedom is held, nothing can move", owner=Owner("Model"), remedy="remove a support"
         )
     banded = stepping and (band <= BAND_LIMIT or unknown.size <= BAND_LIMIT)
+    if any(block.pairing is not None for block in blocks):  # pairs may join any nodes
+        banded, band = stepping and unknown.size <= BAND_LIMIT, max(unknown.size - 1, 0)
     pattern, slots, diagonal = None, np.empty(0, np.int32), np.empty(0, np.int64)
     if stepping:
         pattern, slots, diagonal = _places([equation[b.dof] for b in blocks], unknown.size, band if banded else -1)
@@ -365,13 +367,9 @@ def _places(
         ModelError: the matrix has more entries than 32-bit indices count.
     """
     if band >= 0:
-        width, pattern, slots = 3 * band + 1, None, []
+        width, pattern = 3 * band + 1, None
         entries = n_eq * width
-        for eq in tables:
-            m = eq.shape[1]
-            r, c = np.repeat(eq, m, axis=1), np.tile(eq, (1, m))
-            inside = (r >= 0) & (c >= 0)
-            slots.append(np.where(inside, c.astype(np.int64) * width + 2 * band + r - c, entries).ravel())
+        slots = [band_slots(eq, n_eq, band) for eq in tables]
         diagonal = np.arange(n_eq, dtype=np.int64) * width + 2 * band
     else:
         indptr, indices = matrix_pattern(n_eq, tables)
@@ -447,18 +445,6 @@ def _along(blocks: list[Block], table: np.ndarray) -> np.ndarray:
             table[b, S.O_ALONG] = size
             size += block.size * block.type.node_dofs
     return np.array(links, np.int64).reshape(-1, 6)
-
-
-def _holding(blocks: list[Block], equation: np.ndarray) -> np.ndarray:
-    """Return ranges (n, 3) of elements that act on prescribed dofs: block, first, last (exclusive)."""
-    prescribed = equation < 0
-    prescribed[-1] = False  # the dummy entry
-    ranges = [np.empty((0, 3), np.int64)]
-    for b, block in enumerate(blocks):
-        acts = prescribed[block.dof].any(axis=1).astype(np.int8)
-        edge = np.flatnonzero(np.diff(acts, prepend=0, append=0)).reshape(-1, 2)
-        ranges.append(np.column_stack((np.full(len(edge), b), edge)))
-    return np.concatenate(ranges)
 
 
 def _continua(blocks: list[Block], offset: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fem_mbs.contract import is_plain, kernel
 
-__all__ = ["add_entries", "element_slots", "is_small", "matrix_pattern"]
+__all__ = ["add_entries", "band_slots", "element_slots", "is_small", "matrix_pattern"]
 
 #: Entries of all element matrices up to which numpy sorts: it takes about 30 ms for so many.
 SMALL = 100_000
@@ -164,6 +164,15 @@ def element_slots(
     diagonal = np.empty(n_eq, np.int64)
     _slots(indptr, indices, equations, starts, matrices, begin, element, place, slot, diagonal)
     return slot, diagonal
+
+
+def band_slots(equations: np.ndarray, n_eq: int, band: int) -> np.ndarray:
+    """Return the places (e m m,) int64 of the entries of elements with ``equations`` (e, m) in a matrix of the
+    half-bandwidth ``band``; entries without an equation are one past the last place."""
+    m, width = equations.shape[1], 3 * band + 1
+    r, c = np.repeat(equations, m, axis=1), np.tile(equations, (1, m))
+    places = c.astype(np.int64) * width + 2 * band + r - c
+    return np.where((r >= 0) & (c >= 0), places, n_eq * width).ravel()
 
 
 @kernel

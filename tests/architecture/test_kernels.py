@@ -11,10 +11,11 @@ from places import ROOT, syntax
 LIMIT = 100  # lines of a function
 # File and function -> why it is longer.
 LONG = {
-    ("elements/contact/ball.py", "_kernels"): "its functions share sizes that the compiler must know",
+    ("elements/contact/ball.py", "bodies"): "its functions share sizes that the compiler must know",
     ("elements/contact/impact.py", "_kernels"): "its functions share sizes that the compiler must know",
     ("elements/contact/impact.py", "force"): "its three statuses share the geometry of the pair",
     ("elements/contact/impact.py", "report"): "its jobs share the geometry of the pair",
+    ("elements/contact/pair.py", "_kernels"): "its functions share sizes that the compiler must know",
     ("elements/beams/beam2d_exact.py", "beam_block"): "the tangent needs some 35 scalars of the force",
     ("solvers/stepping/stepper.py", "advance"): "a state machine that leaves for Python and comes back in any phase",
 }

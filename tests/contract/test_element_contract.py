@@ -800,7 +800,9 @@ def test_every_output_can_be_a_sensor(name):
         pytest.skip("it has no outputs")
     bare = [entry.split("[")[0].strip() for entry in t.outputs]
     assert len(set(bare)) == len(bare)
-    model = SimpleNamespace(groups={"some": [0, 1]}, single_elements={}, pair_counts={})
+    model = SimpleNamespace(
+        groups={"some": [0, 1]}, single_elements={}, pair_counts={}, find=lambda _what, key, known, _owner: known[key]
+    )
     block = SimpleNamespace(type=t, groups=[("some", 3, 5)], first_output=100)
     watched = []
     compiled = SimpleNamespace(system=SimpleNamespace(blocks=[block], watch=watched.append))

@@ -254,6 +254,15 @@ def test_what_is_not_followed_is_refused():
 
     refused(path, {"load": 30.0}, "path", "control")
 
+    def near_parts(load):
+        model = models.beam(load=load)
+        model.node("ball", (0.5, 1.0))
+        model.point_mass("ball mass", "ball", 1.0)
+        model.contact("landing", "arm", "ball", surface="beams", radius=0.01, ball=0.02, stiffness=1e5)
+        return model
+
+    refused(near_parts, {"load": 30.0}, '"landing"', "touch", "sweep")
+
 
 def test_wrong_names_are_refused_before_the_run():
     refused(models.oscillator, {"k": 50.0}, "transient.x.x.end", quantities=["transient.x.x.ende"])

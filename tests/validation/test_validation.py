@@ -16,6 +16,9 @@ from fem_mbs.validation.runner import run_cases
 
 # Files that take more than a few seconds: `make test-quick` leaves them out.
 SLOW = (
+    "fryba_1972_ball_on_beam",
+    "euler_1769_capstan",
+    "timoshenko_1955_crossed_beams",
     "simo_tarnow_1992_machine",
     "meijaard_1993_slider_crank",
     "gonzalez_1996_order",

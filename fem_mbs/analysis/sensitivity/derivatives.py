@@ -61,6 +61,11 @@ def check_supported(context: RunContext) -> None:
     for block in context.system.blocks:
         if block.type.unilateral:
             raise ModelError(f'blows of "{block.label(0)}" have no derivative here', owner=owner, remedy=others)
+        if block.pairing is not None:
+            raise ModelError(
+                f'which parts of "{block.label(0)}" touch is found while the model moves, which has no derivative here',
+                owner=owner, remedy=others,
+            )  # fmt: skip
     for step in context.plan:
         if step.kind.linear:
             continue

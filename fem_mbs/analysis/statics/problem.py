@@ -15,7 +15,7 @@ from fem_mbs.analysis.transient.stepping import Stepping
 from fem_mbs.errors import AnalysisError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.linear.saddle import negative_count, negative_determinant
-from fem_mbs.solvers.linear.solver import SingularMatrixError
+from fem_mbs.solvers.linear.solver import LinearSolver, SingularMatrixError
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.solvers.stepping import stepper
 
@@ -36,7 +36,7 @@ class Problem:
     """The problem that `fem_mbs.solvers.stepping.continuation` solves; unknowns are the equations of the system."""
 
     def __init__(self, compiled: CompiledModel, stepping: Stepping, set_factor, motions: bool):
-        self.system, self.stepping, self.state = compiled.system, stepping, stepping.state
+        self.system, self.stepping = compiled.system, stepping
         self.set, self.motions = set_factor, motions
         arrays = self.system.system
         self.unknown = arrays.unknown
@@ -50,8 +50,14 @@ class Problem:
         self.chunk: Chunk  # of the last equilibrium, after the first
         self.restart()
         self._lu: Any = None
+        self._factored: LinearSolver | None = None  # what the last tangent was factored by
         self._noise = np.zeros(self.unknown.size)
         self._none = np.zeros(self.system.n_dof)
+
+    @property
+    def state(self) -> S.State:
+        """Return the state of the stepping, whose matrix has other entries when other parts touch."""
+        return self.stepping.state
 
     def restart(self) -> None:
         """Restart the increments from the present start of the step."""
@@ -64,10 +70,11 @@ class Problem:
         now = np.array([self.stepping.t0])
         self._funs = self.stepping.evaluate(now, now, now)
         s = self.stepping
-        if self.system.callbacks:  # they are asked at the configuration, which the first call makes
+        if self.system.callbacks or s.pairs:  # they are asked at the configuration, which the first call makes
             stepper.equilibrium(
                 C.FORCE, s.kernels, self.system.system, s.ctl, self._funs[0], self.state, s.real, s.counter
             )  # fmt: skip
+            s.renew_pairs()
             self.system.serve(s.ctl, self._funs[0], self.state, slopes=job == C.TANGENT)
         return stepper.equilibrium(
             job, s.kernels, self.system.system, s.ctl, self._funs[0], self.state, s.real, s.counter
@@ -95,6 +102,7 @@ class Problem:
         # what round-off of the coordinates leaves near by: beyond it a residual has nothing to say
         self._noise = _ROUND_OFF * system.length * size
         redundancy, solver = self.stepping.redundancy, self.stepping.solver
+        self._factored = solver
         if solver is not None:
             try:
                 redundancy.factor(solver, self.state.values[:-1])
@@ -109,8 +117,8 @@ class Problem:
         redundancy.find_null(self._solve)
 
     def _solve(self, b: np.ndarray) -> np.ndarray:
-        if self.stepping.solver is not None:
-            return self.stepping.solver.solve(b)
+        if self._factored is not None:
+            return self._factored.solve(b)
         lu, pivots, band = self._lu
         return dgbtrs(lu, band, band, b, pivots)[0]
 

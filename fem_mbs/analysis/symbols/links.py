@@ -138,7 +138,14 @@ def contact(said: Any, drawing: Drawing) -> Iterator[Symbol]:
         if end is not None:
             glyph = "plate" if said.surface == "plane" else "ball"
             yield Symbol("springs", glyph, said.name, f"{kind}: {said.surface}", text, [end], axis)
-    yield from drawing.marks("springs", "ball", said, f"{kind}: ball", text, drawing.nodes(said.b))
+    if not said.has_lines:
+        yield from drawing.marks("springs", "ball", said, f"{kind}: ball", text, drawing.nodes(said.b))
+        return
+    # b is groups of elements, which are drawn; marks say that they touch
+    names = said.b if isinstance(said.b, (list, tuple)) else [said.b]
+    places = [drawing.building.groups[name].ravel() if name in drawing.building.groups else name for name in names]
+    for place in places:
+        yield from drawing.marks("springs", "ball", said, f"{kind}: line", text, drawing.nodes(place))
 
 
 def user_force(said: Any, drawing: Drawing) -> Iterator[Symbol]:

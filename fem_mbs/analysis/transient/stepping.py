@@ -28,6 +28,7 @@ from fem_mbs.solvers.linear.solver import LinearSolver, SingularMatrixError, mak
 from fem_mbs.solvers.stepping import assembly, explicit, gauge, stepper
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.compiled import Compiled
+from fem_mbs.system.pairing import has_pairs, pair_up, pairs_serve, restore_pairs, snapshot_pairs
 from fem_mbs.system.tangent import control
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ class Stepping:
         frame_every: int = 0,
         restart_every: int = 0,
     ):
+        self.pairs = has_pairs(compiled)
+        if state.values.size != compiled.n_values + 1:  # other pairs than at the start have other entries
+            state = state._replace(values=np.zeros(compiled.n_values + 1))
         self.compiled, self.functions, self.state, self.settings = compiled, functions, state, settings
         self.rule, self.t0, self.h = rule, t0, h
         self.follower: Follower | None = None
@@ -88,20 +92,13 @@ class Stepping:
         self.explicit = c[S.RULE_KIND] == S.EXPLICIT
         c[S.PREDICTOR] = PREDICTORS[settings.predictor]
         c[S.RESTART_EVERY] = restart_every
-        c[S.USER] = bool(compiled.callbacks)
+        c[S.USER] = bool(compiled.callbacks) or self.pairs
         c[S.READS] = any(block.type.reads for block in compiled.blocks)
         self.real = np.zeros(S.N_REAL)
         self.real[S.RTOL], self.real[S.CTOL] = settings.rtol, settings.ctol
         self.real[[S.BETA, S.GAMMA, S.ALPHA_M, S.ALPHA_F]] = self.weights[:4]
         self.real[S.LENGTH] = compiled.length
-        self.solver: LinearSolver | None = None  # of systems that are not banded
-        if not compiled.banded:
-            indptr, indices = compiled.pattern
-            kind = compiled.system.kind[compiled.system.unknown]
-            prefer = settings.solver if settings.solver in ("cholmod", "superlu") else "auto"
-            self.solver = make_solver(
-                compiled.n_equations, indptr, indices, kind == S.MULTIPLIER, prefer=prefer, apart=kind == S.STATE
-            )
+        self.solver = self._new_solver()
         self.ctl = self.control(h)
         self.works = np.zeros(3)
         self.initial_energy: float | None = None
@@ -114,6 +111,37 @@ class Stepping:
         w = self.weights
         undamped = c[S.RULE_KIND] == S.NEWMARK and w.gamma == 0.5 and w.am == w.af
         self.alternation = Alternation(compiled, self.middle_values, bool(undamped))
+
+    def _new_solver(self) -> LinearSolver | None:
+        """Return a solver for the pattern of the matrix; None: it is banded."""
+        compiled = self.compiled
+        if compiled.banded:
+            return None
+        indptr, indices = compiled.pattern
+        kind = compiled.system.kind[compiled.system.unknown]
+        prefer = self.settings.solver if self.settings.solver in ("cholmod", "superlu") else "auto"
+        return make_solver(
+            compiled.n_equations, indptr, indices, kind == S.MULTIPLIER, prefer=prefer, apart=kind == S.STATE
+        )
+
+    def renew_pairs(self, anyway: bool = False) -> None:
+        """Find the pairs of parts that may touch anew where those at hand do not serve the present iterate.
+
+        Raises:
+            AnalysisError: there are more than there is room for.
+        """
+        static = self.rule == "static"
+        if not self.pairs or (not anyway and pairs_serve(self.compiled, self.state, static)):
+            return
+        pair_up(self.compiled, self.state, static)
+        self._take_pattern()
+
+    def _take_pattern(self) -> None:
+        """Take the values of the matrix and a solver for the places that the present pairs have given it."""
+        if not self.compiled.banded:
+            self.state = self.state._replace(values=np.zeros(self.compiled.n_values + 1))
+            self.solver = self._new_solver()
+        self.counter[S.REFACTOR] = 1
 
     # --- controls --------------------------------------------------------------------------------------------------
     def control(self, h: float) -> np.ndarray:
@@ -195,6 +223,8 @@ class Stepping:
         state = self.state
         for a in (state.Q, state.D, state.V, state.DD):
             a[1] = a[0]
+        self.renew_pairs(anyway=True)
+        state = self.state
         state.U[:], state.work[:] = 0.0, 0.0
         now = np.array([self.t0])
         fun = self.evaluate(now, now, now + self.h)[0]
@@ -296,7 +326,7 @@ class Stepping:
 
         A chunk takes a fraction of a second and bounded memory, and does not pass a restart point.
         """
-        n = remaining
+        n = 1 if self.pairs and self.explicit else remaining
         if seconds_per_step > 0.0:
             n = min(n, max(1, int(_CHUNK_SECONDS / seconds_per_step)))
         else:
@@ -451,6 +481,8 @@ class Stepping:
 
     def _loop(self, output: S.Output, ctl: np.ndarray, funs: np.ndarray) -> int:
         """Run the compiled loop of the rule until it asks for something; return what for."""
+        if self.explicit:
+            self.renew_pairs()  # (a chunk is one step)
         given = (self.kernels, self.reports, self.compiled.system, self.state, output, ctl, funs, self.counter,
                  self.real)  # fmt: skip
         if self.explicit:
@@ -466,12 +498,15 @@ class Stepping:
 
         ``times`` are start, middle and end (n,) of the steps, for their derivatives.
         """
-        state, redundancy = self.state, self.redundancy
+        redundancy = self.redundancy
         if self.follower is not None and times is not None:
             self.follower.prepare(self, times)
         while True:
             answer = self._loop(output, ctl, funs)
+            state = self.state
             if answer == S.NEED_USER:
+                self.renew_pairs()
+                state = self.state
                 slopes = bool(self.counter[S.REFACTOR] or self.counter[S.FULL])
                 self.compiled.serve(ctl, funs[self.counter[S.STEP]], state, slopes)
             elif answer in (S.NEED_FACTOR, S.NEED_SOLVE):
@@ -632,6 +667,7 @@ class Stepping:
             "turned": np.array([self.turned_steps, self.real[S.TURN]]),
             "recent": self.alternation.recent.copy(),
             **self.redundancy.snapshot(),
+            **snapshot_pairs(self.compiled),
         }
 
     def restore(self, data: dict[str, np.ndarray]) -> None:
@@ -651,4 +687,8 @@ class Stepping:
         self.halved_steps = int(data["halved_steps"])
         self.turned_steps, self.real[S.TURN] = int(data["turned"][0]), float(data["turned"][1])
         self.alternation.recent = np.array(data["recent"])
+        if self.pairs:
+            s.Q[1] = s.Q[0]
+            restore_pairs(self.compiled, s, data)
+            self._take_pattern()
         self.redundancy.restore(data)

@@ -133,7 +133,7 @@ def _one_copy(
         changes: dict[str, Any] = {}
         for name, key_ in d.keys().items():
             if key_.kind in (PLACE, PLACES, CELLS):
-                near = (*_PLACES, *_GROUPS) if name in ("a", "on") else _PLACES
+                near = (*_PLACES, *_GROUPS) if name in ("a", "b", "on") else _PLACES
                 changes[name] = c.reference(getattr(d, name), near)
             elif name in _NAMED_KEYS and isinstance(getattr(d, name), (str, list)):
                 changes[name] = c.reference(getattr(d, name), _NAMED_KEYS[name])

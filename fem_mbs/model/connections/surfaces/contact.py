@@ -1,21 +1,28 @@
-"""Contact of the model builder: balls and points against surfaces of bodies, and each other."""
+"""Contact of the model builder: balls, points and lines against surfaces of bodies, lines, and each other."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fem_mbs.declarations.declaration import key
-from fem_mbs.declarations.kinds import NUMBER, TABLE_POINTS, TEXT
-from fem_mbs.elements.contact.law import LOSSES
+from fem_mbs.declarations.kinds import FLAG, NUMBER, TABLE_POINTS, TEXT, WHOLE
+from fem_mbs.elements.contact.law import LOSSES, scale_law
 from fem_mbs.elements.laws import piecewise
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
-from fem_mbs.model.connections.surfaces.pairs import TouchingPairs
+from fem_mbs.model.connections.surfaces.deforming import DEFORMING, add_near_pairs, check_lines
+from fem_mbs.model.connections.surfaces.lines import Places, line_of, places_on
+from fem_mbs.model.connections.surfaces.pairs import SURFACES, Sizes, TouchingPairs
 
 __all__ = ["Contact"]
+
+#: Most pieces of an element whose ends touch a curved surface as places of a line.
+_MOST_PLACES = 64
+#: Surfaces of bodies, beams and faces that deform.
+_SURFACES = {**SURFACES, "beams": Sizes(("radius",)), "faces": Sizes((), ("radius",))}
 
 
 def _gonthier(e: float) -> float:
@@ -43,9 +50,10 @@ _RESTITUTION = {
 
 @dataclass(frozen=True, eq=False)
 class Contact(TouchingPairs):
-    """Contact of balls and points with surfaces, and of balls with each other, in large motion.
+    """Contact of balls, points and lengths of beams with surfaces, and of balls and beams with each other, in large
+    motion.
 
-    Add a contact: the nodes of b are balls (or points), a carries a surface that moves with it.
+    Add a contact: the nodes of b are balls (or points), or its beams are tubes, a carries a surface that moves with it.
 
     The normal force is stiffness y^exponent of the penetration y, a table, or Hertz's of an effective modulus; elastic
     contact conserves energy at any step size.  What a blow loses is told by ``damping`` (Hunt & Crossley) or
@@ -59,7 +67,11 @@ class Contact(TouchingPairs):
             "capsule" (a cylinder of ``length`` between two half-spheres), "box" (edges ``size``, rounded by
             ``radius``), "triangles" (in space: ``triangles`` or ``facets``; a ball touches the nearest face, edge or
             corner). The balls are outside of a closed surface of triangles, however these are turned, and on the side
-            of the normals of an open one: right-handed about each triangle.
+            of the normals of an open one: right-handed about each triangle.  "beams": a is groups of beams, trusses or
+            cables, tubes of ``radius`` between their nodes, which deform; b are balls, or lines with ``along``, also
+            a itself.  Which parts are near each other is found in the run.  "faces": a is faces of solids ("mesh:set"),
+            or shells, which deform; b are balls or nodes, with a radius ``ball``, and ``radius`` is half the thickness;
+            they touch from both sides.
         point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of the
             start.
         triangles: the surface: an STL or OBJ file, or tables, as of ``visual`` of bodies, in axes turned by
@@ -78,11 +90,29 @@ class Contact(TouchingPairs):
             indentation until the contact ends.
         coefficient, smoothing, static, stribeck: of friction, as of ``friction``.
         overlap: penetration that is accepted at the start [m]; more is an error.
+        along: b is groups of beams, trusses or cables that touch along their length, as tubes of the radius ``ball``.
+            The stiffness is that of a point, as where beams cross; a length of beam that lies on something counts as
+            one point per diameter (the mean of both), whatever the mesh.  On surfaces of bodies it touches at places
+            not more than ``spacing`` apart; on beams at their nearest points, parallel ones at their nodes.
+        spacing: along, of the places that touch a surface of a body; sharper edges may pass between them.
+        margin: with "beams" and "faces", by which parts may move until near ones are found anew.
+        pairs: with "beams" and "faces", room for pairs of parts that are near each other.
     """
 
     owner = "Contact"
+    surfaces: ClassVar = _SURFACES
     overlap_remedy = "move them apart, or accept it by overlap"
 
+    surface: str = key(TEXT, "shape of the surface", "plane", choices=tuple(_SURFACES), kw_only=True)
+    radius: float | None = key(
+        NUMBER,
+        "of the sphere, the cylinder, the capsule or the beams; box: of its rounded edges, beyond size; faces: half "
+        "their thickness",
+        None,
+        shows="none",
+        kw_only=True,
+        unit="m",
+    )
     stiffness: float | None = key(NUMBER, "K of K y^exponent", None, shows="none", kw_only=True, unit="N/m^exponent")
     exponent: float = key(NUMBER, "of the penetration; 1.5: Hertz", 1.5, kw_only=True)
     modulus: float | None = key(
@@ -107,14 +137,56 @@ class Contact(TouchingPairs):
         NUMBER, "with static: speed w_0 of its decay, exp(-(w/w_0)^2)", None, shows="none", kw_only=True, unit="m/s"
     )
     overlap: float = key(NUMBER, "penetration that is accepted at the start", 0.0, kw_only=True, unit="m")
+    along: bool = key(FLAG, "b's beams touch along their length", False, kw_only=True)
+    spacing: float | None = key(
+        NUMBER, "along: of the places that touch", None, shows="2 ball, at planes the nodes", kw_only=True, unit="m"
+    )
+    margin: float | None = key(
+        NUMBER, "beams, faces: movement until near parts are found anew", None, shows="by size", kw_only=True, unit="m"
+    )
+    pairs: int | None = key(
+        WHOLE, "beams, faces: most pairs of near parts", None, shows="4 per part, faces 8", kw_only=True
+    )
+
+    @property
+    def has_lines(self) -> bool:
+        return self.along
 
     def build(self, building: Building) -> None:
         owner = building.label("Contact", self.name)
+        check_lines(self, building, owner)
+        self.check_keys(building, owner)
         law, table = self._law(building, owner)
         friction = self._friction(building, owner)
         rubs = friction["coefficient"] > 0.0
         accepted = building.number(self.overlap, owner, "overlap", 0.0)
-        self.add_pairs(building, owner, ("contact", "mesh_contact3"), {**law, **friction}, table, rubs, accepted)
+        if self.surface in DEFORMING:
+            gap, what = add_near_pairs(self, building, owner, law, table)
+            self.check_overlap(building, owner, what, gap, accepted)
+            return
+        places = self._places(building, owner)
+        kinds = ("contact", "mesh_contact3") if places is None else ("line_contact", "line_mesh_contact3")
+        block = self.add_pairs(building, owner, kinds, {**law, **friction}, table, rubs, accepted, places)
+        if places is not None:
+            share = np.resize(places.share, len(block.nodes)) / (2.0 * self.ball)
+            scale_law(block.par, len(block.type.par), share)
+
+    def _places(self, building: Building, owner: Owner) -> Places | None:
+        """Return the places of lines that touch a surface of a body; None: b are balls."""
+        if not self.along:
+            return None
+        line = line_of(building, owner, "b", self.b)
+        flat = self.surface == "plane"
+        spacing = np.inf if flat else 2.0 * self.ball
+        if self.spacing is not None:
+            spacing = building.number(self.spacing, owner, "spacing", 0.0, strict=True)
+        longest = float(line.length.max())
+        if longest / spacing > _MOST_PLACES:
+            raise ModelError(
+                f"an element of {longest:g} m has more than {_MOST_PLACES} places that are {spacing:g} m apart",
+                owner=owner, key="spacing", value=self.spacing, remedy="give a larger spacing, or shorter elements",
+            )  # fmt: skip
+        return places_on(line, spacing)
 
     def _law(self, building: Building, owner: Owner) -> tuple[dict[str, float], np.ndarray]:
         """Return the columns of the normal force, and its table."""

@@ -1,9 +1,9 @@
-"""Balls and points against surfaces of bodies, and each other: what `Contact` and `Impact` have in common."""
+"""Balls, points and lines against surfaces of bodies, and each other: what `Contact` and `Impact` have in common."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,21 +14,31 @@ from fem_mbs.elements.contact.surface import CORE, PLANE, SURFACE_COLUMNS, gaps
 from fem_mbs.elements.contact.triangles import mesh_gaps, tree_table
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
+from fem_mbs.model.connections.surfaces.lines import Places, names_of
 from fem_mbs.model.parts.triangles import surface_triangles, triangle_columns
 from fem_mbs.system.blocks import GROUND, Block, deal
 
-__all__ = ["SURFACES", "TouchingPairs"]
+__all__ = ["SURFACES", "Sizes", "TouchingPairs"]
 
 #: What a search for the nearest triangle counts as beside an entry of an element matrix.
 _LOOKS = 100
-#: Kind of surface -> the keys that say its size.
+
+
+class Sizes(NamedTuple):
+    """Keys that say the size of a surface: those that it needs, and those that it may have."""
+
+    needed: tuple[str, ...] = ()
+    free: tuple[str, ...] = ()
+
+
+#: Kind of surface of a body -> its sizes.
 SURFACES = {
-    "plane": (),
-    "sphere": ("radius",),
-    "cylinder": ("radius",),
-    "capsule": ("radius", "length"),
-    "box": ("size",),
-    "triangles": (),
+    "plane": Sizes(),
+    "sphere": Sizes(("radius",)),
+    "cylinder": Sizes(("radius",)),
+    "capsule": Sizes(("radius", "length")),
+    "box": Sizes(("size",), ("radius",)),
+    "triangles": Sizes(),
 }
 
 
@@ -65,8 +75,14 @@ def _frame(dimension: int) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class TouchingPairs(Declaration):
-    """Balls and points of b that touch surfaces of a; derived declarations say what acts between them."""
+    """Balls, points and lines of b that touch surfaces of a; derived declarations say what acts between them.
 
+    Attributes:
+        surfaces: kinds of surfaces, and their sizes.
+        overlap_remedy: what to do about parts that overlap at the start.
+    """
+
+    surfaces: ClassVar[dict[str, Sizes]] = SURFACES
     overlap_remedy: ClassVar[str]
 
     name: str = key(NAME, "in messages and results", shows='"contact 1", ...')
@@ -115,9 +131,14 @@ class TouchingPairs(Declaration):
     inside: bool = key(FLAG, "the balls are inside of a hollow surface", False, kw_only=True)
     ball: float = key(NUMBER, "radius of the balls; 0: points", 0.0, kw_only=True, unit="m")
 
+    @property
+    def has_lines(self) -> bool:
+        """Return whether b is groups of beams that touch along their length."""
+        return False
+
     def add_pairs(
         self, building: Building, owner: Owner, kinds: tuple[str, str], columns: dict[str, Any], table: np.ndarray,
-        rubs: bool, overlap: float = 0.0,
+        rubs: bool, overlap: float = 0.0, places: Places | None = None,
     ) -> Block:  # fmt: skip
         """Add the elements of all pairs, and refuse an overlap at the start.
 
@@ -127,13 +148,14 @@ class TouchingPairs(Declaration):
             table: rows of a table of its own.
             rubs: friction acts, so that balls turn.
             overlap: penetration [m] that is accepted at the start.
+            places: of the lines that touch; None: balls do.
 
         Raises:
             ModelError: a surface that lacks a key, or a pair that overlaps.
         """
         shape = self._shape(building, owner)
-        pairs = self._pairs(building, owner, rubs)
-        ends, centres = self._frames(building, owner, pairs)
+        pairs = self._pairs(building, owner, rubs, places)
+        ends, centres = self._frames(building, owner, pairs, places)
         if self.surface == "triangles":
             block, start = self._add_triangles(building, owner, kinds[1], pairs, centres, table, columns | ends)
         else:
@@ -142,15 +164,16 @@ class TouchingPairs(Declaration):
             kind = f"{kinds[0]}{building.dimension}"
             block = building.add_block(self.name, kind, pairs, table, **columns, **shape, **ends)
         worst = int(np.argmin(start))
-        if start[worst] < -overlap - 1e-9 * max(1.0, float(np.abs(building.positions).max())):
-            a, b = (("ground" if k == GROUND else building.node_name(int(k))) for k in pairs[worst])
-            raise ModelError(
-                f'"{b}" overlaps with the {self.surface} of "{a}" at the start by {-start[worst]:.6g}',
-                owner=owner,
-                remedy=self.overlap_remedy,
-            )
+        a = "ground" if pairs[worst, 0] == GROUND else building.node_name(int(pairs[worst, 0]))
+        b = names_of(building, pairs[worst, 1:])
+        self.check_overlap(building, owner, f'{b} overlaps with the {self.surface} of "{a}"', start[worst], overlap)
         _refuse_twins(building, owner, block)
         return block
+
+    def check_overlap(self, building: Building, owner: Owner, what: str, gap: float, accepted: float) -> None:
+        """Raise ModelError where the gap [m] at the start is negative by more than is accepted."""
+        if gap < -accepted - 1e-9 * max(1.0, float(np.abs(building.positions).max())):
+            raise ModelError(f"{what} at the start by {-gap:.6g}", owner=owner, remedy=self.overlap_remedy)
 
     def _add_triangles(
         self, building: Building, owner: Owner, kind: str, pairs: np.ndarray, centres: np.ndarray, table: np.ndarray,
@@ -167,12 +190,12 @@ class TouchingPairs(Declaration):
         runner(mesh_gaps, _LOOKS * len(pairs))(block.par, np.ascontiguousarray(centres), start)
         return block, start
 
-    def _shape(self, building: Building, owner: Owner) -> dict[str, float]:
-        """Return the columns of the surface."""
-        needed = SURFACES[self.surface]
+    def check_keys(self, building: Building, owner: Owner) -> None:
+        """Raise ModelError for keys that the surface needs and does not have, or that other surfaces have."""
+        sizes = self.surfaces[self.surface]
         for name in ("radius", "length", "size"):
             given = getattr(self, name) is not None
-            if given != (name in needed) and not (self.surface == "box" and name == "radius"):
+            if given != (name in sizes.needed) and name not in sizes.free:
                 what = f"needs {name}" if not given else f"has no {name}"
                 remedy = f"add {name}" if not given else f"remove {name}"
                 raise ModelError(f"a {_noun(self.surface)} {what}", owner=owner, key=name, remedy=remedy)
@@ -180,8 +203,12 @@ class TouchingPairs(Declaration):
             raise ModelError(f"a {self.surface} has no inside", owner=owner, key="inside", remedy="remove inside")
         if self.rotation is not None and self.surface not in ("box", "triangles"):
             raise ModelError("rotation is that of a box", owner=owner, key="rotation", remedy="give axis")
+        self._check_triangles(owner, building.dimension)
+
+    def _shape(self, building: Building, owner: Owner) -> dict[str, float]:
+        """Return the columns of the surface."""
+        self.check_keys(building, owner)
         dim = building.dimension
-        self._check_triangles(owner, dim)
         half = np.zeros(3)
         if self.surface == "cylinder" and dim == 3:
             half[2] = np.inf
@@ -220,14 +247,25 @@ class TouchingPairs(Declaration):
                     remedy="move the mesh",
                 )  # fmt: skip
 
-    def _pairs(self, building: Building, owner: Owner, rubs: bool) -> np.ndarray:
-        """Return the nodes (n, 2) of surfaces and balls."""
-        balls = np.unique(building.nodes_of(self.b, owner))
+    def _pairs(self, building: Building, owner: Owner, rubs: bool, places: Places | None) -> np.ndarray:
+        """Return the nodes (n, 2) of surfaces and balls, (n, 3) of surfaces and lines."""
+        balls = np.unique(building.nodes_of(self.b, owner) if places is None else places.nodes)
         if isinstance(self.a, str) and self.a == "ground":
             carriers = np.array([GROUND])
         else:
             carriers = np.unique(building.nodes_of(self.a, owner))
-        if np.array_equal(carriers, balls):
+        if places is not None:
+            own = np.isin(carriers, balls)
+            if own.any():
+                name = building.node_name(int(carriers[own][0]))
+                raise ModelError(
+                    f'"{name}" carries the surface and is a node of b', owner=owner, key="b", value=self.b,
+                    remedy='name two different places; beams touch each other by surface = "beams"',
+                )  # fmt: skip
+            pairs = np.column_stack((
+                np.repeat(carriers, len(places.at)), np.tile(places.nodes, (len(carriers), 1))
+            ))  # fmt: skip
+        elif np.array_equal(carriers, balls):
             if self.surface != "sphere" or self.inside or self.radius != self.ball or self.point is not None:
                 raise ModelError(
                     "balls that touch each other are spheres of the radius of the balls", owner=owner,
@@ -239,13 +277,15 @@ class TouchingPairs(Declaration):
             pairs = np.array([(a, b) for a in carriers for b in balls if a != b], np.int64).reshape(-1, 2)
         if len(pairs) == 0:
             raise ModelError("there is nothing that could touch", owner=owner, remedy="name two different places")
-        turning = [int(k) for k in balls] if rubs and self.ball > 0.0 else []
+        turning = [int(k) for k in balls] if rubs and self.ball > 0.0 and places is None else []
         if rubs or self.surface != "sphere" or self.point is not None:
             turning += [int(k) for k in carriers if k != GROUND]
         building.needs_rotation.extend((owner, k) for k in turning)
         return pairs
 
-    def _frames(self, building: Building, owner: Owner, pairs: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
+    def _frames(
+        self, building: Building, owner: Owner, pairs: np.ndarray, places: Places | None
+    ) -> tuple[dict[str, Any], np.ndarray]:
         """Return the columns of axes and points, and the coordinates (n, dim) of the balls' centres in the axes."""
         dim, names = building.dimension, "xyz"[: building.dimension]
         carriers, which = np.unique(pairs[:, 0], return_inverse=True)
@@ -264,10 +304,18 @@ class TouchingPairs(Declaration):
             for i, c in enumerate(names):
                 columns[f"e{k + 1}{c}"] = body[which, k, i]
                 columns[f"a{c}_a {k + 1}"] = offset[which, i]
-                columns[f"a{c}_b {k + 1}"] = 0.0
+                if places is None:
+                    columns[f"a{c}_b {k + 1}"] = 0.0
+        at = building.positions[pairs[:, 1]]
+        if places is not None:
+            z = np.resize(places.at, len(pairs))
+            at = (1.0 - z)[:, None] * at + z[:, None] * building.positions[pairs[:, 2]]
+            turns = np.array([all(int(n) in building.rotational for n in part) for part in places.nodes])
+            arm = np.resize(np.where(turns, self.ball, 0.0), len(pairs))
+            for k in range(1, dim + 1):
+                columns |= {f"place {k}": z, f"friction arm {k}": arm}
         origin = own if point is None else np.tile(point, (len(carriers), 1))
-        centres = (building.positions[pairs[:, 1]] - origin[which]) @ axes.T
-        return columns, centres
+        return columns, (at - origin[which]) @ axes.T
 
     def _axes(self, building: Building, owner: Owner) -> np.ndarray:
         """Return the axes of the surface at the start, in rows; the last one is the normal or the axis."""

@@ -1,0 +1,125 @@
+"""The gap between a plane triangle that deforms and a ball, and its weight, over six scalar products.
+
+With u = a2 - a1, v = a3 - a1 of the corners and w = b - a1 of the ball's centre, the foot of the ball on the plane of
+the triangle has the area coordinates l_1, l_2, l_3, and the distance d from it; the potential is W E(R - d), R the
+radius of the ball and half the thickness of the face.  The face touches from both sides.
+
+Beyond the edge i (l_i < 0) the triangle goes on for the width e_i (a part of its height there), over which W goes to
+zero; so it does on the inside, and both triangles of an edge add up to 1:
+
+    W = S_1 S_2 S_3 prod_i (1 + c_i 16 S_j (1 - S_j) S_k (1 - S_k)),   S_i a smooth step of l_i over -e_i .. e_i.
+
+At a corner with k triangles in a plane every product is 1/4; c_i = 4/k - 1 makes their sum 1 there, too.
+
+Limits: within e_i of a corner the sum of W differs from 1 by some percent.  At the border of a surface it ends within
+e_i, and what is sharp and convex is blunt: a ball that meets an edge between two faces sinks in until it is above one
+of them.  A ball whose centre passes through the face is pushed to the other side (`DEEP` says so before, and
+`fem_mbs.elements.contact.pair.THROUGH` ends the run).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fem_mbs.arrays import scratch
+from fem_mbs.contract import inner
+from fem_mbs.elements.contact.jets import JET, curved, fixed, mixed, product, step_up, variable
+from fem_mbs.elements.contact.tubes import UU, UV, UW, VV, VW, WW, depth
+from fem_mbs.elements.registry import Watch
+
+__all__ = ["DEEP", "FACE_COLUMNS", "face_apart", "face_inside", "face_places", "face_terms"]
+
+# columns of par
+REACH, ACTIVE, WIDTHS, CORNERS = 5, 6, 7, 10
+FACE_COLUMNS = (
+    "distance [m]", "active", "width 1", "width 2", "width 3", "corner 1", "corner 2", "corner 3", "part a", "part b",
+)  # fmt: skip
+
+
+@inner
+def face_apart(par, e, I):
+    """Return whether the ball is outside of a ball around the triangle and all beyond it that may touch."""
+    far = I[WW] + (I[UU] + I[VV] + 2 * I[UV]) / 9 - 2 * (I[UW] + I[VW]) / 3
+    reach = par[e, REACH] + math.sqrt(max(I[UU], I[VV], I[UU] + I[VV] - 2 * I[UV]))
+    return far > reach * reach
+
+
+@inner
+def face_terms(size, par, e, I, Y, W):
+    """Fill the jets Y[0], W[0] of penetration and weight at the scalar products I (6,); ``size``: 7 or 28."""
+    J, T, step = scratch(6, JET), scratch(3, JET), scratch(3, JET)
+    for k in range(6):
+        variable(size, k, I[k], J[k])
+    product(size, J[UU], J[VV], T[0])
+    product(size, J[UV], J[UV], T[1])
+    mixed(size, 1.0, T[0], -1.0, T[1], T[0])
+    curved(size, 1 / T[0, 0], -1 / T[0, 0] ** 2, 2 / T[0, 0] ** 3, T[0], T[0])
+    product(size, J[VV], J[UW], T[1])
+    product(size, J[UV], J[VW], T[2])
+    mixed(size, 1.0, T[1], -1.0, T[2], T[1])
+    product(size, T[0], T[1], step[1])  # l_2
+    product(size, J[UU], J[VW], T[1])
+    product(size, J[UV], J[UW], T[2])
+    mixed(size, 1.0, T[1], -1.0, T[2], T[1])
+    product(size, T[0], T[1], step[2])  # l_3
+    product(size, step[1], J[UW], T[1])
+    product(size, step[2], J[VW], T[2])
+    mixed(size, -1.0, T[1], -1.0, T[2], T[1])
+    mixed(size, 1.0, J[WW], 1.0, T[1], T[1])
+    depth(size, par[e, REACH], T[1], Y[0])
+    mixed(size, -1.0, step[1], -1.0, step[2], step[0])
+    step[0, 0] += 1.0
+    for i in range(3):
+        width = par[e, WIDTHS + i]
+        curved(size, 0.5 + 0.5 * step[i, 0] / width, 0.5 / width, 0.0, step[i], step[i])
+        step_up(size, step[i], step[i])
+    product(size, step[0], step[1], W[0])
+    product(size, W[0], step[2], W[0])
+    if W[0, 0] == 0:
+        fixed(size, 0.0, W[0])
+        return
+    for i in range(3):  # step becomes S (1 - S)
+        s = step[i, 0]
+        curved(size, s * (1 - s), 1 - 2 * s, -2.0, step[i], step[i])
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        if step[j, 0] > 0 and step[k, 0] > 0:
+            product(size, step[j], step[k], T[0])
+            factor = 16 * par[e, CORNERS + i]
+            curved(size, 1 + factor * T[0, 0], factor, 0.0, T[0], T[0])
+            product(size, W[0], T[0], W[0])
+
+
+@inner
+def face_places(par, e, I):
+    """Return the area coordinates l_2 and l_3 of the ball, and the gap from the plane of the triangle."""
+    D = I[UU] * I[VV] - I[UV] * I[UV]
+    x, y = (I[VV] * I[UW] - I[UV] * I[VW]) / D, (I[UU] * I[VW] - I[UV] * I[UW]) / D
+    return x, y, math.sqrt(max(I[WW] - x * I[UW] - y * I[VW], 0.0)) - par[e, REACH]
+
+
+@inner
+def face_inside(par, e, x, y):
+    """Return whether the foot with the area coordinates l_2 = x and l_3 = y is inside of the triangle."""
+    return x > 0 and y > 0 and x + y < 1
+
+
+def _depths(par: np.ndarray, dof: np.ndarray, rot: np.ndarray, Q: np.ndarray, D: np.ndarray) -> np.ndarray:
+    """Return the penetrations (n,) over the distances at which balls touch, of those above their triangles."""
+    x = Q[dof.reshape(-1, 4, 3)]
+    u, v, w = (x[:, k] - x[:, 0] for k in (1, 2, 3))
+    normal = np.cross(u, v)
+    size = np.einsum("ni,ni->n", normal, normal)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        place = [np.einsum("ni,ni->n", normal, np.cross(*pair)) / size for pair in ((w, v), (u, w))]
+        height = np.abs(np.einsum("ni,ni->n", normal, w)) / np.sqrt(size)
+        inside = (place[0] >= 0.0) & (place[1] >= 0.0) & (place[0] + place[1] <= 1.0) & (par[:, ACTIVE] > 0.0)
+        return np.where(inside, 1.0 - height / par[:, REACH], 0.0)
+
+
+DEEP = Watch(
+    _depths, 0.5, 0.95, "penetration over the distance at which it touches",
+    "give a larger stiffness or ball, or take smaller steps", kind="Contact", unit="",
+)  # fmt: skip

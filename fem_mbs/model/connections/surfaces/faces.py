@@ -1,0 +1,95 @@
+"""Faces of contact that deform: of solid parts and shells, cut into triangles between their nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fem_mbs.errors import ModelError, Owner
+from fem_mbs.model.building import Building
+from fem_mbs.model.connections.surfaces.lines import MARGIN
+from fem_mbs.system.near_parts import FacePairing
+
+__all__ = ["face_pairing", "face_triangles"]
+
+#: Triangles of a face by its number of nodes, counter-clockwise like the face; those of quadratic faces are straight
+#: between all nodes.
+_CUT = {
+    3: ((0, 1, 2),),
+    4: ((0, 1, 2), (0, 2, 3)),
+    6: ((0, 3, 5), (3, 1, 4), (5, 4, 2), (3, 4, 5)),
+    8: ((0, 4, 7), (1, 5, 4), (2, 6, 5), (3, 7, 6), (4, 5, 6), (4, 6, 7)),
+}
+#: Part of the smaller height of two neighbours in which one takes turns with the other on either side of their edge.
+_TURN = 0.25
+
+
+def face_triangles(building: Building, owner: Owner, given: Any) -> np.ndarray:
+    """Return the nodes (n, 3) of triangles of "mesh:set", faces of solid cells or plane cells, or of shells.
+
+    Raises:
+        ModelError: there is none of this name, or it has no faces.
+    """
+    found = []
+    for name in given if isinstance(given, (list, tuple)) else [given]:
+        mesh, colon, part_set = str(name).partition(":")
+        if name in building.shell_groups:
+            tables = [building.groups[name]]
+        elif colon and mesh in building.meshes:
+            part, start = building.meshes[mesh]
+            if part_set in part.facet_sets:
+                tables = [start + nodes for _, nodes in part.facet_nodes(part_set)]
+            else:
+                tables = [start + part.blocks[block].cells[cells] for block, cells in part.cells_of(part_set, 2)]
+        else:
+            known = ", ".join([
+                *(f'"{mesh}:{k}"' for mesh, (part, _) in building.meshes.items() for k in part.facet_sets),
+                *(f'"{k}"' for k in building.shell_groups),
+            ])  # fmt: skip
+            raise ModelError(
+                f'a = "{name}" names no faces', owner=owner, key="a", value=name,
+                remedy=f'name faces of a solid ("mesh:set") or shells; there are {known or "none"}',
+            )  # fmt: skip
+        for nodes in tables:
+            if nodes.shape[1] not in _CUT:
+                raise ModelError(
+                    f'a = "{name}" has faces of {nodes.shape[1]} nodes', owner=owner, key="a", value=name,
+                    remedy="name faces of solids or shells, of 3, 4, 6 or 8 nodes",
+                )  # fmt: skip
+            found += [nodes[:, list(cut)] for cut in _CUT[nodes.shape[1]]]
+    triangles = np.concatenate(found) if found else np.zeros((0, 3), np.int64)
+    if not len(triangles):
+        raise ModelError("a names no faces", owner=owner, key="a", value=given, remedy="name faces")
+    return triangles
+
+
+def face_pairing(
+    building: Building, owner: Owner, triangles: np.ndarray, balls: np.ndarray, reach: float, margin: float | None
+) -> FacePairing:
+    """Return the pairing of triangles (t, 3) with balls at nodes (n,), which touch at the distance ``reach`` [m].
+
+    Raises:
+        ModelError: a triangle has no area.
+    """
+    x = building.positions[triangles]
+    edge = np.roll(x, 1, axis=1) - np.roll(x, -1, axis=1)  # opposite to each corner
+    length = np.linalg.norm(edge, axis=2)
+    twice = np.linalg.norm(np.cross(edge[:, 0], edge[:, 1]), axis=1)
+    if not (twice > 1e-12 * length.max(axis=1) ** 2).all():
+        at = building.node_name(int(triangles[int(np.argmin(twice)), 0]))
+        raise ModelError(f'the face at node "{at}" has no area', owner=owner, remedy="mend the mesh")
+    height = twice[:, None] / length
+    ends = np.sort(np.stack((np.roll(triangles, 1, axis=1), np.roll(triangles, -1, axis=1)), axis=2), axis=2)
+    _, which, shared = np.unique(ends.reshape(-1, 2), axis=0, return_inverse=True, return_counts=True)
+    which = which.ravel()
+    least = np.full(len(shared), np.inf)
+    np.minimum.at(least, which, height.ravel())
+    used, corner, count = np.unique(triangles.ravel(), return_inverse=True, return_counts=True)
+    border = np.isin(used, ends.reshape(-1, 2)[shared[which] == 1])
+    turns = np.where(border, 0.0, 4.0 / count - 1.0)
+    return FacePairing(
+        owner=owner, a=triangles, b=balls[:, None], reach=reach, widths=_TURN * least[which].reshape(-1, 3) / height,
+        margin=0.25 * MARGIN * max(reach, 0.5 * float(np.median(length))) if margin is None else margin,
+        heights=height, corners=turns[corner.ravel()].reshape(-1, 3),
+    )  # fmt: skip

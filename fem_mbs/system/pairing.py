@@ -1,0 +1,205 @@
+"""Which parts of a contact may touch: pairs are found in a run, as the parts move.
+
+A block of pairs has room for more elements than there are; the first of its rows hold the pairs of parts that are near
+each other, the rest does nothing.  The pairs are those within reach at a state, plus a margin: they serve until a node
+has moved by the margin.  Then they are found anew, and the places of the block's entries in the matrix with them.
+
+The pairs of a step must serve its start and every iterate of its end.  They depend on the places at which they were
+found alone, which restart points hold, so runs that go on from one have the same pairs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from fem_mbs.errors import AnalysisError, Owner
+from fem_mbs.solvers.stepping import layout as S
+from fem_mbs.solvers.stepping.pattern import band_slots, element_slots, matrix_pattern
+from fem_mbs.system.blocks import held_ranges
+
+__all__ = ["Pairing", "has_pairs", "pair_up", "pairs_serve", "restore_pairs", "snapshot_pairs"]
+
+_FAR = 10.0  # movement over the model's size, beyond which an iterate says nothing
+
+
+@dataclass(eq=False, kw_only=True)
+class Pairing(ABC):
+    """The parts of a contact, and which of them are paired at present.
+
+    Attributes:
+        owner: what messages name.
+        a, b: (n, k) nodes of both sets of parts.
+        reach: sum of both radii [m].
+        margin: by which a node may move until pairs are found anew [m].
+        size: number of present pairs.
+        dofs: (k, dim) of all nodes of the parts.
+        found_at: (k, dim) where these nodes were when the pairs were found [m].
+        allowed: how far they may be from there [m].
+        of: weak reference to the compiled model whose matrix has places for the pairs.
+    """
+
+    owner: Owner
+    a: np.ndarray
+    b: np.ndarray
+    reach: float
+    margin: float
+    size: int = 0
+    dofs: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int64))
+    found_at: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    allowed: float = 0.0
+    of: Any = None
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """Return what the results depend on, for a fingerprint."""
+        return self.a, self.b, np.array([self.reach, self.margin])
+
+    @abstractmethod
+    def pairs(self, x: np.ndarray, y: np.ndarray, margin: float) -> np.ndarray:
+        """Return pairs (m, 2) of parts that may touch while no node moves by more than the margin, in order.
+
+        Args:
+            x, y: (n_a, k, dim), (n_b, k, dim) positions of the nodes of both sets [m].
+        """
+
+    @abstractmethod
+    def gaps(self, x: np.ndarray, y: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+        """Return the gaps (m,) [m] of pairs (m, 2), of positions as of `pairs`."""
+
+    @abstractmethod
+    def columns(self, pairs: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the columns of the elements of pairs (m, 2) that say their shape."""
+
+    def renumbered(self, number: Any) -> None:
+        """Give the nodes other numbers, ``number(nodes)``."""
+        self.a, self.b = number(self.a), number(self.b)
+
+
+def has_pairs(compiled: Any) -> bool:
+    """Return whether a compiled model has blocks of pairs."""
+    return any(block.pairing is not None for block in compiled.blocks)
+
+
+def _places(compiled: Any, Q: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """Return the positions (n, k, dim) of nodes (n, k)."""
+    return Q[compiled.offset[nodes][:, :, None] + np.arange(compiled.dimension)]
+
+
+def pairs_serve(compiled: Any, state: S.State, static: bool = False) -> bool:
+    """Return whether the pairs serve the start of a step, which does not count in statics, and the present iterate of
+    its end."""
+    for block in compiled.blocks:
+        if block.pairing is None:
+            continue
+        pairing = block.pairing
+        if pairing.of is None or pairing.of() is not compiled:
+            return False
+        dofs, allowed = pairing.dofs, pairing.allowed**2
+        for row in (1,) if static else (1, 0):
+            moved = state.Q[row][dofs] - pairing.found_at
+            largest = float(np.einsum("ni,ni->n", moved, moved).max(initial=0.0))
+            if largest > allowed and np.sqrt(largest) < _FAR * compiled.length:
+                return False
+    return True
+
+
+def pair_up(compiled: Any, state: S.State, static: bool = False) -> None:
+    """Find the pairs of all blocks at the start of the step, in statics at the present iterate, and the places of the
+    matrix's entries.
+
+    Raises:
+        AnalysisError: more parts are near each other than there is room for.
+    """
+    Q = state.Q[1 if static else 0]
+    for number, block in enumerate(compiled.blocks):
+        pairing: Pairing | None = block.pairing
+        if pairing is None:
+            continue
+        nodes = np.unique(np.concatenate((pairing.a.ravel(), pairing.b.ravel())))
+        pairing.dofs = compiled.offset[nodes][:, None] + np.arange(compiled.dimension)
+        start, end = Q[pairing.dofs], state.Q[1][pairing.dofs]
+        step = float(np.linalg.norm(end - start, axis=1).max(initial=0.0))
+        if not step < _FAR * compiled.length:
+            step = 0.0  # a diverged iterate
+        pairing.found_at, pairing.allowed = start, max(pairing.margin, 1.5 * step)
+        _fill(compiled, number, block, state, Q)
+    _place(compiled)
+
+
+def snapshot_pairs(compiled: Any) -> dict[str, np.ndarray]:
+    """Return where the pairs were found, for a restart point."""
+    found = {}
+    for number, block in enumerate(compiled.blocks):
+        if block.pairing is not None:
+            found[f"pairs {number}"] = np.append(block.pairing.found_at.ravel(), block.pairing.allowed)
+    return found
+
+
+def restore_pairs(compiled: Any, state: S.State, data: dict[str, np.ndarray]) -> None:
+    """Find the pairs that a run had at a restart point."""
+    pair_up(compiled, state)
+    for number, block in enumerate(compiled.blocks):
+        if block.pairing is not None:
+            pairing, Q = block.pairing, state.Q[0].copy()
+            *places, pairing.allowed = data[f"pairs {number}"]
+            Q[pairing.dofs] = pairing.found_at = np.reshape(places, pairing.dofs.shape)
+            _fill(compiled, number, block, state, Q)
+    _place(compiled)
+
+
+def _fill(compiled: Any, number: int, block: Any, state: S.State, Q: np.ndarray) -> None:
+    """Write the pairs of parts at the coordinates Q (N,) to the rows of a block."""
+    pairing: Pairing = block.pairing
+    x, y = (_places(compiled, Q, of) for of in (pairing.a, pairing.b))
+    pairs = pairing.pairs(x, y, pairing.allowed)
+    count = len(pairs)
+    if count > block.size:
+        raise AnalysisError(
+            f"{pairing.owner}: {count} pairs of its parts are near each other, and it has room for {block.size}; give "
+            f"it more by pairs = {2 * count}"
+        )
+    ends = np.hstack((pairing.a[pairs[:, 0]], pairing.b[pairs[:, 1]]))
+    dim, table = compiled.dimension, compiled.system.table[number]
+    block.dof[:] = compiled.dummy
+    block.dof[:count] = (compiled.offset[ends][:, :, None] + np.arange(dim)).reshape(count, block.dof.shape[1])
+    at = table[S.O_DOF]
+    compiled.system.dof[at : at + block.dof.size] = block.dof.ravel()
+    block.par[:, block.type.column("active")] = 0.0
+    block.par[:count, block.type.column("active")] = 1.0
+    block.par[:count, block.type.column("part a")] = pairs[:, 0]
+    block.par[:count, block.type.column("part b")] = pairs[:, 1]
+    for name, values in pairing.columns(pairs).items():
+        block.par[:count, block.type.column(name)] = values
+    outputs = state.out[table[S.O_OUT] :][: block.size * len(block.type.outputs)].reshape(block.size, -1)
+    outputs[:] = 0.0
+    outputs[count:, block.type.quantities.index("gap")] = np.inf
+    state.energy[table[S.O_EL] :][: block.size] = 0.0
+    table[S.N_EL] = count
+    pairing.size, pairing.of = count, ref(compiled)
+
+
+def _place(compiled: Any) -> None:
+    """Find the places of the entries of element matrices in the matrix, with those of the present pairs."""
+    system, equation = compiled.system, compiled.system.equation
+    compiled.assembler = None
+    compiled.system = system._replace(holding=held_ranges(compiled.blocks, equation))
+    tables = [equation[b.dof if b.pairing is None else b.dof[: b.pairing.size]] for b in compiled.blocks]
+    if compiled.banded:  # the band is as wide as the matrix: every entry has its place
+        for block, eq, row in zip(compiled.blocks, tables, system.table, strict=True):
+            if block.pairing is not None:
+                slots = band_slots(eq, compiled.n_equations, compiled.bandwidth)
+                system.slot[row[S.O_SLOT] : row[S.O_SLOT] + slots.size] = slots
+    elif compiled.pattern is not None:
+        indptr, indices = matrix_pattern(compiled.n_equations, tables)
+        slots, compiled.diagonal = element_slots(indptr, indices, tables)
+        compiled.pattern = (indptr.astype(np.int32), indices)
+        at = 0
+        for eq, row in zip(tables, system.table, strict=True):
+            size = eq.size * eq.shape[1]
+            system.slot[row[S.O_SLOT] : row[S.O_SLOT] + size] = slots[at : at + size]
+            at += size
