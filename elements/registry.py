@@ -192,7 +192,7 @@ _MODULES = {
     "bushing2": "springs.bushing",
     "bushing3": "springs.bushing",
     **{f"motor_{kind}{d}": "springs.motor" for kind in ("length", "offset", "angle") for d in (2, 3)},
-    **{f"friction_{kind}": "joints.friction" for kind in ("offset2", "offset3", "angle2", "angle3", "plane3")},
+    **{f"friction_{kind}": "joints.friction" for kind in ("offset2", "offset3", "angle2", "angle3", "plane3", "ball3")},
     **{f"user_{kind}{d}": "springs.user" for kind in ("length", "offset", "angle", "point") for d in (2, 3)},
     **{f"solid_{cell}": "solids.space" for cell in _SOLIDS},
     **{f"solid_{form}_{cell}": "solids.mass" for form in ("mass", "lumped") for cell in (*_SOLIDS, *_MEMBRANES)},
