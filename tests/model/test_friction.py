@@ -524,10 +524,10 @@ DRIVES = [
 def test_errors_of_gears_and_turning_joints(joint, keys, message):
     model = Model(3)
     for i, name in enumerate(("rail", "second", "screw", "ball", "sleeve")):
-        model.body(name, (float(i), 0.0, 0.0), 1.0, (1.0, 1.0, 1.0))
+        model.body(f"part {i}", (float(i), 0.0, 0.0), 1.0, (1.0, 1.0, 1.0))
         kind = {"screw": "screw", "ball": "spherical", "sleeve": "cylindrical"}.get(name, "prismatic")
         more = {"spherical": {}, "screw": {"axis": (0, 0, 1), "lead": 0.1}}.get(kind, {"axis": (0, 0, 1)})
-        model.joint(name, kind, "ground", name, point=(float(i), 0.0, 0.0), **more)
+        model.joint(name, kind, "ground", f"part {i}", point=(float(i), 0.0, 0.0), **more)
     model.gear("rope", "rail", "second", ratio=1.0)
     model.gear("rack", "sleeve", "second", ratio=0.1)
     with pytest.raises(ModelError, match=message):
