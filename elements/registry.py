@@ -220,7 +220,7 @@ _MODULES = {
     **{f"servo_{kind}{d}": "springs.servo" for kind in ("length", "offset", "angle") for d in (2, 3)},
     **{f"hydraulic_{kind}{d}": "springs.hydraulic" for kind in ("length", "offset", "angle") for d in (2, 3)},
     **{f"cylinder_{kind}{d}": "springs.cylinder" for kind in ("length", "offset", "angle") for d in (2, 3)},
-    **{f"friction_{kind}": "joints.friction" for kind in ("offset2", "offset3", "angle2", "angle3", "plane3")},
+    **{f"friction_{kind}": "joints.friction" for kind in ("offset2", "offset3", "angle2", "angle3", "plane3", "ball3")},
     **{f"brake_{kind}{d}": "joints.brake" for kind in ("offset", "angle") for d in (2, 3)},
     **{f"user_{kind}{d}": "springs.user" for kind in ("length", "offset", "angle", "point") for d in (2, 3)},
     **{f"solid_{cell}": "solids.space" for cell in _SOLIDS},

@@ -149,13 +149,15 @@ def _user_states(kind, dimension):
 
 def _friction(kind, function=-1, speed=-1, along=0):
     """Law with a falling branch, smooth enough for differences; the multipliers' scales come last."""
-    law = (0.3, 0.5, 15.0, 20.0, 0.4 if kind.startswith("angle") else 1.0, function, speed, along)
+    law = (0.3, 0.5, 15.0, 20.0, 0.4 if kind.startswith(("angle", "ball")) else 1.0, function, speed, along)
     scales = (1.7, 0.9, 1.3)
 
     def par(rng):
         if kind == "plane3":
             axes, points = triad(rng), _off(rng, 6)
             return (*law, *axes[:, 0], *points, *axes[:, 1], *points, *scales)
+        if kind == "ball3":
+            return (*law, *scales)
         return (*law, *_coordinate({"offset": "slide", "angle": "torsion"}[kind[:-1]], int(kind[-1]), rng), *scales)
 
     return par
@@ -791,6 +793,7 @@ CASES: dict[str, Case | dict[str, Case]] = {
         }
         for kind in ("offset2", "offset3", "angle2", "angle3", "plane3")
     },
+    "friction_ball3": {"": Case(_friction("ball3")), "given": Case(_friction("ball3", 0))},
     **{
         f"user_{kind}{d}": Case(_motor(kind, d, (0, 0), 0.3), memory=lambda rng, n: rng.normal(size=n))
         for kind in ("length", "offset", "angle")

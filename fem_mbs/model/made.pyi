@@ -1462,8 +1462,8 @@ class MadeCalls:
         Couple the coordinates of two joints: the change of b since the start is ``ratio`` times that of a.
 
         Two angles: a pair of gears; an angle and a displacement: pinion and rack, ratio the pitch radius [m/rad]; two
-        displacements: a rope over pulleys.  Without play, friction or loss: the joints stand for the bearings, the gear
-        for the teeth.
+        displacements: a rope over pulleys.  Without play; friction and loss are those of `Friction` on the gear's name:
+        the joints stand for the bearings, the gear for the teeth.
 
         Args:
             name: in messages and results
@@ -1803,9 +1803,11 @@ class MadeCalls:
         name: str,
         joint: str | None = None,
         *,
-        coefficient: Number,
+        coefficient: Number | None = None,
         smoothing: Number,
         radius: Number | None = None,
+        efficiency: Number | None = None,
+        wrap: Number | None = None,
         static: Number | None = None,
         stribeck: Number | None = None,
         normal: Function | None = None,
@@ -1822,16 +1824,30 @@ class MadeCalls:
 
         The force coefficient N tanh(w/smoothing) acts against the sliding velocity w; N is the size of the joint's
         constraint force at every instant, and what ``normal`` adds.  In a pin or revolute joint it is a moment, with
-        ``radius`` as its arm.  In joints that guide points ("prismatic", "slider", "point_on_line", "point_on_plane",
-        "planar", along beams and on curves) it acts at the point; moments that a prismatic joint bears do not press.
+        ``radius`` as its arm, in a universal joint one about each axis, in a ball joint ("spherical", in space "pin")
+        one
+        against the relative angular velocity.  In a screw it acts along the thread.  In joints that guide points
+        ("prismatic", "slider", "point_on_line", "point_on_plane", "planar", along beams and on curves) it acts at the
+        point; moments that a prismatic joint bears do not press.
+
+        Gears and racks lose the part 1 - ``efficiency`` of the power that goes through them, whichever coordinate
+        drives.
+        In a rope over pulleys (a gear of two displacements) ``coefficient`` and ``wrap`` say the ratio of the forces,
+        e^(coefficient wrap).  Such a loss is two elements, called NAME:a and NAME:b, on both coordinates; that of a
+        screw
+        NAME:angle and NAME:displacement, of a universal joint NAME:angle and NAME:angle_b.
 
         Args:
             name: in messages and results
-            joint: name of a joint: pin (plane), revolute, prismatic, slider, point_on_line, point_on_plane, planar,
-                along_beam and its kin, point_on_curve; its force presses; or a and b (default none)
-            coefficient: mu, of Coulomb's law.
-            smoothing: sliding speed [m/s] up to which the force rises (to 76 % of mu N); below it surfaces creep.
-            radius: of pin and revolute joints [m].
+            joint: name of a joint: pin, spherical, revolute, universal, screw, prismatic, slider, point_on_line,
+                point_on_plane, planar, along_beam and its kin, point_on_curve, or of a gear; its force presses; or a
+                and b (default none)
+            coefficient: mu, of Coulomb's law; with gears and racks give ``efficiency`` instead.
+            smoothing: sliding speed [m/s] up to which the force rises (to 76 % of mu N); below it surfaces creep.  In a
+                gear it is a rate of the coordinate a [rad/s or m/s].
+            radius: of pin, ball and revolute joints, of the pins of universal joints, mean one of a screw's thread [m].
+            efficiency: of a gear, a rack or a rope, power out over power in, in (0, 1].
+            wrap: of a rope, the angle by which it wraps its pulleys or drums [rad].
             static: coefficient at small speeds (default coefficient); coefficient at small speeds, which goes over to
                 ``coefficient`` like exp(-(w/stribeck)^2).
             stribeck: with static: speed w_0 of its decay, exp(-(w/w_0)^2) [m/s] (default none); coefficient at small

@@ -106,12 +106,14 @@ class JointCoordinate:
 @dataclass
 class JointData:
     """A joint by its name: the elements that bear the name make it; ``measured`` are coordinates with a sensor,
-    ``driven`` those that follow a function, with the name of what drives them, the joint or a motor."""
+    ``driven`` those that follow a function, with the name of what drives them, the joint or a motor; ``coupled`` are
+    the two coordinates whose ratio a gear or screw keeps, each with its factor in that condition."""
 
     kind: str
     coordinates: dict[str, JointCoordinate] = field(default_factory=dict)
     measured: set[str] = field(default_factory=set)
     driven: dict[str, str] = field(default_factory=dict)
+    coupled: tuple[tuple[JointCoordinate, float], tuple[JointCoordinate, float]] | None = None
 
 
 @dataclass(frozen=True)

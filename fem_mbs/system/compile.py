@@ -77,6 +77,8 @@ def _number(dimension: int, nodes: Nodes, blocks: list[Block]):
 
 #: Constraints whose multipliers are forces between two points along unit vectors.
 _FORCES = ("point", "position", "offset", "beam_slide", "point_on_curve", "prismatic_slide", "cylindrical_slide")
+#: Constraints of gears, ropes and screws: where a joint has one, its multiplier is what presses.
+_COUPLINGS = ("coupling", "pulley")
 
 
 def _link(block: Block, blocks: list[Block]) -> None:
@@ -84,17 +86,7 @@ def _link(block: Block, blocks: list[Block]) -> None:
     first = block.type.node_dofs + block.type.multipliers
     block.owners = np.full((block.size, block.type.reads, 2), -1, np.int64)
     for element, name in enumerate(block.reads or ()):
-        found = []
-        for number, joint in enumerate(blocks) if name else ():
-            t = joint.type
-            if not t.multipliers or t.name[:-1] not in _FORCES:
-                continue
-            driven = joint.par[:, t.column("function")] >= 0.0 if "function" in t.par else np.zeros(joint.size, bool)
-            rows = [i for label, a, b in joint.groups if label == name for i in range(a, b) if not driven[i]]
-            if joint.joint is not None:  # multipliers in common are read once
-                rows = [i for k, i in enumerate(rows) if joint.joint[i] not in joint.joint[rows[:k]]]
-            # the first ones are forces, others moments
-            found += [(number, i, d) for i in rows for d in joint.dof[i, t.node_dofs :][: t.dimension]]
+        found = (_multipliers(name, blocks, _COUPLINGS) or _multipliers(name, blocks, _FORCES)) if name else []
         if name and not 0 < len(found) <= block.type.reads:
             raise ModelError(
                 f'joint "{name}" has {len(found)} constraint forces where 1 to {block.type.reads} are expected',
@@ -104,6 +96,23 @@ def _link(block: Block, blocks: list[Block]) -> None:
         for k, (number, i, d) in enumerate(found):
             block.dof[element, first + k] = d
             block.owners[element, k] = number, i
+
+
+def _multipliers(name: str, blocks: list[Block], kinds: tuple[str, ...]) -> list[tuple[int, int, int]]:
+    """Return block, element and dof of the multipliers of a joint's constraints of these kinds which no function
+    drives."""
+    found = []
+    for number, joint in enumerate(blocks):
+        t = joint.type
+        if not t.multipliers or t.name[:-1] not in kinds:
+            continue
+        driven = joint.par[:, t.column("function")] >= 0.0 if "function" in t.par else np.zeros(joint.size, bool)
+        rows = [i for label, a, b in joint.groups if label == name for i in range(a, b) if not driven[i]]
+        if joint.joint is not None:  # multipliers in common are read once
+            rows = [i for k, i in enumerate(rows) if joint.joint[i] not in joint.joint[rows[:k]]]
+        # the first ones are forces, others moments
+        found += [(number, i, d) for i in rows for d in joint.dof[i, t.node_dofs :][: t.dimension]]
+    return found
 
 
 def _order(equation_of: np.ndarray, blocks: list[Block], n_eq: int):

@@ -392,3 +392,154 @@ def test_one_friction_per_joint_and_nothing_beside_it_along_a_beam():
         solve(model)
     with pytest.raises(ModelError, match="direction"):
         block(3, "point_on_plane", friction=False).friction("belt", "rail", coefficient=0.1, smoothing=0.1, speed=1.0)
+
+
+def weights_on_a_rope(heavy, dim=2, **loss):
+    """Two weights on a rope over a drum; the ratio -2 is that of a block and tackle."""
+    up = np.eye(dim)[1]
+    model = Model(dim, gravity=-G * up)
+    for i, (name, mass) in enumerate((("light", 1.0), ("heavy", heavy))):
+        at = float(i) * np.eye(dim)[0]
+        model.body(name, at, mass, 0.1 if dim == 2 else (0.1, 0.1, 0.1))
+        model.joint(f"line {name}", "prismatic", "ground", name, point=at, axis=up)
+    model.gear("rope", "line light", "line heavy", ratio=-2.0)
+    model.friction("drum", "rope", smoothing=1e-4, **loss)
+    model.sensor("v", "velocity", on="light")
+    for key in "ab":
+        model.sensor(f"loss {key}", "element", on=f"drum:{key}", element=0, quantity="force")
+    model.transient_step(0.1, 5e-4, frames=0)
+    return model
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("heavy", [5.0, 0.05])
+@pytest.mark.parametrize("loss", [{"coefficient": 0.2, "wrap": 3.0}, {"efficiency": 0.7}], ids=["rope", "efficiency"])
+def test_ropes_lose_by_eytelwein_or_efficiency(dim, heavy, loss):
+    """What drives pulls 1/eta times as much, eta = e^(-mu phi), whichever of both it is."""
+    eta = loss.get("efficiency", np.exp(-0.6))
+    solution = solve(weights_on_a_rope(heavy, dim, **loss))
+    # generalised forces on x (light, up) and on 2 x: heavy m drives where 2 m eta > 1
+    force = 2.0 * heavy * eta if 2.0 * heavy * eta > 1.0 else 2.0 * heavy / eta
+    expected = G * (force - 1.0) / (1.0 + 2.0 * force)
+    t, v = solution.steps[0].time, solution.sensor("v").values[:, 1]
+    late = t > 0.05
+    assert np.polyfit(t[late], v[late], 1)[0] == pytest.approx(expected, rel=1e-9)
+    assert abs(closing(solution)) < 1e-12
+    a, b = (solution.steps[-1].series[f"sensor/loss {key}"][-1, 0] for key in "ab")
+    assert abs(a) == pytest.approx(2.0 * abs(b), rel=1e-12)
+
+
+@pytest.mark.parametrize("ratio", [0.02, -0.02])
+def test_rack_and_pinion_lose_power_either_way(ratio):
+    """A driven pinion lifts a rack, and a heavy rack drives the pinion: power out is eta times power in."""
+    eta, J, m = 0.85, 2e-4, 1.5
+    for moment in (1.0, 0.0):
+        model = Model(2, gravity=(0.0, -G))
+        model.body("pinion", (0.0, 0.0), 1.0, J)
+        model.body("rack", (1.0, 0.0), m, 0.1)
+        model.joint("shaft", "revolute", "ground", "pinion", point=(0.0, 0.0))
+        model.joint("rail", "prismatic", "ground", "rack", point=(1.0, 0.0), axis=(0.0, 1.0))
+        model.gear("teeth", "shaft", "rail", ratio=ratio)
+        model.friction("loss", "teeth", efficiency=eta, smoothing=1e-3)
+        model.moment("drive", "pinion", moment * np.sign(ratio))
+        model.sensor("v", "velocity", on="rack")
+        model.transient_step(0.05, 1e-4, frames=0)
+        solution = solve(model)
+        p = abs(ratio)
+        expected = (
+            p * (moment - m * G * p / eta) / (J + m * p * p / eta) if moment else -p * p * m * G / (J / eta + m * p * p)
+        )
+        t, v = solution.steps[0].time, solution.sensor("v").values[:, 1]
+        late = t > 0.025
+        assert np.polyfit(t[late], v[late], 1)[0] == pytest.approx(expected, rel=1e-4)
+        assert abs(closing(solution)) < 1e-11
+
+
+def turning(kind, **step):
+    """A heavy body turns about its centre in a loaded ball or universal joint, or on a screw."""
+    model = Model(3, gravity=(0.0, 0.0, -G))
+    model.body("block", (0.0,) * 3, 2.0, (0.02, 0.03, 0.04))
+    axes = {"spherical": {}, "pin": {}, "universal": {"axis": (1, 0, 0), "axis_b": (0, 1, 0)}}
+    axes["screw"] = {"axis": (0, 0, 1), "lead": -0.03}
+    model.joint("seat", kind, "ground", "block", point=(0.0,) * 3, **axes[kind])
+    model.friction("rub", "seat", coefficient=MU, smoothing=0.05, radius=0.02, static=0.4, stribeck=0.3)
+    spin = {"universal": (8.0, 0.0, 0.0), "screw": (0.0, 0.0, 8.0)}.get(kind, (3.0, -6.0, 4.0))
+    model.initial("block", spin=spin, velocity=(0.0, 0.0, -0.03 * 8.0 / (2 * np.pi) if kind == "screw" else 0.0))
+    model.sensor("w", "angular velocity", on="block")
+    model.transient_step(0.2, step.pop("h", 1e-3), frames=0, **step)
+    return model
+
+
+@pytest.mark.parametrize("kind", ["spherical", "pin", "universal", "screw"])
+def test_turning_joints_book_their_loss(kind):
+    """The ledger closes to round-off, and the whole tangent of a step is right."""
+    solution = solve(turning(kind))
+    assert lost(solution) > 0.01
+    assert abs(closing(solution)) < 1e-11
+    assert tangent_check(turning(kind), 1e-3, size=0.01).error < 1e-6
+
+
+def test_ball_joint_turns_as_euler_s_equations_with_friction():
+    """An unsymmetric body about its fixed centre, N = m g: against the ODE; order 2, one-state rules likewise."""
+    J = np.array((0.02, 0.03, 0.04))
+
+    def rates(_, w):
+        speed = 0.02 * np.linalg.norm(w)
+        m = np.tanh(speed / 0.05) * (MU + (0.4 - MU) * np.exp(-((speed / 0.3) ** 2)))
+        return (-np.cross(w, J * w) - 0.02 * 2.0 * G * m * 0.02 * w / speed) / J
+
+    body = solve_ivp(rates, (0.0, 0.2), (3.0, -6.0, 4.0), rtol=1e-11, atol=1e-12).y[:, -1]
+    for rule in ({}, {"rule": "generalised-alpha"}):
+        errors = []
+        for h in (2e-3, 1e-3):
+            solution = solve(turning("spherical", h=h, **rule))
+            w = solution.sensor("w").values[-1]
+            errors.append(abs(np.linalg.norm(w) - np.linalg.norm(body)) / np.linalg.norm(body))
+        assert errors[1] < 1e-4
+        assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.3)
+
+
+DRIVES = [
+    ("rope", {}, "either an efficiency"),
+    ("rope", {"efficiency": 0.9, "coefficient": 0.1}, "either an efficiency"),
+    ("rope", {"efficiency": 1.1}, "efficiency = 1.1 must be at most 1"),
+    ("rope", {"efficiency": 0.0}, "efficiency = 0.0"),
+    ("rope", {"efficiency": 0.9, "wrap": 1.0}, "wrap belongs to coefficient"),
+    ("rope", {"coefficient": 0.1}, "add wrap"),
+    ("rope", {"coefficient": 0.1, "wrap": -1.0}, "wrap = -1.0"),
+    ("rope", {"efficiency": 0.9, "radius": 0.1}, "radius has no meaning in a gear"),
+    ("rope", {"efficiency": 0.9, "normal": 5.0}, "normal has no meaning in a gear"),
+    ("rack", {"coefficient": 0.1, "wrap": 1.0}, "give efficiency"),
+    ("rail", {"efficiency": 0.9}, "efficiency has no meaning"),
+    ("rail", {}, "needs its coefficient"),
+    ("screw", {"coefficient": 0.1}, "needs the radius"),
+    ("screw", {"coefficient": 0.1, "radius": 0.1, "normal": 1.0}, "normal has no meaning"),
+    ("ball", {"coefficient": 0.1}, "needs the radius"),
+    ("ball", {"coefficient": 0.1, "radius": 0.1, "speed": 1.0}, "speed has no meaning"),
+    ("sleeve", {"coefficient": 0.1, "radius": 0.1}, '"cylindrical" joint, whose friction is not known'),
+]
+
+
+@pytest.mark.parametrize(("joint", "keys", "message"), DRIVES)
+def test_errors_of_gears_and_turning_joints(joint, keys, message):
+    model = Model(3)
+    for i, name in enumerate(("rail", "second", "screw", "ball", "sleeve")):
+        model.body(f"part {i}", (float(i), 0.0, 0.0), 1.0, (1.0, 1.0, 1.0))
+        kind = {"screw": "screw", "ball": "spherical", "sleeve": "cylindrical"}.get(name, "prismatic")
+        more = {"spherical": {}, "screw": {"axis": (0, 0, 1), "lead": 0.1}}.get(kind, {"axis": (0, 0, 1)})
+        model.joint(name, kind, "ground", f"part {i}", point=(float(i), 0.0, 0.0), **more)
+    model.gear("rope", "rail", "second", ratio=1.0)
+    model.gear("rack", "sleeve", "second", ratio=0.1)
+    with pytest.raises(ModelError, match=message):
+        model.friction("drag", joint, smoothing=0.01, **keys)
+
+
+def test_copies_of_gears_keep_their_loss():
+    """A mirrored rope with friction is the image of the original."""
+    model = weights_on_a_rope(5.0, efficiency=0.7)
+    named = ["light", "heavy", "line light", "line heavy", "rope", "drum", "v"]
+    model.copy(named, mirror={"normal": (1.0, 0.0), "point": (3.0, 0.0)})
+    solution = solve(model)
+    v, image = (solution.sensor(name).values for name in ("v", "v copy"))
+    assert np.abs(v).max() > 0.1
+    assert np.abs(v * (-1.0, 1.0) - image).max() < 1e-10

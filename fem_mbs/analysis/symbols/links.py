@@ -122,6 +122,10 @@ def hydraulic(said: Any, drawing: Drawing) -> Iterator[Symbol]:
 
 def friction(said: Any, drawing: Drawing) -> Iterator[Symbol]:
     if said.joint is not None:
+        coupled = drawing.building.joints[said.joint].coupled
+        if coupled is not None and drawing.joint(said.joint) is None:  # a gear, which has no place of its own
+            ends = [drawing.end(max(coordinate.nodes)) for coordinate, _ in coupled]
+            yield from (Symbol("joints", "friction", said.name, "friction", told(said), [end]) for end in ends)
         yield from _on_coordinate(said, drawing, "joints", "friction", "friction")
         return
     end = drawing.at(said.b, said.point)

@@ -319,10 +319,12 @@ def measure_joint(building: Building, joint: str, key: str) -> str:
 
 
 def couple(building: Building, label: str, a: JointCoordinate, b: JointCoordinate, ratio: float) -> None:
-    """Constrain b = ratio a since the start, as a condition in radians where there is an angle."""
+    """Constrain b = ratio a since the start in the joint ``label``, as a condition in radians where there is an
+    angle."""
     factors = (1.0, -1.0 / ratio) if a.angular and not b.angular else (ratio, -1.0)
     if a.angular == b.angular and abs(ratio) > 1.0:
         factors = (1.0, -1.0 / ratio)
+    building.joints[label].coupled = (a, factors[0]), (b, factors[1])
     columns: dict[Any, Any] = {}
     for end, c in (("a", a), ("b", b)):
         values = list(c.columns.values())

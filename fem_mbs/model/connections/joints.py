@@ -396,8 +396,8 @@ class Gear(Declaration):
     Couple the coordinates of two joints: the change of b since the start is ``ratio`` times that of a.
 
     Two angles: a pair of gears; an angle and a displacement: pinion and rack, ratio the pitch radius [m/rad]; two
-    displacements: a rope over pulleys.  Without play, friction or loss: the joints stand for the bearings, the gear
-    for the teeth.
+    displacements: a rope over pulleys.  Without play; friction and loss are those of `Friction` on the gear's name:
+    the joints stand for the bearings, the gear for the teeth.
 
     Args:
         a, b: names of joints.

@@ -394,10 +394,10 @@ def _lock(said: Lock, c: Copying) -> dict[str, Any]:
 
 def _friction(said: Friction, c: Copying) -> dict[str, Any]:
     out = _all(_points("point"), _vectors("axis", "direction"))(said, c)
-    joint = c.reference(said.joint, ("joint",))
+    joint = c.reference(said.joint, ("joint", "gear"))
     if said.joint is not None and joint == said.joint:
         c.refuse(said, f'its joint "{said.joint}" is not copied, and has friction already', "name the joint in of")
-    if c.movement.mirrors and c.movement.dimension == 2:
+    if c.movement.mirrors and c.movement.dimension == 2 and said.speed is not None:
         # without a joint a running surface counts along the direction that is a quarter turn from its normal
         out["speed"] = scaled(said.speed, -1.0 if said.joint is None else joint_sign(c, said.joint, None))
     return out | {"joint": joint}

@@ -13,7 +13,14 @@ from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.actuators.coordinates import law_of_time
 from fem_mbs.model.connections.joint_parts import joint_coordinate
-from fem_mbs.model.records import JointCoordinate
+from fem_mbs.model.connections.surfaces.drive_friction import (
+    add_friction,
+    rub_ball,
+    rub_gear,
+    rub_screw,
+    rub_universal,
+)
+from fem_mbs.model.records import JointCoordinate, JointData
 from fem_mbs.system.blocks import GROUND, Block
 
 __all__ = ["Friction", "check_path_ends"]
@@ -22,7 +29,9 @@ __all__ = ["Friction", "check_path_ends"]
 _ALONG = ("along_beam", "cylindrical_along_beam", "prismatic_along_beam", "point_on_curve")
 #: Their elements.
 _LINES = ("beam_slide", "cylindrical_slide", "prismatic_slide", "point_on_curve")
-_KINDS = ("pin", "revolute", "prismatic", "slider", "point_on_line", "point_on_plane", "planar", *_ALONG)
+#: Kinds of joints whose surfaces turn, and so need a radius; the others slide.
+_TURNING = ("pin", "spherical", "revolute", "universal", "screw")
+_KINDS = (*_TURNING, "prismatic", "slider", "point_on_line", "point_on_plane", "planar", *_ALONG, "gear")
 
 
 @dataclass(frozen=True)
@@ -35,22 +44,44 @@ class _Guide:
     offsets: tuple[np.ndarray, np.ndarray]
 
 
-def _rub_joint(building: Building, owner: str, name: str, law, joint: str, radius, normal, direction) -> None:
+def _rubbed(building: Building, owner: str, joint: str) -> JointData:
+    """Return a joint that can have friction, and has none yet."""
     found = building.find("joint", joint, building.joints, owner)
-    if found.kind not in _KINDS or (found.kind == "pin" and building.dimension == 3):
+    if found.kind not in _KINDS:
         raise ModelError(
             f'joint "{joint}" is a "{found.kind}" joint, whose friction is not known',
             owner=owner,
-            remedy=f"there are {', '.join(k for k in _KINDS if k != 'pin')} (in the plane pin)",
+            remedy=f"there are {', '.join(_KINDS)}",
         )
     if any(joint in (block.reads or ()) for block in building.blocks):
         raise ModelError(f'joint "{joint}" has friction already', owner=owner, remedy="keep one")
-    turning = found.kind in ("pin", "revolute")
+    return found
+
+
+def _refuse(said: Friction, owner: str, what: str, *names: str) -> None:
+    """Refuse keys that mean nothing in a joint of this kind."""
+    for name in names:
+        if getattr(said, name) is not None:
+            raise ModelError(f"{name} has no meaning in {what}", owner=owner, key=name, remedy="remove it")
+
+
+def _rub_joint(building: Building, owner: str, name: str, law, joint: str, radius, normal, direction) -> None:
+    found = building.joints[joint]
+    turning = found.kind in _TURNING
     if turning != (radius is not None):
         what = "needs the radius of its bearing; add radius" if turning else "has no radius; remove it"
         raise ModelError(f'a "{found.kind}" joint {what}', owner=owner)
     if turning:
         law["radius"] = building.number(radius, owner, "radius", 0.0, strict=True)
+    if found.kind == "screw":
+        rub_screw(building, name, law, joint, law["radius"])
+        return
+    if found.kind == "universal":
+        rub_universal(building, name, law, joint)
+        return
+    if turning and not found.coordinates:
+        rub_ball(building, owner, name, law, joint)
+        return
     if found.kind in _ALONG:
         if normal is not None:
             raise ModelError("along a line the joint's own force presses", owner=owner, remedy="remove normal")
@@ -71,7 +102,7 @@ def _rub_joint(building: Building, owner: str, name: str, law, joint: str, radiu
         coordinate = joint_coordinate(building, joint, None, owner)[1]
     else:
         coordinate = _along_guides(building, guides)
-    _rub(building, name, law, coordinate, joint)
+    add_friction(building, name, law, coordinate, joint)
 
 
 def _guides(building: Building, joint: str) -> list[_Guide]:
@@ -132,7 +163,7 @@ def _rub_points(building: Building, owner: str, name: str, law, a, b, point, axi
         raise ModelError(
             "in the plane the surface runs along its only direction", owner=owner, remedy="remove direction"
         )
-    _rub(building, name, law, _along_guides(building, [guide]), "")
+    add_friction(building, name, law, _along_guides(building, [guide]), "")
 
 
 def _rub_plane(building: Building, owner: str, name: str, law, guide: _Guide, direction, joint: str) -> None:
@@ -153,12 +184,6 @@ def _rub_plane(building: Building, owner: str, name: str, law, guide: _Guide, di
         points = _point_columns(building, e, guide.offsets)
         columns.update({f"{letter}{key[1:]}" if key[0] == "e" else f"{key}{second}": x for key, x in points.items()})
     block = building.add_block(name, "friction_plane3", [guide.nodes], **columns, **law)
-    block.reads = [joint]
-
-
-def _rub(building: Building, name: str, law, c: JointCoordinate, joint: str) -> None:
-    kind = "angle" if c.angular else "offset"
-    block = building.add_block(name, f"friction_{kind}{building.dimension}", [c.nodes], **c.columns, **law)
     block.reads = [joint]
 
 
@@ -198,13 +223,23 @@ class Friction(Declaration):
 
     The force coefficient N tanh(w/smoothing) acts against the sliding velocity w; N is the size of the joint's
     constraint force at every instant, and what ``normal`` adds.  In a pin or revolute joint it is a moment, with
-    ``radius`` as its arm.  In joints that guide points ("prismatic", "slider", "point_on_line", "point_on_plane",
-    "planar", along beams and on curves) it acts at the point; moments that a prismatic joint bears do not press.
+    ``radius`` as its arm, in a universal joint one about each axis, in a ball joint ("spherical", in space "pin") one
+    against the relative angular velocity.  In a screw it acts along the thread.  In joints that guide points
+    ("prismatic", "slider", "point_on_line", "point_on_plane", "planar", along beams and on curves) it acts at the
+    point; moments that a prismatic joint bears do not press.
+
+    Gears and racks lose the part 1 - ``efficiency`` of the power that goes through them, whichever coordinate drives.
+    In a rope over pulleys (a gear of two displacements) ``coefficient`` and ``wrap`` say the ratio of the forces,
+    e^(coefficient wrap).  Such a loss is two elements, called NAME:a and NAME:b, on both coordinates; that of a screw
+    NAME:angle and NAME:displacement, of a universal joint NAME:angle and NAME:angle_b.
 
     Args:
-        coefficient: mu, of Coulomb's law.
-        smoothing: sliding speed [m/s] up to which the force rises (to 76 % of mu N); below it surfaces creep.
-        radius: of pin and revolute joints [m].
+        coefficient: mu, of Coulomb's law; with gears and racks give ``efficiency`` instead.
+        smoothing: sliding speed [m/s] up to which the force rises (to 76 % of mu N); below it surfaces creep.  In a
+            gear it is a rate of the coordinate a [rad/s or m/s].
+        radius: of pin, ball and revolute joints, of the pins of universal joints, mean one of a screw's thread [m].
+        efficiency: of a gear, a rack or a rope, power out over power in, in (0, 1].
+        wrap: of a rope, the angle by which it wraps its pulleys or drums [rad].
         static, stribeck: coefficient at small speeds, which goes over to ``coefficient`` like exp(-(w/stribeck)^2).
         normal: normal force as a function of time, a load [N]; with joints in addition to their own.
         speed: of a running surface of a along the coordinate, function of time [m/s]: a belt, a disc; what moves it
@@ -219,17 +254,38 @@ class Friction(Declaration):
     name: str = key(NAME, "in messages and results", shows='"friction 1", ...')
     joint: str | None = key(
         TEXT,
-        "name of a joint: pin (plane), revolute, prismatic, slider, point_on_line, point_on_plane, planar, "
-        "along_beam and its kin, point_on_curve; its force presses; or a and b",
+        "name of a joint: pin, spherical, revolute, universal, screw, prismatic, slider, point_on_line, "
+        "point_on_plane, planar, along_beam and its kin, point_on_curve, or of a gear; its force presses; or a and b",
         None,
         shows="none",
     )
-    coefficient: float = key(NUMBER, "mu", kw_only=True)
+    coefficient: float | None = key(
+        NUMBER, "mu; of gears and racks efficiency instead", None, shows="none", kw_only=True
+    )
     smoothing: float = key(
-        NUMBER, "sliding speed up to which the force rises, like tanh(w/smoothing)", kw_only=True, unit="m/s"
+        NUMBER,
+        "sliding speed up to which the force rises, like tanh(w/smoothing); of a gear, the rate of its coordinate a",
+        kw_only=True,
+        unit="m/s; gear: rad/s or m/s",
     )
     radius: float | None = key(
-        NUMBER, "of the bearing, of pin and revolute joints", None, shows="none", kw_only=True, unit="m"
+        NUMBER,
+        "of the bearing, ball or pins of turning joints; of a screw, mean radius of the thread",
+        None,
+        shows="none",
+        kw_only=True,
+        unit="m",
+    )
+    efficiency: float | None = key(
+        NUMBER, "gears, racks, ropes: power out over power in", None, shows="none", kw_only=True
+    )
+    wrap: float | None = key(
+        NUMBER,
+        "ropes, with coefficient: angle by which they wrap their pulleys",
+        None,
+        shows="none",
+        kw_only=True,
+        unit="rad",
     )
     static: float | None = key(NUMBER, "coefficient at small speeds", None, shows="coefficient", kw_only=True)
     stribeck: float | None = key(
@@ -256,12 +312,18 @@ class Friction(Declaration):
 
     def build(self, building: Building) -> None:
         owner = building.label("Friction", self.name)
+        kind = "" if self.joint is None else _rubbed(building, owner, self.joint).kind
+        self._check_kind(building, owner, kind)
         law = {
-            "coefficient": building.number(self.coefficient, owner, "coefficient", 0.0),
             "smoothing speed": building.number(self.smoothing, owner, "smoothing", 0.0, strict=True),
             "radius": 1.0, "function": -1.0, "reference rate": -1.0,
             **{f"scale {k}": 1.0 for k in (1, 2, 3)},
         }  # fmt: skip
+        if self.joint is not None and kind == "gear":
+            given = self.efficiency, self.coefficient, self.wrap
+            rub_gear(building, owner, self.name, law, self.joint, *given)
+            return
+        law["coefficient"] = building.number(self.coefficient, owner, "coefficient", 0.0)
         if (self.static is None) != (self.stribeck is None):
             raise ModelError("static and stribeck belong together", owner=owner, remedy="give both or none")
         if self.static is not None:
@@ -289,8 +351,26 @@ class Friction(Declaration):
                 what = "has no radius; remove it" if self.radius is not None else "needs its normal force; add normal"
                 raise ModelError(f"friction between points {what}", owner=owner)
             return
-        if any(v is not None for v in (self.a, self.b, self.point, self.axis)):
+        _rub_joint(building, owner, self.name, law, self.joint, self.radius, self.normal, self.direction)
+
+    def _check_kind(self, building: Building, owner: str, kind: str) -> None:
+        """Refuse keys that mean nothing in a joint of this kind ("": between points), and ask for the loss."""
+        if kind and any(v is not None for v in (self.a, self.b, self.point, self.axis)):
             raise ModelError(
                 "a, b, point and axis belong to friction between points", owner=owner, remedy="with joint remove them"
             )
-        _rub_joint(building, owner, self.name, law, self.joint, self.radius, self.normal, self.direction)
+        if kind == "gear":
+            _refuse(self, owner, "a gear", "radius", "static", "stribeck", "normal", "speed", "direction")
+            if (self.coefficient is None) == (self.efficiency is None):
+                raise ModelError(
+                    "a gear has either an efficiency, or as a rope coefficient and wrap", owner=owner, remedy="give one"
+                )
+            return
+        what = f'a "{kind}" joint' if kind else "friction between points"
+        _refuse(self, owner, what, "efficiency", "wrap")
+        if self.coefficient is None:
+            raise ModelError(f"{what} needs its coefficient", owner=owner, remedy="add coefficient = ...")
+        if kind == "screw":  # the scale of its normal force is that of its thread
+            _refuse(self, owner, what, "normal", "speed", "direction")
+        if kind == "universal" or (kind in ("pin", "spherical") and building.dimension == 3):
+            _refuse(self, owner, what, "speed", "direction")
