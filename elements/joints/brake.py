@@ -19,7 +19,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from fem_mbs.contract import COMMIT, DISSIPATED, LEDGER, ONE_STATE, OUTPUT, RULE, START, inline, kernel
+from fem_mbs.contract import (
+    COMMIT,
+    DISSIPATED,
+    LEDGER,
+    LOAD_WORK,
+    ONE_STATE,
+    OUTPUT,
+    RULE,
+    START,
+    WA,
+    WV,
+    inline,
+    kernel,
+)
 from fem_mbs.elements.joints.coordinate import ANGLE, OFFSET, Coordinate, coordinate
 from fem_mbs.elements.joints.coordinate_force import Law, coordinate_force
 from fem_mbs.elements.registry import ElementType
@@ -57,7 +70,9 @@ def _report(workspace, step, rate_at, turns, vectors: int) -> Callable:
             _, s1, ds = step(ctl, Q, D, U, dof, rot, hist, e, par, _FIRST, work, row, row1, G)
             f = fe[e - e0]
             if job == LEDGER:
-                f[DISSIPATED] = -par[e, FORCE] * ds
+                # statics has no time: nothing dissipates, it counts as work of loads, like that of friction
+                still = ctl[RULE] == ONE_STATE and ctl[WV] == 0 and ctl[WA] == 0
+                f[LOAD_WORK if still else DISSIPATED] = (par[e, FORCE] if still else -par[e, FORCE]) * ds
             elif job == OUTPUT:
                 step(ends, Q, D, U, dof, rot, hist, e, par, _FIRST, work, row, row1, G)
                 f[0] = par[e, FORCE]

@@ -505,6 +505,13 @@ def plot(
         list[str] | None, typer.Option(help="Of a sweep: quantity to draw, also with * and ?.", metavar="NAME")
     ] = None,
     form: Annotated[str, typer.Option("--format", help="Of the files: png, svg or pdf.", metavar="FORMAT")] = "png",
+    transfer: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Draw only H1 and coherence from one sensor to another; any number of times.",
+            metavar="SENSOR:EXCITATION[:COLUMN]",
+        ),
+    ] = None,
 ) -> None:
     """Draw the figures of a run: energy ledger, momenta, sensors, shapes, Campbell diagrams, maps of stability; or the
     figure of a sweep."""
@@ -522,6 +529,12 @@ def plot(
     from fem_mbs.results.reader import Results
 
     results = Results.open(folder)
+    if transfer:
+        from fem_mbs.plot.figures import plot_transfers
+
+        for path in plot_transfers(results, transfer, output, form):
+            print(path)
+        return
     for line in [*map(str, plot_all(results, output, form))] or [nothing_drawn(results)]:
         print(line)
 

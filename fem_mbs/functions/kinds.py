@@ -38,6 +38,14 @@ from fem_mbs.functions.laws import (
     linear_table,
     title_of,
 )
+from fem_mbs.functions.spectra import (
+    ROAD_BAND,
+    ROADS,
+    PowerDensity,
+    RandomSignal,
+    line_edges,
+    road_density,
+)
 
 __all__ = ["FUNCTION_KINDS", "FUNCTION_WORDS", "make_function"]
 
@@ -169,6 +177,14 @@ class _Parameters:
         if value <= 0.0:
             raise self.error(f"{key} = {value!r} must be greater than 0.")
         return value
+
+    def whole(self, key: str, default: int, least: int, most: int) -> int:
+        value = self.number(key, float(default))
+        if value != round(value):
+            raise self.error(f"{key} = {value!r} must be a whole number.")
+        if not least <= value <= most:
+            raise self.error(f"{key} = {value:g} must be from {least} to {most}.")
+        return int(value)
 
     def flag(self, key: str) -> bool:
         value = self.spec.get(key, False)
@@ -448,9 +464,69 @@ def _scaled(p: _Parameters) -> TimeFunction:
     return Scaled(p.inner(p.required("function"), "function"), p.number("factor", 1.0), p.number("delay", 0.0))
 
 
+_MAX_LINES = 100_000
+_MAX_SEED = 2**53  # the whole numbers that a file's numbers hold exactly
+
+
+def _random(p: _Parameters) -> TimeFunction:
+    given = [key for key in ("densities", "road", "roughness") if key in p.spec]
+    if len(given) != 1:
+        raise p.error(
+            f'give one of "densities" (with frequencies), "road" (class {", ".join(ROADS)}) and "roughness" [m^3]; '
+            f"{len(given)} of them are given."
+        )
+    seed, lines = p.whole("seed", 0, 0, _MAX_SEED), p.whole("lines", 500, 1, _MAX_LINES)
+    logarithmic = p.choice("spacing", ("linear", "logarithmic")) == "logarithmic"
+    density, low, high = _table_density(p) if given == ["densities"] else _road(p, given[0])
+    if not low < high:
+        raise p.error(f"lowest = {low!r} must be below highest = {high!r}.")
+    if logarithmic and low <= 0.0:
+        raise p.error(f'lowest = {low!r} must be greater than 0 with spacing = "logarithmic".')
+    signal = RandomSignal(density, line_edges(low, high, lines, logarithmic), logarithmic, seed, p.number("delay", 0.0))
+    if not (np.isfinite(signal.amplitudes).all() and signal.amplitudes.any()):
+        raise p.error(f"its density from {low!r} to {high!r} Hz is 0 or overflows; change densities or the band.")
+    return signal
+
+
+def _table_density(p: _Parameters) -> tuple[PowerDensity, float, float]:
+    """Return the density through given points, and the band within them."""
+    for key in ("speed", "exponent"):
+        if key in p.spec:
+            raise p.error(f'"{key}" belongs to a road; give "road" or "roughness", or leave it out.')
+    shape = p.choice("interpolation", ("logarithmic", "linear"))
+    density = PowerDensity(p.row("frequencies"), p.row("densities"), shape == "logarithmic")
+    density.check(p.title)
+    first, last = float(density.frequencies[0]), float(density.frequencies[-1])
+    low, high = p.number("lowest", first), p.number("highest", last)
+    if low < first or high > last:
+        raise p.error(
+            f"the band from lowest = {low!r} to highest = {high!r} leaves the table, which covers {first!r} to "
+            f"{last!r} Hz; extend the table, or narrow the band."
+        )
+    return density, low, high
+
+
+def _road(p: _Parameters, key: str) -> tuple[PowerDensity, float, float]:
+    """Return the density that a wheel sees on a road, and its band: by default that of ISO 8608."""
+    for other in ("frequencies", "interpolation"):
+        if other in p.spec:
+            raise p.error(f'"{other}" belongs to "densities"; leave it out of a road.')
+    if key == "road":
+        roughness = ROADS[p.choice("road", tuple(ROADS))]
+    else:
+        roughness = p.positive("roughness")
+    speed = p.positive("speed")
+    low, high = p.positive("lowest", ROAD_BAND[0] * speed), p.positive("highest", ROAD_BAND[1] * speed)
+    return road_density(roughness, p.positive("exponent", 2.0), speed, low, high), low, high
+
+
 _TABLE_KEYS = ("extrapolate", "periodic")
 _SPLINE_KEYS = (*_TABLE_KEYS, "ends", "start_slope", "end_slope")
 _CSV_KEYS = ("file", "time_column", "value_column", "delimiter", "interpolation", *_SPLINE_KEYS)
+_RANDOM_KEYS = (
+    "frequencies", "densities", "interpolation", "road", "roughness", "exponent", "speed", "lowest", "highest", "lines",
+    "spacing", "seed", "delay",
+)  # fmt: skip
 
 _KINDS: dict[str, tuple[Callable[[_Parameters], TimeFunction], tuple[str, ...]]] = {
     "constant": (_constant, ("value",)),
@@ -462,6 +538,7 @@ _KINDS: dict[str, tuple[Callable[[_Parameters], TimeFunction], tuple[str, ...]]]
     "harmonic": (_harmonic, ("amplitude", "frequency", "omega", "phase", "offset")),
     "spin_up": (_spin_up, ("rate", "duration")),
     "start_up": (_start_up, ("acceleration", "duration")),
+    "random": (_random, _RANDOM_KEYS),
     "table": (_table_or_spline, ("times", "values", *_TABLE_KEYS)),
     "spline": (_table_or_spline, ("times", "values", *_SPLINE_KEYS)),
     "csv": (_csv, _CSV_KEYS),
@@ -476,5 +553,8 @@ FUNCTION_KINDS: dict[str, tuple[str, ...]] = {kind: keys for kind, (_, keys) in 
 
 # Keys whose values are words, flags or columns, not numbers.
 FUNCTION_WORDS = frozenset(
-    ("file", "time_column", "value_column", "delimiter", "interpolation", "extrapolate", "ends", "periodic")
-)
+    (
+        "file", "time_column", "value_column", "delimiter", "interpolation", "extrapolate", "ends", "periodic", "road",
+        "spacing",
+    )
+)  # fmt: skip

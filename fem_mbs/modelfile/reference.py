@@ -69,6 +69,12 @@ _FUNCTION_TEXTS = {
     "spin_up": "angle of a shaft that reaches the speed `rate` within `duration` (Simo & Vu-Quoc 1986)",
     "start_up": "angle of a motor: second derivative acceleration (1 + cos(pi t/duration)), then constant speed "
     "(Russell & Willmert 1991)",
+    "random": "stationary, with a one-sided power spectral density: `densities` [unit^2/Hz] at `frequencies` [Hz] "
+    '(interpolation = "logarithmic" or "linear"), or of a road: `road` = "A" to "H" (ISO 8608), or `roughness` '
+    "G(n0) [m^3] at n0 = 0.1 cycles/m, falling with the power `exponent` (2) of the wave number, driven over at "
+    "`speed` [m/s]. From `lowest` to `highest` [Hz] (the table's ends; of roads waves of 90 m to 0.35 m), as a sum of "
+    '`lines` (500) harmonics, `spacing` "linear" or "logarithmic", whose phases follow from `seed` (0); later by '
+    "`delay` (0), such as wheelbase/speed of the rear axle; times a smoothstep for a motion, which starts at 0",
     "table": 'linear between `times` and `values`; extrapolate = "hold", "linear" or "error"; or periodic = true',
     "spline": 'cubic spline through them; ends = "natural", "clamped", "periodic" or "not-a-knot"',
     "csv": "table or spline from a CSV file (relative to the model file); columns by number from 1 or by name",

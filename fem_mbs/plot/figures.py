@@ -7,7 +7,7 @@ first figure is drawn, without a display.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +21,7 @@ from fem_mbs.declarations.steps import function_of, recorded_kind
 from fem_mbs.errors import DiskFullError, ResultsError
 from fem_mbs.plot.frequency.campbell import plot_campbell, plot_unbalance
 from fem_mbs.plot.frequency.cyclic import plot_diameters, plot_wheel_shapes
-from fem_mbs.plot.frequency.harmonic import plot_response
+from fem_mbs.plot.frequency.harmonic import plot_response, plot_transfer
 from fem_mbs.plot.frequency.stability import plot_eigenvalues, plot_roots, plot_stability_map
 from fem_mbs.plot.model import animate, plot_deformed, plot_shapes, shape_pages
 from fem_mbs.plot.series import (
@@ -66,6 +66,8 @@ __all__ = [
     "plot_sensor",
     "plot_shapes",
     "plot_stability_map",
+    "plot_transfer",
+    "plot_transfers",
     "plot_unbalance",
     "plot_wheel_shapes",
     "roots_figures",
@@ -242,6 +244,31 @@ def plot_all(results: Results, directory: str | Path | None = None, format: str 
         results.take(path)
         with _if_possible():  # no displacement was watched, or nothing was found
             paths.append(job.draw(path))
+    return paths
+
+
+@waiting()
+def plot_transfers(
+    results: Results, pairs: Sequence[str], directory: str | Path | None = None, format: str = "png"
+) -> list[Path]:
+    """Draw transfer functions and coherences of pairs "SENSOR:EXCITATION" into a folder, as `plot_all` does.
+
+    An excitation that has several columns names one of them: "SENSOR:EXCITATION:COLUMN".
+
+    Raises:
+        ResultsError: a pair that is none, or as of `plot_transfer` and `plot_all`.
+    """
+    if format not in FORMATS:
+        raise ResultsError(f'Figures: format "{format}" is unknown: give one of {", ".join(FORMATS)}')
+    target = Path(directory) if directory is not None else results.folder() / "figures"
+    paths = []
+    for pair in pairs:
+        sensor, excitation, *column = pair.split(":")[:3] if ":" in pair else ("", "")
+        if not (sensor and excitation and all(column)) or pair.count(":") > 2:
+            raise ResultsError(f'Figures: "{pair}" is no pair of sensors; give SENSOR:EXCITATION[:COLUMN]')
+        path = target / f"transfer-{'-'.join(map(_word, (sensor, excitation, *column)))}.{format}"
+        results.take(path)
+        paths.append(plot_transfer(results, sensor, excitation, path, column=column[0] if column else None))
     return paths
 
 

@@ -163,6 +163,101 @@ class Series:
         units = [f"({unit})^2/Hz" if unit else "1/Hz" for unit in self.units]
         return Series(self.name, f, density, self.columns, units, ("frequency", "Hz"), self.shown)
 
+    def transfer(
+        self, excitation: Series, rows: int | None = None, window: str = "hann", column: str | None = None
+    ) -> Series:
+        """Return the transfer function H1 = Gxy/Gxx from an excitation x to these values y, complex over the frequency
+        [Hz].
+
+        H1 is the least-squares estimate where noise is in y alone (Bendat & Piersol 2010, section 6.1.4).  Spectra are
+        averaged over half overlapping segments by Welch's method (`scipy.signal.csd`); what the segments leak makes
+        an error of order 1/(rows damping) near sharp resonances.  Times that only one of both series has are left out.
+
+        Args:
+            excitation: series with the same distance of times.
+            rows: of a segment; None: a quarter of all.
+            window: of `scipy.signal.get_window`.
+            column: of the excitation, "x" or "road.x"; needed where it has several.
+
+        Raises:
+            ResultsError: the times are uneven or differ, fewer than two segments, or no excitation.
+        """
+        f, crossed, ingoing, _ = self._crossed(excitation, rows, window, column, "transfer")
+        name = f"{self.name} / {excitation.name}"
+        unit = excitation.units[excitation.place_of(column, "transfer")]
+        units = [f"({own or 1})/({unit})" if unit else own for own in self.units]
+        return Series(name, f, crossed / ingoing[:, None], self.columns, units, ("frequency", "Hz"), self.shown)
+
+    def coherence(
+        self, excitation: Series, rows: int | None = None, window: str = "hann", column: str | None = None
+    ) -> Series:
+        """Return the coherence |Gxy|^2/(Gxx Gyy), 0 to 1, with an excitation over the frequency [Hz].
+
+        1: y follows from x by a linear system.  It is less with noise, other excitations, nonlinear behaviour or
+        leakage.
+
+        Args:
+            excitation, rows, window, column: as of `transfer`.
+
+        Raises:
+            ResultsError: as `transfer`.
+        """
+        f, crossed, ingoing, out = self._crossed(excitation, rows, window, column, "coherence")
+        power = ingoing[:, None] * out
+        shared = np.divide(np.abs(crossed) ** 2, power, out=np.zeros_like(power), where=power > 0.0)
+        name = f"{self.name} / {excitation.name}"
+        return Series(name, f, shared, self.columns, [""] * len(self.columns), ("frequency", "Hz"), self.shown)
+
+    def place_of(self, column: str | None, asked: str) -> int:
+        """Return the place of a column, by its name with or without that of the series; None: the only one.
+
+        Raises:
+            ResultsError: there is no such column, or there are several; it says who ``asked``.
+        """
+        found = [k for k, name in enumerate(self.columns) if column in (None, name, name.removeprefix(f"{self.name}."))]
+        if len(found) != 1:
+            given = "one column" if column is None else f'one column, and "{column}" is none'
+            raise ResultsError(f'Series "{self.name}": {asked} needs {given}; name one of {", ".join(self.columns)}')
+        return found[0]
+
+    def _crossed(
+        self, excitation: Series, rows: int | None, window: str, column: str | None, asked: str
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return f (m,), Gxy (m, k), Gxx (m,) and Gyy (m, k) over segments of rows."""
+        from scipy.signal import csd, welch
+
+        y, x, h = self._together(excitation, asked)
+        k = excitation.place_of(column, asked)
+        count = len(y) // 4 if rows is None else rows
+        if count < 4 or count + count - count // 2 > len(y):
+            raise ResultsError(
+                f'Series "{self.name}": {asked} needs two half overlapping segments or more, of 4 rows or more; '
+                f"{count} rows in each of {len(y)} are no such; give rows from 4 to {2 * len(y) // 3}"
+            )
+        options = {"fs": 1.0 / h, "window": window, "nperseg": count, "axis": 0}
+        f, ingoing = welch(x[:, k], **options)
+        # a column that rounding alone moves is no excitation
+        if not ingoing.max() * f[1] > (1e-12 * np.abs(x[:, k]).max()) ** 2:
+            raise ResultsError(f'Series "{excitation.name}": {asked} needs an excitation, but it is constant')
+        if not (ingoing > 0.0).all():
+            raise ResultsError(
+                f'Series "{excitation.name}": {asked} finds frequencies without any excitation; choose another window'
+            )
+        return f, csd(x[:, k, None], y, **options)[1], ingoing, welch(y, **options)[1]
+
+    def _together(self, other: Series, asked: str) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return the values (n, k) of both series at the times that both have, and the distance of these [s]."""
+        own, h = self._even(asked)
+        values, step = other._even(asked)
+        shift = (other._rows(asked)[0][0] - self._rows(asked)[0][0]) / h
+        first = round(shift)  # row of self at the first row of the other
+        count = min(len(own) - max(first, 0), len(values) - max(-first, 0))
+        if abs(step - h) * max(len(own), len(values)) > 1e-3 * h or abs(shift - first) > 1e-3 or count < 3:
+            raise ResultsError(
+                f'Series "{self.name}": {asked} needs an excitation at the same times, but "{other.name}" has others'
+            )
+        return own[max(first, 0) :][:count], values[max(-first, 0) :][:count], h
+
     def _rows(self, asked: str) -> tuple[np.ndarray, np.ndarray]:
         """Return ``t`` (n,) and values (n, k) of the rows that hold numbers."""
         if np.iscomplexobj(self.values):

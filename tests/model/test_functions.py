@@ -36,6 +36,11 @@ EXAMPLES = [
     ({"kind": "spin_up", "rate": 6, "duration": 2.5}, []),
     ({"kind": "start_up", "acceleration": 10}, [0]),
     ({"kind": "start_up", "acceleration": -3, "duration": 2.5}, [0]),
+    (
+        {"kind": "random", "frequencies": [0.05, 0.2, 0.6], "densities": [0.2, 1.0, 0.1], "lines": 40, "delay": 0.3},
+        [],
+    ),
+    ({"kind": "random", "road": "H", "speed": 0.1, "lines": 300, "spacing": "logarithmic", "seed": 7}, []),
     ({"kind": "table", "times": TIMES, "values": VALUES}, TIMES),
     ({"kind": "table", "times": TIMES, "values": VALUES, "extrapolate": "linear"}, TIMES[1:-1]),
     ({"kind": "table", "times": TIMES, "values": VALUES, "periodic": True}, TIMES),

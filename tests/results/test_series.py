@@ -48,6 +48,63 @@ def test_psd_integrates_to_the_variance():
     assert density.mean() == pytest.approx(1.0 / 50.0, rel=0.1)  # white: the variance over half the sampling rate
 
 
+def noise(seed: int, count: int = 20_000) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=count)
+
+
+def series(values: np.ndarray, start: int = 0, name: str = "x") -> Series:
+    """Return one column at 100 Hz."""
+    return Series(name, 0.01 * (start + np.arange(len(values))), values[:, None], [name], ["m"])
+
+
+def test_transfer_is_that_of_a_filter():
+    """y_n = x_n + 2 x_(n-3): H = 1 + 2 exp(-i 3 w h); coherence 1, with noise of variance 9 |H|^2/(|H|^2 + 9)."""
+    x = noise(1)
+    y = x.copy()
+    y[3:] += 2.0 * x[:-3]
+    h1, shared = (getattr(series(y, name="y"), call)(series(x), 1024) for call in ("transfer", "coherence"))
+    expected = 1.0 + 2.0 * np.exp(-6j * np.pi * h1.t * 0.01)
+    assert h1.units == ["(m)/(m)"] and h1.along == ("frequency", "Hz") and h1.columns == ["y"]
+    # the delay of 3 rows in 1024 leaks about their ratio
+    np.testing.assert_allclose(h1.values[2:-2, 0], expected[2:-2], atol=0.02)
+    assert shared.values[2:-2].min() > 0.998 and shared.values.max() <= 1.0 + 1e-12
+    noisy = series(y + 3.0 * noise(2), name="y").coherence(series(x), 256).values[2:-2, 0]
+    f = np.fft.rfftfreq(256, 0.01)[2:-2]
+    power = np.abs(1.0 + 2.0 * np.exp(-6j * np.pi * f * 0.01)) ** 2
+    assert noisy.mean() == pytest.approx(np.mean(power / (power + 9.0)), abs=0.02)
+    assert series(noise(5), name="y").coherence(series(x), 256).values.mean() < 0.05
+
+
+def test_transfer_takes_the_times_that_both_have():
+    x = noise(1, 2000)
+    whole = series(2.0 * x[100:], 100).transfer(series(x), 256)
+    np.testing.assert_allclose(whole.values, 2.0, rtol=1e-12)
+    np.testing.assert_allclose(series(2.0 * x).transfer(series(x[100:], 100), 256).values, 2.0, rtol=1e-12)
+    both = Series("b", 0.01 * np.arange(2000), np.column_stack((noise(3, 2000), x)), ["a", "x"], ["N", "m"])
+    found = series(2.0 * x).transfer(both, column="x")
+    np.testing.assert_allclose(found.values, 2.0, rtol=1e-12)
+    assert found.units == ["(m)/(m)"] and series(x).transfer(both, column="a").units == ["(m)/(N)"]
+
+
+@pytest.mark.parametrize(
+    ("excitation", "options", "words"),
+    [
+        (series(noise(1, 64)), {"rows": 64}, "two half overlapping segments"),
+        (series(noise(1, 64)), {"rows": 2}, "of 4 rows or more"),
+        (series(np.ones(64)), {}, "it is constant"),
+        (Series("x", 0.02 * np.arange(64), noise(1, 64)[:, None], ["x"], ["m"]), {}, "same times"),
+        (Series("x", 0.01 * np.arange(64) + 0.005, noise(1, 64)[:, None], ["x"], ["m"]), {}, "same times"),
+        (series(noise(1, 64), 1000), {}, "same times"),
+        (Series("x", 0.01 * np.arange(64), np.ones((64, 2)), ["p", "q"], ["m", "m"]), {}, "one of p, q"),
+        (series(noise(1, 64)), {"column": "z"}, "one of x"),
+    ],
+)
+@pytest.mark.parametrize("call", ["transfer", "coherence"])
+def test_transfers_without_an_answer(excitation, options, words, call):
+    with pytest.raises(ResultsError, match=words):
+        getattr(series(noise(2, 64), name="y"), call)(excitation, **options)
+
+
 @pytest.mark.parametrize(
     ("change", "call", "words"),
     [

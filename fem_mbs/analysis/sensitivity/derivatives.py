@@ -51,10 +51,10 @@ def check_supported(context: RunContext) -> None:
         )  # fmt: skip
     if context.system.callbacks:
         raise ModelError("functions of Python as forces have no derivatives here", owner=owner, remedy=others)
-    if model.building.locks or model.building.breakings:
-        first = [*model.building.locks, *model.building.breakings][0]
+    breaking = (b.name for b in model.building.breakings.values() if b.force is not None or b.moment is not None)
+    if changing := [*model.building.locks, *breaking]:
         raise ModelError(
-            f'"{first}" changes the constraints while the model moves, which has no derivative here', owner=owner,
+            f'"{changing[0]}" changes the constraints while the model moves, which has no derivative here', owner=owner,
             remedy=others,
         )  # fmt: skip
     context.system.refuse_states("Sensitivities", "derivatives of transients do", others)

@@ -1,4 +1,4 @@
-"""Figures of harmonic response: amplitudes and phases of a sensor over the frequency."""
+"""Figures over the frequency: harmonic response of a sensor, transfer function and coherence of two sensors."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from fem_mbs.plot.frequency.campbell import title_of
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from fem_mbs.results.reader import Results
 
-__all__ = ["plot_response"]
+__all__ = ["plot_response", "plot_transfer"]
 
 _DECADES = 1e-7  # of the largest amplitude, below which nothing is drawn
 _LOG = 20.0  # ratio of the highest to the lowest frequency from which on the axis is logarithmic
@@ -50,17 +52,12 @@ def plot_response(results: Results, sensor: str, step: int, path: str | Path) ->
             panel = axes[panels.index(unit)]
             panel.semilogy(frequencies, shown, color=colour, marker=marker, label=name)
             phase = np.where(np.isnan(shown), np.nan, np.rad2deg(np.angle(a)))
-            # interrupted where it jumps from one edge to the other
-            jumps = np.flatnonzero(np.abs(np.diff(phase)) > 180.0) + 1
-            x, y = (np.insert(v, jumps, np.nan) for v in (frequencies, phase))
-            axes[-1].plot(x, y, color=colour, marker=marker)
+            axes[-1].plot(*_interrupted(frequencies, phase), color=colour, marker=marker)
         for unit, panel in zip(panels, axes[:-1], strict=True):
             name_axis(panel.yaxis, f"Amplitude [{unit}]" if unit else "Amplitude", results.units)
             if panel.get_lines():
                 panel.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0.0, handlelength=1.6)
-        axes[-1].set_ylim(-190.0, 190.0)
-        axes[-1].set_yticks([-180, -90, 0, 90, 180])
-        axes[-1].set_ylabel("Phase [deg]")
+        _phase_axis(axes[-1])
         low, high = float(frequencies[0]), float(frequencies[-1])
         if low > 0.0 and high > _LOG * low:
             axes[-1].set_xscale("log")
@@ -69,3 +66,63 @@ def plot_response(results: Results, sensor: str, step: int, path: str | Path) ->
         axes[0].set_title(f"{title_of(results, item)}, {sensor}")
         figure.align_ylabels()
         return save_figure(figure, path)
+
+
+def plot_transfer(
+    results: Results,
+    sensor: str,
+    excitation: str,
+    path: str | Path,
+    step: int | str | None = None,
+    rows: int | None = None,
+    column: str | None = None,
+) -> Path:
+    """Draw the transfer function H1 from one sensor to another, and their coherence.
+
+    Args:
+        sensor, excitation: names of sensors.
+        step: number or name of a step in time; None: all of them.
+        rows, column: as of `fem_mbs.results.series.Series.transfer`.
+
+    Raises:
+        ResultsError: as `Series.transfer`, or there is no such sensor or step.
+    """
+    y, x = results.sensor(sensor, step), results.sensor(excitation, step)
+    h1, shared = y.transfer(x, rows, column=column), y.coherence(x, rows, column=column)
+    inside = slice(1, None)  # windows remove the mean, so nothing is known at 0 Hz
+    f = h1.t[inside]
+    with style(results):
+        figure = make_figure(7.8, 6.4)
+        size, phase, coherence = figure.subplots(3, 1, sharex=True, height_ratios=(1.6, 1.0, 1.0))
+        for k, name in enumerate(h1.columns):
+            a, colour = h1.values[inside, k], COLOURS[k % len(COLOURS)]
+            if np.abs(a).any():
+                size.loglog(f, np.where(a != 0.0, np.abs(a), np.nan), color=colour, label=name)
+                phase.plot(*_interrupted(f, np.rad2deg(np.angle(a))), color=colour)
+            coherence.plot(f, shared.values[inside, k], color=colour)
+        if len(h1.columns) > 1 and size.get_lines():
+            size.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0.0, handlelength=1.6)
+        # quotients of units are not converted, so the numbers are in the units of the model
+        units = ", ".join(dict.fromkeys(unit for unit in h1.units if unit))
+        size.set_ylabel(f"|H1| [{units}]" if units else "|H1|")
+        _phase_axis(phase)
+        coherence.set_ylabel("Coherence")
+        coherence.set_ylim(0.0, 1.05)
+        name_axis(coherence.xaxis, "Frequency [Hz]", results.units)
+        coherence.set_xlim(f[0], f[-1])
+        title = results.header["title"]
+        size.set_title(f"{title}: {sensor} / {excitation}" if title else f"{sensor} / {excitation}")
+        figure.align_ylabels()
+        return save_figure(figure, path)
+
+
+def _interrupted(x: np.ndarray, phase: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a curve of phases [deg] that is interrupted where it jumps from one edge to the other."""
+    jumps = np.flatnonzero(np.abs(np.diff(phase)) > 180.0) + 1
+    return np.insert(x, jumps, np.nan), np.insert(phase, jumps, np.nan)
+
+
+def _phase_axis(axes: Axes) -> None:
+    axes.set_ylim(-190.0, 190.0)
+    axes.set_yticks([-180, -90, 0, 90, 180])
+    axes.set_ylabel("Phase [deg]")
