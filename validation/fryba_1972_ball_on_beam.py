@@ -1,8 +1,8 @@
 """A ball rolls without friction over a simply supported beam, whose inertia and that of the ball act on each other.
 
-          o  ->  v
-    ______________________
-    ^                    ^        span L, the beam sags under the ball that moves over it
+            o  ->  v
+      ______________________
+      ^                    ^      span L, the beam sags under the ball that moves over it
 
 Source: L. Fryba, Vibration of Solids and Structures under Moving Loads, Noordhoff 1972, treats both, moving force and
 moving mass.  References: the modal series of the moving force, closed form; and that of the moving mass,
