@@ -17,6 +17,9 @@ loss: with five masses the products s^2, st, t^2 and the shapes s = 3 x^2 - 2 x^
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, identify, measured_instants, solve
@@ -30,7 +33,7 @@ SMALL = 1e-5  # displacements and rotations of the end
 TOLERANCE = 1e-3  # of singular values: errors of the elements' loads and masses are 3e-4 with 5 elements
 
 
-def build(values: dict[str, float], restarts: int | None = None) -> Model:
+def build(values: Mapping[str, float], restarts: int | None = None) -> Model:
     """Return the pendulum for values of its parameters."""
     model = Model(2, "flexible pendulum", gravity=(0.0, -9.81))
     model.section("rod", "stiffness", EA=values["EA"], EI=values["EI"], rhoA=values["rhoA"])
@@ -44,10 +47,11 @@ def build(values: dict[str, float], restarts: int | None = None) -> Model:
     return model
 
 
-def beam(values: dict[str, float], n: int) -> Model:
+def beam(values: Mapping[str, float], n: int) -> Model:
     """Return a clamped beam of 5 n elements with the point masses m1, m2 ... at fifths of its length."""
     model = Model(3, "beam with point masses", gravity=(0.0, 0.0, -9.81))
-    model.section("beam", "stiffness", GA=np.inf, **{name: values[name] for name in BEAM})
+    stiffness: dict[str, Any] = {name: values[name] for name in BEAM}
+    model.section("beam", "stiffness", GA=np.inf, **stiffness)
     model.line("beam", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 5 * n)
     model.beams("beam", "beam", "beam")
     for i in range(1, len(values) - len(BEAM) + 1):
@@ -77,8 +81,9 @@ def singular_values(masses: int, n: int) -> tuple[int, np.ndarray]:
     rng = np.random.default_rng(0)
     sizes = (SMALL, 3.0 * np.sqrt(SMALL))  # of displacements and of rates, whose energies are alike then
     rows = [[a for size in sizes for a in shapes(rng.normal(size=6) * size, n)] for _ in range(80)]
-    motion = [np.array(column) for column in zip(*rows, strict=True)]
-    instants = measured_instants(beam(values, n), np.zeros(80), *motion, np.zeros(80))
+    place, turn, velocity, spin = (np.array(column) for column in zip(*rows, strict=True))
+    none = np.zeros(80)
+    instants = measured_instants(beam(values, n), none, place, turn, velocity, spin, none)
     found = identify(lambda v: beam(v, n), instants, values, rank_tolerance=TOLERANCE)
     return found.rank, found.singular_values
 

@@ -20,6 +20,7 @@ forms.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -174,7 +175,7 @@ def _gears(f: Findings) -> None:
         f.zero("B-GEAR", f"closing error of the energy, driven at {driver}", energy_error(step), CONSERVED, "round-off")
 
 
-def ball(kind: str = "spherical", h: float = 1e-3) -> Model:
+def ball(kind: Any = "spherical", h: float = 1e-3) -> Model:
     """Return a round body that spins about its centre in a ball joint (universal: about one axis of it)."""
     model = Model(3, kind, gravity=(0.0, 0.0, -G))
     model.body("ball", (0.0,) * 3, 2.0, (INERTIA,) * 3)

@@ -98,7 +98,7 @@ def check(f: Findings) -> None:
                 case, f"order of the error of P5({when:g} s)", np.log2(errors[1] / errors[2]), 1.9, 2.1, "order 2"
             )
         # what extrapolation leaves of a rule with even orders, bounded by the ratio of its first two corrections
-        left = np.linalg.norm(extrapolated(places, 2.0) - place)
+        left = float(np.linalg.norm(extrapolated(places, 2.0) - place))
         bound = max(errors[-1] * (errors[-1] / errors[0]), 1e-9)
         f.zero(case, f"error of P5({when:g} s) [m], h -> 0", left, bound, "independent computation; next order of h")
     for run, h in zip(runs, STEPS, strict=True):

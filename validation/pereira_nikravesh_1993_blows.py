@@ -25,6 +25,7 @@ Balls, rod and cradle: closed forms.  Ball on a bowl's wall: integration of its 
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ CRANK, ROD, EFFECTIVE, MASSES = 0.153, 0.306, 0.19, (0.038, 0.076, 0.038)
 
 
 # --- models ----------------------------------------------------------------------------------------------------------
-def build(law: str = "poisson", e: float = 0.7, mu: float = 0.4) -> Model:
+def build(law: Any = "poisson", e: float = 0.7, mu: float = 0.4) -> Model:
     """Return the double pendulum at the blow."""
     model = Model(2, "double pendulum")
     along = np.column_stack((np.sin(ANGLES), -np.cos(ANGLES)))
@@ -256,9 +257,13 @@ def check(f: Findings) -> None:
     _many(f)
 
 
+def _report(step) -> Any:
+    return step.report
+
+
 def _first(model: Model):
     """Return the report and the first blow of a model."""
-    report = solve(model).steps[0].report
+    report: Any = solve(model).steps[0].report
     return report, report.blows[0]
 
 
@@ -328,7 +333,7 @@ def _bounce(f: Findings) -> None:
         h = 1e-2
         rest = fall * (1.0 + e) / (1.0 - e)
         step = solve(ball(e, h, np.ceil(rest / h + 2) * h)).steps[0]
-        report = step.report
+        report: Any = step.report
         times = fall * (1.0 + 2.0 * np.cumsum(np.concatenate(([0.0], e ** np.arange(1, 8)))))
         off = max(abs(blow.time - t) for blow, t in zip(report.blows, times, strict=False))
         f.zero("B-BOUNCE", f"times of eight blows, e = {e:g} [s]", off, 1e-12, "closed form")
@@ -357,7 +362,7 @@ def _bounce(f: Findings) -> None:
 def _friction(f: Findings, place: np.ndarray) -> None:
     # sliding or sticking in the blow, in the end the sphere rolls with 5/7 of its speed
     step = solve(thrown(0.3, 0.1, 1e-2)).steps[0]
-    first = step.report.blows[0]
+    first = _report(step).blows[0]
     fall = np.sqrt(2.0 * GRAVITY * 0.2)
     why = "closed form"
     f.row(
@@ -380,7 +385,7 @@ def _friction(f: Findings, place: np.ndarray) -> None:
     )
     f.zero("B-FRICTION", "its direction across the throw [m/s]", float(0.6 * speed[0] - 0.8 * speed[1]), 1e-10, why)
     step = solve(thrown(0.5, 2.0, 1e-2)).steps[0]
-    first = step.report.blows[0]
+    first = _report(step).blows[0]
     f.row(
         "B-FRICTION",
         "friction impulse of sticking [N s]",
@@ -440,7 +445,7 @@ def _many(f: Findings) -> None:
     )
     f.row("B-MANY", "time of the blow [s]", blow.time, fall / GRAVITY, "closed form", relative=1e-12)
     step = solve(plate(0.5)).steps[0]
-    blows = step.report.blows
+    blows = _report(step).blows
     fall = np.sqrt(2.0 * GRAVITY * 0.5)
     f.row(
         "B-MANY",

@@ -103,7 +103,7 @@ def check(f: Findings) -> None:
         ("road", (0.0, 0.0, 1.0)), ("body", (1.0, 0.0, 0.0)), ("travel of the suspension", (1.0, -1.0, 0.0)),
         ("deflection of the tyre", (0.0, 1.0, -1.0)),
     ):  # fmt: skip
-        value = sum(w * height[name] for w, name in zip(weights, ("body", "wheel", "road"), strict=True))
+        value = np.array(weights) @ np.array([height[name] for name in ("body", "wheel", "road")])
         why = "integral of |H|^2 S, quadrature of the closed form; errors of lines 0.1 Hz apart and of the step"
         rms = float(np.sqrt(np.mean((value - value.mean()) ** 2)))
         exact = float(np.sqrt(_mean_square(np.array(weights))))

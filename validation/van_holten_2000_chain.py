@@ -19,6 +19,8 @@ blade the flapping frequencies of A.D.  Wright, C.E.  Smith, R.W.  Thresher, J.L
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.optimize import least_squares
@@ -35,7 +37,7 @@ SEGMENTS = (6, 12, 24)
 STILL = 1e6  # inertia of the hub, which keeps the speed [kg m^2]
 
 
-def build(n: int, h: float, duration: float, rule: str = "hamiltonian", dimension: int = 3) -> Model:
+def build(n: int, h: float, duration: float, rule: Any = "hamiltonian", dimension: int = 3) -> Model:
     """Return a pendulum of n rods of 1 m and 1 kg, level and at rest; in space the hinges are turned against each
     other."""
     down = np.array((0.0, -GRAVITY, 0.0))[:dimension]
@@ -44,7 +46,7 @@ def build(n: int, h: float, duration: float, rule: str = "hamiltonian", dimensio
         start, centre = np.zeros(dimension), np.zeros(dimension)
         start[0], centre[0] = float(i), i + 0.5
         model.body(f"rod {i}", centre, 1.0, 1.0 / 12.0 if dimension == 2 else (0.002, 1.0 / 12.0, 1.0 / 12.0))
-        axis = {} if dimension == 2 else {"axis": (0.3 * np.cos(2.0 * i), 0.6 * np.sin(1.5 * i), 1.0)}
+        axis: dict[str, Any] = {} if dimension == 2 else {"axis": (0.3 * np.cos(2.0 * i), 0.6 * np.sin(1.5 * i), 1.0)}
         model.joint(f"hinge {i}", "revolute", f"rod {i - 1}" if i else "ground", f"rod {i}", point=start, **axis)
     end = np.zeros(dimension)
     end[0] = float(n)

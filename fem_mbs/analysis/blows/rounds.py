@@ -64,7 +64,7 @@ def resolve(A: np.ndarray, v: np.ndarray, blows: Sequence[Blow], least: np.ndarr
         if not now.size:
             return out
         slow = -np.array([blow.e for blow in blows]) * out.speed[:, 0] <= least
-        laws = [replace(blows[i], e=0.0) if slow[i] else blows[i] for i in now]
+        laws = [replace(blows[i], e=0.0) if slow[i] else blows[i] for i in now.tolist()]
         out.cut = out.rounds >= _ROUNDS
         if out.cut:
             laws = [Blow("newton", 0.0, 0.0, 0.0)] * k

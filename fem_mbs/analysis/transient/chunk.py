@@ -56,4 +56,4 @@ def joined(chunks: Sequence[Chunk]) -> Chunk:
         name: np.concatenate([chunk.frames[name][: len(chunk.frame_time)] for chunk in chunks])
         for name in chunks[0].frames
     }
-    return Chunk(**rows, frames=frames)
+    return Chunk(**rows, frames=frames)  # type: ignore[arg-type]
