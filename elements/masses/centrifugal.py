@@ -1,7 +1,7 @@
 """Centrifugal force in a frame that rotates at constant speed: `centrifugal2` (plane), `centrifugal3` (space).
 
 With the constant-mass coordinates y of a beam or body (`fem_mbs.elements.masses.director_mass`, in the plane
-`fem_mbs.elements.joints.hermite`), the axis n through the point c, P = I - n n^T, and c_i = c for positions, 0 for
+`fem_mbs.elements.paths.hermite`), the axis n through the point c, P = I - n n^T, and c_i = c for positions, 0 for
 directors,
 
     V = -w^2/2 sum_ij M_ij (P (y_i - c_i)).(P (y_j - c_j))

@@ -1,1 +1,1 @@
-"""Springs, dampers, trusses, bushings, bearings and motors."""
+"""Springs, dampers, trusses, bushings and bearings."""

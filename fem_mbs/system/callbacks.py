@@ -1,7 +1,7 @@
 """Forces from users' Python functions: evaluated at every iterate, passed to the compiled elements as a linear law.
 
-The job SAMPLE of the elements (`fem_mbs.elements.springs.user`) returns the arguments of the functions.  The forces and
-their derivatives, from the user's tangent or from central differences, go into the history of the elements.
+The job SAMPLE of the elements (`fem_mbs.elements.actuators.user`) returns the arguments of the functions..  The forces
+and their derivatives, from the user's tangent or from central differences, go into the history of the elements.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from fem_mbs import contract as C
-from fem_mbs.elements.springs import user_point_states, user_states
-from fem_mbs.elements.springs.user import FORCE_AT
+from fem_mbs.elements.actuators import user_point_states, user_states
+from fem_mbs.elements.actuators.user import FORCE_AT
 from fem_mbs.errors import ModelError
 from fem_mbs.solvers.stepping.layout import State
 
@@ -228,7 +228,7 @@ def _serve_states(
     callback: Callback, hist: np.ndarray, q: np.ndarray, v: np.ndarray, t: float, x: np.ndarray, slopes: bool
 ) -> None:
     """Write the laws of forces with state variables to their histories (n, n_hist), in the orders of
-    `fem_mbs.elements.springs.user_point_states` and `fem_mbs.elements.springs.user_states`."""
+    `fem_mbs.elements.actuators.user_point_states` and `fem_mbs.elements.actuators.user_states`."""
     force, rates = callback.force_and_rates(q, v, t, x)
     by = callback.all_slopes(q, v, t, x) if slopes else [None] * 6
     if callback.dimension:

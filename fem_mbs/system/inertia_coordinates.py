@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fem_mbs.elements.joints.hermite import mass_matrix
+from fem_mbs.elements.paths.hermite import mass_matrix
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.system.blocks import GROUND, Block
 

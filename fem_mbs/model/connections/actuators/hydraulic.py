@@ -46,7 +46,7 @@ class HydraulicActuator(Declaration):
         spool_time: time constant [s] with which the valve opens; None: at once.
 
     C p' = Q - leakage p - area q', force = area p - friction q' (Leimbach & Hahn 1993, eq. 16).  The state variables
-    are `pressure` and `opening`; of two chambers (`fem_mbs.elements.springs.cylinder`) `pressure a`, `pressure b` and
+    are `pressure` and `opening`; of two chambers (`fem_mbs.elements.actuators.cylinder`) `pressure a`, `pressure b` and
     `opening`.  What the oil stores, C p^2/2, counts as strain energy, p Q as work of loads.
     """
 

@@ -54,7 +54,7 @@ class Spline:
 
     @property
     def table(self) -> np.ndarray:
-        """Return the parameters of `fem_mbs.elements.joints.curve`: start and coefficients of each piece."""
+        """Return the parameters of `fem_mbs.elements.paths.curve`: start and coefficients of each piece."""
         n = len(self.coefficients)
         return np.hstack((self.knots[:-1, None], self.coefficients.reshape(n, -1))).ravel()
 

@@ -1,6 +1,6 @@
 """Hydraulic cylinders with two chambers: `cylinder_length`, `cylinder_offset`, `cylinder_angle` (2/3).
 
-As `fem_mbs.elements.springs.hydraulic`, with a pressure of each chamber: a pushes the piston so that the coordinate s
+As `fem_mbs.elements.actuators.hydraulic`, with a pressure of each chamber: a pushes the piston so that the coordinate s
 grows, b on the side of the rod against it,
 
     C_a p_a' = Q_a - L (p_a - p_b) - D p_a - A_a s',   F = A_a p_a - A_b p_b - c s',
@@ -20,8 +20,8 @@ from __future__ import annotations
 import math
 
 from fem_mbs.contract import inner
+from fem_mbs.elements.actuators.valve import COLUMNS, KD, KF, KP, asked, edge, opening_columns
 from fem_mbs.elements.joints.state_force import StateLaw, state_types
-from fem_mbs.elements.springs.valve import COLUMNS, KD, KF, KP, asked, edge, opening_columns
 
 __all__ = ["TYPES"]
 

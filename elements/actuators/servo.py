@@ -1,7 +1,7 @@
 """Controllers with memory on lengths, displacements and angles: `servo_length`, `servo_offset`, `servo_angle` (2/3).
 
-A motor (`fem_mbs.elements.springs.motor`) whose controller integrates, filters its derivative, and acts through a lag.
-With q = s - start and the error e = r(t) - q, the command
+A motor (`fem_mbs.elements.actuators.motor`) whose controller integrates, filters its derivative, and acts through a
+lag. With q = s - start and the error e = r(t) - q, the command
 
     c = f(t) + kp e + I + kd d,
 

@@ -10,8 +10,8 @@ constraints,
     l e_k.r'(s) = 0               k = 1 .. dim - 1   e_dim is along the tangent
     l e_2.w(s) = 0                prismatic in space: w = (1 - xi) w_p + xi w_q, a direction of the section
 
-All are products of vectors with coefficients of s (`fem_mbs.elements.joints.forms`), exact in energy and both momenta,
-also where a step passes from one element to another (`fem_mbs.elements.joints.path`: every element has the weight of
+All are products of vectors with coefficients of s (`fem_mbs.elements.paths.forms`), exact in energy and both momenta,
+also where a step passes from one element to another (`fem_mbs.elements.paths.path`: every element has the weight of
 its part of the distance).
 
 Ends: b, p, q, and a node whose first coordinate is s.  Outputs: force and moment of the joint on the line, the moment
@@ -25,8 +25,9 @@ import numpy as np
 from fem_mbs.arrays import scratch
 from fem_mbs.contract import FORCE, ONE_STATE, OUTPUT, RULE, SF, TANGENT, TWO, inner, kernel
 from fem_mbs.elements.common import clear
-from fem_mbs.elements.joints.forms import BEND, C0, C1, COEFFICIENTS, RATE, SLOPE, at_end, form_rows, vector
-from fem_mbs.elements.joints.path import (
+from fem_mbs.elements.kinematics import R0, R1
+from fem_mbs.elements.paths.forms import BEND, C0, C1, COEFFICIENTS, RATE, SLOPE, at_end, form_rows, vector
+from fem_mbs.elements.paths.path import (
     BEYOND_THE_END,
     CUBIC,
     LENGTH,
@@ -36,7 +37,6 @@ from fem_mbs.elements.joints.path import (
     shape_polynomials,
     value,
 )
-from fem_mbs.elements.kinematics import R0, R1
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]

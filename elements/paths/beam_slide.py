@@ -24,7 +24,8 @@ import numpy as np
 from fem_mbs.arrays import scratch
 from fem_mbs.contract import OUTPUT, SF, TANGENT, TWO, kernel
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear
-from fem_mbs.elements.joints.path import (
+from fem_mbs.elements.kinematics import P0, P1, R0, R1, point
+from fem_mbs.elements.paths.path import (
     BEYOND_THE_END,
     CUBIC,
     LENGTH,
@@ -34,7 +35,6 @@ from fem_mbs.elements.joints.path import (
     shape_polynomials,
     value,
 )
-from fem_mbs.elements.kinematics import P0, P1, R0, R1, point
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]

@@ -10,7 +10,7 @@ viscous friction.  The flow is Q = K u, or with a supply pressure p_s that of a 
 
     Q = K u r(1 - sgn(u) p/p_s)
 
-(Merritt 1967, eq. 5-35).  The opening is that of a law, u* (`fem_mbs.elements.springs.valve`, also for r), at once or
+(Merritt 1967, eq. 5-35).  The opening is that of a law, u* (`fem_mbs.elements.actuators.valve`, also for r), at once or
 by a spool of first order, T u' = u* - u.
 
 Energy: C p^2/2 is stored, L p^2 and c s'^2 are lost, p Q is fed in.  With the mid-point rule C p_m (p1 - p0) is the
@@ -23,8 +23,8 @@ from __future__ import annotations
 import math
 
 from fem_mbs.contract import inner
+from fem_mbs.elements.actuators.valve import COLUMNS, KD, KF, KP, asked, edge, opening_columns
 from fem_mbs.elements.joints.state_force import StateLaw, state_types
-from fem_mbs.elements.springs.valve import COLUMNS, KD, KF, KP, asked, edge, opening_columns
 
 __all__ = ["TYPES"]
 

@@ -1,7 +1,7 @@
 """Forces of users' Python functions with state variables: families `user_states_length{2,3}_`, `_offset`, `_angle`.
 
-As `fem_mbs.elements.springs.user`, on a coordinate, with m state variables x of the element's own: the function returns
-the force and the rates x'.  They come back in `hist` as a linear law about the arguments q*, q'*, x*,
+As `fem_mbs.elements.actuators.user`, on a coordinate, with m state variables x of the element's own: the function
+returns the force and the rates x'..  They come back in `hist` as a linear law about the arguments q*, q'*, x*,
 
     F = F* + Fq (q - q*) + Fv (q' - q'*) + Fx (x - x*),   x' = g* + gq (q - q*) + gv (q' - q'*) + gx (x - x*),
 

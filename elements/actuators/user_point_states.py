@@ -1,6 +1,6 @@
 """Forces of users' Python functions on points, with state variables: families `user_states_point2_`, `_point3_`.
 
-As `user_point` of `fem_mbs.elements.springs.user`; every point has m state variables z of its own, and the function
+As `user_point` of `fem_mbs.elements.actuators.user`; every point has m state variables z of its own, and the function
 returns force and rates z'.  They come back in `hist` as a linear law about the arguments x*, v*, z*,
 
     F = F* + Fx (x - x*) + Fv (v - v*) + Fz (z - z*),   z' = g* + gx (x - x*) + gv (v - v*) + gz (z - z*).
@@ -32,10 +32,10 @@ from fem_mbs.contract import (
     inner,
     kernel,
 )
+from fem_mbs.elements.actuators.user import rate_gradient
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear, time_value
 from fem_mbs.elements.kinematics import DP, P0, P1, R0, R1, point, point_rate
 from fem_mbs.elements.registry import ElementType
-from fem_mbs.elements.springs.user import rate_gradient
 
 __all__ = ["law_arrays", "make_type"]
 

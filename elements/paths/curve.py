@@ -11,7 +11,7 @@ and for two profiles rho(s) in a and eta(u) in b, which touch, with the axes f_k
     e_k.(P_b - P_a) + sum_m eta_m(u) e_k.f_m - rho_k(s) = 0    k = 1, 2              ``curve_on_curve``
     l (rho_1' e_2 - rho_2' e_1).(eta_1' f_1 + eta_2' f_2) = 0  the tangents agree
 
-All are products of vectors with coefficients of s and u (`fem_mbs.elements.joints.forms`), exact in energy and both
+All are products of vectors with coefficients of s and u (`fem_mbs.elements.paths.forms`), exact in energy and both
 momenta.  Quotients of a spline over several pieces add up those within pieces: no difference of near values is divided.
 
 Ends: a, b, and a node whose first coordinates are s (and u).  Outputs: force and moment of the joint on a, the moment
@@ -29,8 +29,8 @@ from fem_mbs.arrays import scratch
 from fem_mbs.contract import FORCE, LEDGER, ONE_STATE, OUTPUT, RULE, SF, START, TANGENT, TWO, inner, kernel
 from fem_mbs.elements.common import clear
 from fem_mbs.elements.history_watch import HistoryWatch
-from fem_mbs.elements.joints.forms import BEND, C0, C1, COEFFICIENTS, RATE, SLOPE, at_end, form_rows, vector
 from fem_mbs.elements.kinematics import P0, P1, R0, R1
+from fem_mbs.elements.paths.forms import BEND, C0, C1, COEFFICIENTS, RATE, SLOPE, at_end, form_rows, vector
 from fem_mbs.elements.registry import ElementType
 
 __all__ = ["TYPES"]
