@@ -55,6 +55,8 @@ class Rows:
             own = record[:, some]
             if sensors is not None:
                 values = sensors.of(i, own, ledger, None if rates is None else rates[:, some])
+            elif sensor.of_time:
+                values = sensor.at(time)
             elif sensor.rate:
                 values = self._rate(sensor, time, own, ledger)
             else:

@@ -8,7 +8,7 @@ from typing import Any
 from fem_mbs.declarations.declaration import choose
 from fem_mbs.declarations.docstrings import argument_text
 from fem_mbs.errors import ModelError, Owner
-from fem_mbs.model.sensors.drives import Drive, JointCoordinate
+from fem_mbs.model.sensors.drives import Drive, Effort, JointCoordinate
 from fem_mbs.model.sensors.elements import Element, Force, LayerStress, Strain, Work
 from fem_mbs.model.sensors.motion import (
     Acceleration,
@@ -119,6 +119,7 @@ register_sensor(Force)
 register_sensor(Reaction)
 register_sensor(JointCoordinate)
 register_sensor(Drive)
+register_sensor(Effort)
 register_sensor(Work)
 register_sensor(Modal)
 register_sensor(Energy)
