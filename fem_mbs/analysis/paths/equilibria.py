@@ -109,7 +109,7 @@ class Follower:
                 break
             found = self.outputs.at(lin, self.owner)[0]
             gap, r = lin.gaps, lin.residual
-            p = np.linalg.lstsq(np.vstack((at.G, at.Y)), np.concatenate((-gap, y - found)), rcond=1e-12)[0]
+            p = at.P @ np.concatenate((-gap, y - found))
             K = at.L.T @ at.K
             x = p + at.T @ np.linalg.lstsq(K @ at.T, -(at.L.T @ r) - K @ p, rcond=1e-12)[0]
             du = at.U @ (r + at.K @ x)

@@ -160,11 +160,27 @@ class Efforts:
     units: list[str]
 
     def with_gains(self, compiled: CompiledModel, kp: np.ndarray, kd: np.ndarray) -> CompiledModel:
-        """Return a model with parameters and functions of its own, and these gains (p,) of the motors."""
+        """Return a model with parameters, histories and functions of its own, and these gains (p,) of the motors."""
         par = {i: compiled.system.blocks[i].par.copy() for i in {i for i, _ in self.places}}
         for (i, e), p, d in zip(self.places, kp, kd, strict=True):
             par[i][e, [KP, KD]] = p, d
         return replace(compiled, system=compiled.system.with_parameters(par), functions=list(compiled.functions))
+
+    def coordinates(self, tangent: Tangent) -> np.ndarray:
+        """Return the coordinates (p,) of the joints in a state, from the start of the model [rad], [m]."""
+        tables = {i: tangent.outputs(i) for i in {i for i, _ in self.places}}
+        return np.array([tables[i][e, 1] - tangent.compiled.blocks[i].par[e, START] for i, e in self.places])
+
+    def forces(self, system: Compiled, out: np.ndarray) -> np.ndarray:
+        """Return the efforts (n, p) in the middle of steps from element outputs (n, n_out)."""
+        blocks = system.blocks
+        return out[:, [blocks[i].first_output + e * len(blocks[i].type.outputs) for i, e in self.places]]
+
+    def places_of(self, system: Compiled, out: np.ndarray) -> np.ndarray:
+        """Return the coordinates (n, p) at the ends of steps, from the start of the model, from element outputs."""
+        blocks = system.blocks
+        columns = [blocks[i].first_output + e * len(blocks[i].type.outputs) + 1 for i, e in self.places]
+        return out[:, columns] - [blocks[i].par[e, START] for i, e in self.places]
 
     def put(self, compiled: CompiledModel, times: np.ndarray, values: np.ndarray) -> None:
         """Let the efforts follow values (n, p) at times (n,) [s]: cubic splines, which stay at both ends."""
@@ -177,20 +193,10 @@ class Efforts:
         for k, i in enumerate(self.functions):
             compiled.functions[i] = make_function(float(values[k]))
 
-    def coordinates(self, tangent: Tangent) -> np.ndarray:
-        """Return the coordinates (p,) of the joints in a state, from the start of the model [rad], [m]."""
-        tables = {i: tangent.outputs(i) for i in {i for i, _ in self.places}}
-        return np.array([tables[i][e, 1] - tangent.compiled.blocks[i].par[e, START] for i, e in self.places])
-
     def at(self, lin: Instant) -> np.ndarray:
         """Return the forces (n, p) on the unknowns per unit of each effort."""
         blocks = [lin.system.blocks[i] for i in sorted({i for i, _ in self.places})]
         return lin.forces_of(self.functions, blocks)
-
-    def forces(self, system: Compiled, out: np.ndarray) -> np.ndarray:
-        """Return the efforts (n, p) in the middle of steps from element outputs (n, n_out)."""
-        blocks = system.blocks
-        return out[:, [blocks[i].first_output + e * len(blocks[i].type.outputs) for i, e in self.places]]
 
 
 def find_efforts(compiled: CompiledModel, joints: Sequence[str], motors: Sequence[str]) -> Efforts:

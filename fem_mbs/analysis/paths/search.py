@@ -1,13 +1,13 @@
 """Search for the efforts that move outputs along a path: forward runs, corrected by the linear problem of the window.
 
-Every iteration runs the model forward with the efforts found so far, linearises it about all states of this motion, and
-solves the linear problem of the whole window (`window`) for the change of efforts that brings the outputs where they
-should be.  The result is judged by the forward run itself.  First, motors with gains hold the joints near the
-equilibria along the path (`equilibria`), so that a first guess that is far off, or a mechanism that falls over, does no
-harm: feedback from the joints of the efforts changes no zero.  In the end the efforts alone act.
+The equations linear about the equilibria along the path (`equilibria`) give a first guess.  Every iteration runs the
+model forward with the efforts found so far, linearises it about the states of this motion, and solves the linear problem
+of the whole window (`window`) for changes that bring the outputs where they should be; the result is judged by the
+forward run itself.  First, motors with gains hold the joints near the guess, so that a mechanism that falls over does
+no harm; feedback from the joints of the efforts changes no zero.  In the end the efforts alone act.
 
-Ledesma & Bayo (1993) iterate in the same way between the bounded solution of linear equations with constant
-coefficients, and a forward run with the path as a constraint.
+Ledesma & Bayo (1993) iterate in the same way between the bounded solution of linear equations, there with constant
+coefficients in the frequency domain, and a forward run.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.ndimage import gaussian_filter1d
 
 from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.march import transient_functions
 from fem_mbs.analysis.paths.equilibria import Equilibrium, Follower
 from fem_mbs.analysis.paths.instants import Instant
+from fem_mbs.analysis.paths.motions import Motion, interpolated, rates
 from fem_mbs.analysis.paths.places import Efforts, Outputs, projected
 from fem_mbs.analysis.paths.window import Window, check_size
 from fem_mbs.analysis.paths.zeros import Projected, null_space, zeros_of
@@ -38,10 +41,15 @@ _DECAY = np.log(1e8)  # of pre- and post-action, over the slowest zero
 _LONGEST = 4.0  # post-action over the duration, as far as it is chosen automatically
 _MOST_STEPS = 200_000
 _SLOW = 1e-3  # real parts of zeros over their size that count as none
+_SEEN = 0.5  # zeros times h that steps resolve
 _POINTS = 64  # equilibria along the path
-_QUICK = 12.0  # bandwidth of the motors that hold the joints, over 2 pi/duration
-_QUICK_ENOUGH = 0.2  # change of the error in an iteration with which the linear problem is kept
+_STIFF = 12.0  # bandwidth of the motors that hold the joints, over 2 pi/duration
 _NEAR = 2e-2  # error at which the motors let go, over the size of the path
+#: Steps over which errors are averaged: only what steps resolve is corrected, or what the equations of the window and of
+#: the run see with other frequencies would grow from run to run.
+_WIDTH = 2.0
+_WORSE = 3.0  # error over the smallest one at which the iteration is given up
+_QUICK = 0.5  # change of the error in an iteration with which the linear problem is kept
 _STILL = 1e-4  # velocities over those of the model's length in the duration that count as none
 #: Changes over the model's length [rad] of which matrices take no notice: a bar that is taken for turned by d resists
 #: rotations with EA d^2/L.
@@ -95,17 +103,6 @@ class Found:
     warnings: list[str]
 
 
-@dataclass(frozen=True)
-class _Motion:
-    """A forward run: states (n + 1, ...) at the ends of steps, outputs (n + 1, p), efforts (n, p) in their middle."""
-
-    Q: np.ndarray
-    V: np.ndarray
-    D: np.ndarray
-    y: np.ndarray
-    forces: np.ndarray
-
-
 def search(request: Request, context: RunContext, told: Callable[[int, float], None]) -> Found:
     """Return efforts that move the outputs along the path from the present state, which is not changed.
 
@@ -122,8 +119,13 @@ def search(request: Request, context: RunContext, told: Callable[[int, float], N
 class _Search:
     def __init__(self, request: Request, context: RunContext, told: Callable[[int, float], None]) -> None:
         self.asked, self.context, self.told = request, context, told
-        self.none = np.zeros(len(request.efforts.motors))
-        self.compiled = request.efforts.with_gains(context.compiled, self.none, self.none)
+        system = context.compiled.system
+        # functions and parameters of its own
+        self.compiled = replace(
+            context.compiled, system=system.with_parameters({}), functions=list(context.compiled.functions)
+        )
+        self.dofs = np.flatnonzero(system.system.equation[: system.first_multiplier] >= 0)
+        self.window: Window | None = None
         self.t0, self.h, self.owner = context.now.time, request.h, request.owner
         self.follower = Follower(self.compiled, context.loading, request.outputs, request.efforts, request.owner)
         self.warnings: list[str] = []
@@ -138,10 +140,11 @@ class _Search:
         self.before = self._whole(asked.before, zeros[growing].real if growing.any() else None)
         rests = self._equilibria()
         last, _ = zeros_of(rests[-1][1].at)
-        if np.count_nonzero(_growing(last)) != np.count_nonzero(growing):
+        counts = [np.count_nonzero(_growing(z) & (np.abs(z) * self.h < _SEEN)) for z in (zeros, last)]
+        if counts[0] != counts[1]:
             raise ModelError(
-                f"{np.count_nonzero(growing)} zeros have positive real parts at the start of the path, "
-                f"{np.count_nonzero(_growing(last))} at its end: the bounded solution changes its kind on the way",
+                f"{counts[0]} zeros have positive real parts at the start of the path, {counts[1]} at its end: the "
+                "bounded solution changes its kind on the way",
                 owner=self.owner, remedy="divide the path, or take other outputs",
             )  # fmt: skip
         self.after = self._whole(asked.after, self._stable(last), _LONGEST * asked.duration)
@@ -161,8 +164,8 @@ class _Search:
                 "outputs: nothing moves along the path", owner=self.owner, key="outputs",
                 remedy="give one of them a function that is not constant",
             )  # fmt: skip
-        efforts, motion = self._iterate(rests)
-        off = np.abs(self.path - motion.y).max(axis=0)
+        efforts, e = self._iterate(rests)
+        off = np.abs(e).max(axis=0)
         left = self._left(efforts, rests[-1][1], growing.any(), last)
         return Found(
             self.times, efforts, self.start, self.before, self.after, zeros, infinite,
@@ -225,40 +228,34 @@ class _Search:
             rests.append((float(t), last))
         return rests
 
-    # --- iteration -------------------------------------------------------------------------------------------------
-    def _iterate(self, rests: list[tuple[float, Equilibrium]]) -> tuple[np.ndarray, _Motion]:
-        """Return efforts (n + 1, p) and the motion that they make."""
-        asked, efforts = self.asked, self.asked.efforts
-        kp, kd = self._gains()
-        model: CompiledModel | None = efforts.with_gains(self.compiled, kp, kd)  # None: the motors have let go
-        forces = self._first(rests, kp, kd)
-        window: Window | None = None
-        for _ in range(asked.runs):
-            motion = self._forward(model or self.compiled, forces)
-            e = self.path - motion.y
-            error = float((np.abs(e).max(axis=0) / self.size).max())
-            self.errors.append(error)
-            self.told(len(self.errors), error)
-            if model is None and error <= asked.tolerance:
-                return forces, motion
-            if model is not None and error <= _NEAR:
-                model, forces = None, _at_ends(motion.forces)
-                continue
-            if window is None or error > _QUICK_ENOUGH * self.errors[-2]:
-                window = self._window(motion, rests[-1][1])
-            u, q = window.solve(_smooth(e), self._off(motion, rests[-1][1]))
-            forces = forces + u
-            if model is not None:
-                forces = forces + kp * q + kd * np.gradient(q, self.h, axis=0)
-        worst = int((np.abs(e).max(axis=0) / self.size).argmax())
-        at = int(np.abs(e[:, worst]).argmax())
-        unit = asked.outputs.unit(worst)
-        raise ConvergenceError(
-            f'{self.owner}: output "{asked.outputs.names[worst]}" does not converge to its path: after '
-            f"{len(self.errors)} forward runs it is {abs(e[at, worst]):.3g} {unit} off at "
-            f"{self.times[at] - self.t0 - self.before:.4g} s of the path ({error:.2g} of its size, tolerance "
-            f"{asked.tolerance:g}); take a smaller h, a smoother or slower path, a longer time before, or more damping"
-        )
+    # --- the equations of all steps --------------------------------------------------------------------------------
+    def _guess(self, rests: list[tuple[float, Equilibrium]]) -> tuple[np.ndarray, np.ndarray]:
+        """Return efforts and coordinates (n + 1, p) of the joints by the equations linear about the equilibria."""
+        now = np.clip(self.times - self.t0 - self.before, 0.0, rests[-1][0])
+        times = np.array([t for t, _ in rests])
+        motion = self._motion(*interpolated(self.compiled.system, times, [rest.state for _, rest in rests], now))
+        q = np.array([rest.q for _, rest in rests])
+        angles = [i for i, unit in enumerate(self.asked.efforts.units) if unit == "N m"]
+        q[:, angles] = np.unwrap(q[:, angles], axis=0)
+        u, q = (CubicSpline(times, a, bc_type="clamped")(now) for a in (np.array([r.u for _, r in rests]), q))
+        self.window = self._window(motion, u, rests[-1][1])
+        x, more = self.window.solve(*self._wanted(motion, u))
+        return u + more, q + self._turned(x)
+
+    def _turned(self, x: np.ndarray) -> np.ndarray:
+        """Return changes (n + 1, p) of the coordinates of the joints for increments (n + 1, n)."""
+        assert self.window is not None
+        return np.array([a.B.T @ now for a, now in zip(self.window.at, x, strict=True)])
+
+    @property
+    def _fading(self) -> np.ndarray:
+        """Return the share (n + 1,) of errors that is corrected.
+
+        It fades in the second half of the post-action: a correction that breaks off needs efforts before its end.  What
+        is right before leaves no errors there.
+        """
+        left = (self.times[-1] - self.times) / (0.5 * self.after) if self.after > 0.0 else np.ones(len(self.times))
+        return 0.5 - 0.5 * np.cos(np.pi * np.clip(left, 0.0, 1.0))
 
     def _gains(self) -> tuple[np.ndarray, np.ndarray]:
         """Return gains (p,) of motors that hold the joints, against the inertia of slow motions at the start."""
@@ -270,61 +267,40 @@ class _Search:
         A = np.block([[free.T @ at.K @ free, -force], [force.T, np.zeros((p, p))]])
         x = free @ np.linalg.lstsq(A, np.vstack((np.zeros((k, p)), np.eye(p))), rcond=1e-12)[0][:k]
         inertia = np.abs(np.einsum("ij,ij->j", x, at.M @ x))
-        w = 2.0 * np.pi * _QUICK / self.asked.duration
+        w = 2.0 * np.pi * _STIFF / self.asked.duration
         return w**2 * inertia, 1.4 * w * inertia
 
-    def _first(self, rests: list[tuple[float, Equilibrium]], kp: np.ndarray, kd: np.ndarray) -> np.ndarray:
-        """Return forces (n + 1, p) by which motors follow the equilibria."""
-        from scipy.interpolate import CubicSpline
+    def _motion(self, Q: np.ndarray, D: np.ndarray) -> Motion:
+        """Return the motion through states, with rates by central differences."""
+        V, A = rates(self.compiled.system, Q, D, self.h)
+        return Motion(Q, D, V, A)
 
-        t = np.array([t for t, _ in rests])
-        u = np.array([rest.u for _, rest in rests])
-        q = np.array([rest.q for _, rest in rests])
-        angles = [i for i, unit in enumerate(self.asked.efforts.units) if unit == "N m"]
-        q[:, angles] = np.unwrap(q[:, angles], axis=0)
-        now = np.clip(self.times - self.t0 - self.before, 0.0, t[-1])
-        place, force = (CubicSpline(t, a, bc_type="clamped") for a in (q, u))
-        return force(now) + kp * place(now) + kd * place(now, 1)
-
-    def _forward(self, model: CompiledModel, forces: np.ndarray) -> _Motion:
-        """Return the motion under forces (n + 1, p) at the ends of steps."""
-        efforts = self.asked.efforts
-        # histories of its own
-        model = replace(model, system=model.system.with_parameters({}), functions=list(model.functions))
-        efforts.put(model, self.times, forces)
-        system, rest = model.system, self.start.state
-        state = _copy(model, rest)
-        consistent_velocities(model, state, self.t0)
-        run = Stepping(
-            system, transient_functions(replace(self.context, compiled=model, events=None)), state,
-            self.context.model.gravity, rule="midpoint", t0=self.t0, h=self.h, settings=self.asked.settings,
-            frame_every=1,
+    def _instant(self, motion: Motion, n: int, state: S.State) -> Instant:
+        """Return the matrices and forces of a step; ``state`` is a buffer."""
+        motion.put(n, state)
+        still = _STILL * self.compiled.system.length / self.asked.duration
+        moves = bool(max(np.abs(motion.V[n]).max(), np.abs(motion.A[n]).max() * self.asked.duration) > still)
+        return Instant(
+            self.compiled, state, float(self.times[n]), self.context.loading, motion.A[n] if moves else None
         )  # fmt: skip
-        run.begin()
-        Q, V, D = [state.Q[:1].copy()], [state.V[:1].copy()], [state.D[:1].copy()]
-        record, out = [self.context.rows.present(run)[0]], []
 
-        def keep(chunk: Chunk) -> None:
-            for rows, name in ((Q, "Q"), (V, "V"), (D, "D"), (out, "out")):
-                rows.append(chunk.frames[name])
-            record.append(chunk.record)
+    def _wanted(self, motion: Motion, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return increments (n + 1, n_q) that bring outputs to the path and close gaps, and forces out of balance."""
+        self.asked.efforts.put(self.compiled, self.times, u)
+        state = _copy(self.compiled, self.start.state)
+        wanted, residual = (np.zeros((len(self.times), self.dofs.size)) for _ in range(2))
+        assert self.window is not None
+        for n, at in enumerate(self.window.at):
+            lin = self._instant(motion, n, state)
+            y = self.asked.outputs.at(lin, self.owner)[0]
+            wanted[n] = at.P @ np.concatenate((-lin.gaps, self.path[n] - y))
+            residual[n] = lin.residual
+        return wanted, residual
 
-        try:
-            run.run(len(self.times) - 1, keep)
-        except AnalysisError as error:
-            raise ConvergenceError(
-                f"{self.owner}: forward run {len(self.errors) + 1} of the search failed ({error})"
-            ) from None
-        y = self.asked.outputs.read(np.vstack(record))
-        return _Motion(*(np.concatenate(a) for a in (Q, V, D)), y, efforts.forces(system, np.concatenate(out)))
-
-    def _window(self, motion: _Motion, end: Equilibrium) -> Window:
+    def _window(self, motion: Motion, u: np.ndarray, end: Equilibrium) -> Window:
         """Return the equations of the window about the states of a motion."""
-        asked, model = self.asked, self.compiled
-        asked.efforts.put(model, self.times, _at_ends(motion.forces))
-        state = _copy(model, self.start.state)
-        acceleration = np.gradient(motion.V, self.h, axis=0)
-        still = _STILL * model.system.length / asked.duration
+        self.asked.efforts.put(self.compiled, self.times, u)
+        state = _copy(self.compiled, self.start.state)
         found: list[Projected] = []
         last = -1
         for n, t in enumerate(self.times):
@@ -332,10 +308,7 @@ class _Search:
                 found.append(found[-1])
                 continue
             last = n
-            state.Q[:], state.V[:2], state.D[:] = motion.Q[n], motion.V[n], motion.D[n]
-            moves = bool(np.abs(motion.V[n]).max() > still)
-            lin = Instant(model, state, float(t), self.context.loading, acceleration[n] if moves else None)
-            at = projected(lin, asked.outputs, asked.efforts, self.owner)
+            at = projected(self._instant(motion, n, state), self.asked.outputs, self.asked.efforts, self.owner)
             if at is None or (found and at.T.shape != found[0].T.shape):
                 raise ModelError(
                     f"at {t - self.t0 - self.before:.4g} s of the path the efforts have no influence on one of the "
@@ -346,38 +319,98 @@ class _Search:
             found.append(at)
         return Window(found, (self.start.at, end.at), self.h, self.owner)
 
-    def _near(self, motion: _Motion, n: int, last: int) -> bool:
+    def _near(self, motion: Motion, n: int, last: int) -> bool:
         """Return whether the matrices of one step serve another, since next to nothing has moved in between."""
         system = self.compiled.system
         size = np.where(system.system.kind == S.POSITION, system.length, 1.0)
-        first = system.first_multiplier
+        first, duration = system.first_multiplier, self.asked.duration
         there = np.abs(motion.D[n] - motion.D[last]).max(initial=0.0) <= _SAME
-        for a, unit in ((motion.Q, 1.0), (motion.V, 1.0 / self.asked.duration)):
+        for a, unit in ((motion.Q, 1.0), (motion.V, 1.0 / duration), (motion.A, 1.0 / duration**2)):
             there = there and (np.abs(a[n] - a[last])[:first] <= _SAME * unit * size[:first]).all()
         return bool(there)
 
-    def _off(self, motion: _Motion, end: Equilibrium) -> np.ndarray:
-        """Return increments (2, n) from the equilibrium at the end to the last two states of a motion."""
-        system, rest = self.compiled.system, end.state
-        off = motion.Q[-2:] - rest.Q[0]
-        if system.dimension == 3 and system.system.rotations.size:
-            from scipy.spatial.transform import Rotation
+    # --- forward runs ----------------------------------------------------------------------------------------------
+    def _iterate(self, rests: list[tuple[float, Equilibrium]]) -> tuple[np.ndarray, np.ndarray]:
+        """Return efforts (n + 1, p) and the errors (n + 1, p) of the outputs when they act."""
+        asked, end = self.asked, rests[-1][1]
+        efforts, q = self._guess(rests)
+        kp, kd = self._gains()
+        held, smallest = True, np.inf
+        before = np.inf  # the error at which the linear problem was solved last
+        for _ in range(asked.runs):
+            gains = (kp, kd) if held else (0.0 * kp, 0.0 * kd)
+            forces = efforts + gains[0] * q + gains[1] * np.gradient(q, self.h, axis=0)
+            motion, y, acting = self._forward(forces, gains)
+            e = self.path - y
+            error = float((np.abs(e).max(axis=0) / self.size).max())
+            self.errors.append(error)
+            self.told(len(self.errors), error)
+            if not held and error <= asked.tolerance:
+                return efforts, e
+            smallest = min(smallest, np.inf if held else error)
+            if not error <= _WORSE * smallest:
+                break
+            if held and error <= _NEAR:
+                held, efforts = False, _at_ends(acting)
+                continue
+            if self.window is None or error > _QUICK * before:
+                self.window = self._window(motion, _at_ends(acting), end)
+            before = error
+            slow = gaussian_filter1d(e, _WIDTH, axis=0, mode="nearest")
+            ways = zip(self.window.at, self._fading[:, None] * slow, strict=True)
+            wanted = np.array([a.P[:, -e.shape[1] :] @ now for a, now in ways])
+            x, more = self.window.solve(wanted, np.zeros_like(wanted))
+            if held:
+                q, efforts = np.vstack((q[:1], self._places)) + self._turned(x), _at_ends(acting)
+            efforts = efforts + more
+        worst = int((np.abs(e).max(axis=0) / self.size).argmax())
+        at = int(np.abs(e[:, worst]).argmax())
+        unit = asked.outputs.unit(worst)
+        raise ConvergenceError(
+            f'{self.owner}: output "{asked.outputs.names[worst]}" does not converge to its path: after '
+            f"{len(self.errors)} forward runs it is {abs(e[at, worst]):.3g} {unit} off at "
+            f"{self.times[at] - self.t0 - self.before:.4g} s of the path ({error:.2g} of its size, tolerance "
+            f"{asked.tolerance:g}); take a smaller h, a smoother or slower path, a longer time before, or more damping"
+        )
 
-            rows = system.system.rotations
-            R = motion.D[-2:, : len(rows)].reshape(2, -1, 3, 3) @ rest.D[0, : len(rows)].reshape(-1, 3, 3).swapaxes(1, 2)
-            off[:, rows] = Rotation.from_matrix(R.reshape(-1, 3, 3)).as_rotvec().reshape(2, -1, 3)
-        return off[:, np.flatnonzero(system.system.equation[: system.first_multiplier] >= 0)]
+    def _forward(
+        self, forces: np.ndarray, gains: tuple[np.ndarray, np.ndarray]
+    ) -> tuple[Motion, np.ndarray, np.ndarray]:
+        """Return the motion under forces (n + 1, p) at the ends of steps and motors with gains, its outputs (n + 1, p),
+        and what forces and motors did together in the middle of steps (n, p)."""
+        model = self.asked.efforts.with_gains(self.compiled, *gains)
+        self.asked.efforts.put(model, self.times, forces)
+        state = _copy(model, self.start.state)
+        consistent_velocities(model, state, self.t0)
+        run = Stepping(
+            model.system, transient_functions(replace(self.context, compiled=model, events=None)), state,
+            self.context.model.gravity, rule="midpoint", t0=self.t0, h=self.h, settings=self.asked.settings,
+            frame_every=1,
+        )  # fmt: skip
+        run.begin()
+        Q, D = [state.Q[:1].copy()], [state.D[:1].copy()]
+        record, out = [self.context.rows.present(run)[0]], []
+
+        def keep(chunk: Chunk) -> None:
+            Q.append(chunk.frames["Q"])
+            D.append(chunk.frames["D"])
+            out.append(chunk.frames["out"])
+            record.append(chunk.record)
+
+        try:
+            run.run(len(self.times) - 1, keep)
+        except AnalysisError as error:
+            raise ConvergenceError(
+                f"{self.owner}: forward run {len(self.errors) + 1} of the search failed ({error})"
+            ) from None
+        acting = self.asked.efforts.forces(model.system, np.concatenate(out))
+        self._places = self.asked.efforts.places_of(model.system, np.concatenate(out))
+        return self._motion(np.concatenate(Q), np.concatenate(D)), self.asked.outputs.read(np.vstack(record)), acting
 
 
 def _growing(zeros: np.ndarray) -> np.ndarray:
     """Return which zeros have a positive real part that is no round-off."""
     return zeros.real > _SLOW * np.abs(zeros)
-
-
-def _smooth(e: np.ndarray) -> np.ndarray:
-    """Return errors (n + 1, p) without what alternates from step to step, which no effort at this h can correct."""
-    wide = np.vstack((e[:1], e, e[-1:]))
-    return 0.25 * (wide[:-2] + 2.0 * wide[1:-1] + wide[2:])
 
 
 def _at_ends(forces: np.ndarray) -> np.ndarray:

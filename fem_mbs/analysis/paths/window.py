@@ -53,37 +53,40 @@ class Window:
     ) -> None:  # fmt: skip
         self.at, self.h, self.owner = at, h, owner
         n, k = len(at) - 1, at[0].T.shape[1]
-        self.start, _, self.grow = bounded(rests[0], h, n)
-        _, self.end, _ = bounded(rests[1], h, n, self.grow)
+        self.start, _ = bounded(rests[0], h, n)
+        _, self.end = bounded(rests[1], h, n, 2 * k - len(self.start))
         self.rests = rests
         first = len(self.start)
         self.bands = first + k - 1, 3 * k - 1 - first
-        self._blocks = [[a.L.T @ A for A in a.steps(h)] for a in at[1:-1]]
+        self._last: tuple | None = None
 
-    def solve(self, e: np.ndarray, off: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return changes (N + 1, p) of the efforts, and of the coordinates on which they act, for those e (N + 1, p)
-        of the outputs.
+    def solve(self, particular: np.ndarray, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return increments q (N + 1, n) of the motion, and changes u (N + 1, p) of the efforts.
 
         Args:
-            off: (2, n) increments from the equilibrium after the window to the last two states.
+            particular: (N + 1, n) increments with the wanted changes of outputs and gaps.
+            residual: (N + 1, n) forces out of balance.
 
         Raises:
             AnalysisError: the equations are singular.
         """
         at, n, k = self.at, len(self.at) - 1, self.at[0].T.shape[1]
-        particular = np.array([a.P @ now for a, now in zip(at, e, strict=True)])
-        z = np.zeros((n + 1, k))
-        if k:
-            z = self._banded(particular, off)
+        z = self._banded(particular, residual) if k else np.zeros((n + 1, 0))
         q = particular + np.array([a.T @ now for a, now in zip(at, z, strict=True)])
-        ghost = np.vstack((2.0 * q[:1] - q[1:2], q, 2.0 * q[-1:] - q[-2:-1]))
-        u = np.empty((n + 1, e.shape[1]))
-        for i, a in enumerate(at):
-            before, here, after = a.steps(self.h)
-            u[i] = a.U @ (before @ ghost[i] + here @ ghost[i + 1] + after @ ghost[i + 2])
-        return u, np.array([a.B.T @ now for a, now in zip(at, q, strict=True)])
+        u = np.empty((n + 1, at[0].B.shape[1]))
+        for i, a in enumerate(at[1:-1], start=1):
+            before, here, after = self._steps(a)
+            u[i] = a.U @ (residual[i] + before @ q[i - 1] + here @ q[i] + after @ q[i + 1])
+        u[0], u[-1] = 2.0 * u[1] - u[2], 2.0 * u[-2] - u[-3]
+        return q, u
 
-    def _banded(self, particular: np.ndarray, off: np.ndarray) -> np.ndarray:
+    def _steps(self, at: Projected) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the matrices of the steps of a state; neighbours may share them."""
+        if self._last is None or self._last[0] is not at:
+            self._last = at, at.steps(self.h)
+        return self._last[1]
+
+    def _banded(self, particular: np.ndarray, residual: np.ndarray) -> np.ndarray:
         at, n, k, (low, up) = self.at, len(self.at) - 1, self.at[0].T.shape[1], self.bands
         matrix, right = np.zeros((low + up + 1, (n + 1) * k)), np.zeros((n + 1) * k)
 
@@ -92,19 +95,21 @@ class Window:
             matrix[up + (row + i) - (column + j), column + j] = block
 
         # the conditions at both ends are about the bases of the equilibria there
-        none = np.zeros_like(off)
-        for rows, row, two, basis, change in (
-            (self.start, 0, (0, 1), self.rests[0].T, none),
-            (self.end, (n + 1) * k - len(self.end), (n - 1, n), self.rests[1].T, off),
+        rests = np.zeros_like(particular[0]), self._rest(particular[-1])
+        for rows, row, two, basis, rest in (
+            (self.start, 0, (0, 1), self.rests[0].T, rests[0]),
+            (self.end, (n + 1) * k - len(self.end), (n - 1, n), self.rests[1].T, rests[1]),
         ):
             for half, step in enumerate(two):
                 part = rows[:, half * k : (half + 1) * k] @ basis.T
                 put(row, step * k, part @ at[step].T)
-                right[row : row + len(rows)] -= part @ (change[half] + particular[step])
+                right[row : row + len(rows)] += part @ (rest - particular[step])
         first = len(self.start)
-        for i, blocks in enumerate(self._blocks):
+        for i, a in enumerate(at[1:-1]):
             row = first + i * k
-            for j, block in enumerate(blocks):
+            right[row : row + k] -= a.L.T @ residual[i + 1]
+            for j, step in enumerate(self._steps(a)):
+                block = a.L.T @ step
                 put(row, (i + j) * k, block @ at[i + j].T)
                 right[row : row + k] -= block @ particular[i + j]
         try:
@@ -121,3 +126,9 @@ class Window:
                 "the path"
             )
         return z.reshape(n + 1, k)
+
+    def _rest(self, particular: np.ndarray) -> np.ndarray:
+        """Return increments (n,) at rest with the outputs of others (n,), at the end."""
+        a = self.at[-1]
+        K = a.L.T @ a.K
+        return particular - a.T @ np.linalg.lstsq(K @ a.T, K @ particular, rcond=1e-10)[0]

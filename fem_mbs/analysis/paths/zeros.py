@@ -22,8 +22,8 @@ from scipy.linalg import eig, ordqz
 
 __all__ = ["Projected", "WEIGHT", "bounded", "null_space", "project", "zeros_of"]
 
-#: Weight of the neighbours in K (q[n-1], q[n], q[n+1]) -> w, 1 - 2 w, w.  A fourth is the trapezoidal rule, which keeps
-#: the kind of all zeros; a little less also gives zeros at infinity one root inside of the unit circle, one outside.
+#: Weight of the neighbours in K (w q[n-1] + (1 - 2 w) q[n] + w q[n+1]).  With less than a fourth, zeros at infinity have
+#: one root inside of the unit circle and one outside, and changes of efforts do not ring from step to step.
 WEIGHT = 0.24
 _RANK = 1e-10  # singular values over the largest
 _INFINITE = 1e-9  # 1/s of zeros at infinity, over the largest finite one
@@ -38,7 +38,7 @@ class Projected:
         G: (m, n) constraints, columns: (n, m) forces of their multipliers.
         B: (n, p) forces of the efforts, Y: (p, n) derivatives of the outputs.
         T: (n, k) motions that leave the outputs, L: (n, k) rows without efforts and multipliers.
-        P: (n, p) motions per unit of each output, of least norm.
+        P: (n, m + p) motions of least norm per unit of each constraint and output.
         U: (p, n) efforts per unbalanced force.
     """
 
@@ -60,31 +60,31 @@ class Projected:
         return m - c + w, self.K - 2.0 * (w + m), m + c + w
 
 
+def _divided(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return an orthonormal basis (n, k) of the null space of A (m, n), its pseudo-inverse (n, m), and its rank."""
+    if not A.shape[0]:
+        return np.eye(A.shape[1]), np.zeros((A.shape[1], 0)), 0
+    size = np.linalg.norm(A, axis=1)
+    size = np.where(size > 0.0, size, 1.0)
+    W, values, V = np.linalg.svd(A / size[:, None])
+    rank = int(np.count_nonzero(values > _RANK * values.max(initial=0.0)))
+    return V[rank:].T, (V[:rank].T / values[:rank]) @ (W[:, :rank].T / size), rank
+
+
 def null_space(A: np.ndarray) -> tuple[np.ndarray, int]:
     """Return an orthonormal basis (n, k) of the null space of A (m, n), and the rank of A."""
-    if not A.shape[0]:
-        return np.eye(A.shape[1]), 0
-    size = np.linalg.norm(A, axis=1)
-    A = A / np.where(size > 0.0, size, 1.0)[:, None]
-    _, values, V = np.linalg.svd(A)
-    rank = int(np.count_nonzero(values > _RANK * values.max(initial=0.0)))
-    return V[rank:].T, rank
+    basis, _, rank = _divided(A)
+    return basis, rank
 
 
 def project(M, C, K, G, columns, B, Y) -> Projected | None:
     """Return the matrices with their bases, None where an effort or an output repeats others or the constraints."""
-    p = B.shape[1]
-    motions, rank = null_space(G)
-    T, all_rank = null_space(np.vstack((G, Y)))
-    if all_rank - rank < p:
+    p, m = B.shape[1], len(G)
+    T, P, motions = _divided(np.vstack((G, Y)))
+    L, U, forces = _divided(np.vstack((columns.T, B.T)))
+    if motions - null_space(G)[1] < p or forces - null_space(columns.T)[1] < p:
         return None
-    free, own = null_space(columns.T)
-    L, all_own = null_space(np.vstack((columns.T, B.T)))
-    if all_own - own < p:
-        return None
-    P = motions @ np.linalg.pinv(Y @ motions)
-    U = np.linalg.pinv(free.T @ B) @ free.T
-    return Projected(M, C, K, G, columns, B, Y, T, L, P, U)
+    return Projected(M, C, K, G, columns, B, Y, T, L, P, U.T[m:])
 
 
 def zeros_of(at: Projected) -> tuple[np.ndarray, int]:
@@ -105,7 +105,7 @@ def zeros_of(at: Projected) -> tuple[np.ndarray, int]:
     return size * alpha[~far] / beta[~far], int(np.count_nonzero(far))
 
 
-def bounded(at: Projected, h: float, length: int, grow: int | None = None) -> tuple[np.ndarray, np.ndarray, int]:
+def bounded(at: Projected, h: float, length: int, grow: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return conditions by which motions before and after a window stay bounded in steps of h [s].
 
     Motions outside of the window are those of constant coefficients, those of ``at``.
@@ -115,33 +115,34 @@ def bounded(at: Projected, h: float, length: int, grow: int | None = None) -> tu
         grow: number of motions that grow; None: as many as there are.
 
     Returns:
-        rows (2 k - grow, 2 k) with rows @ (z[0], z[1]) = 0: what grows with time is all that there may be at the
-        start; rows (grow, 2 k) of the end, (z[N-1], z[N]): nothing grows any more; and the number of motions that grow.
+        rows (2 k - grow, 2 k) with rows @ (z[0], z[1]) = 0: what grows is all that there may be at the start; and rows
+        (grow, 2 k) of the end, (z[N-1], z[N]): nothing grows any more.
     """
     before, here, after = (at.L.T @ A @ at.T for A in at.steps(h))
     k = len(here)
+    if not k:
+        return np.zeros((0, 0)), np.zeros((0, 0))
     one, none = np.eye(k), np.zeros((k, k))
     scale = max(np.linalg.norm(here), np.linalg.norm(after), 1e-300)
     F = np.block([[none, one], [-before / scale, -here / scale]])
     E = np.block([[one, none], [none, after / scale]])
-    alpha, beta = eig(F, E, right=False, homogeneous_eigvals=True) if k else (np.zeros(0), np.zeros(0))
+    alpha, beta = eig(F, E, right=False, homogeneous_eigvals=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.sort(np.where(beta == 0.0, np.inf, np.abs(alpha) / np.abs(beta)))[::-1]
-    limit = np.exp(0.1 / length)
+    limit = float(np.exp(0.1 / length))
     if grow is None:
         grow = int(np.count_nonzero(size > limit))
     elif 0 < grow < 2 * k:
         limit = float(np.sqrt(min(size[grow - 1], 1e300) * max(size[grow], 1e-300)))
 
     def conditions(growing: bool) -> np.ndarray:
-        count = grow if growing else 2 * k - grow
-        if count in (0, 2 * k):
-            return np.eye(2 * k)[count:]
+        inside = grow if growing else 2 * k - grow
+        if inside in (0, 2 * k):
+            return np.eye(2 * k)[inside:]
 
         def first(a, b):
             return (np.abs(a) > limit * np.abs(b)) == growing
 
-        Z = ordqz(F, E, sort=first, output="real")[-1]
-        return Z[:, count:].T
+        return ordqz(F, E, sort=first, output="real")[-1][:, inside:].T
 
-    return conditions(True), conditions(False), grow
+    return conditions(True), conditions(False)

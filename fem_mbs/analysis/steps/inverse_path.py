@@ -97,7 +97,7 @@ class Options(Newton, TimeSteps):
     )
     tolerance: float = key(
         limited("a number above 0 and at most 0.1", 0.0, 0.1, open_at="low"),
-        "largest error of an output over the size of its path", 1e-5,
+        "largest error of an output over the size of its path", 1e-4,
     )  # fmt: skip
     runs: int = key(whole(1, 200), "forward runs until the outputs follow the path", 25)
     frames: int = key(whole(0), "states kept for pictures and ParaView, evenly spread; 0: none", 100)
