@@ -42,6 +42,7 @@ _LONGEST = 4.0  # post-action over the duration, as far as it is chosen automati
 _MOST_STEPS = 200_000
 _SLOW = 1e-3  # real parts of zeros over their size that count as none
 _SEEN = 0.5  # zeros times h that steps resolve
+_ALIKE = 5.0  # ratio of the slowest growing zeros at both ends of a path
 _POINTS = 64  # equilibria along the path
 _STIFF = 12.0  # bandwidth of the motors that hold the joints, over 2 pi/duration
 _NEAR = 2e-2  # error at which the motors let go, over the size of the path
@@ -138,13 +139,24 @@ class _Search:
         growing = _growing(zeros)
         check_size(self.start.at.T.shape[1], max(round(asked.duration / self.h), 1), self.owner)
         self.before = self._whole(asked.before, zeros[growing].real if growing.any() else None)
+        if growing.any():
+            for word in ("before", "after"):
+                given, rate = getattr(asked, word), float(zeros[growing].real.min())
+                if given is not None and given * rate < -np.log(_LEFT):
+                    raise ModelError(
+                        f"the window is too short: {word} = {given:g} s leaves "
+                        f"{100.0 * np.exp(-given * rate):.3g} % of a motion with the zero {rate:.4g} 1/s",
+                        owner=self.owner, key=word, value=given,
+                        remedy=f"take {_DECAY / rate:.3g} s, or leave it out",
+                    )  # fmt: skip
         rests = self._equilibria()
         last, _ = zeros_of(rests[-1][1].at)
-        counts = [np.count_nonzero(_growing(z) & (np.abs(z) * self.h < _SEEN)) for z in (zeros, last)]
-        if counts[0] != counts[1]:
+        slowest = [z.real[_growing(z)].min(initial=np.inf) for z in (zeros, last)]
+        if min(slowest) * self.h < _SEEN and max(slowest) > _ALIKE * min(slowest):
+            told = [f"{v:.4g} 1/s" if np.isfinite(v) else "none" for v in slowest]
             raise ModelError(
-                f"{counts[0]} zeros have positive real parts at the start of the path, {counts[1]} at its end: the "
-                "bounded solution changes its kind on the way",
+                f"the slowest zero with a positive real part is {told[0]} at the start of the path, {told[1]} at its "
+                "end: the bounded solution changes its kind on the way",
                 owner=self.owner, remedy="divide the path, or take other outputs",
             )  # fmt: skip
         self.after = self._whole(asked.after, self._stable(last), _LONGEST * asked.duration)

@@ -12,8 +12,8 @@ from fem_mbs.analysis.steps.common.values import NAMES, limited, named, valued, 
 from fem_mbs.analysis.steps.common.words import steps_in_words
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.steps import PlannedStep, StepKind
-from fem_mbs.declarations.texts import Texts, numbers
-from fem_mbs.errors import ModelError, Owner
+from fem_mbs.declarations.texts import Texts
+from fem_mbs.errors import ModelError
 from fem_mbs.records import entry
 from fem_mbs.results.report import EnergyBalance, StartReport, StepReport
 
