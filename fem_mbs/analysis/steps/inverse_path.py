@@ -118,8 +118,8 @@ class InversePath(StepKind):
     positional = ("duration", "h", "name")
     quantity_names = ("path_error", "pre_action", "post_action")
     text = (
-        "Add inverse dynamics of a path: the efforts on joints that move ``outputs``, columns of sensors, along a path\n"
-        "of ``duration`` [s], in steps of h, with pre-action and post-action where they need it.  Every effort gets a\n"
+        "Add inverse dynamics of a path: the efforts on joints that move ``outputs``, columns of sensors, along a\n"
+        "path of ``duration`` [s], in steps of h, with pre-action and post-action where they need it.  Every effort gets a\n"
         'motor and a sensor "effort JOINT".'
     )
     notes = """\
@@ -128,8 +128,8 @@ zeros between them have positive real parts (a non-minimum-phase system), the bo
 step looks at the zeros, and makes its window longer than the path by `before` and `after`. It begins from the
 equilibrium with the outputs in their present places, and ends at rest. Its rows are those of a forward run under the
 efforts alone; the summary tells how far the outputs are off. The run writes `drives-<number>-<step>.csv`, the efforts
-at the ends of time steps, which functions of the kind `csv` read (`interpolation = "spline"`). Later steps keep the last
-efforts."""
+at the ends of time steps, which functions of the kind `csv` read (`interpolation = "spline"`). Later steps keep the
+last efforts."""
     passes_time = motion = joint_forces = states = True
     axis = "Time [s]"
 
