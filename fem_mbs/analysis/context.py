@@ -41,7 +41,8 @@ _LAW = "law "  # before the numbers of time functions there
 class Now:
     """The changing part of a run: the ``time`` [s]; whether a transient has begun (``started``) and whether the
     start was checked (``checked``); what was done to the velocities (``start``) and the joints (``assembly``); tables
-    (2, n) of times [s] and values that time functions follow since a step has found them, by their numbers (``laws``)."""
+    (2, n) of times [s] and values that time functions follow since a step has found them, by their numbers
+    (``laws``)."""
 
     time: float = 0.0
     started: bool = False

@@ -3009,9 +3009,8 @@ class MadeCalls:
         solver: Literal["auto", "cholmod", "superlu"] = "auto",
     ) -> None:
         """Add inverse dynamics of a path: the efforts on joints that move ``outputs``, columns of sensors, along a
-        path of ``duration`` [s], in steps of h, with pre-action and post-action where they need it.  Every effort gets
-        a
-        motor and a sensor "effort JOINT".
+        path of ``duration`` [s], in steps of h, with pre-action and post-action where they need it.  Every effort
+        gets a motor and a sensor "effort JOINT".
 
         Args:
             name: of the step, in messages and results (default "inverse path")

@@ -1,8 +1,8 @@
 """Search for the efforts that move outputs along a path: forward runs, corrected by the linear problem of the window.
 
 The equations linear about the equilibria along the path (`equilibria`) give a first guess.  Every iteration runs the
-model forward with the efforts found so far, linearises it about the states of this motion, and solves the linear problem
-of the whole window (`window`) for changes that bring the outputs where they should be; the result is judged by the
+model forward with the efforts found so far, linearises it about the states of this motion, and solves the linear
+problem of the whole window (`window`) for changes that bring the outputs where they should be; the result is judged by the
 forward run itself.  First, motors with gains hold the joints near the guess, so that a mechanism that falls over does
 no harm; feedback from the joints of the efforts changes no zero.  In the end the efforts alone act.
 
@@ -46,7 +46,8 @@ _ALIKE = 5.0  # ratio of the slowest growing zeros at both ends of a path
 _POINTS = 64  # equilibria along the path
 _STIFF = 12.0  # bandwidth of the motors that hold the joints, over 2 pi/duration
 _NEAR = 2e-2  # error at which the motors let go, over the size of the path
-#: Steps over which errors are averaged: only what steps resolve is corrected, or what the equations of the window and of
+#: Steps over which errors are averaged: only what steps resolve is corrected, or what
+#: the equations of the window and of
 #: the run see with other frequencies would grow from run to run.
 _WIDTH = 2.0
 _WORSE = 3.0  # error over the smallest one at which the iteration is given up

@@ -119,8 +119,8 @@ class InversePath(StepKind):
     quantity_names = ("path_error", "pre_action", "post_action")
     text = (
         "Add inverse dynamics of a path: the efforts on joints that move ``outputs``, columns of sensors, along a\n"
-        "path of ``duration`` [s], in steps of h, with pre-action and post-action where they need it.  Every effort gets a\n"
-        'motor and a sensor "effort JOINT".'
+        "path of ``duration`` [s], in steps of h, with pre-action and post-action where they need it.  Every effort\n"
+        'gets a motor and a sensor "effort JOINT".'
     )
     notes = """\
 The places that move and the joints on which efforts act are others: the tip of a flexible arm and its hub. Where the
