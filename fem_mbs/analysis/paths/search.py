@@ -262,10 +262,10 @@ class _Search:
 
     @property
     def _fading(self) -> np.ndarray:
-        """Return the share (n + 1,) of errors that is corrected.
+        """Return the share (n + 1,) of errors that is corrected besides the last one.
 
-        It fades in the second half of the post-action: a correction that breaks off needs efforts before its end.  What
-        is right before leaves no errors there.
+        It fades in the second half of the post-action, so that corrections end at rest: one that breaks off at a
+        velocity needs efforts before its end.
         """
         left = (self.times[-1] - self.times) / (0.5 * self.after) if self.after > 0.0 else np.ones(len(self.times))
         return 0.5 - 0.5 * np.cos(np.pi * np.clip(left, 0.0, 1.0))
@@ -370,7 +370,7 @@ class _Search:
                 self.window = self._window(motion, _at_ends(acting), end)
             before = error
             slow = gaussian_filter1d(e, _WIDTH, axis=0, mode="nearest")
-            ways = zip(self.window.at, self._fading[:, None] * slow, strict=True)
+            ways = zip(self.window.at, slow[-1] + self._fading[:, None] * (slow - slow[-1]), strict=True)
             wanted = np.array([a.P[:, -e.shape[1] :] @ now for a, now in ways])
             x, more = self.window.solve(wanted, np.zeros_like(wanted))
             if held:
