@@ -363,6 +363,12 @@ AFTER_TURNING = {
     "unbalance": lambda m: m.unbalance_step("rotor", [10.0, 20.0], [{"at": "middle", "amount": 1e-3, "phase": 0.0}]),
     "rotor": lambda m: m.complex_modes_step(2, rotor="rotor", speed=20.0),
     "inverse": lambda m: m.inverse_step(0.02, 0.001),
+    "inverse_path": lambda m: (
+        m.sensor("turn", "rotation", on="left end"), m.static_step(),
+        m.inverse_path_step(
+            0.02, 0.001, outputs={"turn.x": "0.1*(50*t - sin(100*pi*t)/(2*pi))"}, efforts=["hinge"], frames=3
+        ),
+    ),
     "cyclic_modes": lambda m: m.cyclic_modes_step(3),
 }
 

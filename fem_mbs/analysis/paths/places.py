@@ -64,10 +64,14 @@ class Outputs:
         return next(len(s.columns) for s, _ in self.sensors if s.name == name)
 
     def sizes(self, duration: float) -> np.ndarray:
-        """Return the largest changes (p,) along the path; of outputs that stand still the largest of their unit."""
+        """Return the largest changes (p,) along the path: those of a vector for its columns, so that the choice of axes
+        does not matter; of outputs that stand still the largest of their unit."""
         t = np.linspace(0.0, duration, 1001)
         y = self.changes(t, duration)
-        own = np.abs(y - y[0]).max(axis=0)
+        groups = [s.name for s, _ in self.sensors]
+        squares = (y - y[0]) ** 2
+        of_group = {g: np.sqrt(squares[:, [k == g for k in groups]].sum(axis=1).max()) for g in groups}
+        own = np.array([of_group[g] for g in groups])
         units = [self.unit(i) for i in range(len(self.names))]
         return np.array([w or max(v for v, u in zip(own, units, strict=True) if u == units[i]) or own.max()
                          for i, w in enumerate(own)])  # fmt: skip
@@ -94,7 +98,7 @@ def find_outputs(compiled: CompiledModel, given: Mapping[str, Any], duration: fl
             known = ", ".join(wide.columns if wide is not None else sensors) or "none"
             raise ModelError(
                 f'outputs: there is no column "{name}" of a sensor', owner=owner, key="outputs", value=name,
-                remedy=f"there are {known}",
+                remedy=f"there are {known}; in a model file their names are in quotes",
             )  # fmt: skip
         sensor, k = sensors[name]
         kinds = compiled.system.system.record[sensor.first : sensor.last, 0]

@@ -34,6 +34,7 @@ def run_path(
     """
     if resumed:
         told = json.loads(str(resumed[_STORY]))
+        searched = 0.0
     else:
         began = perf_counter()
         context.loading.all_on()
@@ -41,12 +42,14 @@ def run_path(
         _begin_from(context, found.start.state)
         for k, number in enumerate(efforts.functions):
             context.follow(number, found.times, found.efforts[:, k])
-        told = _told(found, outputs, efforts, context.time, perf_counter() - began)
+        told = _told(found, outputs, efforts, context.time)
+        searched = perf_counter() - began
     whole = replace(step, options=replace(step.options, duration=told["t_end"] - told["t_start"]))
     made = march(whole, context, "midpoint", resumed, keep={_STORY: json.dumps(told)})
     warnings = [*made.pop("warnings", []), *told.pop("warnings")]
     made.pop("eigenvalues", None)
-    return {**told, **made, "warnings": warnings}
+    seconds = round(made.pop("seconds") + searched, 4)
+    return {**told, **made, "seconds": seconds, "warnings": warnings}
 
 
 def _sought(step: PlannedStep, context: RunContext, outputs: Outputs, efforts: Efforts) -> Found:
@@ -70,7 +73,7 @@ def _begin_from(context: RunContext, state: S.State) -> None:
     own.Q[:, first:-1] = state.U[first:-1]
 
 
-def _told(found: Found, outputs: Outputs, efforts: Efforts, t: float, seconds: float) -> dict[str, Any]:
+def _told(found: Found, outputs: Outputs, efforts: Efforts, t: float) -> dict[str, Any]:
     """Return the entries of the report that the search gives."""
     real = found.zeros.real
     growing = np.sort(real[real > 1e-3 * np.abs(found.zeros)])
@@ -89,5 +92,5 @@ def _told(found: Found, outputs: Outputs, efforts: Efforts, t: float, seconds: f
         "slowest_decaying_zero": -float(decaying[0]) if decaying.size else None,
         "zeros": [[float(z.real), float(z.imag)] for z in shown],
         "pre_action": found.before, "post_action": found.after, "left_at_ends": list(found.left),
-        "search_seconds": round(seconds, 4), "warnings": found.warnings,
+        "warnings": found.warnings,
     }  # fmt: skip

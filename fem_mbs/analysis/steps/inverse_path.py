@@ -54,8 +54,7 @@ class InversePathReport(StepReport, type="inverse_path"):
     iterations: int = entry("of Newton-Raphson, in the last run")
     factorisations: int = entry("of the tangent", given=True)
     halved_steps: int = entry("time steps that were divided to converge")
-    seconds: float = entry("wall time of the steps", unit="s")
-    search_seconds: float = entry("wall time of the search", unit="s")
+    seconds: float = entry("wall time of the search and the steps", unit="s")
     start: StartReport = entry()
     constraint_error: float = entry(
         "largest error of a constraint at the end: lengths over the model's size, angles in rad"
@@ -188,7 +187,7 @@ last efforts."""
 
     def look_ahead(self, step: PlannedStep, context: RunContext, ahead: Ahead) -> None:
         self.places(step, context)
-        if context.model.initial_velocities or context.model.initial_speeds:
+        if not ahead.moved and (context.model.initial_velocities or context.model.initial_speeds):
             raise ModelError(
                 "a path begins at rest", owner=step.owner, remedy="remove the initial velocities of the model"
             )
