@@ -139,7 +139,8 @@ STEPS = {
     "transient": {"duration": 0.1, "h": 0.01},
     "inverse": {"duration": 0.2, "h": 0.02},
     "inverse_path": {
-        "duration": 0.2, "h": 0.01, "outputs": {"place.y": "0.05*(t/0.2 - sin(10*pi*t)/(2*pi))"}, "efforts": ["first"],
+        "duration": 0.2, "h": 0.0025, "efforts": ["first"],
+        "outputs": {"place.y": "0.05*(t/0.2 - sin(10*pi*t)/(2*pi))"},
     },
     "static": {"increments": 2},
     "linear_static": {},

@@ -91,7 +91,7 @@ def along_a_path() -> Model:
     m.body("link", mass=2.0, inertia=0.2, position=(0.5, 0))
     m.joint("j", "revolute", "ground", "link", point=(0, 0))
     m.sensor("turn", "rotation", on="link")
-    m.inverse_path_step(0.2, 0.01, outputs={"turn": "0.3*(5*t - sin(10*pi*t)/(2*pi))"}, efforts=["j"])
+    m.inverse_path_step(0.2, 0.0025, outputs={"turn": "0.3*(5*t - sin(10*pi*t)/(2*pi))"}, efforts=["j"])
     return m
 
 

@@ -366,7 +366,12 @@ AFTER_TURNING = {
     "inverse_path": lambda m: (
         m.sensor("turn", "rotation", on="left end"),
         m.inverse_path_step(
-            0.02, 0.001, outputs={"turn.x": "0.1*(50*t - sin(100*pi*t)/(2*pi))"}, efforts=["hinge"], tolerance=1e-3, frames=3
+            0.02,
+            0.001,
+            outputs={"turn.x": "0.1*(50*t - sin(100*pi*t)/(2*pi))"},
+            efforts=["hinge"],
+            tolerance=1e-3,
+            frames=3,
         ),
     ),
     "cyclic_modes": lambda m: m.cyclic_modes_step(3),

@@ -2,8 +2,8 @@
 
 The equations linear about the equilibria along the path (`equilibria`) give a first guess.  Every iteration runs the
 model forward with the efforts found so far, linearises it about the states of this motion, and solves the linear
-problem of the whole window (`window`) for changes that bring the outputs where they should be; the result is judged by the
-forward run itself.  First, motors with gains hold the joints near the guess, so that a mechanism that falls over does
+problem of the whole window (`window`) for changes that bring the outputs where they should be; the forward run itself
+judges the result.  First, motors with gains hold the joints near the guess, so that a mechanism that falls over does
 no harm; feedback from the joints of the efforts changes no zero.  In the end the efforts alone act.
 
 Ledesma & Bayo (1993) iterate in the same way between the bounded solution of linear equations, there with constant

@@ -77,7 +77,9 @@ def null_space(A: np.ndarray) -> tuple[np.ndarray, int]:
     return basis, rank
 
 
-def project(M, C, K, G, columns, B, Y) -> Projected | None:
+def project(
+    M: np.ndarray, C: np.ndarray, K: np.ndarray, G: np.ndarray, columns: np.ndarray, B: np.ndarray, Y: np.ndarray
+) -> Projected | None:
     """Return the matrices with their bases, None where an effort or an output repeats others or the constraints."""
     p, m = B.shape[1], len(G)
     T, P, motions = _divided(np.vstack((G, Y)))
