@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fem_mbs import Model, run, solve
+from fem_mbs import Model, reduce_part, run, solve
 from fem_mbs.errors import ModelError
 
 T, H = 0.25, 2.5e-3
@@ -114,6 +114,23 @@ def test_same_bits_from_a_restart_point(tmp_path):
     assert again.complete
     for name, values in whole.steps[-1].series.items():
         assert np.array_equal(values, again.steps[-1].series[name], equal_nan=True), name
+
+
+def test_reduced_part():
+    """The link as a reduced part in space, against the frequency integral of validation/ledesma_bayo_1993_inverse.py."""
+    free = Model(3)
+    free.section("link", "stiffness", EA=4e6, GA=1e6, GJ=30.0, EI=33.3333, rhoA=0.2715, rhoI=1e-5)
+    free.line("link", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 4)
+    free.beams("link", "link", "link", damping=1e-4)
+    m = Model(3)
+    m.reduced_part("arm", reduce_part(free, {"hub": "link:start", "tip": "link:end"}, modes=3))
+    m.joint("hub", "revolute", "ground", "arm:hub", point=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0))
+    m.point_mass("load", "arm:tip", 0.1)
+    m.sensor("tip", "position", on="arm:tip")
+    m.inverse_path_step(T, H, outputs={"tip.y": PATH}, efforts=["hub"], frames=0)
+    found = solve(m)
+    assert not found.steps[-1].report.minimum_phase
+    assert 50.0 * np.abs(found.drives().values).max() == pytest.approx(8.80119, rel=1e-3)
 
 
 def test_prismatic_effort():
