@@ -117,7 +117,7 @@ def test_same_bits_from_a_restart_point(tmp_path):
 
 
 def test_reduced_part():
-    """The link as a reduced part in space, against the frequency integral of validation/ledesma_bayo_1993_inverse.py."""
+    """The link as a reduced part in space, against the frequency integral of the validation case of the link."""
     free = Model(3)
     free.section("link", "stiffness", EA=4e6, GA=1e6, GJ=30.0, EI=33.3333, rhoA=0.2715, rhoI=1e-5)
     free.line("link", (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 4)
