@@ -179,7 +179,7 @@ class _Search:
             )  # fmt: skip
         efforts, e = self._iterate(rests)
         off = np.abs(e).max(axis=0)
-        left = self._left(efforts, rests[-1][1], growing.any(), last)
+        left = self._left(efforts, rests[-1][1], bool(growing.any()), last)
         return Found(
             self.times, efforts, self.start, self.before, self.after, zeros, infinite,
             int(np.count_nonzero(growing)), self.errors, off, left, self.warnings,
