@@ -1,5 +1,7 @@
 """Efforts for a given path: the round trip through a forward run of another model, minimum phase, and bad input."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -109,8 +111,9 @@ def test_same_bits_from_a_restart_point(tmp_path):
         m.inverse_path_step(T, H, outputs={"tip.y": PATH}, efforts=["hub"], frames=5, restarts=3)
         return m
 
-    whole = run(model(), tmp_path / "run")
-    again = run(model(), tmp_path / "run", restart=0)
+    whole = run(model(), tmp_path / "whole")
+    shutil.copytree(tmp_path / "whole", tmp_path / "copy")
+    again = run(model(), tmp_path / "copy", restart=0)
     assert again.complete
     for name, values in whole.steps[-1].series.items():
         assert np.array_equal(values, again.steps[-1].series[name], equal_nan=True), name
@@ -146,7 +149,7 @@ def test_prismatic_effort():
     assert found.steps[-1].report.minimum_phase
     drives = found.drives()
     force = mass * (0.4 * np.pi * np.sin(2.0 * np.pi * drives.t) / axis[0] + 9.81 * axis[1])
-    assert np.abs(np.abs(drives.values[:, 0]) - np.abs(force)).max() < 5e-3 * np.abs(force).max()
+    assert np.abs(drives.values[:, 0] - force).max() < 5e-3 * np.abs(force).max()
 
 
 @pytest.mark.parametrize(
