@@ -98,6 +98,9 @@ on = "a"
 """
 
 
+FREE_LINK = LINKS.replace('function = "0.8*(1 - cos(3*t))"\n', "")
+
+
 #: An eighth of a free ring.
 SECTOR = """
 dimension = 2
@@ -135,6 +138,10 @@ sectors = 8
 STEPS = {
     "transient": {"duration": 0.1, "h": 0.01},
     "inverse": {"duration": 0.2, "h": 0.02},
+    "inverse_path": {
+        "duration": 0.2, "h": 0.0025, "efforts": ["first"],
+        "outputs": {"place.y": "0.05*(t/0.2 - sin(10*pi*t)/(2*pi))"},
+    },
     "static": {"increments": 2},
     "linear_static": {},
     "linear_transient": {"duration": 0.1, "h": 0.01},
@@ -155,7 +162,7 @@ STEPS = {
 def as_toml(value: Any) -> str:
     """Return a value as a model file has it."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{k} = {as_toml(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f'"{k}" = {as_toml(v)}' for k, v in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(as_toml(v) for v in value) + "]"
     return f'"{value}"' if isinstance(value, str) else repr(value)
@@ -164,7 +171,7 @@ def as_toml(value: Any) -> str:
 def case(kind: str) -> str:
     """Return a model file with a step of a kind, called "last", and what the kind needs before it."""
     held = kind not in ("campbell", "unbalance")
-    own = {"inverse": LINKS, "cyclic_modes": SECTOR}
+    own = {"inverse": LINKS, "inverse_path": FREE_LINK, "cyclic_modes": SECTOR}
     text = own.get(kind) or SHAFT + (HELD if held else "")
     step = '[[step]]\ntype = "static"\n' if kind == "stability_map" else ""
     step += f'[[step]]\ntype = "{kind}"\nname = "last"\n'

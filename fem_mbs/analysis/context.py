@@ -18,6 +18,7 @@ from fem_mbs.analysis.start.initial import function_jets
 from fem_mbs.analysis.transient.events import Events
 from fem_mbs.declarations.steps import PlannedStep, step_kind
 from fem_mbs.errors import ModelError, Owner
+from fem_mbs.functions.kinds import make_function
 from fem_mbs.model.model import CompiledModel, Model
 from fem_mbs.results.report import CheckReport, ClosingReport, StartReport, StepReport
 from fem_mbs.results.series import StepSensors
@@ -36,18 +37,22 @@ if TYPE_CHECKING:
 __all__ = ["Ahead", "LinearFindings", "Now", "RunContext", "make_context"]
 
 _SHAPES = "shapes of "  # before the names of steps in restart points
+_LAW = "law "  # before the numbers of time functions there
 
 
 @dataclass
 class Now:
     """The changing part of a run: the ``time`` [s]; whether a transient has begun (``started``) and whether the
-    start was checked (``checked``); what was done to the velocities (``start``) and the joints (``assembly``)."""
+    start was checked (``checked``); what was done to the velocities (``start``) and the joints (``assembly``); tables
+    (2, n) of times [s] and values that time functions follow since a step has found them, by their numbers
+    (``laws``)."""
 
     time: float = 0.0
     started: bool = False
     checked: bool = False
     start: StartReport = field(default_factory=StartReport)
     assembly: ClosingReport | None = None
+    laws: dict[int, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass
@@ -210,6 +215,23 @@ class RunContext:
         own = system.initial_state()
         state = state._replace(values=own.values, rhs=own.rhs, pivot=own.pivot)
         return replace(self, compiled=compiled, state=state)
+
+    def follow(self, number: int, times: np.ndarray, values: np.ndarray) -> None:
+        """Let a time function follow values (n,) at times (n,) [s] from now on: a cubic spline that stays at its
+        ends."""
+        table = {"kind": "spline", "times": times.tolist(), "values": values.tolist(), "extrapolate": "hold"}
+        self.now.laws[number] = np.vstack((times, values))
+        self.compiled.functions[number] = make_function(table, owner=self.system.function_owner(number))
+
+    def snapshot(self) -> dict[str, np.ndarray]:
+        """Return the tables that steps have found, for restart points."""
+        return {f"{_LAW}{number}": table for number, table in self.now.laws.items()}
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """Restore what `snapshot` has saved."""
+        for key, table in data.items():
+            if key.startswith(_LAW):
+                self.follow(int(key.removeprefix(_LAW)), *np.asarray(table))
 
     def tell(self, step: PlannedStep, done: int, total: int, **more: float) -> None:
         """Report the progress of a step."""

@@ -121,8 +121,14 @@ def _with_brakes(step: PlannedStep, context: RunContext) -> RunContext:
     return context.present()
 
 
-def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, Any] | None) -> dict[str, Any]:
+def march(
+    step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, Any] | None,
+    keep: dict[str, Any] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Make a step that passes time by an integration rule, or "static"; return the entries of its report.
+
+    Args:
+        keep: what restart points of the step hold besides.
 
     Raises:
         ModelError, AnalysisError: the step cannot start, or not go to its end.
@@ -130,7 +136,8 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
     context.loading.all_on()
     if resumed:
         context.now.time = float(resumed["t0"])
-    it = _March(step, context, rule)
+        context.restore(resumed)
+    it = _March(step, context, rule, keep or {})
     if resumed:
         it.go_on(resumed)
     else:
@@ -143,8 +150,8 @@ def march(step: PlannedStep, context: RunContext, rule: str, resumed: dict[str, 
 class _March:
     """A step that passes time, from its first row to its report."""
 
-    def __init__(self, step: PlannedStep, context: RunContext, rule: str) -> None:
-        self.step, self.context, self.rule, self.options = step, context, rule, step.options
+    def __init__(self, step: PlannedStep, context: RunContext, rule: str, keep: dict[str, Any]) -> None:
+        self.step, self.context, self.rule, self.options, self.keep = step, context, rule, step.options, keep
         self.n_steps = count_steps(step.owner, self.options)
         self.settings = settings_of(self.options)
         self.h, self.t0 = self.options.duration / self.n_steps, context.now.time
@@ -158,7 +165,7 @@ class _March:
         self.restart_every = 0 if self.with_events else every
         self.stepping = self.begun(self.t0, self.h)
         self.along: EigenvaluePath | None = None
-        if self.options.eigenvalues is not None:
+        if getattr(self.options, "eigenvalues", None) is not None:
             events = context.events if self.with_events else None
             self.along = EigenvaluePath(context, step.owner, self.options.eigenvalues, events)
         self.late = self.t0 + LATE * self.options.duration
@@ -350,6 +357,8 @@ class _March:
             **stepping.snapshot(),
             **(along.shapes if along is not None else {}),
             **context.linear.snapshot(list(context.plan[self.step.number + 1 :])),
+            **context.snapshot(),
+            **self.keep,
         }
 
     # --- what is said of it ----------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ _TYPES = {
     "place": "Place",
     "place or list of places": "Places",
     "mesh, set, or two nodes": "str | Sequence[str | Whole]",
+    "table of functions": "Mapping[str, Any]",
     "function": "Function",
     "list of numbers": "Vector",
     "list of two numbers": "Vector",

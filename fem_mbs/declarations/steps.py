@@ -33,6 +33,7 @@ __all__ = [
 _MODULES = {
     "transient": "fem_mbs.analysis.steps.transient",
     "inverse": "fem_mbs.analysis.steps.inverse",
+    "inverse_path": "fem_mbs.analysis.steps.inverse_path",
     "static": "fem_mbs.analysis.steps.static",
     "linear_static": "fem_mbs.analysis.steps.linear_static",
     "linear_transient": "fem_mbs.analysis.steps.linear_transient",

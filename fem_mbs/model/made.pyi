@@ -3097,6 +3097,22 @@ class MadeCalls:
     def sensor(
         self,
         name: str,
+        kind: Literal["effort"],
+        *,
+        on: str,
+    ) -> None:
+        """The force of the motor called so as its function says it, at the ends of steps [N], [N m]: what a path step has
+        found, without what gains and limits do.
+
+        Args:
+            name: of its columns in the results
+            on: motor
+        """
+
+    @overload
+    def sensor(
+        self,
+        name: str,
         kind: Literal["work"],
         *,
         on: str,
@@ -3400,6 +3416,57 @@ class MadeCalls:
                 none
             eigenvalues: complex modes along it, a table {every = 10, count = 5}: every so many steps, increments or
                 points that many modes; also `near`, `which`, `reach`, `check` as of `complex_modes`
+            rtol: largest residual over the largest element contribution of its kind, at most 1e-3 (default 1e-12)
+            ctol: constraint error over the length of the model, at most 1e-6 (default 1e-14)
+            max_iterations: of Newton-Raphson in a step (default 25)
+            newton: "chord" (one tangent per step while it contracts well) or "full" (default "chord")
+            predictor: "none", "velocity", "increment" or "extrapolation" (default "extrapolation")
+            halvings: how often a step that does not converge is halved (default 10)
+            solver: "auto", "cholmod" or "superlu", of models that are not banded (default "auto")
+        """
+
+    def inverse_path_step(
+        self,
+        duration: Number,
+        h: Number,
+        name: str = "inverse path",
+        *,
+        outputs: Mapping[str, Any],
+        efforts: str | Sequence[str],
+        before: Number | None = None,
+        after: Number | None = None,
+        tolerance: Number = 0.0001,
+        runs: Whole = 25,
+        frames: Whole = 100,
+        restarts: Whole | None = None,
+        rtol: Number = 1e-12,
+        ctol: Number = 1e-14,
+        max_iterations: Whole = 25,
+        newton: Literal["chord", "full"] = "chord",
+        predictor: Literal["none", "velocity", "increment", "extrapolation"] = "extrapolation",
+        halvings: Whole = 10,
+        solver: Literal["auto", "cholmod", "superlu"] = "auto",
+    ) -> None:
+        """Add inverse dynamics of a path: the efforts on joints that move ``outputs``, columns of sensors, along a
+        path of ``duration`` [s], in steps of h, with pre-action and post-action where they need it.  Every effort
+        gets a motor and a sensor "effort JOINT".
+
+        Args:
+            name: of the step, in messages and results (default "inverse path")
+            outputs: columns of sensors of positions, displacements and angles, each with the function of its change
+                since the step began, of the time since the path began; from rest to rest
+            efforts: joints without drivers on whose coordinates the efforts act, "JOINT" or "JOINT.COORDINATE"; as many
+                as outputs
+            duration: of the step [s]
+            h: time step [s]; the duration is a whole number of them
+            before: time before the path in which efforts may act [s] (default as long as growing zeros need)
+            after: time after the path in which efforts go on [s] (default as long as decaying zeros need)
+            tolerance: largest error of an output over the size of its path (default 0.0001)
+            runs: forward runs until the outputs follow the path (default 25)
+            frames: states kept for pictures and ParaView, evenly spread; 0: none (default 100)
+            restarts: points from which `fem-mbs run --restart` can continue, evenly spread, kept in the results; not
+                given: 20 while the run goes on, for a run that is interrupted (none with events or adaptive steps); 0:
+                none
             rtol: largest residual over the largest element contribution of its kind, at most 1e-3 (default 1e-12)
             ctol: constraint error over the length of the model, at most 1e-6 (default 1e-14)
             max_iterations: of Newton-Raphson in a step (default 25)

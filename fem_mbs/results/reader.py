@@ -467,9 +467,9 @@ class Results(Shown):
         columns: list[str] = []
         units: list[str] = []
         for sensor in self.header["sensors"]:
-            if sensor["kind"] == "drive" and f"sensor/{sensor['name']}" in item.series:
+            if sensor["kind"] in ("drive", "effort") and f"sensor/{sensor['name']}" in item.series:
                 raw = item.series[f"sensor/{sensor['name']}"].reshape(len(time), -1)
-                tables[sensor["name"]] = node_values(time, raw, item.mid_step)
+                tables[sensor["name"]] = node_values(time, raw, item.mid_step and sensor["mid_step"])
                 columns += sensor_columns(sensor, raw.shape[1])
                 units += sensor_units(sensor, raw.shape[1])
         values = np.column_stack(list(tables.values())) if tables else np.zeros((len(time), 0))

@@ -93,6 +93,7 @@ ORDER = (
     "fem_mbs.analysis.small_motions",
     "fem_mbs.analysis.eigenvalue_paths",
     "fem_mbs.analysis.march",
+    "fem_mbs.analysis.paths",
     "fem_mbs.analysis.statics",
     "fem_mbs.analysis.run",
     "fem_mbs.analysis.stability_points",

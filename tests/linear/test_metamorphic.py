@@ -247,6 +247,46 @@ def sector(w: View) -> Model:
     return m
 
 
+def arm(w: View) -> Model:
+    """Three links whose joints are free."""
+    m = Model(3, gravity=w.v((0.0, -9.81, 2.0), (1, 0, -2)))
+    bodies = [("a", (0.0, 0.2, 0.0), 2.0), ("b", (0.3, 0.6, 0.0), 1.0), ("c", (0.8, 0.5, 0.1), 1.0)]
+    for name, place, mass in w.order(bodies):
+        J = w.R @ np.diag((0.05, 0.07, 0.08)) @ w.R.T
+        m.body(name, w.x(place), w.s(mass, MASS), w.s(J, (2, 1, 0)))
+    joints = [
+        ("first", "ground", "a", (0.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
+        ("second", "a", "b", (0.0, 0.4, 0.0), (0.0, 0.2, 1.0)),
+        ("third", "b", "c", (0.6, 0.7, 0.0), (0.0, 0.0, 1.0)),
+    ]
+    for name, a, b, point, axis in w.order(joints):
+        m.joint(name, "revolute", *w.ends(a, b), point=w.x(point), axis=w.v(axis))
+        m.sensor(f"pin {name}", "reaction", on=name)
+        m.sensor(f"angle {name}", "joint", on=name)
+    m.sensor("place", "position", on="c")
+    return m
+
+
+def reach(m: Model, w: View) -> None:
+    """The last link moves on a straight line."""
+    T = w.s(0.5, TIME)
+    m.inverse_path_step(
+        T, T / 40, efforts=["first", "second", "third"],
+        outputs={
+            f"place.{c}": f"{a}*(t/{T} - sin(2*pi*t/{T})/(2*pi))"
+            for c, a in zip("xyz", w.v((-0.2, 0.1, 0.3), LENGTH).tolist(), strict=True)
+        },
+    )  # fmt: skip
+
+
+NAMES = ("first", "second", "third")
+ARM = {
+    "place": Shape(LENGTH, "place"),
+    **{f"effort {k}": Shape(MOMENT, sided=True) for k in NAMES},
+    **{f"pin {k}": Shape(NONE, "wrench", sided=True) for k in NAMES},
+    **{f"angle {k}": Shape(NONE, sided=True) for k in NAMES},
+}
+
 DRIVEN = {
     "place": Shape(LENGTH, "place"),
     **{f"drive {k}": Shape(MOMENT, sided=True) for k in ("first", "second")},
@@ -353,6 +393,12 @@ CASES = {
         for rule in ("midpoint", "decaying", "hht")
     ],
     "inverse": [Case(driven, lambda m, w: m.inverse_step(w.s(0.5, TIME), w.s(0.05, TIME)), series(DRIVEN))],
+    # the search ends when the outputs are within its tolerance: efforts are not determined beyond that
+    "inverse_path": [
+        Case(arm, reach, series(ARM), own={
+            "turned and moved": 5e-3, "in other units": 5e-3, "in other time": 5e-3, "from the other side": 1e-4,
+        })
+    ],
     "static": [
         Case(machine, lambda m, w: m.static_step(increments=2), series(SHAPES)),
         Case(machine, path, last_rows(SHAPES)),
@@ -578,10 +624,10 @@ def shaft(held: bool) -> Model:
     return m
 
 
-def links() -> Model:
+def links(turn: str | None = "0.8*(1 - cos(3*t))") -> Model:
     m = Model(2, gravity=(0.0, -9.81))
     m.body("a", (0.3, 0.1), 2.0, 0.05)
-    m.joint("first", "revolute", "ground", "a", point=(0.0, 0.0), function="0.8*(1 - cos(3*t))")
+    m.joint("first", "revolute", "ground", "a", point=(0.0, 0.0), function=turn)
     m.sensor("place", "position", on="a")
     return m
 
@@ -607,7 +653,7 @@ def test_files_against_python(kind, tmp_path):
     held = kind not in ("campbell", "unbalance")
     file = tmp_path / "model.toml"
     file.write_text(case(kind), encoding="utf-8")
-    m = {"inverse": links, "cyclic_modes": rim}.get(kind, lambda: shaft(held))()
+    m = {"inverse": links, "inverse_path": lambda: links(None), "cyclic_modes": rim}.get(kind, lambda: shaft(held))()
     if kind == "stability_map":
         m.static_step()
     getattr(m, f"{kind}_step")(**STEPS[kind], name="last")

@@ -86,6 +86,15 @@ def driven() -> Model:
     return m
 
 
+def along_a_path() -> Model:
+    m = Model(2, gravity=(0, -9.81))
+    m.body("link", mass=2.0, inertia=0.2, position=(0.5, 0))
+    m.joint("j", "revolute", "ground", "link", point=(0, 0))
+    m.sensor("turn", "rotation", on="link")
+    m.inverse_path_step(0.2, 0.0025, outputs={"turn": "0.3*(5*t - sin(10*pi*t)/(2*pi))"}, efforts=["j"])
+    return m
+
+
 def inverted() -> Model:
     m = Model(2, gravity=(0.0, -9.81))
     m.body("b", (0.0, 0.5), mass=2.0, inertia=0.1)
@@ -122,7 +131,7 @@ def wheel() -> Model:
     return m
 
 
-MODELS = (in_time, path, events, about_a_state, driven, inverted, rotor, wheel)
+MODELS = (in_time, path, events, about_a_state, driven, along_a_path, inverted, rotor, wheel)
 
 
 @pytest.fixture(scope="module")

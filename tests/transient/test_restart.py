@@ -363,6 +363,17 @@ AFTER_TURNING = {
     "unbalance": lambda m: m.unbalance_step("rotor", [10.0, 20.0], [{"at": "middle", "amount": 1e-3, "phase": 0.0}]),
     "rotor": lambda m: m.complex_modes_step(2, rotor="rotor", speed=20.0),
     "inverse": lambda m: m.inverse_step(0.02, 0.001),
+    "inverse_path": lambda m: (
+        m.sensor("turn", "rotation", on="left end"),
+        m.inverse_path_step(
+            0.02,
+            0.001,
+            outputs={"turn.x": "0.1*(50*t - sin(100*pi*t)/(2*pi))"},
+            efforts=["hinge"],
+            tolerance=1e-3,
+            frames=3,
+        ),
+    ),
     "cyclic_modes": lambda m: m.cyclic_modes_step(3),
 }
 
@@ -380,7 +391,8 @@ def turning(kind: str) -> Model:
     m.joint("hinge", "revolute", "ground", "left end", point=(0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0), **drive)
     m.bearing("bearing", "right end", stiffness=1e5, damping=10.0, axis=(1.0, 0.0, 0.0))
     m.rotor("rotor", axis=(1.0, 0.0, 0.0))
-    m.initial("middle", velocity=(0.0, 0.01, 0.0))
+    if kind != "inverse_path":  # which begins at rest
+        m.initial("middle", velocity=(0.0, 0.01, 0.0))
     if kind == "cyclic_modes":  # half of a wheel of two masses beside the shaft
         for name, y in (("near", 0.1), ("far", -0.1)):
             m.node(name, (0.5, y, 0.0))

@@ -15,7 +15,7 @@ from fem_mbs.model.sensors.motion import rotation_records
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.solvers.stepping.layout import REC_OUT, REC_REACTION
 
-__all__ = ["Drive", "JointCoordinate"]
+__all__ = ["Drive", "Effort", "JointCoordinate"]
 
 
 class _Joint(Sensor):
@@ -101,6 +101,40 @@ class _Drive(Sensor):
         return np.column_stack([values[:, a:b].sum(axis=1) for a, b in self.groups])
 
 
+class _Effort(Sensor):
+    """The force of a motor as its function says it at the ends of steps, without what gains and limits do."""
+
+    of_time = True
+
+    def prepare(self, on):
+        known = {label: None for block in _motors(self.model) for label, _, _ in block.groups}
+        self.model.find("motor", on, known, self.owner)
+        self.on = on
+
+    def bind(self, compiled):
+        for block in _motors(compiled.system):
+            for label, first, _ in block.groups:
+                if label == self.on:
+                    self._compiled, self._function = compiled, int(block.par[first, block.type.column("function")])
+                    self.unit = block.type.outputs[0].rpartition("[")[2].rstrip("]")
+                    compiled.system.watch(block)
+                    return [(REC_OUT, block.first_output + first * len(block.type.outputs))]
+        raise ModelError(f'"{self.on}" is no motor', owner=self.owner)
+
+    def evaluate(self, values, ledger):
+        return values
+
+    def at(self, time):
+        if self._function < 0:
+            return np.zeros((len(time), 1))
+        return np.reshape(self._compiled.functions[self._function](time), (-1, 1))
+
+
+def _motors(holder: Any) -> list[Any]:
+    """Return the blocks of motors of a building or a compiled system."""
+    return [block for block in holder.blocks if block.type.name.startswith("motor_")]
+
+
 @dataclass(frozen=True, eq=False)
 class JointCoordinate(SensorRequest):
     """Of the joint called so: a coordinate since the start, "angle" or "angle_b" [rad], "displacement" [m] (the first,
@@ -122,3 +156,14 @@ class Drive(SensorRequest):
 
     kind: str = kind_key("drive")
     on: Any = key(NAME, "motion or driven joint", kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Effort(SensorRequest):
+    """The force of the motor called so as its function says it, at the ends of steps [N], [N m]: what a path step has
+    found, without what gains and limits do."""
+
+    sensor = _Effort
+
+    kind: str = kind_key("effort")
+    on: Any = key(NAME, "motor", kw_only=True)

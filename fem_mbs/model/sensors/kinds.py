@@ -9,7 +9,7 @@ from fem_mbs.declarations.declaration import choose
 from fem_mbs.declarations.docstrings import argument_text
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.sensors.contacts import Contact
-from fem_mbs.model.sensors.drives import Drive, JointCoordinate
+from fem_mbs.model.sensors.drives import Drive, Effort, JointCoordinate
 from fem_mbs.model.sensors.elements import Element, Force, LayerStress, Strain, Work
 from fem_mbs.model.sensors.locks import LockState
 from fem_mbs.model.sensors.motion import (
@@ -123,6 +123,7 @@ register_sensor(Contact)
 register_sensor(JointCoordinate)
 register_sensor(Drive)
 register_sensor(LockState)
+register_sensor(Effort)
 register_sensor(Work)
 register_sensor(Modal)
 register_sensor(State)

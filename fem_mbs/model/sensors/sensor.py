@@ -51,6 +51,7 @@ class Sensor:
     Attributes:
         given: what its declaration says beside its name.
         rate: the sensor measures a rate: `evaluate` gives what is derived by time, `turned` the columns.
+        of_time: rows of steps that pass time have its values at their times, `at`.
         nonlinear: its values are no linear function of small changes of its records; it is left out of responses.
         at_state: of a nonlinear one, small changes of places have no part in it.
         places: numbers of the columns that tell where something is; no mean of two rows has a meaning.
@@ -61,6 +62,7 @@ class Sensor:
     unit: str | list[str] = "m"  # a list: one for each column
     mid_step = False
     rate = False
+    of_time = False
     nonlinear = False
     at_state = False
     places: tuple[int, ...] = ()
@@ -98,6 +100,10 @@ class Sensor:
         raise NotImplementedError
 
     def evaluate(self, values: np.ndarray, ledger: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def at(self, time: np.ndarray) -> np.ndarray:
+        """Return the columns (n, k) of a sensor ``of_time`` at times (n,) [s]."""
         raise NotImplementedError
 
     def turned(self, rates: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""Efforts for a given path: motions prescribed at some places, forces that produce them at others."""

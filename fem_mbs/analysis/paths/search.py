@@ -1,0 +1,441 @@
+"""Search for the efforts that move outputs along a path: forward runs, corrected by the linear problem of the window.
+
+The equations linear about the equilibria along the path (`equilibria`) give a first guess.  Every iteration runs the
+model forward with the efforts found so far, linearises it about the states of this motion, and solves the linear
+problem of the whole window (`window`) for changes that bring the outputs where they should be; the forward run itself
+judges the result.  First, motors with gains hold the joints near the guess, so that a mechanism that falls over does
+no harm; feedback from the joints of the efforts changes no zero.  In the end the efforts alone act.
+
+Ledesma & Bayo (1993) iterate in the same way between the bounded solution of linear equations, there with constant
+coefficients in the frequency domain, and a forward run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.ndimage import gaussian_filter1d
+
+from fem_mbs.analysis.context import RunContext
+from fem_mbs.analysis.march import transient_functions
+from fem_mbs.analysis.paths.equilibria import Equilibrium, Follower
+from fem_mbs.analysis.paths.instants import Instant
+from fem_mbs.analysis.paths.motions import Motion, interpolated, rates
+from fem_mbs.analysis.paths.places import Efforts, Outputs, projected
+from fem_mbs.analysis.paths.window import Window, check_size
+from fem_mbs.analysis.paths.zeros import Projected, null_space, zeros_of
+from fem_mbs.analysis.start.initial import consistent_velocities
+from fem_mbs.analysis.transient.chunk import Chunk
+from fem_mbs.analysis.transient.settings import Settings
+from fem_mbs.analysis.transient.stepping import Stepping
+from fem_mbs.errors import AnalysisError, ConvergenceError, ModelError, Owner
+from fem_mbs.model.model import CompiledModel
+from fem_mbs.solvers.stepping import layout as S
+
+__all__ = ["Found", "Request", "search"]
+
+_DECAY = np.log(1e8)  # of pre- and post-action, over the slowest zero
+_LONGEST = 4.0  # post-action over the duration, as far as it is chosen automatically
+_MOST_STEPS = 200_000
+_SLOW = 1e-3  # real parts of zeros over their size that count as none
+_SEEN = 0.5  # zeros times h that steps resolve
+_ALIKE = 5.0  # ratio of the slowest growing zeros at both ends of a path
+_POINTS = 64  # equilibria along the path
+_STIFF = 12.0  # bandwidth of the motors that hold the joints, over 2 pi/duration
+_NEAR = 2e-2  # error at which the motors let go, over the size of the path
+#: Steps over which errors are averaged: only what steps resolve is corrected, or what
+#: the equations of the window and of
+#: the run see with other frequencies would grow from run to run.
+_WIDTH = 2.0
+_WORSE = 3.0  # error over the smallest one at which the iteration is given up
+_QUICK = 0.5  # change of the error in an iteration with which the linear problem is kept
+_STILL = 1e-4  # velocities over those of the model's length in the duration that count as none
+#: Changes over the model's length [rad] of which matrices take no notice: a bar that is taken for turned by d resists
+#: rotations with EA d^2/L.
+_SAME = 1e-4
+_LEFT = 1e-2  # of the largest change of an effort that may be left at an end of the window
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for: path, its ``duration`` and steps ``h`` [s], times ``before`` and ``after`` (None: automatic),
+    ``tolerance`` of the outputs over the size of the path, and the largest number of forward runs."""
+
+    outputs: Outputs
+    efforts: Efforts
+    duration: float
+    h: float
+    before: float | None
+    after: float | None
+    tolerance: float
+    runs: int
+    settings: Settings
+    owner: Owner
+
+
+@dataclass(frozen=True)
+class Found:
+    """The efforts and what is known of them.
+
+    Attributes:
+        times (n + 1,) of the ends of steps [s]; efforts (n + 1, p) there.
+        start: the equilibrium from which the steps begin.
+        before, after: [s] of the window before and after the path.
+        zeros: (k,) finite zeros at the start [1/s]; infinite: number of those at infinity.
+        growing: numbers of zeros with positive real parts at the start.
+        errors: largest error of the outputs over the size of the path in each forward run.
+        output_errors: (p,) largest errors of the last run [m], [rad].
+        left: (2,) what is left of the efforts at the ends of the window, over their largest change.
+    """
+
+    times: np.ndarray
+    efforts: np.ndarray
+    start: Equilibrium
+    before: float
+    after: float
+    zeros: np.ndarray
+    infinite: int
+    growing: int
+    errors: list[float]
+    output_errors: np.ndarray
+    left: tuple[float, float]
+    warnings: list[str]
+
+
+def search(request: Request, context: RunContext, told: Callable[[int, float], None]) -> Found:
+    """Return efforts that move the outputs along the path from the present state, which is not changed.
+
+    Args:
+        told: is called with the number of every forward run and its error.
+
+    Raises:
+        ModelError: the path cannot be followed.
+        ConvergenceError: the iteration does not converge.
+    """
+    return _Search(request, context, told).found()
+
+
+class _Search:
+    def __init__(self, request: Request, context: RunContext, told: Callable[[int, float], None]) -> None:
+        self.asked, self.context, self.told = request, context, told
+        system = context.compiled.system
+        # functions and parameters of its own
+        self.compiled = replace(
+            context.compiled, system=system.with_parameters({}), functions=list(context.compiled.functions)
+        )
+        self.dofs = np.flatnonzero(system.system.equation[: system.first_multiplier] >= 0)
+        self.window: Window | None = None
+        self.t0, self.h, self.owner = context.now.time, request.h, request.owner
+        self.follower = Follower(self.compiled, context.loading, request.outputs, request.efforts, request.owner)
+        self.warnings: list[str] = []
+        self.errors: list[float] = []
+
+    def found(self) -> Found:
+        asked, outputs = self.asked, self.asked.outputs
+        self.start = self.follower.start(self.context.state, self.t0)
+        zeros, infinite = zeros_of(self.start.at)
+        growing = _growing(zeros)
+        check_size(self.start.at.T.shape[1], max(round(asked.duration / self.h), 1), self.owner)
+        self.before = self._whole(asked.before, zeros[growing].real if growing.any() else None)
+        if growing.any():
+            for word in ("before", "after"):
+                given, rate = getattr(asked, word), float(zeros[growing].real.min())
+                if given is not None and given * rate < -np.log(_LEFT):
+                    raise ModelError(
+                        f"the window is too short: {word} = {given:g} s leaves "
+                        f"{100.0 * np.exp(-given * rate):.3g} % of a motion with the zero {rate:.4g} 1/s",
+                        owner=self.owner, key=word, value=given,
+                        remedy=f"take {_DECAY / rate:.3g} s, or leave it out",
+                    )  # fmt: skip
+        rests = self._equilibria()
+        last, _ = zeros_of(rests[-1][1].at)
+        slowest = [z.real[_growing(z)].min(initial=np.inf) for z in (zeros, last)]
+        if min(slowest) * self.h < _SEEN and max(slowest) > _ALIKE * min(slowest):
+            told = [f"{v:.4g} 1/s" if np.isfinite(v) else "none" for v in slowest]
+            raise ModelError(
+                f"the slowest zero with a positive real part is {told[0]} at the start of the path, {told[1]} at its "
+                "end: the bounded solution changes its kind on the way",
+                owner=self.owner, remedy="divide the path, or take other outputs",
+            )  # fmt: skip
+        self.after = self._whole(asked.after, self._stable(last), _LONGEST * asked.duration)
+        n = round((self.before + asked.duration + self.after) / self.h)
+        if n > _MOST_STEPS:
+            raise ModelError(
+                f"the window of {self.before:.4g} s before, {asked.duration:g} s of the path and {self.after:.4g} s "
+                f"after it has {n} steps of h = {self.h:g} s, more than {_MOST_STEPS}",
+                owner=self.owner, remedy="give before and after, or take a larger h",
+            )  # fmt: skip
+        check_size(self.start.at.T.shape[1], n, self.owner)
+        self.times = self.t0 + self.h * np.arange(n + 1)
+        self.path = self.start.y + outputs.changes(self.times - self.t0 - self.before, asked.duration)
+        self.size = outputs.sizes(asked.duration)
+        if not self.size.all():
+            raise ModelError(
+                "outputs: nothing moves along the path", owner=self.owner, key="outputs",
+                remedy="give one of them a function that is not constant",
+            )  # fmt: skip
+        efforts, e = self._iterate(rests)
+        off = np.abs(e).max(axis=0)
+        left = self._left(efforts, rests[-1][1], bool(growing.any()), last)
+        return Found(
+            self.times, efforts, self.start, self.before, self.after, zeros, infinite,
+            int(np.count_nonzero(growing)), self.errors, off, left, self.warnings,
+        )  # fmt: skip
+
+    # --- the window ------------------------------------------------------------------------------------------------
+    def _whole(self, given: float | None, rates: np.ndarray | None, most: float = np.inf) -> float:
+        """Return a time before or after the path in whole steps: the one given, or that in which rates [1/s] decay."""
+        if given is not None:
+            return round(given / self.h) * self.h
+        if rates is None:
+            return 0.0
+        return float(np.ceil(min(_DECAY / np.abs(rates).min(), most) / self.h - 1e-9) * self.h)
+
+    @staticmethod
+    def _stable(zeros: np.ndarray) -> np.ndarray | None:
+        decaying = zeros.real < -_SLOW * np.abs(zeros)
+        return zeros[decaying].real if decaying.any() else None
+
+    def _left(self, efforts: np.ndarray, end: Equilibrium, growing: bool, zeros: np.ndarray) -> tuple[float, float]:
+        """Return what is left of the efforts at both ends, over their largest change; refuse a window that is too
+        short."""
+        rest = np.array([self.start.u, end.u])
+        middle = rest[0] + np.linspace(0.0, 1.0, len(efforts))[:, None] * (rest[1] - rest[0])
+        size = np.abs(efforts - middle).max(axis=0)
+        size = np.where(size > 0.0, size, 1.0)
+        left = [float((np.abs(efforts[i] - rest[i]) / size).max()) for i in (0, -1)]
+        told = f"{{}} % of the largest effort is left at the {{}} of the window ({self.before:.4g} s before, "
+        told += f"{self.after:.4g} s after the path)"
+        if left[0] > _LEFT and growing:
+            raise ModelError(
+                f"the window is too short: {told.format(f'{100 * left[0]:.3g}', 'start')}", owner=self.owner,
+                key="before", remedy="take a longer time before",
+            )  # fmt: skip
+        slow = ~(zeros.real < -_SLOW * np.abs(zeros)) & ~_growing(zeros)
+        if left[1] > _LEFT and self.asked.after is not None and not slow.any():
+            raise ModelError(
+                f"the window is too short: {told.format(f'{100 * left[1]:.3g}', 'end')}", owner=self.owner,
+                key="after", remedy="take a longer time after",
+            )  # fmt: skip
+        if left[1] > _LEFT:
+            self.warnings.append(
+                f"{told.format(f'{100 * left[1]:.3g}', 'end')}: zeros without damping, or with little, let motions "
+                "besides the path go on"
+            )
+        return left[0], left[1]
+
+    # --- equilibria along the path ---------------------------------------------------------------------------------
+    def _equilibria(self) -> list[tuple[float, Equilibrium]]:
+        """Return equilibria along the path by the times since it began."""
+        asked = self.asked
+        steps = round(asked.duration / self.h)
+        every = np.unique(np.round(np.linspace(0, steps, min(steps, _POINTS) + 1)).astype(int))
+        times = every * self.h
+        rests, last = [(0.0, self.start)], self.start
+        changes = asked.outputs.changes(times, asked.duration)
+        for t, change in zip(times[1:], changes[1:] - changes[0], strict=True):
+            last = self.follower.next(last, self.t0 + self.before + t, self.start.y + change, f"at {t:.4g} s of it")
+            rests.append((float(t), last))
+        return rests
+
+    # --- the equations of all steps --------------------------------------------------------------------------------
+    def _guess(self, rests: list[tuple[float, Equilibrium]]) -> tuple[np.ndarray, np.ndarray]:
+        """Return efforts and coordinates (n + 1, p) of the joints by the equations linear about the equilibria."""
+        now = np.clip(self.times - self.t0 - self.before, 0.0, rests[-1][0])
+        times = np.array([t for t, _ in rests])
+        motion = self._motion(*interpolated(self.compiled.system, times, [rest.state for _, rest in rests], now))
+        q = np.array([rest.q for _, rest in rests])
+        angles = [i for i, unit in enumerate(self.asked.efforts.units) if unit == "N m"]
+        q[:, angles] = np.unwrap(q[:, angles], axis=0)
+        u, q = (CubicSpline(times, a, bc_type="clamped")(now) for a in (np.array([r.u for _, r in rests]), q))
+        self.window = self._window(motion, u, rests[-1][1])
+        x, more = self.window.solve(*self._wanted(motion, u))
+        return u + more, q + self._turned(x)
+
+    def _turned(self, x: np.ndarray) -> np.ndarray:
+        """Return changes (n + 1, p) of the coordinates of the joints for increments (n + 1, n)."""
+        assert self.window is not None
+        return np.array([a.B.T @ now for a, now in zip(self.window.at, x, strict=True)])
+
+    @property
+    def _fading(self) -> np.ndarray:
+        """Return the share (n + 1,) of errors that is corrected besides the last one.
+
+        It fades in the second half of the post-action, so that corrections end at rest: one that breaks off at a
+        velocity needs efforts before its end.
+        """
+        left = (self.times[-1] - self.times) / (0.5 * self.after) if self.after > 0.0 else np.ones(len(self.times))
+        return 0.5 - 0.5 * np.cos(np.pi * np.clip(left, 0.0, 1.0))
+
+    def _gains(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return gains (p,) of motors that hold the joints, against the inertia of slow motions at the start."""
+        at = self.start.at
+        free, _ = null_space(at.G)
+        k, p = free.shape[1], at.B.shape[1]
+        force = free.T @ at.B
+        # the motion in equilibrium that belongs to a unit of one coordinate
+        A = np.block([[free.T @ at.K @ free, -force], [force.T, np.zeros((p, p))]])
+        x = free @ np.linalg.lstsq(A, np.vstack((np.zeros((k, p)), np.eye(p))), rcond=1e-12)[0][:k]
+        inertia = np.abs(np.einsum("ij,ij->j", x, at.M @ x))
+        w = 2.0 * np.pi * _STIFF / self.asked.duration
+        return w**2 * inertia, 1.4 * w * inertia
+
+    def _motion(self, Q: np.ndarray, D: np.ndarray) -> Motion:
+        """Return the motion through states, with rates by central differences."""
+        V, A = rates(self.compiled.system, Q, D, self.h)
+        return Motion(Q, D, V, A)
+
+    def _instant(self, motion: Motion, n: int, state: S.State) -> Instant:
+        """Return the matrices and forces of a step; ``state`` is a buffer."""
+        motion.put(n, state)
+        still = _STILL * self.compiled.system.length / self.asked.duration
+        moves = bool(max(np.abs(motion.V[n]).max(), np.abs(motion.A[n]).max() * self.asked.duration) > still)
+        return Instant(
+            self.compiled, state, float(self.times[n]), self.context.loading, motion.A[n] if moves else None
+        )  # fmt: skip
+
+    def _wanted(self, motion: Motion, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return increments (n + 1, n_q) that bring outputs to the path and close gaps, and forces out of balance."""
+        self.asked.efforts.put(self.compiled, self.times, u)
+        state = _copy(self.compiled, self.start.state)
+        wanted, residual = (np.zeros((len(self.times), self.dofs.size)) for _ in range(2))
+        assert self.window is not None
+        for n, at in enumerate(self.window.at):
+            lin = self._instant(motion, n, state)
+            y = self.asked.outputs.at(lin, self.owner)[0]
+            wanted[n] = at.P @ np.concatenate((-lin.gaps, self.path[n] - y))
+            residual[n] = lin.residual
+        return wanted, residual
+
+    def _window(self, motion: Motion, u: np.ndarray, end: Equilibrium) -> Window:
+        """Return the equations of the window about the states of a motion."""
+        self.asked.efforts.put(self.compiled, self.times, u)
+        state = _copy(self.compiled, self.start.state)
+        found: list[Projected] = []
+        last = -1
+        for n, t in enumerate(self.times):
+            if last >= 0 and self._near(motion, n, last):
+                found.append(found[-1])
+                continue
+            last = n
+            at = projected(self._instant(motion, n, state), self.asked.outputs, self.asked.efforts, self.owner)
+            if at is None or (found and at.T.shape != found[0].T.shape):
+                raise ModelError(
+                    f"at {t - self.t0 - self.before:.4g} s of the path the efforts have no influence on one of the "
+                    "outputs",
+                    owner=self.owner, key="outputs",
+                    remedy="stay away from places where the mechanism is stretched or jams",
+                )  # fmt: skip
+            found.append(at)
+        return Window(found, (self.start.at, end.at), self.h, self.owner)
+
+    def _near(self, motion: Motion, n: int, last: int) -> bool:
+        """Return whether the matrices of one step serve another, since next to nothing has moved in between."""
+        system = self.compiled.system
+        size = np.where(system.system.kind == S.POSITION, system.length, 1.0)
+        first, duration = system.first_multiplier, self.asked.duration
+        there = np.abs(motion.D[n] - motion.D[last]).max(initial=0.0) <= _SAME
+        for a, unit in ((motion.Q, 1.0), (motion.V, 1.0 / duration), (motion.A, 1.0 / duration**2)):
+            there = there and (np.abs(a[n] - a[last])[:first] <= _SAME * unit * size[:first]).all()
+        return bool(there)
+
+    # --- forward runs ----------------------------------------------------------------------------------------------
+    def _iterate(self, rests: list[tuple[float, Equilibrium]]) -> tuple[np.ndarray, np.ndarray]:
+        """Return efforts (n + 1, p) and the errors (n + 1, p) of the outputs when they act."""
+        asked, end = self.asked, rests[-1][1]
+        efforts, q = self._guess(rests)
+        kp, kd = self._gains()
+        held, smallest = True, np.inf
+        before = np.inf  # the error at which the linear problem was solved last
+        for _ in range(asked.runs):
+            gains = (kp, kd) if held else (0.0 * kp, 0.0 * kd)
+            forces = efforts + gains[0] * q + gains[1] * np.gradient(q, self.h, axis=0)
+            motion, y, acting = self._forward(forces, gains)
+            e = self.path - y
+            error = float((np.abs(e).max(axis=0) / self.size).max())
+            self.errors.append(error)
+            self.told(len(self.errors), error)
+            if not held and error <= asked.tolerance:
+                return efforts, e
+            smallest = min(smallest, np.inf if held else error)
+            if not error <= _WORSE * smallest:
+                break
+            if held and error <= _NEAR:
+                held, efforts = False, _at_ends(acting)
+                continue
+            if self.window is None or error > _QUICK * before:
+                self.window = self._window(motion, _at_ends(acting), end)
+            before = error
+            slow = gaussian_filter1d(e, _WIDTH, axis=0, mode="nearest")
+            ways = zip(self.window.at, slow[-1] + self._fading[:, None] * (slow - slow[-1]), strict=True)
+            wanted = np.array([a.P[:, -e.shape[1] :] @ now for a, now in ways])
+            x, more = self.window.solve(wanted, np.zeros_like(wanted))
+            if held:
+                q, efforts = np.vstack((q[:1], self._places)) + self._turned(x), _at_ends(acting)
+            efforts = efforts + more
+        worst = int((np.abs(e).max(axis=0) / self.size).argmax())
+        at = int(np.abs(e[:, worst]).argmax())
+        unit = asked.outputs.unit(worst)
+        raise ConvergenceError(
+            f'{self.owner}: output "{asked.outputs.names[worst]}" does not converge to its path: after '
+            f"{len(self.errors)} forward runs it is {abs(e[at, worst]):.3g} {unit} off at "
+            f"{self.times[at] - self.t0 - self.before:.4g} s of the path ({error:.2g} of its size, tolerance "
+            f"{asked.tolerance:g}); take a smaller h, a smoother or slower path, a longer time before, or more damping"
+        )
+
+    def _forward(
+        self, forces: np.ndarray, gains: tuple[np.ndarray, np.ndarray]
+    ) -> tuple[Motion, np.ndarray, np.ndarray]:
+        """Return the motion under forces (n + 1, p) at the ends of steps and motors with gains, its outputs (n + 1, p),
+        and what forces and motors did together in the middle of steps (n, p)."""
+        model = self.asked.efforts.with_gains(self.compiled, *gains)
+        self.asked.efforts.put(model, self.times, forces)
+        state = _copy(model, self.start.state)
+        consistent_velocities(model, state, self.t0)
+        run = Stepping(
+            model.system, transient_functions(replace(self.context, compiled=model, events=None)), state,
+            self.context.model.gravity, rule="midpoint", t0=self.t0, h=self.h, settings=self.asked.settings,
+            frame_every=1,
+        )  # fmt: skip
+        run.begin()
+        Q, D = [state.Q[:1].copy()], [state.D[:1].copy()]
+        record, out = [self.context.rows.present(run)[0]], []
+
+        def keep(chunk: Chunk) -> None:
+            Q.append(chunk.frames["Q"])
+            D.append(chunk.frames["D"])
+            out.append(chunk.frames["out"])
+            record.append(chunk.record)
+
+        try:
+            run.run(len(self.times) - 1, keep)
+        except AnalysisError as error:
+            raise ConvergenceError(
+                f"{self.owner}: forward run {len(self.errors) + 1} of the search failed ({error})"
+            ) from None
+        acting = self.asked.efforts.forces(model.system, np.concatenate(out))
+        self._places = self.asked.efforts.places_of(model.system, np.concatenate(out))
+        return self._motion(np.concatenate(Q), np.concatenate(D)), self.asked.outputs.read(np.vstack(record)), acting
+
+
+def _growing(zeros: np.ndarray) -> np.ndarray:
+    """Return which zeros have a positive real part that is no round-off."""
+    return zeros.real > _SLOW * np.abs(zeros)
+
+
+def _at_ends(forces: np.ndarray) -> np.ndarray:
+    """Return forces (n + 1, p) at the ends of steps from those in the middle (n, p)."""
+    inner = 0.5 * (forces[1:] + forces[:-1])
+    return np.vstack((1.5 * forces[:1] - 0.5 * forces[1:2], inner, 1.5 * forces[-1:] - 0.5 * forces[-2:-1]))
+
+
+def _copy(model: CompiledModel, state: S.State) -> S.State:
+    """Return a state at rest with the places of another, for a run of its own."""
+    system = model.system
+    new = system.initial_state()
+    new.Q[:], new.D[:] = state.Q[0], state.D[0]
+    new.Q[:, system.first_multiplier : -1] = state.U[system.first_multiplier : -1]
+    return new

@@ -1,0 +1,150 @@
+"""Zero dynamics: the motions that a model can make while the outputs of a path stand still.
+
+About a state, increments q of the unknowns, multipliers y and efforts u obey
+
+    M q'' + C q' + K q + G^T y = B u,   G q = 0,   Y q = e.
+
+With T, a basis of the null space of [G; Y], and L, one of [G, B^T]^T (L^T B = 0), the rest is
+
+    L^T M T z'' + L^T C T z' + L^T K T z = -L^T (M p'' + C p' + K p),   q = T z + p,   Y p = e.
+
+L is not T, so that these matrices are unsymmetric: for a link whose tip is given they are m - N^T J and k of Ledesma &
+Bayo (1993), eqs 23 and 24.  The eigenvalues s are the zeros of the transfer functions from the efforts to the outputs.
+Those with a positive real part make the causal solution grow without bound; the bounded one begins before the path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eig, ordqz
+
+__all__ = ["Projected", "WEIGHT", "bounded", "null_space", "project", "zeros_of"]
+
+#: Weight of the neighbours in K (w q[n-1] + (1 - 2 w) q[n] + w q[n+1]).  With less than a fourth, zeros at infinity
+#: have one root inside of the unit circle and one outside, and changes of efforts do not ring from step to step.
+WEIGHT = 0.24
+_RANK = 1e-10  # singular values over the largest
+_INFINITE = 1e-9  # 1/s of zeros at infinity, over the largest finite one
+
+
+@dataclass(frozen=True)
+class Projected:
+    """Matrices of small motions about a state, and their bases.
+
+    Attributes:
+        M, C, K: (n, n) dense.
+        G: (m, n) constraints, columns: (n, m) forces of their multipliers.
+        B: (n, p) forces of the efforts, Y: (p, n) derivatives of the outputs.
+        T: (n, k) motions that leave the outputs, L: (n, k) rows without efforts and multipliers.
+        P: (n, m + p) motions of least norm per unit of each constraint and output.
+        U: (p, n) efforts per unbalanced force.
+    """
+
+    M: np.ndarray
+    C: np.ndarray
+    K: np.ndarray
+    G: np.ndarray
+    columns: np.ndarray
+    B: np.ndarray
+    Y: np.ndarray
+    T: np.ndarray
+    L: np.ndarray
+    P: np.ndarray
+    U: np.ndarray
+
+    def steps(self, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the matrices (n, n) of q[n-1], q[n] and q[n+1] in the equations of steps of h [s]."""
+        m, c, w = self.M / h**2, self.C / (2.0 * h), WEIGHT * self.K
+        return m - c + w, self.K - 2.0 * (w + m), m + c + w
+
+
+def _divided(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return an orthonormal basis (n, k) of the null space of A (m, n), its pseudo-inverse (n, m), and its rank."""
+    if not A.shape[0]:
+        return np.eye(A.shape[1]), np.zeros((A.shape[1], 0)), 0
+    size = np.linalg.norm(A, axis=1)
+    size = np.where(size > 0.0, size, 1.0)
+    W, values, V = np.linalg.svd(A / size[:, None])
+    rank = int(np.count_nonzero(values > _RANK * values.max(initial=0.0)))
+    return V[rank:].T, (V[:rank].T / values[:rank]) @ (W[:, :rank].T / size), rank
+
+
+def null_space(A: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return an orthonormal basis (n, k) of the null space of A (m, n), and the rank of A."""
+    basis, _, rank = _divided(A)
+    return basis, rank
+
+
+def project(
+    M: np.ndarray, C: np.ndarray, K: np.ndarray, G: np.ndarray, columns: np.ndarray, B: np.ndarray, Y: np.ndarray
+) -> Projected | None:
+    """Return the matrices with their bases, None where an effort or an output repeats others or the constraints."""
+    p, m = B.shape[1], len(G)
+    T, P, motions = _divided(np.vstack((G, Y)))
+    L, U, forces = _divided(np.vstack((columns.T, B.T)))
+    if motions - null_space(G)[1] < p or forces - null_space(columns.T)[1] < p:
+        return None
+    return Projected(M, C, K, G, columns, B, Y, T, L, P, U.T[m:])
+
+
+def zeros_of(at: Projected) -> tuple[np.ndarray, int]:
+    """Return the finite zeros s [1/s] (k,), and how many are at infinity beyond those of outputs that feel the
+    efforts in their accelerations."""
+    M, C, K = (at.L.T @ A @ at.T for A in (at.M, at.C, at.K))
+    k = len(M)
+    if not k:
+        return np.zeros(0, complex), 0
+    # in units of time in which stiffness and masses are of one size
+    size = np.sqrt(np.linalg.norm(K) / np.linalg.norm(M)) if np.linalg.norm(M) > 0.0 and np.any(K) else 1.0
+    one, none = np.eye(k), np.zeros((k, k))
+    scale = np.linalg.norm(M) * size**2
+    A = np.block([[none, one], [-K / scale, -C * size / scale]])
+    E = np.block([[one, none], [none, M * size**2 / scale]])
+    alpha, beta = eig(A, E, right=False, homogeneous_eigvals=True)
+    far = np.abs(beta) <= _INFINITE * np.abs(alpha)
+    return size * alpha[~far] / beta[~far], int(np.count_nonzero(far))
+
+
+def bounded(at: Projected, h: float, length: int, grow: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return conditions by which motions before and after a window stay bounded in steps of h [s].
+
+    Motions outside of the window are those of constant coefficients, those of ``at``.
+
+    Args:
+        length: number of steps in the window; growth by less than a tenth in it is none.
+        grow: number of motions that grow; None: as many as there are.
+
+    Returns:
+        rows (2 k - grow, 2 k) with rows @ (z[0], z[1]) = 0: what grows is all that there may be at the start; and rows
+        (grow, 2 k) of the end, (z[N-1], z[N]): nothing grows any more.
+    """
+    before, here, after = (at.L.T @ A @ at.T for A in at.steps(h))
+    k = len(here)
+    if not k:
+        return np.zeros((0, 0)), np.zeros((0, 0))
+    one, none = np.eye(k), np.zeros((k, k))
+    scale = max(np.linalg.norm(here), np.linalg.norm(after), 1e-300)
+    F = np.block([[none, one], [-before / scale, -here / scale]])
+    E = np.block([[one, none], [none, after / scale]])
+    alpha, beta = eig(F, E, right=False, homogeneous_eigvals=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.sort(np.where(beta == 0.0, np.inf, np.abs(alpha) / np.abs(beta)))[::-1]
+    limit = float(np.exp(0.1 / length))
+    if grow is None:
+        grow = int(np.count_nonzero(size > limit))
+    elif 0 < grow < 2 * k:
+        limit = float(np.sqrt(min(size[grow - 1], 1e300) * max(size[grow], 1e-300)))
+
+    def conditions(growing: bool) -> np.ndarray:
+        inside = grow if growing else 2 * k - grow
+        if inside in (0, 2 * k):
+            return np.eye(2 * k)[inside:]
+
+        def first(a, b):
+            return (np.abs(a) > limit * np.abs(b)) == growing
+
+        return ordqz(F, E, sort=first, output="real")[-1][:, inside:].T
+
+    return conditions(True), conditions(False)
