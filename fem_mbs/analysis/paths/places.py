@@ -11,7 +11,7 @@ import numpy as np
 from fem_mbs.analysis.linear.ports import Inputs, outputs_of
 from fem_mbs.analysis.paths.instants import Instant
 from fem_mbs.analysis.paths.zeros import Projected, project
-from fem_mbs.elements.springs.motor import FUNCTION, KD, KP, START
+from fem_mbs.elements.actuators.motor import FUNCTION, KD, KP, START
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.functions.kinds import make_function
 from fem_mbs.functions.laws import TimeFunction
