@@ -9,7 +9,7 @@ moves a rotor, J q'' = c: a linear equation of third order in time, whose soluti
         r ---(+)--e--[ kp + ki/s + kd s/(1 + T_f s) ]--c--[ 1/(1 + T_a s) ]--a--[ 1/(J s^2) ]--+-- q
               |_______________________________________________________________________________|
 
-Source of the law: K.J. Astrom, T. Hagglund, "PID Controllers: Theory, Design, and Tuning", 2nd ed., ISA 1995, ch. 3.
+Source: K.J. Astrom, T. Hagglund, "PID Controllers: Theory, Design, and Tuning", 2nd ed., ISA 1995, ch. 3.
 The references are closed forms (matrix exponential, eigenvalues of matrices by hand), and integrations of the same
 equations by scipy in this file.
 """
@@ -89,6 +89,11 @@ def integrated() -> np.ndarray:
 
     y0 = [0.0, 1.0, 0.2, -0.1]
     return solve_ivp(rates, (0.0, DURATION), y0, method="DOP853", rtol=1e-11, atol=1e-13).y[:, -1]
+
+
+def reference() -> dict:
+    """Return the poles [1/s] of the loop, and its response by an integration of the same equations."""
+    return {"poles": poles(), "response": integrated()}
 
 
 def check(f: Findings) -> None:

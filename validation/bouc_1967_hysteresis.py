@@ -18,7 +18,7 @@ small for that.
        ---+-/------/--- x      Oscillations, Prague 1967; Y.-K. Wen, J. Eng. Mech. Div. ASCE 102, 1976, 249-263;
            /______/            W.D. Iwan, J. Appl. Mech. 33, 1966, 893-900.
 
-The references are the closed forms above, and an integration of the equations of the forced mass by scipy in this file.
+Source: the papers named beside the sketch.  The references are the closed forms above, and an integration of the equations of the forced mass by scipy in this file.
 """
 
 from __future__ import annotations
@@ -84,6 +84,11 @@ def forced() -> np.ndarray:
 
     found = solve_ivp(rates, (0.0, DURATION), [0.0] * 3, method="DOP853", rtol=1e-11, atol=1e-13, max_step=1e-3)
     return found.y[:, -1]
+
+
+def reference() -> dict:
+    """Return limit and loss of the steady loop, and the motion of the forced mass."""
+    return {"steady loop": steady_loop(), "forced": forced()}
 
 
 def check(f: Findings) -> None:

@@ -39,7 +39,7 @@ LIGHT, SMOOTHING = 1.0, 1e-4
 WEIGHT, RADIUS, INERTIA = 500.0, 0.02, 0.003
 
 
-def rope(heavy: float, duration: float = 0.2, h: float = 2e-4) -> Model:
+def build(heavy: float, duration: float = 0.2, h: float = 2e-4) -> Model:
     """Return two weights on a rope over a drum."""
     model = Model(2, "rope on a drum", gravity=(0.0, -G))
     for name, x, mass in (("light", -0.1, LIGHT), ("heavy", 0.1, heavy)):
@@ -58,7 +58,7 @@ def _rope(f: Findings) -> None:
     curves = []
     for ratio in (1.02, 1.5, 4.0, 1.0 / 4.0):
         heavy = LIGHT * (ratio * e if ratio > 1.0 else ratio / e)
-        step = solve(rope(heavy)).steps[0]
+        step = solve(build(heavy)).steps[0]
         v = step.series["sensor/v heavy"][:, 1]
         # what drives pulls e times as much as what is driven
         a = (
@@ -81,7 +81,7 @@ def _rope(f: Findings) -> None:
         )
         curves.append(Curve(step.time, -v, f"m2 = {heavy / LIGHT:.3g} m1"))
     heavy = 0.9 * e * LIGHT
-    step = solve(rope(heavy)).steps[0]
+    step = solve(build(heavy)).steps[0]
     v = -step.series["sensor/v heavy"][-1, 1]
     t = math.tanh(0.5 * MU * WRAP)
     # at rest (m2 - m1) g = t L (2 tanh) and m2 g + m1 g = 2 L: tanh(v/v_s) = (m2 - m1)/(t (m2 + m1))
@@ -209,6 +209,11 @@ def _pivots(f: Findings) -> None:
             "closed form 2 pi r mu N; order 2 of the step", relative=4e-5,
         )  # fmt: skip
         f.zero("B-PIVOT", f"closing error of the energy, {kind}", energy_error(step), CONSERVED, "round-off")
+
+
+def reference() -> dict:
+    """Return the ratio of the forces in the rope, and the lead angle [rad] up to which the screw holds itself."""
+    return {"ratio": math.exp(MU * WRAP), "friction angle": math.atan(MU)}
 
 
 def check(f: Findings) -> None:

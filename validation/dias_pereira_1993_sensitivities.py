@@ -37,7 +37,7 @@ LAW = {"k": 50.0, "m": 2.0, "c": 0.7}  # of the oscillator [N/m], [kg], [N s/m]
 START, TIME = 0.1, 2.0  # its speed [m/s], and the time [s]
 
 
-def hinge(
+def build(
     angle: float = YIELD_ANGLE, moment: float = YIELD_MOMENT, inertia: float = INERTIA, speed: float = SPEED,
     h: float = 1e-4,
 ) -> Model:  # fmt: skip

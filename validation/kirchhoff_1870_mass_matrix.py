@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, solve
-from fem_mbs.validation.case import CONSERVED, Findings, constancy, energy_error
+from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
 
 CASES = {"B-MASS-MATRIX": "rigid assemblies with dense masses over three nodes, frequencies of a chain of bars"}
 
@@ -120,6 +120,7 @@ def reference() -> dict:
 
 
 def check(f: Findings) -> None:
+    curves = []
     for name, matrix in (("3 x 3", translational()), ("18 x 18", turning())):
         errors = []
         for h in (4e-3, 2e-3):
@@ -130,6 +131,8 @@ def check(f: Findings) -> None:
                 max(np.abs(solution.sensor(s).values - x).max() for s, x in zip(("place", "tip"), places, strict=True))
             )
         label = f"matrix of {name}"
+        tip = solution.sensor("tip").values
+        curves += [Curve(step.time, tip[:, 0], f"x, {name}"), Curve(step.time[::50], places[1][::50, 0], "", "o")]
         f.zero("B-MASS-MATRIX", f"largest error of a place [m], {label}, h = 2 ms", errors[1], 1e-4,
                "independent computation: Kirchhoff's equations; h^2 of the mid-point rule")  # fmt: skip
         f.between("B-MASS-MATRIX", f"order of the error, {label}", np.log2(errors[0] / errors[1]), 1.9, 2.1, "rule: 2")
@@ -142,3 +145,4 @@ def check(f: Findings) -> None:
     for k, (measured, exact) in enumerate(zip(found, reference()["frequencies"], strict=True)):
         f.row("B-MASS-MATRIX", f"frequency {k + 1} of the chain [Hz]", measured, exact,
               "closed form (6 k/m) (1 - cos)/(2 + cos)", relative=1e-9)  # fmt: skip
+    f.figure("Tip of the assembly", curves, "Time [s]", "x [m]", "Lines: h = 2 ms; points: Kirchhoff's equations.")

@@ -31,6 +31,8 @@ project; the paper prints none.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import brentq
 
@@ -272,7 +274,8 @@ def check_path(f: Findings) -> None:
                 "recomputed with 20 finite elements: digits, steps", tolerance=digits,
             )  # fmt: skip
         solution = solve(along_path(duration, h))
-        drives, report = solution.drives(), solution.steps[-1].report
+        drives = solution.drives()
+        report: Any = solution.steps[-1].report
         now, torque = drives.t - report.path_start, drives.values[:, 0] * 0.5 / SMALL
         label += f", h = {1e3 * h:g} ms"
         f.row(

@@ -34,7 +34,7 @@ G = 9.81
 BENT, SPEEDS, FALL = -0.8, (1.0, 4.0), 0.8  # the pendulum's knee at the start, speeds of its bars, duration
 
 
-def discs() -> Model:
+def build() -> Model:
     """Return two discs in space that are joined when the first has turned by 1 rad."""
     m = Model(3, "clutch")
     for name, J, w in (("one", 2.0, 5.0), ("two", 3.0, -1.0)):
@@ -75,7 +75,7 @@ def _bars(p: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return M, np.array(f)
 
 
-def pendulum_reference() -> dict[str, float]:
+def reference() -> dict[str, float]:
     """Return when the pendulum latches, the impulse, the loss, and the angle of the upper bar at the end."""
     C = np.array([[-1.0, 1.0]])
 
@@ -158,7 +158,7 @@ def _events(step) -> list[dict]:
 
 
 def _clutch(f: Findings) -> None:
-    step = solve(discs()).steps[0]
+    step = solve(build()).steps[0]
     blow = _events(step)[1]
     w = 7.0 / 5.0
     why = "closed form; the angular momentum is exact in every step"
@@ -174,7 +174,7 @@ def _clutch(f: Findings) -> None:
 
 
 def _pendulum(f: Findings) -> None:
-    known = pendulum_reference()
+    known = reference()
     found = {}
     for h in (4e-3, 2e-3):
         step = solve(pendulum(h)).steps[0]

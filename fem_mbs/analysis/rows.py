@@ -75,7 +75,7 @@ class Rows:
             if sensors is not None:
                 values = sensors.of(i, own, ledger, None if rates is None else rates[:, some])
             elif sensor.of_time:
-                values = sensor.at(time)
+                values = sensor.at_times(time)
             else:
                 before = None if self._last is None else (self._last[0], self._last[1][:, some])
                 values = reading(sensor, time, own, ledger, before)

@@ -1226,7 +1226,7 @@ class MadeCalls:
             group: they hold only in steps that name the group in `supports` (default they hold in all steps)
             present: of a group: they hold where the step before has left the nodes, else where these are at the start,
                 to which a static step brings them in proportion and a transient in its first time step (default false)
-            name: by which events that break it call it; needed where it breaks (default none)
+            name: by which events that break it call it; needed where it breaks (default "")
             breaks_at: sum of the forces on its nodes beyond which it is gone, in transients [N] (default never)
             breaks_at_moment: sum of its moments about its nodes beyond which it is gone, in transients [N m] (default
                 never)
@@ -1793,7 +1793,7 @@ class MadeCalls:
 
         C p' = Q - leakage p - area q', force = area p - friction q' (Leimbach & Hahn 1993, eq. 16).  The state
         variables
-        are `pressure` and `opening`; of two chambers (`fem_mbs.elements.springs.cylinder`) `pressure a`, `pressure b`
+        are `pressure` and `opening`; of two chambers (`fem_mbs.elements.actuators.cylinder`) `pressure a`, `pressure b`
         and
         `opening`.  What the oil stores, C p^2/2, counts as strain energy, p Q as work of loads.
         """

@@ -210,6 +210,8 @@ HOMONYMS = {
     "fem_mbs/analysis/steps/linear_transient.py": {"transient"},
     "fem_mbs/model/connections/surfaces/friction.py": {"static"},  # its coefficient
     "fem_mbs/model/connections/surfaces/contact.py": {"static"},  # likewise
+    "fem_mbs/model/connections/surfaces/deforming.py": {"static"},  # likewise
+    "fem_mbs/model/connections/surfaces/impact.py": {"static"},  # likewise
     "fem_mbs/decks/abaqus/substructures.py": {"modes"},  # a key of reductions
     "fem_mbs/modelfile/parts.py": {"modes"},  # likewise
     "meshes/formats/frd.py": {"static"},  # a kind of results of CalculiX

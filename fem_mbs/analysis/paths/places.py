@@ -50,7 +50,7 @@ class Outputs:
         ]
         return np.column_stack(columns)
 
-    def at(self, lin: Instant, owner: Owner) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, lin: Any, owner: Owner) -> tuple[np.ndarray, np.ndarray]:
         """Return the outputs (p,) in a state and their derivatives (p, N)."""
         names = list(dict.fromkeys(s.name for s, _ in self.sensors))
         n = lin.system.n_dof

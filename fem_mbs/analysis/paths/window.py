@@ -108,8 +108,8 @@ class Window:
         for i, a in enumerate(at[1:-1]):
             row = first + i * k
             right[row : row + k] -= a.L.T @ residual[i + 1]
-            for j, step in enumerate(self._steps(a)):
-                block = a.L.T @ step
+            for j, part in enumerate(self._steps(a)):
+                block = a.L.T @ part
                 put(row, (i + j) * k, block @ at[i + j].T)
                 right[row : row + k] -= block @ particular[i + j]
         try:

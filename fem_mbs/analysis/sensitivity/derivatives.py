@@ -70,19 +70,19 @@ def check_supported(context: RunContext) -> None:
         if step.kind.linear:
             continue
         options = step.options
-        if step.kind.name not in ("transient", "static"):
+        if not step.kind.differentiated:
             raise ModelError(f"a {step.kind.name} step is not differentiated", owner=step.owner, remedy=others)
         if getattr(options, "adaptive", 0.0):
             raise ModelError(
                 "adaptive time steps change with every parameter, which has no derivative", owner=step.owner,
                 key="adaptive", remedy="take equal steps: adaptive = 0",
             )  # fmt: skip
-        if step.kind.name == "transient" and RULES[options.rule].kind in (S.EXPLICIT, S.CHAIN):
+        if step.kind.passes_time and RULES[options.rule].kind in (S.EXPLICIT, S.CHAIN):
             raise ModelError(
                 f'rule = "{options.rule}" has no tangent to differentiate it with', owner=step.owner, key="rule",
                 remedy='take "midpoint"',
             )  # fmt: skip
-        if step.kind.name == "static" and (options.control != "load" or options.stability or options.line_search):
+        if step.kind.path and (options.control != "load" or options.stability or options.line_search):
             raise ModelError(
                 "an equilibrium path is not differentiated", owner=step.owner, key="control",
                 remedy='take control = "load", without stability and line_search',

@@ -107,7 +107,7 @@ class Follower:
         a.flags[:] = 0
         # constraints hold positions: their errors come back in velocities and multipliers over h and h^2
         a.flags[derivatives.CAREFUL] = (self.compiled.system.kind[self.compiled.system.unknown] == S.MULTIPLIER).any()
-        if stepping.rule == "static":
+        if stepping.counter[S.RULE_KIND] == S.STATIC:
             a.dV[:], a.dpast[:] = 0.0, 0.0
         middle, undamped = stepping.middle_values, stepping.alternation.own.any()
         self.alternations = [Alternation(self.compiled, middle, bool(undamped)) for _ in range(self.n_par)]

@@ -62,7 +62,7 @@ class Support(Declaration):
         "which a static step brings them in proportion and a transient in its first time step",
         False,
     )
-    name: str = key(TEXT, "by which events that break it call it; needed where it breaks", "", shows="none")
+    name: str = key(TEXT, "by which events that break it call it; needed where it breaks", "")
     breaks_at: float | None = key(
         NUMBER, "sum of the forces on its nodes beyond which it is gone, in transients", None, shows="never", unit="N"
     )

@@ -124,7 +124,7 @@ class _Effort(Sensor):
     def evaluate(self, values, ledger):
         return values
 
-    def at(self, time):
+    def at_times(self, time):
         if self._function < 0:
             return np.zeros((len(time), 1))
         return np.reshape(self._compiled.functions[self._function](time), (-1, 1))

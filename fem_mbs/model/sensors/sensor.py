@@ -102,7 +102,7 @@ class Sensor:
     def evaluate(self, values: np.ndarray, ledger: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
-    def at(self, time: np.ndarray) -> np.ndarray:
+    def at_times(self, time: np.ndarray) -> np.ndarray:
         """Return the columns (n, k) of a sensor ``of_time`` at times (n,) [s]."""
         raise NotImplementedError
 
