@@ -18,7 +18,8 @@ small for that.
        ---+-/------/--- x      Oscillations, Prague 1967; Y.-K. Wen, J. Eng. Mech. Div. ASCE 102, 1976, 249-263;
            /______/            W.D. Iwan, J. Appl. Mech. 33, 1966, 893-900.
 
-Source: the papers named beside the sketch.  The references are the closed forms above, and an integration of the equations of the forced mass by scipy in this file.
+Source: the papers named beside the sketch.  The references are the closed forms above, and an integration of the
+equations of the forced mass by scipy in this file.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def check(f: Findings) -> None:
 def _derivatives(f: Findings) -> None:
     case, known = "B-SENSITIVITY", reference()
     values = {"angle": YIELD_ANGLE, "moment": YIELD_MOMENT, "inertia": INERTIA, "speed": SPEED}
-    found = sensitivities(partial(hinge, h=2e-5), values, ["transient.angle.max"])
+    found = sensitivities(partial(build, h=2e-5), values, ["transient.angle.max"])
     why = "closed form (energy balance); h = 20 microseconds: the angle of a row, not of the turning point"
     for name, own, exact in zip(values, found.gradient("transient.angle.max"), known["angle"], strict=True):
         f.row(case, f"derivative of the hinge's largest angle by its {name}", own, exact, why, relative=5e-4)
