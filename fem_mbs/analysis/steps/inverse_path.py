@@ -128,7 +128,8 @@ step looks at the zeros, and makes its window longer than the path by `before` a
 equilibrium with the outputs in their present places, and ends at rest. Its rows are those of a forward run under the
 efforts alone; the summary tells how far the outputs are off. The run writes `drives-<number>-<step>.csv`, the efforts
 at the ends of time steps, which functions of the kind `csv` read (`interpolation = "spline"`). Later steps keep the
-last efforts."""
+last efforts. Where zeros are hardly damped (a hanging load that swings behind its carriage), the search may not
+converge; it then ends in an error."""
     passes_time = motion = joint_forces = states = True
     axis = "Time [s]"
 
