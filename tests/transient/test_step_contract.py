@@ -218,6 +218,7 @@ HOMONYMS = {
     "fem_mbs/functions/kinds.py": {"harmonic"},  # a function of time
     "fem_mbs/modelfile/reference.py": {"harmonic"},
     "fem_mbs/plot/figures.py": {"campbell", "unbalance"},  # names of pictures
+    "fem_mbs/analysis/rotors/unbalance.py": {"unbalance"},  # a mass off its axis, in a message
     "fem_mbs/plot/scene.py": {"static"},  # the start, drawn as a state at rest
     "fem_mbs/decks/abaqus/compare.py": {"buckling"},  # a table of CalculiX
     "fem_mbs/decks/abaqus/steps.py": {"modes"},  # a key of steady vibrations

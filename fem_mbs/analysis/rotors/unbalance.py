@@ -103,7 +103,7 @@ def _check_places(lin: Linearisation, unbalances: list[Unbalance], nodes: np.nda
         ModelError: naming the node.
     """
     on = lin.bladed.on
-    for what, node in (*(("unbalanced mass", u.node) for u in unbalances), *(("displacement", int(n)) for n in nodes)):
+    for what, node in (*(("unbalance", u.node) for u in unbalances), *(("displacement", int(n)) for n in nodes)):
         if on[node]:
             raise ModelError(
                 f'the {what} at "{lin.compiled.model.node_name(node)}" is on a blade, where multi-blade coordinates '
