@@ -1,1 +1,1 @@
-"""Trees of rigid bodies in joint coordinates: what of a model they are made of, and their time steps."""
+"""Trees of rigid bodies in joint coordinates: their segments, made from the model, and their time steps."""
