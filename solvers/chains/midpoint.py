@@ -32,7 +32,7 @@ _ROUND_OFF = 4.0 * 2.0**-52  # of the increments of a step
 _STALLED = 1e-9  # corrections that have twice not fallen are round-off below this
 _QUARTER = 0.5 * np.pi  # turn of a hinge in a step beyond which no step is taken
 # rows of the workspace of `advance`
-_Q1, _P1, _MIDDLE, _CHANGE, _RHS, _X, _Y, _STEP, _ROWS = 0, 1, 2, 3, 4, 5, 6, 7, 8
+_Q1, _P1, _MIDDLE, _CHANGE, _RHS, _X, _Y, _STEP = range(8)
 
 
 @inner
