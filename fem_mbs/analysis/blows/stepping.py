@@ -26,7 +26,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from fem_mbs.analysis.blows.contacts import Contacts
 from fem_mbs.analysis.blows.impulses import Reach
@@ -268,6 +267,8 @@ class BlowStepping(Stepping):
 
     def _find(self, one: _Hurt, part: float, attempt: Callable[[float], Chunk], gap: float) -> float:
         """Return the length of the leg at whose end a condition begins to be hurt, 0 for its start."""
+
+        from scipy.optimize import brentq
 
         def value(x: float) -> float:
             if x == 0.0:

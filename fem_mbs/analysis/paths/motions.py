@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation, RotationSpline
 
 from fem_mbs.solvers.stepping import layout as S
@@ -62,6 +61,8 @@ def interpolated(
     system: Compiled, times: np.ndarray, states: list[S.State], at: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return Q (n, N) and D (n, ...) at times (n,) [s] between states at rest at both ends."""
+    from scipy.interpolate import CubicSpline
+
     Q = CubicSpline(times, np.array([s.Q[0] for s in states]), bc_type="clamped")(at)
     D = np.repeat(states[0].D[:1], len(at), axis=0)
     rows = system.system.rotations

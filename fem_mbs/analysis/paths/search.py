@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 from scipy.ndimage import gaussian_filter1d
 
 from fem_mbs.analysis.context import RunContext
@@ -244,6 +243,8 @@ class _Search:
     # --- the equations of all steps --------------------------------------------------------------------------------
     def _guess(self, rests: list[tuple[float, Equilibrium]]) -> tuple[np.ndarray, np.ndarray]:
         """Return efforts and coordinates (n + 1, p) of the joints by the equations linear about the equilibria."""
+        from scipy.interpolate import CubicSpline
+
         now = np.clip(self.times - self.t0 - self.before, 0.0, rests[-1][0])
         times = np.array([t for t, _ in rests])
         motion = self._motion(*interpolated(self.compiled.system, times, [rest.state for _, rest in rests], now))
