@@ -8,7 +8,8 @@ A validation file is a module of this package with
     reference()  -> published and recomputed numbers, by name
     check(f)     runs the models and adds rows and figures to the `Findings` f; ``f.long`` asks for the long runs too
 
-A row passes if |measured - reference| <= tolerance; each states why its tolerance is what it is.  A reference that is
+A row passes if |measured - reference| <= tolerance; each states why its tolerance is what it is, and of which kind its
+reference is (`fem_mbs.validation.kinds`).  A reference that is
 changed carries date and reason.
 """
 
@@ -21,6 +22,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+
+from fem_mbs.validation.kinds import PROPERTY, Kind
 
 __all__ = [
     "CONSERVED",
@@ -52,6 +55,7 @@ class Row:
     reference: float
     tolerance: float
     reason: str
+    kind: Kind
 
     @property
     def passed(self) -> bool:
@@ -96,22 +100,27 @@ class Findings:
         measured: float,
         reference: float,
         reason: str,
+        kind: Kind,
         *,
         tolerance: float | None = None,
         relative: float | None = None,
     ) -> None:
-        """Add a row; the tolerance is absolute, or ``relative`` to the reference."""
+        """Add a row; the tolerance is absolute, or ``relative`` to the reference, of which ``kind`` says what it is."""
         if tolerance is None:
             tolerance = relative * abs(reference)
-        self.rows.append(Row(case, quantity, float(measured), float(reference), float(tolerance), reason))
+        self.rows.append(Row(case, quantity, float(measured), float(reference), float(tolerance), reason, kind))
 
-    def zero(self, case: str, quantity: str, measured: float, tolerance: float, reason: str) -> None:
-        """Add a row for something that should vanish."""
-        self.row(case, quantity, measured, 0.0, reason, tolerance=tolerance)
+    def zero(
+        self, case: str, quantity: str, measured: float, tolerance: float, reason: str, kind: Kind = PROPERTY
+    ) -> None:
+        """Add a row for something that should vanish; a difference from a reference has the ``kind`` of that."""
+        self.row(case, quantity, measured, 0.0, reason, kind, tolerance=tolerance)
 
-    def between(self, case: str, quantity: str, measured: float, low: float, high: float, reason: str) -> None:
+    def between(
+        self, case: str, quantity: str, measured: float, low: float, high: float, reason: str, kind: Kind = PROPERTY
+    ) -> None:
         """Add a row for an inequality low <= measured <= high: reference and tolerance are middle and half width."""
-        self.row(case, quantity, measured, 0.5 * (low + high), reason, tolerance=0.5 * (high - low))
+        self.row(case, quantity, measured, 0.5 * (low + high), reason, kind, tolerance=0.5 * (high - low))
 
     def figure(
         self,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from fem_mbs import __version__, draw_curves
 from fem_mbs.validation.case import Figure, Row
+from fem_mbs.validation.kinds import KINDS, totals
 
 if TYPE_CHECKING:
     from fem_mbs.validation.runner import Outcome
@@ -80,6 +81,7 @@ def write_report(outcomes: Sequence[Outcome]) -> str:
         f'<div class="{"bad" if failed else ""}"><b>{failed}</b>rows fail</div>',
         f"<div><b>{sum(len(o.file.cases) for o in outcomes)}</b>benchmarks</div>",
         f"<div><b>{seconds:.0f} s</b>computed</div></div></header><main>",
+        _kinds(rows),
         _contents(outcomes),
         *(_section(outcome) for outcome in outcomes),
         "</main></body></html>",
@@ -89,6 +91,18 @@ def write_report(outcomes: Sequence[Outcome]) -> str:
 
 def _e(text: str) -> str:
     return html.escape(str(text))
+
+
+def _kinds(rows: Sequence[Row]) -> str:
+    """Return the table of the kinds of references with the numbers of their rows."""
+    counts = totals(row.kind for row in rows)
+    lines = "".join(
+        f'<tr><td class="id">{_e(kind.word)}</td><td class="n">{counts[kind.word]}</td><td>{_e(kind.meaning)}</td>'
+        f"<td>{'independent of the package' if kind.independent else ''}</td></tr>"
+        for kind in KINDS
+    )
+    head = '<tr><th>Reference</th><th class="n">Rows</th><th>It is</th><th></th></tr>'
+    return f'<nav><h2>Kinds of references</h2><div class="scroll"><table>{head}{lines}</table></div></nav>'
 
 
 def _contents(outcomes: Sequence[Outcome]) -> str:
@@ -129,14 +143,14 @@ def _section(outcome: Outcome) -> str:
 def _table(rows: Sequence[Row]) -> str:
     head = (
         '<tr><th>Case</th><th>Quantity</th><th class="n">Measured</th><th class="n">Reference</th>'
-        '<th class="n">Tolerance</th><th></th><th>Reason for the tolerance</th></tr>'
+        '<th class="n">Tolerance</th><th></th><th>Reference is</th><th>Reason for the tolerance</th></tr>'
     )
     lines = [
         f'<tr class="{"" if row.passed else "failed"}"><td class="id">{_e(row.case)}</td><td>{_e(row.quantity)}</td>'
         f'<td class="n">{_number(row.measured)}</td><td class="n">{_number(row.reference)}</td>'
         f'<td class="n">{_number(row.tolerance, 3)}</td>'
         f'<td><span class="chip {"yes" if row.passed else "no"}">{"pass" if row.passed else "fail"}</span></td>'
-        f'<td class="why">{_e(row.reason)}</td></tr>'
+        f'<td class="why">{_e(str(row.kind))}</td><td class="why">{_e(row.reason)}</td></tr>'
         for row in rows
     ]
     return f'<div class="scroll"><table>{head}{"".join(lines)}</table></div>'

@@ -13,12 +13,13 @@ from time import perf_counter
 
 from fem_mbs import ModelError
 from fem_mbs.validation.case import Findings, Row
+from fem_mbs.validation.kinds import KINDS, PROPERTY, totals
 from fem_mbs.validation.registry import ValidationFile, select
 from fem_mbs.validation.report import write_report
 
 __all__ = ["Outcome", "run_cases"]
 
-_WIDTHS = (8, 74, 15, 15, 10)
+_WIDTHS = (8, 70, 15, 15, 10)
 
 
 @dataclass
@@ -62,12 +63,14 @@ def run_cases(
     for path in (json_path, report_dir):
         if path is not None:
             _make_folder(Path(path) if path == report_dir else Path(path).parent)
-    out(_line("case", "quantity", "measured", "reference", "tolerance", "pass"))
+    out(_line("case", "quantity", "measured", "reference", "tolerance", "pass", "reference is"))
     outcomes = [_run(file, cases, long, out) for file, cases in chosen]
     rows = [row for outcome in outcomes for row in outcome.findings.rows]
     failed = [row for row in rows if not row.passed]
     seconds = sum(outcome.seconds for outcome in outcomes)
     out("")
+    for line in _summary(rows):
+        out(line)
     out(f"{len(rows) - len(failed)} of {len(rows)} rows pass, {len(outcomes)} files, {seconds:.1f} s")
     for row in failed:
         numbers = f"{_number(row.measured)}, not {_number(row.reference)} +- {row.tolerance:.3g}"
@@ -90,8 +93,9 @@ def _run(file: ValidationFile, cases: set[str], long: bool, out: Callable[[str],
         trouble = "".join(traceback.format_exception(error))
         case = next(iter(file.cases))
         findings.row(
-            case, f"runs to its end ({type(error).__name__}: {error})", math.nan, 1.0, "it stopped", tolerance=0.0
-        )
+            case, f"runs to its end ({type(error).__name__}: {error})", math.nan, 1.0, "it stopped", PROPERTY,
+            tolerance=0.0,
+        )  # fmt: skip
         cases = cases | {case}
     findings.rows = [row for row in findings.rows if row.case in cases]
     outcome = Outcome(file, findings, perf_counter() - started, trouble)
@@ -118,9 +122,9 @@ def _number(value: float) -> str:
 
 
 def _line(*cells: str) -> str:
-    case, quantity, *numbers, passed = cells
+    case, quantity, *numbers, passed, kind = cells
     start = f"{case:<{_WIDTHS[0]}} {quantity:<{_WIDTHS[1]}}"
-    return start + "".join(f" {n:>{w}}" for n, w in zip(numbers, _WIDTHS[2:], strict=True)) + f"  {passed}"
+    return start + "".join(f" {n:>{w}}" for n, w in zip(numbers, _WIDTHS[2:], strict=True)) + f"  {passed:<4}  {kind}"
 
 
 def _lines(row: Row) -> list[str]:
@@ -128,7 +132,7 @@ def _lines(row: Row) -> list[str]:
     first, *rest = textwrap.wrap(row.quantity, _WIDTHS[1], break_long_words=True) or [""]
     numbers = (_number(row.measured), _number(row.reference), f"{row.tolerance:.3g}")
     return [
-        _line(row.case, first, *numbers, "yes" if row.passed else "NO"),
+        _line(row.case, first, *numbers, "yes" if row.passed else "NO", row.kind.word),
         *(f"{'':<{_WIDTHS[0]}}   {r}" for r in rest),
     ]
 
@@ -142,7 +146,25 @@ def _entry(row: Row) -> dict[str, object]:
         "reference": row.reference,
         "tolerance": row.tolerance,
         "pass": row.passed,
+        "kind": row.kind.word,
+        "where": row.kind.where,
     }
+
+
+def _summary(rows: Sequence[Row]) -> list[str]:
+    """Return the numbers of rows that pass by kind, those of independent references first."""
+    passed = totals(row.kind for row in rows if row.passed)
+    independent = [kind.word for kind in KINDS if kind.independent]
+    parts = {
+        True: ", ".join(f"{passed[word]} {word}" for word in independent),
+        False: ", ".join(f"{n} {word}" for word, n in passed.items() if word not in independent),
+    }
+    sources = {row.kind.where for row in rows if row.passed and row.kind.where and row.kind.independent}
+    return [
+        f"independent of the package: {sum(passed[word] for word in independent)} rows pass ({parts[True]}; "
+        f"{len(sources)} places named)",
+        f"others: {sum(n for word, n in passed.items() if word not in independent)} rows pass ({parts[False]})",
+    ]
 
 
 def _make_folder(folder: Path) -> None:
