@@ -23,6 +23,7 @@ import numpy as np
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
+from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT
 
 CASES = {
     "B-CAM": "followers of an eccentric disc and of a cycloidal cam: lift, place of contact, force",
@@ -195,25 +196,30 @@ def _cams(f: Findings) -> None:
             y = E * np.sin(a)
         lift = solution.sensor("lift").values[:, 0]
         f.zero("B-CAM", f"lift of the {follower} [m]", np.abs(lift - y).max(), 1e-11,
-               "closed form; the curve is a spline within 1e-11 of its size")  # fmt: skip
+               "closed form; the curve is a spline within 1e-11 of its size", CLOSED_FORM)  # fmt: skip
         f.zero("B-CAM", f"closing error of the energy, {follower}", energy_error(step), CONSERVED, "conserved")
         # what the cam bears is what accelerates the follower and strains its spring
         force = -solution.sensor("force").values[:, 1]
         if follower == "flat":
             ref = -FOLLOWER * W**2 * E * np.sin(a) + STIFFNESS * y
             f.row("B-CAM", "largest force on the flat follower [N]", force[100:].max(), ref.max(),
-                  "closed form; h^2 of the mid-point rule", relative=1e-3)  # fmt: skip
+                  "closed form; h^2 of the mid-point rule", CLOSED_FORM, relative=1e-3)  # fmt: skip
             along = solution.sensor("along").values[:, 0]
             error = np.abs(np.abs(along) - np.abs(E * np.cos(a) - E)).max()
             f.zero(
-                "B-CAM", "place of contact on the flat, from its start [m]", error, 1e-9, "closed form e (cos a - 1)"
+                "B-CAM",
+                "place of contact on the flat, from its start [m]",
+                error,
+                1e-9,
+                "closed form e (cos a - 1)",
+                CLOSED_FORM,
             )
         curves += [Curve(step.time, lift, follower), Curve(step.time, y, f"{follower}, closed form", ":")]
     solution = solve(cycloidal())
     t = solution.steps[0].time
     lift = solution.sensor("lift").values[:, 0]
     f.zero("B-CAM", "lift of the edge on the cycloidal cam [m]", np.abs(lift - cycloid(W * t)).max(), 1e-11,
-           "closed form; a spline within 1e-11 of the size of the cam")  # fmt: skip
+           "closed form; a spline within 1e-11 of the size of the cam", CLOSED_FORM)  # fmt: skip
     curves += [Curve(t, lift, "cycloidal"), Curve(t, cycloid(W * t), "cycloidal, closed form", ":")]
     f.figure("Lift of the followers", curves, "time [s]", "lift [m]")
 
@@ -227,7 +233,12 @@ def _beads(f: Findings) -> None:
         f.zero("B-BEAD", f"change of the energy, h = {1e3 * h:g} ms", energy_error(step, constant=True), CONSERVED,
                "conserved")  # fmt: skip
     f.zero(
-        "B-BEAD", "largest error of x [m], h = 2 ms", errors[1], 2e-4, "independent computation: equation of the bead"
+        "B-BEAD",
+        "largest error of x [m], h = 2 ms",
+        errors[1],
+        2e-4,
+        "independent computation: equation of the bead",
+        INDEPENDENT,
     )
     f.between("B-BEAD", "order of the error", np.log2(errors[0] / errors[1]), 1.9, 2.1, "mid-point rule: 2")
     step = solve(bead(True, 5e-3)).steps[0]
@@ -243,16 +254,16 @@ def _rolling(f: Findings) -> None:
     way = np.linalg.norm(x - x[0], axis=1)
     acceleration = 9.81 * np.sin(0.3) / (1.0 + 0.012 / (2.0 * 0.1**2))
     f.row("B-ROLLING", "way down the slope after 2 s [m]", way[-1], 0.5 * acceleration * step.time[-1] ** 2,
-          "closed form; h^2: it turns by 0.07 rad in a step", relative=5e-4)  # fmt: skip
+          "closed form; h^2: it turns by 0.07 rad in a step", CLOSED_FORM, relative=5e-4)  # fmt: skip
     friction = solution.sensor("force").values[-1, :2] @ np.array((np.cos(0.3), -np.sin(0.3)))
     f.row("B-ROLLING", "rolling resistance of the slope, along it [N]", friction, 0.012 / 0.1**2 * acceleration,
-          "closed form J a/r^2", relative=2e-3)  # fmt: skip
+          "closed form J a/r^2", CLOSED_FORM, relative=2e-3)  # fmt: skip
     solution = solve(wheel(True, 2e-3))
     step = solution.steps[0]
     angle = np.arctan2(solution.sensor("place").values[:, 0], -solution.sensor("place").values[:, 1])
     error = np.abs(angle - in_hollow(step.time)).max()
     f.zero("B-ROLLING", "largest error of the angle in the hollow [rad]", error, 1e-3,
-           "independent computation: equation of the pendulum; h = 2 ms")  # fmt: skip
+           "independent computation: equation of the pendulum; h = 2 ms", INDEPENDENT)  # fmt: skip
     f.zero("B-ROLLING", "change of the energy in the hollow", energy_error(step, constant=True), CONSERVED, "conserved")
     solution = solve(ellipses(2e-3))
     a, e = SEMI_AXIS, EXCENTRICITY
@@ -264,4 +275,4 @@ def _rolling(f: Findings) -> None:
     half = first < np.pi  # up to the far apsis the arc cosine is unique
     error = np.abs(np.abs(second) - turned)[half].max()
     f.zero("B-ROLLING", "angle of the second ellipse [rad], half a turn", error, 1e-6,
-           "closed form r_1 + r_2 = 2 a; near the apsis the arc cosine halves the digits")  # fmt: skip
+           "closed form r_1 + r_2 = 2 a; near the apsis the arc cosine halves the digits", CLOSED_FORM)  # fmt: skip

@@ -25,6 +25,7 @@ import numpy as np
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
+from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
 CASES = {"B-FREE": "energy, momenta, orthonormality, period of the flip; turns in the plane; the heavy top"}
 
@@ -115,11 +116,14 @@ def check(f: Findings) -> None:
         "time of a flip of the tennis racket [s], h = 0.01 s",
         periods[0.01],
         known["flip"],
-        "1e-4: as h -> 0",
+        "1e-4: as h -> 0; elliptic integral",
+        CLOSED_FORM,
         relative=1e-4,
     )
     order = np.log((periods[0.2] - known["flip"]) / (periods[0.05] - known["flip"])) / np.log(4.0)
-    f.row("B-FREE", "order of the error of the time of a flip", order, 2.0, "second order: 0.1", tolerance=0.1)
+    f.row(
+        "B-FREE", "order of the error of the time of a flip", order, 2.0, "second order: 0.1", PROPERTY, tolerance=0.1
+    )
     f.figure(
         "Spin about the middle axis",
         curves,
@@ -144,6 +148,7 @@ def _plane(f: Findings) -> None:
             solution.sensor("angle").values[-1, 0] / (2.0 * np.pi),
             turns,
             "2 atan(w h/2) per step: round-off",
+            PROPERTY,
             relative=1e-11,
         )
         f.zero("B-FREE", f"change of the energy, {many}", energy_error(step, constant=True), 1e-12, "conserved")

@@ -22,6 +22,7 @@ import numpy as np
 
 from fem_mbs import Mesh, Model, solve
 from fem_mbs.validation.case import Curve, Findings, interpolated_extreme
+from fem_mbs.validation.kinds import PROPERTY, printed
 from fem_mbs.validation.shell_grids import shell, square
 
 CASES = {
@@ -36,6 +37,9 @@ CASES = {
 KINDS = ("isotropic", "0/90/0", "90/0/90")
 THICKNESSES = (12.7, 6.35)
 PINCHED_TO = 0.1
+SOURCE = "Sze, Liu and Lo (2004), ABAQUS S4R, table of the"
+PULL, PINCH = printed(f"{SOURCE} pull-out"), printed(f"{SOURCE} pinched cylinder")
+HALF, ROOF = printed(f"{SOURCE} semi-cylinder"), printed(f"{SOURCE} hinged roof")
 
 #: angles of three equal layers, from the axis of the cylinder
 LAYERS = {"isotropic": None, "0/90/0": (0.0, 90.0, 0.0), "90/0/90": (90.0, 0.0, 90.0)}
@@ -193,7 +197,7 @@ def _pulled(f: Findings) -> None:
             value = np.interp(share, load, u)  # the load falls between 0.45 and 0.55 alone
             f.row(
                 "S-PULL", f"displacement {word} at {share:g} of the load, 12 x 8 quad", value, numbers[i],
-                "5 %: coarse; the table has 36 x 24", relative=0.05,
+                "5 %: coarse; the table has 36 x 24", PULL, relative=0.05,
             )  # fmt: skip
         curves.append(Curve(u, load, word))
         curves.append(Curve(np.array([n[i] for n in known.values()]), np.array(list(known)), f"table, {word}", "o"))
@@ -211,11 +215,11 @@ def _pinched(f: Findings) -> None:
             break
         f.row(
             "S-PINCH", f"displacement under the force at {share:g} of the load, {n} x {n} quad",
-            first_at(share, load, A), down, "4 %: the table has 48 x 48", relative=0.04,
+            first_at(share, load, A), down, "4 %: the table has 48 x 48", PINCH, relative=0.04,
         )  # fmt: skip
         f.row(
             "S-PINCH", f"displacement at the side at {share:g} of the load, {n} x {n} quad", first_at(share, load, B),
-            out, "1 % of that under the force; 4 % once the dent has grown",
+            out, "1 % of that under the force; 4 % once the dent has grown", PINCH,
             tolerance=(0.01 if share < 0.2 else 0.04) * down,
         )  # fmt: skip
     table = np.array([(*numbers, share) for share, numbers in known.items() if share <= until])
@@ -242,7 +246,8 @@ def _half(f: Findings) -> None:
             if share <= until:
                 f.row(
                     "S-HALF", f"displacement at {share:g} of the load, {kind}, {n} x {n} quad",
-                    np.interp(share, load, u), exact, "2 %: the table has 40 x 40", relative=bound,
+                    np.interp(share, load, u), exact, "2 %: the table has 40 x 40", HALF,
+                    relative=bound,
                 )  # fmt: skip
         curves.append(Curve(u, load, kind))
         table = np.array([(x, y) for y, x in known[kind].items() if y <= until])
@@ -261,21 +266,27 @@ def _roofs(f: Findings) -> None:
             table = known["roof"][thickness, kind]
             label = f"{kind}, h = {thickness:g} mm, 8 x 8 quad"
             f.row(
-                "S-HINGED", f"number of extremes of the load, {label}", len(limits), len(table), "counted", tolerance=0
+                "S-HINGED",
+                f"number of extremes of the load, {label}",
+                len(limits),
+                len(table),
+                "counted",
+                PROPERTY,
+                tolerance=0,
             )
             for i, (value, three) in enumerate(zip(limits, table, strict=False)):
                 best = np.argmax if i % 2 == 0 else np.argmin
                 exact = interpolated_extreme(np.arange(3.0), np.array(three), best)[1]
                 f.row(
                     "S-HINGED", f"extreme {i + 1} of the load over 3000 N, {label}", value, exact,
-                    "5 %: 16 x 16 in the table; parabola through three points of it", relative=0.05,
+                    "5 %: 16 x 16 in the table; parabola through three points of it", ROOF, relative=0.05,
                 )  # fmt: skip
             u, load = -found.sensor("C").values[:, 2], step.series["load factor"]
             (f0, u0), (f1, u1) = known["end"][thickness, kind]
             f.row(
                 "S-HINGED", f"displacement at 3000 N behind the snap, {label}", u[-1],
                 np.interp(1.0, (f0, f1), (u0, u1)),
-                "3 %: 16 x 16 in the table; linear between two of its rows", relative=0.03,
+                "3 %: 16 x 16 in the table; linear between two of its rows", ROOF, relative=0.03,
             )  # fmt: skip
             curves.append(Curve(u, load, kind))
         f.figure(f"Hinged roof, h = {thickness:g} mm", curves, "Displacement [mm]", "Load over 3000 N [-]")

@@ -10,7 +10,8 @@ reaches a maximum, falls a little, and rises again when the frame has snapped to
 Source: F.W. Williams, "An approach to the non-linear behaviour of the members of a rigid jointed plane framework with
 finite deflections", Quart. J. Mech. Appl. Math. 17 (1964), 451-469, doi:10.1093/qjmam/17.4.451: problem and tests.  The
 analytic limit load 34.0392 lb is quoted with these data in the notes of a public frame code, which gets 35.0 lb by ten
-elements of its own; it rests on small rotations.  The exact beam has 33.87.
+elements of its own; it rests on small rotations.  The exact beam, of which the boundary-value
+solution is the reference here, has 33.87, 0.5 % less.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, extrapolated
 from fem_mbs.validation.exact_beam import ExactBeam, N, Q, X, quaternion_of
+from fem_mbs.validation.kinds import INDEPENDENT
 
 CASES = {"B-TOGGLE": "flat gable frame snaps through: both limit loads"}
 
@@ -49,11 +51,7 @@ def build(n: int = 12, dimension: int = 3, strains: str | None = None) -> Model:
     return model
 
 
-def reference() -> dict:
-    return {"limit": 34.0392}
-
-
-def exact() -> tuple[tuple[float, float], np.ndarray]:
+def reference() -> tuple[tuple[float, float], np.ndarray]:
     """Return both limit loads and the path (k, 2) of the exact frame: apex moved down, load."""
     length, angle = np.hypot(SPAN, RISE), np.arctan2(RISE, SPAN)
     c, s = np.cos(angle), np.sin(angle)
@@ -79,11 +77,7 @@ def exact() -> tuple[tuple[float, float], np.ndarray]:
 
 
 def check(f: Findings) -> None:
-    known, (limits, path) = reference()["limit"], exact()
-    f.row(
-        "B-TOGGLE", "limit load, boundary-value solution", limits[0], known,
-        "quoted as analytic; 1 %: it rests on small rotations", relative=0.01,
-    )  # fmt: skip
+    limits, path = reference()
     curves = [Curve(path[:, 0], path[:, 1], "exact", "o")]
     for dimension, where in ((3, "space"), (2, "plane")):
         found = []
@@ -99,7 +93,7 @@ def check(f: Findings) -> None:
         for k, name in enumerate(("limit load", "lower limit load")):
             f.row(
                 "B-TOGGLE", f"{name} that the meshes tend to, {where}", tends[k], limits[k],
-                "1e-6; boundary-value solution in the file", relative=1e-6,
+                "1e-6; boundary-value solution in the file", INDEPENDENT, relative=1e-6,
             )  # fmt: skip
         errors = np.abs(found[:, 0] - limits[0])
         f.between(

@@ -22,6 +22,7 @@ import numpy as np
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY
 
 CASES = {"B-ZIEGLER": "flutter of a mechanism under a follower force, and the jump of its load with damping"}
 
@@ -77,7 +78,7 @@ def check(f: Findings) -> None:
         found = solve(model).steps[-1].summary["boundary"]
         f.row(
             "B-ZIEGLER", f"flutter load without damping, {dimension}D", found[0][0], known["undamped"],
-            "1e-8: growth rates below 1e-6 |p| count as none", relative=1e-8,
+            "1e-8: growth rates below 1e-6 |p| count as none", CLOSED_FORM, relative=1e-8,
         )  # fmt: skip
     dampings = np.array([0.01, 0.5, 1.0, 2.0, 3.0, 4.0]) * np.sqrt(MASS * STIFFNESS) * LENGTH * 0.2
     loads = np.linspace(0.25, 3.0, 12)
@@ -96,21 +97,34 @@ def check(f: Findings) -> None:
     f.zero(
         "B-ZIEGLER", "growth rates of 72 points against the two equations of motion, over sqrt(k/(m l2))",
         np.abs(rates - exact).max() / np.sqrt(STIFFNESS / (MASS * LENGTH**2)), 1e-9, "the same eigenproblem",
+        INDEPENDENT,
     )  # fmt: skip
     boundary = np.array(summary["boundary"])
     along = np.array([p for p in boundary if p[1] in dampings])
     off = max(abs(P - damped_load(b)) / damped_load(b) for P, b in along[1:])
     f.row(
-        "B-ZIEGLER", "boundaries found along the load", len(along), len(dampings), "one for each damping", tolerance=0
+        "B-ZIEGLER",
+        "boundaries found along the load",
+        len(along),
+        len(dampings),
+        "one for each damping",
+        PROPERTY,
+        tolerance=0,
     )
     f.row(
         "B-ZIEGLER", "flutter load with b/(l sqrt(m k)) = 0.002", along[0][0], damped_load(along[0][1]),
-        "1e-3: growth rates below 1e-6 |p| count as none", relative=1e-3,
+        "1e-3: growth rates below 1e-6 |p| count as none", CLOSED_FORM, relative=1e-3,
     )  # fmt: skip
     f.row(
-        "B-ZIEGLER", "and Ziegler's limit of it, 41/28", along[0][0], known["vanishing damping"], "1e-3", relative=1e-3
+        "B-ZIEGLER",
+        "and Ziegler's limit of it, 41/28",
+        along[0][0],
+        known["vanishing damping"],
+        "1e-3",
+        CLOSED_FORM,
+        relative=1e-3,
     )
-    f.zero("B-ZIEGLER", "flutter loads with b/(l sqrt(m k)) = 0.1 to 0.8, relative", off, 1e-4, "likewise")
+    f.zero("B-ZIEGLER", "flutter loads with b/(l sqrt(m k)) = 0.1 to 0.8, relative", off, 1e-4, "likewise", CLOSED_FORM)
     b = np.linspace(0.0, dampings[-1], 101)
     unit = LENGTH * np.sqrt(MASS * STIFFNESS)
     f.figure(
