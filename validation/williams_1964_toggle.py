@@ -51,8 +51,8 @@ def build(n: int = 12, dimension: int = 3, strains: str | None = None) -> Model:
     return model
 
 
-def reference() -> tuple[tuple[float, float], np.ndarray]:
-    """Return both limit loads and the path (k, 2) of the exact frame: apex moved down, load."""
+def reference() -> dict:
+    """Return both limit loads, "limits", and the "path" (k, 2) of the exact frame: apex moved down, load."""
     length, angle = np.hypot(SPAN, RISE), np.arctan2(RISE, SPAN)
     c, s = np.cos(angle), np.sin(angle)
     q0 = quaternion_of(np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]))
@@ -73,11 +73,11 @@ def reference() -> tuple[tuple[float, float], np.ndarray]:
         at = curve.deriv().roots()
         at = at[(np.abs(at.imag) < 1e-9) & (at.real > lowest) & (at.real < highest)].real
         limits.append(float(curve(at[0])))
-    return (limits[0], limits[1]), np.stack([downs, load], axis=1)
+    return {"limits": limits, "path": np.stack([downs, load], axis=1)}
 
 
 def check(f: Findings) -> None:
-    limits, path = reference()
+    limits, path = reference().values()
     curves = [Curve(path[:, 0], path[:, 1], "exact", "o")]
     for dimension, where in ((3, "space"), (2, "plane")):
         found = []
