@@ -200,8 +200,8 @@ def _optimum(f: Findings, speed: float, stiffness: float, damping: float, printe
     name = f"least largest deceleration {at} [m/s^2]"
     above, share = printed / least - 1.0, {0.5: 4e-3, 1.0: 5e-3, 1.5: 2e-2}[speed]
     why = (
-        f"printed, table 2; K and mu there are multiples of 1000/7, points of a raster: {100.0 * above:.2g} % above "
-        f"the least, at {100.0 * depth:.2f} cm"
+        f"printed, table 2; K and mu there are sevenths of round numbers, points of a raster: {100.0 * above:.2g} % "
+        f"above the least, at {100.0 * depth:.2f} cm"
     )
     f.row(case, name, least, printed, why, relative=share)
     f.between(case, f"printed over least deceleration {at}", printed / least, 1.0, 1.0 + share, "no point is better")
