@@ -191,7 +191,7 @@ def _optimum(f: Findings, speed: float, stiffness: float, damping: float, printe
                 "contact.stop.damping": (0.36 * ratio, 0.73 * ratio, 1.82 * ratio),
             },
             "transient.force.max", subject=[f"transient.place.z.min >= {-LIMIT}"], output=Path(folder) / "out",
-            method="slsqp", tolerance=1e-5,
+            method="slsqp", tolerance=1e-4,
         )  # fmt: skip
     least, deep = found.objective / STOPPED, -found.row.quantities["transient.place.z.min"]
     own, depth = deepest(speed, stiffness, damping)

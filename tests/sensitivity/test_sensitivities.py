@@ -48,10 +48,12 @@ CASES = {
     "solids": (models.block, {"E": 1e6, "width": 0.1}, 1e-3, ()),
     "reduced part": (models.reduced_pendulum, {"g": 9.81, "tip": 0.5, "stiffness": 2.0}, 1e-3, ()),
     "assembly": (models.assembled, {"rod": 0.7, "speed": 6.0}, 1e-3, ("C.y",)),
+    "repeated contact": (models.bounce, {"height": 0.2, "stiffness": 1e4, "restitution": 0.5}, 1e-5, ()),
+    "stick and slip": (models.stick_slip, {"belt": 0.2, "friction": 0.3, "stiffness": 40.0}, 1e-5, ()),
     "steps in parts": (models.spinning, {"speed": 80.0, "length": 0.3}, 1e-3, ()),
 }
 #: Relative agreement: 1e-6, but for what differences of a plastic law with a step of 1e-6 are good for.
-TOLERANCES = {"plastic hinge": 3e-6}
+TOLERANCES = {"plastic hinge": 3e-6, "repeated contact": 3e-5, "stick and slip": 2e-4}
 #: The same of reactions.  Round-off of positions comes into them over h^2, undamped by rules that take forces at the
 #: ends of time steps; and times the axial stiffness of a rod, over the change of positions in a difference (3e-7).
 REACTIONS = {"generalised-alpha": 1e-4, "Newmark": 1e-5, "cantilever": 4e-4, "cantilever in space": 4e-4}
@@ -282,6 +284,29 @@ def test_what_is_not_followed_is_refused():
         return model
 
     refused(near_parts, {"load": 30.0}, '"landing"', "touch", "sweep")
+
+
+def impacting(height):
+    model = models.oscillator()
+    model.node("ball", (0.0, height))
+    model.point_mass("ball", "ball", 1.0)
+    model.impact("floor", "ground", "ball", point=(0.0, 0.0), axis=(0.0, 1.0), restitution=0.5)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("build", "name"),
+    [
+        (partial(models.held_pendulum, lock={}), "catch"),
+        (partial(models.held_pendulum, lock={"value": -0.5}), "catch"),
+        (partial(models.held_pendulum, lock={"limit": 3.0, "locked": True}), "catch"),
+        (partial(models.held_pendulum, lock={"breaks_at": 3.0, "locked": True}), "catch"),
+        (partial(models.held_pendulum, breaks_at=15.0), "pin"),
+        (lambda length: impacting(length), "floor"),
+    ],
+)
+def test_events_that_change_constraints_are_refused(build, name):
+    refused(build, {"length": 1.0}, f'"{name}"', "no derivative", "sweep")
 
 
 def test_wrong_names_are_refused_before_the_run():
