@@ -150,7 +150,7 @@ def _optima(f: Findings) -> None:
     case = "B-STOP-OPTIMUM"
     for row in TABLE_2:
         _optimum(f, *row)
-    speed, stiffness, damping, printed = TABLE_2[0]
+    _, stiffness, damping, printed = TABLE_2[0]
     ratio = damping / stiffness
     with TemporaryDirectory() as folder:
         held = optimise(

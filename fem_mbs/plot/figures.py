@@ -32,8 +32,8 @@ from fem_mbs.plot.series import (
     plot_sensor_page,
     sensor_pages,
 )
-from fem_mbs.plot.sweep import plot_held_sensitivities
 from fem_mbs.plot.style import make_figure, save_figure, style
+from fem_mbs.plot.sweep import plot_held_sensitivities
 from fem_mbs.progress import say, waiting
 from fem_mbs.results.fields import is_continuum
 from fem_mbs.results.modes.eigenvalues import campbell_branches, eigenvalue_path, is_damped

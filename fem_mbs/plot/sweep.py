@@ -232,8 +232,9 @@ def plot_held_sensitivities(results: Results, path: str | Path, quantities: Sequ
 
 
 def _plot_slopes(
-    title: str, parameters: Mapping[str, float], columns_by_name: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]],
-    path: str | Path, quantities: Sequence[str],
+    title: str, parameters: Mapping[str, float],
+    columns_by_name: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]], path: str | Path,
+    quantities: Sequence[str],
 ) -> Path:  # fmt: skip
     """Draw derivatives (n_par, n) of columns with values (n,) at t (n,)."""
     scales = np.array([v or 1.0 for v in parameters.values()])

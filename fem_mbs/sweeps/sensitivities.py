@@ -4,7 +4,7 @@
     found.derivative("transient.tip.y.absmax", "damping")
     found.series("transient.tip.y", "damping").values
 
-The time steps are differentiated with their own tangents, once for all parameters; docs/theory.md and docs/sweeps.md say how.
+The time steps are differentiated with their own tangents, once for all parameters; docs/theory.md says how.
 """
 
 from __future__ import annotations

@@ -291,10 +291,10 @@ def has_kink(system, plus, minus, length):
 def apart(system, plus_system, minus_system):
     """Return whether an event has happened to one of both changed states only: a contact that begins and keeps its
     speed of approach, a spring that yields.  What it keeps then jumps between them."""
+    count = 0
     for k in range(system.hist.size):
-        if (plus_system.hist[k] == 0.0) != (minus_system.hist[k] == 0.0):
-            return True
-    return False
+        count += (plus_system.hist[k] == 0.0) != (minus_system.hist[k] == 0.0)
+    return count > 0
 
 
 @inner

@@ -235,7 +235,7 @@ def test_commands_with_derivatives(swing, tmp_path):
     np.testing.assert_array_equal(found.values[:, 0], own.series("transient.x.x", "k").values[:, 0])
     np.testing.assert_array_equal(own.solution.sensitivity("x", "k").values, found.values)
     assert [path.name for path in plot_all(results) if path.name == "sensitivities.png"]
-    with pytest.raises(ResultsError, match='"c".*there are k, m'):
+    with pytest.raises(ResultsError, match=r'"c".*there are k, m'):
         results.sensitivity("x", "c")
     again = CliRunner().invoke(app, ["sensitivities", str(swing), "--of", "k", "-o", str(folder)])
     assert again.exit_code == 0, again.output

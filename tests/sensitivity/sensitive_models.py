@@ -237,3 +237,30 @@ def spinning(speed=80.0, length=0.3, mass=1.0, h=0.02, duration=0.2, **options):
     model.sensor("place", "position", on="bob")
     model.transient_step(duration, h, frames=0, **options)
     return model
+
+
+def every_kind():
+    """A bar on a beam with springs, laws, tables and functions: numbers of every kind."""
+    model = Model(2, "every kind", gravity=(0.0, -9.81))
+    model.material("steel", E=2.1e9, nu=0.3, density=2000.0)
+    model.section("rod", shape="rectangle", width=0.02, height=0.03)
+    model.line("arm", (0.0, 0.0), (1.0, 0.0), 4)
+    model.beams("arm", "arm", "rod", material="steel")
+    model.body("bob", (1.0, -0.4), 1.5, 0.05)
+    model.joint("root", "revolute", "ground", "arm:start", point=(0.0, 0.0))
+    model.joint("pin", "revolute", "arm:end", "bob", point=(1.0, 0.0))
+    model.joint_spring("stop", "root", 200.0, 1.0, free=0.05)
+    law = [(-1.0, -6.0), (-0.2, -1.0), (0.0, 0.0), (0.3, 2.0), (1.0, 8.0)]
+    model.joint_spring("law", "pin", table=law, interpolation="spline")
+    model.node("far", (1.5, 0.8))
+    model.fix("far")
+    model.spring("link", "far", "bob", stiffness=30.0, damping=0.5, length=0.9, cubic=20.0)
+    model.initial("bob", velocity=(0.3, 0.1), spin=0.5)
+    harmonic = {"kind": "harmonic", "amplitude": 1.5, "frequency": 1.3, "phase": 0.2}
+    model.force("push", "bob", (2.0, 1.0), harmonic)
+    table = {"kind": "table", "times": [0.0, 0.13, 0.37, 1.0], "values": [0.0, 2.0, -1.0, 0.0]}
+    model.force("load", "arm:end", (0.0, 1.0), table)
+    model.sensor("bob", "position", on="bob")
+    model.sensor("rate", "velocity", on="bob")
+    model.transient_step(0.4, 2e-3, frames=0)
+    return model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,9 @@ from scipy.special import ellipk
 
 from fem_mbs import ModelError, sensitivities, solve
 from fem_mbs.analysis.sensitivity.quantities import Columns
+from fem_mbs.modelfile.paths import locate, set_value
+from fem_mbs.modelfile.read import build_model, check_model_data
+from fem_mbs.modelfile.writer import model_data
 from fem_mbs.sweeps.names import step_names
 from tests.sensitivity import sensitive_models as models
 
@@ -212,6 +216,38 @@ def test_a_parameter_at_the_end_of_its_range():
     y = [s.quantity("transient.x.x.end").value for s in (found, low, high)]
     expected = (-3.0 * y[0] + 4.0 * y[1] - y[2]) / 2e-4
     assert found.derivative("transient.x.x.end", "c") == pytest.approx(expected, rel=1e-6)
+
+
+#: Numbers of a model by their paths: materials, sections, geometry, bodies, joints, laws, springs, starts, functions.
+PATHS = (
+    "gravity.2", "material.steel.E", "section.rod.height", "mesh.arm.line.end.2", "body.1.position.1", "body.1.mass",
+    "body.1.inertia", "joint.2.point.1", "joint_spring.1.stiffness", "joint_spring.1.free", "joint_spring.2.table.2.1",
+    "joint_spring.2.table.4.2", "node.1.position.2", "spring.1.length", "initial.1.velocity.1", "initial.1.spin",
+    "force.1.vector.1", "force.1.function.frequency", "force.1.function.phase", "force.2.function.times.3",
+    "force.2.function.values.2",
+)  # fmt: skip
+
+
+def test_numbers_of_every_kind():
+    model, names = models.every_kind(), ["transient.bob.x.end", "transient.bob.y.end", "transient.rate.x.end"]
+    found = sensitivities(model, PATHS, names)
+    own = np.array([found.quantity(name).slopes for name in names])
+    for k, path in enumerate(PATHS):
+        value = found.parameters[path]
+        h = 1e-4 * (abs(value) or 1.0)
+
+        def at(value, path=path):
+            changed = build_model(check_model_data(Path("model"), with_value(model_data(model), path, value)))
+            columns = columns_of(changed)
+            return np.array([columns[name.removesuffix(".end")].values[-1] for name in names])
+
+        expected = (at(value - 2 * h) - at(value + 2 * h) + 8.0 * (at(value + h) - at(value - h))) / (12.0 * h)
+        assert np.abs(own[:, k] - expected).max() <= 2e-6 * np.abs(expected).max(), path
+
+
+def with_value(data, path, value):
+    set_value(data, locate(data, path, Path("model")), value)
+    return data
 
 
 def test_expressions_of_parameters():

@@ -65,8 +65,13 @@ class Parameter:
 
 
 def derivative(models: Sequence[Changed], function: Callable[[RunContext], Any]) -> Any:
-    """Return the derivative of a function of a model with respect to a scaled parameter."""
-    return sum(one.weight * function(one.context) for one in models)
+    """Return the derivative of a function of a model with respect to a scaled parameter.
+
+    What is infinite in all models, as the place of a stop that is not there, has the derivative 0.
+    """
+    values = [function(one.context) for one in models]
+    infinite = np.all([np.isinf(value) & (value == values[0]) for value in values], axis=0)
+    return sum(one.weight * np.where(infinite, 0.0, value) for one, value in zip(models, values, strict=True))
 
 
 class ChangedModels:
@@ -180,9 +185,10 @@ def _check_smooth(p: Parameter, context: RunContext, low: RunContext, high: RunC
         ModelError: naming the elements.
     """
     for block, a, b in zip(context.system.blocks, low.system.blocks, high.system.blocks, strict=True):
-        even, odd = np.abs(a.par + b.par - 2.0 * block.par), np.abs(b.par - a.par)
-        size = _ROUND_OFF * np.abs(block.par).max(axis=0, initial=0.0) + _TINY * context.system.length
-        size = size + _REST * np.abs(block.par).max(initial=0.0)
+        low_par, par, high_par = (np.where(np.isinf(own), 0.0, own) for own in (a.par, block.par, b.par))
+        even, odd = np.abs(low_par + high_par - 2.0 * par), np.abs(high_par - low_par)
+        size = _ROUND_OFF * np.abs(par).max(axis=0, initial=0.0) + _TINY * context.system.length
+        size = size + _REST * np.abs(par).max(initial=0.0)
         jumps = even > _JUMP * odd + size
         if jumps.any():
             element = int(np.flatnonzero(jumps.any(axis=1))[0])
