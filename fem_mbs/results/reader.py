@@ -319,7 +319,13 @@ class Results(Shown):
 
     def sensitivity(self, name: str, parameter: str, step: int | str | None = None, raw: bool = False) -> Series:
         """Return the derivatives (n, k) of the columns of a sensor with respect to a parameter at times t (n,) [s], in
-        units of the sensor over that of the parameter; ``step`` and ``raw`` as of `sensor`.
+        units of the sensor over that of the parameter.
+
+        Args:
+            name: of the sensor.
+            parameter: its name, one of `sensitivity_parameters`.
+            step: number or name, as of `sensor`.
+            raw: whether mid-step quantities are left as they were computed, as of `sensor`.
 
         Raises:
             ResultsError: there are no derivatives, no such parameter, sensor or step.

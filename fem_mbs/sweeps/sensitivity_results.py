@@ -54,8 +54,8 @@ def write_run(
         for step in solution.steps:
             writer.begin_step(step.name, step.type, step.info)
             writer.append(step.series, step.frames or None)
-            writer.end_step(step.summary)
-        writer.close(solution.summary)
+            writer.end_step(step.report)
+        writer.close(solution.report)
     except BaseException as error:
         writer.fail(str(error) or type(error).__name__)
         raise

@@ -229,6 +229,9 @@ def test_commands_with_derivatives(swing, tmp_path):
 
     results = Results.open(folder)
     assert results.status == "done"
+    plain = run(load_model(swing), tmp_path / "plain run")
+    assert results.steps[0].summary["energy"] == plain.steps[0].summary["energy"]
+    assert results.summary["sensors"] == plain.summary["sensors"]
     assert results.sensitivity_parameters == {"k": 50.0, "m": 2.0}
     own = sensitivities(swing, ["k", "m"])
     found = results.sensitivity("x", "k")
