@@ -28,6 +28,7 @@ from fem_mbs import Model, solve
 from fem_mbs.validation import crisfield_shi_1993_pendulum as bathe
 from fem_mbs.validation import gonzalez_1996_order as free_body
 from fem_mbs.validation.case import CONSERVED, Curve, Findings
+from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
 CASES = {"B-RULES": "orders, levels and dissipation of all integration rules; drift of the explicit one"}
 
@@ -209,16 +210,19 @@ def _levels(f: Findings) -> None:
         level, expected = (1.0 - np.angle(z) / wh) / wh**2, (1.0 - np.angle(exact) / wh) / wh**2
         why = "root of the amplification matrix; fitted to 500 steps: 1e-5"
         f.row(
-            "B-RULES", f"{label}: lag of the frequency over w (w h)^2, w h = 0.1", level, expected, why, tolerance=1e-5
-        )
+            "B-RULES", f"{label}: lag of the frequency over w (w h)^2, w h = 0.1", level, expected, why, CLOSED_FORM,
+            tolerance=1e-5,
+        )  # fmt: skip
         damping, expected = -np.log(abs(z)) / wh, -np.log(abs(exact)) / wh
-        f.row("B-RULES", f"{label}: damping ratio, w h = 0.1", damping, expected, why, tolerance=1e-8)
+        f.row("B-RULES", f"{label}: damping ratio, w h = 0.1", damping, expected, why, CLOSED_FORM, tolerance=1e-8)
         if label in ("mid-point", "Newmark"):
             text = "1/12; the next term is (w h)^2/80"
-            f.row("B-RULES", f"{label}: the same lag, as w h -> 0", level, 1.0 / 12.0, text, tolerance=2e-4)
+            what = f"{label}: the same lag, as w h -> 0"
+            f.row("B-RULES", what, level, 1.0 / 12.0, text, CLOSED_FORM, tolerance=2e-4)
         if label.startswith("decaying"):
             text = "a w h/2 to first order; the next term is (w h)^2 of it"
-            f.row("B-RULES", f"{label}: damping ratio", damping, 0.5 * options["decay"] * wh, text, relative=0.01)
+            exact = 0.5 * options["decay"] * wh
+            f.row("B-RULES", f"{label}: damping ratio", damping, exact, text, CLOSED_FORM, relative=0.01)
 
 
 def _orders(f: Findings) -> None:
@@ -258,6 +262,7 @@ def _orders(f: Findings) -> None:
                     slope(sizes, errors[quantity]),
                     order,
                     f"asserted between the two smallest steps: {0.2 if wide else 0.1}",
+                    PROPERTY,
                     tolerance=0.2 if wide else 0.1,
                 )
             if kind == "pendulum" and options["rule"] == "newmark":
@@ -267,6 +272,7 @@ def _orders(f: Findings) -> None:
                     slope(sizes, errors["reaction"]),
                     2.0,
                     "the alternating error of its accelerations (Cardona & Geradin 1989) is taken out of the rows",
+                    PROPERTY,
                     tolerance=0.1,
                 )
         f.figure(
@@ -344,7 +350,9 @@ def _drift(f: Findings) -> None:
                     Curve(step.time, np.maximum(momentum, 1e-17), f"{label}: angular momentum", "--"),
                 ]
         text = "between the two smallest steps: 0.05"
-        f.row("B-RULES", f"order, free body, axes, {label}", slope(sizes, errors), order, text, tolerance=0.05)
+        f.row(
+            "B-RULES", f"order, free body, axes, {label}", slope(sizes, errors), order, text, PROPERTY, tolerance=0.05
+        )
         for i, name in enumerate(("energy", "angular momentum")):
             drift = [d[i] for d in drifts]
             if label == "explicit":
@@ -354,6 +362,7 @@ def _drift(f: Findings) -> None:
                     slope(sizes, drift),
                     1,
                     text,
+                    PROPERTY,
                     tolerance=0.05,
                 )
             else:

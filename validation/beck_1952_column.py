@@ -23,6 +23,7 @@ import numpy as np
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings, good_pairs
+from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, RECOMPUTED, quoted
 
 CASES = {"B-BECK": "column under a follower force: coalescence of two modes, flutter, damping that destabilises"}
 
@@ -128,13 +129,17 @@ def check(f: Findings) -> None:
     for n in (4, 8, 16):
         load, frequency = coalescence(n)
         errors.append(load - known["load"])
-    f.row("B-BECK", "load at which two modes meet, 16 elements", load, known["benchmark"], "2e-5: mesh", relative=2e-5)
-    f.row("B-BECK", "the same against the characteristic equation", load, known["load"], "2e-5: mesh", relative=2e-5)
-    f.row("B-BECK", "the same against the paper", load, known["paper"], "printed digits", tolerance=5e-3)
-    f.row("B-BECK", "their frequency there", frequency, known["frequency"], "1e-4", relative=1e-4)
+    for what, exact, kind in (
+        ("load at which two modes meet, 16 elements", known["benchmark"], RECOMPUTED),
+        ("the same against the characteristic equation", known["load"], CLOSED_FORM),
+    ):
+        f.row("B-BECK", what, load, exact, "2e-5: mesh", kind, relative=2e-5)
+    source = quoted("Beck (1952)")
+    f.row("B-BECK", "the same against the paper", load, known["paper"], "its digits", source, tolerance=5e-3)
+    f.row("B-BECK", "their frequency there", frequency, known["frequency"], "1e-4", CLOSED_FORM, relative=1e-4)
     f.row(
         "B-BECK", "order of that load, 4 to 8 elements", np.log2(errors[0] / errors[1]), 4.0, "Hermite mass: 0.2",
-        tolerance=0.2,
+        PROPERTY, tolerance=0.2,
     )  # fmt: skip
     model = build(0.0)
     model.steps.clear()
@@ -147,13 +152,13 @@ def check(f: Findings) -> None:
     f.zero("B-BECK", "largest growth below it [1/s]", growth[loads < known["load"]].max(), 1e-7, "frequencies are real")
     f.row(
         "B-BECK", "first load of 24 with growth", path["unstable_from"]["load_factor"], 21.0, "the next integer",
-        tolerance=1e-9,
+        PROPERTY, tolerance=1e-9,
     )  # fmt: skip
     value = p[np.isclose(loads, 21.0)][0]
     root = newton(flutter, np.array([-abs(value[0].real), value[0].imag]))
     f.row(
         "B-BECK", "growth at P = 21 [1/s], against the characteristic equation", value.real.max(), abs(root[0]),
-        "1e-3: mesh; it begins like a root", relative=1e-3,
+        "1e-3: mesh; it begins like a root", CLOSED_FORM, relative=1e-3,
     )  # fmt: skip
     summaries = [solve(build(load)).steps[-1].summary for load in (5.0, 15.0, 19.0, 21.0, 24.0)]
     damped = [
@@ -163,9 +168,10 @@ def check(f: Findings) -> None:
     load = known["damped"][1] * (0.999 - 0.002 * rate[0] / (rate[1] - rate[0]))
     f.row(
         "B-BECK", f"load of flutter with damping {DAMPING:g} s, 16 elements", load, known["damped"][1],
-        "1e-4: characteristic equation", relative=1e-4,
+        "1e-4: characteristic equation", CLOSED_FORM, relative=1e-4,
     )  # fmt: skip
-    f.row("B-BECK", "the same against the limit of small damping", load, 10.94, "its digits", tolerance=1e-2)
+    source = quoted("Bolotin and Zhinzher (1969)")
+    f.row("B-BECK", "the same against the limit of small damping", load, 10.94, "its digits", source, tolerance=1e-2)
     good_pairs(f, "B-BECK", "all loads", *summaries, *damped)
     frequencies = np.sort(np.abs(p.imag), axis=1)
     met = Curve(np.array([known["load"]]), np.array([known["frequency"]]), "exact", "o")

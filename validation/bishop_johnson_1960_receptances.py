@@ -23,6 +23,7 @@ import numpy as np
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, SELF
 
 CASES = {"B-RECEPTANCE": "harmonic response of beams at an end and to a shaken clamp, directly and by modes"}
 
@@ -91,18 +92,18 @@ def check(f: Findings) -> None:
     for name, off in distance(direct, exact).items():
         f.zero(
             "B-RECEPTANCE", f"{name}, {ELEMENTS} elements, largest relative distance", off, 2e-4,
-            "elements are 0.2 of 1/b long: frequencies are 2e-6 off, at resonances divided by eta",
+            "elements are 0.2 of 1/b long: frequencies are 2e-6 off, at resonances divided by eta", CLOSED_FORM,
         )  # fmt: skip
     for name, off in distance(modal, direct).items():
         f.zero(
             "B-RECEPTANCE", f"{name}, modes up to twice the highest frequency against direct solutions", off, 1e-6,
-            "residual vectors, 1.5e-7 measured: rounding of the free beam's",
+            "residual vectors, 1.5e-7 measured: rounding of the free beam's", SELF,
         )  # fmt: skip
     meshes = np.array([5, 10, 20])
     errors = [distance(measured(at, int(n)), exact)["clamped end"] for n in meshes]
     f.row(
         "B-RECEPTANCE", "order of the error at the end, 10 to 20 elements", np.log2(errors[1] / errors[2]), 4.0,
-        "0.3: cubic interpolation", tolerance=0.3,
+        "0.3: cubic interpolation", PROPERTY, tolerance=0.3,
     )  # fmt: skip
     f.figure(
         "Displacement of the end over the force, clamped-free",

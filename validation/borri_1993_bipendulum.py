@@ -25,6 +25,7 @@ import numpy as np
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, extrapolated
+from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY
 
 CASES = {"B-BIPENDULUM": "steady inclination of a driven double pendulum"}
 
@@ -75,9 +76,9 @@ def check(f: Findings) -> None:
             angles.append(np.rad2deg(np.arcsin(2.0 * below / length)))
         what = f"inclination, L = {length:g} ft [deg], h -> 0"
         found, known = float(extrapolated(angles, 2.0)), np.rad2deg(exact)
-        f.row("B-BIPENDULUM", what, found, known, "closed form", relative=1e-7)
+        f.row("B-BIPENDULUM", what, found, known, "closed form", CLOSED_FORM, relative=1e-7)
         slope = np.log2((angles[0] - known) / (angles[1] - known))
-        f.row("B-BIPENDULUM", f"order, L = {length:g} ft", slope, 2.0, "of the rule", tolerance=0.01)
+        f.row("B-BIPENDULUM", f"order, L = {length:g} ft", slope, 2.0, "of the rule", PROPERTY, tolerance=0.01)
         what = f"closing error of the energy, L = {length:g} ft"
         f.zero("B-BIPENDULUM", what, energy_error(step), CONSERVED, "round-off")
         fall = step.series["sensor/hinge"][:, 2] - step.series["sensor/centre"][:, 2]

@@ -32,6 +32,7 @@ from scipy.optimize import brentq
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
+from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT
 
 CASES = {"B-HYSTERESIS": "loops, limits and a forced motion with Bouc and Wen's law; loops of sliders"}
 
@@ -102,16 +103,16 @@ def check(f: Findings) -> None:
         n = round(1.0 / h)
         why = "closed form (n = 1); the rule's order 2"
         f.row("B-HYSTERESIS", f"loss of a loop [J], h = {h:g} s", lost[-1] - lost[-1 - n], exact, why,
-              relative=tolerance)  # fmt: skip
+              CLOSED_FORM, relative=tolerance)  # fmt: skip
         f.zero("B-HYSTERESIS", f"closing error, h = {h:g} s", energy_error(step), CONSERVED, "property: round-off")
     way, force = (step.series[f"sensor/{name}"] for name in ("way", "force"))
     f.row("B-HYSTERESIS", "largest z of a loop [m]", float(np.max(step.series["sensor/z"][-n:])), largest,
-          "closed form (n = 1)", relative=1e-4)  # fmt: skip
+          "closed form (n = 1)", CLOSED_FORM, relative=1e-4)  # fmt: skip
     curves.append(Curve(way[1:, 0], np.ravel(force)[1:], "Bouc and Wen, n = 1"))
     step = loop(0.01, stiffness=10.0, sliders=[list(pair) for pair in SLIDERS])
     lost = step.ledger("dissipated")
     f.row("B-HYSTERESIS", "loss of a loop of three sliders [J], h = 0.01 s", lost[-1] - lost[-101], of_sliders,
-          "closed form; the mean force of a step is exact", relative=1e-12)  # fmt: skip
+          "closed form; the mean force of a step is exact", CLOSED_FORM, relative=1e-12)  # fmt: skip
     f.zero("B-HYSTERESIS", "closing error, sliders", energy_error(step), CONSERVED, "property: round-off")
     curves.append(Curve(step.series["sensor/way"][1:, 0], np.ravel(step.series["sensor/force"])[1:], "three sliders"))
     expected = forced()
@@ -123,7 +124,7 @@ def check(f: Findings) -> None:
         solution = solve(model)
         way = float(solution.sensor("way").values[-1, 0])
         f.row("B-HYSTERESIS", f"way of the forced mass [m], h = {h:g} s", way, expected[0],
-              "independent computation: the same equations by scipy's DOP853", tolerance=tolerance)  # fmt: skip
+              "the same equations by scipy's DOP853", INDEPENDENT, tolerance=tolerance)  # fmt: skip
         f.zero("B-HYSTERESIS", f"closing error, forced, h = {h:g} s", energy_error(solution.steps[0]), CONSERVED,
                "property: round-off")  # fmt: skip
     f.figure("Loops", curves, "Way [m]", "Force [N]", "Steady loops between -0.5 m and 0.5 m.")

@@ -9,8 +9,8 @@ energies tell as many combinations apart as the matrices of the shapes are indep
 
 Source: P. Chedmail, Ph. Depince, F. Bennis, "Identification of minimum set parameters of flexible robots", Computer
 Aided Analysis of Rigid and Flexible Mechanical Systems, NATO ASI, Troia 1993, vol. II, 331-348, eqs 17-32, theorems 1
-and 2; the paper prints no numbers..  The ranks are those of the paper's matrices (32) for cubic shapes, recomputed: 4
-of stiffnesses, and of rho A, rho I_x, rho I_y, rho I_z and p masses 4 + p, but 7 for p = 5..  The closed form of the
+and 2; the paper prints no numbers.  The ranks are those of the paper's matrices (32) for cubic shapes, recomputed: 4
+of stiffnesses, and of rho A, rho I_x, rho I_y, rho I_z and p masses 4 + p, but 7 for p = 5.  The reason of the
 loss: with five masses the products s^2, st, t^2 and the shapes s = 3 x^2 - 2 x^3, t = x^3 - x^2 are spanned, and x^2
 = s + 2 t.
 """
@@ -24,6 +24,7 @@ import numpy as np
 
 from fem_mbs import Model, identify, measured_instants, solve
 from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.kinds import PROPERTY, RECOMPUTED
 
 CASES = {"B-REGRESSOR": "masses and stiffnesses from energies; rank of the regressors of a beam with point masses"}
 
@@ -92,22 +93,20 @@ def check(f: Findings) -> None:
     case, known = "B-REGRESSOR", reference()
     wrong = {name: value * (1.3 if i % 2 else 0.75) for i, (name, value) in enumerate(TRUE.items())}
     found = identify(build, solve(build(TRUE, 60)), wrong)
-    why = "closed form: all are independent"
-    f.row(case, "rank of the pendulum's regressors", found.rank, len(TRUE), why, tolerance=0)
-    why = "property: the energy closes to round-off; times the condition of the equations"
+    why = "all are independent"
+    f.row(case, "rank of the pendulum's regressors", found.rank, len(TRUE), why, PROPERTY, tolerance=0)
+    why = "the numbers that the run was made with: the energy closes to round-off; times the condition of the equations"
     for name, value in TRUE.items():
         what = f"{name} of the pendulum, from values 25 to 30 % off"
-        f.row(case, what, found.values[name], value, why, relative=1e-8)
-    f.between(
-        case, "condition of the pendulum's equations", found.condition, 1.0, 1e4, "property: well above round-off"
-    )
+        f.row(case, what, found.values[name], value, why, PROPERTY, relative=1e-8)
+    f.between(case, "condition of the pendulum's equations", found.condition, 1.0, 1e4, "well above round-off")
     curves = []
     for masses, rank in known["rank"].items():
         told, values = singular_values(masses, 1)
         f.row(case, f"rank of the beam's regressors, {masses} masses, of {len(values)}", told, rank,
-              "recomputed from eq. 32; theorems 1 and 2", tolerance=0)  # fmt: skip
+              "recomputed from eq. 32; theorems 1 and 2", RECOMPUTED, tolerance=0)  # fmt: skip
         curves.append(Curve(np.arange(1.0, len(values) + 1.0), np.maximum(values, 1e-12), f"{masses} masses", "o-"))
     small = [singular_values(5, n)[1][known["rank"][5]] for n in (1, 2, 4)]
     f.between(case, "order in the element length of the largest singular value beyond the rank",
-              np.log2(small[1] / small[2]), 1.9, 2.1, "closed form: zero, but for lumped loads")  # fmt: skip
+              np.log2(small[1] / small[2]), 1.9, 2.1, "zero, but for lumped loads of second order")  # fmt: skip
     f.figure("Singular values of a beam's regressors", curves, "Number [-]", "Singular value [-]", "", "log")

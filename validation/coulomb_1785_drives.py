@@ -26,6 +26,7 @@ import numpy as np
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
+from fem_mbs.validation.kinds import CLOSED_FORM
 
 CASES = {
     "B-ROPE": "a rope on a drum: holds, slides either way",
@@ -70,7 +71,7 @@ def _rope(f: Findings) -> None:
         found = -float(np.polyfit(step.time[late], v[late], 1)[0])
         f.row(
             "B-ROPE", f"acceleration of m2 = {heavy / LIGHT:.4g} m1 [m/s^2]", found, a,
-            "closed form (Euler); tanh reaches 1 after the first steps", relative=1e-6,
+            "closed form (Euler); tanh reaches 1 after the first steps", CLOSED_FORM, relative=1e-6,
         )  # fmt: skip
         f.zero(
             "B-ROPE",
@@ -88,7 +89,7 @@ def _rope(f: Findings) -> None:
     creep = SMOOTHING * math.atanh((heavy - LIGHT) / (t * (heavy + LIGHT)))
     f.row(
         "B-ROPE", "creep speed of a rope that holds [m/s]", v, creep,
-        "closed form of the smooth law; start-up decays", relative=1e-6,
+        "closed form of the smooth law; start-up decays", CLOSED_FORM, relative=1e-6,
     )  # fmt: skip
     f.figure("Two weights on a rope", curves, "Time [s]", "Speed of m2 [m/s]", "Beyond e^(mu phi) the rope slides.")
 
@@ -121,7 +122,7 @@ def _screw(f: Findings) -> None:
             found = float(np.polyfit(step.time[late], w[late], 1)[0])
             f.row(
                 "B-SCREW", f"angular acceleration {'up' if way > 0 else 'down'}, {label} [rad/s^2]", found, expected,
-                "closed form F r tan(alpha +- rho)", relative=1e-5,
+                "closed form F r tan(alpha +- rho)", CLOSED_FORM, relative=1e-5,
             )  # fmt: skip
             f.zero(
                 "B-SCREW", f"closing error of the energy, {way:+g}, {label}", energy_error(step), CONSERVED, "round-off"
@@ -133,7 +134,7 @@ def _screw(f: Findings) -> None:
             creep = SMOOTHING * math.atanh(math.tan(alpha) / mu) * math.cos(alpha) / RADIUS
             f.row(
                 "B-SCREW", f"creep without a moment, self-locking, {label} [rad/s]", float(w[-1]), creep,
-                "closed form of the smooth law; start-up decays", relative=1e-6,
+                "closed form of the smooth law; start-up decays", CLOSED_FORM, relative=1e-6,
             )  # fmt: skip
             continue
         hold = RADIUS * math.tan(alpha - rho)
@@ -141,7 +142,7 @@ def _screw(f: Findings) -> None:
         f.row(
             "B-SCREW", f"angular acceleration without a moment, {label} [rad/s^2]",
             float(np.polyfit(step.time[late], w[late], 1)[0]), WEIGHT * hold / (1.0 + WEIGHT / G * pitch * hold),
-            "closed form F r tan(alpha - rho)", relative=1e-5,
+            "closed form F r tan(alpha - rho)", CLOSED_FORM, relative=1e-5,
         )  # fmt: skip
 
 
@@ -170,7 +171,7 @@ def _gears(f: Findings) -> None:
         # power into the other wheel is eta of what the driver gives: 3 - J w' = i^2 J w'/eta
         f.row(
             "B-GEAR", f"angular acceleration, driven at {driver} [rad/s^2]", rate, expected,
-            "closed form: power out = eta power in; order 2 of the step", relative=2e-5,
+            "closed form: power out = eta power in; order 2 of the step", CLOSED_FORM, relative=2e-5,
         )  # fmt: skip
         f.zero("B-GEAR", f"closing error of the energy, driven at {driver}", energy_error(step), CONSERVED, "round-off")
 
@@ -200,13 +201,13 @@ def _pivots(f: Findings) -> None:
         speed = np.linalg.norm(w, axis=1)
         f.row(
             "B-PIVOT", f"angular deceleration, {kind} [rad/s^2]", float(speed[0] - speed[-1]) / step.time[-1], slope,
-            "closed form r mu N/J; order 2 of the step", relative=4e-5,
+            "closed form r mu N/J; order 2 of the step", CLOSED_FORM, relative=4e-5,
         )  # fmt: skip
         turned = float(np.trapezoid(speed, step.time)) / (2.0 * math.pi)
         lost = float(step.ledger("dissipated")[-1]) / turned
         f.row(
             "B-PIVOT", f"loss per turn, {kind} [J]", lost, 2.0 * math.pi * RADIUS * MU * 2.0 * G,
-            "closed form 2 pi r mu N; order 2 of the step", relative=4e-5,
+            "closed form 2 pi r mu N; order 2 of the step", CLOSED_FORM, relative=4e-5,
         )  # fmt: skip
         f.zero("B-PIVOT", f"closing error of the energy, {kind}", energy_error(step), CONSERVED, "round-off")
 

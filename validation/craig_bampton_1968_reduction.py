@@ -26,6 +26,7 @@ import numpy as np
 
 from fem_mbs import Mesh, Model, reduce_part, solve
 from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.kinds import CLOSED_FORM, PROPERTY, SELF
 
 CASES = {"B-CB": "reduced solid, plane and beam parts against full ones by six methods, and their convergence"}
 
@@ -137,11 +138,12 @@ def check(f: Findings) -> None:
             free, held, reason = TOLERANCES[method]
             found[method] = frequencies(whole)
             errors = found[method] / exact[: found[method].size] - 1.0
-            f.zero("B-CB", f"{part}, {method}: worst error, interfaces free", np.abs(errors).max(), free, reason)
+            f.zero("B-CB", f"{part}, {method}: worst error, interfaces free", np.abs(errors).max(), free, reason, SELF)
             if exact_held.size and (part, method) != ("frame", "guyan"):  # which has nothing left that moves
                 there = held_frequencies(whole)
                 low = there / exact_held[: there.size] - 1.0
-                f.zero("B-CB", f"{part}, {method}: worst error, first one held", np.abs(low).max(), held, reason)
+                what = f"{part}, {method}: worst error, first one held"
+                f.zero("B-CB", what, np.abs(low).max(), held, reason, SELF)
                 errors = np.concatenate((errors, low))
             if method != "macneal":
                 f.between(
@@ -151,7 +153,7 @@ def check(f: Findings) -> None:
             motions, K, M = whole.rigid, whole.stiffness, whole.mass
             f.row(
                 "B-CB", f"{part}, {method}: rigid-body motions", motions.shape[1], RIGID[part], "as the full part has",
-                tolerance=0.0,
+                PROPERTY, tolerance=0.0,
             )  # fmt: skip
             if motions.shape[1]:
                 f.zero(
@@ -161,16 +163,16 @@ def check(f: Findings) -> None:
                 volume = 0.03 if part == "solid" else 0.002
                 f.row(
                     "B-CB", f"{part}, {method}: mass of a translation [kg]", motions[:, 0] @ M @ motions[:, 0],
-                    7800.0 * volume, "exact", relative=1e-9,
+                    7800.0 * volume, "exact", CLOSED_FORM, relative=1e-9,
                 )  # fmt: skip
         f.zero(
             "B-CB", f"{part}: Rubin against Craig-Chang", np.abs(found["rubin"] / found["craig_chang"] - 1.0).max(),
-            1e-9, "the same space",
+            1e-9, "the same space", SELF,
         )  # fmt: skip
         every = frequencies(reduced(part, modes=100_000))
         f.zero(
             "B-CB", f"{part}, craig_bampton with all modes: worst error", np.abs(every / exact - 1.0).max(), 1e-10,
-            "nothing is left out",
+            "nothing is left out", SELF,
         )  # fmt: skip
         _convergence(f, part, exact)
 

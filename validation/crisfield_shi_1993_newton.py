@@ -27,6 +27,7 @@ from fem_mbs.validation import (
     simo_vuquoc_1986_flying_beam,
 )
 from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.kinds import SELF
 
 CASES = {"B-NEWTON": "tangents against differences; quadratic convergence; iterations per step"}
 
@@ -70,6 +71,7 @@ def check(f: Findings) -> None:
             found.error,
             1e-8,
             "central differences of order 4",
+            SELF,
         )
         r = newton_residuals(build(name))
         f.between(

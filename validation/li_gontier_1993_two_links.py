@@ -28,6 +28,7 @@ import numpy as np
 
 from fem_mbs import Model, linearise
 from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.kinds import CLOSED_FORM
 
 CASES = {"B-LINKS": "mass, damping and stiffness of a two-link arm in motion"}
 
@@ -108,7 +109,8 @@ def check(f: Findings) -> None:
                     scale = max(1.0, float(np.abs(known[name]).max()))
                     f.row(
                         "B-LINKS", f"{name}{i + 1}{j + 1}, g = {gravity:g} m/s^2", found[name][i, j], known[name][i, j],
-                        "closed form; 1e-7: accelerations of a step of 1e-10 s carry round-off", tolerance=1e-7 * scale,
+                        "closed form; 1e-7: accelerations of a step of 1e-10 s carry round-off", CLOSED_FORM,
+                        tolerance=1e-7 * scale,
                     )  # fmt: skip
     f.figure(
         "Determinant of K + i w D - w^2 M", curves, "w [rad/s]", "|det| [(N m/rad)^2]",

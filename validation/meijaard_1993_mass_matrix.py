@@ -15,6 +15,7 @@ import numpy as np
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Findings
+from fem_mbs.validation.kinds import CLOSED_FORM
 
 CASES = {"M14": "mass, first moment and moment of inertia about the end"}
 
@@ -55,7 +56,7 @@ def check(f: Findings) -> None:
                 known["inertia"],
             ),
         ):
-            f.row("M14", f"{name}, {many}", value, exact, "exact: round-off", relative=1e-12)
+            f.row("M14", f"{name}, {many}", value, exact, "exact: round-off", CLOSED_FORM, relative=1e-12)
     lumped = solve(build(1, spin=2.0, mass="lumped")).steps[0]
     f.row(
         "M14",
@@ -63,5 +64,6 @@ def check(f: Findings) -> None:
         lumped.ledger("kinetic")[0] / 2.0,
         0.5 * known["mass"] * LENGTH**2,
         "half the mass at the other end: m l^2/2",
+        CLOSED_FORM,
         relative=1e-12,
     )

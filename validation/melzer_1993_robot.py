@@ -25,9 +25,11 @@ import numpy as np
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error, interpolated_extreme
+from fem_mbs.validation.kinds import RECOMPUTED, SELF, printed
 
 CASES = {"B-ROBOT": "static droop and overshoot of a robot with flexible links and driven revolute joints"}
 
+TABLE_5 = printed("Melzer (1993), table 5, reference solution")
 LINK_1, LINK_2 = 0.545, 0.675
 # phi1 + pi/4 in units of pi/4
 RISE = (
@@ -76,7 +78,7 @@ def reference() -> dict:
     }  # fmt: skip
 
 
-def _printed(f: Findings, printed: dict, found: dict) -> None:
+def _printed(f: Findings, table: dict, found: dict) -> None:
     """Add rows that compare times and places, (t, x, y) by name, with Table 5."""
     half, misfit = "half a unit of the last digit", "misfit of the table, see above, and half a unit of the last digit"
     bounds = {
@@ -84,12 +86,12 @@ def _printed(f: Findings, printed: dict, found: dict) -> None:
         "first extreme": ((5e-3, half), (4.5e-3, misfit), (5e-4, half)),
         "second extreme": ((5e-3, half), (2e-3, misfit), (1.5e-3, misfit)),
     }
-    for name, numbers in printed.items():
+    for name, numbers in table.items():
         for k, what in enumerate(("time [s]", "x [m]", "y [m]")):
             if name == "equilibrium" and k == 0:
                 continue
             tolerance, why = bounds[name][k]
-            f.row("B-ROBOT", f"{name}, {what}, printed", found[name][k], numbers[k], f"Table 5, printed; {why}",
+            f.row("B-ROBOT", f"{name}, {what}, printed", found[name][k], numbers[k], why, TABLE_5,
                   tolerance=tolerance)  # fmt: skip
 
 
@@ -100,7 +102,8 @@ def check(f: Findings) -> None:
     for axis, k in (("x", 0), ("y", 1)):
         f.row(
             "B-ROBOT", f"static tip, {axis} [m]", solution.steps[0].series["sensor/tip"][-1, k], known["static"][k],
-            "2e-4: shear and mesh of the recomputation", tolerance=2e-4,
+            "2e-4: shear and mesh of the recomputation", RECOMPUTED,
+            tolerance=2e-4,
         )  # fmt: skip
     t = step.time
     found = {"equilibrium": (0.0, *solution.steps[0].series["sensor/tip"][-1, :2])}
@@ -111,24 +114,26 @@ def check(f: Findings) -> None:
     ):
         rows = np.abs(t - when) < 0.05
         time, value = interpolated_extreme(t[rows], tip[rows, 1], best)
-        f.row("B-ROBOT", f"{name} extreme of the tip, y [m]", value, y, "2e-3: discretisations", tolerance=2e-3)
-        f.row("B-ROBOT", f"{name} extreme of the tip, time [s]", time, when, "2 ms", tolerance=2e-3)
+        f.row("B-ROBOT", f"{name} extreme of the tip, y [m]", value, y, "2e-3: discretisations", RECOMPUTED,
+              tolerance=2e-3)  # fmt: skip
+        f.row("B-ROBOT", f"{name} extreme of the tip, time [s]", time, when, "2 ms", RECOMPUTED, tolerance=2e-3)
         f.row(
             "B-ROBOT", f"{name} extreme of the tip, x [m]", np.interp(time, t, tip[:, 0]), x, "2e-3: discretisations",
-            tolerance=2e-3,
+            RECOMPUTED, tolerance=2e-3,
         )  # fmt: skip
         found[f"{name} extreme"] = (time, float(np.interp(time, t, tip[:, 0])), value)
     _printed(f, known["printed"], found)
     off = max(
         abs(np.interp(when, t, tip[:, k]) - place[k]) for when, place in known["tip"].items() for k in (0, 1)
     )  # fmt: skip
-    f.zero("B-ROBOT", "largest distance from 14 recomputed positions [m]", off, 2e-3, "meshes differ by 1e-3")
+    f.zero("B-ROBOT", "largest distance from 14 recomputed positions [m]", off, 2e-3, "meshes differ by 1e-3",
+           RECOMPUTED)  # fmt: skip
     f.zero("B-ROBOT", "closing error of energy and drivers' work", energy_error(step), CONSERVED, "drivers booked")
     for strains in ("corotational", "generalised"):
         other = solve(build(h=5e-4, strains=strains)).steps[-1].series["sensor/tip"]
         f.zero(
             "B-ROBOT", f"{strains} against exact strains, largest distance [m]", np.abs(other - tip).max(), 1e-3,
-            "small strains: one limit",
+            "small strains: one limit", SELF,
         )  # fmt: skip
     places = np.array([(when, *place) for when, place in known["tip"].items()])
     f.figure(

@@ -23,6 +23,7 @@ import numpy as np
 
 from fem_mbs import Model, body_data, read_part, reduce_part, solve, write_part
 from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, SELF
 
 CASES = {
     "B-SID": "equations of motion of flexible body data against sums over random masses",
@@ -95,7 +96,7 @@ def check(f: Findings) -> None:
         found = (*found[:2], found[2] - own.stiffness @ q)
         worst = np.maximum(worst, [np.abs(x - y).max() for x, y in zip(found, wanted, strict=True)])
     for name, value in zip(("force", "moment", "forces on q"), worst, strict=True):
-        f.zero("B-SID", f"{name}, most of 20 random bodies and motions", value, 1e-12, EXACT)
+        f.zero("B-SID", f"{name}, most of 20 random bodies and motions", value, 1e-12, EXACT, INDEPENDENT)
     _files(f)
     _table(f)
     _turning(f)
@@ -109,10 +110,10 @@ def _files(f: Findings) -> None:
         back = read_part(write_part(first, part))
         again = read_part(write_part(second, back))
         off = max(np.abs(getattr(back, k) - getattr(again, k)).max() for k in ("stiffness", "mass", "boundary"))
-    f.zero("B-SID", "difference of a part after .SID_FEM and HDF5", off, 0.0, "all digits are written")
+    f.zero("B-SID", "difference of a part after .SID_FEM and HDF5", off, 0.0, "all digits are written", SELF)
     values = [np.sort(np.linalg.eigvals(np.linalg.solve(p.mass, p.stiffness)).real)[6:] for p in (part, back)]
     off = np.abs(values[1] / values[0] - 1.0).max()
-    f.zero("B-SID", "squares of frequencies of a beam and of its .SID_FEM file", off, 1e-6, "round-off of both")
+    f.zero("B-SID", "squares of frequencies of a beam and of its .SID_FEM file", off, 1e-6, "round-off of both", SELF)
 
 
 def _table(f: Findings) -> None:
@@ -128,7 +129,7 @@ def _table(f: Findings) -> None:
     for name, wanted in reference().items():
         found = float(p @ part.stiffening[name] @ p)
         f.row("B-KG", f'deflection x^2/L, {n} elements: p.K p of "{name}"', found, wanted,
-              "the integral, of forces that the elements know exactly", relative=1e-7)  # fmt: skip
+              "the integral, of forces that the elements know exactly", CLOSED_FORM, relative=1e-7)  # fmt: skip
 
 
 def _turning(f: Findings) -> None:
@@ -154,7 +155,7 @@ def _turning(f: Findings) -> None:
         whole.append(solve(model).steps[1].summary["frequencies_hz"])
         for k in range(4):
             f.row("B-KG", f"frequency {k + 1} of the beam at {W:g} rad/s [Hz]", of_data(W)[k], whole[-1][k],
-                  "12 of 102 shapes, small stretch", relative=2e-3)  # fmt: skip
+                  "12 of 102 shapes, small stretch", SELF, relative=2e-3)  # fmt: skip
     curves = [Curve(speeds, curve[:, k], f"mode {k + 1}, flexible body data") for k in range(4)]
     curves += [Curve(np.array(at), np.array(whole)[:, k], "" if k else "whole model", "o") for k in range(4)]
     f.figure("Frequencies of a turning beam", curves, "Speed [rad/s]", "Frequency [Hz]",

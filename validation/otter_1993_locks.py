@@ -27,6 +27,7 @@ from scipy.integrate import solve_ivp
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
+from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY
 
 CASES = {"B-LOCK": "clutch, latch, brake and breaking joint: impulses, losses, times, motions"}
 
@@ -162,13 +163,15 @@ def _clutch(f: Findings) -> None:
     blow = _events(step)[1]
     w = 7.0 / 5.0
     why = "closed form; the angular momentum is exact in every step"
-    f.row("B-LOCK", "clutch: impulse [N m s]", blow["impulse"], 3.0 * (w + 1.0), why, relative=1e-10)
-    f.row("B-LOCK", "clutch: loss [J]", blow["loss"], 0.5 * (53.0 - 5.0 * w * w), why, relative=1e-10)
+    f.row("B-LOCK", "clutch: impulse [N m s]", blow["impulse"], 3.0 * (w + 1.0), why, CLOSED_FORM, relative=1e-10)
+    f.row("B-LOCK", "clutch: loss [J]", blow["loss"], 0.5 * (53.0 - 5.0 * w * w), why, CLOSED_FORM, relative=1e-10)
     final = step.summary["energy"]["final"]
-    f.row("B-LOCK", "clutch: kinetic energy after it [J]", final["kinetic"], 2.5 * w * w, why, relative=1e-10)
+    f.row("B-LOCK", "clutch: kinetic energy after it [J]", final["kinetic"], 2.5 * w * w, why, CLOSED_FORM,
+          relative=1e-10)  # fmt: skip
     f.row(
-        "B-LOCK", "clutch: dissipated energy [J]", final["dissipated"], blow["loss"], "property: booked", relative=1e-10
-    )
+        "B-LOCK", "clutch: dissipated energy [J]", final["dissipated"], blow["loss"], "property: booked", PROPERTY,
+        relative=1e-10,
+    )  # fmt: skip
     f.zero("B-LOCK", "clutch: closing error of the energy", energy_error(step), CONSERVED, "round-off")
     f.zero("B-LOCK", "clutch: speed between the discs [rad/s]", abs(step.series["sensor/slip"][-1, 0]), 1e-12, "exact")
 
@@ -193,9 +196,10 @@ def _pendulum(f: Findings) -> None:
         fine, coarse = (found[h][key] for h in (2e-3, 4e-3))
         limit = fine + (fine - coarse) / 3.0
         why = "dense computation in this file; the limit of second order of two step lengths"
-        f.row("B-LOCK", f"pendulum: {key} [{unit}], limit", limit, known[key], why, relative=2e-6)
+        f.row("B-LOCK", f"pendulum: {key} [{unit}], limit", limit, known[key], why, INDEPENDENT, relative=2e-6)
         order = np.log2(abs(coarse - known[key]) / abs(fine - known[key]))
-        f.row("B-LOCK", f"pendulum: order of the error of the {key}", order, 2.0, "second order", tolerance=0.1)
+        f.row("B-LOCK", f"pendulum: order of the error of the {key}", order, 2.0, "second order", PROPERTY,
+              tolerance=0.1)  # fmt: skip
 
 
 def _latch(f: Findings) -> None:
@@ -206,18 +210,21 @@ def _latch(f: Findings) -> None:
     t = np.arccos(0.1 / 0.3) / w
     v = -w * np.sqrt(0.3**2 - 0.1**2)
     why = "closed form; the phase of the step, (w h)^2/12 over the way"
-    f.row("B-LOCK", "latch: time [s]", caught["time"], t, why, relative=5e-6)
-    f.row("B-LOCK", "latch: impulse [N s]", caught["impulse"], -2.0 * v, "closed form; energy is exact", relative=1e-10)
-    f.row("B-LOCK", "latch: loss [J]", caught["loss"], v * v, "closed form; energy is exact", relative=1e-10)
+    f.row("B-LOCK", "latch: time [s]", caught["time"], t, why, CLOSED_FORM, relative=5e-6)
+    exact = "closed form; energy is exact"
+    f.row("B-LOCK", "latch: impulse [N s]", caught["impulse"], -2.0 * v, exact, CLOSED_FORM, relative=1e-10)
+    f.row("B-LOCK", "latch: loss [J]", caught["loss"], v * v, exact, CLOSED_FORM, relative=1e-10)
     force = solution.sensor("force")
     held = force.values[(force.t > t + 0.01) & (force.t < 1.99), 0]
-    f.row("B-LOCK", "latch: force that it holds [N]", float(np.abs(held).max()), 5.0, "closed form, k a", relative=1e-9)
+    f.row("B-LOCK", "latch: force that it holds [N]", float(np.abs(held).max()), 5.0, "closed form, k a", CLOSED_FORM,
+          relative=1e-9)  # fmt: skip
     f.row(
         "B-LOCK",
         "latch: place at 3 s [m]",
         step.series["sensor/way"][-1, 0] + 0.3,
         0.1 * np.cos(w),
         why,
+        CLOSED_FORM,
         tolerance=2e-6,
     )
     f.zero("B-LOCK", "latch: closing error of the energy", energy_error(step), CONSERVED, "round-off")
@@ -234,14 +241,18 @@ def _brake(f: Findings) -> None:
         stop, slip = _events(step)
         angle, t = step.series["sensor/angle"][:, 0], step.time
         why = "closed form; the angle is exact by the energy, the time has the phase of the step, 4 h^2 in all"
-        f.row("B-LOCK", f"brake: time to rest w J/M [s], h = {h:g} s", stop["time"], 4.0, why, tolerance=4.5 * h * h)
+        f.row("B-LOCK", f"brake: time to rest w J/M [s], h = {h:g} s", stop["time"], 4.0, why, CLOSED_FORM,
+              tolerance=4.5 * h * h)  # fmt: skip
         rest = angle[(t > 4.0 + 1e-9) & (t < 11.0)]
-        f.row("B-LOCK", f"brake: angle to rest J w^2/(2 M) [rad], h = {h:g} s", rest[0], 12.0, why, relative=1e-10)
+        f.row("B-LOCK", f"brake: angle to rest J w^2/(2 M) [rad], h = {h:g} s", rest[0], 12.0, why, CLOSED_FORM,
+              relative=1e-10)  # fmt: skip
         f.zero("B-LOCK", f"brake: motion while it holds [rad], h = {h:g} s", float(np.ptp(rest)), 1e-12, "a constraint")
-        f.row("B-LOCK", f"brake: time at which it slips again [s], h = {h:g} s", slip["time"], 11.0, why, relative=1e-9)
+        f.row("B-LOCK", f"brake: time at which it slips again [s], h = {h:g} s", slip["time"], 11.0, why, CLOSED_FORM,
+              relative=1e-9)  # fmt: skip
         exact = 12.0 + 0.5 * 3.0**3 / 6.0 / 2.0
         reason = "closed form; a cubic over steps, h^2 M' T/(24 J)"
-        f.row("B-LOCK", f"brake: angle at 14 s [rad], h = {h:g} s", angle[-1], exact, reason, tolerance=0.2 * h * h)
+        f.row("B-LOCK", f"brake: angle at 14 s [rad], h = {h:g} s", angle[-1], exact, reason, CLOSED_FORM,
+              tolerance=0.2 * h * h)  # fmt: skip
         f.zero("B-LOCK", f"brake: closing error of the energy, h = {h:g} s", energy_error(step), CONSERVED, "round-off")
         if h < 0.015:
             moment = solution.sensor("moment")
@@ -256,7 +267,7 @@ def _hook(f: Findings) -> None:
         (event,) = _events(step)
         t = 15.0 / (50.0 * c)
         why = "closed form F/(k c); a ramp between the middles of steps is exact"
-        f.row("B-LOCK", f"hook: time of breaking [s], h = {h:g} s", event["time"], t, why, relative=1e-9)
+        f.row("B-LOCK", f"hook: time of breaking [s], h = {h:g} s", event["time"], t, why, CLOSED_FORM, relative=1e-9)
         left = 3.0 - t
         exact = c * 3.0 - c / w * np.sin(w * left) - 0.3 * np.cos(w * left)
         place = step.series["sensor/place"][-1, 0]
@@ -266,6 +277,7 @@ def _hook(f: Findings) -> None:
             place,
             exact,
             "closed form; phase (w h)^2/12",
+            CLOSED_FORM,
             tolerance=6 * h * h,
         )
         f.zero("B-LOCK", f"hook: closing error of the energy, h = {h:g} s", energy_error(step), CONSERVED, "round-off")

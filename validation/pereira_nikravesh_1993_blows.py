@@ -16,10 +16,11 @@ effective mass is .19 kg, with a block of 1, 5 and 10 times this mass that comes
 Source: M.S. Pereira, P. Nikravesh, "Impact dynamics of multibody systems with frictional contact using joint
 coordinates and canonical equations of motion", in: Computer-Aided Analysis of Rigid and Flexible Mechanical Systems,
 NATO ASI, Troia 1993, vol. II, 505-526, eqs 38, 42, 61, 64, examples a and b.  Printed there: the losses, and the
-statement that there is no sticking for small e; inverse masses, window and impulses are recomputed in this file in
-minimal coordinates, those of Poisson's and Stronge's law by integration along the normal impulse with scipy (E.J.
-Routh 1905; W.J. Stronge 1990).  The spatial row of the paper is not used: its direction of friction gains energy.
-Balls, rod and cradle: closed forms.  Ball on a bowl's wall: integration of its equation of motion with scipy.
+statement that there is no sticking for small e.  Inverse masses, window and impulses are computed in this file in
+minimal coordinates (m_nn is also written down to five decimals), impulses of Poisson's and Stronge's law by small steps
+of the normal impulse (E.J. Routh 1905; W.J. Stronge 1990).  The spatial row of the paper is not used: its direction of
+friction gains energy.  Balls, rod and cradle: closed forms.  Ball on a bowl's wall: integration of its equation of
+motion with scipy.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import numpy as np
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import CONSERVED, Curve, Findings, energy_error
+from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT, PROPERTY, RECOMPUTED, printed
 
 CASES = {
     "B-PENDULUM": "double pendulum that hits a floor: inverse masses, impulses of three laws, the window of sticking",
@@ -40,6 +42,7 @@ CASES = {
     "B-MANY": "rod that falls on its end, plate that falls flat, Newton's cradle",
 }
 
+EXAMPLE_A = printed("Pereira, Nikravesh (1993), example a")
 GRAVITY = 9.81
 ANGLES, SPEEDS = np.radians((18.0, 30.0)), np.array((-1.0, -2.0))
 CRANK, ROD, EFFECTIVE, MASSES = 0.153, 0.306, 0.19, (0.038, 0.076, 0.038)
@@ -273,13 +276,15 @@ def _pendulum(f: Findings) -> None:
     # a frictionless blow gives m_nn, two that stick the rest
     _, smooth = _first(build("newton", 0.7, 0.0))
     f.row(case, "normal impulse without friction, e = .7 [N s]", smooth.normal_impulse, -1.7 * v[0] / A[0, 0], how,
-          relative=1e-12)  # fmt: skip
+          INDEPENDENT, relative=1e-12)  # fmt: skip
     f.row(case, "m_nn = -(1 + e) v_n/p_n [1/kg]", -1.7 * v[0] / smooth.normal_impulse, 1.04278,
-          "recomputed from the paper's data, five decimals", tolerance=5e-6)  # fmt: skip
+          "recomputed from the paper's data, five decimals", RECOMPUTED, tolerance=5e-6)  # fmt: skip
     _, stuck = _first(build("newton", 0.35, 50.0))
     p = np.linalg.solve(A, (-1.35 * v[0], -v[1]))
-    f.row(case, "normal impulse of sticking, e = .35, eq. 42 [N s]", stuck.normal_impulse, p[0], how, relative=1e-12)
-    f.row(case, "friction impulse of sticking, eq. 42 [N s]", stuck.friction_impulse, abs(p[1]), how, relative=1e-11)
+    f.row(case, "normal impulse of sticking, e = .35, eq. 42 [N s]", stuck.normal_impulse, p[0], how, INDEPENDENT,
+          relative=1e-12)  # fmt: skip
+    f.row(case, "friction impulse of sticking, eq. 42 [N s]", stuck.friction_impulse, abs(p[1]), how, INDEPENDENT,
+          relative=1e-11)  # fmt: skip
     for law, impulses in (
         ("newton", -1.7 * v[0] / (A[0, 0] + 0.4 * A[0, 1]) * np.array((1.0, 0.4))),
         ("poisson", along_impulse(0.7, 0.4, "poisson")), ("stronge", along_impulse(0.7, 0.4, "stronge")),
@@ -289,13 +294,14 @@ def _pendulum(f: Findings) -> None:
         why = f"{how}, eq. 38" if exact else "independent computation: steps of 1e-5 N s along the normal impulse"
         tolerance = 1e-12 if exact else 3e-5
         f.row(case, f"normal impulse, {law}, e = .7, mu = .4 [N s]", blow.normal_impulse, impulses[0], why,
+              INDEPENDENT, tolerance=tolerance)  # fmt: skip
+        f.row(case, f"friction impulse, {law} [N s]", blow.friction_impulse, abs(impulses[1]), why, INDEPENDENT,
               tolerance=tolerance)  # fmt: skip
-        f.row(case, f"friction impulse, {law} [N s]", blow.friction_impulse, abs(impulses[1]), why, tolerance=tolerance)
         after = v + A @ impulses
         lost = (
             energy - 0.5 * float(after @ np.linalg.solve(A, after)) - (energy - 0.5 * float(v @ np.linalg.solve(A, v)))
         )
-        f.row(case, f"loss, {law} [J]", blow.loss, lost, why, tolerance=1e-11 if exact else 5e-5)
+        f.row(case, f"loss, {law} [J]", blow.loss, lost, why, INDEPENDENT, tolerance=1e-11 if exact else 5e-5)
         f.zero(
             case, f"closing error of the energy, {law}", report.energy.closing_error_relative, CONSERVED, "round-off"
         )
@@ -304,20 +310,26 @@ def _pendulum(f: Findings) -> None:
     for _ in range(20):
         middle = 0.5 * (low + high)
         low, high = (low, middle) if _first(build("newton", middle, 5000.0))[1].mode == "stick" else (middle, high)
-    why = "recomputed from the paper's data, eq. 64, three decimals"
-    f.row(case, "least e with which the blow sticks, mu = 5000", low, 0.289, why, tolerance=5e-4)
+    why = f"{how}, eq. 64"
+    (m_nn, m_nt), (_, m_tt) = A
+    least, most = m_nt * v[1] / (m_tt * v[0]) - 1.0, m_nn * v[1] / (m_nt * v[0]) - 1.0
+    f.row(case, "least e with which the blow sticks, mu = 5000", low, least, why, INDEPENDENT, tolerance=5e-4)
     one, two = (_first(build("newton", e, 50.0))[1].friction_impulse for e in (0.5, 0.6))
-    f.row(case, "e at which sticking needs no friction", 0.5 - 0.1 * one / (two - one), 0.407, why, tolerance=5e-4)
+    f.row(case, "e at which sticking needs no friction", 0.5 - 0.1 * one / (two - one), most, why, INDEPENDENT,
+          tolerance=5e-4)  # fmt: skip
 
 
 def _crank(f: Findings, angle: float) -> None:
-    for ratio, printed in ((1, 100.0), (5, 54.0), (10, 32.0)):
+    for ratio, digits in ((1, 100.0), (5, 54.0), (10, 32.0)):
         report, blow = _first(crank(angle, ratio))
         energy = 0.5 * EFFECTIVE * (1.0 + ratio * 1.05**2)
         exact = 50.0 * EFFECTIVE * ratio / (1.0 + ratio) * 2.05**2 / energy
         lost = 100.0 * blow.loss / energy
-        f.row("B-CRANK", f"loss at mass ratio {ratio} [%]", lost, printed, "printed, example a", tolerance=0.5)
-        f.row("B-CRANK", f"loss at mass ratio {ratio} [%]", lost, exact, "closed form of two masses", relative=1e-11)
+        f.row(
+            "B-CRANK", f"loss at mass ratio {ratio} [%], printed", lost, digits, "two digits", EXAMPLE_A, tolerance=0.5
+        )
+        f.row("B-CRANK", f"loss at mass ratio {ratio} [%], closed form", lost, exact, "two masses", CLOSED_FORM,
+              relative=1e-11)  # fmt: skip
         f.zero(
             "B-CRANK",
             f"closing error of the energy, {ratio}",
@@ -336,15 +348,17 @@ def _bounce(f: Findings) -> None:
         report: Any = step.report
         times = fall * (1.0 + 2.0 * np.cumsum(np.concatenate(([0.0], e ** np.arange(1, 8)))))
         off = max(abs(blow.time - t) for blow, t in zip(report.blows, times, strict=False))
-        f.zero("B-BOUNCE", f"times of eight blows, e = {e:g} [s]", off, 1e-12, "closed form")
+        f.zero("B-BOUNCE", f"times of eight blows, e = {e:g} [s]", off, 1e-12, "closed form", CLOSED_FORM)
         off = max(abs(b.separation - e ** (k + 1) * np.sqrt(2.0 * GRAVITY)) for k, b in enumerate(report.blows[:8]))
-        f.zero("B-BOUNCE", f"speeds after eight blows, e = {e:g} [m/s]", off, 1e-11, "closed form")
+        f.zero("B-BOUNCE", f"speeds after eight blows, e = {e:g} [m/s]", off, 1e-11, "closed form", CLOSED_FORM)
         f.row("B-BOUNCE", f"time of rest, e = {e:g} [s]", report.impacts[0].rests_from, rest,
-              "closed form; the last thousandth of a step is not followed", tolerance=2e-3 * h)  # fmt: skip
+              "closed form; the last thousandth of a step is not followed", CLOSED_FORM,
+              tolerance=2e-3 * h)  # fmt: skip
         lost = float(step.ledger("dissipated")[-1])
-        f.row("B-BOUNCE", f"loss of all blows, e = {e:g} [J]", lost, 2.0 * GRAVITY, "closed form m g h", relative=1e-12)
+        f.row("B-BOUNCE", f"loss of all blows, e = {e:g} [J]", lost, 2.0 * GRAVITY, "closed form m g h", CLOSED_FORM,
+              relative=1e-12)  # fmt: skip
         f.row("B-BOUNCE", f"force at rest, e = {e:g} [N]", float(step.series["sensor/force"][-1, 0]), 2.0 * GRAVITY,
-              "closed form m g", relative=1e-9)  # fmt: skip
+              "closed form m g", CLOSED_FORM, relative=1e-9)  # fmt: skip
         f.zero("B-BOUNCE", f"closing error of the energy, e = {e:g}", energy_error(step), CONSERVED, "round-off")
     curves = []
     for e in (0.5, 0.8):
@@ -366,24 +380,29 @@ def _friction(f: Findings, place: np.ndarray) -> None:
     fall = np.sqrt(2.0 * GRAVITY * 0.2)
     why = "closed form"
     f.row(
-        "B-FRICTION", "normal impulse of the thrown sphere [N s]", first.normal_impulse, 1.3 * fall, why, relative=1e-12
-    )
+        "B-FRICTION", "normal impulse of the thrown sphere [N s]", first.normal_impulse, 1.3 * fall, why, CLOSED_FORM,
+        relative=1e-12,
+    )  # fmt: skip
     f.row(
         "B-FRICTION",
         "its friction impulse, sliding [N s]",
         first.friction_impulse,
         0.2 / 7.0 * 10.0 if 0.13 * fall > 2.0 / 7.0 else 0.13 * fall,
         why,
+        CLOSED_FORM,
         relative=1e-11,
     )
     speed, spin = step.series["sensor/speed"][-1], step.series["sensor/spin"][-1]
     f.row(
-        "B-FRICTION", "speed of the sphere that rolls [m/s]", float(np.hypot(*speed[:2])), 5.0 / 7.0, why, relative=1e-9
-    )
+        "B-FRICTION", "speed of the sphere that rolls [m/s]", float(np.hypot(*speed[:2])), 5.0 / 7.0, why, CLOSED_FORM,
+        relative=1e-9,
+    )  # fmt: skip
     f.row(
-        "B-FRICTION", "its circumferential speed [m/s]", 0.1 * float(np.hypot(*spin[:2])), 5.0 / 7.0, why, relative=1e-9
-    )
-    f.zero("B-FRICTION", "its direction across the throw [m/s]", float(0.6 * speed[0] - 0.8 * speed[1]), 1e-10, why)
+        "B-FRICTION", "its circumferential speed [m/s]", 0.1 * float(np.hypot(*spin[:2])), 5.0 / 7.0, why, CLOSED_FORM,
+        relative=1e-9,
+    )  # fmt: skip
+    across = float(0.6 * speed[0] - 0.8 * speed[1])
+    f.zero("B-FRICTION", "its speed across the throw [m/s]", across, 1e-10, "property: friction acts along the throw")
     step = solve(thrown(0.5, 2.0, 1e-2)).steps[0]
     first = _report(step).blows[0]
     f.row(
@@ -392,6 +411,7 @@ def _friction(f: Findings, place: np.ndarray) -> None:
         first.friction_impulse,
         2.0 / 7.0,
         "closed form 2/7 m v",
+        CLOSED_FORM,
         relative=1e-12,
     )
     errors = []
@@ -399,13 +419,14 @@ def _friction(f: Findings, place: np.ndarray) -> None:
         step = solve(bowl(h)).steps[0]
         errors.append(float(np.linalg.norm(step.series["sensor/place"][-1] - place)))
     why = "independent computation: scipy; second order"
-    f.zero("B-FRICTION", "place of the point in the bowl, h = 5 ms [m]", errors[-1], 3e-5, why)
+    f.zero("B-FRICTION", "place of the point in the bowl, h = 5 ms [m]", errors[-1], 3e-5, why, INDEPENDENT)
     f.row(
         "B-FRICTION",
         "order of its error",
         float(np.log2(errors[0] / errors[2]) / 2.0),
         2.0,
         "order of the rule",
+        PROPERTY,
         tolerance=0.1,
     )
     f.zero("B-FRICTION", "closing error of its energy", energy_error(step), CONSERVED, "round-off")
@@ -418,6 +439,7 @@ def _friction(f: Findings, place: np.ndarray) -> None:
         last,
         exact,
         "closed form, cos = 2/3 of the start; second order, 3e-5 found",
+        CLOSED_FORM,
         tolerance=1e-4,
     )
 
@@ -433,6 +455,7 @@ def _many(f: Findings) -> None:
         blow.normal_impulse,
         impulse,
         "closed form (1 + e) m v/(1 + 3 cos^2)",
+        CLOSED_FORM,
         relative=1e-11,
     )
     f.row(
@@ -441,9 +464,10 @@ def _many(f: Findings) -> None:
         blow.loss,
         0.5 * (1.0 - e * e) * fall**2 / (1.0 + 3.0 * np.cos(angle) ** 2),
         "closed form, eq. 60",
+        CLOSED_FORM,
         relative=1e-11,
     )
-    f.row("B-MANY", "time of the blow [s]", blow.time, fall / GRAVITY, "closed form", relative=1e-12)
+    f.row("B-MANY", "time of the blow [s]", blow.time, fall / GRAVITY, "closed form", CLOSED_FORM, relative=1e-12)
     step = solve(plate(0.5)).steps[0]
     blows = _report(step).blows
     fall = np.sqrt(2.0 * GRAVITY * 0.5)
@@ -453,6 +477,7 @@ def _many(f: Findings) -> None:
         sum(b.time == blows[0].time for b in blows),
         4,
         "property",
+        PROPERTY,
         tolerance=0.0,
     )
     f.row(
@@ -461,6 +486,7 @@ def _many(f: Findings) -> None:
         sum(b.normal_impulse for b in blows[:4]),
         3.0 * fall,
         "closed form (1 + e) m v",
+        CLOSED_FORM,
         relative=1e-11,
     )
     f.zero(
@@ -480,6 +506,7 @@ def _many(f: Findings) -> None:
             speeds[-1],
             1.0,
             "closed form",
+            CLOSED_FORM,
             relative=1e-12,
         )
         f.zero(
@@ -488,6 +515,7 @@ def _many(f: Findings) -> None:
             max(map(abs, speeds[:-1])),
             1e-12,
             "closed form: at rest",
+            CLOSED_FORM,
         )
         f.zero("B-MANY", f"change of the energy, {where}", energy_error(step, constant=True), CONSERVED, "e = 1")
     step = solve(cradle(0.0)).steps[0]
@@ -498,4 +526,5 @@ def _many(f: Findings) -> None:
         float(np.abs(np.array(speeds) - 0.2).max()),
         1e-10,
         "closed form",
+        CLOSED_FORM,
     )

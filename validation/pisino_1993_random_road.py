@@ -12,9 +12,9 @@ Source: the estimate |H1| = |S_xy/S_xx| of a suspension under a random road with
 J. Giacomin, P. Campanile, "Numerical investigation of the influence of the shock absorber on the vertical force
 transmissibility of a McPherson suspension", in: Computer-Aided Analysis of Rigid and Flexible Mechanical Systems, NATO
 ASI, Troia 1993, vol. II, 485-504 (the data of its suspension cannot be read; those here are of a usual car).  The
-references are the closed forms of the two-mass system.  The trapezoidal rule, to which the mid-point rule reduces for
-linear systems, has exactly the transfer function H(i w') at w' = (2/h) tan(w h/2), so the discretisation is checked
-apart from its error against H(i w).
+references are the closed forms of the two-mass system, for mean squares their integrals by quadrature.  The trapezoidal
+rule, to which the mid-point rule reduces for linear systems, has exactly the transfer function H(i w') at
+w' = (2/h) tan(w h/2), so the discretisation is checked apart from its error against H(i w).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from scipy.integrate import quad
 
 from fem_mbs import Model, solve
 from fem_mbs.validation.case import Curve, Findings
+from fem_mbs.validation.kinds import CLOSED_FORM, INDEPENDENT
 
 CASES = {"B-ROAD": "H1, coherence and mean squares of a quarter car on a random road"}
 
@@ -96,11 +97,12 @@ def check(f: Findings) -> None:
         size = np.abs(transfer(at)[k])
         error = np.abs(found - transfer(warped)[k]) / size.max()
         why = "closed form at the frequencies of the trapezoidal rule; 0 but for what is left of the start"
-        f.zero("B-ROAD", f"error of H1 over its maximum, {name}", float(error.max()), 1e-11, why)
+        f.zero("B-ROAD", f"error of H1 over its maximum, {name}", float(error.max()), 1e-11, why, CLOSED_FORM)
         error = np.abs(found - transfer(at)[k]) / size.max()
         # w' - w = w (w h)^2/12: 2 Q parts of that at the resonances, of 1.1 and 11 Hz, and above
         why = "closed form; error of the step, of order (w h)^2/12"
-        f.zero("B-ROAD", f"error of H1 over its maximum at the true frequencies, {name}", float(error.max()), 1e-2, why)
+        f.zero("B-ROAD", f"error of H1 over its maximum at the true frequencies, {name}", float(error.max()), 1e-2, why,
+               CLOSED_FORM)  # fmt: skip
         lost = 1.0 - shared.values[lines, 1]
         f.zero("B-ROAD", f"1 - coherence, {name}", float(np.abs(lost).max()), 1e-11, "property: the car is linear")
         curves += [Curve(at, np.abs(found), f"{name}, H1"), Curve(at, size, f"{name}, closed form")]
@@ -112,5 +114,6 @@ def check(f: Findings) -> None:
         why = "integral of |H|^2 S, quadrature of the closed form; errors of lines 0.1 Hz apart and of the step"
         rms = float(np.sqrt(np.mean((value - value.mean()) ** 2)))
         exact = float(np.sqrt(_mean_square(np.array(weights))))
-        f.row("B-ROAD", f"root mean square, {label} [m]", rms, exact, why, relative=1e-6 if label == "road" else 5e-3)
+        f.row("B-ROAD", f"root mean square, {label} [m]", rms, exact, why, INDEPENDENT,
+              relative=1e-6 if label == "road" else 5e-3)  # fmt: skip
     f.figure("Quarter car on a random road", curves, "Frequency [Hz]", "|H1|", "Displacements over that of the road.")
