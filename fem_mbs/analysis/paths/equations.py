@@ -15,16 +15,18 @@ from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.paths.equilibria import Equilibrium, Follower
 from fem_mbs.analysis.paths.instants import Instant
 from fem_mbs.analysis.paths.motions import Motion, rates
-from fem_mbs.analysis.paths.places import Efforts, Outputs, projected
+from fem_mbs.analysis.paths.places import Efforts, Outputs
 from fem_mbs.analysis.paths.window import Window
-from fem_mbs.analysis.paths.zeros import WEIGHT, Projected
-from fem_mbs.errors import ModelError
+from fem_mbs.analysis.paths.zeros import WEIGHT, Projected, project
+from fem_mbs.errors import AnalysisError, ModelError
 from fem_mbs.model.model import CompiledModel
 from fem_mbs.solvers.stepping import layout as S
 from fem_mbs.system.states import moved
 
-__all__ = ["Equations", "state_at"]
+__all__ = ["TAIL", "Equations", "averaged", "state_at"]
 
+#: Steps that are solved beyond the window and not used: in the last ones differences are one-sided.
+TAIL = 16
 #: Changes over the model's length [rad] of which matrices take no notice: a bar that is taken for turned by d resists
 #: rotations with EA d^2/L.
 _SAME = 1e-4
@@ -65,30 +67,37 @@ class Equations:
         Args:
             motion, u: from which it begins.
         """
-        window, change, last = self.window(motion, u), np.inf, np.inf
-        self.changes: list[float] = []
+        window, change, last = None, np.inf, np.inf
         length = max(self.compiled.system.length, 1e-300)
         moves = min(1.0, float((np.ptp(self.path, axis=0) / length).max()))
         for number in range(_ITERATIONS):
-            if number and change > _QUICK * last:
-                window = self.window(motion, u)
-            last = change
-            x, u = self._increments(window, motion, u)
-            change = float((np.abs(self._expanded(x)) / self.size).max())
-            self.changes.append(change)
+            try:
+                window, wanted, residual = self._about(motion, u, None if change > _QUICK * last else window)
+                more = np.array([a.U @ r for a, r in zip(window.at, residual, strict=True)])
+                if change <= max(_CONVERGED * moves, _ROUND_OFF):
+                    return motion, u + more, window
+                # efforts leave no force along them at any step
+                residual -= np.array([a.B @ d for a, d in zip(window.at, more, strict=True)])
+                x, _ = window.solve(wanted, averaged(residual, WEIGHT))
+            except (ModelError, AnalysisError):
+                if number:
+                    return None  # the iteration has left the places where the path can be followed
+                raise
+            last, change = change, float((np.abs(self._expanded(x)) / self.size)[:-TAIL].max())
             if not change <= _WORSE * last:
                 return None
-            motion = self._moved(motion, x * min(1.0, _LARGEST / max(change, _LARGEST)))
-            if change <= max(_CONVERGED * moves, _ROUND_OFF):
-                return motion, self._increments(window, motion, u)[1], window
+            motion, u = self._moved(motion, x * min(1.0, _LARGEST / max(change, _LARGEST))), u + more
         return None
 
     def linear(self, motion: Motion, u: np.ndarray) -> tuple[Motion, np.ndarray, Window]:
         """Return the same of the equations linear about a motion."""
-        window = self.window(motion, u)
-        wanted, residual = self.unbalanced(window, motion, u)
+        window, wanted, residual = self._about(motion, u, None)
         x, more = window.solve(wanted, residual)
         return self._moved(motion, x), u + more, window
+
+    def window(self, motion: Motion, u: np.ndarray) -> Window:
+        """Return the linear equations of the window about a motion."""
+        return self._about(motion, u, None)[0]
 
     def coordinates(self, motion: Motion, u: np.ndarray) -> np.ndarray:
         """Return the coordinates (n + 1, p) of the joints along a motion."""
@@ -96,13 +105,6 @@ class Equations:
         state = state_at(self.compiled, self.start.state)
         instants = (self._instant(motion, n, state) for n in range(len(self.times)))
         return np.array([self.efforts.coordinates(lin.tangent) for lin in instants])
-
-    def _increments(self, window: Window, motion: Motion, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return increments (n + 1, n) of the motion, and efforts that leave no force along them at any step."""
-        wanted, residual = self.unbalanced(window, motion, u)
-        more = np.array([a.U @ r for a, r in zip(window.at, residual, strict=True)])
-        residual -= np.array([a.B @ d for a, d in zip(window.at, more, strict=True)])
-        return window.solve(wanted, averaged(residual, WEIGHT))[0], u + more
 
     def _expanded(self, x: np.ndarray) -> np.ndarray:
         """Return increments (n + 1, N) of all dofs from those of the unknowns (n + 1, n)."""
@@ -132,39 +134,42 @@ class Equations:
         motion.put(n, state)
         return Instant(self.compiled, state, float(self.times[n]), self.context.loading, motion.A[n])
 
-    def unbalanced(self, window: Window, motion: Motion, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return increments (n + 1, n_q) that bring outputs to the path and close gaps, and forces out of balance."""
+    def _about(self, motion: Motion, u: np.ndarray, known: Window | None) -> tuple[Window, np.ndarray, np.ndarray]:
+        """Return the linear equations about a motion, increments (n + 1, n_q) that bring outputs to the path and close
+        gaps, and forces (n + 1, n_q) out of balance.
+
+        Args:
+            known: equations that serve; None: those about this motion.
+        """
         self.efforts.put(self.compiled, self.times, u)
         state = state_at(self.compiled, self.start.state)
         wanted, residual = (np.zeros((len(self.times), len(self.start.at.M))) for _ in range(2))
-        for n, at in enumerate(window.at):
-            lin = self._instant(motion, n, state)
-            y = self.outputs.at(lin, self.owner)[0]
-            wanted[n] = at.P @ np.concatenate((-lin.gaps, self.path[n] - y))
-            residual[n] = lin.residual
-        return wanted, residual
-
-    def window(self, motion: Motion, u: np.ndarray) -> Window:
-        """Return the equations of the window about the states of a motion."""
-        self.efforts.put(self.compiled, self.times, u)
-        state = state_at(self.compiled, self.start.state)
         found: list[Projected] = []
         last = -1
-        for n, t in enumerate(self.times):
-            if last >= 0 and self._near(motion, n, last):
-                found.append(found[-1])
-                continue
-            last = n
-            at = projected(self._instant(motion, n, state), self.outputs, self.efforts, self.owner)
-            if at is None or (found and at.T.shape != found[0].T.shape):
-                raise ModelError(
-                    f"at {t - self.path_start:.4g} s of the path the efforts have no influence on one of the "
-                    "outputs",
-                    owner=self.owner, key="outputs",
-                    remedy="stay away from places where the mechanism is stretched or jams",
-                )  # fmt: skip
+        for n in range(len(self.times)):
+            lin = self._instant(motion, n, state)
+            y, Y = self.outputs.at(lin, self.owner)
+            if known is not None:
+                at = known.at[n]
+            elif last >= 0 and self._near(motion, n, last):
+                at = found[-1]
+            else:
+                at, last = self._projected(lin, Y, n), n
             found.append(at)
-        return Window(found, (self.start.at, self.end.at), self.h, self.owner)
+            wanted[n] = at.P @ np.concatenate((-lin.gaps, self.path[n] - y))
+            residual[n] = lin.residual
+        return known or Window(found, (self.start.at, self.end.at), self.h, self.owner), wanted, residual
+
+    def _projected(self, lin: Instant, Y: np.ndarray, n: int) -> Projected:
+        at = project(*lin.dense(), self.efforts.at(lin), Y[:, lin.dofs])
+        if at is None or at.T.shape != self.start.at.T.shape:
+            raise ModelError(
+                f"at {self.times[n] - self.path_start:.4g} s of the path the efforts have no influence on one of the "
+                "outputs",
+                owner=self.owner, key="outputs",
+                remedy="stay away from places where the mechanism is stretched or jams",
+            )  # fmt: skip
+        return at
 
     def _near(self, motion: Motion, n: int, last: int) -> bool:
         """Return whether the matrices of one step serve another, since next to nothing has moved in between."""
@@ -175,6 +180,7 @@ class Equations:
         for a, unit in ((motion.Q, 1.0), (motion.V, 1.0 / duration), (motion.A, 1.0 / duration**2)):
             there = there and (np.abs(a[n] - a[last])[:first] <= _SAME * unit * size[:first]).all()
         return bool(there)
+
 
 def averaged(a: np.ndarray, w: float) -> np.ndarray:
     """Return w a[n-1] + (1 - 2 w) a[n] + w a[n+1] (n + 1, ...), where a stays as it is before and after the window."""

@@ -21,7 +21,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from fem_mbs.analysis.context import RunContext
 from fem_mbs.analysis.march import transient_functions
-from fem_mbs.analysis.paths.equations import Equations, averaged, state_at
+from fem_mbs.analysis.paths.equations import TAIL, Equations, averaged, state_at
 from fem_mbs.analysis.paths.equilibria import Equilibrium, Follower
 from fem_mbs.analysis.paths.motions import Motion, interpolated
 from fem_mbs.analysis.paths.places import Efforts, Outputs
@@ -37,7 +37,8 @@ __all__ = ["Found", "Request", "search"]
 
 _DECAY = np.log(1e8)  # of pre- and post-action, over the slowest zero
 _LONGEST = 4.0  # post-action over the duration, as far as it is chosen automatically
-_TAIL = 16  # steps after the path at least: in the last ones differences are one-sided
+#: Steps before the path at least: splines of efforts that begin with a kink reach into them.
+_LEAD = 2
 _MOST_STEPS = 200_000
 _SLOW = 1e-3  # real parts of zeros over their size that count as none
 _SEEN = 0.5  # zeros times h that steps resolve
@@ -137,6 +138,8 @@ class _Search:
         growing = _growing(zeros)
         check_size(self.start.at.T.shape[1], max(round(asked.duration / self.h), 1), self.owner)
         self.before = self._whole(asked.before, zeros[growing].real if growing.any() else None)
+        if asked.before is None:
+            self.before = max(self.before, _LEAD * self.h)
         if growing.any():
             for word in ("before", "after"):
                 given, rate = getattr(asked, word), float(zeros[growing].real.min())
@@ -158,8 +161,6 @@ class _Search:
                 owner=self.owner, remedy="divide the path, or take other outputs",
             )  # fmt: skip
         self.after = self._whole(asked.after, self._stable(last), _LONGEST * asked.duration)
-        if asked.after is None:
-            self.after = max(self.after, _TAIL * self.h)
         n = round((self.before + asked.duration + self.after) / self.h)
         if n > _MOST_STEPS:
             raise ModelError(
@@ -168,7 +169,8 @@ class _Search:
                 owner=self.owner, remedy="give before and after, or take a larger h",
             )  # fmt: skip
         check_size(self.start.at.T.shape[1], n, self.owner)
-        self.times = self.t0 + self.h * np.arange(n + 1)
+        self.steps = n
+        self.times = self.t0 + self.h * np.arange(n + TAIL + 1)
         self.path = self.start.y + outputs.changes(self.times - self.t0 - self.before, asked.duration)
         self.size = outputs.sizes(asked.duration)
         if not self.size.all():
@@ -181,7 +183,8 @@ class _Search:
             (self.start, rests[-1][1]),
         )  # fmt: skip
         efforts, e = self._iterate(rests)
-        off = np.abs(e).max(axis=0)
+        self.times, efforts = self.times[: n + 1], efforts[: n + 1]
+        off = np.abs(e[: n + 1]).max(axis=0)
         left = self._left(efforts, rests[-1][1], bool(growing.any()), last)
         return Found(
             self.times, efforts, self.start, self.before, self.after, zeros, infinite,
@@ -272,7 +275,9 @@ class _Search:
         It fades in the second half of the post-action, so that corrections end at rest: one that breaks off at a
         velocity needs efforts before its end.
         """
-        left = (self.times[-1] - self.times) / (0.5 * self.after) if self.after > 0.0 else np.ones(len(self.times))
+        left = (
+            (self.times[self.steps] - self.times) / (0.5 * self.after) if self.after > 0.0 else np.ones(len(self.times))
+        )
         return 0.5 - 0.5 * np.cos(np.pi * np.clip(left, 0.0, 1.0))
 
     def _gains(self) -> tuple[np.ndarray, np.ndarray]:
@@ -301,7 +306,7 @@ class _Search:
             forces = efforts + gains[0] * q + gains[1] * np.gradient(q, self.h, axis=0)
             motion, y, acting = self._forward(forces, gains)
             e = self.path - y
-            error = float((np.abs(e).max(axis=0) / self.size).max())
+            error = float((np.abs(e[: self.steps + 1]).max(axis=0) / self.size).max())
             self.errors.append(error)
             self.told(len(self.errors), error)
             if not held and error <= asked.tolerance:
@@ -330,6 +335,7 @@ class _Search:
             if held:
                 q, efforts = np.vstack((q[:1], self._places)) + self._turned(x), _at_ends(acting)
             efforts = efforts + more
+        e = e[: self.steps + 1]
         worst = int((np.abs(e).max(axis=0) / self.size).argmax())
         at = int(np.abs(e[:, worst]).argmax())
         unit = asked.outputs.unit(worst)
