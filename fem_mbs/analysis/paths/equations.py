@@ -31,7 +31,8 @@ TAIL = 16
 #: rotations with EA d^2/L.
 _SAME = 1e-4
 _ITERATIONS = 25
-_CONVERGED = 1e-7  # change in an iteration over the size of the path
+_CONVERGED = 1e-10  # change in an iteration over the size of the path
+_SMALL = 1e-6  # the same, below which an iteration that stands still has reached round-off
 _ROUND_OFF = 1e-12  # change that counts as none [rad], or over the model's length
 _LARGEST = 0.5  # the same: more is divided
 _WORSE = 4.0  # change over the one before at which the iteration is given up
@@ -74,7 +75,8 @@ class Equations:
             try:
                 window, wanted, residual = self._about(motion, u, None if change > _QUICK * last else window)
                 more = np.array([a.U @ r for a, r in zip(window.at, residual, strict=True)])
-                if change <= max(_CONVERGED * moves, _ROUND_OFF):
+                stalls = change <= _SMALL * moves and change > 0.5 * last
+                if stalls or change <= max(_CONVERGED * moves, _ROUND_OFF):
                     return motion, u + more, window
                 # efforts leave no force along them at any step
                 residual -= np.array([a.B @ d for a, d in zip(window.at, more, strict=True)])

@@ -306,13 +306,14 @@ class _Search:
             forces = efforts + gains[0] * q + gains[1] * np.gradient(q, self.h, axis=0)
             motion, y, acting = self._forward(forces, gains)
             e = self.path - y
+            e[self.steps :] = e[self.steps]  # efforts in the steps beyond the window are not used
             error = float((np.abs(e[: self.steps + 1]).max(axis=0) / self.size).max())
             self.errors.append(error)
             self.told(len(self.errors), error)
             if not held and error <= asked.tolerance:
                 return efforts, e
-            if solved and len(self.errors) == 1 and not error <= _NEAR:
-                held = True  # the model does not stay near the motion without the motors
+            if solved and len(self.errors) == 1:
+                held = True  # the model does not stay on the path without the motors
                 continue
             smallest = min(smallest, np.inf if held else error)
             if not error <= _WORSE * smallest:
