@@ -42,6 +42,7 @@ CHOOSING: Mapping[str, tuple[str, Callable[[], Mapping[str, type[Declaration]]]]
 
 class LineTable(TypedDict, total=False):
     """A straight line of equal cells."""
+
     start: Required[Vector]
     """first end [m]"""
     end: Required[Vector]
@@ -53,6 +54,7 @@ class LineTable(TypedDict, total=False):
 
 class PolylineTable(TypedDict, total=False):
     """Straight segments through points."""
+
     points: Required[Rows]
     """corners [m]; the last equal to the first: closed"""
     n: Required[Whole | Sequence[Whole] | NDArray[Any]]
@@ -64,6 +66,7 @@ class PolylineTable(TypedDict, total=False):
 
 class ArcTable(TypedDict, total=False):
     """Chords of an arc or a ring."""
+
     center: Required[Vector]
     """centre of the circle [m]"""
     radius: Required[Number]
@@ -81,6 +84,7 @@ class ArcTable(TypedDict, total=False):
 
 class RectangleTable(TypedDict, total=False):
     """Plane cells in a rectangle along x and y."""
+
     size: Required[Vector]
     """width and height [m]"""
     n: Required[Sequence[Whole] | NDArray[Any]]
@@ -94,6 +98,7 @@ class RectangleTable(TypedDict, total=False):
 
 class PatchTable(TypedDict, total=False):
     """Plane cells between four edges."""
+
     corners: Required[Rows]
     """four, in turn [m]; bottom goes from the first to the second"""
     n: Required[Sequence[Whole] | NDArray[Any]]
@@ -109,6 +114,7 @@ class PatchTable(TypedDict, total=False):
 
 class BoxTable(TypedDict, total=False):
     """Solid cells in a box along x, y and z."""
+
     size: Required[Vector]
     """lengths along x, y and z [m]"""
     n: Required[Sequence[Whole] | NDArray[Any]]
@@ -122,6 +128,7 @@ class BoxTable(TypedDict, total=False):
 
 class BlockTable(TypedDict, total=False):
     """Solid cells between eight corners."""
+
     corners: Required[Rows]
     """four of the bottom, counter-clockwise from above, and those above them [m]"""
     n: Required[Sequence[Whole] | NDArray[Any]]
@@ -133,6 +140,7 @@ class BlockTable(TypedDict, total=False):
 
 class RingTable(TypedDict, total=False):
     """A sector of an annulus, or with a height of a hollow cylinder."""
+
     radii: Required[Vector]
     """inner and outer radius [m]"""
     n: Required[Sequence[Whole] | NDArray[Any]]
@@ -145,7 +153,21 @@ class RingTable(TypedDict, total=False):
     """centre of the bottom [m] (default [0.0, 0.0])"""
     normal: Vector
     """axis (default [0.0, 0.0, 1.0])"""
-    kind: Literal["triangle", "triangle6", "quad", "quad8", "tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15"] | None
+    kind: (
+        Literal[
+            "triangle",
+            "triangle6",
+            "quad",
+            "quad8",
+            "tetra",
+            "tetra10",
+            "hexahedron",
+            "hexahedron20",
+            "wedge",
+            "wedge15",
+        ]
+        | None
+    )
     """of the cells, as of rectangle or box: "triangle", "triangle6", "quad", "quad8", "tetra", "tetra10", "hexahedron",
     "hexahedron20", "wedge", "wedge15" (default "quad" or "hexahedron")
     """
@@ -154,6 +176,7 @@ class RingTable(TypedDict, total=False):
 
 class TubeTable(TypedDict, total=False):
     """A sector of the surface of a cylinder, for shells; normals point outwards."""
+
     radius: Required[Number]
     """[m]"""
     height: Required[Number]
@@ -173,6 +196,7 @@ class TubeTable(TypedDict, total=False):
 
 class InlineTable(TypedDict, total=False):
     """Nodes and cells that stand in the file itself."""
+
     nodes: Required[Rows]
     """coordinates [m]"""
     cells: Sequence[Mapping[str, Any]]
@@ -190,6 +214,7 @@ class InlineTable(TypedDict, total=False):
 
 class MirrorTable(TypedDict, total=False):
     """A plane on which things are reflected; in plane models a line."""
+
     normal: Required[Vector]
     """across the plane"""
     point: Vector | None
@@ -197,6 +222,7 @@ class MirrorTable(TypedDict, total=False):
 
 class ReductionTable(TypedDict, total=False):
     """How a part is reduced that a model file, a deck or a mesh describes."""
+
     interfaces: str | Sequence[str] | None
     """places of the part's own model, its nodes or sets: "NAME", or "NAME=kind" (default those that a deck retains
     (*SUBSTRUCTURE GENERATE))
@@ -228,6 +254,7 @@ class ReductionTable(TypedDict, total=False):
 
 class TurnedTable(TypedDict, total=False):
     """A turn about an axis."""
+
     angle: Required[Number]
     """by the right hand [deg]"""
     axis: Vector | None
@@ -237,6 +264,7 @@ class TurnedTable(TypedDict, total=False):
 
 class AlongTable(TypedDict, total=False):
     """Complex modes along a step."""
+
     every: Whole
     """steps, increments or points from one computation to the next (default 10)"""
     count: Whole
@@ -352,7 +380,19 @@ class MadeCalls:
     def section(
         self,
         name: str,
-        shape: Literal["rectangle", "circle", "tube", "I", "box", "general", "stiffness", "matrix", "mesh", "thin_walled", "laminated_tube"],
+        shape: Literal[
+            "rectangle",
+            "circle",
+            "tube",
+            "I",
+            "box",
+            "general",
+            "stiffness",
+            "matrix",
+            "mesh",
+            "thin_walled",
+            "laminated_tube",
+        ],
         *,
         width: Number | None = None,
         height: Number | None = None,
@@ -1360,7 +1400,31 @@ class MadeCalls:
     def joint(
         self,
         name: str,
-        kind: Literal["pin", "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic", "planar", "screw", "constant_velocity", "point_on_line", "point_on_plane", "distance", "along_beam", "cylindrical_along_beam", "prismatic_along_beam", "point_on_curve", "curve_on_curve", "cam", "rolling_curves", "slider", "position", "angle"],
+        kind: Literal[
+            "pin",
+            "spherical",
+            "weld",
+            "revolute",
+            "universal",
+            "cylindrical",
+            "prismatic",
+            "planar",
+            "screw",
+            "constant_velocity",
+            "point_on_line",
+            "point_on_plane",
+            "distance",
+            "along_beam",
+            "cylindrical_along_beam",
+            "prismatic_along_beam",
+            "point_on_curve",
+            "curve_on_curve",
+            "cam",
+            "rolling_curves",
+            "slider",
+            "position",
+            "angle",
+        ],
         a: Places,
         b: Place = "ground",
         point: Vector | None = None,
@@ -2513,7 +2577,8 @@ class MadeCalls:
         sensor: str,
         reference: Number,
         tolerance: Number | None = None,
-        quantity: Literal["first maximum", "first minimum", "maximum", "minimum", "extreme", "final", "at"] | None = None,
+        quantity: Literal["first maximum", "first minimum", "maximum", "minimum", "extreme", "final", "at"]
+        | None = None,
         at: Number | None = None,
         source: str = "",
         *,
@@ -2883,7 +2948,9 @@ class MadeCalls:
         at: Number | None = None,
         along: Number | None = None,
         fibre: str | Vector | None = None,
-        component: Literal["normal", "axial", "bending", "xy", "xz", "shear", "torsion", "transverse shear", "von Mises"] = "normal",
+        component: Literal[
+            "normal", "axial", "bending", "xy", "xz", "shear", "torsion", "transverse shear", "von Mises"
+        ] = "normal",
     ) -> None:
         """Stress at a fibre of one station of a beam or truss [Pa], from the forces of its section.
 
@@ -2909,7 +2976,9 @@ class MadeCalls:
         kind: Literal["stress envelope"],
         *,
         on: str,
-        component: Literal["normal", "axial", "bending", "xy", "xz", "shear", "torsion", "transverse shear", "von Mises"] = "normal",
+        component: Literal[
+            "normal", "axial", "bending", "xy", "xz", "shear", "torsion", "transverse shear", "von Mises"
+        ] = "normal",
         fibres: Sequence[str | Vector] | None = None,
         stations: Whole = 3,
     ) -> None:
@@ -3166,9 +3235,11 @@ class MadeCalls:
         name: str,
         kind: Literal["energy"],
         *,
-        quantity: Literal["kinetic", "strain", "potential", "dissipated", "load work", "driver work", "closing error", "total"] = "total",
+        quantity: Literal[
+            "kinetic", "strain", "potential", "dissipated", "load work", "driver work", "closing error", "total"
+        ] = "total",
     ) -> None:
-        """"total" (kinetic, strain and potential), or a column of the energy ledger [J]; works and losses since the start
+        """ "total" (kinetic, strain and potential), or a column of the energy ledger [J]; works and losses since the start
         of the step.
 
         Args:
@@ -3278,7 +3349,19 @@ class MadeCalls:
         height: Number | None = None,
         center: Vector = ...,
         normal: Vector = ...,
-        kind: Literal["triangle", "triangle6", "quad", "quad8", "tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15"] | None = None,
+        kind: Literal[
+            "triangle",
+            "triangle6",
+            "quad",
+            "quad8",
+            "tetra",
+            "tetra10",
+            "hexahedron",
+            "hexahedron20",
+            "wedge",
+            "wedge15",
+        ]
+        | None = None,
         grading: Number | Vector | Rows = 1.0,
     ) -> None:
         """A sector of an annulus, or with a height of a hollow cylinder.
@@ -3329,7 +3412,9 @@ class MadeCalls:
         h: Number,
         name: str = "transient",
         *,
-        rule: Literal["midpoint", "decaying", "generalised-alpha", "hht", "newmark", "explicit", "hamiltonian"] = "midpoint",
+        rule: Literal[
+            "midpoint", "decaying", "generalised-alpha", "hht", "newmark", "explicit", "hamiltonian"
+        ] = "midpoint",
         frames: Whole = 100,
         restarts: Whole | None = None,
         adaptive: Number = 0.0,
@@ -3459,7 +3544,8 @@ class MadeCalls:
                 as outputs
             duration: of the step [s]
             h: time step [s]; the duration is a whole number of them
-            before: time before the path in which efforts may act [s] (default as long as growing zeros need)
+            before: time before the path in which efforts may act [s] (default as long as growing zeros need, at least 2
+                h)
             after: time after the path in which efforts go on [s] (default as long as decaying zeros need)
             tolerance: largest error of an output over the size of its path (default 0.0001)
             runs: forward runs until the outputs follow the path (default 25)
@@ -3967,4 +4053,3 @@ class MadeCalls:
             preload: name of a linear static step before, about whose displaced place the step is linear, with its
                 stresses and loads, which stay constant (default "")
         """
-

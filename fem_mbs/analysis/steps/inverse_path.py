@@ -89,7 +89,11 @@ class Options(Newton, TimeSteps):
         "outputs",
     )  # fmt: skip
     before: float | None = key(
-        _TIME, "time before the path in which efforts may act", None, shows="as long as growing zeros need, at least 2 h", unit="s"
+        _TIME,
+        "time before the path in which efforts may act",
+        None,
+        shows="as long as growing zeros need, at least 2 h",
+        unit="s",
     )
     after: float | None = key(
         _TIME, "time after the path in which efforts go on", None, shows="as long as decaying zeros need", unit="s"
