@@ -42,7 +42,6 @@ CHOOSING: Mapping[str, tuple[str, Callable[[], Mapping[str, type[Declaration]]]]
 
 class LineTable(TypedDict, total=False):
     """A straight line of equal cells."""
-
     start: Required[Vector]
     """first end [m]"""
     end: Required[Vector]
@@ -54,7 +53,6 @@ class LineTable(TypedDict, total=False):
 
 class PolylineTable(TypedDict, total=False):
     """Straight segments through points."""
-
     points: Required[Rows]
     """corners [m]; the last equal to the first: closed"""
     n: Required[Whole | Sequence[Whole] | NDArray[Any]]
@@ -66,7 +64,6 @@ class PolylineTable(TypedDict, total=False):
 
 class ArcTable(TypedDict, total=False):
     """Chords of an arc or a ring."""
-
     center: Required[Vector]
     """centre of the circle [m]"""
     radius: Required[Number]
@@ -84,7 +81,6 @@ class ArcTable(TypedDict, total=False):
 
 class RectangleTable(TypedDict, total=False):
     """Plane cells in a rectangle along x and y."""
-
     size: Required[Vector]
     """width and height [m]"""
     n: Required[Sequence[Whole] | NDArray[Any]]
@@ -98,7 +94,6 @@ class RectangleTable(TypedDict, total=False):
 
 class PatchTable(TypedDict, total=False):
     """Plane cells between four edges."""
-
     corners: Required[Rows]
     """four, in turn [m]; bottom goes from the first to the second"""
     n: Required[Sequence[Whole] | NDArray[Any]]
@@ -114,7 +109,6 @@ class PatchTable(TypedDict, total=False):
 
 class BoxTable(TypedDict, total=False):
     """Solid cells in a box along x, y and z."""
-
     size: Required[Vector]
     """lengths along x, y and z [m]"""
     n: Required[Sequence[Whole] | NDArray[Any]]
@@ -128,7 +122,6 @@ class BoxTable(TypedDict, total=False):
 
 class BlockTable(TypedDict, total=False):
     """Solid cells between eight corners."""
-
     corners: Required[Rows]
     """four of the bottom, counter-clockwise from above, and those above them [m]"""
     n: Required[Sequence[Whole] | NDArray[Any]]
@@ -140,7 +133,6 @@ class BlockTable(TypedDict, total=False):
 
 class RingTable(TypedDict, total=False):
     """A sector of an annulus, or with a height of a hollow cylinder."""
-
     radii: Required[Vector]
     """inner and outer radius [m]"""
     n: Required[Sequence[Whole] | NDArray[Any]]
@@ -153,21 +145,7 @@ class RingTable(TypedDict, total=False):
     """centre of the bottom [m] (default [0.0, 0.0])"""
     normal: Vector
     """axis (default [0.0, 0.0, 1.0])"""
-    kind: (
-        Literal[
-            "triangle",
-            "triangle6",
-            "quad",
-            "quad8",
-            "tetra",
-            "tetra10",
-            "hexahedron",
-            "hexahedron20",
-            "wedge",
-            "wedge15",
-        ]
-        | None
-    )
+    kind: Literal["triangle", "triangle6", "quad", "quad8", "tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15"] | None
     """of the cells, as of rectangle or box: "triangle", "triangle6", "quad", "quad8", "tetra", "tetra10", "hexahedron",
     "hexahedron20", "wedge", "wedge15" (default "quad" or "hexahedron")
     """
@@ -176,7 +154,6 @@ class RingTable(TypedDict, total=False):
 
 class TubeTable(TypedDict, total=False):
     """A sector of the surface of a cylinder, for shells; normals point outwards."""
-
     radius: Required[Number]
     """[m]"""
     height: Required[Number]
@@ -196,7 +173,6 @@ class TubeTable(TypedDict, total=False):
 
 class InlineTable(TypedDict, total=False):
     """Nodes and cells that stand in the file itself."""
-
     nodes: Required[Rows]
     """coordinates [m]"""
     cells: Sequence[Mapping[str, Any]]
@@ -214,7 +190,6 @@ class InlineTable(TypedDict, total=False):
 
 class MirrorTable(TypedDict, total=False):
     """A plane on which things are reflected; in plane models a line."""
-
     normal: Required[Vector]
     """across the plane"""
     point: Vector | None
@@ -222,7 +197,6 @@ class MirrorTable(TypedDict, total=False):
 
 class ReductionTable(TypedDict, total=False):
     """How a part is reduced that a model file, a deck or a mesh describes."""
-
     interfaces: str | Sequence[str] | None
     """places of the part's own model, its nodes or sets: "NAME", or "NAME=kind" (default those that a deck retains
     (*SUBSTRUCTURE GENERATE))
@@ -254,7 +228,6 @@ class ReductionTable(TypedDict, total=False):
 
 class TurnedTable(TypedDict, total=False):
     """A turn about an axis."""
-
     angle: Required[Number]
     """by the right hand [deg]"""
     axis: Vector | None
@@ -264,7 +237,6 @@ class TurnedTable(TypedDict, total=False):
 
 class AlongTable(TypedDict, total=False):
     """Complex modes along a step."""
-
     every: Whole
     """steps, increments or points from one computation to the next (default 10)"""
     count: Whole
@@ -380,19 +352,7 @@ class MadeCalls:
     def section(
         self,
         name: str,
-        shape: Literal[
-            "rectangle",
-            "circle",
-            "tube",
-            "I",
-            "box",
-            "general",
-            "stiffness",
-            "matrix",
-            "mesh",
-            "thin_walled",
-            "laminated_tube",
-        ],
+        shape: Literal["rectangle", "circle", "tube", "I", "box", "general", "stiffness", "matrix", "mesh", "thin_walled", "laminated_tube"],
         *,
         width: Number | None = None,
         height: Number | None = None,
@@ -1400,31 +1360,7 @@ class MadeCalls:
     def joint(
         self,
         name: str,
-        kind: Literal[
-            "pin",
-            "spherical",
-            "weld",
-            "revolute",
-            "universal",
-            "cylindrical",
-            "prismatic",
-            "planar",
-            "screw",
-            "constant_velocity",
-            "point_on_line",
-            "point_on_plane",
-            "distance",
-            "along_beam",
-            "cylindrical_along_beam",
-            "prismatic_along_beam",
-            "point_on_curve",
-            "curve_on_curve",
-            "cam",
-            "rolling_curves",
-            "slider",
-            "position",
-            "angle",
-        ],
+        kind: Literal["pin", "spherical", "weld", "revolute", "universal", "cylindrical", "prismatic", "planar", "screw", "constant_velocity", "point_on_line", "point_on_plane", "distance", "along_beam", "cylindrical_along_beam", "prismatic_along_beam", "point_on_curve", "curve_on_curve", "cam", "rolling_curves", "slider", "position", "angle"],
         a: Places,
         b: Place = "ground",
         point: Vector | None = None,
@@ -2577,8 +2513,7 @@ class MadeCalls:
         sensor: str,
         reference: Number,
         tolerance: Number | None = None,
-        quantity: Literal["first maximum", "first minimum", "maximum", "minimum", "extreme", "final", "at"]
-        | None = None,
+        quantity: Literal["first maximum", "first minimum", "maximum", "minimum", "extreme", "final", "at"] | None = None,
         at: Number | None = None,
         source: str = "",
         *,
@@ -2948,9 +2883,7 @@ class MadeCalls:
         at: Number | None = None,
         along: Number | None = None,
         fibre: str | Vector | None = None,
-        component: Literal[
-            "normal", "axial", "bending", "xy", "xz", "shear", "torsion", "transverse shear", "von Mises"
-        ] = "normal",
+        component: Literal["normal", "axial", "bending", "xy", "xz", "shear", "torsion", "transverse shear", "von Mises"] = "normal",
     ) -> None:
         """Stress at a fibre of one station of a beam or truss [Pa], from the forces of its section.
 
@@ -2976,9 +2909,7 @@ class MadeCalls:
         kind: Literal["stress envelope"],
         *,
         on: str,
-        component: Literal[
-            "normal", "axial", "bending", "xy", "xz", "shear", "torsion", "transverse shear", "von Mises"
-        ] = "normal",
+        component: Literal["normal", "axial", "bending", "xy", "xz", "shear", "torsion", "transverse shear", "von Mises"] = "normal",
         fibres: Sequence[str | Vector] | None = None,
         stations: Whole = 3,
     ) -> None:
@@ -3235,11 +3166,9 @@ class MadeCalls:
         name: str,
         kind: Literal["energy"],
         *,
-        quantity: Literal[
-            "kinetic", "strain", "potential", "dissipated", "load work", "driver work", "closing error", "total"
-        ] = "total",
+        quantity: Literal["kinetic", "strain", "potential", "dissipated", "load work", "driver work", "closing error", "total"] = "total",
     ) -> None:
-        """ "total" (kinetic, strain and potential), or a column of the energy ledger [J]; works and losses since the start
+        """"total" (kinetic, strain and potential), or a column of the energy ledger [J]; works and losses since the start
         of the step.
 
         Args:
@@ -3349,19 +3278,7 @@ class MadeCalls:
         height: Number | None = None,
         center: Vector = ...,
         normal: Vector = ...,
-        kind: Literal[
-            "triangle",
-            "triangle6",
-            "quad",
-            "quad8",
-            "tetra",
-            "tetra10",
-            "hexahedron",
-            "hexahedron20",
-            "wedge",
-            "wedge15",
-        ]
-        | None = None,
+        kind: Literal["triangle", "triangle6", "quad", "quad8", "tetra", "tetra10", "hexahedron", "hexahedron20", "wedge", "wedge15"] | None = None,
         grading: Number | Vector | Rows = 1.0,
     ) -> None:
         """A sector of an annulus, or with a height of a hollow cylinder.
@@ -3412,9 +3329,7 @@ class MadeCalls:
         h: Number,
         name: str = "transient",
         *,
-        rule: Literal[
-            "midpoint", "decaying", "generalised-alpha", "hht", "newmark", "explicit", "hamiltonian"
-        ] = "midpoint",
+        rule: Literal["midpoint", "decaying", "generalised-alpha", "hht", "newmark", "explicit", "hamiltonian"] = "midpoint",
         frames: Whole = 100,
         restarts: Whole | None = None,
         adaptive: Number = 0.0,
@@ -4053,3 +3968,4 @@ class MadeCalls:
             preload: name of a linear static step before, about whose displaced place the step is linear, with its
                 stresses and loads, which stay constant (default "")
         """
+

@@ -132,9 +132,8 @@ step looks at the zeros, and makes its window longer than the path by `before` a
 equilibrium with the outputs in their present places, and ends at rest. Its rows are those of a forward run under the
 efforts alone; the summary tells how far the outputs are off. The run writes `drives-<number>-<step>.csv`, the efforts
 at the ends of time steps, which functions of the kind `csv` read (`interpolation = "spline"`). Later steps keep the
-last efforts. Zeros without damping (a load that swings
-below its carriage) count as causal: the load is at rest before the path, and goes on swinging after it. An output far from
-the effort asks for a smoother path: four continuous derivatives for a load below a carriage."""
+last efforts. Zeros without damping (a load that swings below its carriage) count as causal: the load is at rest before
+the path, and goes on swinging after it. An output far from the effort asks for a smoother path: four continuous derivatives for a load below a carriage."""
     passes_time = motion = joint_forces = states = True
     axis = "Time [s]"
 
