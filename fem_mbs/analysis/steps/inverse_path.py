@@ -133,7 +133,8 @@ equilibrium with the outputs in their present places, and ends at rest. Its rows
 efforts alone; the summary tells how far the outputs are off. The run writes `drives-<number>-<step>.csv`, the efforts
 at the ends of time steps, which functions of the kind `csv` read (`interpolation = "spline"`). Later steps keep the
 last efforts. Zeros without damping (a load that swings below its carriage) count as causal: the load is at rest before
-the path, and goes on swinging after it. An output far from the effort asks for a smoother path: four continuous derivatives for a load below a carriage."""
+the path, and goes on swinging after it. An output far from the effort asks for a
+smoother path: four continuous derivatives for a load below a carriage."""
     passes_time = motion = joint_forces = states = True
     axis = "Time [s]"
 
