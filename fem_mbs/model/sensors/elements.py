@@ -13,13 +13,15 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.solvers.stepping.layout import REC_OUT, REC_WORK
 
-__all__ = ["HEIGHTS", "Element", "Force", "LayerStress", "Strain", "Work"]
+__all__ = ["HEIGHTS", "Element", "ElementOutput", "Force", "LayerStress", "Strain", "Work"]
 
 #: Places over the thickness of a layer.
 HEIGHTS = ("bottom", "middle", "top")
 
 
-class _Element(Sensor):
+class ElementOutput(Sensor):
+    """An output of one element of a group, by its name."""
+
     mid_step = True
 
     def prepare(self, on, element, quantity):
@@ -63,14 +65,14 @@ class _Element(Sensor):
         return values
 
 
-class _Strain(_Element):
+class _Strain(ElementOutput):
     unit = "-"
 
     def prepare(self, on, element):
         super().prepare(on, element, "strain")
 
 
-class _Force(_Element):
+class _Force(ElementOutput):
     unit = "N"
 
     def prepare(self, on, element):
@@ -152,7 +154,7 @@ class Element(SensorRequest):
     or bushing: `force` or `moment`, of a bushing `force x`, `displacement x` ..., of a bearing `force u`, `force v`
     (along its two directions), `displacement u`, `displacement v`, `speed`."""
 
-    sensor = _Element
+    sensor = ElementOutput
 
     kind: str = kind_key("element")
     on: Any = key(NAME, "group of elements, or spring, motor or bushing", kw_only=True)
