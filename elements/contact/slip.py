@@ -17,6 +17,14 @@ K_i is a constant, or rises with the normal force: K_i N (the column is then B C
 largest at N_p: Pacejka (2012), eq. 4.E25.  The pneumatic trail falls with the slip as that of the brush model,
 
     t = t_0 (1 - q)^3/(1 - q + q^2/3),   q = min(m/3, 1): Pacejka (2012), section 3.2.1.
+
+A carcass carries the force as a deflection u, which cannot exceed what the friction holds.  With relaxation lengths S and
+the size x of K_i u_i/(S_i mu_i N),
+
+    s_i = (u_i/S_i) g(x),   g = 1 + x^4/(1 - x),   straight on from x_c = 0.98 :
+
+deflections are S s while the force is small, and du/ds, the relaxation length at a slip, falls to nearly zero where it
+is as large as the friction: Pacejka (2012), section 7.2.3.  The function g is ours, chosen for its smoothness.
 """
 
 from __future__ import annotations
@@ -26,7 +34,7 @@ import math
 from fem_mbs.contract import inner
 from fem_mbs.elements.duals import add_product, apply, constant, product, quotient
 
-__all__ = ["CURVES", "SLIP_COLUMNS", "PROPORTIONAL", "slip_forces", "trail_factor"]
+__all__ = ["CURVES", "SLIP_COLUMNS", "PROPORTIONAL", "slip_forces", "slips_of_deflections", "trail_factor"]
 
 #: Names of the curves, by the number in the column "curve".
 CURVES = ("linear", "brush", "magic")
@@ -38,6 +46,7 @@ SLIP_COLUMNS = (
     "curve", "peak load [N]", "friction x", "friction y", "slip stiffness x", "slip stiffness y", "C x", "C y", "E x", "E y",
 )  # fmt: skip
 _CURVE, _PEAK, _MU, _K, _C, _E = 0, 1, 2, 4, 6, 8
+_MOST_STRETCHED = 0.98  # x_c
 
 
 @inner
@@ -72,6 +81,31 @@ def _stiffness(w, par, e, at, i, N, out):
         t = n / peak
         value = 2 * K / (mu * peak * (1 + t * t))
         apply(w, value, -value * 2 * t / (peak * (1 + t * t)), N, out)
+
+
+@inner
+def _stretch(x):
+    """Return g(x) and its derivative."""
+    y = min(x, _MOST_STRETCHED)
+    rest = 1 - y
+    slope = 4 * y**3 / rest + y**4 / rest**2
+    return 1 + y**4 / rest + slope * (x - y), slope
+
+
+@inner
+def slips_of_deflections(w, par, e, at, N, work, slips):
+    """Replace slips (2, M), which hold u_i/S_i, by the slips s_i under the normal force N > 0; work (5, M)."""
+    x = work[0]
+    constant(w, 0.0, x)
+    for i in range(2):
+        _stiffness(w, par, e, at, i, N, work[1 + i])
+        product(w, work[1 + i], slips[i], work[1 + i])
+        add_product(w, 1.0, work[1 + i], work[1 + i], x)
+    size = math.sqrt(x[0])
+    g, slope = _stretch(size)
+    apply(w, g, 0.5 / size * slope if size > 0 else 0.0, x, x)
+    for i in range(2):
+        product(w, x, slips[i], slips[i])
 
 
 @inner

@@ -13,17 +13,22 @@ with the normal n' of the road at the wheel.  With the velocity v of c, the spin
 
     V_x = v.x,   V_sx = V_x - r_e w.a,   V_sy = (v + w x d).y,   V_r = V_x - t V_sx
 
-r_e = R_e - b y is the effective rolling radius; t = 0 for practical slips, 1 for theoretical ones.  The speed of transport
-is V_t = max(|V_r|, |V_s|/s_max, V_0).  Slips of `tyre3` are those of the motion,
+r_e = R_e - b y is the effective rolling radius; t = 0 for practical slips, 1 for theoretical ones.  The speed of transport is
+V_t = max(|V_r|, |V_s|/s_max, V_0).  Slips of `tyre3` are those of the motion,
 
     s_x = -V_sx/V_t,   s_y = -(V_sy + |V_r| k sin g)/V_t,        k: camber thrust over side force per angle
 
 those of `relaxing_tyre3` follow over the relaxation lengths S_i, with the deflections u of the carcass as states,
 
-    u_x' = -V_sx - V_t u_x/S_x,   u_y' = -(V_sy + |V_r| k sin g) - V_t u_y/S_y,   s_i = (u_i + T u_i')/S_i
+    u_x' = -V_sx - V_t s_x(u),   u_y' = -(V_sy + |V_r| k sin g) - V_t s_y(u),   forces of s_i(u) - b T V_si/S_i
 
-Pacejka, Tire and Vehicle Dynamics (3rd ed., 2012), eqs 7.9, 7.11 (T = 0); at rest the carcass is a spring of the stiffness
-K_i/S_i.  Off the road the deflections decay.  The forces F_x, F_y of `fem_mbs.elements.contact.slip` act along x on the
+with s(u) of `fem_mbs.elements.contact.slip`, near u/S, so that slips rise as 1 - exp(-V t/S), and the damping T of wheels
+that are not much faster than V_1: b = V_1^2/(V_x^2 + V_1^2).  Pacejka, Tire and Vehicle
+Dynamics (3rd ed., 2012), eqs 7.9, 7.11, and section 7.2.3 on large slips
+and low speeds.  Steady slips are those of `tyre3`.  At rest the carcass
+is a spring of the stiffness K_i/S_i: the term |V_s| there has the factor (s/s_max)^2, and wheels much slower than V_1 are
+transported by their spin alone, t + (1 - t) b in place of t.  Off the road deflections decay by
+u' = -V_t u/S.  The forces F_x, F_y of `fem_mbs.elements.contact.slip` act along x on the
 velocity V_sx (force on c, moment -r_e F_x a), and along y at the arm d.  The aligning moment is -t_p F_y (V_r/V_t) about n',
 that of rolling resistance -f N r_e r(r_e w.a) about a, with r(V) = V/sqrt(V^2 + V_1^2).
 
@@ -62,7 +67,7 @@ from fem_mbs.contract import (
 from fem_mbs.elements.actuators.user import rate_gradient
 from fem_mbs.elements.common import add_arm_tangent, add_force, clear
 from fem_mbs.elements.contact.law import LAW_COLUMNS, PIECES, decay_force, elastic_force, normal_energy, normal_force
-from fem_mbs.elements.contact.slip import SLIP_COLUMNS, slip_forces, trail_factor
+from fem_mbs.elements.contact.slip import SLIP_COLUMNS, slip_forces, slips_of_deflections, trail_factor
 from fem_mbs.elements.duals import (
     add_product,
     add_scaled,
@@ -104,8 +109,8 @@ _M = 9  # entries of numbers: the value, then the derivatives by dx, theta and t
 _END = 6  # unknowns of the wheel's node
 # numbers (rows of S), and vectors (rows of W) of `_evaluate`
 (
-    _N, _Q, _SLOPE, _DEPTH, _VX, _VSX, _VSY, _VR, _VT, _GAMMA, _RE, _ONE, _TWO, _THREE, _FX, _FY, _SX, _SY, _ZETA, _MORE,
-) = range(20)  # fmt: skip
+    _N, _Q, _SLOPE, _DEPTH, _VX, _VSX, _VSY, _VR, _VT, _GAMMA, _RE, _ONE, _TWO, _THREE, _FX, _FY, _SX, _SY, _ZETA, _MORE, _SLOW,
+) = range(21)  # fmt: skip
 _AT, _AXLE, _VEL, _SPIN, _UP, _AHEAD, _ROADUP, _HAT, _X, _Y, _DOWN, _ARM, _V1, _V2 = range(14)
 # values of `_evaluate` that have no derivatives (entries of out)
 _MEAN, _CHANGE, _RATE = range(3)
@@ -235,8 +240,9 @@ def _normal(w, ctl, par, e, tail, road, hist, P, J, PA, JA, at, ends, S, W, out)
 
 
 @inner
-def _slips(w, par, e, m, z, presses, S, W, G):
-    """Fill the frame of the contact, its velocities, slips, and the rates G (2, M) of the deflections z (2, M)."""
+def _slips(w, par, e, m, z, presses, S, W, G, work):
+    """Fill the frame of the contact, its velocities, slips, and the rates G (2, M) of the deflections z (2, M); return
+    False where the wheel lies flat."""
     # the normal of the road at the wheel
     for k in range(3):
         constant(w, par[e, _NORMAL + k], W[_V1, k])
@@ -264,37 +270,59 @@ def _slips(w, par, e, m, z, presses, S, W, G):
     for j in range(w):
         S[_VSX, j] = S[_VX, j] - S[_TWO, j]
         S[_VR, j] = S[_VX, j] - par[e, _THEORETICAL] * S[_VSX, j]
+    if m > 0:  # slow wheels: the speed of rolling alone
+        slow = par[e, _SMOOTH] ** 2
+        whole = slow + S[_VX, 0] ** 2
+        apply(w, slow / whole, -2 * slow * S[_VX, 0] / whole**2, S[_VX], S[_SLOW])
+        add_product(w, par[e, _THEORETICAL] - 1, S[_SLOW], S[_VSX], S[_VR])
     vector_product(w, W[_SPIN], W[_ARM], W[_V1])
     for k in range(3):
         add_scaled(w, 1.0, W[_VEL, k], W[_V1, k])
     inner_product(w, W[_Y], W[_V1], S[_VSY])
-    # the speed of transport
-    sliding = math.sqrt(S[_VSX, 0] ** 2 + S[_VSY, 0] ** 2)
-    sign = 1.0 if S[_VR, 0] >= 0 else -1.0
-    if sliding > par[e, _LIMIT] * abs(S[_VR, 0]) and sliding > par[e, _LIMIT] * par[e, _FLOOR] and presses:
-        factor = 1 / (sliding * par[e, _LIMIT])
-        for j in range(1, w):
-            S[_VT, j] = factor * (S[_VSX, 0] * S[_VSX, j] + S[_VSY, 0] * S[_VSY, j])
-        S[_VT, 0] = sliding / par[e, _LIMIT]
-    elif abs(S[_VR, 0]) > par[e, _FLOOR]:
-        apply(w, sign * S[_VR, 0], sign, S[_VR], S[_VT])
-    else:
-        constant(w, par[e, _FLOOR], S[_VT])
+    for i in range(m):
+        apply(w, z[i, 0] / par[e, _SIGMA + i], 1 / par[e, _SIGMA + i], z[i], S[_SX + i])
+    if m > 0 and presses:
+        slips_of_deflections(w, par, e, _SLIP, S[_N], work, S[_SX : _SX + 2])
+    sign = _transport(w, par, e, m, presses, S)
     # what the slips come from: -V_sx, -(V_sy + |V_r| k sin g)
     apply(w, -S[_VSX, 0], -1.0, S[_VSX], G[0])
     apply(w, -S[_VSY, 0], -1.0, S[_VSY], G[1])
     add_product(w, -sign * par[e, _CAMBER], S[_VR], S[_GAMMA], G[1])
-    for i in range(2):
-        if m == 0:
+    if m == 0:
+        for i in range(2):
             quotient(w, G[i], S[_VT], S[_SX + i])
-            continue
-        sigma = par[e, _SIGMA + i]
+        return True
+    for i in range(2):
         if not presses:
             constant(w, 0.0, G[i])
-        add_product(w, -1 / sigma, S[_VT], z[i], G[i])
-        apply(w, z[i, 0] / sigma, 1 / sigma, z[i], S[_SX + i])
-        add_scaled(w, par[e, _RETARDATION] / sigma, G[i], S[_SX + i])
+        add_product(w, -1.0, S[_VT], S[_SX + i], G[i])
+        add_product(w, -par[e, _RETARDATION] / par[e, _SIGMA + i], S[_SLOW], S[_VSX + i], S[_SX + i])
     return True
+
+
+@inner
+def _transport(w, par, e, m, presses, S):
+    """Fill V_t = max(|V_r|, what keeps slips below the largest, V_0), and return the sign of V_r."""
+    sign = 1.0 if S[_VR, 0] >= 0 else -1.0
+    rolling, least, most = abs(S[_VR, 0]), par[e, _FLOOR], par[e, _LIMIT]
+    # |V_s|/s_max, with states times (s/s_max)^2, so that small deflections at rest keep their energy
+    constant(w, 0.0, S[_THREE])
+    for i in range(2):
+        add_product(w, 1.0, S[_VSX + i], S[_VSX + i], S[_THREE])
+    sliding = math.sqrt(S[_THREE, 0])
+    apply(w, sliding / most, 0.5 / (sliding * most) if sliding > 0 else 0.0, S[_THREE], S[_THREE])
+    if m > 0:
+        constant(w, 0.0, S[_ONE])
+        for i in range(2):
+            add_product(w, 1 / most**2, S[_SX + i], S[_SX + i], S[_ONE])
+        product(w, S[_ONE], S[_THREE], S[_THREE])
+    if presses and S[_THREE, 0] > rolling and S[_THREE, 0] > least:
+        apply(w, S[_THREE, 0], 1.0, S[_THREE], S[_VT])
+    elif rolling > least:
+        apply(w, rolling, sign, S[_VR], S[_VT])
+    else:
+        constant(w, least, S[_VT])
+    return sign
 
 
 @inner
@@ -361,6 +389,7 @@ def _carcass(par, e, tail, y, u, S, work):
         t = 0.5 * (1 - t if k % 2 else 1 + t)
         for i in range(2):
             S[_SX + i, 0] = t * u[i] / par[e, _SIGMA + i]
+        slips_of_deflections(1, par, e, _SLIP, S[_N], work, S[_SX : _SX + 2])
         slip_forces(1, par, e, _SLIP, S[_SX : _SX + 2], S[_N], work, S[_FX : _FX + 2])
         total += weight * (S[_FX, 0] * u[0] + S[_FY, 0] * u[1])
     return total
@@ -385,7 +414,7 @@ def _evaluate(w, ctl, par, e, m, hist, dof, rot, Q, D, V, U, at, P, J, S, W, z, 
     x, c, ends, work = scratch(3), scratch(3), scratch(2, 5), scratch(5, 9)
     tail = _TAIL
     road = tail + ROW * int(par[e, PIECES])
-    for i in range(20):
+    for i in range(21):
         constant(w, 0.0, S[i])
     for k in range(3):
         constant(w, 0.0, FN[k])
@@ -403,7 +432,7 @@ def _evaluate(w, ctl, par, e, m, hist, dof, rot, Q, D, V, U, at, P, J, S, W, z, 
         _add_normal(w, par, e, S, W, FN, MN)
     if not presses and m == 0:
         return False
-    slides = _slips(w, par, e, m, z, presses, S, W, G)
+    slides = _slips(w, par, e, m, z, presses, S, W, G, work)
     if not slides:
         for i in range(m):
             constant(w, 0.0, G[i])
@@ -434,7 +463,7 @@ def _kernels(m):
     @kernel
     def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         P, B, J = scratch(5, 3), scratch(3, 6), scratch(3, 6)
-        S, W, z, G = scratch(20, 9), scratch(14, 3, 9), scratch(2, 9), scratch(2, 9)
+        S, W, z, G = scratch(21, 9), scratch(14, 3, 9), scratch(2, 9), scratch(2, 9)
         FN, MN, FS, MS = scratch(3, 9), scratch(3, 9), scratch(3, 9), scratch(3, 9)
         out, total = scratch(3), scratch(3)
         one_state = ctl[RULE] == ONE_STATE
@@ -478,7 +507,7 @@ def _kernels(m):
         if job == START or job == COMMIT or job == SAMPLE:
             return
         P, B, J = scratch(5, 3), scratch(3, 6), scratch(3, 6)
-        S, W, z, G = scratch(20, 9), scratch(14, 3, 9), scratch(2, 9), scratch(2, 9)
+        S, W, z, G = scratch(21, 9), scratch(14, 3, 9), scratch(2, 9), scratch(2, 9)
         FN, MN, FS, MS = scratch(3, 9), scratch(3, 9), scratch(3, 9), scratch(3, 9)
         out, u, theta, work, end = scratch(3), scratch(2), scratch(3), scratch(5, 9), scratch(2)
         one_state = ctl[RULE] == ONE_STATE

@@ -70,7 +70,7 @@ class Tyre(Declaration):
         camber_thrust: side force per camber over side force per slip angle.
         trail: pneumatic trail at zero slip; it falls as that of the brush model.
         relaxation: one length, or two: along and across.
-        retardation: time constant of the damping of the carcass, with relaxation.
+        retardation: with relaxation, time constant of the damping of the carcass of a wheel that stands or creeps.
         largest_slip: slips beyond count as this one.
     """
 
@@ -122,10 +122,11 @@ class Tyre(Declaration):
         NUMBER_OR_PAIR, "lengths of rolling by which slips follow, along and across [m]", None, shows="none",
         kw_only=True,
     )  # fmt: skip
-    retardation: float = key(NUMBER, "relaxation: time constant of the carcass", 0.0, kw_only=True, unit="s")
+    retardation: float = key(NUMBER, "relaxation: time constant of the damping of a wheel that stands", 0.0, kw_only=True, unit="s")
     slip_speed: float = key(
         NUMBER,
-        "speed below which, without relaxation, slip forces are those of dampers, and rolling resistance falls",
+        "speed below which slip forces are those of dampers, with relaxation those of springs, and rolling resistance "
+        "falls",
         0.1,
         kw_only=True,
         unit="m/s",
