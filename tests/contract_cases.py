@@ -204,7 +204,7 @@ def _tyre(curve, peak=0.0, table=(), states=False, theoretical=0.0, crown=0.3):
         road = road_table(knots, 0.6 * rng.normal(size=6))
         shape = (5.0, crown, 4.6, 0.3)
         slips = (curve, peak, 0.8, 0.7, *((1.3, 1.6) if peak < 0 else (5.0, 4.0)), 1.6, 1.3, -0.4, 0.2)
-        options = (0.2, 0.6, 0.02, 0.5, 0.1, 20.0, theoretical, 9.5, 11.5, 0.05, len(road))
+        options = (0.2, 0.6, 0.02, 0.2, 0.1, 4.0, theoretical, 9.5, 11.5, 0.05, len(road))
         axes = triad(rng)
         frame = (*axes[:, 2], *axes[:, 0], *_off(rng, 9))
         axle = triad(rng)[:, 1]

@@ -208,7 +208,7 @@ def trailing(arm: float, damping: float, speed: float) -> Model:
     model.joint("hub", "revolute", "arm", "wheel", point=place, axis=(0.0, 1.0, 0.0))
     model.tyre(
         "tyre", "wheel", axis=(0.0, 1.0, 0.0), radius=RADIUS, rolling_radius=RADIUS, stiffness=VERTICAL, friction=50.0,
-        slip_stiffness=(1e5, ARM["C"]), relaxation=ARM["sigma"], trail=ARM["trail"],
+        slip_stiffness=(1e5, ARM["C"]), relaxation=ARM["sigma"], trail=ARM["trail"], slip_speed=1e-3,
     )  # fmt: skip
     model.initial("all", velocity=(speed, 0.0, 0.0))
     model.initial("wheel", spin=(0.0, speed / RADIUS, 0.0))

@@ -29,7 +29,7 @@ and low speeds.  Steady slips are those of `tyre3`.  At rest the carcass
 is a spring of the stiffness K_i/S_i: the term |V_s| there has the factor (s/s_max)^2, and wheels much slower than V_1 are
 transported by their spin alone, t + (1 - t) b in place of t.  Off the road deflections decay by
 u' = -V_t u/S.  The forces F_x, F_y of `fem_mbs.elements.contact.slip` act along x on the
-velocity V_sx (force on c, moment -r_e F_x a), and along y at the arm d.  The aligning moment is -t_p F_y (V_r/V_t) about n',
+velocity V_sx (force on c, moment -r_e F_x a), and along y at the arm d.  The aligning moment is -t_p F_y r(V_r) about n',
 that of rolling resistance -f N r_e r(r_e w.a) about a, with r(V) = V/sqrt(V^2 + V_1^2).
 
 What the tangential forces take is dissipated, but for the energy of the carcass, int F.du along the ray to its deflection.
@@ -342,6 +342,13 @@ def _add_normal(w, par, e, S, W, F, M):
 
 
 @inner
+def _sign(w, par, e, V, out):
+    """Fill out with V/sqrt(V^2 + V_1^2), the smooth sign of a speed."""
+    smooth = math.sqrt(V[0] * V[0] + par[e, _SMOOTH] ** 2)
+    apply(w, V[0] / smooth, par[e, _SMOOTH] ** 2 / smooth**3, V, out)
+
+
+@inner
 def _tangential(w, par, e, S, W, work, F, M):
     """Fill force F (3, M) and moment M (3, M) about the centre of what slips cause; _ONE becomes the aligning moment."""
     slip_forces(w, par, e, _SLIP, S[_SX : _SX + 2], S[_N], work, S[_FX : _FX + 2])
@@ -351,9 +358,7 @@ def _tangential(w, par, e, S, W, work, F, M):
         add_scaled(w, 1.0, W[_V1, k], F[k])
     vector_product(w, W[_ARM], W[_V1], M)
     # about the axis: -r_e F_x, and rolling resistance
-    V = S[_TWO, 0]
-    smooth = math.sqrt(V * V + par[e, _SMOOTH] ** 2)
-    apply(w, V / smooth, par[e, _SMOOTH] ** 2 / smooth**3, S[_TWO], S[_THREE])
+    _sign(w, par, e, S[_TWO], S[_THREE])
     product(w, S[_N], S[_THREE], S[_THREE])
     constant(w, 0.0, S[_ONE])
     add_scaled(w, -par[e, _RESISTANCE], S[_THREE], S[_ONE])
@@ -363,7 +368,7 @@ def _tangential(w, par, e, S, W, work, F, M):
         add_product(w, 1.0, S[_ONE], W[_HAT, k], M[k])
     # about the normal
     trail_factor(w, work[0], work[1], S[_ZETA])
-    quotient(w, S[_VR], S[_VT], S[_ONE])
+    _sign(w, par, e, S[_VR], S[_ONE])
     product(w, S[_ZETA], S[_ONE], S[_ONE])
     product(w, S[_FY], S[_ONE], S[_ONE])
     apply(w, -par[e, _TRAIL] * S[_ONE, 0], -par[e, _TRAIL], S[_ONE], S[_ONE])

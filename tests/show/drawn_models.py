@@ -162,6 +162,13 @@ CASES = {
         2,
         "thing",
     ),
+    "Tyre": (
+        _with(
+            "tyre", "thing", "two", axis=(0.0, 1.0, 0.0), radius=1.0, road=(0.0, 0.0, -2.0), stiffness=1e4, slip_stiffness=1e4
+        ),
+        25,
+        "thing",
+    ),
     "UserForce": (lambda: _user(frame()), 1, "thing"),
     "Gear": (lambda: _gear(frame()), 1, "thing"),
     "Lock": (_with("lock", "thing", "pivot", limit=2.0), 1, "thing"),

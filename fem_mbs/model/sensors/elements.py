@@ -24,7 +24,7 @@ class ElementOutput(Sensor):
 
     mid_step = True
 
-    def prepare(self, on, element, quantity):
+    def prepare(self, on: str, element: int, quantity: str) -> None:
         counts = {name: len(cells) for name, cells in self.model.groups.items()}
         counts |= dict.fromkeys(self.model.single_elements, 1) | self.model.pair_counts
         count = self.model.find("group of elements", on, counts, self.owner)
@@ -39,7 +39,7 @@ class ElementOutput(Sensor):
         self.group, self.element, self.count = on, element, count
         self.quantity = quantity
 
-    def bind(self, compiled):
+    def bind(self, compiled: Any) -> list[tuple[int, int]]:
         found = []
         for block in compiled.system.blocks:
             for name, first, last in block.groups:
@@ -61,7 +61,7 @@ class ElementOutput(Sensor):
         compiled.system.watch(block)
         return [(REC_OUT, block.first_output + (first + self.element) * len(names) + column)]
 
-    def evaluate(self, values, ledger):
+    def evaluate(self, values: np.ndarray, ledger: np.ndarray) -> np.ndarray:
         return values
 
 

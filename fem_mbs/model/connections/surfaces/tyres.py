@@ -78,7 +78,7 @@ class Tyre(Declaration):
 
     name: str = key(NAME, "in messages and results")
     wheel: Any = key(PLACE, "a body or a node with rotations, which carries the tyre")
-    axis: Any = key(VECTOR, "spin axis at the start; forward is axis x normal", None, shows="must be given", kw_only=True)
+    axis: Any = key(VECTOR, "spin axis at the start; forward is axis x normal", kw_only=True)
     radius: float = key(NUMBER, "of the unloaded wheel", kw_only=True, unit="m")
     point: Any = key(
         VECTOR, "centre of the wheel, in global coordinates of the start", None, shows="its node", kw_only=True, unit="m"
