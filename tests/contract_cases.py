@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from fem_mbs.elements.contact.tyre import road_table
 from fem_mbs.elements.contact.triangles import TRIANGLE, tree_table
+from fem_mbs.elements.contact.tyre import road_table
 from fem_mbs.elements.flexible import body as flexible_body
 from fem_mbs.elements.flexible import load as flexible_load
 from fem_mbs.elements.laws import piecewise
@@ -209,7 +209,21 @@ def _tyre(curve, peak=0.0, table=(), states=False, theoretical=0.0, crown=0.3):
         frame = (*axes[:, 2], *axes[:, 0], *_off(rng, 9))
         axle = triad(rng)[:, 1]
         sizes = (0.6, 0.3) if states else ()
-        return (20.0, 1.0, 1, 0.02, len(law), *shape, *slips, *options, *frame[:12], *axle, *law.ravel(), *road.ravel(), *sizes)
+        return (
+            20.0,
+            1.0,
+            1,
+            0.02,
+            len(law),
+            *shape,
+            *slips,
+            *options,
+            *frame[:12],
+            *axle,
+            *law.ravel(),
+            *road.ravel(),
+            *sizes,
+        )
 
     return par
 

@@ -12,8 +12,8 @@ wheels in one track, and a wheel on a trailing arm.
     car             eigenvalues of v, r (and of the two deflections of the tyres)
     trailing wheel  (I p^2 + c p + k)(p + V/S) + (e + t)(C/S)(V + e p) = 0; without damping it is stable for e > S
 
-Source: H.B. Pacejka, "Tire and Vehicle Dynamics", 3rd edition (2012): the Magic Formula (eq. 4.6 without shifts), the
-car in one track (section 1.3.2), relaxation (eqs 7.9, 7.11), the trailing wheel (section 6.2).  All references are closed
+Source: H.B. Pacejka, "Tire and Vehicle Dynamics", 3rd edition (2012): the Magic Formula (section 4.3, without shifts),
+the car in one track (section 1.3.2), relaxation (chapter 7), the trailing wheel (chapter 6).  All references are closed
 forms, or independent computations with numpy and scipy in this file; none is a printed number.
 """
 
@@ -44,7 +44,7 @@ def magic(s, B: float, C: float, E: float):
     return np.sin(C * np.arctan(B * s - E * (B * s - np.arctan(B * s))))
 
 
-# --- free wheels -------------------------------------------------------------------------------------------------------
+# --- free wheels ------------------------------------------------------------------------------------------------------
 def wheels(slips: np.ndarray, speed: float = 20.0, load: float = 4000.0) -> Model:
     """Return wheels of 1e6 kg side by side, in the first microsecond, one for each of the slips (n, 2): kappa and
     tan(alpha)."""
@@ -53,9 +53,16 @@ def wheels(slips: np.ndarray, speed: float = 20.0, load: float = 4000.0) -> Mode
         name = f"wheel {k}"
         model.body(name, (0.0, float(k), RADIUS - load / VERTICAL), 1e6, (1e6, 1e6, 1e6))
         model.tyre(
-            f"tyre {k}", name, axis=(0.0, 1.0, 0.0), radius=RADIUS, rolling_radius=RADIUS, stiffness=VERTICAL,
-            slip_law="magic", friction=MU, **MAGIC,
-        )  # fmt: skip
+            f"tyre {k}",
+            name,
+            axis=(0.0, 1.0, 0.0),
+            radius=RADIUS,
+            rolling_radius=RADIUS,
+            stiffness=VERTICAL,
+            slip_law="magic",
+            friction=MU,
+            **MAGIC,
+        )
         model.initial(name, velocity=(speed, -speed * side, 0.0))
         # the lateral velocity of the contact is that of the centre
         model.initial(name, spin=(0.0, speed * (1.0 + kappa) / RADIUS, 0.0))
@@ -123,7 +130,7 @@ def hop(duration: float, speed: float, spacing: float) -> np.ndarray:
     return solve_ivp(rate, (0.0, duration), start, method="DOP853", rtol=1e-11, atol=1e-12, max_step=1e-2).y[:, -1]
 
 
-# --- a car in one track ------------------------------------------------------------------------------------------------
+# --- a car in one track -----------------------------------------------------------------------------------------------
 CAR = {"a": 1.2, "b": 1.5, "mass": 1200.0, "inertia": 1800.0, "wheel": 20.0, "spin": 1.0, "yaw": 0.6}
 AXLES = {"under": (6e4, 9e4), "over": (1.2e5, 5e4)}
 
@@ -136,14 +143,19 @@ def car(speed: float, axles, steer: float = 0.0, relaxation=None) -> Model:
     model.joint("road", "planar", "ground", "car", point=(0.0, 0.0, height - sink), axis=(0.0, 0.0, 1.0))
     for name, x, angle, stiffness in (("front", CAR["a"], steer, axles[0]), ("rear", -CAR["b"], 0.0, axles[1])):
         place, axis = (x, 0.0, height - sink), (-np.sin(angle), np.cos(angle), 0.0)
-        model.body(
-            name, place, CAR["wheel"], (CAR["yaw"], CAR["spin"], CAR["yaw"]), rotation=(0.0, 0.0, angle)
-        )  # fmt: skip
+        model.body(name, place, CAR["wheel"], (CAR["yaw"], CAR["spin"], CAR["yaw"]), rotation=(0.0, 0.0, angle))
         model.joint(f"{name} hub", "revolute", "car", name, point=place, axis=axis)
         model.tyre(
-            f"{name} tyre", name, axis=axis, radius=RADIUS, rolling_radius=RADIUS, stiffness=VERTICAL, friction=50.0,
-            slip_stiffness=(1e5, stiffness), relaxation=relaxation,
-        )  # fmt: skip
+            f"{name} tyre",
+            name,
+            axis=axis,
+            radius=RADIUS,
+            rolling_radius=RADIUS,
+            stiffness=VERTICAL,
+            friction=50.0,
+            slip_stiffness=(1e5, stiffness),
+            relaxation=relaxation,
+        )
     model.initial("all", velocity=(speed, 0.0, 0.0))
     for name in ("front", "rear"):
         model.initial(name, spin=(0.0, speed / RADIUS, 0.0))
@@ -190,7 +202,7 @@ def farthest(found: np.ndarray, sought: np.ndarray) -> float:
     return float(max(np.abs(found - p).min() / abs(p) for p in sought))
 
 
-# --- a trailing wheel --------------------------------------------------------------------------------------------------
+# --- a trailing wheel -------------------------------------------------------------------------------------------------
 ARM = {"sigma": 0.3, "trail": 0.02, "inertia": 4.0, "mass": 10.0, "yaw": 0.4, "stiffness": 2e4, "C": 6e4}
 
 
@@ -207,9 +219,18 @@ def trailing(arm: float, damping: float, speed: float) -> Model:
     model.body("wheel", place, ARM["mass"], (ARM["yaw"], 0.5, ARM["yaw"]))
     model.joint("hub", "revolute", "arm", "wheel", point=place, axis=(0.0, 1.0, 0.0))
     model.tyre(
-        "tyre", "wheel", axis=(0.0, 1.0, 0.0), radius=RADIUS, rolling_radius=RADIUS, stiffness=VERTICAL, friction=50.0,
-        slip_stiffness=(1e5, ARM["C"]), relaxation=ARM["sigma"], trail=ARM["trail"], slip_speed=1e-3,
-    )  # fmt: skip
+        "tyre",
+        "wheel",
+        axis=(0.0, 1.0, 0.0),
+        radius=RADIUS,
+        rolling_radius=RADIUS,
+        stiffness=VERTICAL,
+        friction=50.0,
+        slip_stiffness=(1e5, ARM["C"]),
+        relaxation=ARM["sigma"],
+        trail=ARM["trail"],
+        slip_speed=1e-3,
+    )
     model.initial("all", velocity=(speed, 0.0, 0.0))
     model.initial("wheel", spin=(0.0, speed / RADIUS, 0.0))
     return model
@@ -224,7 +245,7 @@ def shimmy(arm: float, damping: float, speed: float) -> np.ndarray:
     return np.roots(np.polyadd(wheel, side * np.array([arm, speed])))
 
 
-# --- checks ------------------------------------------------------------------------------------------------------------
+# --- checks -----------------------------------------------------------------------------------------------------------
 def check(f: Findings) -> None:
     _magic(f)
     _lag(f)
@@ -252,23 +273,32 @@ def _magic(f: Findings) -> None:
         size = np.maximum(normalised, 1e-300)
         known[:, i] = MU[i] * load * magic(normalised / (b * C), b, C, E) * B[0, i] * slips[:, i] / size
     f.zero(
-        "B-MAGIC", "forces of 200 slips over the load", np.abs(found - known).max() / load, 1e-6,
+        "B-MAGIC",
+        "forces of 200 slips over the load",
+        np.abs(found - known).max() / load,
+        1e-6,
         "closed form; the wheels change their slip by 1e-8 in the first microsecond",
-    )  # fmt: skip
+    )
     b, C, E = MAGIC["magic_x"]
     peak = brentq(lambda s: b * s * (1.0 - E) + E * np.arctan(b * s) - np.tan(0.5 * np.pi / C), 1e-3, 1.0)
     curve = found[:81, 0]
     k = int(curve.argmax())
     a2, a1, _ = np.polyfit(pure[k - 1 : k + 2, 0], curve[k - 1 : k + 2], 2)
     f.row(
-        "B-MAGIC", "slip of the largest force", -0.5 * a1 / a2, peak, "closed form; a parabola through points .01 apart",
+        "B-MAGIC",
+        "slip of the largest force",
+        -0.5 * a1 / a2,
+        peak,
+        "closed form; a parabola through points .01 apart",
         relative=5e-3,
-    )  # fmt: skip
+    )
     f.row("B-MAGIC", "largest force over mu N", curve.max() / load, 1.0, "closed form; points .01 apart", relative=1e-3)
     f.figure(
-        "Longitudinal force over the slip", [Curve(pure[:, 0], curve, "tyre"), Curve(pure[:, 0], known[:81, 0], "formula", "o")],
-        "kappa", "F_x [N]",
-    )  # fmt: skip
+        "Longitudinal force over the slip",
+        [Curve(pure[:, 0], curve, "tyre"), Curve(pure[:, 0], known[:81, 0], "formula", "o")],
+        "kappa",
+        "F_x [N]",
+    )
 
 
 def _lag(f: Findings) -> None:
@@ -278,9 +308,16 @@ def _lag(f: Findings) -> None:
         model = Model(3, "step of the slip angle")
         model.body("wheel", (0.0, 0.0, RADIUS - 0.02), 1e10, (1e10, 1e10, 1e10))
         model.tyre(
-            "tyre", "wheel", axis=(0.0, 1.0, 0.0), radius=RADIUS, rolling_radius=RADIUS, stiffness=VERTICAL,
-            slip_stiffness=SLIP_STIFFNESS, relaxation=(0.3, sigma), friction=50.0,
-        )  # fmt: skip
+            "tyre",
+            "wheel",
+            axis=(0.0, 1.0, 0.0),
+            radius=RADIUS,
+            rolling_radius=RADIUS,
+            stiffness=VERTICAL,
+            slip_stiffness=SLIP_STIFFNESS,
+            relaxation=(0.3, sigma),
+            friction=50.0,
+        )
         model.initial("wheel", velocity=(speed, -speed * angle, 0.0), spin=(0.0, speed / RADIUS, 0.0))
         model.sensor("deflection", "state", on="tyre", state="deflection y")
         model.transient_step(0.2, h, frames=0)
@@ -288,8 +325,13 @@ def _lag(f: Findings) -> None:
         exact = angle * (1.0 - np.exp(-speed * step.time / sigma))
         found = step.series["sensor/deflection"][:, 0] / sigma
         curves.append(np.abs(found - exact).max() / angle)
-    f.zero("B-TYRE-LAG", "slip angle against 1 - exp(-V t/S), over the step", curves[1], 2e-5,
-           "closed form; h = S/(40 V): (h V/S)^2/12 of exp(-1)")  # fmt: skip
+    f.zero(
+        "B-TYRE-LAG",
+        "slip angle against 1 - exp(-V t/S), over the step",
+        curves[1],
+        2e-5,
+        "closed form; h = S/(40 V): (h V/S)^2/12 of exp(-1)",
+    )
     f.between("B-TYRE-LAG", "error at half the time step", curves[1] / curves[0], 0.2, 0.3, "order 2: 1/4")
 
 
@@ -297,11 +339,17 @@ def _wheel(f: Findings) -> None:
     # braking, and spinning up
     sensors = ("speed", "spin", "place")
     for label, start, torque, sigma, h in (
-        ("braked", (20.0, 20.0 / RADIUS), 1100.0, 0.0, 1e-3), ("braked, relaxation", (20.0, 20.0 / RADIUS), 1100.0, 0.25, 1e-3),
+        ("braked", (20.0, 20.0 / RADIUS), 1100.0, 0.0, 1e-3),
+        ("braked, relaxation", (20.0, 20.0 / RADIUS), 1100.0, 0.25, 1e-3),
         ("spun up by the road", (20.0, 0.0), 0.0, 0.0, 2.5e-4),
-    ):  # fmt: skip
+    ):
         model = quarter(
-            *start, slip_law="magic", slip_stiffness=None, friction=MU, **MAGIC, **({"relaxation": sigma} if sigma else {})
+            *start,
+            slip_law="magic",
+            slip_stiffness=None,
+            friction=MU,
+            **MAGIC,
+            **({"relaxation": sigma} if sigma else {}),
         )
         if torque:
             model.moment("brake", "wheel", (0.0, -torque, 0.0), function="t")
@@ -311,9 +359,13 @@ def _wheel(f: Findings) -> None:
         exact = straight(duration, start, torque, sigma)
         for k, (name, column) in enumerate(zip(sensors, (0, 1, 0), strict=True)):
             size = (20.0, 20.0 / RADIUS, 20.0 * duration)[k]
-            f.zero("B-WHEEL", f"{label}: {name} against scipy, relative",
-                   (step.series[f"sensor/{name}"][-1, column] - exact[k]) / size, 2e-6 if torque else 1e-5,
-                   "independent computation in the file; error of h^2")  # fmt: skip
+            f.zero(
+                "B-WHEEL",
+                f"{label}: {name} against scipy, relative",
+                (step.series[f"sensor/{name}"][-1, column] - exact[k]) / size,
+                2e-6 if torque else 1e-5,
+                "independent computation in the file; error of h^2",
+            )
         f.zero("B-WHEEL", f"{label}: closing error of the energy", energy_error(step), CONSERVED, "round-off")
     # down a slope: the force is constant, and with it the slip
     slope, resistance, K = 0.05, 0.012, SLIP_STIFFNESS[0]
@@ -329,31 +381,61 @@ def _wheel(f: Findings) -> None:
     force = brentq(
         lambda F: (F - resistance * N) * RADIUS**2 / SPIN_INERTIA - (weight - F) / MASS * (1.0 - F / K), 0.0, weight
     )
-    f.row("B-WHEEL", "acceleration down a slope [m/s^2]", found, (weight - force) / MASS,
-          "closed form of the state of constant slip", relative=1e-6)  # fmt: skip
+    f.row(
+        "B-WHEEL",
+        "acceleration down a slope [m/s^2]",
+        found,
+        (weight - force) / MASS,
+        "closed form of the state of constant slip",
+        relative=1e-6,
+    )
     # parked: the carcass holds the wheel, which cannot turn
     sigma = 0.3
     for label, angle, retardation in (("swinging", 0.1, 0.0), ("at rest", 0.1, 0.02), ("slipping", 0.9, 0.02)):
         friction = 10.0 if label == "swinging" else 0.8
-        model = quarter(0.0, 0.0, slope=angle, relaxation=sigma, retardation=retardation, friction=friction, slip_speed=1.0)
+        model = quarter(
+            0.0, 0.0, slope=angle, relaxation=sigma, retardation=retardation, friction=friction, slip_speed=1.0
+        )
         model.fix("wheel", ["rotation x", "rotation y", "rotation z"])
         model.transient_step(10.0 if label == "at rest" else 2.0, 5e-3 if label == "at rest" else 1e-3, frames=0)
         step = solve(model).steps[0]
         weight, k = MASS * G * np.sin(angle), K / sigma
         place = step.series["sensor/place"][:, 0]
         if label == "at rest":
-            f.row("B-WHEEL", "parked on a slope for 10 s: displacement [m]", place[-1], weight / k,
-                  "closed form: the deflection of the carcass, S F/K; (F/mu N)^4 is left out", relative=4e-4)  # fmt: skip
+            f.row(
+                "B-WHEEL",
+                "parked on a slope for 10 s: displacement [m]",
+                place[-1],
+                weight / k,
+                "closed form: the deflection of the carcass, S F/K; (F/mu N)^4 is left out",
+                relative=4e-4,
+            )
         elif label == "swinging":
             swing = weight / k * (1.0 - np.cos(np.sqrt(k / MASS) * step.time))
-            f.zero("B-WHEEL", "parked without damping: swing over its size", np.abs(place - swing).max() / (weight / k), 1e-2,
-                   "closed form; phase error (w h)^2/24 of 2 s")  # fmt: skip
+            f.zero(
+                "B-WHEEL",
+                "parked without damping: swing over its size",
+                np.abs(place - swing).max() / (weight / k),
+                1e-2,
+                "closed form; phase error (w h)^2/24 of 2 s",
+            )
             lost = step.series["ledger"][-1, 3]
-            f.zero("B-WHEEL", "parked without damping: energy lost, over that of the swing",
-                   lost / (weight**2 / k), 1e-3, "the carcass keeps it; V_x^2/V_1^2 of the transport")  # fmt: skip
+            f.zero(
+                "B-WHEEL",
+                "parked without damping: energy lost, over that of the swing",
+                lost / (weight**2 / k),
+                1e-3,
+                "the carcass keeps it; V_x^2/V_1^2 of the transport",
+            )
         else:
-            f.row("B-WHEEL", "too steep a slope: acceleration [m/s^2]", step.series["sensor/speed"][-1, 0] / 2.0,
-                  G * (np.sin(angle) - 0.8 * np.cos(angle)), "closed form; the first deflection counts too", relative=2e-2)  # fmt: skip
+            f.row(
+                "B-WHEEL",
+                "too steep a slope: acceleration [m/s^2]",
+                step.series["sensor/speed"][-1, 0] / 2.0,
+                G * (np.sin(angle) - 0.8 * np.cos(angle)),
+                "closed form; the first deflection counts too",
+                relative=2e-2,
+            )
     # over a bump, without friction
     model = quarter(8.0, 8.0 / RADIUS, friction=1e-12, profile="0.01*sin(pi*t/2)**2", length=20.0, spacing=0.02)
     model.transient_step(2.0, 1e-3, frames=0)
@@ -361,10 +443,19 @@ def _wheel(f: Findings) -> None:
     exact = hop(2.0, 8.0, 0.02)
     found = np.concatenate((step.series["sensor/place"][-1, [0, 2]], step.series["sensor/speed"][-1, [0, 2]]))
     normal = step.series["sensor/normal"][:, 0]
-    f.zero("B-WHEEL", "over bumps: place [m] against scipy", np.abs(found - exact)[:2].max(), 2e-4,
-           "independent computation in the file; error of h^2")  # fmt: skip
-    f.zero("B-WHEEL", "over bumps: closing error of the energy", energy_error(step, constant=True), CONSERVED, "conserved")
-    f.between("B-WHEEL", "over bumps: least normal force [N]", float(np.nanmin(normal)), 0.0, 0.0, "the wheel leaves the road")
+    f.zero(
+        "B-WHEEL",
+        "over bumps: place [m] against scipy",
+        np.abs(found - exact)[:2].max(),
+        2e-4,
+        "independent computation in the file; error of h^2",
+    )
+    f.zero(
+        "B-WHEEL", "over bumps: closing error of the energy", energy_error(step, constant=True), CONSERVED, "conserved"
+    )
+    f.between(
+        "B-WHEEL", "over bumps: least normal force [N]", float(np.nanmin(normal)), 0.0, 0.0, "the wheel leaves the road"
+    )
 
 
 def _car(f: Findings) -> None:
@@ -378,21 +469,42 @@ def _car(f: Findings) -> None:
         step = solve(model).steps[0]
         turn = step.series["sensor/turn"][-1, 2]
         v = float(np.linalg.norm(step.series["sensor/velocity"][-1, :2]))
-        f.row("B-CAR", f"yaw rate over steering angle, {label}steering [1/s]", turn / steer, v / (length + gradient * v**2),
-              "closed form of small angles", relative=1e-3)  # fmt: skip
-        f.row("B-CAR", f"lateral acceleration over steering angle, {label}steering [m/s^2]", v * turn / steer,
-              v**2 / (length + gradient * v**2), "closed form of small angles", relative=1e-3)  # fmt: skip
+        f.row(
+            "B-CAR",
+            f"yaw rate over steering angle, {label}steering [1/s]",
+            turn / steer,
+            v / (length + gradient * v**2),
+            "closed form of small angles",
+            relative=1e-3,
+        )
+        f.row(
+            "B-CAR",
+            f"lateral acceleration over steering angle, {label}steering [m/s^2]",
+            v * turn / steer,
+            v**2 / (length + gradient * v**2),
+            "closed form of small angles",
+            relative=1e-3,
+        )
     for label, sigma in (("under", 0.0), ("under", 0.5), ("over", 0.5)):
         for speed in (10.0, 30.0):
             model = car(speed, AXLES[label], relaxation=sigma or None)
             found, known = modes(model, 14), lateral(speed, AXLES[label], sigma)
             what = f"{label}steering, {speed:g} m/s{', relaxation' if sigma else ''}"
-            f.zero("B-CAR", f"eigenvalues, {what}, relative", farthest(found, known), 1e-6, "independent: matrix of v, r")
+            f.zero(
+                "B-CAR", f"eigenvalues, {what}, relative", farthest(found, known), 1e-6, "independent: matrix of v, r"
+            )
     length, gradient = understeer(AXLES["over"])
     critical = np.sqrt(-length / gradient)
     slow, fast = (max(modes(car(critical * s, AXLES["over"]), 14).real) for s in (0.99, 1.01))
     exact = max(lateral(1.01 * critical, AXLES["over"]).real)
-    f.row("B-CAR", "growth rate 1 % above the critical speed [1/s]", fast, exact, "independent: matrix of v, r", relative=1e-4)
+    f.row(
+        "B-CAR",
+        "growth rate 1 % above the critical speed [1/s]",
+        fast,
+        exact,
+        "independent: matrix of v, r",
+        relative=1e-4,
+    )
     f.zero("B-CAR", "growth rate 1 % below the critical speed [1/s]", max(slow, 0.0), 1e-6, "closed form: it is stable")
 
 
@@ -403,11 +515,22 @@ def _shimmy(f: Findings) -> None:
         found, known = modes(trailing(arm, 0.0, 20.0), 12), shimmy(arm, 0.0, 20.0)
         growth.append(max(found[np.abs(found.imag) > 1.0].real, key=abs))
         if arm in arms[[1, -1]]:
-            f.zero("B-SHIMMY", f"eigenvalues, arm {arm:g} m, relative", farthest(found, known), 1e-6, "independent: cubic")
+            f.zero(
+                "B-SHIMMY", f"eigenvalues, arm {arm:g} m, relative", farthest(found, known), 1e-6, "independent: cubic"
+            )
     found = modes(trailing(ARM["sigma"], 0.0, 20.0), 12)
     swing = found[np.abs(found.imag) > 1.0]
-    f.zero("B-SHIMMY", "growth over frequency of an arm as long as S", np.abs(swing.real / swing.imag).min(), 1e-6,
-           "closed form: the boundary of stability without damping")  # fmt: skip
+    f.zero(
+        "B-SHIMMY",
+        "growth over frequency of an arm as long as S",
+        np.abs(swing.real / swing.imag).min(),
+        1e-6,
+        "closed form: the boundary of stability without damping",
+    )
     known = [max(p.real for p in shimmy(arm, 0.0, 20.0) if abs(p.imag) > 1.0) for arm in arms]
-    f.figure("Growth rate of shimmy over the length of the arm",
-             [Curve(arms, np.array(known), "cubic"), Curve(arms, np.array(growth), "tyre", "o")], "e [m]", "Re p [1/s]")  # fmt: skip
+    f.figure(
+        "Growth rate of shimmy over the length of the arm",
+        [Curve(arms, np.array(known), "cubic"), Curve(arms, np.array(growth), "tyre", "o")],
+        "e [m]",
+        "Re p [1/s]",
+    )

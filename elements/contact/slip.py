@@ -10,21 +10,22 @@ F_y/mu_y) never leaves the circle of the radius N.  Pacejka, Tire and Vehicle Dy
 similarity method for combined slip.  The curves:
 
 linear   min(m, 1)
-brush    m - m^2/3 + m^3/27 up to m = 3, then 1: parabolic pressure, Pacejka (2012), section 3.2.1
-magic    sin(C atan(b - E (b - atan b))), b = m/C: the Magic Formula with D = mu N, B = K/(C D), Pacejka (2012), eq. 4.6
+brush    m - m^2/3 + m^3/27 up to m = 3, then 1: parabolic pressure, Pacejka (2012), section 3.2
+magic    sin(C atan(b - E (b - atan b))), b = m/C: the Magic Formula with D = mu N, B = K/(C D), Pacejka
+         (2012), section 4.3
 
-K_i is a constant, or rises with the normal force: K_i N (the column is then B C mu), or K_i sin(2 atan(N/N_p)), which is
-largest at N_p: Pacejka (2012), eq. 4.E25.  The pneumatic trail falls with the slip as that of the brush model,
+K_i is a constant, or rises with the normal force: K_i N (the column is then B C mu), or K_i sin(2 atan(N/N_p)), which
+is largest at N_p: Pacejka (2012), section 4.3.  The pneumatic trail falls with the slip as that of the brush model,
 
-    t = t_0 (1 - q)^3/(1 - q + q^2/3),   q = min(m/3, 1): Pacejka (2012), section 3.2.1.
+    t = t_0 (1 - q)^3/(1 - q + q^2/3),   q = min(m/3, 1): Pacejka (2012), section 3.2.
 
-A carcass carries the force as a deflection u, which cannot exceed what the friction holds.  With relaxation lengths S and
-the size x of K_i u_i/(S_i mu_i N),
+A carcass carries the force as a deflection u, which cannot exceed what the friction holds.  With relaxation lengths S
+and the size x of K_i u_i/(S_i mu_i N),
 
     s_i = (u_i/S_i) g(x),   g = 1 + x^4/(1 - x),   straight on from x_c = 0.98 :
 
 deflections are S s while the force is small, and du/ds, the relaxation length at a slip, falls to nearly zero where it
-is as large as the friction: Pacejka (2012), section 7.2.3.  The function g is ours, chosen for its smoothness.
+is as large as the friction: Pacejka (2012), chapter 7.  The function g is ours, chosen for its smoothness.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ _BRUSH, _MAGIC = 1, 2
 PROPORTIONAL = -1.0
 #: Names of the columns, which begin at a column of par that the functions are told.
 SLIP_COLUMNS = (
-    "curve", "peak load [N]", "friction x", "friction y", "slip stiffness x", "slip stiffness y", "C x", "C y", "E x", "E y",
+    "curve", "peak load [N]", "friction x", "friction y", "slip stiffness x", "slip stiffness y", "C x", "C y", "E x",
+    "E y",
 )  # fmt: skip
 _CURVE, _PEAK, _MU, _K, _C, _E = 0, 1, 2, 4, 6, 8
 _MOST_STRETCHED = 0.98  # x_c

@@ -1,20 +1,21 @@
 """Tyres on a road that is fixed in space: `tyre3`, and `relaxing_tyre3` with the deflections of its carcass as states.
 
-The wheel is a thin disc of the radius r with a crown (a torus of the radius r_c at its rim) about the axis a through its
-centre c, which may be eccentric in its node.  The road is the plane through o with the normal n, with a height z(X) over
-the coordinate X = (c - o).e_1.  With h = n.(c - o), sin g = n.a, R = r - r_c
+The wheel is a thin disc of the radius r with a crown (a torus of the radius r_c at its rim) about the axis a through
+its centre c, which may be eccentric in its node.  The road is the plane through o with the normal n, with a height z(X)
+over the coordinate X = (c - o).e_1.  With h = n.(c - o), sin g = n.a, R = r - r_c
 
     y = R cos g + r_c + z(X) - h                     penetration of the lowest point of the disc
     N = N(y0, y1, (y1 - y0)/h) of `fem_mbs.elements.contact.law`, along the exact quotient of y:
         force N (n - <z'> e_1) on c, moment -N R q (a_m x n),   q = -(sin g0 + sin g1)/(cos g0 + cos g1)
 
-so that elastic normal forces conserve energy at any step.  The frame of the contact is x = a x n'/|a x n'|, y = n' x x,
-with the normal n' of the road at the wheel.  With the velocity v of c, the spin w and the arm d = R (a x x) + (y - r_c) n'
+so that elastic normal forces conserve energy at any step.  The frame of the contact is x = a x n'/|a x n'|,
+y = n' x x, with the normal n' of the road at the wheel.  With the velocity v of c, the spin w and the arm
+d = R (a x x) + (y - r_c) n'
 
     V_x = v.x,   V_sx = V_x - r_e w.a,   V_sy = (v + w x d).y,   V_r = V_x - t V_sx
 
-r_e = R_e - b y is the effective rolling radius; t = 0 for practical slips, 1 for theoretical ones.  The speed of transport is
-V_t = max(|V_r|, |V_s|/s_max, V_0).  Slips of `tyre3` are those of the motion,
+r_e = R_e - b y is the effective rolling radius; t = 0 for practical slips, 1 for theoretical ones.  The speed of
+transport is V_t = max(|V_r|, |V_s|/s_max, V_0).  Slips of `tyre3` are those of the motion,
 
     s_x = -V_sx/V_t,   s_y = -(V_sy + |V_r| k sin g)/V_t,        k: camber thrust over side force per angle
 
@@ -22,19 +23,21 @@ those of `relaxing_tyre3` follow over the relaxation lengths S_i, with the defle
 
     u_x' = -V_sx - V_t s_x(u),   u_y' = -(V_sy + |V_r| k sin g) - V_t s_y(u),   forces of s_i(u) - b T V_si/S_i
 
-with s(u) of `fem_mbs.elements.contact.slip`, near u/S, so that slips rise as 1 - exp(-V t/S), and the damping T of wheels
-that are not much faster than V_1: b = V_1^2/(V_x^2 + V_1^2).  Pacejka, Tire and Vehicle
-Dynamics (3rd ed., 2012), eqs 7.9, 7.11, and section 7.2.3 on large slips
-and low speeds.  Steady slips are those of `tyre3`.  At rest the carcass
-is a spring of the stiffness K_i/S_i: the term |V_s| there has the factor (s/s_max)^2, and wheels much slower than V_1 are
-transported by their spin alone, t + (1 - t) b in place of t.  Off the road deflections decay by
-u' = -V_t u/S.  The forces F_x, F_y of `fem_mbs.elements.contact.slip` act along x on the
-velocity V_sx (force on c, moment -r_e F_x a), and along y at the arm d.  The aligning moment is -t_p F_y r(V_r) about n',
-that of rolling resistance -f N r_e r(r_e w.a) about a, with r(V) = V/sqrt(V^2 + V_1^2).
+with s(u) of `fem_mbs.elements.contact.slip`, near u/S, so that slips rise as 1 - exp(-V t/S), and the damping T of
+wheels that are not much faster than V_1: b = V_1^2/(V_x^2 + V_1^2).  Pacejka, Tire and Vehicle Dynamics (3rd ed.,
+2012), chapter 7, the model of a single contact point.  Steady slips are those of `tyre3`.  At rest the
+carcass is a spring of the stiffness K_i/S_i: the term |V_s| there has the factor (s/s_max)^2, and wheels much slower
+than V_1 are transported by their spin alone, t + (1 - t) b in place of t.  Off the road deflections decay by
+u' = -V_t u/S.
 
-What the tangential forces take is dissipated, but for the energy of the carcass, int F.du along the ray to its deflection.
-Two-state rules: means of positions, axes and states, velocities over the step.  At rest only deflections have forces.
-Outputs: the forces and moments of the middle of the step, slips, camber, velocities; the loaded radius h/cos g of its end.
+The forces F_x, F_y of `fem_mbs.elements.contact.slip` act along x on the velocity V_sx (force on c, moment -r_e F_x a),
+and along y at the arm d.  The aligning moment is -t_p F_y r(V_r) about n', that of rolling resistance
+-f N r_e r(r_e w.a) about a, with r(V) = V/sqrt(V^2 + V_1^2).
+
+What the tangential forces take is dissipated, but for the energy of the carcass, int F.du along the ray to its
+deflection.  Two-state rules: means of positions, axes and states, velocities over the step.  At rest only deflections
+have forces.  Outputs: the forces and moments of the middle of the step, slips, camber, velocities; the loaded radius
+h/cos g of its end.
 """
 
 from __future__ import annotations
@@ -47,7 +50,6 @@ from fem_mbs.arrays import scratch
 from fem_mbs.contract import (
     COMMIT,
     DISSIPATED,
-    LEDGER,
     LOAD_WORK,
     ONE_STATE,
     OUTPUT,
@@ -101,17 +103,19 @@ COLUMNS = (
     *LAW_COLUMNS, "radius [m]", "crown radius [m]", "rolling radius [m]", "shrinking", *SLIP_COLUMNS,
     "camber thrust", "trail [m]", "rolling resistance", "smoothing speed [m/s]", "least speed [m/s]", "largest slip",
     "theoretical", "relaxation length x [m]", "relaxation length y [m]", "retardation [s]", "road pieces",
-    *(f"{word}{c}{unit}" for word, unit in (("n", ""), ("e", ""), ("o", " [m]"), ("c", " [m]"), ("a", "")) for c in "xyz"),
+    *(f"{name}{c}{u}" for name, u in (("n", ""), ("e", ""), ("o", " [m]"), ("c", " [m]"), ("a", "")) for c in "xyz"),
 )  # fmt: skip
 
 _TAIL = len(COLUMNS)
 _M = 9  # entries of numbers: the value, then the derivatives by dx, theta and two states
 _END = 6  # unknowns of the wheel's node
+_ROWS, _VECTORS = 21, 13
 # numbers (rows of S), and vectors (rows of W) of `_evaluate`
 (
-    _N, _Q, _SLOPE, _DEPTH, _VX, _VSX, _VSY, _VR, _VT, _GAMMA, _RE, _ONE, _TWO, _THREE, _FX, _FY, _SX, _SY, _ZETA, _MORE, _SLOW,
-) = range(21)  # fmt: skip
-_AT, _AXLE, _VEL, _SPIN, _UP, _AHEAD, _ROADUP, _HAT, _X, _Y, _DOWN, _ARM, _V1, _V2 = range(14)
+    _N, _Q, _SLOPE, _DEPTH, _VX, _VSX, _VSY, _VR, _VT, _GAMMA, _RE, _ONE, _TWO, _THREE, _FX, _FY, _SX, _SY, _ZETA,
+    _MORE, _SLOW,
+) = range(_ROWS)  # fmt: skip
+_AT, _AXLE, _VEL, _SPIN, _UP, _AHEAD, _ROADUP, _HAT, _X, _Y, _DOWN, _ARM, _V1 = range(_VECTORS)
 # values of `_evaluate` that have no derivatives (entries of out)
 _MEAN, _CHANGE, _RATE = range(3)
 
@@ -350,7 +354,7 @@ def _sign(w, par, e, V, out):
 
 @inner
 def _tangential(w, par, e, S, W, work, F, M):
-    """Fill force F (3, M) and moment M (3, M) about the centre of what slips cause; _ONE becomes the aligning moment."""
+    """Fill force F and moment M about the centre, (3, M), of what slips cause; _ONE becomes the aligning moment."""
     slip_forces(w, par, e, _SLIP, S[_SX : _SX + 2], S[_N], work, S[_FX : _FX + 2])
     for k in range(3):
         product(w, S[_FX], W[_X, k], F[k])
@@ -416,10 +420,10 @@ def _evaluate(w, ctl, par, e, m, hist, dof, rot, Q, D, V, U, at, P, J, S, W, z, 
     """Fill normal (FN, MN) and tangential (FS, MS) forces and moments on the centre, (3, M), at a place of the step,
     and the rates G (2, M) of the deflections; return whether the tyre presses.  P, B, J become those of the centre."""
     PA, BA, JA, dv = scratch(5, 3), scratch(3, 6), scratch(3, 6), scratch(3, 6)
-    x, c, ends, work = scratch(3), scratch(3), scratch(2, 5), scratch(5, 9)
+    x, c, ends, work = scratch(3), scratch(3), scratch(2, 5), scratch(5, _M)
     tail = _TAIL
     road = tail + ROW * int(par[e, PIECES])
-    for i in range(21):
+    for i in range(_ROWS):
         constant(w, 0.0, S[i])
     for k in range(3):
         constant(w, 0.0, FN[k])
@@ -468,8 +472,8 @@ def _kernels(m):
     @kernel
     def force(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
         P, B, J = scratch(5, 3), scratch(3, 6), scratch(3, 6)
-        S, W, z, G = scratch(21, 9), scratch(14, 3, 9), scratch(2, 9), scratch(2, 9)
-        FN, MN, FS, MS = scratch(3, 9), scratch(3, 9), scratch(3, 9), scratch(3, 9)
+        S, W, z, G = scratch(_ROWS, _M), scratch(_VECTORS, 3, _M), scratch(2, _M), scratch(2, _M)
+        FN, MN, FS, MS = scratch(3, _M), scratch(3, _M), scratch(3, _M), scratch(3, _M)
         out, total = scratch(3), scratch(3)
         one_state = ctl[RULE] == ONE_STATE
         w = 1 + n if job == TANGENT else 1
@@ -512,9 +516,9 @@ def _kernels(m):
         if job == START or job == COMMIT or job == SAMPLE:
             return
         P, B, J = scratch(5, 3), scratch(3, 6), scratch(3, 6)
-        S, W, z, G = scratch(21, 9), scratch(14, 3, 9), scratch(2, 9), scratch(2, 9)
-        FN, MN, FS, MS = scratch(3, 9), scratch(3, 9), scratch(3, 9), scratch(3, 9)
-        out, u, theta, work, end = scratch(3), scratch(2), scratch(3), scratch(5, 9), scratch(2)
+        S, W, z, G = scratch(_ROWS, _M), scratch(_VECTORS, 3, _M), scratch(2, _M), scratch(2, _M)
+        FN, MN, FS, MS = scratch(3, _M), scratch(3, _M), scratch(3, _M), scratch(3, _M)
+        out, u, theta, work, end = scratch(3), scratch(2), scratch(3), scratch(5, _M), scratch(2)
         one_state = ctl[RULE] == ONE_STATE
         still = one_state and ctl[WV] == 0 and ctl[WA] == 0
         tail = _TAIL
@@ -540,9 +544,7 @@ def _kernels(m):
             first, last = (0, 2) if one_state else (_MIDDLE, _MIDDLE + 1)
             power = lost = work_done = 0.0
             for at in range(first, last):
-                _evaluate(
-                    1, ctl, par, e, m, hist, dof, rot, Q, D, V, U, at, P, J, S, W, z, G, FN, MN, FS, MS, B, out
-                )
+                _evaluate(1, ctl, par, e, m, hist, dof, rot, Q, D, V, U, at, P, J, S, W, z, G, FN, MN, FS, MS, B, out)
                 if at == _MIDDLE:
                     lost += (S[_N, 0] + S[_MORE, 0] - out[_MEAN]) * out[_CHANGE]
                     for k in range(3):

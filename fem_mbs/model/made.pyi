@@ -2041,7 +2041,7 @@ class MadeCalls:
         name: str,
         wheel: Place,
         *,
-        axis: Vector | None = None,
+        axis: Vector,
         radius: Number,
         point: Vector | None = None,
         crown: Number = 0.0,

@@ -31,15 +31,32 @@ def wheel(h=2e-3, duration=0.1, turn=None, velocity=(10.0, -0.5, 0.0), spin=(0.2
     model = Model(3, gravity=R @ (0.0, 0.0, -G))
     leaning = Rotation.from_rotvec((lean, 0.0, 0.0)).as_matrix()
     model.body(
-        "wheel", R @ (0.0, 0.0, RADIUS * np.cos(lean) - SINK), MASS, (4.0, 6.0, 4.0),
+        "wheel",
+        R @ (0.0, 0.0, RADIUS * np.cos(lean) - SINK),
+        MASS,
+        (4.0, 6.0, 4.0),
         rotation=Rotation.from_matrix(R @ leaning).as_rotvec(),
-    )  # fmt: skip
+    )
     law = LAWS["linear"] | {"damping": 0.05} | tyre
     model.tyre(
-        "tyre", "wheel", axis=R @ leaning @ (0.0, 1.0, 0.0), radius=RADIUS, normal=R @ (0.0, 0.0, 1.0), stiffness=K, **law
-    )  # fmt: skip
+        "tyre",
+        "wheel",
+        axis=R @ leaning @ (0.0, 1.0, 0.0),
+        radius=RADIUS,
+        normal=R @ (0.0, 0.0, 1.0),
+        stiffness=K,
+        **law,
+    )
     model.initial("wheel", velocity=R @ velocity, spin=R @ spin)
-    for name in ("normal force", "longitudinal force", "lateral force", "aligning moment", "slip", "slip angle", "camber"):
+    for name in (
+        "normal force",
+        "longitudinal force",
+        "lateral force",
+        "aligning moment",
+        "slip",
+        "slip angle",
+        "camber",
+    ):
         model.sensor(name, "tyre", on="tyre", quantity=name)
     model.sensor("place", "position", on="wheel")
     model.sensor("velocity", "velocity", on="wheel")
@@ -59,7 +76,7 @@ def closing(solution):
 @pytest.mark.parametrize("relaxation", [None, (0.3, 0.4)], ids=["no states", "states"])
 @pytest.mark.parametrize("law", LAWS)
 def test_energy_closes_and_tangents_are_exact(law, relaxation):
-    model = wheel(**LAWS["linear"] | dict(slip_stiffness=None) | LAWS[law], **ALL, relaxation=relaxation)
+    model = wheel(**LAWS["linear"] | {"slip_stiffness": None} | LAWS[law], **ALL, relaxation=relaxation)
     solution = solve(model)
     assert closing(solution) < 1e-11
     assert solution.steps[0].series["ledger"][-1, 3] > 1.0
@@ -72,7 +89,15 @@ def test_a_turned_world_is_the_same(relaxation):
     """Road, weight, wheel and motion turned as a whole: the results are turned."""
     turn = Rotation.from_rotvec((0.4, -1.1, 0.7))
     found = [solve(wheel(turn=t, relaxation=relaxation, **ALL)) for t in (None, turn)]
-    for name in ("normal force", "longitudinal force", "lateral force", "aligning moment", "slip", "slip angle", "camber"):
+    for name in (
+        "normal force",
+        "longitudinal force",
+        "lateral force",
+        "aligning moment",
+        "slip",
+        "slip angle",
+        "camber",
+    ):
         a, b = (last(s, name) for s in found)
         assert b == pytest.approx(a, rel=1e-9, abs=1e-9), name
     for name in ("place", "velocity", "spin"):
@@ -84,7 +109,14 @@ def test_mirrored_motion_has_mirrored_forces():
     """About the plane through the direction of travel: side forces, aligning moments and cambers change their signs."""
     a = solve(wheel(**ALL))
     b = solve(wheel(velocity=(10.0, 0.5, 0.0), spin=(-0.2, 30.0, -0.3), lean=-0.05, **ALL))
-    signs = {"normal force": 1, "longitudinal force": 1, "slip": 1, "lateral force": -1, "aligning moment": -1, "camber": -1}
+    signs = {
+        "normal force": 1,
+        "longitudinal force": 1,
+        "slip": 1,
+        "lateral force": -1,
+        "aligning moment": -1,
+        "camber": -1,
+    }
     for name, sign in signs.items():
         assert last(b, name) == pytest.approx(sign * last(a, name), rel=1e-9), name
         assert abs(last(a, name)) > 1e-4, name
@@ -104,7 +136,9 @@ def test_rolling_backwards():
 def test_no_force_off_the_road(relaxation):
     model = Model(3, gravity=(0.0, 0.0, -G))
     model.body("wheel", (0.0, 0.0, 2.0), MASS, (4.0, 6.0, 4.0))
-    model.tyre("tyre", "wheel", axis=(0.0, 1.0, 0.0), radius=RADIUS, stiffness=K, relaxation=relaxation, **LAWS["linear"])
+    model.tyre(
+        "tyre", "wheel", axis=(0.0, 1.0, 0.0), radius=RADIUS, stiffness=K, relaxation=relaxation, **LAWS["linear"]
+    )
     model.initial("wheel", velocity=(5.0, 1.0, 0.0), spin=(0.0, 70.0, 0.0))
     model.sensor("velocity", "velocity", on="wheel")
     model.sensor("spin", "angular velocity", on="wheel")
@@ -128,7 +162,11 @@ def test_elastic_bounce_keeps_its_energy(lean, crown):
 def test_friction_ellipse_bounds_the_forces():
     mu = (0.9, 0.8)
     for law in CURVES:
-        solution = solve(wheel(2e-3, 0.02, **LAWS["linear"] | dict(slip_stiffness=None) | LAWS[law], friction=mu, spin=(0.0, 10.0, 0.0)))
+        solution = solve(
+            wheel(
+                2e-3, 0.02, **LAWS["linear"] | {"slip_stiffness": None} | LAWS[law], friction=mu, spin=(0.0, 10.0, 0.0)
+            )
+        )
         N, x, y = (last(solution, n)[0] for n in ("normal force", "longitudinal force", "lateral force"))
         size = np.hypot(x / mu[0], y / mu[1]) / N
         assert 0.7 < size < 1.0 + 1e-12, law
@@ -141,9 +179,17 @@ def test_steady_slips_need_no_states():
         model = Model(3)
         model.body("wheel", (0.0, 0.0, RADIUS - SINK), 1e12, (1e12, 1e12, 1e12))
         model.tyre(
-            "tyre", "wheel", axis=(0.0, 1.0, 0.0), radius=RADIUS, stiffness=K, relaxation=relaxation, slip_law="brush",
-            slip_stiffness=(6e4, 5e4), friction=0.9, camber_thrust=0.2,
-        )  # fmt: skip
+            "tyre",
+            "wheel",
+            axis=(0.0, 1.0, 0.0),
+            radius=RADIUS,
+            stiffness=K,
+            relaxation=relaxation,
+            slip_law="brush",
+            slip_stiffness=(6e4, 5e4),
+            friction=0.9,
+            camber_thrust=0.2,
+        )
         model.initial("wheel", velocity=(10.0, -0.5, 0.0), spin=(0.0, 36.0, 0.0))
         for name in ("longitudinal force", "lateral force"):
             model.sensor(name, "tyre", on="tyre", quantity=name)
@@ -159,9 +205,17 @@ def test_brush_of_large_theoretical_slip(relaxation):
     model = Model(3)
     model.body("wheel", (0.0, 0.0, RADIUS - SINK), 1e12, (1e12, 1e12, 1e12))
     model.tyre(
-        "tyre", "wheel", axis=(0.0, 1.0, 0.0), radius=RADIUS, rolling_radius=RADIUS, stiffness=K, relaxation=relaxation,
-        slip_law="brush", slip_stiffness=6e4, friction=0.9,
-    )  # fmt: skip
+        "tyre",
+        "wheel",
+        axis=(0.0, 1.0, 0.0),
+        radius=RADIUS,
+        rolling_radius=RADIUS,
+        stiffness=K,
+        relaxation=relaxation,
+        slip_law="brush",
+        slip_stiffness=6e4,
+        friction=0.9,
+    )
     model.initial("wheel", velocity=(10.0, 0.0, 0.0), spin=(0.0, 10.5 / RADIUS, 0.0))
     model.sensor("force", "tyre", on="tyre", quantity="longitudinal force")
     model.transient_step(1.0, 1e-2, frames=0)
@@ -177,9 +231,14 @@ def test_statics_stand_on_the_tyre():
         model.body("wheel", (0.0, 0.0, RADIUS - 1e-4), MASS, (4.0, 6.0, 4.0))
         model.fix("wheel", ["x", "y", "rotation x", "rotation y", "rotation z"])
         model.tyre(
-            "tyre", "wheel", axis=(0.0, 1.0, 0.0), radius=RADIUS, relaxation=relaxation, slip_stiffness=5e4,
+            "tyre",
+            "wheel",
+            axis=(0.0, 1.0, 0.0),
+            radius=RADIUS,
+            relaxation=relaxation,
+            slip_stiffness=5e4,
             table=[(0.0, 0.0), (0.005, 500.0), (0.03, 6000.0)],
-        )  # fmt: skip
+        )
         model.sensor("depth", "tyre", on="tyre", quantity="penetration")
         model.static_step()
         depth = brentq(lambda y: np.interp(y, (0.0, 0.005, 0.03), (0.0, 500.0, 6000.0)) - MASS * G, 0.0, 0.03)
@@ -192,9 +251,16 @@ def test_a_wheel_comes_to_rest_and_stays():
     model.body("wheel", (0.0, 0.0, RADIUS - SINK), MASS, (4.0, 6.0, 4.0))
     model.fix("wheel", ["rotation x", "rotation y", "rotation z"])
     model.tyre(
-        "tyre", "wheel", axis=(0.0, 1.0, 0.0), radius=RADIUS, stiffness=K, relaxation=0.3, retardation=0.02, friction=0.8,
+        "tyre",
+        "wheel",
+        axis=(0.0, 1.0, 0.0),
+        radius=RADIUS,
+        stiffness=K,
+        relaxation=0.3,
+        retardation=0.02,
+        friction=0.8,
         slip_stiffness=6e4,
-    )  # fmt: skip
+    )
     model.initial("wheel", velocity=(2.0, 0.0, 0.0))
     model.sensor("place", "position", on="wheel")
     model.sensor("velocity", "velocity", on="wheel")
@@ -226,10 +292,17 @@ def test_rough_road_along_a_direction():
         model.body("wheel", (0.0, 0.0, RADIUS - SINK), MASS, (4.0, 6.0, 4.0))
         model.fix("wheel", ["rotation x", "rotation z"]) if not heading else None
         model.tyre(
-            "tyre", "wheel", axis=turn.apply((0.0, 1.0, 0.0)), radius=RADIUS, stiffness=1e7, damping=0.5, slip_stiffness=6e4,
-            profile={"kind": "table", "times": [0.0, 2.0, 6.0, 10.0], "values": [0.0, 0.0, 0.1, 0.1]}, length=10.0,
+            "tyre",
+            "wheel",
+            axis=turn.apply((0.0, 1.0, 0.0)),
+            radius=RADIUS,
+            stiffness=1e7,
+            damping=0.5,
+            slip_stiffness=6e4,
+            profile={"kind": "table", "times": [0.0, 2.0, 6.0, 10.0], "values": [0.0, 0.0, 0.1, 0.1]},
+            length=10.0,
             along=(1.0, 0.0, 0.0),
-        )  # fmt: skip
+        )
         model.initial("wheel", velocity=turn.apply((4.0, 0.0, 0.0)), spin=turn.apply((0.0, 4.0 / RADIUS, 0.0)))
         model.sensor("place", "position", on="wheel")
         model.transient_step(1.9, 1e-3, frames=0)
@@ -248,9 +321,18 @@ def test_copies_roll_on_the_same_road():
             name = "" if side > 0 else " copy"
             model.body(f"wheel{name}", (0.0, side, RADIUS - SINK), MASS, (4.0, 6.0, 4.0))
             model.tyre(
-                f"tyre{name}", f"wheel{name}", axis=(0.0, 1.0, 0.0), radius=RADIUS, stiffness=K, trail=0.02, relaxation=0.3,
-                profile="0.01*sin(2*t)", length=8.0, along=(1.0, 0.0, 0.0), **LAWS["linear"],
-            )  # fmt: skip
+                f"tyre{name}",
+                f"wheel{name}",
+                axis=(0.0, 1.0, 0.0),
+                radius=RADIUS,
+                stiffness=K,
+                trail=0.02,
+                relaxation=0.3,
+                profile="0.01*sin(2*t)",
+                length=8.0,
+                along=(1.0, 0.0, 0.0),
+                **LAWS["linear"],
+            )
         if copied:
             model.copy(["wheel", "tyre"], mirror={"normal": (0.0, 1.0, 0.0)})
         for side, name in ((1.0, "wheel"), (-1.0, "wheel copy")):
@@ -331,23 +413,37 @@ def test_file_round_trip_and_restart(tmp_path):
 
 
 MISTAKES = {
-    "below": (dict(road=(0.0, 0.0, 1.0)), "the centre of the wheel is 0.714715 m below the road"),
-    "axis": (dict(axis=(0.0, 0.0, 0.0)), "axis \\(0.0, 0.0, 0.0\\) has no length"),
-    "flat": (dict(axis=(0.0, 0.0, 1.0)), "the wheel lies flat"),
-    "no stiffness": (dict(stiffness=None), "it has no normal force"),
-    "no slips": (dict(slip_stiffness=None), 'slip_law = "linear" needs slip_stiffness'),
-    "no magic": (dict(slip_law="magic", slip_stiffness=None, magic_x=(9.0, 1.3, 0.0)), 'slip_law = "magic" needs magic_y'),
-    "no load": (dict(slip_law="magic", slip_stiffness=None, magic_x=(9.0, 1.3, 0.0), magic_y=(9.0, 1.3, 0.0), peak_load=1.0),
-                'slip_law = "magic" has no peak_load'),
-    "magic": (dict(slip_law="magic", slip_stiffness=None, magic_x=(9.0, 1.3), magic_y=(9.0, 1.3, 0.0)), "must be \\[B, C, E\\]"),
-    "pair": (dict(friction=(1.0, -1.0)), "friction = .* must be one or two positive numbers"),
-    "crown": (dict(crown=0.4), "crown = 0.4 must be less than radius"),
-    "retardation": (dict(retardation=0.1), "retardation belongs to relaxation"),
-    "length": (dict(profile="t"), "a profile needs its length"),
-    "spacing": (dict(spacing=0.1), "spacing belongs to a profile"),
-    "fine": (dict(profile="t", length=1e4, spacing=1e-3), "more than 50000 places"),
-    "ground": (dict(wheel="ground", point=(0.0, 0.0, 1.0)), '"ground" is no wheel'),
-}  # fmt: skip
+    "below": ({"road": (0.0, 0.0, 1.0)}, "the centre of the wheel is 0.714715 m below the road"),
+    "axis": ({"axis": (0.0, 0.0, 0.0)}, "axis \\(0.0, 0.0, 0.0\\) has no length"),
+    "flat": ({"axis": (0.0, 0.0, 1.0)}, "the wheel lies flat"),
+    "no stiffness": ({"stiffness": None}, "it has no normal force"),
+    "no slips": ({"slip_stiffness": None}, 'slip_law = "linear" needs slip_stiffness'),
+    "no magic": (
+        {"slip_law": "magic", "slip_stiffness": None, "magic_x": (9.0, 1.3, 0.0)},
+        'slip_law = "magic" needs magic_y',
+    ),
+    "no load": (
+        {
+            "slip_law": "magic",
+            "slip_stiffness": None,
+            "magic_x": (9.0, 1.3, 0.0),
+            "magic_y": (9.0, 1.3, 0.0),
+            "peak_load": 1.0,
+        },
+        'slip_law = "magic" has no peak_load',
+    ),
+    "magic": (
+        {"slip_law": "magic", "slip_stiffness": None, "magic_x": (9.0, 1.3), "magic_y": (9.0, 1.3, 0.0)},
+        "must be \\[B, C, E\\]",
+    ),
+    "pair": ({"friction": (1.0, -1.0)}, "friction = .* must be one or two positive numbers"),
+    "crown": ({"crown": 0.4}, "crown = 0.4 must be less than radius"),
+    "retardation": ({"retardation": 0.1}, "retardation belongs to relaxation"),
+    "length": ({"profile": "t"}, "a profile needs its length"),
+    "spacing": ({"spacing": 0.1}, "spacing belongs to a profile"),
+    "fine": ({"profile": "t", "length": 1e4, "spacing": 1e-3}, "more than 50000 places"),
+    "ground": ({"wheel": "ground", "point": (0.0, 0.0, 1.0)}, '"ground" is no wheel'),
+}
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)

@@ -164,7 +164,14 @@ CASES = {
     ),
     "Tyre": (
         _with(
-            "tyre", "thing", "two", axis=(0.0, 1.0, 0.0), radius=1.0, road=(0.0, 0.0, -2.0), stiffness=1e4, slip_stiffness=1e4
+            "tyre",
+            "thing",
+            "two",
+            axis=(0.0, 1.0, 0.0),
+            radius=1.0,
+            road=(0.0, 0.0, -2.0),
+            stiffness=1e4,
+            slip_stiffness=1e4,
         ),
         25,
         "thing",

@@ -107,10 +107,10 @@ class _Tyre(ElementOutput):
 
 @dataclass(frozen=True, eq=False)
 class Tyre(SensorRequest):
-    """What a tyre does: forces on the wheel in the frame of the contact (x forward, y = normal x x), the aligning moment
-    about the normal, the slips that forces follow (kappa, and the slip angle alpha), camber, the sliding speeds of the
-    contact, the height of the centre over the road within the plane of the wheel (loaded radius), penetration, and with
-    relaxation the deflections of the carcass."""
+    """What a tyre does: forces on the wheel in the frame of the contact (x forward, y = normal x x), the aligning
+    moment about the normal, the slips that forces follow (slip kappa, slip angle alpha), camber, the sliding speeds of
+    the contact, the distance of the centre from the road within the plane of the wheel (loaded radius), penetration,
+    and with relaxation the deflections of the carcass."""
 
     sensor = _Tyre
 

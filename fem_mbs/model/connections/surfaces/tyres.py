@@ -81,7 +81,12 @@ class Tyre(Declaration):
     axis: Any = key(VECTOR, "spin axis at the start; forward is axis x normal", kw_only=True)
     radius: float = key(NUMBER, "of the unloaded wheel", kw_only=True, unit="m")
     point: Any = key(
-        VECTOR, "centre of the wheel, in global coordinates of the start", None, shows="its node", kw_only=True, unit="m"
+        VECTOR,
+        "centre of the wheel, in global coordinates of the start",
+        None,
+        shows="its node",
+        kw_only=True,
+        unit="m",
     )
     crown: float = key(NUMBER, "radius of the tread across the wheel", 0.0, kw_only=True, unit="m")
     rolling_radius: float | None = key(
@@ -107,7 +112,11 @@ class Tyre(Declaration):
     slip_law: str = key(TEXT, "curve of the forces over the slips", "linear", choices=CURVES, kw_only=True)
     friction: Any = key(NUMBER_OR_PAIR, "coefficient; along and across the wheel", 1.0, kw_only=True)
     slip_stiffness: Any = key(
-        NUMBER_OR_PAIR, "linear, brush: forces per slip [N] and per slip angle [N/rad]", None, shows="none", kw_only=True
+        NUMBER_OR_PAIR,
+        "linear, brush: forces per slip [N] and per slip angle [N/rad]",
+        None,
+        shows="none",
+        kw_only=True,
     )
     peak_load: float | None = key(
         NUMBER, "linear, brush: normal force of the largest slip stiffness", None, shows="none: it is constant",
@@ -122,7 +131,9 @@ class Tyre(Declaration):
         NUMBER_OR_PAIR, "lengths of rolling by which slips follow, along and across [m]", None, shows="none",
         kw_only=True,
     )  # fmt: skip
-    retardation: float = key(NUMBER, "relaxation: time constant of the damping of a wheel that stands", 0.0, kw_only=True, unit="s")
+    retardation: float = key(
+        NUMBER, "relaxation: time constant of the damping of a wheel that stands", 0.0, kw_only=True, unit="s"
+    )
     slip_speed: float = key(
         NUMBER,
         "speed below which slip forces are those of dampers, with relaxation those of springs, and rolling resistance "
@@ -183,7 +194,8 @@ class Tyre(Declaration):
         forward = np.cross(axle, normal)
         if np.linalg.norm(forward) < 1e-3:
             raise ModelError(
-                f"axis {shown(self.axis)} is along the normal of the road: the wheel lies flat", owner=owner, key="axis",
+                f"axis {shown(self.axis)} is along the normal of the road: the wheel lies flat", owner=owner,
+                key="axis",
                 value=self.axis, remedy="give the axis about which it spins",
             )  # fmt: skip
         if self.along is not None:
@@ -193,7 +205,8 @@ class Tyre(Declaration):
         across = forward - (forward @ normal) * normal
         if np.linalg.norm(across) < 1e-3:
             raise ModelError(
-                f"along = {shown(self.along)} is the direction of the normal", owner=owner, key="along", value=self.along,
+                f"along = {shown(self.along)} is the direction of the normal", owner=owner, key="along",
+                value=self.along,
                 remedy="give a direction of the road",
             )  # fmt: skip
         return normal, across / np.linalg.norm(across), origin
@@ -238,7 +251,13 @@ class Tyre(Declaration):
         for c, own in zip("xy", mu, strict=True):
             given = getattr(self, f"magic_{c}")
             items = np.asarray(given, float) if not isinstance(given, str) else np.empty(0)
-            if items.shape != (3,) or not np.isfinite(items).all() or items[0] <= 0.0 or items[1] <= 0.0 or items[2] > 1.0:
+            if (
+                items.shape != (3,)
+                or not np.isfinite(items).all()
+                or items[0] <= 0.0
+                or items[1] <= 0.0
+                or items[2] > 1.0
+            ):
                 raise ModelError(
                     f"magic_{c} = {shown(given)} must be [B, C, E] with positive B and C, and E not above 1",
                     owner=owner, key=f"magic_{c}", value=given,
@@ -272,7 +291,9 @@ class Tyre(Declaration):
             found = "no normal force" if self.table is None else "stiffness and table, which exclude each other"
             raise ModelError(f"it has {found}", owner=owner, remedy="give one of stiffness and table")
         rows = np.zeros((0, 6)) if self.table is None else force_table(owner, self.table)
-        stiffness = 0.0 if self.stiffness is None else building.number(self.stiffness, owner, "stiffness", 0.0, strict=True)
+        stiffness = (
+            0.0 if self.stiffness is None else building.number(self.stiffness, owner, "stiffness", 0.0, strict=True)
+        )
         damping = building.number(self.damping, owner, "damping", 0.0)
         law = {"stiffness": stiffness, "exponent": 1.0, "loss kind": float(damping > 0.0), "loss": damping}
         return law | {"pieces": float(len(rows))}, rows
