@@ -12,7 +12,6 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from fem_mbs.elements.contact.triangles import TRIANGLE, tree_table
-from fem_mbs.elements.contact.tyre import road_table
 from fem_mbs.elements.flexible import body as flexible_body
 from fem_mbs.elements.flexible import load as flexible_load
 from fem_mbs.elements.laws import piecewise
@@ -26,6 +25,7 @@ from fem_mbs.elements.solids import mass as solid_mass
 from fem_mbs.elements.solids import plane as solid_plane
 from fem_mbs.elements.solids import space as solid
 from fem_mbs.elements.solids.shapes import local_nodes
+from fem_mbs.elements.tyres.tyre import road_table
 from fem_mbs.parts.part import Moments
 
 

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from fem_mbs.analysis.run import run, solve
 from fem_mbs.analysis.transient.tangent import tangent_check
-from fem_mbs.elements.contact.slip import CURVES
+from fem_mbs.elements.tyres.slip import CURVES
 from fem_mbs.errors import ModelError
 from fem_mbs.model.model import Model
 from fem_mbs.modelfile.read import load_model

@@ -25,7 +25,7 @@ _QUANTITIES = {
     "place": (("normal force", "part a", "part b", "place 1", "place 2"), "-", False),
 }
 
-#: Outputs of tyres (`fem_mbs.elements.contact.tyre`).
+#: Outputs of tyres (`fem_mbs.elements.tyres.tyre`).
 _TYRE_QUANTITIES = (
     "normal force", "longitudinal force", "lateral force", "aligning moment", "slip", "slip angle", "camber",
     "sliding speed x", "sliding speed y", "loaded radius", "penetration", "deflection x", "deflection y",

@@ -20,8 +20,9 @@ from fem_mbs.declarations.kinds import (
     VECTOR_ANY,
     shown,
 )
-from fem_mbs.elements.contact.slip import CURVES, PROPORTIONAL
-from fem_mbs.elements.contact.tyre import FLOOR, road_table
+from fem_mbs.elements.tyres.layout import FLOOR
+from fem_mbs.elements.tyres.slip import CURVES, PROPORTIONAL
+from fem_mbs.elements.tyres.tyre import road_table
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.actuators.coordinates import law_of_time
