@@ -238,6 +238,49 @@ def _evaluate(w, ctl, par, e, m, hist, dof, rot, Q, D, V, U, at, P, J, S, W, z, 
     return presses
 
 
+@inner
+def _fill_tangent(ctl, par, e, m, h, B, G, FN, MN, FS, MS, K):
+    """Fill K but for what the turning of an eccentric centre adds."""
+    one_state = ctl[RULE] == ONE_STATE
+    n = WHEEL + m
+    for j in range(n):
+        for i in range(WHEEL):
+            change = 0.0
+            for k in range(3):
+                change += B[k, i] * (FN[k, 1 + j] + FS[k, 1 + j])
+            if i >= 3:
+                change += MN[i - 3, 1 + j] + MS[i - 3, 1 + j]
+            K[i, j] = -ctl[SF] * change
+        for i in range(m):
+            K[WHEEL + i, j] = -h * G[i, 1 + j] / par[e, par.shape[1] - m + i]
+    for i in range(m):
+        K[WHEEL + i, WHEEL + i] += h * ctl[WV] if one_state else 1.0
+
+
+@inner
+def _fill_outputs(presses, S, f):
+    """Fill f with forces, moment, slips, camber and sliding speeds; a wheel off the road has none."""
+    f[0] = S[LOAD, 0] + S[MORE, 0]
+    if not presses:
+        return
+    f[1], f[2], f[3] = S[FORCE_X, 0], S[FORCE_Y, 0], S[FIRST, 0]
+    f[4], f[5] = S[SLIPS, 0], math.atan(S[SLIP_Y, 0])
+    f[6] = math.asin(min(max(S[CAMBER_SINE, 0], -1.0), 1.0))
+    f[7], f[8] = S[SLIDING, 0], S[SLIDING_Y, 0]
+
+
+@inner
+def _stored(par, e, m, rot, D, Q, dof, P, state, S, work):
+    """Return the energy of the carcass at an end of the step; P is that of the centre."""
+    if m == 0:
+        return 0.0
+    u, end = scratch(2), scratch(2)
+    for i in range(2):
+        u[i] = par[e, par.shape[1] - m + i] * Q[state, dof[e, WHEEL + i]]
+    end_of(par, e, TAIL, rot, D, P, state, end)
+    return _carcass(par, e, TAIL, end[0], u, S, work)
+
+
 def _kernels(m):
     """Return both kernels of tyres with m states, 0 or 2."""
     n = WHEEL + m
@@ -270,18 +313,7 @@ def _kernels(m):
             if job != TANGENT:
                 continue
             K = ke[e - e0]
-            for j in range(n):
-                for i in range(WHEEL):
-                    change = 0.0
-                    for k in range(3):
-                        change += B[k, i] * (FN[k, 1 + j] + FS[k, 1 + j])
-                    if i >= 3:
-                        change += MN[i - 3, 1 + j] + MS[i - 3, 1 + j]
-                    K[i, j] = -ctl[SF] * change
-                for i in range(m):
-                    K[WHEEL + i, j] = -h * G[i, 1 + j] / par[e, par.shape[1] - m + i]
-            for i in range(m):
-                K[WHEEL + i, WHEEL + i] += h * ctl[WV] if one_state else 1.0
+            _fill_tangent(ctl, par, e, m, h, B, G, FN, MN, FS, MS, K)
             add_arm_tangent(K, -ctl[SF] * 2 * share, total, J, 0)
 
     @kernel
@@ -291,7 +323,7 @@ def _kernels(m):
         P, B, J = scratch(5, 3), scratch(3, 6), scratch(3, 6)
         S, W, z, G = scratch(NUMBERS, ENTRIES), scratch(VECTORS, 3, ENTRIES), scratch(2, ENTRIES), scratch(2, ENTRIES)
         FN, MN, FS, MS = scratch(3, ENTRIES), scratch(3, ENTRIES), scratch(3, ENTRIES), scratch(3, ENTRIES)
-        out, u, theta, work, end = scratch(3), scratch(2), scratch(3), scratch(5, ENTRIES), scratch(2)
+        out, theta, work, end = scratch(3), scratch(3), scratch(5, ENTRIES), scratch(2)
         one_state = ctl[RULE] == ONE_STATE
         still = one_state and ctl[WV] == 0 and ctl[WA] == 0
         tail = TAIL
@@ -302,12 +334,7 @@ def _kernels(m):
                 presses = _evaluate(
                     1, ctl, par, e, m, hist, dof, rot, Q, D, V, U, at, P, J, S, W, z, G, FN, MN, FS, MS, B, out
                 )
-                f[0] = S[LOAD, 0] + S[MORE, 0]
-                if presses:
-                    f[1], f[2], f[3] = S[FORCE_X, 0], S[FORCE_Y, 0], S[FIRST, 0]
-                    f[4], f[5] = S[SLIPS, 0], math.atan(S[SLIP_Y, 0])
-                    f[6] = math.asin(min(max(S[CAMBER_SINE, 0], -1.0), 1.0))
-                    f[7], f[8] = S[SLIDING, 0], S[SLIDING_Y, 0]
+                _fill_outputs(presses, S, f)
                 end_of(par, e, tail, rot, D, P, 1, end)
                 f[9], f[10] = end[1], end[0]
                 for i in range(m):
@@ -330,13 +357,8 @@ def _kernels(m):
                         cayley_vector(D[0, rot[e, 0]], D[1, rot[e, 0]], theta)
                         for k in range(3):
                             work_done += 0.5 * (FS[k, 0] * (P[P1, k] - P[P0, k]) + MS[k, 0] * theta[k])
-            stored = before = 0.0
-            if m > 0:
-                for state in range(2):
-                    for i in range(m):
-                        u[i] = par[e, par.shape[1] - m + i] * Q[state, dof[e, WHEEL + i]]
-                    end_of(par, e, tail, rot, D, P, state, end)
-                    before, stored = stored, _carcass(par, e, tail, end[0], u, S, work)
+            before = _stored(par, e, m, rot, D, Q, dof, P, 0, S, work)
+            stored = _stored(par, e, m, rot, D, Q, dof, P, 1, S, work)
             end_of(par, e, tail, rot, D, P, 1, end)
             f[STRAIN] = normal_energy(par, e, tail, end[0], 0.0)[0] + stored
             if still:  # statics has no time: all work is fed in
