@@ -72,7 +72,9 @@ def wheels(slips: np.ndarray, speed: float = 20.0, load: float = 4000.0) -> Mode
     return model
 
 
-def quarter(speed: float, spin: float, *, slope: float = 0.0, inertia: float = SPIN_INERTIA, **tyre) -> Model:
+def build(
+    speed: float = 20.0, spin: float = 20.0 / RADIUS, *, slope: float = 0.0, inertia: float = SPIN_INERTIA, **tyre
+) -> Model:
     """Return a quarter of a car in a straight line, that stands on its tyre; the wheel carries all the mass."""
     gravity = (G * np.sin(slope), 0.0, -G * np.cos(slope))
     model = Model(3, "quarter of a car", gravity=gravity)
@@ -343,7 +345,7 @@ def _wheel(f: Findings) -> None:
         ("braked, relaxation", (20.0, 20.0 / RADIUS), 1100.0, 0.25, 1e-3),
         ("spun up by the road", (20.0, 0.0), 0.0, 0.0, 2.5e-4),
     ):
-        model = quarter(
+        model = build(
             *start,
             slip_law="magic",
             slip_stiffness=None,
@@ -369,7 +371,7 @@ def _wheel(f: Findings) -> None:
         f.zero("B-WHEEL", f"{label}: closing error of the energy", energy_error(step), CONSERVED, "round-off")
     # down a slope: the force is constant, and with it the slip
     slope, resistance, K = 0.05, 0.012, SLIP_STIFFNESS[0]
-    model = quarter(5.0, 5.0 / RADIUS, slope=slope, rolling_resistance=resistance, slip_speed=1e-6)
+    model = build(5.0, 5.0 / RADIUS, slope=slope, rolling_resistance=resistance, slip_speed=1e-6)
     model.transient_step(4.0, 1e-2, frames=0)
     step = solve(model).steps[0]
     late = step.time >= 2.0
@@ -393,7 +395,7 @@ def _wheel(f: Findings) -> None:
     sigma = 0.3
     for label, angle, retardation in (("swinging", 0.1, 0.0), ("at rest", 0.1, 0.02), ("slipping", 0.9, 0.02)):
         friction = 10.0 if label == "swinging" else 0.8
-        model = quarter(
+        model = build(
             0.0, 0.0, slope=angle, relaxation=sigma, retardation=retardation, friction=friction, slip_speed=1.0
         )
         model.fix("wheel", ["rotation x", "rotation y", "rotation z"])
@@ -437,7 +439,7 @@ def _wheel(f: Findings) -> None:
                 relative=2e-2,
             )
     # over a bump, without friction
-    model = quarter(8.0, 8.0 / RADIUS, friction=1e-12, profile="0.01*sin(pi*t/2)**2", length=20.0, spacing=0.02)
+    model = build(8.0, 8.0 / RADIUS, friction=1e-12, profile="0.01*sin(pi*t/2)**2", length=20.0, spacing=0.02)
     model.transient_step(2.0, 1e-3, frames=0)
     step = solve(model).steps[0]
     exact = hop(2.0, 8.0, 0.02)

@@ -95,25 +95,8 @@ def _stretch(x):
 
 
 @inner
-def slips_of_deflections(w, par, e, at, N, work, slips):
-    """Replace slips (2, M), which hold u_i/S_i, by the slips s_i under the normal force N > 0; work (5, M)."""
-    x = work[0]
-    constant(w, 0.0, x)
-    for i in range(2):
-        _stiffness(w, par, e, at, i, N, work[1 + i])
-        product(w, work[1 + i], slips[i], work[1 + i])
-        add_product(w, 1.0, work[1 + i], work[1 + i], x)
-    size = math.sqrt(x[0])
-    g, slope = _stretch(size)
-    apply(w, g, 0.5 / size * slope if size > 0 else 0.0, x, x)
-    for i in range(2):
-        product(w, x, slips[i], slips[i])
-
-
-@inner
-def slip_forces(w, par, e, at, slips, N, work, forces):
-    """Fill forces (2, M) with F_x, F_y of the slips (2, M) and the normal force N > 0; all are numbers with
-    derivatives (`fem_mbs.elements.duals`).  work (5, M); work[0] becomes m."""
+def _normalise(w, par, e, at, slips, N, work):
+    """Fill work[1], work[2] with f_x, f_y of slips (2, M), and work[0] with m; return its value."""
     m = work[0]
     constant(w, 0.0, m)
     for i in range(2):
@@ -122,9 +105,26 @@ def slip_forces(w, par, e, at, slips, N, work, forces):
         add_product(w, 1.0, work[1 + i], work[1 + i], m)
     size = math.sqrt(m[0])
     apply(w, size, 0.5 / size if size > 0 else 0.0, m, m)
+    return size
+
+
+@inner
+def slips_of_deflections(w, par, e, at, N, work, slips):
+    """Replace slips (2, M), which hold u_i/S_i, by the slips s_i under the normal force N > 0; work (5, M)."""
+    g, slope = _stretch(_normalise(w, par, e, at, slips, N, work))
+    apply(w, g, slope, work[0], work[0])
+    for i in range(2):
+        product(w, work[0], slips[i], slips[i])
+
+
+@inner
+def slip_forces(w, par, e, at, slips, N, work, forces):
+    """Fill forces (2, M) with F_x, F_y of the slips (2, M) and the normal force N > 0; all are numbers with
+    derivatives (`fem_mbs.elements.duals`).  work (5, M); work[0] becomes m."""
+    size = _normalise(w, par, e, at, slips, N, work)
     for i in range(2):
         g, slope = _curve(par[e, at + _CURVE], par[e, at + _C + i], par[e, at + _E + i], size)
-        apply(w, par[e, at + _MU + i] * g, par[e, at + _MU + i] * slope, m, work[3])
+        apply(w, par[e, at + _MU + i] * g, par[e, at + _MU + i] * slope, work[0], work[3])
         product(w, work[3], N, work[4])
         product(w, work[4], work[1 + i], forces[i])
 

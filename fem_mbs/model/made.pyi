@@ -3134,12 +3134,11 @@ class MadeCalls:
         quantity: Literal["normal force", "longitudinal force", "lateral force", "aligning moment", "slip", "slip angle", "camber", "sliding speed x", "sliding speed y", "loaded radius", "penetration", "deflection x", "deflection y"] = "normal force",
     ) -> None:
         """What a tyre does: forces on the wheel in the frame of the contact (x forward, y = normal x x), the aligning
-        moment
-        about the normal, the slips that forces follow (kappa, and the slip angle alpha), camber, the sliding speeds of
-        the
-        contact, the height of the centre over the road within the plane of the wheel (loaded radius), penetration, and
-        with
-        relaxation the deflections of the carcass.
+        moment about the normal, the slips that forces follow (slip kappa, slip angle alpha), camber, the sliding speeds
+        of
+        the contact, the distance of the centre from the road within the plane of the wheel (loaded radius),
+        penetration,
+        and with relaxation the deflections of the carcass.
 
         Args:
             name: of its columns in the results
