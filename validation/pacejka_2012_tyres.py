@@ -19,6 +19,8 @@ forms, or independent computations with numpy and scipy in this file; none is a 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fem_mbs import Model, solve
@@ -35,7 +37,7 @@ CASES = {
 G = 9.81
 RADIUS, VERTICAL = 0.3, 2e5  # m, N/m
 MASS, SPIN_INERTIA = 400.0, 1.2  # of a quarter of a car
-MAGIC = {"magic_x": (12.0, 1.65, -0.3), "magic_y": (9.0, 1.3, -1.0)}
+MAGIC: dict[str, Any] = {"magic_x": (12.0, 1.65, -0.3), "magic_y": (9.0, 1.3, -1.0)}
 MU = (1.0, 0.9)
 SLIP_STIFFNESS = (8e4, 6e4)
 
@@ -66,8 +68,8 @@ def wheels(slips: np.ndarray, speed: float = 20.0, load: float = 4000.0) -> Mode
         model.initial(name, velocity=(speed, -speed * side, 0.0))
         # the lateral velocity of the contact is that of the centre
         model.initial(name, spin=(0.0, speed * (1.0 + kappa) / RADIUS, 0.0))
-        for axis, quantity in (("x", "longitudinal force"), ("y", "lateral force")):
-            model.sensor(f"{axis} {k}", "tyre", on=f"tyre {k}", quantity=quantity)
+        model.sensor(f"x {k}", "tyre", on=f"tyre {k}", quantity="longitudinal force")
+        model.sensor(f"y {k}", "tyre", on=f"tyre {k}", quantity="lateral force")
     model.transient_step(1e-6, 1e-6, frames=0)
     return model
 
@@ -80,7 +82,7 @@ def build(
     model = Model(3, "quarter of a car", gravity=gravity)
     model.body("wheel", (0.0, 0.0, RADIUS - MASS * G * np.cos(slope) / VERTICAL), MASS, (5.0, inertia, 5.0))
     model.initial("wheel", velocity=(speed, 0.0, 0.0), spin=(0.0, spin, 0.0))
-    law = {"slip_law": "linear", "slip_stiffness": SLIP_STIFFNESS, "rolling_radius": RADIUS} | tyre
+    law: dict[str, Any] = {"slip_law": "linear", "slip_stiffness": SLIP_STIFFNESS, "rolling_radius": RADIUS} | tyre
     model.tyre("tyre", "wheel", axis=(0.0, 1.0, 0.0), radius=RADIUS, stiffness=VERTICAL, **law)
     model.sensor("speed", "velocity", on="wheel")
     model.sensor("place", "position", on="wheel")
@@ -345,14 +347,8 @@ def _wheel(f: Findings) -> None:
         ("braked, relaxation", (20.0, 20.0 / RADIUS), 1100.0, 0.25, 1e-3),
         ("spun up by the road", (20.0, 0.0), 0.0, 0.0, 2.5e-4),
     ):
-        model = build(
-            *start,
-            slip_law="magic",
-            slip_stiffness=None,
-            friction=MU,
-            **MAGIC,
-            **({"relaxation": sigma} if sigma else {}),
-        )
+        law = {"slip_law": "magic", "slip_stiffness": None, "friction": MU, "relaxation": sigma or None, **MAGIC}
+        model = build(start[0], start[1], **law)
         if torque:
             model.moment("brake", "wheel", (0.0, -torque, 0.0), function="t")
         duration = 1.0 if torque else 0.05
@@ -401,23 +397,23 @@ def _wheel(f: Findings) -> None:
         model.fix("wheel", ["rotation x", "rotation y", "rotation z"])
         model.transient_step(10.0 if label == "at rest" else 2.0, 5e-3 if label == "at rest" else 1e-3, frames=0)
         step = solve(model).steps[0]
-        weight, k = MASS * G * np.sin(angle), K / sigma
+        weight, carcass = MASS * G * np.sin(angle), K / sigma
         place = step.series["sensor/place"][:, 0]
         if label == "at rest":
             f.row(
                 "B-WHEEL",
                 "parked on a slope for 10 s: displacement [m]",
                 place[-1],
-                weight / k,
+                weight / carcass,
                 "closed form: the deflection of the carcass, S F/K; (F/mu N)^4 is left out",
                 relative=4e-4,
             )
         elif label == "swinging":
-            swing = weight / k * (1.0 - np.cos(np.sqrt(k / MASS) * step.time))
+            swing = weight / carcass * (1.0 - np.cos(np.sqrt(carcass / MASS) * step.time))
             f.zero(
                 "B-WHEEL",
                 "parked without damping: swing over its size",
-                np.abs(place - swing).max() / (weight / k),
+                np.abs(place - swing).max() / (weight / carcass),
                 1e-2,
                 "closed form; phase error (w h)^2/24 of 2 s",
             )
@@ -425,7 +421,7 @@ def _wheel(f: Findings) -> None:
             f.zero(
                 "B-WHEEL",
                 "parked without damping: energy lost, over that of the swing",
-                lost / (weight**2 / k),
+                lost / (weight**2 / carcass),
                 1e-3,
                 "the carcass keeps it; V_x^2/V_1^2 of the transport",
             )
@@ -529,10 +525,10 @@ def _shimmy(f: Findings) -> None:
         1e-6,
         "closed form: the boundary of stability without damping",
     )
-    known = [max(p.real for p in shimmy(arm, 0.0, 20.0) if abs(p.imag) > 1.0) for arm in arms]
+    exact = [max(p.real for p in shimmy(arm, 0.0, 20.0) if abs(p.imag) > 1.0) for arm in arms]
     f.figure(
         "Growth rate of shimmy over the length of the arm",
-        [Curve(arms, np.array(known), "cubic"), Curve(arms, np.array(growth), "tyre", "o")],
+        [Curve(arms, np.array(exact), "cubic"), Curve(arms, np.array(growth), "tyre", "o")],
         "e [m]",
         "Re p [1/s]",
     )

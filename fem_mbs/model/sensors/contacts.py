@@ -1,4 +1,4 @@
-"""Sensors of contacts and tyres: forces, gaps and places over all elements of a contact; forces and slips of a tyre."""
+"""Sensor of contacts: their forces, gaps and places, over all elements of a contact."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import NAME, TEXT
 from fem_mbs.errors import ModelError
-from fem_mbs.model.sensors.elements import ElementOutput
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.solvers.stepping.layout import REC_OUT
 
-__all__ = ["Contact", "Tyre"]
+__all__ = ["Contact"]
 
 #: Quantity -> outputs of the elements that it is made of, unit, and whether it belongs to the middle of steps.
 _QUANTITIES = {
@@ -24,12 +23,6 @@ _QUANTITIES = {
     "touching": (("normal force",), "-", False),
     "place": (("normal force", "part a", "part b", "place 1", "place 2"), "-", False),
 }
-
-#: Outputs of tyres (`fem_mbs.elements.tyres.tyre`).
-_TYRE_QUANTITIES = (
-    "normal force", "longitudinal force", "lateral force", "aligning moment", "slip", "slip angle", "camber",
-    "sliding speed x", "sliding speed y", "loaded radius", "penetration", "deflection x", "deflection y",
-)  # fmt: skip
 
 
 class _Contact(Sensor):
@@ -96,24 +89,3 @@ class Contact(SensorRequest):
     kind: str = kind_key("contact")
     on: Any = key(NAME, "contact", kw_only=True)
     quantity: str = key(TEXT, "what is measured", "force", choices=tuple(_QUANTITIES), kw_only=True)
-
-
-class _Tyre(ElementOutput):
-    def prepare(self, on, quantity):
-        known = {name: type_ for name, type_ in self.model.single_elements.items() if "tyre" in type_}
-        self.model.find("tyre", on, known, self.owner)
-        super().prepare(on, 0, quantity)
-
-
-@dataclass(frozen=True, eq=False)
-class Tyre(SensorRequest):
-    """What a tyre does: forces on the wheel in the frame of the contact (x forward, y = normal x x), the aligning
-    moment about the normal, the slips that forces follow (slip kappa, slip angle alpha), camber, the sliding speeds of
-    the contact, the distance of the centre from the road within the plane of the wheel (loaded radius), penetration,
-    and with relaxation the deflections of the carcass."""
-
-    sensor = _Tyre
-
-    kind: str = kind_key("tyre")
-    on: Any = key(NAME, "tyre", kw_only=True)
-    quantity: str = key(TEXT, "what is measured", "normal force", choices=_TYRE_QUANTITIES, kw_only=True)

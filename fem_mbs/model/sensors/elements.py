@@ -13,18 +13,23 @@ from fem_mbs.errors import ModelError
 from fem_mbs.model.sensors.sensor import Sensor, SensorRequest, kind_key
 from fem_mbs.solvers.stepping.layout import REC_OUT, REC_WORK
 
-__all__ = ["HEIGHTS", "Element", "ElementOutput", "Force", "LayerStress", "Strain", "Work"]
+__all__ = ["HEIGHTS", "Element", "Force", "LayerStress", "Strain", "Tyre", "Work"]
 
 #: Places over the thickness of a layer.
 HEIGHTS = ("bottom", "middle", "top")
 
 
-class ElementOutput(Sensor):
-    """An output of one element of a group, by its name."""
+#: Outputs of tyres (`fem_mbs.elements.tyres.tyre`).
+_TYRE_QUANTITIES = (
+    "normal force", "longitudinal force", "lateral force", "aligning moment", "slip", "slip angle", "camber",
+    "sliding speed x", "sliding speed y", "loaded radius", "penetration", "deflection x", "deflection y",
+)  # fmt: skip
 
+
+class _Element(Sensor):
     mid_step = True
 
-    def prepare(self, on: str, element: int, quantity: str) -> None:
+    def prepare(self, on, element, quantity):
         counts = {name: len(cells) for name, cells in self.model.groups.items()}
         counts |= dict.fromkeys(self.model.single_elements, 1) | self.model.pair_counts
         count = self.model.find("group of elements", on, counts, self.owner)
@@ -39,7 +44,7 @@ class ElementOutput(Sensor):
         self.group, self.element, self.count = on, element, count
         self.quantity = quantity
 
-    def bind(self, compiled: Any) -> list[tuple[int, int]]:
+    def bind(self, compiled):
         found = []
         for block in compiled.system.blocks:
             for name, first, last in block.groups:
@@ -61,22 +66,29 @@ class ElementOutput(Sensor):
         compiled.system.watch(block)
         return [(REC_OUT, block.first_output + (first + self.element) * len(names) + column)]
 
-    def evaluate(self, values: np.ndarray, ledger: np.ndarray) -> np.ndarray:
+    def evaluate(self, values, ledger):
         return values
 
 
-class _Strain(ElementOutput):
+class _Strain(_Element):
     unit = "-"
 
     def prepare(self, on, element):
         super().prepare(on, element, "strain")
 
 
-class _Force(ElementOutput):
+class _Force(_Element):
     unit = "N"
 
     def prepare(self, on, element):
         super().prepare(on, element, "N")
+
+
+class _Tyre(_Element):
+    def prepare(self, on, quantity):
+        known = {name: type_ for name, type_ in self.model.single_elements.items() if "tyre" in type_}
+        self.model.find("tyre", on, known, self.owner)
+        super().prepare(on, 0, quantity)
 
 
 class _LayerStress(Sensor):
@@ -154,7 +166,7 @@ class Element(SensorRequest):
     or bushing: `force` or `moment`, of a bushing `force x`, `displacement x` ..., of a bearing `force u`, `force v`
     (along its two directions), `displacement u`, `displacement v`, `speed`."""
 
-    sensor = ElementOutput
+    sensor = _Element
 
     kind: str = kind_key("element")
     on: Any = key(NAME, "group of elements, or spring, motor or bushing", kw_only=True)
@@ -210,3 +222,17 @@ class Work(SensorRequest):
 
     kind: str = kind_key("work")
     on: Any = key(NAME, "load, motor, spring, motion or joint", kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Tyre(SensorRequest):
+    """What a tyre does: forces on the wheel in the frame of the contact (x forward, y = normal x x), the aligning
+    moment about the normal, the slips that forces follow (slip kappa, slip angle alpha), camber, the sliding speeds of
+    the contact, the distance of the centre from the road within the plane of the wheel (loaded radius), penetration,
+    and with relaxation the deflections of the carcass."""
+
+    sensor = _Tyre
+
+    kind: str = kind_key("tyre")
+    on: Any = key(NAME, "tyre", kw_only=True)
+    quantity: str = key(TEXT, "what is measured", "normal force", choices=_TYRE_QUANTITIES, kw_only=True)

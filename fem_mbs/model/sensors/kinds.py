@@ -8,9 +8,9 @@ from typing import Any
 from fem_mbs.declarations.declaration import choose
 from fem_mbs.declarations.docstrings import argument_text
 from fem_mbs.errors import ModelError, Owner
-from fem_mbs.model.sensors.contacts import Contact, Tyre
+from fem_mbs.model.sensors.contacts import Contact
 from fem_mbs.model.sensors.drives import Drive, Effort, JointCoordinate
-from fem_mbs.model.sensors.elements import Element, Force, LayerStress, Strain, Work
+from fem_mbs.model.sensors.elements import Element, Force, LayerStress, Strain, Tyre, Work
 from fem_mbs.model.sensors.locks import LockState
 from fem_mbs.model.sensors.motion import (
     Acceleration,
