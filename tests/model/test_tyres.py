@@ -122,6 +122,47 @@ def test_mirrored_motion_has_mirrored_forces():
         assert abs(last(a, name)) > 1e-4, name
 
 
+def instant(kappa=0.0, side=0.0, lean=0.0, load=3000.0, **tyre):
+    """Return forces and moment of a wheel in its first microsecond, by their names."""
+    model = Model(3)
+    leaning = Rotation.from_rotvec((lean, 0.0, 0.0))
+    model.body("wheel", (0.0, 0.0, RADIUS * np.cos(lean) - load / K), 1e6, (1e6, 1e6, 1e6), rotation=(lean, 0.0, 0.0))
+    model.tyre(
+        "tyre", "wheel", axis=leaning.apply((0.0, 1.0, 0.0)), radius=RADIUS, rolling_radius=RADIUS, stiffness=K,
+        friction=10.0, slip_stiffness=(6e4, 5e4), **tyre,
+    )  # fmt: skip
+    spin = 20.0 * (1.0 + kappa) / RADIUS
+    model.initial("wheel", velocity=(20.0, -20.0 * side, 0.0), spin=leaning.apply((0.0, spin, 0.0)))
+    names = ("normal force", "longitudinal force", "lateral force", "aligning moment")
+    for name in names:
+        model.sensor(name, "tyre", on="tyre", quantity=name)
+    model.transient_step(1e-6, 1e-6, frames=0)
+    solution = solve(model)
+    return {name: last(solution, name)[0] for name in names}
+
+
+def test_signs_and_slopes_of_the_forces():
+    """A fast spin pushes forward, a velocity to the right pushes to the left and turns the wheel to the right, a wheel
+    that leans to the right pushes to the right."""
+    assert instant(kappa=0.01)["longitudinal force"] == pytest.approx(600.0, rel=1e-6)
+    right = instant(side=0.01, trail=0.04)
+    assert right["lateral force"] == pytest.approx(500.0, rel=1e-6)
+    q = 500.0 / (3.0 * 10.0 * 3000.0)
+    trail = 0.04 * (1.0 - q) ** 3 / (1.0 - q + q * q / 3.0)
+    assert right["aligning moment"] == pytest.approx(-500.0 * trail, rel=1e-4)  # (slip_speed)
+    lean = instant(lean=0.1, camber_thrust=0.2)
+    assert lean["lateral force"] == pytest.approx(-0.2 * 5e4 * np.sin(0.1), rel=1e-6)
+    assert lean["normal force"] == pytest.approx(3000.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("load", [1000.0, 4000.0, 9000.0])
+def test_slip_stiffness_is_largest_at_the_peak_load(load):
+    stiffness = 6e4 * np.sin(2.0 * np.arctan(load / 4000.0))
+    assert instant(kappa=0.01, load=load, peak_load=4000.0)["longitudinal force"] == pytest.approx(
+        0.01 * stiffness, rel=1e-6
+    )
+
+
 def test_rolling_backwards():
     """The same slips backwards: the longitudinal force of the turned wheel, whose trail is behind again."""
     turned = Rotation.from_rotvec((0.0, 0.0, np.pi))
@@ -243,6 +284,28 @@ def test_statics_stand_on_the_tyre():
         model.static_step()
         depth = brentq(lambda y: np.interp(y, (0.0, 0.005, 0.03), (0.0, 500.0, 6000.0)) - MASS * G, 0.0, 0.03)
         assert last(solve(model), "depth")[0] == pytest.approx(depth, rel=1e-8)
+
+
+def test_poles_of_a_standing_wheel():
+    """Small motions swing on the carcass, K/S along and across the wheel, and on the vertical stiffness."""
+    model = Model(3, gravity=(0.0, 0.0, -G))
+    model.body("wheel", (0.0, 0.0, RADIUS - SINK), MASS, (4.0, 6.0, 4.0))
+    model.fix("wheel", ["rotation x", "rotation y", "rotation z"])
+    model.tyre(
+        "tyre",
+        "wheel",
+        axis=(0.0, 1.0, 0.0),
+        radius=RADIUS,
+        stiffness=K,
+        relaxation=(0.2, 0.4),
+        slip_stiffness=(6e4, 5e4),
+    )
+    model.transient_step(1e-3, 1e-3, frames=0)
+    model.complex_modes_step(count=4)
+    found = np.array(solve(model).steps[-1].summary["eigenvalues"])
+    swings = np.sort(found[found[:, 1] > 1.0, 1])
+    np.testing.assert_allclose(swings, np.sqrt(np.array((5e4 / 0.4, K, 6e4 / 0.2)) / MASS), rtol=1e-8)
+    assert np.abs(found[:, 0]).max() < 1e-5
 
 
 def test_a_wheel_comes_to_rest_and_stays():
