@@ -84,6 +84,8 @@ from fem_mbs.elements.tyres.slip import slips_of_deflections
 
 __all__ = ["end_of", "fill_deflections", "fill_place", "fill_slips", "normal_numbers", "smooth_sign"]
 
+_FLAT = 1e-9  # cosine of the camber of a wheel that lies flat: it has no lowest point, and no force
+
 
 @inner
 def fill_place(w, ctl, par, e, dof, rot, Q, D, V, U, at, P, B, J, PA, BA, JA, x, c, dv, W):
@@ -134,7 +136,7 @@ def _tilt(par, e, column, R):
 
 
 @inner
-def penetration(par, e, road, P, PA, end, out):
+def _penetration(par, e, road, P, PA, end, out):
     """Fill out (5,) with y, X, sin g, cos g and z'(X) at an end of the step."""
     s, g = _tilt(par, e, NORMAL, PA[R1 if end == 1 else R0])
     height = ahead = 0.0
@@ -155,12 +157,12 @@ def normal_numbers(w, ctl, par, e, tail, road, hist, P, J, PA, JA, at, ends, S, 
     """Fill the numbers N, q, <z'>, mean penetration and what the rule adds to N; return whether the tyre presses."""
     share = 0.5 * ctl[SK] / ctl[SF]
     middle = at == MIDDLE
-    penetration(par, e, road, P, PA, 1 if at == 1 else 0, ends[0])
-    penetration(par, e, road, P, PA, 0 if at == 0 else 1, ends[1])
+    _penetration(par, e, road, P, PA, 1 if at == 1 else 0, ends[0])
+    _penetration(par, e, road, P, PA, 0 if at == 0 else 1, ends[1])
     R = par[e, RADIUS] - par[e, CROWN]
     s0, s1, g0, g1 = ends[0, 2], ends[1, 2], ends[0, 3], ends[1, 3]
     both = g0 + g1
-    if not both > 1e-9:  # the wheel lies flat
+    if not min(g0, g1) > _FLAT:
         return False
     q = -(s0 + s1) / both
     slope, by_x = piecewise_mean(par, e, road, int(par[e, ROAD]), ends[0, 1], ends[1, 1])
@@ -319,7 +321,7 @@ def end_of(par, e, tail, rot, D, P, state, out):
     rotate(D, state, rot[e, 0], par[e, AXIS], par[e, AXIS + 1], par[e, AXIS + 2], axis[0])
     for k in range(3):
         row[R0, k] = row[R1, k] = axis[0, k]
-    penetration(par, e, tail + ROW * int(par[e, PIECES]), P, row, state, ends)
+    _penetration(par, e, tail + ROW * int(par[e, PIECES]), P, row, state, ends)
     out[0] = ends[0]
     above = (par[e, RADIUS] - par[e, CROWN]) * ends[3] + par[e, CROWN] - ends[0]  # of the centre over the road
     out[1] = above / ends[3] if ends[3] > 0 else 0.0

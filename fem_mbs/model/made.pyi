@@ -2096,7 +2096,7 @@ class MadeCalls:
             road: a point of the road [m] (default the origin); a point of the road and its normal, out of it.
             normal: of the road, out of it (default [0, 0, 1]); a point of the road and its normal, out of it.
             profile: height over the distance from ``road`` along ``along``: a function (of the distance in place of the
-                time), level beyond 0 and ``length``; between places ``spacing`` apart a cubic spline.
+                time), level beyond 0 and ``length``; between places ``spacing`` apart a cubic spline. [m]
             along: profile: direction of its distance (default forward)
             length: profile: its length [m] (default none)
             spacing: profile: of the places of its heights [m] (default length/500)
@@ -2106,14 +2106,14 @@ class MadeCalls:
             slip_law: "linear" up to the friction, "brush" (parabolic pressure; theoretical slips kappa/(1 + kappa)
                 ...), or "magic": sin(C atan(B s - E (B s - atan(B s)))) times friction times normal force.
             friction: one coefficient, or two: along and across.
-            slip_stiffness: of linear and brush: forces per slip and per slip angle at zero slip.
+            slip_stiffness: of linear and brush: forces per slip and per slip angle at zero slip. [N, N/rad]
             peak_load: normal force of the largest slip stiffness, which is slip_stiffness sin(2 atan(N/peak_load)). [N]
             magic_x: magic: [B, C, E] along the wheel (default none); [B, C, E] along and across the wheel.
             magic_y: magic: [B, C, E] across the wheel (default none); [B, C, E] along and across the wheel.
             camber_thrust: side force per camber over side force per slip angle.
             trail: pneumatic trail at zero slip; it falls as that of the brush model. [m]
             rolling_resistance: its coefficient (default 0.0)
-            relaxation: one length, or two: along and across.
+            relaxation: one length, or two: along and across. [m]
             retardation: with relaxation, time constant of the damping of the carcass of a wheel that stands or creeps.
                 [s]
             slip_speed: speed below which slip forces are those of dampers, with relaxation those of springs, and

@@ -97,8 +97,8 @@ class Tyre(Declaration):
     road: Any = key(VECTOR, "a point of the road", None, shows="the origin", kw_only=True, unit="m")
     normal: Any = key(VECTOR, "of the road, out of it", None, shows="[0, 0, 1]", kw_only=True)
     profile: Any = key(
-        FUNCTION, "height over the road [m], a function of the distance [m] in place of the time", None, shows="none",
-        kw_only=True,
+        FUNCTION, "height over the road, a function of the distance in place of the time", None, shows="none",
+        kw_only=True, unit="m",
     )  # fmt: skip
     along: Any = key(VECTOR, "profile: direction of its distance", None, shows="forward", kw_only=True)
     length: float | None = key(NUMBER, "profile: its length", None, shows="none", kw_only=True, unit="m")
@@ -114,10 +114,11 @@ class Tyre(Declaration):
     friction: Any = key(NUMBER_OR_PAIR, "coefficient; along and across the wheel", 1.0, kw_only=True)
     slip_stiffness: Any = key(
         NUMBER_OR_PAIR,
-        "linear, brush: forces per slip [N] and per slip angle [N/rad]",
+        "linear, brush: forces per slip and per slip angle",
         None,
         shows="none",
         kw_only=True,
+        unit="N, N/rad",
     )
     peak_load: float | None = key(
         NUMBER, "linear, brush: normal force of the largest slip stiffness", None, shows="none: it is constant",
@@ -129,8 +130,8 @@ class Tyre(Declaration):
     trail: float = key(NUMBER, "pneumatic trail at zero slip", 0.0, kw_only=True, unit="m")
     rolling_resistance: float = key(NUMBER, "its coefficient", 0.0, kw_only=True)
     relaxation: Any = key(
-        NUMBER_OR_PAIR, "lengths of rolling by which slips follow, along and across [m]", None, shows="none",
-        kw_only=True,
+        NUMBER_OR_PAIR, "lengths of rolling by which slips follow, along and across", None, shows="none",
+        kw_only=True, unit="m",
     )  # fmt: skip
     retardation: float = key(
         NUMBER, "relaxation: time constant of the damping of a wheel that stands", 0.0, kw_only=True, unit="s"
