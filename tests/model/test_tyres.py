@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from places import ROOT
+from scipy.linalg import eigvals, null_space
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
+from fem_mbs import linearise
 from fem_mbs.analysis.run import run, solve
 from fem_mbs.analysis.transient.tangent import tangent_check
 from fem_mbs.elements.tyres.slip import CURVES
@@ -306,6 +309,27 @@ def test_poles_of_a_standing_wheel():
     swings = np.sort(found[found[:, 1] > 1.0, 1])
     np.testing.assert_allclose(swings, np.sqrt(np.array((5e4 / 0.4, K, 6e4 / 0.2)) / MASS), rtol=1e-8)
     assert np.abs(found[:, 0]).max() < 1e-5
+
+
+def test_poles_of_a_car_that_runs_straight(tmp_path):
+    """All poles of the example, most of whose unknowns nothing holds, are those of its matrices by LAPACK."""
+    text = (ROOT / "examples/lane_change/model.toml").read_text(encoding="utf-8")
+    text = text.replace("rolling_resistance = 0.012", "").replace("duration = 5.0", "duration = 0.005")
+    path = tmp_path / "car.toml"
+    path.write_text(text, encoding="utf-8")
+    lin = linearise(load_model(path))
+    Z = null_space(lin.G.toarray())
+    M, C, K = (Z.T @ a.toarray() @ Z for a in (lin.M, lin.C, lin.K))
+    one, none = np.eye(len(M)), np.zeros_like(M)
+    p = eigvals(np.block([[none, one], [-K, -C]]), np.block([[one, none], [none, M]]))
+    p = p[np.isfinite(p) & (np.abs(p) > 0.1) & (np.abs(p) < 1e6) & (p.imag >= 0.0)]
+    model = load_model(path)
+    model.complex_modes_step(count=24)
+    found = np.array(solve(model).steps[-1].summary["eigenvalues"]) @ (1.0, 1j)
+    found = found[np.abs(found) > 0.1]
+    assert len(found) == len(p) == 16
+    for q in p:
+        assert np.abs(found - q).min() < 1e-6 * abs(q)
 
 
 def test_a_wheel_comes_to_rest_and_stays():
