@@ -234,10 +234,7 @@ class _Static:
                     raise ConvergenceError(f"{self.step.owner} at {where}: {trouble}{turns}")
                 size *= 0.5
                 continue
-            if after and not count:
-                self.unstable.append((self.place(), None))
-            elif count and not after:
-                self.unstable[-1] = self.unstable[-1][0], self.place(level)
+            self.follow_stability(level, count, after)
             if trouble:
                 self.snaps.append((self.place(), self.place(level)))
             rise = abs(target - self.factor)
@@ -430,6 +427,18 @@ class _Static:
             return int(problem.diverging())
         except AnalysisError:
             return None
+
+    def follow_stability(self, level: Level, before: int | None, after: int | None) -> None:
+        """Note where unstable equilibria begin and end, from the negative eigenvalues on both sides of an increment.
+
+        The state at the start of a step need not be an equilibrium (a transient leaves none): where it has negative
+        eigenvalues, unstable equilibria begin with the first one that is found.
+        """
+        unstable = bool(self.unstable) and self.unstable[-1][1] is None
+        if after and not unstable:
+            self.unstable.append((self.place(level if before else None), None))
+        elif unstable and not after:
+            self.unstable[-1] = self.unstable[-1][0], self.place(level)
 
     def said(self, count: int | None) -> list[str]:
         """Return sentences on jumps and unstable equilibria."""
