@@ -180,6 +180,9 @@ class _Static:
             context.derivatives.equilibrium(self.stepping, chunk, self.functions(), self.applied)
         self.chunk = chunk
         self.points += 1
+        if context.events is not None:
+            where = f"t = {context.time:.6g} s" if self.options.duration else f"load factor {self.applied:.6g}"
+            context.events.switching.check_limits(chunk.record, chunk.ledger, self.step.owner, where)
 
     def along(self, point: int, **place: float) -> dict[str, np.ndarray]:
         """Return the series of eigenvalues in a row, if it is wanted; they are computed every few points."""
