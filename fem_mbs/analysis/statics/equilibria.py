@@ -131,6 +131,17 @@ def run_static(step: PlannedStep, context: RunContext) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _rubbed(system: Compiled) -> str:
+    """Return what a user must know of friction where no equilibrium is found: its smooth law has no force at rest."""
+    names = [label for b in system.blocks if b.type.name.startswith("friction_") for label, _, _ in b.groups]
+    if not names:
+        return ""
+    return (
+        f"; friction ({', '.join(names)}) holds nothing at rest in a static step: where it shall stick, lock the "
+        "coordinate of the joint, or take a transient"
+    )
+
+
 class _Static:
     """Holds a static step while it runs."""
 
@@ -234,7 +245,7 @@ class _Static:
                 if size < _SMALLEST:
                     where = f"t = {context.time:g} s" if duration else f"load factor {self.factor:g}"
                     turns = "" if duration else '; a path that turns back needs control = "arc"'
-                    raise ConvergenceError(f"{self.step.owner} at {where}: {trouble}{turns}")
+                    raise ConvergenceError(f"{self.step.owner} at {where}: {trouble}{turns}{_rubbed(context.system)}")
                 size *= 0.5
                 continue
             self.follow_stability(level, count, after)
