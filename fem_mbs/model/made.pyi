@@ -1504,8 +1504,9 @@ class MadeCalls:
         or
         moment. Where a lock closes on a motion, velocities change as in a plastic blow with all joints; the loss is
         booked as dissipated. A brake that closes on a motion slips until it stops. Limits are looked at in transients;
-        in
-        all other analyses a closed lock holds whatever it takes.
+        a static step whose equilibrium needs more ends in an error, and in all other analyses a closed lock holds
+        whatever
+        it takes.
 
         Args:
             name: in messages and results
