@@ -33,6 +33,7 @@ from fem_mbs.plot.series import (
     sensor_pages,
 )
 from fem_mbs.plot.style import make_figure, save_figure, style
+from fem_mbs.plot.sweep import plot_held_sensitivities
 from fem_mbs.progress import say, waiting
 from fem_mbs.results.fields import is_continuum
 from fem_mbs.results.modes.eigenvalues import campbell_branches, eigenvalue_path, is_damped
@@ -57,6 +58,7 @@ __all__ = [
     "plot_deformed",
     "plot_diameters",
     "plot_eigenvalues",
+    "plot_held_sensitivities",
     "plot_ledger",
     "plot_mac",
     "plot_momenta",
@@ -208,6 +210,8 @@ def figure_jobs(results: Results) -> Iterator[FigureJob]:
         label = "" if page.step is None else f"-{_label(results.steps[page.step])}"
         more = "" if number == 1 else f"-page{number}"
         yield FigureJob(f"sensors{label}{more}", page.step, partial(plot_sensor_page, results, page))
+    if results.sensitivity_parameters:
+        yield FigureJob("sensitivities", None, partial(plot_held_sensitivities, results))
     for step in results.steps:
         for sensor in results.header["sensors"]:
             if f"response/{sensor['name']}" in step.series:
