@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from fem_mbs.results.report import CheckReport, ClosingReport, CountCheck, StepReport
 
 __all__ = [
-    "assembly_sentences", "blow_tables", "buckling_tables", "cyclic_modes_tables", "linear_static_tables", "modes_tables", "print_mac",
-    "print_report", "static_tables",
+    "assembly_sentences", "blow_tables", "buckling_tables", "cyclic_modes_tables", "linear_static_tables", "modes_tables",
+    "print_mac", "print_report", "static_tables",
 ]  # fmt: skip
 
 _MAX_ROWS = 24  # of sensors shown; all are in the tables on disk
