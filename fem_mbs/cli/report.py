@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from fem_mbs.results.report import CheckReport, ClosingReport, CountCheck, StepReport
 
 __all__ = [
-    "assembly_sentences", "blow_tables", "buckling_tables", "cyclic_modes_tables", "linear_static_tables", "modes_tables",
-    "print_mac", "print_report", "static_tables",
+    "assembly_sentences", "blow_tables", "buckling_tables", "cyclic_modes_tables", "linear_static_tables",
+    "modes_tables", "print_mac", "print_report", "static_tables",
 ]  # fmt: skip
 
 _MAX_ROWS = 24  # of sensors shown; all are in the tables on disk
@@ -207,10 +207,14 @@ def blow_tables(step: Step) -> Iterator[Table]:
     table = make_table(f"{step.name}: blow", *heads)
     for blow in blows[:_MAX_ROWS]:
         table.add_row(
-            f"{blow.impact}: {blow.ball} on {blow.surface}", f"{s(blow.time):.9g}", f"{speed(blow.approach):.4g}",
-            f"{impulse(blow.normal_impulse):.4g}", f"{impulse(blow.friction_impulse):.4g}",
-            f"{energy(blow.loss):.4g}", f"{blow.mode}, rests" if blow.rests else blow.mode,
-        )  # fmt: skip
+            f"{blow.impact}: {blow.ball} on {blow.surface}",
+            f"{s(blow.time):.9g}",
+            f"{speed(blow.approach):.4g}",
+            f"{impulse(blow.normal_impulse):.4g}",
+            f"{impulse(blow.friction_impulse):.4g}",
+            f"{energy(blow.loss):.4g}",
+            f"{blow.mode}, rests" if blow.rests else blow.mode,
+        )
     if len(blows) > _MAX_ROWS:
         table.add_row(f"... and {len(blows) - _MAX_ROWS} more, see summary.json")
     yield table

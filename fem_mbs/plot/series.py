@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from fem_mbs.results.reader import Results, Step
 
 __all__ = [
-    "SensorPage", "plot_blows", "plot_ledger", "plot_momenta", "plot_path", "plot_sensor", "plot_sensor_page", "sensor_pages",
-    "thin",
+    "SensorPage", "plot_blows", "plot_ledger", "plot_momenta", "plot_path", "plot_sensor", "plot_sensor_page",
+    "sensor_pages", "thin",
 ]  # fmt: skip
 
 _CRITICAL = {"limit": "o", "bifurcation": "s", "jump": "D"}  # markers of critical points

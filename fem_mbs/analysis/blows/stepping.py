@@ -8,8 +8,8 @@ A step in which nothing happens is made as ever.  Else the step is made in legs,
     the slip passes zero  it sticks
 
 (`fem_mbs.analysis.blows.zeros`), and its row looks like that of one step, so the grid of times, restart points and
-events of sensors stay.  Forces belong to the middle of a leg; that N is zero there is its zero in the limit of short steps, to
-second order.  The direction of sliding friction is that of the mean slip of the leg, found by repetition.
+events of sensors stay.  Forces belong to the middle of a leg; that N is zero there is its zero in the limit of short
+steps, to second order.  The direction of sliding friction is that of the mean slip of the leg, found by repetition.
 
 Blows on one place that follow each other in geometric sequence with the ratio e last e/(1 - e) of the last interval
 more.  Where this is less than a thousandth of a step, or the contact separates by less than 1e-9 of the model's length
