@@ -274,8 +274,6 @@ class BlowStepping(Stepping):
     def _find(self, one: _Hurt, part: float, attempt: Callable[[float], Chunk], gap: float) -> float:
         """Return the length of the leg at whose end a condition begins to be hurt, 0 for its start."""
 
-        from scipy.optimize import brentq
-
         def value(x: float) -> float:
             attempt(x)
             return self._value(one)
