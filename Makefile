@@ -11,7 +11,7 @@ READY := $(VENV)/.ready
 
 export PYTHON VENV
 
-.PHONY: help setup demo test test-quick lint types validate bench compile docs-tools docs clean FORCE
+.PHONY: help setup demo test test-quick lint types validate bench compile generated docs-tools docs clean FORCE
 
 help:
 	@echo "make demo      run examples/slider_crank; results, figures and an animation in $(OUT)/slider_crank"
@@ -21,6 +21,7 @@ help:
 	@echo "make validate  the published benchmarks, as a table"
 	@echo "make bench     timings"
 	@echo "make compile   all kernels, on all processors (minutes; without it models compile what they need)"
+	@echo "make generated the files that are written from the registries (references, schemas, stubs, the list)"
 	@echo "make docs      the documentation site in $(OUT)/docs; executes the tutorials"
 	@echo "make clean     remove the environment and what runs and builds left behind"
 
@@ -58,6 +59,16 @@ bench: $(READY)
 
 compile: $(READY)
 	$(BIN)/fem-mbs compile
+
+# Written aside first: a module that fails leaves its file as it is.
+generated: $(READY)
+	@set -e; new=$$(mktemp); write() { $(BIN)/python -m $$1 > $$new && cat $$new > $$2; }; \
+	write fem_mbs.modelfile.reference docs/model-file.md; \
+	write fem_mbs.modelfile.json_schema docs/model.schema.json; \
+	write fem_mbs.results.summary_schema docs/summary.schema.json; \
+	write fem_mbs.model.stubs fem_mbs/model/made.pyi; \
+	write fem_mbs.modelfile.inventory fem_mbs/modelfile/inventory.txt; \
+	$(BIN)/python -m fem_mbs.decks.reference docs/decks.md; rm $$new
 
 # What builds the site, into the same environment; no other package is changed.
 docs-tools: $(READY)

@@ -245,10 +245,10 @@ def _tell_limits(model: Model, plan: Sequence[PlannedStep]) -> None:
     building = model.building
     limits = [lock.name for lock in building.locks.values() if lock.limit is not None or lock.breaks_at is not None]
     limits += [b.name for b in building.breakings.values() if b.force is not None or b.moment is not None]
-    if not limits or any(step.kind.takes_events for step in plan):
+    if not limits or any(step.kind.looks_at_limits for step in plan):
         return
     names = ", ".join(f'"{name}"' for name in limits)
-    told = f"limits are looked at in transients only: {names} hold whatever comes"
+    told = f"limits are looked at in transients and static steps only: {names} hold whatever comes"
     if told not in building.warnings:
         building.warnings.append(told)
 

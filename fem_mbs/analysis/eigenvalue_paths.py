@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from fem_mbs.analysis.small_motions import Selection, find_modes
 from fem_mbs.analysis.stability.linearisation import Linearisation
@@ -83,6 +82,8 @@ class EigenvaluePath:
         where a pair becomes two real eigenvalues, the decaying one must not displace another branch.  Growing ones are
         always kept.
         """
+        from scipy.optimize import linear_sum_assignment
+
         k = shapes.shape[1]
         size = np.sqrt(np.abs(np.einsum("ik,ik->k", shapes.conj(), mass @ shapes)))
         shapes = shapes / np.where(size > 0.0, size, 1.0)

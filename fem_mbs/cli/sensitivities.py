@@ -23,7 +23,8 @@ def run_sensitivities(
     model: Path, parameters: Sequence[str], quantities: Sequence[str], folder: Path | None, console: Console,
     quiet: bool,
 ) -> None:  # fmt: skip
-    """Run a model with its derivatives, print their table, and write table, series and figure into a folder.
+    """Run a model with its derivatives, print their table, and write results, table, series and figure into a
+    folder.
 
     Raises:
         InputError, AnalysisError: as of `fem_mbs.sensitivities`.
@@ -36,7 +37,7 @@ def run_sensitivities(
         found = sensitivities(model, parameters, quantities)
     except InputError as error:
         raise locate_error(model, error) from None
-    target.mkdir(parents=True, exist_ok=True)
+    found.write_results(target, model)
     take(target, [target / name for name in (*FILES, FIGURE)])
     written = found.write(target)
     written.append(plot_sensitivities(found, target / FIGURE, quantities))

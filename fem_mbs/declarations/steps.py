@@ -111,6 +111,7 @@ class StepKind:
     motion: ClassVar[bool] = False  # whether its rows are instants of a motion
     states: ClassVar[bool] = False  # whether its rows are states of the model, over which sensors have statistics
     takes_events: ClassVar[bool] = False
+    looks_at_limits: ClassVar[bool] = False  # whether forces are compared with limits of locks, joints and supports
     differentiated: ClassVar[bool] = False  # whether derivatives with respect to parameters follow its steps
     impacts: ClassVar[bool] = False  # whether blows can happen in it
     recorded: ClassVar[str] = ""  # type in the results, if it is not the name

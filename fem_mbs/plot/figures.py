@@ -25,6 +25,7 @@ from fem_mbs.plot.frequency.harmonic import plot_response, plot_transfer
 from fem_mbs.plot.frequency.stability import plot_eigenvalues, plot_roots, plot_stability_map
 from fem_mbs.plot.model import animate, plot_deformed, plot_shapes, shape_pages
 from fem_mbs.plot.series import (
+    plot_blows,
     plot_ledger,
     plot_momenta,
     plot_path,
@@ -33,6 +34,7 @@ from fem_mbs.plot.series import (
     sensor_pages,
 )
 from fem_mbs.plot.style import make_figure, save_figure, style
+from fem_mbs.plot.sweep import plot_held_sensitivities
 from fem_mbs.progress import say, waiting
 from fem_mbs.results.fields import is_continuum
 from fem_mbs.results.modes.eigenvalues import campbell_branches, eigenvalue_path, is_damped
@@ -45,6 +47,7 @@ __all__ = [
     "FORMATS",
     "FigureJob",
     "animate",
+    "blow_figures",
     "campbell_figures",
     "diameters_figures",
     "figure_jobs",
@@ -53,10 +56,12 @@ __all__ = [
     "nothing_drawn",
     "path_figures",
     "plot_all",
+    "plot_blows",
     "plot_campbell",
     "plot_deformed",
     "plot_diameters",
     "plot_eigenvalues",
+    "plot_held_sensitivities",
     "plot_ledger",
     "plot_mac",
     "plot_momenta",
@@ -175,6 +180,12 @@ def path_figures(step: Step) -> Figures:
             yield plot_roots, "roots"
 
 
+def blow_figures(step: Step) -> Figures:
+    """Yield the blows of a step, if there are any."""
+    if getattr(step.report, "blows", None):
+        yield plot_blows, "blows"
+
+
 @dataclass(frozen=True)
 class FigureJob:
     """A figure that results allow.
@@ -208,6 +219,8 @@ def figure_jobs(results: Results) -> Iterator[FigureJob]:
         label = "" if page.step is None else f"-{_label(results.steps[page.step])}"
         more = "" if number == 1 else f"-page{number}"
         yield FigureJob(f"sensors{label}{more}", page.step, partial(plot_sensor_page, results, page))
+    if results.sensitivity_parameters:
+        yield FigureJob("sensitivities", None, partial(plot_held_sensitivities, results))
     for step in results.steps:
         for sensor in results.header["sensors"]:
             if f"response/{sensor['name']}" in step.series:

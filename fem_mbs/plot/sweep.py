@@ -4,7 +4,7 @@ respect to parameters over the time."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +13,17 @@ import numpy as np
 from fem_mbs.declarations.kinds import shown
 from fem_mbs.errors import ResultsError
 from fem_mbs.plot.style import COLOURS, make_figure, save_figure, style
+from fem_mbs.results.series import SLOPES, columns_of
+from fem_mbs.sweeps.names import step_names
 from fem_mbs.sweeps.table import SweepParameter, SweepTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from fem_mbs.results.reader import Results
     from fem_mbs.sweeps.sensitivities import Sensitivities
 
-__all__ = ["plot_sensitivities", "plot_sweep"]
+__all__ = ["plot_held_sensitivities", "plot_sensitivities", "plot_sweep"]
 
 _PANELS = 6  # unless quantities are chosen
 _MOST_PANELS = 16
@@ -205,12 +208,41 @@ def plot_sensitivities(found: Sensitivities, path: str | Path, quantities: Seque
         ResultsError: no column varies.
     """
     assert found.columns is not None
-    values = np.array([v or 1.0 for v in found.parameters.values()])
+    columns = {name: (own.t, own.values, own.slopes) for name, own in found.columns.of.items()}
+    return _plot_slopes(found.title, found.parameters, columns, path, quantities)
+
+
+def plot_held_sensitivities(results: Results, path: str | Path, quantities: Sequence[str] = ()) -> Path:
+    """Draw the derivatives that results hold, as `plot_sensitivities` does.
+
+    Raises:
+        ResultsError: they hold none, or no column varies.
+    """
+    parameters, columns = results.sensitivity_parameters, {}
+    steps = list(step_names(step.name for step in results.steps))
+    for label, step in zip(steps, results.steps, strict=True):
+        for header in results.header["sensors"] if SLOPES in step.info else []:
+            own = results.sensor(header["name"], step.number)
+            by = [results.sensitivity(header["name"], name, step.number).values for name in parameters]
+            for k, column, _ in columns_of(header, own.values.shape[1]):
+                good = np.isfinite(own.values[:, k])
+                slopes = np.array([values[good, k] for values in by])
+                columns[f"{label}.{column}"] = np.asarray(own.t)[good], np.asarray(own.values)[good, k], slopes
+    return _plot_slopes(str(results.header["title"]), parameters, columns, path, quantities)
+
+
+def _plot_slopes(
+    title: str, parameters: Mapping[str, float],
+    columns_by_name: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]], path: str | Path,
+    quantities: Sequence[str],
+) -> Path:  # fmt: skip
+    """Draw derivatives (n_par, n) of columns with values (n,) at t (n,)."""
+    scales = np.array([v or 1.0 for v in parameters.values()])
     relative = {}
-    for name, column in found.columns.of.items():
-        size = float(np.abs(column.values).max(initial=0.0))
-        if size > 0.0 and len(column.t) > 1 and np.ptp(column.t) > 0.0:
-            relative[name] = column.t, column.slopes * values[:, None] / size
+    for name, (t, values, slopes) in columns_by_name.items():
+        size = float(np.abs(values).max(initial=0.0))
+        if size > 0.0 and len(t) > 1 and np.ptp(t) > 0.0:
+            relative[name] = t, slopes * scales[:, None] / size
     asked = [name for name in relative if any(q.startswith((f"{name}.", f"{name}@")) for q in quantities)]
     largest = {name: float(np.abs(lines).max(initial=0.0)) for name, (_, lines) in relative.items()}
     names = asked or [name for name in sorted(relative, key=lambda n: -largest[n]) if largest[name] > 0.0]
@@ -225,7 +257,7 @@ def plot_sensitivities(found: Sensitivities, path: str | Path, quantities: Seque
         for axes, name in zip(panels.flat, names):
             t, lines = relative[name]
             for k, line in enumerate(lines):
-                label = list(found.parameters)[k]
+                label = list(parameters)[k]
                 axes.plot(t, line, color=COLOURS[k % len(COLOURS)], label=label)
             axes.set_title(name, fontsize=9.0, weight="normal")
             axes.set_xlabel("Time [s]")
@@ -234,5 +266,5 @@ def plot_sensitivities(found: Sensitivities, path: str | Path, quantities: Seque
             axes.set_axis_off()
         handles, labels = panels.flat[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right upper")
-        figure.suptitle(found.title, x=0.01, ha="left", fontsize=10.0, weight="bold")
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10.0, weight="bold")
         return save_figure(figure, path)

@@ -48,6 +48,7 @@ _CAPTIONS = {
     "wheel": "Shapes of the whole wheel.",
     "shapes": "Shapes.",
     "sensors": "Sensors.",
+    "sensitivities": "Relative sensitivities of sensors over the time.",
     "response": "Response to harmonic excitation.",
     "deformed": "Deformed shape; the reference is drawn lightly.",
 }

@@ -33,7 +33,7 @@ from fem_mbs.results.export.xdmf import write_xdmf
 from fem_mbs.results.fields import node_frame
 from fem_mbs.results.folder import take
 from fem_mbs.results.report import StepReport, Summary, mode_frame, report_of
-from fem_mbs.results.series import Drives, Series, TupleSeries, sensor_columns, sensor_units
+from fem_mbs.results.series import SLOPES, Drives, Series, TupleSeries, sensor_columns, sensor_units, slopes_key
 from fem_mbs.results.writer import finish
 from fem_mbs.units import Units
 
@@ -310,15 +310,44 @@ class Results(Shown):
 
         Raises ResultsError for an unknown sensor or step.
         """
+        return self._of_sensor(name, f"sensor/{name}", step, raw)
+
+    @property
+    def sensitivity_parameters(self) -> dict[str, float]:
+        """Return the parameters by which the results hold derivatives of the sensors, with their values."""
+        return next((dict(step.info[SLOPES]) for step in self.steps if SLOPES in step.info), {})
+
+    def sensitivity(self, name: str, parameter: str, step: int | str | None = None, raw: bool = False) -> Series:
+        """Return the derivatives (n, k) of the columns of a sensor with respect to a parameter at times t (n,) [s], in
+        units of the sensor over that of the parameter.
+
+        Args:
+            name: of the sensor.
+            parameter: its name, one of `sensitivity_parameters`.
+            step: number or name, as of `sensor`.
+            raw: whether mid-step quantities are left as they were computed, as of `sensor`.
+
+        Raises:
+            ResultsError: there are no derivatives, no such parameter, sensor or step.
+        """
+        known = self.sensitivity_parameters
+        if not known:
+            raise ResultsError(f"{self.where}: it holds no derivatives; run fem-mbs sensitivities")
+        if parameter not in known:
+            raise ResultsError(f'{self.where}: no derivatives by "{parameter}"; there are {", ".join(known)}')
+        return self._of_sensor(name, slopes_key(parameter, name), step, raw)
+
+    def _of_sensor(self, name: str, key: str, step: int | str | None, raw: bool) -> Series:
+        """Return a series with the columns of a sensor by its ``key``."""
         sensor = self.sensor_entry(name)
         times, values = [], []
-        found = self.steps_with(f"sensor/{name}", step)
+        found = self.steps_with(key, step)
         if step is not None and found[0].is_path:
-            data = np.asarray(found[0].series[f"sensor/{name}"])
+            data = np.asarray(found[0].series[key])
             factor = np.asarray(found[0].series["load factor"])
             return self._series(sensor, factor, data.reshape(len(factor), -1), along=("load factor", "-"))
         for item in found:
-            time, data = item.series["time"], item.series[f"sensor/{name}"]
+            time, data = item.series["time"], item.series[key]
             data = data.reshape(len(time), -1)
             if item.in_middle(sensor):
                 rows, time = item.mid_times()

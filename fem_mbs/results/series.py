@@ -37,12 +37,19 @@ if TYPE_CHECKING:
     from fem_mbs.results.reader import Results, Step
 
 __all__ = [
-    "ArraySeries", "ColumnStatistics", "Drives", "STATISTICS", "Series", "StepSensors", "TupleSeries", "columns_of",
-    "of_step", "sensor_columns", "sensor_units", "sensors_of", "statistics",
+    "ArraySeries", "ColumnStatistics", "Drives", "SLOPES", "STATISTICS", "Series", "StepSensors", "TupleSeries",
+    "columns_of", "of_step", "sensor_columns", "sensor_units", "sensors_of", "slopes_key", "statistics",
 ]  # fmt: skip
 
 
+#: Entry of the info of a step: parameters by which its sensors have derivatives, with their values.
+SLOPES = "sensitivities"
 _ENDS = 5  # rows of a series at both ends that a notebook shows
+
+
+def slopes_key(parameter: str, sensor: str) -> str:
+    """Return the name of the series that holds the derivatives of a sensor with respect to a parameter."""
+    return f"sensitivity/{parameter}/{sensor}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@
     found.derivative("transient.tip.y.absmax", "damping")
     found.series("transient.tip.y", "damping").values
 
-The time steps are differentiated with their own tangents, once for all parameters; docs/sensitivities.md says how.
+The time steps are differentiated with their own tangents, once for all parameters; docs/theory.md says how.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from fem_mbs.analysis.sensitivity.changed import Changed, Parameter
     from fem_mbs.analysis.sensitivity.quantities import Column, Columns, Quantity
     from fem_mbs.analysis.solution import Progress, Solution
+    from fem_mbs.results.reader import Results
 
 __all__ = ["FILES", "Sensitivities", "sensitivities"]
 
@@ -195,6 +196,24 @@ class Sensitivities:
         store.write_atomic(folder / SERIES, text.getvalue())
         return [folder / JSON, folder / CSV, folder / SERIES]
 
+    def write_results(
+        self, directory: str | Path, source: str | Path | None = None, overwrite: bool = False
+    ) -> Results:
+        """Write the run with the derivatives of its sensors as a results folder, and return it; restart points are left
+        out.
+
+        Args:
+            directory: the folder.
+            source: the model file, by which the model is known in the folder; None: it is known by its title.
+            overwrite: take the folder of another model, or one with other files in it, too.
+
+        Raises:
+            ResultsError: the folder cannot be used.
+        """
+        from fem_mbs.sweeps.sensitivity_results import write_run
+
+        return write_run(self.solution, directory, source, overwrite)
+
     def to_json(self) -> dict[str, Any]:
         """Return parameters, quantities with their derivatives, and warnings, for JSON."""
         return {
@@ -238,6 +257,7 @@ def sensitivities(
     from fem_mbs.analysis.run import solve
     from fem_mbs.analysis.sensitivity.derivatives import Derivatives
     from fem_mbs.analysis.sensitivity.quantities import Columns, check_name, known_columns
+    from fem_mbs.sweeps.sensitivity_results import keep_slopes
 
     owner = Owner("Sensitivities")
     if not parameters:
@@ -262,6 +282,7 @@ def sensitivities(
     found, sizes = made[0], np.array([p.size for p in known])
     own = [_of_parameters(models, base) for models in found.models.of]
     columns = Columns(solution, found.results, own, steps, sizes)
+    keep_slopes(solution, found.results, {p.name: p.value for p in known}, sizes)
     asked = list(quantities) or [f"{name}.{word}" for name in columns.of for word in ("absmax", "end")]
     result = Sensitivities(
         base.title, {p.name: p.value for p in known}, [columns.quantity(name) for name in asked], solution, seconds,

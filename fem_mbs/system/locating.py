@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from fem_mbs.elements.solids import shapes
 from fem_mbs.system.surfaces import closest_points
@@ -75,6 +74,8 @@ def _extent(X: np.ndarray) -> np.ndarray:
 
 def _in_cells(found: Located, points: np.ndarray, x: np.ndarray, cells: Cells) -> None:
     """Fill in the points that lie in cells; their distance becomes 0."""
+    from scipy.spatial import cKDTree
+
     group = np.concatenate([np.full(len(table), g) for g, (_, table) in enumerate(cells)])
     number = np.concatenate([np.arange(len(table)) for _, table in cells])
     middle = np.concatenate([x[table].mean(axis=1) for _, table in cells])

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from fem_mbs.system.pairing import Pairing
 
@@ -57,6 +56,8 @@ class TubePairing(Pairing):
         return *super().arrays, *shape, np.array([self.apart])
 
     def pairs(self, x: np.ndarray, y: np.ndarray, margin: float) -> np.ndarray:
+        from scipy.spatial import cKDTree
+
         beyond = max(
             float((self.ends_a * self.length_a[:, None]).max(initial=0.0)),
             float((self.ends_b * self.length_b[:, None]).max(initial=0.0)),
@@ -122,6 +123,8 @@ class FacePairing(Pairing):
 
     def pairs(self, x: np.ndarray, y: np.ndarray, margin: float) -> np.ndarray:
         # all that is in a triangle, or beyond it where it still touches, is no farther from its middle than this
+        from scipy.spatial import cKDTree
+
         longest = np.linalg.norm(np.roll(x, -1, axis=1) - x, axis=2).max(axis=1)
         found = cKDTree(y[:, 0]).query_ball_point(
             x.mean(axis=1), longest + self.reach + 2.0 * margin, return_sorted=True

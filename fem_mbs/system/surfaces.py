@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from fem_mbs.elements.solids import shapes
 
@@ -46,6 +45,8 @@ def closest_points(points: np.ndarray, facets: list[tuple[str, np.ndarray]]) -> 
     Args:
         facets: kind ("line2", "line3", "triangle", "triangle6", "quad", "quad8") and nodes' positions (m, k, dim).
     """
+    from scipy.spatial import cKDTree
+
     n = len(points)
     width = max(X.shape[1] for _, X in facets)
     group = np.concatenate([np.full(len(X), i) for i, (_, X) in enumerate(facets)])

@@ -61,8 +61,8 @@ __all__ = [
 NEED_TANGENT, NEED_DERIVATIVE, SINGULAR_TANGENT = 20, 21, 22
 
 # --- flags -----------------------------------------------------------------------------------------------------------
-PHASE, NUMBER, ROUND, CAREFUL, LONE, COUNT, PROBE = range(7)
-N_FLAGS = 7
+PHASE, NUMBER, ROUND, CAREFUL, LONE, COUNT, PROBE, CUTS = range(8)
+N_FLAGS = 8
 # --- phases ----------------------------------------------------------------------------------------------------------
 STEPPING, TANGENT, RESIDUAL, SOLVED = range(4)
 # --- real values -----------------------------------------------------------------------------------------------------
@@ -83,6 +83,8 @@ _ROUNDS = 4
 _SHRINKS = 0.3  # ratio of two corrections, above which they are round-off
 _NOTHING = 1e-13  # change of positions over the model's length, and of rotations, that is round-off
 _KINK = 0.05  # part of a difference that has no sign, from which on a law has a kink there
+_CUT = 0.03  # of a difference whose sides lie on both sides of an event
+_CUTS = 2
 _ROUND_OFF = 1e-9  # differences of the residual over the largest element force, below which they tell nothing of kinks
 
 
@@ -286,6 +288,16 @@ def has_kink(system, plus, minus, length):
 
 
 @inner
+def apart(system, plus_system, minus_system):
+    """Return whether an event has happened to one of both changed states only: a contact that begins and keeps its
+    speed of approach, a spring that yields.  What it keeps then jumps between them."""
+    count = 0
+    for k in range(system.hist.size):
+        count += (plus_system.hist[k] == 0.0) != (minus_system.hist[k] == 0.0)
+    return count > 0
+
+
+@inner
 def adopt(follow, system, plus_system, minus_system, plus, minus, one, p, row, half):
     """Store the differences of the ends of a step, and of the values recorded there, over 1/half."""
     for k in range(follow.Q.size):
@@ -428,12 +440,12 @@ def advance(
         p = flags[NUMBER]
         if flags[PHASE] == RESIDUAL:
             if flags[ROUND] == 0:
-                e = step_size(system, follow, p, real[LENGTH], ctl[C.H]) * _TIMES ** flags[PROBE]
+                e = step_size(system, follow, p, real[LENGTH], ctl[C.H]) * _TIMES ** flags[PROBE] * _CUT ** flags[CUTS]
                 follow.size[p] = e
                 begin_change(follow, system, state, plus_system, plus, ctl, fun, p, row, n_steps, e, True)
                 begin_change(follow, system, state, minus_system, minus, ctl, fun, p, row, n_steps, -e, False)
                 both_forces(kernels, follow, plus_system, plus, minus_system, minus, real, counter)
-                if flags[PROBE] == 0 and has_kink(system, plus, minus, real[LENGTH]):
+                if flags[PROBE] == 0 and flags[CUTS] == 0 and has_kink(system, plus, minus, real[LENGTH]):
                     follow.kinks[p] += 1
                 right_side(system, follow, plus, minus, e)
             flags[PHASE] = SOLVED
@@ -448,7 +460,7 @@ def advance(
                 copy(follow.x, follow.probes[flags[PROBE]])
                 flags[PHASE] = RESIDUAL
                 continue
-            if flags[ROUND] == 0 and due(flags):
+            if flags[ROUND] == 0 and due(flags) and flags[CUTS] == 0:
                 adapt(system, follow, p, real[LENGTH])
             again = corrected(system, follow, plus_system, plus, minus_system, minus, real[LENGTH], one_state, e)
             if again:
@@ -459,8 +471,16 @@ def advance(
                 continue
             close(kernels, reports, follow, system, plus_system, plus, minus_system, minus, one, own_counter, counter,
                   real)  # fmt: skip
+            if apart(system, plus_system, minus_system):
+                if flags[CUTS] < _CUTS:
+                    flags[CUTS] += 1
+                    flags[PROBE] = flags[ROUND] = 0
+                    flags[PHASE] = RESIDUAL
+                    continue
+                follow.kinks[p] += 1
             adopt(follow, system, plus_system, minus_system, plus, minus, one, p, row, 0.5 / e)
             flags[NUMBER] += 1
+            flags[CUTS] = 0
             flags[ROUND] = 0
             flags[PROBE] = 2 if due(flags) else 0
             flags[PHASE] = RESIDUAL

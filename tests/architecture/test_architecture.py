@@ -50,6 +50,7 @@ ORDER = (
     "fem_mbs.elements.shells",
     "fem_mbs.elements.loads",
     "fem_mbs.elements.flexible",
+    "fem_mbs.elements.tyres",
     "fem_mbs.solvers",
     "fem_mbs.solvers.linear",
     "fem_mbs.solvers.eigen",

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from importlib import resources
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,12 +24,13 @@ from test_modelfile import MINIMAL, PLANE, write
 from fem_mbs.analysis.solution import Progress
 from fem_mbs.cli import main as cli
 from fem_mbs.cli.check import DESCRIBED, count_tables, explain
-from fem_mbs.cli.listing import inventory, overview, topic
+from fem_mbs.cli.listing import overview, topic
 from fem_mbs.cli.progress import LiveProgress, PlainProgress, make_progress
 from fem_mbs.errors import MeshError, ModelError
 from fem_mbs.meshes.formats.reader import MESH_FORMATS
 from fem_mbs.model.connections.joint_kinds import JOINT_KINDS
 from fem_mbs.model.model import Model
+from fem_mbs.modelfile.inventory import inventory
 from fem_mbs.modelfile.read import Entry, check_model_data, load_model
 from fem_mbs.modelfile.schema import TABLES
 from fem_mbs.modelfile.starter import starter_text, write_starter
@@ -351,6 +353,12 @@ def test_list_names_what_the_registries_have():
         assert f"\n  {' '.join(form.suffixes):20} {form.name}: {form.text}\n" in text
 
 
+def test_the_file_of_the_list_is_that_of_the_registries():
+    written = resources.files("fem_mbs.modelfile").joinpath("inventory.txt").read_text("utf-8")
+    renewed = "python -m fem_mbs.modelfile.inventory > fem_mbs/modelfile/inventory.txt"
+    assert written.splitlines() == list(inventory()), renewed
+
+
 def test_list_fits_on_a_screen_and_tells_more_of_a_topic():
     lines = list(overview())
     assert len(lines) <= 60 and max(map(len, lines)) <= 140
@@ -359,7 +367,8 @@ def test_list_fits_on_a_screen_and_tells_more_of_a_topic():
     assert "exact_beam2" in text
     of_joints = list(topic("joints"))
     assert of_joints[0] == "joints:" and [line[2:].split()[0] for line in of_joints[1:]] == list(JOINT_KINDS)
-    assert list(topic("all")) == list(inventory())
+    *rest, here = [line for line in topic("all") if line not in set(inventory())]
+    assert rest == [] and "CHOLMOD" in here
     with pytest.raises(ModelError, match='List: there is no topic "hinges"; take one of elements, joints'):
         list(topic("hinges"))
 
@@ -760,7 +769,7 @@ def test_check_and_list_compile_nothing(tmp_path):
 import sys
 from numba.core import event
 from fem_mbs.cli.check import explain
-from fem_mbs.cli.listing import inventory, overview, topic
+from fem_mbs.modelfile.inventory import inventory
 from fem_mbs.contract import plain
 from fem_mbs.machine_code import compile_nothing
 

@@ -9,7 +9,7 @@ from solid_meshes import box_mesh
 
 from fem_mbs import Model, ModelError, read_part
 from fem_mbs.analysis.reduction.reduce import METHODS
-from fem_mbs.cli.listing import inventory
+from fem_mbs.modelfile.inventory import inventory
 from fem_mbs.modelfile.parts import find_interfaces
 
 MODEL = """

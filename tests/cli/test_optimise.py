@@ -2,9 +2,11 @@
 
 import math
 
+import numpy as np
 import pytest
 
-from fem_mbs import AnalysisError, ModelError, load_model
+from fem_mbs import AnalysisError, ModelError, Results, ResultsError, load_model, run, sensitivities
+from fem_mbs.plot.figures import plot_all
 from fem_mbs.sweeps.optimise import optimise
 
 #: An oscillator whose mass grows with its stiffness: f^2 (2 pi)^2 = k/(2 + k/10^4).
@@ -224,3 +226,27 @@ def test_commands_with_derivatives(swing, tmp_path):
     # absmax = v0 sqrt(m/k)
     assert relative[0] * 50.0 / 0.02 == pytest.approx(-0.5, rel=2e-3)
     assert relative[1] * 2.0 / 0.02 == pytest.approx(0.5, rel=2e-3)
+
+    results = Results.open(folder)
+    assert results.status == "done"
+    plain = run(load_model(swing), tmp_path / "plain run")
+    assert results.steps[0].summary["energy"] == plain.steps[0].summary["energy"]
+    assert results.summary["sensors"] == plain.summary["sensors"]
+    assert results.sensitivity_parameters == {"k": 50.0, "m": 2.0}
+    own = sensitivities(swing, ["k", "m"])
+    found = results.sensitivity("x", "k")
+    np.testing.assert_array_equal(found.values[:, 0], own.series("transient.x.x", "k").values[:, 0])
+    np.testing.assert_array_equal(own.solution.sensitivity("x", "k").values, found.values)
+    assert [path.name for path in plot_all(results) if path.name == "sensitivities.png"]
+    with pytest.raises(ResultsError, match=r'"c".*there are k, m'):
+        results.sensitivity("x", "c")
+    again = CliRunner().invoke(app, ["sensitivities", str(swing), "--of", "k", "-o", str(folder)])
+    assert again.exit_code == 0, again.output
+    assert Results.open(folder).sensitivity_parameters == {"k": 50.0}
+
+
+def test_results_without_derivatives_say_so(swing, tmp_path):
+    results = run(load_model(swing), tmp_path / "plain")
+    assert results.sensitivity_parameters == {}
+    with pytest.raises(ResultsError, match="no derivatives; run fem-mbs sensitivities"):
+        results.sensitivity("x", "k")

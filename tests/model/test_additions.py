@@ -11,10 +11,10 @@ import pytest
 from places import ROOT
 
 from fem_mbs import MeshError, Model, ModelError, load_model
-from fem_mbs.cli.listing import inventory
 from fem_mbs.meshes.formats import reader
 from fem_mbs.model.connections import joint_kinds
 from fem_mbs.model.sensors import kinds
+from fem_mbs.modelfile.inventory import inventory
 from fem_mbs.modelfile.json_schema import model_schema
 from fem_mbs.modelfile.reference import reference
 from fem_mbs.modelfile.writer import write_model

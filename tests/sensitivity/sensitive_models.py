@@ -128,6 +128,49 @@ def stop(stiffness=685.7, damping=9428.6, speed=0.5, mass=6.0, h=2e-3, duration=
     return model
 
 
+def bounce(height=0.2, stiffness=1e4, restitution=0.5, h=5e-4, duration=0.6, **options):
+    """A ball that falls on a floor several times; the contact keeps the speed of each approach."""
+    model = Model(2, "bouncing ball", gravity=(0.0, -9.81))
+    model.node("ball", (0.0, height))
+    model.point_mass("mass", "ball", 1.0)
+    model.contact(
+        "floor", "ground", "ball", point=(0.0, 0.0), axis=(0.0, 1.0), stiffness=stiffness, restitution=restitution
+    )
+    model.sensor("place", "position", on="ball")
+    model.transient_step(duration, h, frames=0, **options)
+    return model
+
+
+def stick_slip(belt=0.2, friction=0.3, stiffness=40.0, static=0.5, h=1e-3, duration=3.0, **options):
+    """A mass at a spring on a running belt: it sticks, and slips back, again and again."""
+    model = Model(2, "stick and slip")
+    model.body("mass", (0.0, 0.0), 1.0, 0.01)
+    model.joint("guide", "prismatic", "ground", "mass", point=(0.0, 0.0), axis=(1.0, 0.0))
+    model.joint_spring("spring", "guide", stiffness, 0.1)
+    belt_speed = {"kind": "constant", "value": belt}
+    normal = {"kind": "constant", "value": 9.81}
+    model.friction(
+        "belt", "guide", coefficient=friction, smoothing=0.02, static=static, stribeck=0.1, normal=normal,
+        speed=belt_speed,
+    )  # fmt: skip
+    model.sensor("place", "displacement", on="mass")
+    model.transient_step(duration, h, frames=0, **options)
+    return model
+
+
+def held_pendulum(length=1.0, lock=None, breaks_at=None):
+    """A rigid bar at a pin that may break, perhaps held by a lock."""
+    model = Model(2, "held pendulum", gravity=(0.0, -9.81))
+    model.body("bar", (length, 0.0), 1.0, 0.02)
+    broken = {"breaks_at": breaks_at} if breaks_at else {}
+    model.joint("pin", "revolute", "ground", "bar", point=(0.0, 0.0), **broken)
+    if lock is not None:
+        model.lock("catch", "pin", **lock)
+    model.sensor("place", "position", on="bar")
+    model.transient_step(1.0, 1e-3, frames=0)
+    return model
+
+
 def block(E=1e6, density=1000.0, load=20.0, width=0.1, n=4, h=0.005, duration=0.1, **options):
     """A block of solids, held at one end: its system is solved by a sparse solver."""
     model = Model(3, "block")
@@ -193,4 +236,31 @@ def spinning(speed=80.0, length=0.3, mass=1.0, h=0.02, duration=0.2, **options):
     model.sensor("angle", "joint", on="pin")
     model.sensor("place", "position", on="bob")
     model.transient_step(duration, h, frames=0, **options)
+    return model
+
+
+def every_kind():
+    """A bar on a beam with springs, laws, tables and functions: numbers of every kind."""
+    model = Model(2, "every kind", gravity=(0.0, -9.81))
+    model.material("steel", E=2.1e9, nu=0.3, density=2000.0)
+    model.section("rod", shape="rectangle", width=0.02, height=0.03)
+    model.line("arm", (0.0, 0.0), (1.0, 0.0), 4)
+    model.beams("arm", "arm", "rod", material="steel")
+    model.body("bob", (1.0, -0.4), 1.5, 0.05)
+    model.joint("root", "revolute", "ground", "arm:start", point=(0.0, 0.0))
+    model.joint("pin", "revolute", "arm:end", "bob", point=(1.0, 0.0))
+    model.joint_spring("stop", "root", 200.0, 1.0, free=0.05)
+    law = [(-1.0, -6.0), (-0.2, -1.0), (0.0, 0.0), (0.3, 2.0), (1.0, 8.0)]
+    model.joint_spring("law", "pin", table=law, interpolation="spline")
+    model.node("far", (1.5, 0.8))
+    model.fix("far")
+    model.spring("link", "far", "bob", stiffness=30.0, damping=0.5, length=0.9, cubic=20.0)
+    model.initial("bob", velocity=(0.3, 0.1), spin=0.5)
+    harmonic = {"kind": "harmonic", "amplitude": 1.5, "frequency": 1.3, "phase": 0.2}
+    model.force("push", "bob", (2.0, 1.0), harmonic)
+    table = {"kind": "table", "times": [0.0, 0.13, 0.37, 1.0], "values": [0.0, 2.0, -1.0, 0.0]}
+    model.force("load", "arm:end", (0.0, 1.0), table)
+    model.sensor("bob", "position", on="bob")
+    model.sensor("rate", "velocity", on="bob")
+    model.transient_step(0.4, 2e-3, frames=0)
     return model

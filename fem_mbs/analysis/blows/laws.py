@@ -20,8 +20,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import solve_ivp
-from scipy.optimize import brentq, minimize_scalar
 
 __all__ = ["FRICTIONLESS", "LAWS", "REVERSE", "SLIP", "STICK", "Blow", "ending", "single_blow"]
 
@@ -96,6 +94,8 @@ def _sliding(A: np.ndarray, v: np.ndarray, blow: Blow, directions: np.ndarray) -
 
 def _most_lossy(A: np.ndarray, v: np.ndarray, blow: Blow) -> np.ndarray:
     """Return the direction (2,) of friction with the largest loss, eq. 61."""
+
+    from scipy.optimize import minimize_scalar
 
     def loss(angle: np.ndarray) -> np.ndarray:
         p = _sliding(A, v, blow, np.column_stack((np.cos(angle), np.sin(angle))))
@@ -199,6 +199,8 @@ def _across(rate: np.ndarray, s: np.ndarray) -> float:
 
 def _starting(A: np.ndarray, mu: float) -> np.ndarray:
     """Return the direction (dim - 1,) in which slip starts from rest: the one that it keeps and in which it grows."""
+    from scipy.optimize import brentq
+
     if A.shape[0] == 2:
         return np.sign(A[1:, 0])
 
@@ -221,6 +223,8 @@ def _starting(A: np.ndarray, mu: float) -> np.ndarray:
 
 def _bend(path: _Path) -> None:
     """Pass a part of a blow in space in which the direction of slip turns: to the end of the phase or of the slip."""
+    from scipy.integrate import solve_ivp
+
     A, mu = path.A, path.blow.mu
 
     def rates(_: float, y: np.ndarray) -> np.ndarray:

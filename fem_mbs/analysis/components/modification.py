@@ -27,7 +27,6 @@ from time import perf_counter
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.sparse import csr_matrix
 
 from fem_mbs.analysis.components.changes import Changes
@@ -311,6 +310,8 @@ class Modification:
     def _other_roots(self, k: int, target: float) -> Iterator[float]:
         """Yield alpha of a non-linear parameter: where the number of modes below the target changes, within its range;
         the smallest first, found one by one."""
+
+        from scipy.optimize import brentq
 
         def value(x: float, j: int) -> float:
             # over logarithms it is nearly a straight line

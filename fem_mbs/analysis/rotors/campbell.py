@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import brentq, linear_sum_assignment
 from scipy.sparse import csr_matrix, vstack
 
 from fem_mbs.analysis.end_state import EndState
@@ -278,6 +277,8 @@ def _step(
     lost: list[tuple[int, float]],
 ) -> tuple[list[Pair], list[Pair]]:  # fmt: skip
     """Return the pairs of a spectrum that continue known ones, and those to compare the next ones with."""
+    from scipy.optimize import linear_sum_assignment
+
     near = [_predicted(pair, to.lin) for pair in known]
     mac = _mac(known, to)
     away = np.abs(to.values[None, :] - np.array(near)[:, None])
@@ -430,6 +431,8 @@ def critical_speeds(spinning: Spinning, branches: Branches, orders: list[float])
 
 
 def _crossing(spinning: Spinning, branches: Branches, b: int, k: int, order: float) -> Critical:
+    from scipy.optimize import brentq
+
     low, high = branches.speeds[k], branches.speeds[k + 1]
     ends = branches.pairs[b][k], branches.pairs[b][k + 1]
     seen: dict[float, tuple[Motions, Pair]] = {}
@@ -547,6 +550,8 @@ def _with_direct(found: list[Critical], direct: list[complex]) -> tuple[list[Cri
 
     Damping moves Omega = p/(i k) off the real axis by about -Re p/k.
     """
+    from scipy.optimize import linear_sum_assignment
+
     if not found or not direct:
         return found, direct
     here = np.array([c.speed - 1j * c.value.real / (c.order or 1.0) for c in found])

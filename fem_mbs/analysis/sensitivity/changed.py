@@ -20,9 +20,14 @@ from fem_mbs.model.model import Model
 
 __all__ = ["Changed", "ChangedModels", "derivative"]
 
-#: Change of a parameter over its size in differences of models: their errors are of its square, those of closed
-#: mechanisms and computed sections of their tolerance over it.
-STEP = 3e-5
+#: Change of a parameter over its size in differences of models, to both sides: their errors are of its fourth power,
+#: round-off over it, and tolerances of closed mechanisms and computed sections over it.  An error of the places at the
+#: start violates the derivatives of constraints, and comes over h^2 into the reactions of the first steps.
+STEP = 3e-4
+#: The same to one side: errors are of its square.
+SIDE = 3e-5
+#: Weights of differences of fourth order, by the change over `STEP`.
+_CENTRAL = {1.0: 2.0 / 3.0, -1.0: -2.0 / 3.0, 2.0: -1.0 / 12.0, -2.0: 1.0 / 12.0}
 _JUMP = 0.05  # change that does not depend on the side, over the one that does, from which on numbers jump
 _ROUND_OFF = 1e-9  # of a number of an element over the largest of its kind
 _BESIDE = 1e-9  # of the duration, to both sides of the time of a jump
@@ -60,8 +65,13 @@ class Parameter:
 
 
 def derivative(models: Sequence[Changed], function: Callable[[RunContext], Any]) -> Any:
-    """Return the derivative of a function of a model with respect to a scaled parameter."""
-    return sum(one.weight * function(one.context) for one in models)
+    """Return the derivative of a function of a model with respect to a scaled parameter.
+
+    What is infinite in all models, as the place of a stop that is not there, has the derivative 0.
+    """
+    values = [function(one.context) for one in models]
+    infinite = np.all([np.isinf(value) & (value == values[0]) for value in values], axis=0)
+    return sum(one.weight * np.where(infinite, 0.0, value) for one, value in zip(models, values, strict=True))
 
 
 class ChangedModels:
@@ -83,26 +93,8 @@ class ChangedModels:
         self.of = [self._around(context, p) for p in parameters]
 
     def _around(self, context: RunContext, p: Parameter) -> list[Changed]:
-        """Return models to both sides of a parameter, or to one where the other is refused."""
-        low, low_error = _made(context, p, -STEP)
-        high, high_error = _made(context, p, STEP)
-        if low is not None and high is not None:
-            _check_smooth(p, context, low, high)
-            _check_jumps(p, context, low, high)
-            return [Changed(STEP, 0.5 / STEP, high), Changed(-STEP, -0.5 / STEP, low)]
-        side, near, error = (1.0, high, low_error) if high is not None else (-1.0, low, high_error)
-        far, _ = _made(context, p, 2.0 * side * STEP)
-        if near is None or far is None:
-            assert error is not None
-            raise ModelError(
-                f"a value beside {p.value:g} gives no model: {error}", owner=p.owner,
-                remedy="take a value inside of the range that its key allows",
-            )  # fmt: skip
-        # parabola through three values
-        return [
-            Changed(0.0, -1.5 * side / STEP, context), Changed(side * STEP, 2.0 * side / STEP, near),
-            Changed(2.0 * side * STEP, -0.5 * side / STEP, far),
-        ]  # fmt: skip
+        """Return models around a parameter: four, or nearer ones where its value lies near the end of its range."""
+        return _wide(context, p) or _beside(context, p)
 
     def changes(self) -> Changes:
         """Return the derivatives of element parameters, places of supports, weight, and the state of the start."""
@@ -123,6 +115,47 @@ class ChangedModels:
             every(lambda context: context.system.system.par.copy()),
             every(lambda context: context.system.system.driven_reference.copy()), every(weight), state,
         )  # fmt: skip
+
+
+def _wide(context: RunContext, p: Parameter) -> list[Changed] | None:
+    """Return models to both sides of a parameter for differences of fourth order; None where one is refused."""
+    try:
+        made = {k: _made(context, p, k * STEP)[0] for k in _CENTRAL}
+        found = {k: other for k, other in made.items() if other is not None}
+        if len(found) < len(_CENTRAL):
+            return None
+        _check_smooth(p, context, found[-2.0], found[2.0])
+        _check_jumps(p, context, found[-2.0], found[2.0])
+    except ModelError:  # of which differences over less may know nothing
+        return None
+    return [Changed(k * STEP, weight / STEP, found[k]) for k, weight in _CENTRAL.items()]
+
+
+def _beside(context: RunContext, p: Parameter) -> list[Changed]:
+    """Return models near a parameter of which a value farther away is refused: to both sides, or else to one.
+
+    Raises:
+        ModelError: neither side gives a model.
+    """
+    low, low_error = _made(context, p, -SIDE)
+    high, high_error = _made(context, p, SIDE)
+    if low is not None and high is not None:
+        _check_smooth(p, context, low, high)
+        _check_jumps(p, context, low, high)
+        return [Changed(SIDE, 0.5 / SIDE, high), Changed(-SIDE, -0.5 / SIDE, low)]
+    side, near, error = (1.0, high, low_error) if high is not None else (-1.0, low, high_error)
+    far, _ = _made(context, p, 2.0 * side * SIDE)
+    if near is None or far is None:
+        assert error is not None
+        raise ModelError(
+            f"a value beside {p.value:g} gives no model: {error}", owner=p.owner,
+            remedy="take a value inside of the range that its key allows",
+        )  # fmt: skip
+    # parabola through three values
+    return [
+        Changed(0.0, -1.5 * side / SIDE, context), Changed(side * SIDE, 2.0 * side / SIDE, near),
+        Changed(2.0 * side * SIDE, -0.5 * side / SIDE, far),
+    ]  # fmt: skip
 
 
 def _made(context: RunContext, p: Parameter, change: float) -> tuple[RunContext | None, InputError | None]:
@@ -152,9 +185,10 @@ def _check_smooth(p: Parameter, context: RunContext, low: RunContext, high: RunC
         ModelError: naming the elements.
     """
     for block, a, b in zip(context.system.blocks, low.system.blocks, high.system.blocks, strict=True):
-        even, odd = np.abs(a.par + b.par - 2.0 * block.par), np.abs(b.par - a.par)
-        size = _ROUND_OFF * np.abs(block.par).max(axis=0, initial=0.0) + _TINY * context.system.length
-        size = size + _REST * np.abs(block.par).max(initial=0.0)
+        low_par, par, high_par = (np.where(np.isinf(own), 0.0, own) for own in (a.par, block.par, b.par))
+        even, odd = np.abs(low_par + high_par - 2.0 * par), np.abs(high_par - low_par)
+        size = _ROUND_OFF * np.abs(par).max(axis=0, initial=0.0) + _TINY * context.system.length
+        size = size + _REST * np.abs(par).max(initial=0.0)
         jumps = even > _JUMP * odd + size
         if jumps.any():
             element = int(np.flatnonzero(jumps.any(axis=1))[0])

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Changes", "Follower"]
 
-_MOTION = 3e-7  # first change of positions over the model's length, and of rotations, in a difference
+#: First change of positions over the model's length, and of rotations, in a difference; and with constraints, where
+#: round-off of places over it and over h^2 comes into the reactions of the first steps.
+_MOTION, _CONSTRAINED = 3e-7, 3e-6
 #: Iterations with the factors of an earlier tangent, before the tangent is factored anew.
 _CHORDS = 10
 _CLOSE = 1e-11  # last increment over the solution, at which these end
@@ -106,7 +108,9 @@ class Follower:
         a.dwork[:] = 0.0
         a.flags[:] = 0
         # constraints hold positions: their errors come back in velocities and multipliers over h and h^2
-        a.flags[derivatives.CAREFUL] = (self.compiled.system.kind[self.compiled.system.unknown] == S.MULTIPLIER).any()
+        if constrained := (self.compiled.system.kind[self.compiled.system.unknown] == S.MULTIPLIER).any():
+            a.motion[:] = np.maximum(a.motion, _CONSTRAINED)
+        a.flags[derivatives.CAREFUL] = constrained
         if stepping.counter[S.RULE_KIND] == S.STATIC:
             a.dV[:], a.dpast[:] = 0.0, 0.0
         middle, undamped = stepping.middle_values, stepping.alternation.own.any()

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix, identity
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from fem_mbs.analysis.stability.rotation import Rotation, transport
 from fem_mbs.errors import ModelError
@@ -162,6 +161,8 @@ def find_blades(system: Compiled, rotation: Rotation, state: S.State) -> Blades 
     Raises:
         ModelError: the rotor says how many blades it has, and that turn does not take them to one another.
     """
+    from scipy.spatial import cKDTree
+
     dim = system.dimension
     some = np.flatnonzero(rotation.nodes)
     place = system.offset[some][:, None] + np.arange(dim)

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_matrix, diags
-from scipy.spatial.transform import Rotation
 
 from fem_mbs import contract as C
 from fem_mbs.analysis.start.initial import constrained, function_jets, started
@@ -153,6 +152,8 @@ class _Assembler:
 
     def change(self) -> np.ndarray:
         """Return displacements and rotation vectors (first,) since the given positions."""
+        from scipy.spatial.transform import Rotation
+
         out = (self.state.Q[0] - self.Q0)[: self.first]
         rows = self.system.system.rotations
         if self.system.dimension == 3 and len(rows):
@@ -162,6 +163,8 @@ class _Assembler:
 
     def move(self, d: np.ndarray) -> None:
         """Add displacements and rotation vectors (first,) to the present positions."""
+        from scipy.spatial.transform import Rotation
+
         state, rows = self.state, self.system.system.rotations
         n = len(rows)
         if self.system.dimension == 2:

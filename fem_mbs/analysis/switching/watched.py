@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 __all__ = ["Watched", "WatchedForce"]
 
@@ -73,6 +72,8 @@ class Watched:
         Args:
             value: of the whole step; ``at(part)`` returns that of a part of it.
         """
+        from scipy.optimize import brentq
+
         if self.value == 0.0:
             return 0.0
         ends = {0.0: self.value, 1.0: value}

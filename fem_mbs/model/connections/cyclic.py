@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import NAME, NUMBER, PLACES, VECTOR, WHOLE
@@ -95,6 +94,8 @@ def _match(
     points: np.ndarray, x: np.ndarray, face: np.ndarray, facets: list[tuple[str, np.ndarray]], tolerance: float | None
 ) -> _Match:
     """Return where ``points`` (n, dim) meet a face: a node of it, or else a point of one of its facets."""
+    from scipy.spatial import cKDTree
+
     n = len(points)
     tree = cKDTree(x[face])
     distance, nearest = tree.query(points)

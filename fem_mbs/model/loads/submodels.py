@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import ANY, COMPONENTS, FILE, FUNCTION, NAME, NUMBER, PLACES, TEXT
@@ -61,6 +60,8 @@ def interpolated(
     """Return displacements (t, p, dim) and rotations (t, p, 3) at points (p, dim), NaN where there are none; the
     distances (p,) of the points from the cells, and the largest ones (p,) that the tolerance allows (None: 1/20 of the
     size of the cell)."""
+    from scipy.spatial.transform import Rotation
+
     found = locate(points, motion.x, motion.cells)
     allowed = NEAR * found.size if tolerance is None else np.full(len(points), tolerance)
     u = np.einsum("pk,tpkd->tpd", found.weights, motion.displacement[:, found.nodes])

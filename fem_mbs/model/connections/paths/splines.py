@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from fem_mbs.errors import ModelError, Owner
+
+if TYPE_CHECKING:
+    from scipy.interpolate import CubicSpline
 
 __all__ = ["Spline", "fitted", "self_crossing", "through"]
 
@@ -89,6 +92,8 @@ class Spline:
 
 
 def _spline(s: np.ndarray, x: np.ndarray, closed: bool) -> CubicSpline:
+    from scipy.interpolate import CubicSpline
+
     if closed:
         x = np.vstack((x[:-1], x[:1]))
         return CubicSpline(s, x, bc_type="periodic")

@@ -10,12 +10,11 @@ import numpy as np
 from fem_mbs.declarations.declaration import key
 from fem_mbs.declarations.kinds import FLAG, NUMBER, TABLE_POINTS, TEXT, WHOLE
 from fem_mbs.elements.contact.law import LOSSES, scale_law
-from fem_mbs.elements.laws import piecewise
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.surfaces.deforming import DEFORMING, add_near_pairs, check_lines
 from fem_mbs.model.connections.surfaces.lines import Places, line_of, places_on
-from fem_mbs.model.connections.surfaces.pairs import SURFACES, Sizes, TouchingPairs
+from fem_mbs.model.connections.surfaces.pairs import SURFACES, Sizes, TouchingPairs, force_table
 
 __all__ = ["Contact"]
 
@@ -198,7 +197,7 @@ class Contact(TouchingPairs):
         rows = np.zeros((0, 6))
         stiffness = 0.0
         if self.table is not None:
-            rows = self._table(owner)
+            rows = force_table(owner, self.table)
         elif self.modulus is not None:
             stiffness = self._hertz(building, owner)
         else:
@@ -223,17 +222,6 @@ class Contact(TouchingPairs):
                 )  # fmt: skip
         columns = {"stiffness": stiffness, "exponent": exponent, "loss kind": float(LOSSES.index(kind)), "loss": loss}
         return columns | {"pieces": float(len(rows))}, rows.ravel()
-
-    def _table(self, owner: Owner) -> np.ndarray:
-        points = np.asarray(self.table, float)
-        if points.shape[1:] != (2,) or len(points) < 2 or np.abs(points[0]).max() > 0.0:
-            raise ModelError("table must begin with [0, 0] and have two points", owner=owner, key="table")
-        if (np.diff(points[:, 0]) <= 0.0).any() or (np.diff(points[:, 1]) < 0.0).any():
-            raise ModelError(
-                "table: the penetration must rise from point to point, and the force must not fall", owner=owner,
-                key="table", remedy="sort the points",
-            )  # fmt: skip
-        return piecewise(np.concatenate(([[-points[-1, 0], 0.0]], points)))
 
     def _hertz(self, building: Building, owner: Owner) -> float:
         modulus = building.number(self.modulus, owner, "modulus", 0.0, strict=True)

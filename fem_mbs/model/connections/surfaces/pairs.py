@@ -12,13 +12,14 @@ from fem_mbs.declarations.declaration import Declaration, key
 from fem_mbs.declarations.kinds import FLAG, NAME, NUMBER, NUMBER_OR_VECTOR, PLACES, SHAPES, TEXT, VECTOR
 from fem_mbs.elements.contact.surface import CORE, PLANE, SURFACE_COLUMNS, gaps
 from fem_mbs.elements.contact.triangles import mesh_gaps, tree_table
+from fem_mbs.elements.laws import piecewise
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.surfaces.lines import Places, names_of
 from fem_mbs.model.parts.triangles import surface_triangles, triangle_columns
 from fem_mbs.system.blocks import GROUND, Block, deal
 
-__all__ = ["SURFACES", "Sizes", "TouchingPairs"]
+__all__ = ["SURFACES", "Sizes", "TouchingPairs", "force_table"]
 
 #: What a search for the nearest triangle counts as beside an entry of an element matrix.
 _LOOKS = 100
@@ -66,6 +67,19 @@ def _refuse_twins(building: Building, owner: Owner, block: Block) -> None:
                 f'the same pair has forces of contact and blows, by "{other.label(0)}" and "{block.label(0)}"',
                 owner=owner, remedy="remove one of them",
             )  # fmt: skip
+
+
+def force_table(owner: Owner, table: Any) -> np.ndarray:
+    """Return the pieces (n, 6) of a normal force by points (k, 2) [penetration, force] that begin at zero."""
+    points = np.asarray(table, float)
+    if points.shape[1:] != (2,) or len(points) < 2 or np.abs(points[0]).max() > 0.0:
+        raise ModelError("table must begin with [0, 0] and have two points", owner=owner, key="table")
+    if (np.diff(points[:, 0]) <= 0.0).any() or (np.diff(points[:, 1]) < 0.0).any():
+        raise ModelError(
+            "table: the penetration must rise from point to point, and the force must not fall", owner=owner,
+            key="table", remedy="sort the points",
+        )  # fmt: skip
+    return piecewise(np.concatenate(([[-points[-1, 0], 0.0]], points)))
 
 
 def _frame(dimension: int) -> list[str]:

@@ -1,0 +1,1 @@
+"""The commands in groups: one module for each panel of the help."""

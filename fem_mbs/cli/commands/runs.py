@@ -1,0 +1,226 @@
+"""Run a model: `fem-mbs new`, `check`, `run`, `compile`, `validate`, `schema`, `list`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fem_mbs.cli.commands.common import (
+    ALLOW,
+    MODEL,
+    OVERWRITE,
+    SET,
+    STRICT,
+    UNITS,
+    complain,
+    output_console,
+    refuse_set,
+)
+from fem_mbs.decks.formats import is_deck
+from fem_mbs.errors import AnalysisError, DiskFullError, InputError, ModelError
+
+__all__ = ["commands"]
+
+commands = typer.Typer()
+
+_PANEL = "Models and runs"
+
+
+@commands.command(rich_help_panel=_PANEL)
+def new(
+    mesh: Annotated[Path, typer.Argument(help="Mesh file (fem-mbs list names the formats).", show_default=False)],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Model file to write.", show_default="MESH.toml")
+    ] = None,
+) -> None:
+    """Write a commented model file to start from, for a mesh."""
+    from fem_mbs.cli.check import explain
+    from fem_mbs.modelfile.starter import write_starter
+
+    target = output or mesh.with_suffix(".toml")
+    found = write_starter(mesh, target)
+    sets = ", ".join(found.set_names) or "none"
+    print(f"{target} written; sets in the mesh: {sets}")
+    for sentence in found.skipped:
+        print(f"not read: {sentence}")
+    from fem_mbs.contract import plain
+    from fem_mbs.machine_code import compile_nothing
+
+    try:
+        with plain(), compile_nothing():
+            explain(target)
+    except InputError as error:
+        print(f"to do before it runs: {error}")
+    else:
+        print(f"it can run as it is: fem-mbs run {target}; look for <-- in it first")
+
+
+@commands.command(rich_help_panel=_PANEL)
+def check(
+    model: Annotated[Path, MODEL],
+    settings: Annotated[list[str] | None, SET] = None,
+    strict: Annotated[bool, STRICT] = False,
+    allow: Annotated[bool, ALLOW] = False,
+) -> None:
+    """Read a model, try its start, and explain what it means."""
+    refuse_set(model, settings)
+    if is_deck(model):
+        from fem_mbs.cli.deck import explain_file
+        from fem_mbs.decks.notes import Accept
+
+        for line in explain_file(model, Accept.of(strict, allow)):
+            print(line)
+        return
+    from fem_mbs.cli.check import explain
+    from fem_mbs.contract import plain
+    from fem_mbs.machine_code import compile_nothing
+
+    with plain(), compile_nothing():
+        for line in explain(model, settings or []):
+            print(line)
+
+
+@commands.command(rich_help_panel=_PANEL)
+def run(
+    model: Annotated[Path, MODEL],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for the results.", show_default="MODEL-results")
+    ] = None,
+    restart: Annotated[
+        int | None,
+        typer.Option(
+            help="Continue the results in the folder from a restart point (0, 1, ...; alone: the last).", metavar="[N]"
+        ),
+    ] = None,
+    overwrite: Annotated[bool, OVERWRITE] = False,
+    settings: Annotated[list[str] | None, SET] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+    strict: Annotated[bool, STRICT] = False,
+    allow: Annotated[bool, ALLOW] = False,
+    units: Annotated[str, UNITS] = "",
+) -> None:
+    """Simulate a model and write its results."""
+    refuse_set(model, settings)
+    if units and not is_deck(model):
+        raise ModelError(
+            f"{model}: --units is for decks; a model file has the table [units]: write it, or --set units.length=mm"
+        )
+    if is_deck(model):
+        from fem_mbs.cli.deck import run_file
+        from fem_mbs.decks.notes import Accept
+
+        accept = Accept.of(strict, allow)
+        run_file(
+            model, output or Path(f"{model.stem}-results"), output_console(), restart, quiet, accept, overwrite, units
+        )
+        return
+    from fem_mbs.analysis.run import run as run_model
+    from fem_mbs.cli.progress import interruptible, kept, make_progress
+    from fem_mbs.cli.report import print_report
+    from fem_mbs.input_files import inputs_of
+    from fem_mbs.modelfile.read import load_model, locate_error
+
+    folder = output or Path(f"{model.stem}-results")
+    loaded = load_model(model, settings or [])
+    skipped = [f'mesh "{name}": {sentence}' for name, (mesh, _) in loaded.meshes.items() for sentence in mesh.skipped]
+    console = output_console()
+    if not quiet:
+        console.print(f"{loaded.title or model.stem}: {loaded.n_nodes} nodes", markup=False, soft_wrap=True)
+    progress = make_progress(console, quiet)
+    try:
+        with interruptible(progress) as report:
+            results = run_model(
+                loaded, folder, progress=report, restart=restart, skipped=skipped, source=model,
+                inputs=inputs_of(model), overwrite=overwrite,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        at = f" at t = {progress.last.time:.5g} s" if progress.last else ""
+        complain(f"interrupted{at}{kept(folder)}")
+        raise typer.Exit(130) from None
+    except (AnalysisError, DiskFullError) as error:
+        raise type(error)(f"{model}: {error}{kept(folder)}") from None
+    except InputError as error:
+        raise locate_error(model, error) from None
+    if not quiet:
+        print_report(console, results)
+    told = results.report
+    checks = (told.checks if told else None) or []
+    failed = [check.case for check in checks if not check.passed]
+    if failed:
+        complain(f"{model}: {len(failed)} of {len(checks)} checks failed: {', '.join(failed)}")
+    steps = results.failures
+    for sentence in steps:
+        complain(f"{model}: {sentence}")
+    if failed or steps:
+        raise typer.Exit(1)
+
+
+@commands.command("compile", rich_help_panel=_PANEL)
+def compile_(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Model files or decks, element types, modules or folders of elements, or solvers.",
+            metavar="[NAME|MODEL]...",
+            show_default="all",
+        ),
+    ] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="Name the kernels, compile none.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes side by side.", show_default="as many as processors")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
+) -> None:
+    """Compile kernels in advance, so that no run waits for them."""
+    from fem_mbs.cli.compile import compile_named, list_named
+
+    if show_list:
+        list_named(names or [], output_console())
+        return
+    try:
+        compile_named(names or [], workers, output_console(), quiet)
+    except KeyboardInterrupt:
+        complain("interrupted; the kernels that were ready are kept")
+        raise typer.Exit(130) from None
+
+
+@commands.command(rich_help_panel=_PANEL)
+def validate(
+    cases: Annotated[list[str] | None, typer.Argument(help="Cases.", show_default="all")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the table to this file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a report with figures into this folder.")] = None,
+    long: Annotated[bool, typer.Option("--long", help="Also the cases that take minutes.")] = False,
+    show_list: Annotated[bool, typer.Option("--list", help="Name the cases, run none.")] = False,
+) -> None:
+    """Compare with published benchmarks."""
+    from importlib import import_module
+
+    # The cases use the public names, as any user does, and so stand above this module.
+    runner = import_module("fem_mbs.validation.runner")
+    code = runner.run_cases(cases or None, long=long, json_path=json, report_dir=report, list_only=show_list)
+    raise typer.Exit(code)
+
+
+@commands.command(rich_help_panel=_PANEL)
+def schema(
+    summary: Annotated[bool, typer.Option("--summary", help="That of summary.json of results instead.")] = False,
+) -> None:
+    """Print the JSON schema of model files, by which editors complete and check them."""
+    from fem_mbs.modelfile.json_schema import schema_text
+    from fem_mbs.results.summary_schema import text
+
+    sys.stdout.write(text() if summary else schema_text())
+
+
+@commands.command("list", rich_help_panel=_PANEL)
+def list_(
+    of: Annotated[str, typer.Argument(help="Of one topic, or of all: more than names.", show_default=False)] = "",
+) -> None:
+    """Name what there is: elements, joints, functions, sections, sensors, solvers, formats."""
+    from fem_mbs.cli.listing import overview, topic
+
+    for line in topic(of) if of else overview():
+        print(line)
