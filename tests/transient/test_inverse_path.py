@@ -51,6 +51,7 @@ def test_forward_run_of_the_efforts_follows_the_path():
     assert np.abs(tip - path).max() == pytest.approx(report.path_errors[0], rel=1e-3)
 
 
+@pytest.mark.long
 def test_collocated_output_is_the_causal_solution():
     """Against the driver of the joint that has the output (`inverse` step), by second order in h."""
     off = []
@@ -118,6 +119,7 @@ def test_undamped_zeros_are_causal():
     assert np.abs(drives.values[:, 0] - force).max() < 2e-3 * np.abs(force).max()
 
 
+@pytest.mark.long
 def test_spatial_arm_round_trip():
     """Three joints move the tip of a flexible forearm along a line in space; the efforts repeat it in another model."""
 
@@ -172,6 +174,7 @@ def test_same_bits_from_a_restart_point(tmp_path):
         assert np.array_equal(values, again.steps[-1].series[name], equal_nan=True), name
 
 
+@pytest.mark.long
 def test_reduced_part():
     """The link as a reduced part in space, against the frequency integral of the validation case of the link."""
     free = Model(3)
