@@ -161,6 +161,7 @@ class Model(MadeCalls, Shown):
     reserved_loads = Built()
     rotors = Built()
     reduced_parts = Built()
+    followers = Built()
     components = Built()
     cyclic = Built()
     warnings = Built()

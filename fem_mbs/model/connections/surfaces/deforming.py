@@ -16,6 +16,7 @@ from fem_mbs.model.connections.surfaces.lines import (
     start_overlaps,
     tube_pairing,
 )
+from fem_mbs.model.parts.reduced_surface import surface_nodes
 from fem_mbs.system.blocks import GROUND
 from fem_mbs.system.pairing import Pairing
 
@@ -124,7 +125,7 @@ def _faces(
 
 def _balls(said: Any, building: Building, owner: Owner, nodes: np.ndarray, what: str) -> np.ndarray:
     """Return the nodes (n,) of b, which are none of a."""
-    balls = np.unique(building.nodes_of(said.b, owner))
+    balls = np.unique(surface_nodes(building, owner, said.b))
     if not len(balls):
         raise ModelError("b names no nodes", owner=owner, key="b", value=said.b, remedy="name balls")
     own = np.isin(balls, nodes)

@@ -15,6 +15,7 @@ from fem_mbs.elements.contact.triangles import mesh_gaps, tree_table
 from fem_mbs.errors import ModelError, Owner
 from fem_mbs.model.building import Building
 from fem_mbs.model.connections.surfaces.lines import Places, names_of
+from fem_mbs.model.parts.reduced_surface import surface_nodes
 from fem_mbs.model.parts.triangles import surface_triangles, triangle_columns
 from fem_mbs.system.blocks import GROUND, Block, deal
 
@@ -249,7 +250,7 @@ class TouchingPairs(Declaration):
 
     def _pairs(self, building: Building, owner: Owner, rubs: bool, places: Places | None) -> np.ndarray:
         """Return the nodes (n, 2) of surfaces and balls, (n, 3) of surfaces and lines."""
-        balls = np.unique(building.nodes_of(self.b, owner) if places is None else places.nodes)
+        balls = np.unique(surface_nodes(building, owner, self.b) if places is None else places.nodes)
         if isinstance(self.a, str) and self.a == "ground":
             carriers = np.array([GROUND])
         else:
