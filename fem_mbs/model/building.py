@@ -130,7 +130,6 @@ class Building:
         self.departures: list[str] = []  # sentences on what the deck of the model asks for and the model lacks
         self.rotors: dict[str, Any] = {}
         self.reduced_parts: dict[str, Any] = {}
-        self.followers: list[int] = []  # nodes without mass on surfaces of reduced parts, which contact presses
         self.rotating: Any = None
         self.shakings: list[Any] = []
         #: groups of supports that hold dofs where the step before has left them

@@ -161,7 +161,6 @@ class Model(MadeCalls, Shown):
     reserved_loads = Built()
     rotors = Built()
     reduced_parts = Built()
-    followers = Built()
     components = Built()
     cyclic = Built()
     warnings = Built()

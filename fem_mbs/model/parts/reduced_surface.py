@@ -149,7 +149,6 @@ def _followers(building: Building, name: str, placed: PlacedPart, nodes: np.ndar
         return found
     own = nodes[new]
     found[new] = building.add_nodes(placed.start + recovery.x[own] @ placed.rotation.T) + np.arange(len(new))
-    building.followers += found[new].tolist()
     for k in new:
         building.names.add(labels[k], None, 1)
         building.named_nodes[labels[k]] = int(found[k])
@@ -157,6 +156,7 @@ def _followers(building: Building, name: str, placed: PlacedPart, nodes: np.ndar
     arms = {f"c{c}": (recovery.x[own] - placed.centre)[:, i] for i, c in enumerate("xyz"[:dim])}
     block = building.add_block(f"{name}:{SURFACE}", f"flexible_point{dim}_{n}", frames, np.zeros((dim, n)), **arms)
     block.par[:, -dim * n :] = recovery.displacement[own].reshape(len(own), -1)
+    block.pressed = True
     block.scalars = np.tile(placed.scalars, (len(new), 1))
     block.preferred = np.column_stack((np.repeat(found[new], dim), np.tile(np.arange(dim), len(new))))
     return found
