@@ -194,6 +194,7 @@ _MODULES = {
     "tube_pair2": "contact.pair",
     "tube_pair3": "contact.pair",
     "face_pair3": "contact.pair",
+    "face_line_pair3": "contact.pair",
     "impact2": "contact.impact",
     "impact3": "contact.impact",
     "mesh_impact3": "contact.impact",

@@ -27,7 +27,7 @@ _CUT = {
 _TURN = 0.25
 
 
-def face_triangles(building: Building, owner: Owner, given: Any) -> np.ndarray:
+def face_triangles(building: Building, owner: Owner, given: Any, key: str = "a") -> np.ndarray:
     """Return the nodes (n, 3) of triangles of "mesh:set", faces of solid cells or plane cells, of shells, or of a
     reduced part ("part:surface", "part:interface").
 
@@ -42,7 +42,7 @@ def face_triangles(building: Building, owner: Owner, given: Any) -> np.ndarray:
         if part is not None:
             reduced.setdefault(part, []).append(str(name))
     for part, of in reduced.items():
-        found += _cut(owner, ", ".join(of), reduced_faces(building, owner, part, of))
+        found += _cut(owner, key, ", ".join(of), reduced_faces(building, owner, part, of))
     for name in places:
         if reduced_of(building, name) is not None:
             continue
@@ -62,23 +62,23 @@ def face_triangles(building: Building, owner: Owner, given: Any) -> np.ndarray:
                 *(f'"{k}:{SURFACE}"' for k in building.reduced_parts),
             ])  # fmt: skip
             raise ModelError(
-                f'a = "{name}" names no faces', owner=owner, key="a", value=name,
+                f'{key} = "{name}" names no faces', owner=owner, key=key, value=name,
                 remedy=f'name faces of a solid ("mesh:set"), shells or a reduced part; there are {known or "none"}',
             )  # fmt: skip
-        found += _cut(owner, str(name), tables)
+        found += _cut(owner, key, str(name), tables)
     triangles = np.concatenate(found) if found else np.zeros((0, 3), np.int64)
     if not len(triangles):
-        raise ModelError("a names no faces", owner=owner, key="a", value=given, remedy="name faces")
+        raise ModelError(f"{key} names no faces", owner=owner, key=key, value=given, remedy="name faces")
     return triangles
 
 
-def _cut(owner: Owner, name: str, tables: Iterable[np.ndarray]) -> list[np.ndarray]:
+def _cut(owner: Owner, key: str, name: str, tables: Iterable[np.ndarray]) -> list[np.ndarray]:
     """Return the triangles (n, 3) that faces (n, k) are cut into."""
     found = []
     for nodes in tables:
         if nodes.shape[1] not in _CUT:
             raise ModelError(
-                f'a = "{name}" has faces of {nodes.shape[1]} nodes', owner=owner, key="a", value=name,
+                f'{key} = "{name}" has faces of {nodes.shape[1]} nodes', owner=owner, key=key, value=name,
                 remedy="name faces of solids or shells, of 3, 4, 6 or 8 nodes",
             )  # fmt: skip
         found += [nodes[:, list(cut)] for cut in _CUT[nodes.shape[1]]]
@@ -86,9 +86,11 @@ def _cut(owner: Owner, name: str, tables: Iterable[np.ndarray]) -> list[np.ndarr
 
 
 def face_pairing(
-    building: Building, owner: Owner, triangles: np.ndarray, balls: np.ndarray, reach: float, margin: float | None
-) -> FacePairing:
-    """Return the pairing of triangles (t, 3) with balls at nodes (n,), which touch at the distance ``reach`` [m].
+    building: Building, owner: Owner, triangles: np.ndarray, b: np.ndarray, reach: float, margin: float | None,
+    at: np.ndarray | None = None, stiffness: np.ndarray | None = None,
+) -> FacePairing:  # fmt: skip
+    """Return the pairing of triangles (t, 3) with balls at nodes b (n, 1), or at places ``at`` (n,) of lines between
+    their nodes b (n, 2), of the ``stiffness`` (n,), which touch at the distance ``reach`` [m].
 
     Raises:
         ModelError: a triangle has no area.
@@ -110,7 +112,7 @@ def face_pairing(
     border = np.isin(used, ends.reshape(-1, 2)[shared[which] == 1])
     turns = np.where(border, 0.0, 4.0 / count - 1.0)
     return FacePairing(
-        owner=owner, a=triangles, b=balls[:, None], reach=reach, widths=_TURN * least[which].reshape(-1, 3) / height,
+        owner=owner, a=triangles, b=b, at=at, stiffness=stiffness, reach=reach, widths=_TURN * least[which].reshape(-1, 3) / height,
         margin=0.25 * MARGIN * max(reach, 0.5 * float(np.median(length))) if margin is None else margin,
         heights=height, corners=turns[corner.ravel()].reshape(-1, 3),
     )  # fmt: skip
