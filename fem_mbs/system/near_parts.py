@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
+from fem_mbs.solvers.linear.distinct import distinct
 from fem_mbs.system.pairing import Pairing
 
 __all__ = ["FacePairing", "TubePairing"]
@@ -74,7 +75,7 @@ class TubePairing(Pairing):
         else:
             near = tree.sparse_distance_matrix(cKDTree(last), distance, output_type="ndarray")
             i, j = of_a[near["i"]], of_b[near["j"]]
-        i, j = np.divmod(np.unique(i.astype(np.int64) * len(y) + j), len(y))
+        i, j = np.divmod(distinct(i.astype(np.int64) * len(y) + j), len(y))
         keep = ~(self.a[i][:, :, None] == self.b[j][:, None, :]).any(axis=(1, 2))
         if self.line is not None and self.along is not None and self.around is not None:
             way = np.abs(self.along[i] - self.along[j])

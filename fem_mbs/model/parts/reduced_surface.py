@@ -43,7 +43,8 @@ def surface_nodes(building: Building, owner: Owner, place: Any) -> np.ndarray:
     name = reduced_of(building, place)
     if name is None or not _whole(building.reduced_parts[name], str(place)):
         return building.nodes_of(place, owner)
-    return np.unique(np.concatenate([table.ravel() for table in reduced_faces(building, owner, name, [str(place)])]))
+    reduced_faces(building, owner, name, [str(place)])
+    return building.surfaces[str(place)]
 
 
 def reduced_faces(building: Building, owner: Owner, name: str, places: Sequence[str]) -> list[np.ndarray]:
@@ -76,6 +77,8 @@ def reduced_faces(building: Building, owner: Owner, name: str, places: Sequence[
         chosen = _between(placed, name, owner, places, outer)
     used, which = np.unique(np.concatenate([table.ravel() for table in chosen]), return_inverse=True)
     which = _followers(building, name, placed, used)[which.ravel()]
+    if chosen is outer:
+        building.surfaces[f"{name}:{SURFACE}"] = np.unique(which)
     starts = np.cumsum([0, *(table.size for table in chosen)])
     return [which[first : first + table.size].reshape(table.shape) for first, table in zip(starts, chosen, strict=False)]
 
