@@ -719,11 +719,14 @@ CASES: dict[str, Case | dict[str, Case]] = {
         for d in (2, 3)
     },
     "face_pair3": {
-        "": Case(_face()), "damped": Case(_face(0.02)), "rubbed": Case(_face(friction=0.4)),
+        "": Case(_face()),
+        "damped": Case(_face(0.02)),
+        "rubbed": Case(_face(friction=0.4)),
         "rubbed_damped": Case(_face(0.02, friction=0.4)),
     },
     "face_line_pair3": {
-        "": Case(_face(place=(0.3,))), "rubbed": Case(_face(0.02, friction=0.4, place=(0.35,))),
+        "": Case(_face(place=(0.3,))),
+        "rubbed": Case(_face(0.02, friction=0.4, place=(0.35,))),
     },
     "line_mesh_contact3": {
         "smooth": Case(_mesh_contact(6.0, 0.8, friction=0.0, line=True)),

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from fem_mbs import Model, reduce_part, solve
-from fem_mbs.validation.case import CONSERVED, Curve, Findings, constancy, energy_error
+from fem_mbs.validation.case import CONSERVED, Findings, constancy, energy_error
 
 CASES = {
     "B-WINKLER": "beam along faces: deflection under a force",
@@ -78,7 +78,7 @@ def sliding(h: float, both: bool) -> Model:
         "rub", "lower:top", "upper:bottom", surface="faces", ball=0.01, stiffness=2e5, exponent=1.0, damping=50.0,
         coefficient=MU, smoothing=1e-3, both=both, overlap=0.01,
     )  # fmt: skip
-    model.transient_step(0.2, h, frames=0)
+    model.transient_step(0.4, h, frames=0)
     return model
 
 
@@ -110,12 +110,13 @@ def check(f: Findings) -> None:
 def _winkler(f: Findings) -> None:
     k = K / (2.0 * RADIUS)
     b = (k / (4.0 * EI)) ** 0.25
-    for n, relative in ((20, 2e-2), (40, 5e-3)):
+    known = FORCE * b / (2.0 * k)
+    for n, relative in ((20, 3e-2), (40, 3e-3)):
         found = [solve(foundation(n, force)).steps[0].series for force in (0.0, FORCE)]
         z = [float(series["sensor/z"][-1, 2]) for series in found]
         f.row(
             "B-WINKLER", f"deflection under the force, {n} elements [mm]", 1e3 * (z[0] - z[1]),
-            1e3 * FORCE * b / (2.0 * k), "closed form of the infinite beam; h^2 b^2", tolerance=relative * 1e3 * FORCE * b / (2.0 * k),
+            1e3 * known, "closed form of the infinite beam; (b h)^4", tolerance=relative * 1e3 * known,
         )  # fmt: skip
     load = LINE_LOAD * (LENGTH - 0.1) + FORCE
     force = float(found[1]["sensor/force"].ravel()[-1])
@@ -129,10 +130,12 @@ def _slides(f: Findings) -> None:
         momentum = step.series["linear momentum"]
         time = step.series["time"].ravel()
         way = "both ways" if both else "one way"
-        lost = np.linalg.norm(momentum[0] - momentum[-1]) / (mass * (time[-1] - time[0]))
+        speed = np.linalg.norm(momentum[:, :2], axis=1) / mass
+        late = time > 0.1
+        lost = -np.polyfit(time[late], speed[late], 1)[0]
         f.row(
             "B-SLIDING-BLOCK", f"deceleration, nodes touch {way} [m/s^2]", lost, MU * G,
-            "closed form, mu g; the lower block swings", tolerance=0.02 * MU * G,
+            "closed form, mu g; both blocks swing, line through .1 .. .4 s", tolerance=0.01 * MU * G,
         )  # fmt: skip
         f.zero("B-SLIDING-BLOCK", f"change of the energy and losses, {way}", energy_error(step), CONSERVED, "round-off")
 

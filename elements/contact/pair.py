@@ -280,7 +280,7 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside, part, at=0, 
         gy, gw, slope, c = scratch(6), scratch(6), scratch(6), scratch(6)
         by, bw, C = scratch(6, 6), scratch(6, 6), scratch(6, 6)
         rows, ends, turns, left, whole = scratch(6, m), scratch(6, m), scratch(6, m), scratch(6, m), scratch(m, m)
-        S, normal, press = scratch(3, ends_of), scratch(m), scratch(6)
+        S, normal = scratch(3, ends_of), scratch(m)
         one_state = ctl[RULE] == ONE_STATE
         size = JET if job == TANGENT else SLOPE
         clear(fe, e1 - e0)

@@ -184,9 +184,7 @@ def test_friction_does_not_turn_bodies():
     model = block(Model(3))
     model.body("ball", (0.09, 0.1, 0.151), mass=0.2, inertia=np.full(3, 1e-4))
     with pytest.raises(ModelError, match='"ball" is a body, which friction would turn'):
-        model.contact(
-            "t", "m:top", "ball", surface="faces", ball=0.05, stiffness=1e5, coefficient=0.1, smoothing=0.01
-        )
+        model.contact("t", "m:top", "ball", surface="faces", ball=0.05, stiffness=1e5, coefficient=0.1, smoothing=0.01)
 
 
 def test_a_coarse_face_does_not_swallow_a_finer_one():

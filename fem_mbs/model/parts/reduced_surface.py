@@ -80,7 +80,9 @@ def reduced_faces(building: Building, owner: Owner, name: str, places: Sequence[
     if chosen is outer:
         building.surfaces[f"{name}:{SURFACE}"] = np.unique(which)
     starts = np.cumsum([0, *(table.size for table in chosen)])
-    return [which[first : first + table.size].reshape(table.shape) for first, table in zip(starts, chosen, strict=False)]
+    return [
+        which[first : first + table.size].reshape(table.shape) for first, table in zip(starts, chosen, strict=False)
+    ]
 
 
 def _whole(placed: PlacedPart, place: str) -> bool:

@@ -93,9 +93,8 @@ class Contact(TouchingPairs):
         overlap: penetration that is accepted at the start [m]; more is an error.
         along: b is groups of beams, trusses or cables that touch along their length, as tubes of the radius ``ball``.
             The stiffness is that of a point, as where beams cross; a length of beam that lies on something counts as
-            one point per diameter (the mean of both), whatever the mesh.  On surfaces of bodies it touches at places
-            not more than ``spacing`` apart; on beams at their nearest points, parallel ones at their nodes; on faces at places like those on surfaces of
-            bodies.
+            one point per diameter (the mean of both), whatever the mesh.  On surfaces of bodies and on faces it touches
+            at places not more than ``spacing`` apart; on beams at their nearest points, parallel ones at their nodes.
         spacing: along, of the places that touch a surface or faces; sharper edges may pass between them.
         margin: with "beams" and "faces", by which parts may move until near ones are found anew.
         pairs: with "beams" and "faces", room for pairs of parts that are near each other.

@@ -72,9 +72,7 @@ def check_lines(said: Any, building: Building, owner: Owner) -> None:
     if said.both and said.along:
         raise ModelError("beams have no faces", owner=owner, key="both", value=True, remedy="remove both")
     if on_faces and said.along and said.table is not None:
-        raise ModelError(
-            "lines on faces have no table", owner=owner, key="table", remedy="give stiffness and exponent"
-        )
+        raise ModelError("lines on faces have no table", owner=owner, key="table", remedy="give stiffness and exponent")
 
 
 def add_near_pairs(
@@ -191,9 +189,7 @@ def _balls(said: Any, building: Building, owner: Owner, nodes: np.ndarray, what:
     return balls
 
 
-def _refuse_own(
-    said: Any, building: Building, owner: Owner, balls: np.ndarray, nodes: np.ndarray, what: str
-) -> None:
+def _refuse_own(said: Any, building: Building, owner: Owner, balls: np.ndarray, nodes: np.ndarray, what: str) -> None:
     """Raise ModelError where nodes of b are nodes of a too."""
     own = np.isin(balls, nodes)
     if own.any():

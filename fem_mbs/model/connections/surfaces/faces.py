@@ -112,7 +112,8 @@ def face_pairing(
     border = np.isin(used, ends.reshape(-1, 2)[shared[which] == 1])
     turns = np.where(border, 0.0, 4.0 / count - 1.0)
     return FacePairing(
-        owner=owner, a=triangles, b=b, at=at, stiffness=stiffness, reach=reach, widths=_TURN * least[which].reshape(-1, 3) / height,
+        owner=owner, a=triangles, b=b, at=at, stiffness=stiffness, reach=reach,
+        widths=_TURN * least[which].reshape(-1, 3) / height,
         margin=0.25 * MARGIN * max(reach, 0.5 * float(np.median(length))) if margin is None else margin,
         heights=height, corners=turns[corner.ravel()].reshape(-1, 3),
     )  # fmt: skip
