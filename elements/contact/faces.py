@@ -29,7 +29,16 @@ from fem_mbs.elements.contact.jets import JET, curved, fixed, mixed, product, st
 from fem_mbs.elements.contact.tubes import UU, UV, UW, VV, VW, WW, depth
 from fem_mbs.elements.registry import Watch
 
-__all__ = ["FACE_COLUMNS", "deep_watch", "face_apart", "face_inside", "face_place_slopes", "face_places", "face_terms"]
+__all__ = [
+    "FACE_COLUMNS",
+    "deep_watch",
+    "face_apart",
+    "face_feet",
+    "face_inside",
+    "face_place_slopes",
+    "face_places",
+    "face_terms",
+]
 
 # columns of par
 REACH, ACTIVE, WIDTHS, CORNERS = 5, 6, 7, 10
@@ -98,6 +107,13 @@ def face_places(par, e, I):
     D = I[UU] * I[VV] - I[UV] * I[UV]
     x, y = (I[VV] * I[UW] - I[UV] * I[VW]) / D, (I[UU] * I[VW] - I[UV] * I[UW]) / D
     return x, y, math.sqrt(max(I[WW] - x * I[UW] - y * I[VW], 0.0)) - par[e, REACH]
+
+
+@inner
+def face_feet(par, e, I):
+    """Return the area coordinates l_2 and l_3 of the ball."""
+    x, y, _ = face_places(par, e, I)
+    return x, y
 
 
 @inner

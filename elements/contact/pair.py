@@ -44,11 +44,28 @@ from fem_mbs.contract import (
 )
 from fem_mbs.elements.common import clear
 from fem_mbs.elements.contact.ball import FRICTION_COLUMNS
-from fem_mbs.elements.contact.faces import FACE_COLUMNS, deep_watch, face_apart, face_inside, face_places, face_terms
+from fem_mbs.elements.contact.faces import (
+    FACE_COLUMNS,
+    deep_watch,
+    face_apart,
+    face_feet,
+    face_inside,
+    face_places,
+    face_terms,
+)
 from fem_mbs.elements.contact.jets import JET, SLOPE, fixed
 from fem_mbs.elements.contact.law import LAW_COLUMNS, decay_force, elastic_force, normal_energy, normal_force
 from fem_mbs.elements.contact.rubbing import friction_of, no_friction
-from fem_mbs.elements.contact.tubes import NONE, TERMS, TUBE_COLUMNS, tube_apart, tube_inside, tube_places, tube_terms
+from fem_mbs.elements.contact.tubes import (
+    NONE,
+    TERMS,
+    TUBE_COLUMNS,
+    tube_apart,
+    tube_inside,
+    tube_lines,
+    tube_places,
+    tube_terms,
+)
 from fem_mbs.elements.history_watch import HistoryWatch
 from fem_mbs.elements.registry import ElementType
 
@@ -210,7 +227,7 @@ def _second(S, c, at, bt):
     return total
 
 
-def _kernels(dim, signs, tail, count, apart, terms, places, inside, part, at=0, mu=0):
+def _kernels(dim, signs, tail, count, apart, terms, places, lines, inside, part, at=0, mu=0):
     """Return both kernels of parts whose vectors have ``signs``; ``terms`` fills ``count`` penetrations and weights,
     ``tail`` is the column of tabled forces, ``part`` that of the numbers of the parts.  ``at``: the column of the place
     of b between its two nodes, 0: b is a node.  ``mu``: that of friction, 0: none."""
@@ -377,18 +394,29 @@ def _kernels(dim, signs, tail, count, apart, terms, places, inside, part, at=0, 
 
     @inner
     def through(par, e, X, I):
-        """Return whether the vector between the nearest places, which are inside of both parts, turns round in the
-        step: one has passed through the other."""
-        x0, z0, _ = places(par, e, I[0])
-        x1, z1, _ = places(par, e, I[1])
-        if not (inside(par, e, x0, z0) and inside(par, e, x1, z1)):
+        """Return whether one part has passed through the other: the vector between the nearest places of both axes (or
+        of plane and ball) turns round in the step, at places inside of both parts, which are inside at one end of it,
+        too.  At the other one they may be beyond the ends by the length of a part, as where increments are large."""
+        x0, z0 = lines(par, e, I[0])
+        x1, z1 = lines(par, e, I[1])
+        if not (inside(par, e, x0, z0) or inside(par, e, x1, z1)):
             return False
-        total = 0.0
+        if max(abs(x0 - 0.5), abs(x1 - 0.5), abs(z0 - 0.5), abs(z1 - 0.5)) > 1.5:
+            return False
+        total = before = after = 0.0
         for i in range(dim):
-            total += (X[0, 2, i] - x0 * X[0, 0, i] + turn * z0 * X[0, 1, i]) * (
-                X[1, 2, i] - x1 * X[1, 0, i] + turn * z1 * X[1, 1, i]
-            )
-        return total < 0
+            d0 = X[0, 2, i] - x0 * X[0, 0, i] + turn * z0 * X[0, 1, i]
+            d1 = X[1, 2, i] - x1 * X[1, 0, i] + turn * z1 * X[1, 1, i]
+            total += d0 * d1
+            before += d0 * d0
+            after += d1 * d1
+        least = (1e-6 * par[e, _REACH]) ** 2
+        if dim == 3 and after < least:  # in the middle
+            return inside(par, e, x1, z1)
+        if total >= 0 or min(before, after) < least:  # (axes in a plane meet, and have no vector between them)
+            return False
+        share = math.sqrt(before) / (math.sqrt(before) + math.sqrt(after))
+        return inside(par, e, x0 + share * (x1 - x0), z0 + share * (z1 - z0))
 
     @kernel
     def report(job, e0, e1, ctl, par, dof, rot, hist, fun, Q, D, V, DD, U, fe, ke):
@@ -483,8 +511,8 @@ def _type(name, dimension, columns, signs, count, parts, place=(), rubs=False):
     )
 
 
-_TUBE_PARTS = (tube_apart, tube_terms, tube_places, tube_inside)
-_FACE_PARTS = (face_apart, face_terms, face_places, face_inside)
+_TUBE_PARTS = (tube_apart, tube_terms, tube_places, tube_lines, tube_inside)
+_FACE_PARTS = (face_apart, face_terms, face_places, face_feet, face_inside)
 TYPES = {
     f"tube_pair{dim}": _type(f"tube_pair{dim}", dim, TUBE_COLUMNS, _TUBES, TERMS, _TUBE_PARTS) for dim in (2, 3)
 } | {

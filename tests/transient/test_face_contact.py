@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fem_mbs import Model, ModelError, reduce_part, solve
+from fem_mbs import AnalysisError, Model, ModelError, reduce_part, solve
 from fem_mbs.validation.case import constancy, energy_error
 
 CORNERS = ("bottom_front_left", "bottom_front_right", "bottom_back_left", "top_front_left")
@@ -204,3 +204,31 @@ def test_a_coarse_face_does_not_swallow_a_finer_one():
         depths.append(np.nanmax(solve(model).steps[0].series["sensor/force"]))
     assert depths[0] == 0.0
     assert depths[1] > 10.0
+
+
+# --- passing through -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("surface", "way"), [("beams", 0.1), ("beams", 0.09), ("faces", 0.06), ("faces", 0.055)])
+def test_statics_do_not_jump_through(surface, way):
+    """In one or two increments a ball goes from above one part to below another one, or to the middle of it."""
+    model = Model(3)
+    if surface == "beams":
+        model.section("rod", "stiffness", EA=1e6, EI=50.0, GA=4e5, GJ=40.0, rhoA=1.0, rhoI=1e-4)
+        model.line("line", (0.0, 0.0, 0.0), (0.4, 0.0, 0.0), 4)
+        model.beams("rod", "line", "rod")
+        model.fix("line:start")
+        model.fix("line:end")
+        a, radius = "rod", 0.02
+    else:
+        block(model)
+        model.fix("m:bottom", ["x", "y", "z"])
+        a, radius = "m:top", None
+    z = 0.1 if surface == "faces" else 0.0
+    y = 0.07 if surface == "faces" else 0.0
+    model.body("ball", (0.06, y, z + 0.05), mass=1.0, inertia=np.full(3, 1e-3))
+    model.motion("along", "ball", "x", "0.083*t")
+    model.motion("down", "ball", "z", f"-{way}*t")
+    model.fix("ball", ["y", "rotation x", "rotation y", "rotation z"])
+    model.contact("touch", a, "ball", surface=surface, radius=radius, ball=0.01, stiffness=1e2)
+    model.static_step(increments=1, duration=1.0)
+    with pytest.raises(AnalysisError, match='Contact "touch": passing through each other'):
+        solve(model)
