@@ -194,6 +194,7 @@ _MODULES = {
     "tube_pair2": "contact.pair",
     "tube_pair3": "contact.pair",
     "face_pair3": "contact.pair",
+    "face_line_pair3": "contact.pair",
     "tyre3": "tyres.tyre",
     "relaxing_tyre3": "tyres.tyre",
     "impact2": "contact.impact",

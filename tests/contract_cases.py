@@ -315,9 +315,12 @@ def _tubes(dimension, ball=0.0, ends=(0.2, 0.0, 0.0, 0.3), sines=(-2.0, -1.0), l
     return par
 
 
-def _face(amount=0.0, corner=0.4):
-    """A triangle and a ball in deep contact, where all windows and corners act."""
-    return lambda rng: (3.0, 1.5, 1.0, amount, 0, 12.0, 1.0, 9.0, 8.0, 11.0, corner, -0.3, 0.2, 3.0, 5.0)
+def _face(amount=0.0, corner=0.4, friction=0.0, place=()):
+    """A triangle and a ball, or a place of a line, in deep contact, where all windows and corners act."""
+    return lambda rng: (
+        3.0, 1.5, 1.0, amount, 0, 12.0, 1.0, 9.0, 8.0, 11.0, corner, -0.3, 0.2, 3.0, 5.0, friction, 1.4 * friction, 0.5,
+        0.3, *place,
+    )  # fmt: skip
 
 
 def _bushing(dimension, weight, damping=1.0):
@@ -760,7 +763,16 @@ CASES: dict[str, Case | dict[str, Case]] = {
         }
         for d in (2, 3)
     },
-    "face_pair3": {"": Case(_face()), "damped": Case(_face(0.02))},
+    "face_pair3": {
+        "": Case(_face()),
+        "damped": Case(_face(0.02)),
+        "rubbed": Case(_face(friction=0.4)),
+        "rubbed_damped": Case(_face(0.02, friction=0.4)),
+    },
+    "face_line_pair3": {
+        "": Case(_face(place=(0.3,))),
+        "rubbed": Case(_face(0.02, friction=0.4, place=(0.35,))),
+    },
     "line_mesh_contact3": {
         "smooth": Case(_mesh_contact(6.0, 0.8, friction=0.0, line=True)),
         "rubbed": Case(_mesh_contact(6.0, 0.8, loss=2, amount=0.4, line=True), rate_tangent=False),

@@ -1898,6 +1898,7 @@ class MadeCalls:
         stribeck: Number | None = None,
         overlap: Number = 0.0,
         along: bool = False,
+        both: bool = False,
         spacing: Number | None = None,
         margin: Number | None = None,
         pairs: Whole | None = None,
@@ -1926,8 +1927,10 @@ class MadeCalls:
                 side of the normals of an open one: right-handed about each triangle.  "beams": a is groups of beams,
                 trusses or cables, tubes of ``radius`` between their nodes, which deform; b are balls, or lines with
                 ``along``, also a itself.  Which parts are near each other is found in the run.  "faces": a is faces of
-                solids ("mesh:set"), or shells, which deform; b are balls or nodes, with a radius ``ball``, and
-                ``radius`` is half the thickness; they touch from both sides.
+                solids ("mesh:set"), shells, or a reduced part ("part:surface", or interfaces with all nodes of faces,
+                "part:interface"), which deform; b are balls, nodes ("part:surface" too) or lines with ``along``, with a
+                radius ``ball``, and ``radius`` is half the thickness; they touch from both sides.  Friction of faces
+                acts at the axis of lines and the centre of nodes, and does not turn them.
             point: a point of the plane, the centre of other surfaces, the origin of triangles, in global coordinates of
                 the start. [m]
             axis: plane: the normal out of it; cylinder, capsule: their axis (default none)
@@ -1964,9 +1967,11 @@ class MadeCalls:
             along: b is groups of beams, trusses or cables that touch along their length, as tubes of the radius
                 ``ball``. The stiffness is that of a point, as where beams cross; a length of beam that lies on
                 something counts as one point per diameter (the mean of both), whatever the mesh.  On surfaces of bodies
-                it touches at places not more than ``spacing`` apart; on beams at their nearest points, parallel ones at
-                their nodes.
-            spacing: along, of the places that touch a surface of a body; sharper edges may pass between them. [m]
+                and on faces it touches at places not more than ``spacing`` apart; on beams at their nearest points,
+                parallel ones at their nodes.
+            both: b are faces, too; its nodes touch the faces of a and those of a its faces, with half the stiffness
+                each.
+            spacing: along, of the places that touch a surface or faces; sharper edges may pass between them. [m]
             margin: with "beams" and "faces", by which parts may move until near ones are found anew. [m]
             pairs: with "beams" and "faces", room for pairs of parts that are near each other.
         """
