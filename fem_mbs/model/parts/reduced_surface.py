@@ -91,7 +91,8 @@ def _whole(placed: PlacedPart, place: str) -> bool:
 
 def _outer(cells: Sequence[tuple[str, np.ndarray]]) -> list[np.ndarray]:
     """Return the faces (n, k) of shells, and those of solids that are of one cell only."""
-    plane, solid = [], {}
+    plane: list[np.ndarray] = []
+    solid: dict[str, list[np.ndarray]] = {}
     for kind, nodes in cells:
         if DIMENSION.get(kind) == 3:
             for facet, local in FACETS[kind]:
@@ -128,7 +129,9 @@ def _between(
         return [table for table in chosen if len(table)]
     best = max(outer, key=lambda table: np.isin(table, own).mean(axis=1).max())
     face = best[int(np.argmax(np.isin(best, own).sum(axis=1)))]
-    names = placed.part.recovery.names
+    recovery = placed.part.recovery
+    assert recovery is not None
+    names = recovery.names
     missing = ", ".join(f'"{names[int(k)]}"' for k in face if int(k) not in own)
     raise ModelError(
         f'no face of reduced part "{name}" has all its nodes in {", ".join(places)}', owner=owner, key="a",

@@ -100,8 +100,8 @@ def face_pairing(
     length = np.linalg.norm(edge, axis=2)
     twice = np.linalg.norm(np.cross(edge[:, 0], edge[:, 1]), axis=1)
     if not (twice > 1e-12 * length.max(axis=1) ** 2).all():
-        at = building.node_name(int(triangles[int(np.argmin(twice)), 0]))
-        raise ModelError(f'the face at node "{at}" has no area', owner=owner, remedy="mend the mesh")
+        where = building.node_name(int(triangles[int(np.argmin(twice)), 0]))
+        raise ModelError(f'the face at node "{where}" has no area', owner=owner, remedy="mend the mesh")
     height = twice[:, None] / length
     ends = np.sort(np.stack((np.roll(triangles, 1, axis=1), np.roll(triangles, -1, axis=1)), axis=2), axis=2)
     _, which, shared = np.unique(ends.reshape(-1, 2), axis=0, return_inverse=True, return_counts=True)
