@@ -63,6 +63,7 @@ class DistributedMatrix:
     """
 
     #: numpy and scipy leave operators to this class
+    __array_ufunc__ = None
     __array_priority__ = 100.0
     dtype = np.dtype(float)
 
@@ -95,7 +96,9 @@ class DistributedMatrix:
             raise TypeError(f"a distributed matrix and {type(other).__name__} have no sum")
         return csr_matrix(other) if self.ranks.rank == 0 else csr_matrix(self.shape)  # one that all ranks have
 
-    def __add__(self, other: Any) -> DistributedMatrix:
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, np.ndarray):
+            return self.toarray() + other
         return self.of(csr_matrix(self.own + self._share(other)))
 
     __radd__ = __add__
@@ -136,6 +139,10 @@ class DistributedMatrix:
             out[layout.order] = self.ranks.joined(self.rows @ part, layout.counts)
             parts.append(out)
         return parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]
+
+    def __rmatmul__(self, x: np.ndarray) -> np.ndarray:
+        """Return x A of x (n,) or (k, n)."""
+        return (self.T @ x.T).T
 
     def scaled(self, d: np.ndarray) -> DistributedMatrix:
         """Return diag(d) A diag(d)."""
@@ -179,6 +186,10 @@ class DistributedMatrix:
         )  # fmt: skip
         A.setOption(PETSc.Mat.Option.SYMMETRIC, True)
         return A
+
+    def toarray(self) -> np.ndarray:
+        """Return the whole of a matrix with few rows or columns, on all ranks."""
+        return self.ranks.sum(self.own.toarray())
 
     def gathered(self) -> csr_matrix:
         """Return the whole of a matrix with few entries, on all ranks."""
