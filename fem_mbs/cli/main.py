@@ -55,6 +55,11 @@ _UNITS = typer.Option(
     metavar="UNITS",
     show_default="SI",
 )
+_BACKEND = typer.Option(
+    "--backend",
+    help="Where matrices are: local, or petsc: on all processes of mpiexec -n N fem-mbs ...",
+    metavar="NAME",
+)
 _OVERWRITE = typer.Option(
     "--overwrite", help="Take a folder of another model, or with files of others; only what fem-mbs wrote is removed."
 )
@@ -66,11 +71,39 @@ def main() -> NoReturn:
     """Run the command line with the arguments of the process."""
     arguments = sys.argv[1:]
     debug = "--debug" in arguments
-    code = 0
-    try:
+
+    def work() -> int:
         logging.basicConfig(format="fem-mbs: %(message)s", level=logging.WARNING)
         with noted(quiet=not {"-q", "--quiet"}.isdisjoint(arguments)):
-            code = app(args=_with_restart_number(arguments), prog_name="fem-mbs", standalone_mode=True)
+            return app(args=_with_restart_number(arguments), prog_name="fem-mbs", standalone_mode=True)
+
+    code = 0
+    try:
+        if _all_ranks(arguments):
+            from fem_mbs.cli.ranks import together
+
+            code = together(work, lambda error: _ended(error, debug))
+        else:
+            code = work()
+    except Exception as error:
+        code = _ended(error, debug)
+    except KeyboardInterrupt as error:
+        code = _ended(error, debug)
+    sys.exit(code or 0)
+
+
+def _all_ranks(arguments: list[str]) -> bool:
+    """Return whether all processes of `mpiexec` run this command together."""
+    given = [a.partition("=")[2] for a in arguments if a.startswith("--backend=")]
+    given += [b for a, b in zip(arguments, arguments[1:], strict=False) if a == "--backend"]
+    return "petsc" in given
+
+
+def _ended(end: BaseException, debug: bool) -> int:
+    """Say what has ended the command and return the exit code; raise an error again with ``debug``."""
+    code = 0
+    try:
+        raise end
     except KeyboardInterrupt:
         _complain("interrupted")
         code = 130
@@ -94,7 +127,7 @@ def main() -> NoReturn:
         else:
             _complain(f"unexpected error: {what} (run again with --debug to see where, and report it)")
             code = 3
-    sys.exit(code or 0)
+    return code
 
 
 def _complain(text: str) -> None:
@@ -158,9 +191,17 @@ def run(
     strict: Annotated[bool, _STRICT] = False,
     allow: Annotated[bool, _ALLOW] = False,
     units: Annotated[str, _UNITS] = "",
+    backend: Annotated[str, _BACKEND] = "local",
 ) -> None:
     """Simulate a model and write its results."""
+    from fem_mbs.analysis.backends import backend_named
+
+    distributed = backend_named(backend).distributed
     _refuse_set(model, settings)
+    if distributed and is_deck(model):
+        raise InputError(f"{model}: a deck is not run distributed; write a model file (TOML) of it")
+    if distributed and restart is not None:
+        raise InputError(f"{model}: distributed runs have no restart points; remove --restart")
     if units and not is_deck(model):
         raise ModelError(
             f"{model}: --units is for decks; a model file has the table [units]: write it, or --set units.length=mm"
@@ -187,10 +228,16 @@ def run(
     progress = make_progress(console, quiet)
     try:
         with interruptible(progress) as report:
-            results = run_model(
-                loaded, folder, progress=report, restart=restart, skipped=skipped, source=model,
-                inputs=inputs_of(model), overwrite=overwrite,
-            )  # fmt: skip
+            options = {
+                "progress": report, "skipped": skipped, "source": model, "inputs": inputs_of(model),
+                "overwrite": overwrite,
+            }  # fmt: skip
+            if distributed:
+                from fem_mbs.analysis.distributed.run import run_distributed
+
+                results = run_distributed(loaded, folder, backend, **options)
+            else:
+                results = run_model(loaded, folder, restart=restart, **options)
     except KeyboardInterrupt:
         at = f" at t = {progress.last.time:.5g} s" if progress.last else ""
         _complain(f"interrupted{at}{kept(folder)}")
@@ -199,6 +246,8 @@ def run(
         raise type(error)(f"{model}: {error}{kept(folder)}") from None
     except InputError as error:
         raise locate_error(model, error) from None
+    if results is None:  # the first process tells
+        return
     if not quiet:
         print_report(console, results)
     told = results.report
@@ -721,6 +770,7 @@ def reduce_(
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing but errors.")] = False,
     strict: Annotated[bool, _STRICT] = False,
     allow: Annotated[bool, _ALLOW] = False,
+    backend: Annotated[str, _BACKEND] = "local",
 ) -> None:
     """Reduce parts to their interfaces and a few modes, and write each to a file."""
     from fem_mbs.cli.reduce import reduce_files
@@ -735,7 +785,7 @@ def reduce_(
         _console(), quiet, Accept.of(strict, allow), workers, scheduler, overwrite, method=method, modes=modes,
         cutoff=cutoff, participation=participation, damping=damping, orthonormal=orthonormal, check=check,
         accuracy=accuracy, state=state, release=release, recovery="stress" if stress else not no_recovery,
-        stiffening=stiffening,
+        stiffening=stiffening, backend=backend,
     )  # fmt: skip
 
 

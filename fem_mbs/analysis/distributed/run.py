@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from fem_mbs.analysis.context import make_context
+from fem_mbs.analysis.context import RunContext, make_context
 from fem_mbs.analysis.run import look_ahead, run, run_steps
+from fem_mbs.errors import FemMbsError
 from fem_mbs.solvers.distributed.ranks import ranks
 
 if TYPE_CHECKING:
@@ -50,8 +51,25 @@ def run_distributed(model: Model, directory: str | Path, backend: str, **options
     Raises:
         ModelError, AnalysisError: as of that, on all ranks; a step or a model that is not distributed.
     """
+    comm = ranks().comm
     if ranks().rank == 0:
-        return run(model, directory, backend=backend, **options)
+        begun = False
+
+        def watch(_context: RunContext, recorder: Any) -> Any:
+            nonlocal begun
+            begun = True
+            comm.bcast(None)
+            return recorder
+
+        try:
+            return run(model, directory, backend=backend, watch=watch, **options)
+        except FemMbsError as error:
+            if not begun:
+                comm.bcast(error)
+            raise
+    refused = comm.bcast(None)  # what the first one has found before the first step
+    if refused is not None:
+        raise refused
     context = make_context(model, _Unwritten(), backend=backend)
     look_ahead(context)
     run_steps(replace(context, outcomes=list, sensors=list))
@@ -59,10 +77,10 @@ def run_distributed(model: Model, directory: str | Path, backend: str, **options
 
 
 def agreed(work: Callable[[], Found], end: Callable[[BaseException], int]) -> Found:
-    """Return what ``work`` returns; an error of it ends all ranks.
+    """Return what ``work`` returns; an error of it ends all ranks with one message.
 
-    Where all ranks have an error, the first one goes on with its own and the others end with its code, in silence.
-    Where other ranks go on, as after a full disk, the rank with the error says so and ends them.
+    Where all ranks come to their ends, the first one with an error says so and all exit with its code.  Where others go
+    on, as after a full disk, the rank with the error says so and ends them.
 
     Args:
         end: says what an error is and returns the exit code.
@@ -72,10 +90,11 @@ def agreed(work: Callable[[], Found], end: Callable[[BaseException], int]) -> Fo
     found: Any = None
     try:
         found = work()
+    except SystemExit as exit:
+        failed = exit if exit.code else None
     except BaseException as error:
         failed = error
-    ended = all_ranks.comm.Ibarrier()
-    began = time.monotonic()
+    ended, began = all_ranks.comm.Ibarrier(), time.monotonic()
     while not ended.Test():
         time.sleep(0.01)
         if failed is not None and time.monotonic() - began > _PATIENCE:
@@ -84,9 +103,5 @@ def agreed(work: Callable[[], Found], end: Callable[[BaseException], int]) -> Fo
     if not any(others):
         return found
     first = others.index(True)
-    if all_ranks.rank == first and failed is not None:
-        code = end(failed)
-    else:
-        code = 0
-    code = all_ranks.comm.bcast(code, root=first)
-    raise SystemExit(code)
+    code = end(failed) if failed is not None and all_ranks.rank == first else 0
+    raise SystemExit(all_ranks.comm.bcast(code, root=first))
