@@ -16,7 +16,13 @@ from scipy.sparse import csr_matrix, issparse
 
 from fem_mbs.solvers.distributed.ranks import Ranks, libraries, ranks
 
-__all__ = ["DistributedMatrix", "Layout", "compressed"]
+__all__ = ["NOT_SYMMETRIC", "DistributedMatrix", "Layout", "compressed"]
+
+#: What is said of a matrix that has no L D L^T.
+NOT_SYMMETRIC = (
+    "is unsymmetric (loads follow the model, or have no potential; spins), which is not distributed; run it without "
+    "--backend"
+)
 
 
 def compressed(A: Any) -> Any:

@@ -15,20 +15,21 @@ from scipy.sparse import bmat, csr_matrix
 
 from fem_mbs.errors import AnalysisError
 from fem_mbs.solvers.distributed.factors import DistributedFactors, DistributedPencil
-from fem_mbs.solvers.distributed.matrix import DistributedMatrix
+from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix
 from fem_mbs.solvers.linear.libraries import LinearSolveError
 from fem_mbs.solvers.linear.saddle_factors import SINGULAR_GROWTH, SingularShift
 
 __all__ = ["DistributedResponse"]
 
 _REFINEMENTS = 2
+_SYMMETRIC = 1e-9  # difference of opposite entries over the largest entry
 
 
 class DistributedResponse:
     """Solutions with the matrices themselves: K, C, M (n, n) symmetric, ``structural`` eta.
 
     Raises:
-        AnalysisError: the damping is unsymmetric.
+        AnalysisError: a matrix is unsymmetric.
     """
 
     def __init__(
@@ -36,8 +37,9 @@ class DistributedResponse:
     ):
         """Take the largest frequency ``highest`` [rad/s], which sets the scales."""
         self.damped = bool(C.count_nonzero())
-        if self.damped and abs(C - C.T).max() > 1e-12 * abs(C).max():
-            raise AnalysisError("unsymmetric damping (of spins or users' dampers) is not distributed")
+        for A, name in ((K, "stiffness"), (C, "damping"), (M, "mass")):
+            if A.nnz and abs(A - A.T).max() > _SYMMETRIC * abs(A).max():
+                raise AnalysisError(f"the {name} {NOT_SYMMETRIC}")
         size = np.abs(K.diagonal()) + highest * np.abs(C.diagonal()) + highest**2 * np.abs(M.diagonal())
         self.d = 1.0 / np.sqrt(np.where(size > 0.0, size, 1.0))
         self.K, self.M, self.C = K.scaled(self.d), M.scaled(self.d), C.scaled(self.d)

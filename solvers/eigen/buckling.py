@@ -23,7 +23,7 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 from fem_mbs.errors import AnalysisError, LooseError
 from fem_mbs.solvers.eigen.divergence import SIGNS, unsymmetric_buckling
 from fem_mbs.solvers.distributed.factors import largest_reciprocals
-from fem_mbs.solvers.distributed.matrix import DistributedMatrix, compressed
+from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix, compressed
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
 from fem_mbs.solvers.linear.saddle import DENSE, negative_count, null_space, without_reactions
 from fem_mbs.solvers.linear.service import factor, pencil_of
@@ -90,6 +90,8 @@ def linear_buckling(
         return LinearBuckling(empty, np.zeros((n, 0)), empty, 0 if check else None, Effort())
     if symmetric is None:
         symmetric = all(abs(A - A.T).max() <= _SYMMETRIC * abs(A).max() for A in (stiff, Kg))
+    if not symmetric and isinstance(stiff, DistributedMatrix):
+        raise AnalysisError(f"Buckling: the stiffness {NOT_SYMMETRIC}")
     if not symmetric:
         found = unsymmetric_buckling(stiff, Kg, G, count, sign)
         return LinearBuckling(found.factors, found.vectors, found.residuals, None, Effort(), found.complex)

@@ -15,7 +15,7 @@ from fem_mbs.analysis.distributed.assembly import PartMatrices
 from fem_mbs.analysis.linear.equilibrium import LOOSE, Equilibrium
 from fem_mbs.analysis.linear.linearised import SYMMETRIC, Linearised, unit_factors
 from fem_mbs.errors import AnalysisError, LooseError, ModelError, Owner
-from fem_mbs.solvers.distributed.matrix import DistributedMatrix
+from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix
 from fem_mbs.system.compiled import Compiled
 from fem_mbs.system.tangent import constraint_rows
 
@@ -66,21 +66,13 @@ class DistributedLinearised(Linearised):
 
     @cached_property
     def stiffness(self) -> DistributedMatrix:
-        """Return the symmetric part of `whole_stiffness`.
-
-        Raises:
-            AnalysisError: it is unsymmetric.
-        """
+        """Return the symmetric part of `whole_stiffness`; all of it where the model is ``unsymmetric``."""
         K = self.whole_stiffness
-        if not self._skewed or not K.nnz:
+        if not self.here.skewed or not K.nnz:
             return K
         skew = K - K.T
         self.asymmetry = float(abs(skew).max() / max(abs(K).max(), 1e-300))
-        if abs(skew.scaled(unit_factors(K.diagonal()))).max() > SYMMETRIC:
-            raise AnalysisError(
-                f"the stiffness is unsymmetric by {self.asymmetry:.2g} of its largest entry (loads follow the model, or "
-                "have no potential), which is not distributed; run it without --backend"
-            )
+        self._unsymmetric = abs(skew.scaled(unit_factors(K.diagonal()))).max() > SYMMETRIC
         return 0.5 * (K + K.T)
 
     @cached_property
@@ -93,7 +85,15 @@ class _Equilibrium(Equilibrium):
     """Solves with the factors of MUMPS."""
 
     def unseen_motions(self) -> None:
-        return None
+        """Return that none are known: they are looked for with matrices of one process."""
+
+    def solve_whole(self, f: np.ndarray, owner: str) -> tuple[np.ndarray, np.ndarray]:
+        """Refuse an unsymmetric stiffness.
+
+        Raises:
+            AnalysisError: always.
+        """
+        raise AnalysisError(f"the stiffness {NOT_SYMMETRIC}", owner=owner)
 
     def refused(self, owner: str) -> AnalysisError:
         n, free = self.linear.stiffness.shape[0], np.flatnonzero(self.linear.stiffness.diagonal() <= 0.0)
