@@ -3,7 +3,8 @@
     mpiexec -n 2 python benchmarks/distributed.py 100000 300000 --modes 10
 
 runs in all processes of mpiexec; sizes are numbers of unknowns.  It prints a row per size: seconds of the model and its
-numbering, assembly, factors and solution of one load, modes; the peak of the memory [GB] of each process, and the first
+numbering, assembly, factors and solution of one load, modes, and in brackets the seconds of the processor on the first
+process, which other work on the machine does not change much; the peak of the memory [GB] of each process, and the first
 frequency.  The block has sides 4 : 2 : 1.
 """
 
@@ -46,21 +47,26 @@ def block(unknowns: int) -> Model:
     return m
 
 
-def measure(unknowns: int, modes: int, backend: str) -> tuple[list[float], int, float]:
-    """Return seconds of the parts of the work, the number of equations, and the first frequency [Hz]."""
-    times = [time.perf_counter()]
+def clocks() -> tuple[float, float]:
+    """Return the time [s], and that of the processor."""
+    return time.perf_counter(), time.process_time()
+
+
+def measure(unknowns: int, modes: int, backend: str) -> tuple[np.ndarray, int, float]:
+    """Return seconds (4, 2) of the parts of the work, the number of equations, and the first frequency [Hz]."""
+    times = [clocks()]
     end = EndState.at_start(block(unknowns).compile(stepping=False))
-    times.append(time.perf_counter())
+    times.append(clocks())
     linear = backend_named(backend).make(end.compiled, end.state, 0.0, end.loading)
     K, M = linear.stiffness, linear.mass
     linear.release()
-    times.append(time.perf_counter())
+    times.append(clocks())
     linear.equilibrium.solve(np.ones(K.shape[0]), "benchmark")
     del linear.equilibrium  # one matrix of factors at a time
-    times.append(time.perf_counter())
+    times.append(clocks())
     found = real_modes(K, M, modes, check="none")
-    times.append(time.perf_counter())
-    return np.diff(times).tolist(), K.shape[0], float(np.sqrt(found.values[0]) / (2.0 * np.pi))
+    times.append(clocks())
+    return np.diff(times, axis=0), K.shape[0], float(np.sqrt(found.values[0]) / (2.0 * np.pi))
 
 
 def one(unknowns: int, modes: int, backend: str) -> None:
@@ -74,7 +80,7 @@ def one(unknowns: int, modes: int, backend: str) -> None:
         peaks = ranks().gathered(peak)
         if ranks().rank:
             return
-    shown = " ".join(f"{s:9.1f}" for s in seconds)
+    shown = " ".join(f"{s:7.1f} ({cpu:5.1f})" for s, cpu in seconds)
     memory = " ".join(f"{p:.2f}" for p in peaks)
     print(f"{n:9d} {len(peaks):5d} {shown}   {memory}   {frequency:.9f}", flush=True)
 
@@ -91,7 +97,7 @@ def main() -> None:
         for size in given.sizes:
             one(size, given.modes, given.backend)
         return
-    print(" unknowns ranks     model  assembly    static     modes   peak of each process [GB]   first frequency [Hz]")
+    print(" unknowns ranks           model        assembly          static           modes   peak of each process [GB]   first frequency [Hz]")
     for size in given.sizes:
         for ranks in given.ranks.split(","):
             command = [sys.executable, __file__, str(size), "--modes", str(given.modes), "--backend", given.backend]

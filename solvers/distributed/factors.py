@@ -28,9 +28,10 @@ _TOLERANCE = 1e-12  # of Krylov-Schur: of pairs (the values converge with its sq
 _MANY = 300
 _ACCURATE = 1e-9  # backward error of a solution, beyond which a small pivot has spoilt the factors
 _PREFIX = "fem_mbs_"
-#: Controls ICNTL of MUMPS: percent of room for delayed pivots; count all negative pivots (no ScaLAPACK at the root);
-#: find zero ones.
-_CONTROLS = {14: 60, 13: 1, 24: 1}
+#: Controls ICNTL of MUMPS: count all negative pivots (no ScaLAPACK at the root), find zero ones, order by METIS.
+_CONTROLS = {13: 1, 24: 1, 7: 5}
+#: Percent of room for delayed pivots (ICNTL(14)), tried one after the other; INFOG(1) where it was too little.
+_ROOM, _FULL = (20, 100, 400), (-8, -9, -14, -15, -17, -20)
 _WEAK = 1e-14  # as `fem_mbs.solvers.linear.factors.WEAK`
 
 
@@ -67,21 +68,16 @@ class DistributedFactors:
         self.pencil, self.shift = pencil, shift
         PETSc, _, _ = libraries()
         self._eps: Any = None
-        try:
-            if pencil.M is None:
-                self._matrices = [pencil.K.petsc()]
-                self._ksp = PETSc.KSP().create(PETSc.COMM_WORLD)
-                self._ksp.setOperators(self._matrices[0])
-                _direct(self._ksp)
-                self._ksp.setUp()
-            else:
-                self._matrices = [pencil.K.petsc(), pencil.M.petsc()]
-                self._eps = _iteration(*self._matrices, shift)
-                self._ksp = self._eps.getST().getKSP()
-        except PETSc.Error as error:
-            raise LinearSolveError(_refused(error)) from None
+        self._matrices = [A.petsc() for A in (pencil.K, pencil.M) if A is not None]
+        for room in _ROOM:
+            try:
+                self._factor(room)
+            except PETSc.Error as error:
+                raise LinearSolveError(_refused(error)) from None
+            mumps = self._ksp.getPC().getFactorMatrix()
+            if mumps.getMumpsInfog(1) not in _FULL:
+                break
         pencil.effort.factorisations += 1
-        mumps = self._ksp.getPC().getFactorMatrix()
         if mumps.getMumpsInfog(1) < 0:
             raise _failed(mumps, positive)
         self.negative, zero = (int(number) for number in mumps.getInertia()[:2])
@@ -91,6 +87,18 @@ class DistributedFactors:
             kind = NotPositiveDefinite if positive else LinearSolveError
             raise kind(f"{zero} pivots of K - s M are zero: it is singular")
         self._check(positive)
+
+    def _factor(self, room: int) -> None:
+        """Factor with so many percent of room for delayed pivots."""
+        PETSc, _, _ = libraries()
+        if self.pencil.M is not None:
+            self._eps = _iteration(*self._matrices, self.shift, room)
+            self._ksp = self._eps.getST().getKSP()
+            return
+        self._ksp = PETSc.KSP().create(PETSc.COMM_WORLD)
+        self._ksp.setOperators(self._matrices[0])
+        _direct(self._ksp, room)
+        self._ksp.setUp()
 
     def _check(self, positive: bool) -> None:
         """Solve once, to see whether the factors have their digits.
@@ -188,7 +196,7 @@ def largest_reciprocals(
     return found
 
 
-def _iteration(K: Any, M: Any, shift: float) -> Any:
+def _iteration(K: Any, M: Any, shift: float, room: int) -> Any:
     """Return SLEPc's Krylov-Schur iteration with the factors of K - s M."""
     PETSc, SLEPc, _ = libraries()
     eps = SLEPc.EPS().create(PETSc.COMM_WORLD)
@@ -201,14 +209,14 @@ def _iteration(K: Any, M: Any, shift: float) -> Any:
     st = eps.getST()
     st.setType(SLEPc.ST.Type.SINVERT)
     st.setShift(shift)
-    _direct(st.getKSP())
+    _direct(st.getKSP(), room)
     eps.setDimensions(nev=1, ncv=min(K.getSize()[0] - 1, 20))
     eps.setUp()
     return eps
 
 
-def _direct(ksp: Any) -> None:
-    """Let a solver factor its matrix by MUMPS, L D L^T."""
+def _direct(ksp: Any, room: int) -> None:
+    """Let a solver factor its matrix by MUMPS, L D L^T, with so many percent of ``room`` for delayed pivots."""
     PETSc, _, _ = libraries()
     ksp.setType(PETSc.KSP.Type.PREONLY)
     pc = ksp.getPC()
@@ -216,7 +224,7 @@ def _direct(ksp: Any) -> None:
     pc.setFactorSolverType("mumps")
     ksp.setOptionsPrefix(_PREFIX + "st_")
     options = PETSc.Options(ksp.getOptionsPrefix())
-    for number, value in _CONTROLS.items():
+    for number, value in {**_CONTROLS, 14: room}.items():
         options[f"mat_mumps_icntl_{number}"] = value
 
 

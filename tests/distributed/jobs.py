@@ -20,7 +20,7 @@ SIZE = (0.4, 0.1, 0.08)
 LOCAL = "local"
 
 
-def bar(cells=(12, 4, 4), free: bool = False) -> Model:
+def bar(cells=(10, 4, 3), free: bool = False) -> Model:
     """A bar of hexahedra in two halves that equations tie, clamped, with a rigid coupling, a beam, a spring with damping
     and a lumped mass at its tip, under forces and weight."""
     x, c = grid("hexahedron", cells, SIZE)
@@ -83,6 +83,16 @@ def numbers_of(results: Any) -> dict[str, Any]:
     return out
 
 
+def _run(m: Model, backend: str) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        if backend == LOCAL:
+            return numbers_of(run(m, folder))
+        from fem_mbs.analysis.distributed.run import run_distributed
+
+        results = run_distributed(m, folder, backend)
+        return {} if results is None else numbers_of(results)
+
+
 REDUCTIONS = {
     "craig_bampton": {"modes": 6},
     "cutoff": {"method": "craig_bampton", "cutoff": 12000.0},
@@ -107,20 +117,71 @@ def parts(backend: str) -> dict[str, Any]:
 
 def everything(backend: str) -> dict[str, Any]:
     """Return all numbers of a backend; on ranks that write nothing, an empty dictionary."""
-    with tempfile.TemporaryDirectory() as folder:
-        if backend == LOCAL:
-            found = numbers_of(run(steps(bar()), folder))
-        else:
-            from fem_mbs.analysis.distributed.run import run_distributed
+    return {**_run(steps(bar()), backend), **parts(backend), **frame(backend)}
 
-            results = run_distributed(steps(bar()), folder, backend)
-            found = {} if results is None else numbers_of(results)
-    return {**found, **parts(backend)}
+
+def frame(backend: str) -> dict[str, Any]:
+    """Return frequencies, load factors and displacements of beams with rotations, a joint with multipliers and a mass."""
+    m = Model(3)
+    m.material("steel", E=2.1e11, nu=0.3, density=7850.0)
+    m.section("bar", "rectangle", width=0.06, height=0.08)
+    m.line("leg", [0.0, 0.0, 0.0], [0.0, 0.0, 4.0], 30)
+    m.line("arm", [0.0, 0.02, 4.0], [3.0, 0.02, 4.0], 25)
+    m.beams("leg", on="leg", section="bar", material="steel")
+    m.beams("arm", on="arm", section="bar", material="steel")
+    m.fix("leg:start")
+    m.joint("knee", "weld", "leg:end", "arm:start", point=[0.0, 0.01, 4.0])
+    m.point_mass("load", "arm:end", mass=3.0)
+    m.force("down", "arm:end", [0.0, 0.0, -10.0])
+    m.linear_static_step(loads=["down"], name="frame static")
+    m.modes_step(6, name="frame modes")
+    m.buckling_step(2, loads=["down"], name="frame buckling")
+    return _run(m, backend)
+
+
+def shares() -> dict[str, Any]:
+    """Return the entries of the stiffness that each rank has, and those of all."""
+    from fem_mbs.analysis.backends import backend_named
+    from fem_mbs.analysis.end_state import EndState
+    from fem_mbs.solvers.distributed.ranks import ranks
+
+    end = EndState.at_start(bar().compile(stepping=False))
+    linear = backend_named("petsc").make(end.compiled, end.state, 0.0, end.loading)
+    K = linear.stiffness
+    return {
+        "own entries": ranks().gathered(int(K.own.nnz)), "own rows": K.layout.counts.tolist(),
+        "entries": int(K.gathered().nnz), "unknowns": K.shape[0],
+    }  # fmt: skip
+
+
+def algebra() -> dict[str, Any]:
+    """Return largest differences of operations of a distributed matrix from those of scipy."""
+    from scipy.sparse import diags, random_array
+
+    from fem_mbs.solvers.distributed.matrix import DistributedMatrix
+    from fem_mbs.solvers.distributed.ranks import ranks
+
+    n, rng = 60, np.random.default_rng(3)
+    A, B = (random_array((n, n), density=0.1, rng=rng).tocsr() for _ in range(2))
+    mine = diags((np.arange(n) % ranks().size == ranks().rank).astype(float))
+    a, b = DistributedMatrix(mine @ A), DistributedMatrix(mine @ B)
+    x, z = rng.standard_normal((n, 3)), rng.standard_normal(n) + 1j * rng.standard_normal(n)
+    some, d = np.array([3, 5, 8, 40]), rng.standard_normal(n)
+    pairs = {
+        "product": (a @ x, A @ x), "sizes": (abs(a) @ x, abs(A) @ x), "complex product": (a @ z, A @ z),
+        "largest": (abs(a).max(), abs(A).max()), "sum": ((a + 2.0 * b - a.T) @ x, (A + 2.0 * B - A.T) @ x),
+        "with one of all ranks": ((a - B) @ x, (A - B) @ x), "reverse": ((B - a) @ x, (B - A) @ x),
+        "left": (x.T @ a, x.T @ A), "rows": (a[some] @ x, A[some] @ x), "diagonal": (a.diagonal(), A.diagonal()),
+        "columns": (a[:, some].toarray(), A[:, some].toarray()), "scaled": (a.scaled(d) @ x, d[:, None] * (A @ (d[:, None] * x))),
+        "whole": (a.gathered().toarray(), A.toarray()), "negative": ((-a / 2.0) @ x, -0.5 * (A @ x)),
+        "with an array": (a[:, some] + x[:, [0, 1, 2, 0]], A[:, some].toarray() + x[:, [0, 1, 2, 0]]),
+    }  # fmt: skip
+    return {f"algebra {name}": float(np.abs(np.asarray(p) - np.asarray(q)).max()) for name, (p, q) in pairs.items()}
 
 
 if __name__ == "__main__":
     from fem_mbs.solvers.distributed.ranks import ranks
 
-    numbers = everything("petsc")
+    numbers = {**everything("petsc"), **shares(), **algebra()}
     if ranks().rank == 0:
         Path(sys.argv[1]).write_text(json.dumps(numbers))
