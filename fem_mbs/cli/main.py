@@ -80,7 +80,7 @@ def main() -> NoReturn:
     code = 0
     try:
         if _all_ranks(arguments):
-            from fem_mbs.cli.ranks import together
+            from fem_mbs.analysis.distributed.together import together
 
             code = together(work, lambda error: _ended(error, debug))
         else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fem_mbs.cli.ranks import first_rank
+from fem_mbs.analysis.distributed.together import first_rank
 from fem_mbs.decks.notes import Accept
 from fem_mbs.errors import FemMbsError, InputError
 from fem_mbs.modelfile.parts import load_part, wanted_of

@@ -3,8 +3,8 @@
     K - s M = L D L^T,   negative eigenvalues by the inertia (Sylvester)
 
 `DistributedPencil` and `DistributedFactors` answer as `Pencil`, `PositiveFactors` and `IndefiniteFactors` of
-`fem_mbs.solvers.linear.factors` do.  Where a pencil has a mass the factors are those of SLEPc's spectral transformation,
-so that the iteration of `nearest` needs no second factorisation (Hernandez, Roman & Vidal 2005,
+`fem_mbs.solvers.linear.factors` do.  Where a pencil has a mass the factors are those of SLEPc's spectral
+transformation, so that the iteration of `nearest` needs no second factorisation (Hernandez, Roman & Vidal 2005,
 doi:10.1145/1089014.1089019; Amestoy, Duff, L'Excellent & Koster 2001, doi:10.1137/S0895479899358194).
 """
 
@@ -28,8 +28,8 @@ _TOLERANCE = 1e-12  # of Krylov-Schur: of pairs (the values converge with its sq
 _MANY = 300
 _ACCURATE = 1e-9  # backward error of a solution, beyond which a small pivot has spoilt the factors
 _PREFIX = "fem_mbs_"
-#: Controls ICNTL of MUMPS: count all negative pivots (no ScaLAPACK at the root), find zero ones, order by METIS.
-_CONTROLS = {13: 1, 24: 1, 7: 5}
+#: Controls ICNTL of MUMPS: count all negative pivots (no ScaLAPACK at the root), find zero ones.
+_CONTROLS = {13: 1, 24: 1}
 #: Percent of room for delayed pivots (ICNTL(14)), tried one after the other; INFOG(1) where it was too little.
 _ROOM, _FULL = (20, 100, 400), (-8, -9, -14, -15, -17, -20)
 _WEAK = 1e-14  # as `fem_mbs.solvers.linear.factors.WEAK`
@@ -68,6 +68,7 @@ class DistributedFactors:
         self.pencil, self.shift = pencil, shift
         PETSc, _, _ = libraries()
         self._eps: Any = None
+        PETSc.garbage_cleanup(PETSc.COMM_WORLD)  # factors that all ranks have dropped are kept until then
         self._matrices = [A.petsc() for A in (pencil.K, pencil.M) if A is not None]
         for room in _ROOM:
             try:
@@ -116,7 +117,9 @@ class DistributedFactors:
             kind = NotPositiveDefinite if positive else LinearSolveError
             raise kind(f"The factors of K - s M lost their digits to a small pivot (backward error {error:.0e})")
         if positive and not self.weakest > _WEAK:
-            raise NotPositiveDefinite(f"The matrix is singular: smallest eigenvalue {self.weakest:.1e} of unit diagonal")
+            raise NotPositiveDefinite(
+                f"The matrix is singular: smallest eigenvalue {self.weakest:.1e} of unit diagonal"
+            )
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """Return x of (K - s M) x = b, (n,) or (n, k), of what all ranks have."""

@@ -5,6 +5,8 @@ No other module imports mpi4py.  Sums and gathers return the same bits on all ra
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 from functools import cache
 from typing import Any
 
@@ -19,6 +21,10 @@ INSTALL = (
     "install them: on Debian apt install python3-petsc4py python3-slepc4py python3-mpi4py openmpi-bin and make petsc, "
     'elsewhere pip install "fem-mbs[petsc]" with a PETSc that has MUMPS (docs/distributed.md)'
 )
+
+
+#: Parameters of mallopt(3).
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
 
 
 @cache
@@ -37,11 +43,23 @@ def libraries() -> tuple[Any, Any, Any]:
         from slepc4py import SLEPc
     except ImportError as error:
         raise InputError(f"the backend petsc needs petsc4py, slepc4py and mpi4py ({error}); {INSTALL}") from None
+    _return_memory()
     if not PETSc.Sys.hasExternalPackage("mumps"):
         raise InputError(f"the backend petsc needs a PETSc with MUMPS, which this one has not; {INSTALL}")
     if np.dtype(PETSc.ScalarType).kind == "c":
         raise InputError("the backend petsc needs a PETSc of real numbers; set PETSC_DIR and SLEPC_DIR to such a build")
     return PETSc, SLEPc, MPI
+
+
+def _return_memory() -> None:
+    """Let large arrays go back to the system when they are freed, which Open MPI has switched off.
+
+    The factors of one matrix would keep their memory while those of the next are made.
+    """
+    with contextlib.suppress(AttributeError, OSError):  # other systems than Linux with glibc
+        library = ctypes.CDLL(None)
+        for parameter, value in ((_MMAP_MAX, 65536), (_MMAP_THRESHOLD, 1 << 20), (_TRIM_THRESHOLD, 1 << 20)):
+            library.mallopt(parameter, value)
 
 
 class Ranks:

@@ -21,9 +21,9 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
 from fem_mbs.errors import AnalysisError, LooseError
-from fem_mbs.solvers.eigen.divergence import SIGNS, unsymmetric_buckling
 from fem_mbs.solvers.distributed.factors import largest_reciprocals
 from fem_mbs.solvers.distributed.matrix import NOT_SYMMETRIC, DistributedMatrix, compressed
+from fem_mbs.solvers.eigen.divergence import SIGNS, unsymmetric_buckling
 from fem_mbs.solvers.linear.libraries import Effort, LinearSolveError, NotPositiveDefinite, one_blas_thread
 from fem_mbs.solvers.linear.saddle import DENSE, negative_count, null_space, without_reactions
 from fem_mbs.solvers.linear.service import factor, pencil_of

@@ -267,7 +267,8 @@ class _RealProblem:
         else:
             factors, lowest = self._inertia(0.5 * (low + high), 1.0), None
         middle = factors.shift
-        if inside > _MOST and high - low > _SAME * max(abs(low), abs(high)) and not isinstance(factors, PositiveFactors):
+        wide = high - low > _SAME * max(abs(low), abs(high))
+        if inside > _MOST and wide and not isinstance(factors, PositiveFactors):
             n = factors.negative
             del factors
             return self._part(low, below, middle, n) + self._part(middle, n, high, above)

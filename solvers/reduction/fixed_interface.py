@@ -147,8 +147,8 @@ def fixed_interface_parts(
 ) -> FixedInterface:  # fmt: skip
     """Return what `fixed_interface` returns, from matrices in parts.
 
-    The parts are bb (b, b) dense, ib (n_i, b) sparse, ii (n_i, n_i) csr or distributed, likewise ``rigid`` (x (b, r), u_i (n_i, r)),
-    and ``dofs``, boundary (b,) and interior (n_i,); None: the boundary comes first.
+    The parts are bb (b, b) dense, ib (n_i, b) sparse, ii (n_i, n_i) csr or distributed, likewise ``rigid`` (x (b, r),
+    u_i (n_i, r)), and ``dofs``, boundary (b,) and interior (n_i,); None: the boundary comes first.
     """
     check = check or ("probe" if cutoff is None else "inertia")
     if check not in CHECKS:

@@ -54,6 +54,7 @@ ORDER = (
     "fem_mbs.solvers.linear.libraries",
     "fem_mbs.solvers.distributed",
     "fem_mbs.solvers.linear",
+    "fem_mbs.solvers.distributed.response",
     "fem_mbs.solvers.eigen",
     "fem_mbs.solvers.reduction",
     "fem_mbs.solvers.stepping",

@@ -152,7 +152,9 @@ def test_command_line_writes_once(tmp_path):
     ],
 )
 def test_errors_end_all_ranks_with_one_message(tmp_path, type, extra, code, words):
-    done = ranks(2, "-m", "fem_mbs", "run", write(tmp_path, type), "-o", str(tmp_path / "o"), "--backend", "petsc", *extra)
+    done = ranks(
+        2, "-m", "fem_mbs", "run", write(tmp_path, type), "-o", str(tmp_path / "o"), "--backend", "petsc", *extra
+    )
     assert done.returncode == code
     assert words in done.stderr
     assert done.stderr.count("fem-mbs: error") == 1

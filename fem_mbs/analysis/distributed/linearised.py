@@ -51,9 +51,7 @@ class DistributedLinearised(Linearised):
     def reduce(self, A: DistributedMatrix) -> DistributedMatrix:
         """Return T^T A T of a matrix (N, N)."""
         if not self.eliminated:
-            raise AnalysisError(
-                "a mechanism that keeps its constraints is not distributed; run it without --backend"
-            )
+            raise AnalysisError("a mechanism that keeps its constraints is not distributed; run it without --backend")
         layout = self.__dict__.get("_laid_out")
         if self.elimination.dependent.size:
             own = self.elimination.reduce(self._node_part(A).own)
@@ -96,6 +94,8 @@ class _Equilibrium(Equilibrium):
         raise AnalysisError(f"the stiffness {NOT_SYMMETRIC}", owner=owner)
 
     def refused(self, owner: str) -> AnalysisError:
-        n, free = self.linear.stiffness.shape[0], np.flatnonzero(self.linear.stiffness.diagonal() <= 0.0)
-        at = f"; it shows at {self.linear.system.name_of(int(self.linear.elimination.free[free[0]]))}" if free.size else ""
-        return LooseError(f"{LOOSE}, or the state is unstable already{at if n else ''}", owner=owner)
+        """Return the error of a stiffness that is not positive definite, with a dof that nothing holds."""
+        linear = self.linear
+        empty = np.flatnonzero(linear.stiffness.diagonal() <= 0.0)
+        at = f"; it shows at {linear.system.name_of(int(linear.elimination.free[empty[0]]))}" if empty.size else ""
+        return LooseError(f"{LOOSE}, or the state is unstable already{at}", owner=owner)

@@ -27,8 +27,8 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse import bmat, csr_matrix
 
-from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.backends import backend_named
+from fem_mbs.analysis.end_state import EndState
 from fem_mbs.analysis.linear.linearised import Linearised
 from fem_mbs.analysis.reduction.interfaces import Boundary, make_boundary
 from fem_mbs.analysis.reduction.load_moments import load_moments
@@ -153,8 +153,8 @@ def reduce_part(
     began = time.perf_counter()
     _check_options(method, modes, cutoff, participation, accuracy, check, state, recovery)
     say("reduction: matrices")
-    linear = model if isinstance(model, Linearised) else _linearised(
-        model, state, interfaces if release else {}, backend
+    linear = (
+        model if isinstance(model, Linearised) else _linearised(model, state, interfaces if release else {}, backend)
     )
     if not linear.eliminated:
         raise ModelError(

@@ -198,8 +198,9 @@ class Modes(StepKind):
         for name in ("component_cutoff", "masters"):
             if getattr(step.options, name) is not None:
                 raise ModelError(
-                    f"{name} is not distributed", owner=step.owner, key=name, remedy="remove it, or run without --backend"
-                )
+                    f"{name} is not distributed", owner=step.owner, key=name,
+                    remedy="remove it, or run without --backend",
+                )  # fmt: skip
         inside = next((block for block in context.system.blocks if block.type.inside), None)
         if inside is not None:
             raise ModelError(
