@@ -93,7 +93,8 @@ class DistributedFactors:
         """Factor with so many percent of room for delayed pivots."""
         PETSc, _, _ = libraries()
         if self.pencil.M is not None:
-            self._eps = _iteration(*self._matrices, self.shift, room)
+            K, M = self._matrices
+            self._eps = _iteration(K, M, self.shift, room)
             self._ksp = self._eps.getST().getKSP()
             return
         self._ksp = PETSc.KSP().create(PETSc.COMM_WORLD)
@@ -110,7 +111,7 @@ class DistributedFactors:
         b = np.random.default_rng(_SEED).standard_normal(self.pencil.n)
         d = self.pencil.scale
         x = self.solve(b / d)
-        self.weakest = float(np.linalg.norm(b) / max(np.linalg.norm(x / d), 1e-300))
+        self.weakest = float(np.linalg.norm(b)) / max(float(np.linalg.norm(x / d)), 1e-300)
         A = self.pencil.K if self.pencil.M is None or not self.shift else self.pencil.K - self.pencil.M * self.shift
         error = np.abs(d * (A @ x) - b).max() / ((d * (abs(A) @ np.abs(x))) + np.abs(b)).max()
         if not error < _ACCURATE:

@@ -1,8 +1,8 @@
 """Sparse matrices that no process holds whole, on vectors that every process has.
 
 A matrix begins as a sum, ``own`` of which is the share of this rank: the entries of its elements.  All that is linear
-in a matrix is done on the shares.  What is not (absolute values, factors) needs the sums: the entries go to the ranks that
-have their rows, where they are added up, and PETSc takes these rows as they are.
+in a matrix is done on the shares.  What is not (absolute values, factors) needs the sums: entries go to the ranks that
+have their rows, are added up there, and PETSc takes these rows as they are.
 """
 
 from __future__ import annotations

@@ -106,6 +106,7 @@ def linear_buckling(
             return _result(stiff, Kg, 1.0 / every.factors, every.vectors, count, sign, None, Effort(), check)
         pencil = pencil_of(stiff, -Kg)
         distributed = isinstance(stiff, DistributedMatrix)
+        factors: Any
         try:
             factors = factor(stiff if distributed else pencil, kind="positive")
         except NotPositiveDefinite as error:

@@ -127,8 +127,8 @@ def real_modes(
             return _constrained(K, M, csr_matrix(G), count)
     with one_blas_thread():
         if n <= DENSE or (count is not None and count >= n // 2):
-            whole = (A.gathered() if isinstance(A, DistributedMatrix) else A for A in (K, M))
-            return _dense(*whole, count, near, band)
+            K, M = (A.gathered() if isinstance(A, DistributedMatrix) else A for A in (K, M))
+            return _dense(K, M, count, near, band)
         work = _RealProblem(K, M, factors)
         if band is not None:
             return work.band(*band, count)

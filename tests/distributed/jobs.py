@@ -1,4 +1,4 @@
-"""Models and what all ranks compute of them; `python jobs.py FILE` under mpiexec writes it, for the tests beside this."""
+"""Models, and what all ranks compute of them; under mpiexec `python jobs.py FILE` writes it for the tests."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ LOCAL = "local"
 
 
 def bar(cells=(10, 4, 3), free: bool = False) -> Model:
-    """A bar of hexahedra in two halves that equations tie, clamped, with a rigid coupling, a beam, a spring with damping
-    and a lumped mass at its tip, under forces and weight."""
+    """A bar of hexahedra in two halves that equations tie; clamped, with a damped spring at its tip and forces."""
     x, c = grid("hexahedron", cells, SIZE)
     tip, root = np.flatnonzero(np.isclose(x[:, 0], SIZE[0])), np.flatnonzero(x[:, 0] == 0.0)
     middle = np.flatnonzero(np.isclose(x[:, 0], SIZE[0] / 2))
@@ -121,7 +120,7 @@ def everything(backend: str) -> dict[str, Any]:
 
 
 def frame(backend: str) -> dict[str, Any]:
-    """Return frequencies, load factors and displacements of beams with rotations, a joint with multipliers and a mass."""
+    """Return numbers of beams with rotations, joined by a weld with multipliers, and a mass."""
     m = Model(3)
     m.material("steel", E=2.1e11, nu=0.3, density=7850.0)
     m.section("bar", "rectangle", width=0.06, height=0.08)
@@ -172,7 +171,8 @@ def algebra() -> dict[str, Any]:
         "largest": (abs(a).max(), abs(A).max()), "sum": ((a + 2.0 * b - a.T) @ x, (A + 2.0 * B - A.T) @ x),
         "with one of all ranks": ((a - B) @ x, (A - B) @ x), "reverse": ((B - a) @ x, (B - A) @ x),
         "left": (x.T @ a, x.T @ A), "rows": (a[some] @ x, A[some] @ x), "diagonal": (a.diagonal(), A.diagonal()),
-        "columns": (a[:, some].toarray(), A[:, some].toarray()), "scaled": (a.scaled(d) @ x, d[:, None] * (A @ (d[:, None] * x))),
+        "columns": (a[:, some].toarray(), A[:, some].toarray()),
+        "scaled": (a.scaled(d) @ x, d[:, None] * (A @ (d[:, None] * x))),
         "whole": (a.gathered().toarray(), A.toarray()), "negative": ((-a / 2.0) @ x, -0.5 * (A @ x)),
         "with an array": (a[:, some] + x[:, [0, 1, 2, 0]], A[:, some].toarray() + x[:, [0, 1, 2, 0]]),
     }  # fmt: skip

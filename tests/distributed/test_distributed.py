@@ -1,7 +1,7 @@
 """Steps and reductions on PETSc, SLEPc and MUMPS with one and two processes, against those of one process.
 
-The reference is another implementation: scipy's matrices, ARPACK, CHOLMOD or SuperLU.  The tests run in the first Python
-that has petsc4py: that of FEM_MBS_PETSC_PYTHON, the one that runs the tests, or that of `make petsc`.
+The reference is another implementation: scipy's matrices, ARPACK, CHOLMOD or SuperLU.  The tests run in the first
+Python that has petsc4py: that of FEM_MBS_PETSC_PYTHON, the one that runs the tests, or that of `make petsc`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from fem_mbs.errors import InputError
 from fem_mbs.solvers.distributed import ranks as installed
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Largest difference over the largest value: of frequencies as promised, of vectors and of load factors of slender beams
-#: by the condition of their stiffness (1e9).
+#: Largest difference over the largest value: of frequencies as promised, of vectors, and of load factors of slender
+#: beams by the condition of their stiffness (1e9).
 FREQUENCY, VECTOR, BEAMS = 1e-9, 1e-8, 1e-6
 
 
@@ -214,7 +214,7 @@ def test_missing_libraries_are_named_with_the_remedy(monkeypatch):
     monkeypatch.setitem(sys.modules, "slepc4py", None)
     installed.libraries.cache_clear()
     installed.ranks.cache_clear()
-    with pytest.raises(InputError, match="apt install python3-petsc4py.*docs/distributed.md"):
+    with pytest.raises(InputError, match=r"apt install python3-petsc4py.*docs/distributed.md"):
         backend_named("petsc")
     installed.libraries.cache_clear()
 
