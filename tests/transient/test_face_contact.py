@@ -230,5 +230,5 @@ def test_statics_do_not_jump_through(surface, way):
     model.fix("ball", ["y", "rotation x", "rotation y", "rotation z"])
     model.contact("touch", a, "ball", surface=surface, radius=radius, ball=0.01, stiffness=1e2)
     model.static_step(increments=1, duration=1.0)
-    with pytest.raises(AnalysisError, match='Contact "touch": (passing through each other|penetration over the dist)'):
+    with pytest.raises(AnalysisError, match=r'Contact "touch": (passing through each other|penetration over the dist)'):
         solve(model)
