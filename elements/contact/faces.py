@@ -139,7 +139,7 @@ def deep_watch(place: int) -> Watch:
         """Return the penetrations (n,) over the distances at which balls touch, of those above their triangles."""
         x = Q[dof.reshape(len(dof), -1, 3)]
         if place:
-            z = par[:, place, None]
+            z = np.take(par, place, axis=1)[:, None]
             x[:, 3] = (1.0 - z) * x[:, 3] + z * x[:, 4]
         u, v, w = (x[:, k] - x[:, 0] for k in (1, 2, 3))
         normal = np.cross(u, v)

@@ -1,5 +1,5 @@
 """Contact of parts that deform: tubes and balls, `tube_pair2` (plane) and `tube_pair3` (space); faces and balls,
-`face_pair3`.
+`face_pair3`; faces and places of lines, `face_line_pair3`, whose b is (1 - place) b1 + place b2.
 
 Ends of two tubes are the nodes a1, a2 of one and b1, b2 of the other (a ball: one node twice), of a face its corners
 a1, a2, a3 and the ball b.  With the scalar products I of u = a2 - a1, v = b2 - b1 (a3 - a1) and w = b1 - a1, the
@@ -15,6 +15,8 @@ O. Gonzalez (J. Nonlinear Sci. 6 (1996), 449-467, eq. 2.13) over the six variabl
 
 what is below the round-off of f is left out.  So the work is the change of sum W E and what dampers take, at any step,
 and since all forces act between points along their mean distances, resultant and moment vanish.
+
+Faces rub (`fem_mbs.elements.contact.rubbing`), with further outputs: the friction force and the sliding speed.
 
 Parts that pass through each other in a step end the run (`THROUGH`).  Elements without "active" do nothing: which parts
 touch changes in a run (`fem_mbs.system.pairing`).  Outputs: the normal force sum W N, the gap, two places (of tubes on
