@@ -170,10 +170,14 @@ class Matrices:
     def of(self, compiled: Compiled) -> Matrices:
         """Return an assembler with the same pattern for a model of the same numbering, as `Compiled.with_parameters`
         makes them."""
-        if compiled is self.compiled:
+        return self.on(compiled)
+
+    def on(self, elements: Compiled | ElementSet) -> Matrices:
+        """Return an assembler with the same pattern for a model, or the same part of a model, of the same numbering."""
+        if elements is self.compiled:
             return self
         other = copy(self)
-        other.compiled = compiled
+        other.compiled = elements
         return other
 
     def tiles(

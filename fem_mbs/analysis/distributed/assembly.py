@@ -37,7 +37,7 @@ class PartMatrices(Matrices):
         other = copy(self)
         other.compiled = compiled
         other._own = ElementSet(compiled, self._picks)
-        other._part = self._part.of(other._own)
+        other._part = self._part.on(other._own)
         return other
 
     def tangent(

@@ -63,7 +63,7 @@ def rates(system: Compiled, Q: np.ndarray, D: np.ndarray, h: float, weight: floa
     bands[1] = 1.0 - 2.0 * weight
     # the ends: zero at the start; as in the step before at the end
     bands[1, 0], bands[0, 1], bands[1, -1], bands[2, -2] = 1.0, 0.0, 1.0, -1.0
-    return tuple(solve_banded((1, 1), bands, a) for a in (V, A))  # type: ignore[return-value]
+    return tuple(solve_banded((1, 1), bands, a) for a in (V, A))
 
 
 def interpolated(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -141,7 +141,7 @@ def run(
     progress = make_progress(console, quiet)
     try:
         with interruptible(progress) as report:
-            options = {
+            options: dict[str, Any] = {
                 "progress": report, "skipped": skipped, "source": model, "inputs": inputs_of(model),
                 "overwrite": overwrite,
             }  # fmt: skip

@@ -50,14 +50,14 @@ def face_triangles(building: Building, owner: Owner, given: Any, key: str = "a")
         if name in building.shell_groups:
             tables = [building.groups[name]]
         elif colon and mesh in building.meshes:
-            part, start = building.meshes[mesh]
-            if part_set in part.facet_sets:
-                tables = [start + nodes for _, nodes in part.facet_nodes(part_set)]
+            own, start = building.meshes[mesh]
+            if part_set in own.facet_sets:
+                tables = [start + nodes for _, nodes in own.facet_nodes(part_set)]
             else:
-                tables = [start + part.blocks[block].cells[cells] for block, cells in part.cells_of(part_set, 2)]
+                tables = [start + own.blocks[block].cells[cells] for block, cells in own.cells_of(part_set, 2)]
         else:
             known = ", ".join([
-                *(f'"{mesh}:{k}"' for mesh, (part, _) in building.meshes.items() for k in part.facet_sets),
+                *(f'"{mesh}:{k}"' for mesh, (own, _) in building.meshes.items() for k in own.facet_sets),
                 *(f'"{k}"' for k in building.shell_groups),
                 *(f'"{k}:{SURFACE}"' for k in building.reduced_parts),
             ])  # fmt: skip
